@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What runs on the hosts: the seam between a workload and a network engine.
+/// Locality (design section 3): everything an application does for a host happens at that host, in
+/// that host's own time order; hosts learn of each other only through flows or through signals
+/// with a delay of at least the engine's lookahead. Engines may call different hosts of one
+/// application in any relative order inside a window of that length, and from different threads,
+/// so state that a callback touches must belong to the host it is called for.
+#pragma once
+
+#include <cstdint>
+
+#include "core/ids.h"
+#include "core/units.h"
+
+namespace sluice {
+
+/// What an engine offers to an application, at one host and instant.
+class HostServices {
+  public:
+    virtual ~HostServices() = default;
+    /// Starts flow `flow` (of the scenario's list, source = this host) at `at` >= now.
+    virtual void start_flow(FlowId flow, Tick at) = 0;
+    /// Calls on_timer(host, token) at `at`; for this host at >= now, for another host
+    /// at >= now + lookahead(), else InternalError.
+    virtual void set_timer(NodeId host, Tick at, std::uint64_t token) = 0;
+    virtual Tick lookahead() const = 0;
+};
+
+class Application {
+  public:
+    virtual ~Application() = default;
+    /// Once per host, before the first event, now = 0.
+    virtual void on_begin(NodeId host, HostServices& services) = 0;
+    /// The last in-order byte of `flow` arrived at its destination `host`.
+    virtual void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) = 0;
+    /// The last ACK of `flow` arrived at its source `host`.
+    virtual void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) = 0;
+    virtual void on_timer(NodeId host, std::uint64_t token, Tick now, HostServices& services) = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/routing/paths.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/config/quantity.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kHeader = "src,dst,sport,path";
+
+NodeId parse_node(std::string_view text, const Place& place, const Topology& topology) {
+    return static_cast<NodeId>(
+        parse_integer(text, place, 0, static_cast<std::int64_t>(topology.node_count()) - 1));
+}
+
+std::vector<NodeId> parse_nodes(std::string_view text, const Place& place,
+                                const Topology& topology) {
+    std::vector<NodeId> nodes;
+    for (const std::string_view field : split_fields(text, '-')) {
+        nodes.push_back(parse_node(field, place, topology));
+    }
+    return nodes;
+}
+
+/// Ports along `nodes`, which must be a simple path from host to host.
+std::vector<PortId> ports_along(const std::vector<NodeId>& nodes, const TokenReader& reader,
+                                const Topology& topology) {
+    std::vector<NodeId> sorted = nodes;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) {
+        reader.fail("path visits node " + std::to_string(*twice) + " twice");
+    }
+    std::vector<PortId> ports;
+    for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+        if (i > 0 && topology.is_host(nodes[i])) {
+            reader.fail("path passes through host " + std::to_string(nodes[i]) +
+                        " (allowed: switches between the ends)");
+        }
+        const PortId port = port_towards(topology, nodes[i], nodes[i + 1]);
+        if (port == kNone) {
+            reader.fail("path: nodes " + std::to_string(nodes[i]) + " and " +
+                        std::to_string(nodes[i + 1]) + " are not joined by a link");
+        }
+        ports.push_back(port);
+    }
+    return ports;
+}
+
+}  // namespace
+
+PathTable PathTable::read(const std::string& path, const Topology& topology) {
+    TokenReader reader = TokenReader::open(path);
+    return read(reader, topology);
+}
+
+PathTable PathTable::read(TokenReader& reader, const Topology& topology) {
+    PathTable table;
+    std::string_view line;
+    bool header_seen = false;
+    while (reader.next_line(line)) {
+        if (line.find_first_not_of(" \t") == line.npos) {
+            continue;
+        }
+        if (!header_seen) {
+            std::string fields;
+            for (const std::string_view field : split_fields(line, ',')) {
+                fields += (fields.empty() ? "" : ",") + std::string(field);
+            }
+            if (fields != kHeader) {
+                reader.fail("header expected: " + std::string(kHeader));
+            }
+            header_seen = true;
+            continue;
+        }
+        table.read_line(line, reader, topology);
+    }
+    if (!header_seen) {
+        reader.fail("header expected: " + std::string(kHeader));
+    }
+    return table;
+}
+
+void PathTable::read_line(std::string_view line, const TokenReader& reader,
+                          const Topology& topology) {
+    const std::vector<std::string_view> fields = split_fields(line, ',');
+    if (fields.size() != 4) {
+        reader.fail(std::to_string(fields.size()) + " fields (allowed: 4, " + std::string(kHeader) +
+                    ")");
+    }
+    Key key{};
+    key.src = parse_node(fields[0], reader.place("src"), topology);
+    key.dst = parse_node(fields[1], reader.place("dst"), topology);
+    key.sport =
+        static_cast<std::uint16_t>(parse_integer(fields[2], reader.place("sport"), 0, 65535));
+    for (const NodeId end : {key.src, key.dst}) {
+        if (!topology.is_host(end)) {
+            reader.fail("node " + std::to_string(end) + " is not a host");
+        }
+    }
+    const std::vector<NodeId> nodes = parse_nodes(fields[3], reader.place("path"), topology);
+    if (nodes.size() < 2 || nodes.front() != key.src || nodes.back() != key.dst) {
+        reader.fail("path must lead from node " + std::to_string(key.src) + " to node " +
+                    std::to_string(key.dst));
+    }
+    if (!paths_.try_emplace(key, ports_along(nodes, reader, topology)).second) {
+        reader.fail("the path of this flow is given before");
+    }
+}
+
+const std::vector<PortId>* PathTable::find(NodeId src, NodeId dst, std::uint16_t sport) const {
+    const auto found = paths_.find(Key{src, dst, sport});
+    return found == paths_.end() ? nullptr : &found->second;
+}
+
+std::size_t PathTable::KeyHash::operator()(const Key& key) const {
+    const std::uint64_t pair = static_cast<std::uint64_t>(key.src) << 32 | key.dst;
+    return static_cast<std::size_t>(
+        (pair ^ static_cast<std::uint64_t>(key.sport) << 16) * 0x9e3779b97f4a7c15U >> 16);
+}
+
+std::vector<PortId> reverse_path(const Topology& topology, const std::vector<PortId>& forward) {
+    std::vector<PortId> back;
+    back.reserve(forward.size());
+    for (auto port = forward.rbegin(); port != forward.rend(); ++port) {
+        back.push_back(topology.peer_of(*port));
+    }
+    return back;
+}
+
+PortId port_towards(const Topology& topology, NodeId from, NodeId to) {
+    for (PortId port = topology.first_port(from); port < topology.first_port(from + 1); ++port) {
+        if (topology.neighbor(port) == to) {
+            return port;
+        }
+    }
+    return kNone;
+}
+
+}  // namespace sluice

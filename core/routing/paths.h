@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Explicit paths of flows, from a CSV file: header `src,dst,sport,path`, one flow per line, the
+/// path as node ids joined by '-' from source to destination. They replace ECMP where a comparison
+/// needs the very paths another simulator took.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/config/tokens.h"
+#include "core/topology/topology.h"
+
+namespace sluice {
+
+class PathTable {
+  public:
+    /// Reads a file and checks every path against the topology: neighbours joined by a link, no
+    /// host in between, no node twice, ends as the line says, no flow twice. ConfigError with file
+    /// and line. Between nodes with parallel links the lowest port is taken.
+    static PathTable read(const std::string& path, const Topology& topology);
+    static PathTable read(TokenReader& reader, const Topology& topology);
+
+    /// Egress ports from source to destination, source port first; null if the flow is not listed.
+    const std::vector<PortId>* find(NodeId src, NodeId dst, std::uint16_t sport) const;
+    std::size_t size() const { return paths_.size(); }
+
+  private:
+    struct Key {
+        NodeId src;
+        NodeId dst;
+        std::uint16_t sport;
+        bool operator==(const Key& other) const {
+            return src == other.src && dst == other.dst && sport == other.sport;
+        }
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const;
+    };
+    void read_line(std::string_view line, const TokenReader& reader, const Topology& topology);
+
+    std::unordered_map<Key, std::vector<PortId>, KeyHash> paths_;
+};
+
+/// The egress ports back along the cables of `forward`, for its ACKs.
+std::vector<PortId> reverse_path(const Topology& topology, const std::vector<PortId>& forward);
+
+/// The lowest port of `from` whose cable ends at `to`, or kNone.
+PortId port_towards(const Topology& topology, NodeId from, NodeId to);
+
+}  // namespace sluice

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Shortest-path routing by hop count, without transit through hosts, all equal-cost next hops
+/// kept (as HPCC ns-3 does); at equal length next hops over an NVSwitch win (as SimAI does).
+/// Tables are compressed: hosts with the same set of attached switches share one destination
+/// group, and a (node, group) pair points to a de-duplicated next-hop set, so a k=60 fat-tree
+/// (54,000 hosts) needs well under 2 GiB.
+/// The table of a destination group is computed when it is first asked for. Queries are const and
+/// may come from any number of threads at once; prepare() and prepare_all() move that cost to a
+/// known place. set_link() must run alone, and ends the life of ranges handed out before.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/routing/ecmp_hash.h"
+#include "core/topology/topology.h"
+
+namespace sluice {
+
+class Routing {
+  public:
+    struct PortRange {
+        const PortId* first;
+        const PortId* last;
+        const PortId* begin() const { return first; }
+        const PortId* end() const { return last; }
+        std::size_t size() const { return static_cast<std::size_t>(last - first); }
+        bool empty() const { return first == last; }
+    };
+
+    explicit Routing(const Topology& topology);
+    ~Routing();
+    Routing(const Routing&) = delete;
+    Routing& operator=(const Routing&) = delete;
+
+    /// Egress ports of `node` on shortest paths to host `dst`, ascending; empty if unreachable.
+    /// Empty too if `node` is `dst` or `dst` is not a host.
+    PortRange next_hops(NodeId node, NodeId dst) const;
+    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable.
+    PortId select(NodeId node, const FlowKey& key) const;
+    /// Hops (links) from `node` to host `dst`, or -1 if unreachable.
+    int distance(NodeId node, NodeId dst) const;
+    /// The egress ports a flow takes, source port first, by ECMP. Empty if unreachable.
+    std::vector<PortId> path(const FlowKey& key) const;
+
+    /// Computes the table that host `dst` needs, or all tables, now.
+    void prepare(NodeId dst) const;
+    void prepare_all() const;
+
+    /// Takes a link out of, or back into, service. Tables that the link can change are dropped, and
+    /// computed again when next asked for.
+    void set_link(LinkId link, bool up);
+    bool link_up(LinkId link) const;
+
+    std::size_t memory_bytes() const;
+
+  private:
+    struct Tables;
+    const Topology& topology_;
+    std::unique_ptr<Tables> tables_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A network as a graph: hosts, switches and full-duplex cables. Immutable once built.
+/// Invariants: every link joins two different nodes; parallel links are allowed; a port belongs to
+/// exactly one link; ports of a node are numbered in the order in which its links were added
+/// (HPCC ns-3's interface index is that local index plus one).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/units.h"
+
+namespace sluice {
+
+enum class NodeKind : std::uint8_t {
+    host,      ///< a GPU with its NIC(s): source and sink of flows, never transit
+    ethernet,  ///< a packet switch
+    nvswitch,  ///< an intra-server switch (SimAI header); preferred over Ethernet at equal length
+};
+
+/// A full-duplex cable. rate > 0, delay >= 0, 0 <= loss < 1 (per received packet).
+struct Link {
+    NodeId a = 0;
+    NodeId b = 0;
+    Rate rate;
+    Tick delay = 0;
+    double loss = 0;
+};
+
+class Topology {
+  public:
+    NodeId add_node(NodeKind kind);
+    /// Throws ConfigError if a == b, an id is unknown, or a value is out of range.
+    LinkId add_link(const Link& link);
+    /// Numbers the ports. Called once, after the last add_link; everything below needs it.
+    void finish();
+
+    std::string name;                   ///< how the user called it, for summaries
+    std::uint32_t gpus_per_server = 1;  ///< hosts [s*g, (s+1)*g) are one server
+    std::string gpu_type;               ///< SimAI header's GPU type, empty when unknown
+
+    std::size_t node_count() const { return kinds_.size(); }
+    std::size_t host_count() const { return hosts_.size(); }
+    std::size_t port_count() const { return ports_.size(); }
+    NodeKind kind(NodeId node) const { return kinds_[node]; }
+    bool is_host(NodeId node) const { return kinds_[node] == NodeKind::host; }
+    /// Host ids in increasing order: rank r is hosts()[r].
+    const std::vector<NodeId>& hosts() const { return hosts_; }
+    const std::vector<Link>& links() const { return links_; }
+
+    PortId first_port(NodeId node) const { return first_port_[node]; }
+    std::uint32_t port_count(NodeId node) const {
+        return first_port_[node + 1] - first_port_[node];
+    }
+    NodeId node_of(PortId port) const { return ports_[port].node; }
+    PortId peer_of(PortId port) const { return ports_[port].peer; }
+    LinkId link_of(PortId port) const { return ports_[port].link; }
+    NodeId neighbor(PortId port) const { return node_of(peer_of(port)); }
+    Rate rate(PortId port) const { return links_[link_of(port)].rate; }
+    Tick delay(PortId port) const { return links_[link_of(port)].delay; }
+
+  private:
+    struct Port {
+        NodeId node;
+        LinkId link;
+        PortId peer;
+    };
+    std::vector<NodeKind> kinds_;
+    std::vector<Link> links_;
+    std::vector<NodeId> hosts_;
+    std::vector<PortId> first_port_;
+    std::vector<Port> ports_;
+};
+
+}  // namespace sluice
