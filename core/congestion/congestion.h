@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Congestion control: one entry point per event, for every law.
+/// One law, one place: each law is one header beside this one (hpcc.h, dcqcn.h, timely.h,
+/// dctcp.h), plain structs (types.h) and pure SLUICE_HD functions that every engine compiles.
+/// Arithmetic is integers and + - x / on doubles only, never contracted, so that every engine and
+/// every machine gets the same bits. Parameter names, defaults and behaviours are those of the
+/// HPCC ns-3 simulator (docs/models/congestion.md).
+///
+/// Protocol of a NIC: start() once; then, in time order, on_ack() and on_timer(). At one instant
+/// ACKs come before timers and timers before transmissions. Timers due before an ACK must have run
+/// when it is handed in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/congestion/types.h"
+#include "core/hd.h"
+#include "core/units.h"
+
+namespace sluice::congestion {
+
+/// Defaults of `law` at NIC rate `line_rate` (bits/s): the additive rates of HPCC, DCQCN and TIMELY
+/// scale with it, as in the reference's run.py; the values at 100 Gb/s are those of
+/// docs/models/congestion.md.
+Parameters default_parameters(Law law, std::int64_t line_rate);
+
+/// "none", "hpcc", "dcqcn", "timely", "dctcp".
+const char* law_name(Law law);
+std::optional<Law> law_from_name(std::string_view name);
+
+/// What makes `parameters` unusable, naming the parameter and what is allowed; empty if nothing.
+std::string parameter_error(const Parameters& parameters);
+
+/// Prepares a new flow's state: rate = line rate. line_rate > 0.
+SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int64_t line_rate,
+                            std::int64_t max_window, Tick base_rtt);
+/// An ACK (or NACK) arrived.
+SLUICE_HD inline void on_ack(State& state, const Parameters& parameters, const IntRates& rates,
+                             const Ack& ack);
+/// The earliest instant at which on_timer may change the rate, kNever if none.
+SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameters);
+/// Runs what is due by `now` (>= next_timer), each at its own instant and in order.
+SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick now);
+/// Bytes that may be in flight; a very large number without a window.
+/// max_window x rate / line_rate, truncated, under variable_window, at least 1.
+SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters);
+/// The slowest period with which the law may act by itself (0: it acts on ACKs only): a steady
+/// phase must have observed at least this long (design section 6).
+SLUICE_HD inline Tick slowest_period(const Parameters& parameters);
+
+}  // namespace sluice::congestion
+
+#include "core/congestion/dispatch.h"
