@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A packet as it moves through links and queues: 32 bytes, by value, no pointers.
+#pragma once
+
+#include <cstdint>
+
+#include "core/units.h"
+
+namespace sluice::step {
+
+enum class PacketKind : std::uint8_t { data, ack, nack, pause, resume };
+
+inline constexpr int kClasses = 8;  ///< traffic classes (queues) of a port; 0 is strict
+
+/// Who writes what: the sender's NIC everything but `time`, `ingress`, `hop`, `int_hops`, `ce`;
+/// the transmitter of a hop `time` and `hop`; a switch `ingress` on arrival, `ce` and `int_hops`
+/// at dequeue.
+struct alignas(32) Packet {
+    Tick time = 0;   ///< on a link: instant at which the last bit reaches the far end
+    Tick stamp = 0;  ///< data: departure from the sender's NIC; ACK: that of the packet it answers
+    std::uint32_t flow = 0;
+    /// data: packet index in its flow; ACK, NACK: next expected index; pause, resume: the class
+    std::uint32_t sequence = 0;
+    std::uint16_t bytes = 0;         ///< size on the wire
+    std::uint16_t transmission = 0;  ///< the sender's transmission count: names the INT slot
+    std::uint16_t ingress = 0;       ///< local index of the port by which it entered this switch
+    std::uint16_t kind : 3;
+    std::uint16_t traffic_class : 3;
+    std::uint16_t hop : 4;       ///< transmissions so far; stays at 15
+    std::uint16_t int_hops : 4;  ///< INT records written; an ACK repeats its data packet's
+    std::uint16_t ce : 1;        ///< congestion experienced
+    std::uint16_t echo : 1;      ///< ACK: congestion echo; data: an ACK is asked for
+
+    SLUICE_HD Packet() : kind(0), traffic_class(0), hop(0), int_hops(0), ce(0), echo(0) {}
+    SLUICE_HD PacketKind packet_kind() const { return static_cast<PacketKind>(kind); }
+};
+static_assert(sizeof(Packet) == 32, "a packet is half a cache line");
+
+/// One hop's contribution to the order-independent hop checksum.
+SLUICE_HD inline std::uint64_t hop_digest(const Packet& packet, std::uint32_t port) {
+    std::uint64_t x = static_cast<std::uint64_t>(packet.time) * 0x9e3779b97f4a7c15ULL;
+    x ^= (static_cast<std::uint64_t>(packet.flow) << 32 | packet.sequence) + 0x7f4a7c15ULL;
+    x *= 0xbf58476d1ce4e5b9ULL;
+    x ^= x >> 29;
+    x += (static_cast<std::uint64_t>(port) << 8 | static_cast<std::uint64_t>(packet.kind) << 2 |
+          static_cast<std::uint64_t>(packet.ce) << 1 | packet.echo) *
+         0x94d049bb133111ebULL;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93ULL;
+    return x ^ (x >> 31);
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The sending side of a queue pair: window and pacing, go-back-N, time-out, congestion control.
+/// Behaviour is that of the HPCC ns-3 RDMA NIC (docs/models/nic.md), plus a retransmission
+/// time-out, which ns-3 has not.
+#pragma once
+
+#include "core/step/egress.h"
+#include "core/step/timers.h"
+
+namespace sluice::step {
+
+/// Payload bytes before packet `index` of a flow of `size` bytes.
+SLUICE_HD inline std::int64_t bytes_before(const World& world, std::uint32_t index,
+                                           std::int64_t size) {
+    const std::int64_t bytes = static_cast<std::int64_t>(index) * world.payload;
+    return bytes < size ? bytes : size;
+}
+
+/// Time from the departure of a packet of `bytes` to the next one at rate `rate`.
+SLUICE_HD inline Tick pacing_gap(const World& world, const Sender& sender, std::int64_t rate) {
+    if (rate == sender.cc.line_rate || !world.config->congestion.pacing) {
+        return world.egress[sender.port].serialization[sender.last_bytes];
+    }
+    return serialization_time(sender.last_bytes, Rate{rate}, world.config->arithmetic);
+}
+
+/// Recomputes from when the queue pair may send.
+SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
+    const bool open =
+        sender.next < sender.packets && sender.next_bytes - sender.una_bytes < sender.window;
+    world.host_port[sender.port].ready[sender.position] = open ? sender.next_avail : kNever;
+}
+
+/// Puts the sender's next own instant (law timer or time-out) into the host's heap, if that is
+/// earlier than what is there for it already.
+SLUICE_HD inline void arm(World& world, NodeId node, std::uint32_t index) {
+    Sender& sender = world.senders[index];
+    Tick at = congestion::next_timer(sender.cc, world.config->congestion);
+    const Tick timeout = world.config->nic.retransmit_timeout;
+    if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout < at) {
+        at = sender.last_progress + timeout;
+    }
+    if (at < sender.armed) {
+        sender.armed = at;
+        Timer timer;
+        timer.time = at;
+        timer.kind = TimerKind::sender;
+        timer.id = index;
+        push_timer(world.memory, world.host[node], timer);
+    }
+}
+
+/// Takes INT slots for a flow, if its law uses them.
+SLUICE_HD inline void take_int_slots(World& world, FlowId flow) {
+    if (world.int_block == 0) {
+        return;
+    }
+    std::uint32_t base = 0;
+    if (world.free_int_blocks.count > 0) {
+        base = world.free_int_blocks[--world.free_int_blocks.count];
+    } else {
+        base = world.int_slots.count;
+        if (!world.int_slots.reserve(world.memory, base + world.int_block)) {
+            return;
+        }
+        world.int_slots.count += world.int_block;
+    }
+    for (std::uint32_t i = 0; i < world.int_block; ++i) {
+        world.int_slots[base + i] = IntSlot{};
+    }
+    world.route[flow].int_base = base;
+    world.route[flow].int_mask = world.int_block - 1;
+}
+
+/// Adds a queue pair to the end of a NIC port's round.
+SLUICE_HD inline void attach(World& world, std::uint32_t index, PortId port) {
+    HostPort& nic = world.host_port[port];
+    Sender& sender = world.senders[index];
+    sender.port = port;
+    sender.position = nic.sender.count;
+    nic.sender.push(world.memory, index);
+    nic.ready.push(world.memory, kNever);
+}
+
+/// Takes a queue pair out of its port's round; the others keep their order.
+SLUICE_HD inline void detach(World& world, std::uint32_t index) {
+    Sender& sender = world.senders[index];
+    HostPort& nic = world.host_port[sender.port];
+    const std::uint32_t position = sender.position;
+    nic.sender.erase(position);
+    nic.ready.erase(position);
+    for (std::uint32_t i = position; i < nic.sender.count; ++i) {
+        world.senders[nic.sender[i]].position = i;
+    }
+    if (nic.last >= position && nic.last > 0) {
+        --nic.last;
+    }
+}
+
+/// Creates the queue pair of `flow` on `port`. Returns its index.
+SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId port, Tick now) {
+    std::uint32_t index = 0;
+    if (world.free_senders.count > 0) {
+        index = world.free_senders[--world.free_senders.count];
+    } else {
+        index = world.senders.count;
+        world.senders.push(world.memory, Sender{});
+    }
+    const FlowSpec& spec = world.spec[flow];
+    Sender& sender = world.senders[index];
+    sender = Sender{};
+    sender.flow = flow;
+    sender.size = spec.size;
+    sender.packets = static_cast<std::uint32_t>((spec.size + world.payload - 1) / world.payload);
+    sender.traffic_class = spec.priority;
+    sender.next_avail = now;
+    sender.last_progress = now;
+    const bool global = world.config->nic.global_base_rtt;
+    congestion::start(sender.cc, world.config->congestion, world.egress[port].line_rate,
+                      global ? world.max_window : world.flow_window[flow],
+                      global ? world.base_rtt : world.flow_base_rtt[flow]);
+    sender.window = congestion::window(sender.cc, world.config->congestion);
+    world.sender_of[flow] = index;
+    world.result[flow].start = now;
+    take_int_slots(world, flow);
+    attach(world, index, port);
+    update_ready(world, sender);
+    return index;
+}
+
+/// Removes a finished queue pair.
+SLUICE_HD inline void close_sender(World& world, std::uint32_t index, Tick now) {
+    detach(world, index);
+    Sender& sender = world.senders[index];
+    const FlowId flow = sender.flow;
+    world.result[flow].finish = now;
+    world.result[flow].retransmitted = sender.retransmitted;
+    world.sender_of[flow] = kNone;
+    if (world.route[flow].int_base != kNone) {
+        world.free_int_blocks.push(world.memory, world.route[flow].int_base);
+        world.route[flow].int_base = kNone;
+    }
+    sender.flow = kNone;
+    sender.armed = kNever;
+    world.free_senders.push(world.memory, index);
+    world.finished.push(world.memory, flow);
+}
+
+/// Sends the queue pair's next packet.
+SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, Tick now) {
+    Sender& sender = world.senders[index];
+    Egress& egress = world.egress[sender.port];
+    const std::int64_t left = sender.size - sender.next_bytes;
+    const std::int64_t payload = left < world.payload ? left : world.payload;
+    Packet packet;
+    packet.stamp = now;
+    packet.flow = sender.flow;
+    packet.sequence = sender.next;
+    packet.bytes = static_cast<std::uint16_t>(payload + world.data_overhead);
+    packet.transmission = sender.transmissions++;
+    packet.kind = static_cast<std::uint16_t>(PacketKind::data);
+    packet.traffic_class = sender.traffic_class & (kClasses - 1);
+    const FlowRoute& route = world.route[sender.flow];
+    if (route.int_base != kNone) {
+        world.int_slots[route.int_base + (packet.transmission & route.int_mask)].tag =
+            int_tag(packet.flow, packet.transmission);
+    }
+    if (sender.next == sender.una) {
+        sender.last_progress = now;
+    }
+    ++sender.next;
+    sender.next_bytes += payload;
+    if (sender.next > sender.high) {
+        sender.high = sender.next;
+    } else {
+        sender.retransmitted += payload;
+    }
+    packet.echo = sender.next == sender.packets ||
+                  sender.next_bytes - sender.una_bytes >= sender.window;
+    sender.last_bytes = packet.bytes;
+    sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
+    sender.next_avail = now + sender.last_gap;
+    put_on_wire(world, sender.port, egress, packet, 0, 0, now);
+    update_ready(world, sender);
+    if (world.config->nic.retransmit_timeout > 0) {
+        arm(world, node, index);
+    }
+}
+
+/// Starts over from the first unacknowledged packet.
+SLUICE_HD inline void go_back(Sender& sender) {
+    sender.next = sender.una;
+    sender.next_bytes = sender.una_bytes;
+}
+
+/// An ACK or NACK of an active flow. Returns true if it completed the flow.
+SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index,
+                                  const Packet& packet, Tick now) {
+    Sender& sender = world.senders[index];
+    std::uint32_t acked = packet.sequence;
+    const auto chunk = static_cast<std::uint32_t>(world.config->nic.ack_chunk);
+    if (world.config->nic.back_to_zero && chunk > 0 && acked < sender.packets) {
+        acked = acked / chunk * chunk;
+    }
+    if (acked > sender.una) {
+        sender.una = acked;
+        sender.una_bytes = bytes_before(world, acked, sender.size);
+        sender.last_progress = now;
+        if (sender.una > sender.next) {  // an ACK from before a go-back
+            sender.next = sender.una;
+            sender.next_bytes = sender.una_bytes;
+        }
+    }
+    if (packet.packet_kind() == PacketKind::nack) {
+        go_back(sender);
+    }
+    congestion::Ack ack;
+    ack.now = now;
+    ack.acked = bytes_before(world, packet.sequence, sender.size);
+    ack.next = sender.next_bytes;
+    ack.echo = packet.echo != 0;
+    ack.sent = packet.stamp;
+    const FlowRoute& route = world.route[sender.flow];
+    if (route.int_base != kNone) {
+        const IntSlot& slot =
+            world.int_slots[route.int_base + (packet.transmission & route.int_mask)];
+        if (slot.tag == int_tag(packet.flow, packet.transmission)) {
+            ack.hops = slot.hop;
+            ack.hop_count = packet.int_hops;
+        }
+    }
+    const std::int64_t rate = sender.cc.rate;
+    congestion::on_ack(sender.cc, world.config->congestion, world.int_rates, ack);
+    if (sender.cc.rate != rate) {
+        if (sender.cc.retime) {
+            const Tick gap = pacing_gap(world, sender, sender.cc.rate);
+            sender.next_avail += gap - sender.last_gap;
+            sender.last_gap = gap;
+        }
+        sender.window = congestion::window(sender.cc, world.config->congestion);
+    }
+    if (sender.una == sender.packets) {
+        return true;
+    }
+    update_ready(world, sender);
+    arm(world, node, index);
+    return false;
+}
+
+/// A sender's timer came up: law timers, then the time-out.
+SLUICE_HD inline void sender_timer(World& world, NodeId node, std::uint32_t index, Tick now) {
+    Sender& sender = world.senders[index];
+    if (sender.flow == kNone || sender.armed != now) {
+        return;  // superseded by an earlier one, or left over from a finished flow
+    }
+    sender.armed = kNever;
+    if (congestion::next_timer(sender.cc, world.config->congestion) <= now) {
+        congestion::on_timer(sender.cc, world.config->congestion, now);
+        sender.window = congestion::window(sender.cc, world.config->congestion);
+    }
+    const Tick timeout = world.config->nic.retransmit_timeout;
+    if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
+        go_back(sender);
+        sender.last_progress = now;
+    }
+    update_ready(world, sender);
+    arm(world, node, index);
+}
+
+}  // namespace sluice::step

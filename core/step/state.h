@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The columns that a node's step reads and writes. Indices are global port ids, node ids and flow
+/// ids. Ownership: a node writes its own ports', hosts' and buffers' state, and the tail of the
+/// rings that leave it; nothing else. Two nodes therefore never write the same place inside a
+/// window, except `arrival` and `wake` of a neighbour, which only ever decrease.
+#pragma once
+
+#include <cstdint>
+
+#include "core/config/network_config.h"
+#include "core/congestion/congestion.h"
+#include "core/congestion/int_record.h"
+#include "core/flow/flow.h"
+#include "core/ids.h"
+#include "core/step/packet.h"
+#include "core/step/plain.h"
+
+namespace sluice::step {
+
+/// Transmit side of a port. The first line is touched by every packet, the rest less often.
+struct alignas(64) Egress {
+    Tick free_at = 0;                              ///< the transmitter is busy until then
+    Tick delay = 0;                                ///< propagation
+    const std::uint32_t* serialization = nullptr;  ///< ticks by bytes on the wire
+    std::int64_t tx_bytes = 0;
+    std::int64_t tx_packets = 0;
+    std::uint32_t queued_bytes = 0;  ///< all classes
+    PortId peer = kNone;
+    NodeId peer_node = kNone;
+    std::uint8_t nonempty = 0;    ///< bit per class
+    std::uint8_t paused = 0;      ///< bit per class, by the peer's PFC
+    std::uint8_t last_class = 1;  ///< DWRR position
+    std::uint8_t rate_index = 0;  ///< into IntRates
+
+    std::uint32_t max_queued_bytes = 0;
+    std::uint32_t ecn_kmin = 0;
+    std::uint32_t ecn_kmax = 0;
+    bool up = true;
+    double ecn_pmax = 0;
+    std::uint64_t ecn_draws = 0;
+    std::int64_t ecn_marks = 0;
+    std::int64_t drops = 0;
+    std::int64_t pauses_sent = 0;
+    Tick paused_since = 0;
+    Tick paused_ticks = 0;
+    std::int64_t line_rate = 0;  ///< bits/s
+    std::uint32_t class_bytes[kClasses] = {};
+    std::int32_t deficit[kClasses] = {};
+    Ring queue[kClasses];
+};
+
+/// Receive side of a switch port: PFC accounting per class (the reference's MMU).
+struct alignas(64) Ingress {
+    std::uint32_t bytes[kClasses] = {};     ///< reserve and shared use
+    std::uint32_t headroom[kClasses] = {};  ///< headroom use
+    std::uint32_t headroom_limit = 0;
+    std::uint32_t total_bytes = 0;     ///< sum of bytes[] and headroom[]
+    std::uint8_t paused = 0;           ///< bit per class: we have paused the peer
+    std::uint8_t threshold_shift = 3;
+    double loss = 0;                   ///< of the cable, per received packet
+    std::uint64_t loss_draws = 0;
+};
+
+/// A switch's shared buffer.
+struct Buffer {
+    std::int64_t shared_size = 0;  ///< size - headrooms - reserves (PFC), or size (lossy)
+    std::int64_t shared_used = 0;
+    std::int64_t reserve = 0;
+    std::int64_t resume_offset = 0;
+    double egress_alpha = 0;
+    std::uint32_t paused_classes = 0;  ///< (port, class) pairs that we have paused
+    bool exact_only = false;           ///< tests: never take the per-port short cut
+};
+
+inline constexpr int kPathHops = 7;
+
+/// Where a flow's packets go, one cache line. Entry h is the egress port of transmission h; a
+/// packet whose entry is not a port of the node it is at (rerouted, or a longer path) is routed by
+/// table.
+struct alignas(64) FlowRoute {
+    PortId forward[kPathHops];
+    PortId reverse[kPathHops];
+    std::uint32_t int_base;  ///< first INT slot, kNone: none in use
+    std::uint32_t int_mask;  ///< slots - 1
+};
+
+/// INT records of one packet on its way, in a column of their own: switches write theirs, the
+/// sender reads them all when the ACK is back. The tag tells a late duplicate, whose slot has been
+/// given to a newer packet, from the packet that owns it.
+struct alignas(64) IntSlot {
+    std::uint64_t tag = 0;
+    congestion::IntRecord hop[congestion::kMaxIntHops] = {};
+};
+
+SLUICE_HD inline std::uint64_t int_tag(std::uint32_t flow, std::uint16_t transmission) {
+    return static_cast<std::uint64_t>(flow) << 16 | transmission;
+}
+
+/// Sending side of a queue pair. Sequences are packet indices; *_bytes the same in bytes.
+struct Sender {
+    FlowId flow = kNone;
+    std::uint32_t next = 0;     ///< snd_nxt
+    std::uint32_t una = 0;      ///< snd_una
+    std::uint32_t packets = 0;  ///< in the whole flow
+    std::int64_t next_bytes = 0;
+    std::int64_t una_bytes = 0;
+    std::int64_t size = 0;
+    Tick next_avail = 0;         ///< pacing: no departure before
+    Tick last_gap = 0;           ///< pacing gap after the last departure
+    Tick last_progress = 0;      ///< last departure or acknowledgement, for the time-out
+    Tick armed = kNever;         ///< earliest entry in the host's timer heap
+    std::int64_t window = 0;     ///< bytes that may be in flight at the current rate
+    std::uint32_t high = 0;      ///< highest index sent so far + 1
+    std::uint32_t position = 0;  ///< in its HostPort's lists
+    PortId port = kNone;
+    std::uint16_t transmissions = 0;
+    std::uint16_t last_bytes = 0;
+    std::uint8_t traffic_class = 3;
+    std::int64_t retransmitted = 0;
+    congestion::State cc;
+};
+
+/// Receiving side, by flow id.
+struct Receiver {
+    std::uint32_t expected = 0;  ///< next in-order packet
+    std::uint32_t packets = 0;
+    std::uint32_t acked = 0;     ///< expected when the last ACK left
+    std::uint32_t last_nack = kNone;
+    Tick nack_timer = 0;
+    bool echo = false;  ///< congestion experienced since the last ACK
+};
+
+enum class TimerKind : std::uint32_t { flow_start, application, sender };
+
+/// Ordered by (time, kind, id): never by insertion.
+struct Timer {
+    Tick time = 0;
+    TimerKind kind = TimerKind::flow_start;
+    std::uint32_t pad = 0;
+    std::uint64_t id = 0;  ///< flow, token, or sender
+
+    SLUICE_HD bool before(const Timer& other) const {
+        if (time != other.time) {
+            return time < other.time;
+        }
+        return kind != other.kind ? kind < other.kind : id < other.id;
+    }
+};
+
+/// A NIC port's queue pairs in round-robin order, with the instant from which each may send
+/// (kNever: window closed or nothing left).
+struct HostPort {
+    PlainVector<std::uint32_t> sender;
+    PlainVector<Tick> ready;
+    std::uint32_t last = 0;  ///< position served last
+    bool last_was_ack = false;
+};
+
+struct Host {
+    PlainVector<Timer> timers;  ///< binary heap
+};
+
+/// Calls out of a step, host engines only. Null members are skipped.
+struct Callbacks {
+    void* context = nullptr;
+    void (*received)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*sent)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*timer)(void* context, NodeId host, std::uint64_t token, Tick now) = nullptr;
+    void* pfc_context = nullptr;
+    void (*pfc)(void* context, PortId port, bool pause, Tick now) = nullptr;
+    /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
+    PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
+};
+
+/// Everything a step sees: raw columns of one lane.
+struct World {
+    std::uint32_t node_count = 0;
+    const PortId* first_port = nullptr;  ///< node_count + 1
+    const std::uint8_t* is_host = nullptr;
+
+    Egress* egress = nullptr;    ///< by port
+    Ingress* ingress = nullptr;  ///< by port
+    Ring* link = nullptr;        ///< by receiving port
+    Tick* arrival = nullptr;     ///< by receiving port: time of the link's first packet
+    Tick* decision = nullptr;    ///< by port: next transmit decision, kNever if none is pending
+    Buffer* buffer = nullptr;    ///< by node
+    Host* host = nullptr;        ///< by node
+    HostPort* host_port = nullptr;  ///< by port
+    Tick* wake = nullptr;        ///< by node: nothing happens at it before
+    Tick* block_wake = nullptr;  ///< minimum over 64 nodes
+
+    const FlowSpec* spec = nullptr;
+    FlowRoute* route = nullptr;
+    Receiver* receiver = nullptr;
+    std::uint32_t* sender_of = nullptr;  ///< by flow, kNone unless active
+    FlowResult* result = nullptr;
+
+    PlainVector<Sender> senders;
+    PlainVector<std::uint32_t> free_senders;
+    PlainVector<IntSlot> int_slots;
+    PlainVector<std::uint32_t> free_int_blocks;
+    std::uint32_t int_block = 0;  ///< slots per flow, a power of two; 0: the law uses no INT
+    PlainVector<FlowId> finished;  ///< since the caller last emptied it
+
+    NetworkConfig const* config = nullptr;
+    congestion::IntRates int_rates;
+    congestion::IntUnits int_units;
+    std::int32_t payload = 0;
+    std::int32_t data_overhead = 0;  ///< headers of a data packet
+    std::int64_t max_window = 0;     ///< bytes, network-wide (global_base_rtt)
+    Tick base_rtt = 0;
+    const std::int64_t* flow_window = nullptr;  ///< per flow when not global
+    const Tick* flow_base_rtt = nullptr;
+
+    Callbacks callbacks;
+    Memory memory;
+    Tick lookahead = 0;
+    std::uint64_t events = 0;
+    std::uint64_t drops = 0;
+    std::uint64_t checksum = 0;
+    bool digest_hops = false;
+    bool route_by_table = false;  ///< packet spraying
+    bool any_link_down = false;
+    bool pfc = true;                    ///< config->pfc
+    bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch
+};
+
+/// Lowers `node`'s wake-up time to `at`.
+SLUICE_HD inline void wake_node(World& world, NodeId node, Tick at) {
+    if (at < world.wake[node]) {
+        world.wake[node] = at;
+        if (at < world.block_wake[node >> 6]) {
+            world.block_wake[node >> 6] = at;
+        }
+    }
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Owns the columns of one lane: builds them from a topology, a routing and a configuration, and
+/// changes them between windows (links fail and are repaired). Host only.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/config/network_config.h"
+#include "core/flow/application.h"
+#include "core/flow/flow.h"
+#include "core/results/statistics.h"
+#include "core/routing/base_rtt.h"
+#include "core/routing/routing.h"
+#include "core/step/state.h"
+#include "core/topology/topology.h"
+
+namespace sluice::step {
+
+class WorldStore {
+  public:
+    /// All arguments must outlive the store; `routing` is changed by link events. `paths` is empty
+    /// or has one entry per flow. Throws ConfigError when the configuration does not fit the
+    /// topology (headroom larger than the buffer, too many hops or rates for INT, no path).
+    WorldStore(const Topology& topology, Routing& routing, const NetworkConfig& config,
+               const std::vector<FlowSpec>& flows, const std::vector<FlowPath>& paths,
+               Application* application);
+    ~WorldStore();
+    WorldStore(const WorldStore&) = delete;
+    WorldStore& operator=(const WorldStore&) = delete;
+
+    World& world() { return world_; }
+    const World& world() const { return world_; }
+    const Topology& topology() const { return topology_; }
+
+    /// Puts every flow with a start time into its host's timers and calls
+    /// Application::on_begin for every host. Once, before the first window.
+    void begin();
+
+    /// Takes a link out of service or puts it back at `now`, between windows: packets on it and
+    /// queued for it are lost, routes are recomputed, queue pairs move to ports that still lead
+    /// to their destinations.
+    void set_link(LinkId link, bool up, Tick now);
+
+    const std::vector<FlowResult>& results() const { return results_; }
+    std::vector<PortStatistics> port_statistics(Tick now) const;
+    RunCounters counters() const;
+    /// Bytes of all columns, queues and links.
+    std::size_t memory_bytes() const;
+
+  private:
+    class Services;
+
+    void build_ports();
+    void build_buffers();
+    void build_flows(const std::vector<FlowPath>& paths);
+    void build_windows();
+    std::int64_t build_pair_windows();
+    void check_int();
+    void set_route(FlowId flow);
+    void drop_queue(PortId port, Tick now);
+    void drop_link(PortId port);
+    void reroute(Tick now);
+    const std::vector<std::uint32_t>& serialization_table(Rate rate);
+
+    static void received(void* self, NodeId host, FlowId flow, Tick now);
+    static void sent(void* self, NodeId host, FlowId flow, Tick now);
+    static void timer(void* self, NodeId host, std::uint64_t token, Tick now);
+    static PortId route(void* self, NodeId node, const Packet& packet);
+
+    const Topology& topology_;
+    Routing& routing_;
+    const NetworkConfig& config_;
+    const std::vector<FlowSpec>& flows_;
+    const std::vector<FlowPath>& paths_;
+    Application* application_;
+    World world_;
+    BaseRtt widest_;  ///< of the whole network
+
+    std::vector<PortId> first_port_;
+    std::vector<std::uint8_t> is_host_;
+    std::vector<Egress> egress_;
+    std::vector<Ingress> ingress_;
+    std::vector<Ring> link_;
+    std::vector<Tick> arrival_;
+    std::vector<Tick> decision_;
+    std::vector<Buffer> buffer_;
+    std::vector<Host> host_;
+    std::vector<HostPort> host_port_;
+    std::vector<Tick> wake_;
+    std::vector<Tick> block_wake_;
+    std::vector<FlowRoute> route_;
+    std::vector<Receiver> receiver_;
+    std::vector<std::uint32_t> sender_of_;
+    std::vector<FlowResult> results_;
+    std::vector<std::int64_t> flow_window_;
+    std::vector<Tick> flow_base_rtt_;
+    std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
+};
+
+}  // namespace sluice::step
