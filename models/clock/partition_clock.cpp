@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/clock/partition_clock.h"
+
+#include <algorithm>
+#include <string>
+
+#include "models/node.h"
+#include "models/sim_time.h"
+
+namespace sluice {
+
+namespace {
+
+/// How far a clock runs ahead of SystemC's time when nothing foreign is attached: far enough that
+/// the kernel costs nothing, near enough that other processes of a testbench see it move.
+constexpr Tick kRunAhead = kMillisecond;
+
+}  // namespace
+
+PartitionClock::PartitionClock(const sc_core::sc_module_name& name, step::WorldStore& store)
+    : sc_module(name), store_(store) {
+    SC_METHOD(run);
+    sensitive << event_;
+}
+
+void PartitionClock::attach_foreign(PortId port, PacketInitiatorSocket& socket) {
+    foreign_.push_back(ForeignLink{store_.topology().peer_of(port), &socket});
+}
+
+void PartitionClock::configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop) {
+    driver_ = std::make_unique<step::LaneDriver>(store_, std::move(events), std::move(hooks));
+    stop_ = stop;
+}
+
+void PartitionClock::start_of_simulation() {
+    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS)) {
+        SC_REPORT_FATAL("sluice/clock", "the network needs SystemC's default time resolution, 1 ps");
+    }
+    if (driver_ == nullptr) {
+        configure({}, {}, kNever);
+    }
+    store_.begin();
+}
+
+void PartitionClock::run() {
+    const Tick now = to_ticks(sc_core::sc_time_stamp());
+    Tick ahead = kRunAhead;
+    if (!foreign_.empty()) {
+        ahead = to_ticks(tlm::tlm_global_quantum::instance().get());
+    }
+    const auto step_node = [this](NodeId node, Tick begin, Tick end) {
+        Node* const module = nodes_[node];
+        if (module != nullptr) {
+            module->step(begin, end);
+        } else {
+            store_.world().wake[node] = kNever;
+        }
+    };
+    Tick next = kNever;
+    if (foreign_.empty()) {
+        next = driver_->advance(std::min(now + ahead + 1, stop_), step_node);
+    } else {
+        // A foreign model may send at any instant from `now` on; its packet takes at least the
+        // lookahead to arrive. A window that begins by now + ahead is run whole.
+        next = driver_->next();
+        while (next <= now + ahead && next < stop_ && !driver_->stopped()) {
+            const Tick end = std::min(next + store_.world().lookahead, stop_);
+            next = driver_->advance(end, step_node, [this] { hand_over(); });
+        }
+    }
+    finished_ = driver_->stopped() || next >= stop_ || next == kNever;
+    if (!finished_) {
+        event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));
+    }
+}
+
+void PartitionClock::hand_over() {
+    step::World& world = store_.world();
+    const Tick now = to_ticks(sc_core::sc_time_stamp());
+    for (const ForeignLink& link : foreign_) {
+        for (step::Ring& ring = world.link[link.peer]; !ring.empty(); ring.pop()) {
+            tlm::tlm_phase phase = tlm::BEGIN_REQ;
+            sc_core::sc_time delay = to_sc_time(ring.front().time - now);
+            (*link.socket)->nb_transport_fw(ring.front(), phase, delay);
+        }
+        world.arrival[link.peer] = kNever;
+    }
+}
+
+void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
+    step::World& world = store_.world();
+    step::Ring& ring = world.link[port];
+    if (at < driver_->now()) {
+        SC_REPORT_FATAL(
+            "sluice/clock",
+            ("a foreign model's packet arrives at " + std::to_string(at) +
+             " ps, before the network's local time " + std::to_string(driver_->now()) +
+             " ps: a packet must take at least its link's delay, and the TLM global quantum must "
+             "not exceed it")
+                .c_str());
+    }
+    if (!ring.empty() && ring.at(ring.tail - 1).time > at) {
+        SC_REPORT_FATAL("sluice/clock", "a foreign model's packets overtook each other on a link");
+    }
+    step::Packet copy = packet;
+    copy.time = at;
+    if (world.digest_hops) {
+        world.checksum += step::hop_digest(copy, store_.topology().peer_of(port));
+    }
+    const bool first = ring.empty();
+    ring.push(world.memory, copy);
+    if (first) {
+        world.arrival[port] = at;
+        step::wake_node(world, store_.topology().node_of(port), at);
+    }
+    wake();
+}
+
+void PartitionClock::wake() {
+    const Tick now = to_ticks(sc_core::sc_time_stamp());
+    const Tick next = driver_->next();
+    if (next < stop_) {
+        finished_ = false;
+        event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The clock of one partition: SystemC's queue holds one event of it, "run your next windows". It
+/// is temporally decoupled: inside one activation it runs windows ahead of sc_time_stamp(), which
+/// is exact because nothing outside the partition can reach it. Where a foreign model is attached
+/// it can, so the clock then runs no further ahead than the TLM global quantum; with a quantum of
+/// zero each window starts when SystemC's time has reached it.
+#pragma once
+
+#include <systemc>
+#include <vector>
+
+#include "core/step/lane_driver.h"
+#include "models/protocol.h"
+
+namespace sluice {
+
+class Node;
+
+class PartitionClock : public sc_core::sc_module {
+  public:
+    SC_HAS_PROCESS(PartitionClock);
+    PartitionClock(const sc_core::sc_module_name& name, step::WorldStore& store);
+
+    /// `nodes` by id; null where a foreign model stands.
+    void attach(std::vector<Node*> nodes) { nodes_ = std::move(nodes); }
+    /// Our `port` leads to a foreign model: packets leave through `socket` as transactions.
+    void attach_foreign(PortId port, PacketInitiatorSocket& socket);
+    /// Before the simulation starts. Nothing is executed at or after `stop`.
+    void configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop);
+
+    /// A foreign model's packet whose last bit reaches `port` at `at`.
+    void receive(PortId port, const step::Packet& packet, Tick at);
+
+    Tick now() const { return driver_ == nullptr ? 0 : driver_->now(); }
+    std::uint64_t windows() const { return driver_ == nullptr ? 0 : driver_->windows(); }
+    /// Nothing left to do, the stop time reached, or a hook asked to stop.
+    bool finished() const { return finished_; }
+    /// Takes up timers that were set from outside the windows.
+    void wake();
+
+  private:
+    struct ForeignLink {
+        PortId peer;  ///< the foreign side's port: where our packets wait to be handed over
+        PacketInitiatorSocket* socket;
+    };
+
+    void start_of_simulation() override;
+    void run();
+    void hand_over();
+
+    step::WorldStore& store_;
+    std::vector<Node*> nodes_;
+    std::vector<ForeignLink> foreign_;
+    std::unique_ptr<step::LaneDriver> driver_;
+    sc_core::sc_event event_;
+    Tick stop_ = kNever;
+    bool finished_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/network.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+
+namespace sluice {
+
+Network::Network(const sc_core::sc_module_name& name, const Topology& topology, Routing& routing,
+                 const NetworkConfig& config, const std::vector<FlowSpec>& flows,
+                 const std::vector<FlowPath>& paths, Application* application,
+                 NetworkOptions options)
+    : sc_module(name),
+      topology_(topology),
+      store_(topology, routing, config, flows, paths, application),
+      clock_(std::make_unique<PartitionClock>("clock", store_)) {
+    clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
+    const Node::Context context{store_.world(), *clock_, backward_};
+    modules_.resize(topology.node_count());
+    for (NodeId n = 0; n < topology.node_count(); ++n) {
+        if (std::find(options.foreign.begin(), options.foreign.end(), n) !=
+            options.foreign.end()) {
+            continue;
+        }
+        const bool host = topology.is_host(n);
+        const std::string module_name = (host ? "nic" : "switch") + std::to_string(n);
+        if (options.make_node) {
+            modules_[n] = options.make_node(module_name.c_str(), n, context, scratch_);
+        }
+        if (modules_[n] == nullptr && host) {
+            modules_[n] = std::make_unique<Nic>(module_name.c_str(), n, context);
+        } else if (modules_[n] == nullptr) {
+            modules_[n] = std::make_unique<Switch>(module_name.c_str(), n, context, scratch_);
+        }
+    }
+    for (PortId p = 0; p < topology.port_count(); ++p) {
+        const PortId peer = topology.peer_of(p);
+        if (modules_[topology.node_of(p)] != nullptr && modules_[topology.node_of(peer)] != nullptr) {
+            port(p).out.bind(port(peer).in);
+        }
+    }
+    std::vector<Node*> nodes(modules_.size());
+    std::transform(modules_.begin(), modules_.end(), nodes.begin(),
+                   [](const std::unique_ptr<Node>& module) { return module.get(); });
+    clock_->attach(std::move(nodes));
+}
+
+Network::~Network() {
+    for (auto* keys : {&scratch_.keys, &scratch_.merge, &scratch_.sorted}) {
+        std::free(keys->data);
+    }
+    for (auto* counts : {&scratch_.count, &scratch_.bytes, &scratch_.head}) {
+        std::free(counts->data);
+    }
+}
+
+LinkEnd& Network::port(PortId port) {
+    const NodeId node = topology_.node_of(port);
+    return modules_[node]->port(port - topology_.first_port(node));
+}
+
+RunCounters Network::counters() const {
+    RunCounters counters = store_.counters();
+    counters.windows = clock_->windows();
+    return counters;
+}
+
+void Network::start_of_simulation() {
+    for (PortId p = 0; p < topology_.port_count(); ++p) {
+        if (modules_[topology_.node_of(p)] == nullptr) {
+            continue;
+        }
+        step::Packet request;
+        tlm::tlm_dmi answer;
+        PacketInitiatorSocket& out = port(p).out;
+        if (!out->get_direct_mem_ptr(request, answer)) {
+            clock_->attach_foreign(p, out);
+        } else if (answer.get_dmi_ptr() !=
+                   reinterpret_cast<unsigned char*>(&store_.world().link[topology_.peer_of(p)])) {
+            throw InternalError("a direct link does not lead to the peer of its port");
+        }
+    }
+}
+
+}  // namespace sluice

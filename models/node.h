@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A device of the network as a SystemC module: its ports' sockets and its step in a window.
+/// Subclass Switch or Nic and override step() to change how a device works; to replace a device by
+/// a model of one's own kind, leave it out (NetworkOptions::foreign) and bind its links' sockets.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <systemc>
+
+#include "core/step/state.h"
+#include "models/link/link_end.h"
+
+namespace sluice {
+
+class Node : public sc_core::sc_module {
+  public:
+    /// What a node needs of the network it belongs to.
+    struct Context {
+        step::World& world;
+        PartitionClock& clock;
+        LinkBackward& backward;
+    };
+
+    Node(const sc_core::sc_module_name& name, NodeId id, const Context& context);
+
+    /// Everything this device does in [begin, end): events of its own columns only, in
+    /// (time, port, sequence) order. Called by the clock; never longer than the lookahead. At the
+    /// end world.wake[id] is the next instant at which the node has something to do.
+    virtual void step(Tick begin, Tick end) = 0;
+
+    NodeId id() const { return id_; }
+    /// By local port index.
+    LinkEnd& port(std::uint32_t index) { return ports_[index]; }
+
+  protected:
+    step::World& world() { return world_; }
+
+  private:
+    NodeId id_;
+    step::World& world_;
+    std::deque<LinkEnd> ports_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An output-queued packet switch: shared buffer with dynamic thresholds, PFC, ECN, INT, strict
+/// priority and DWRR (docs/models/switch.md). The behaviour is core/step/switch.h.
+#pragma once
+
+#include "core/step/switch.h"
+#include "models/node.h"
+
+namespace sluice {
+
+class Switch : public Node {
+  public:
+    Switch(const sc_core::sc_module_name& name, NodeId id, const Context& context,
+           step::SwitchScratch& scratch)
+        : Node(name, id, context), scratch_(scratch) {}
+
+    void step(Tick begin, Tick end) override {
+        step::switch_step(world(), scratch_, id(), begin, end);
+    }
+
+  private:
+    step::SwitchScratch& scratch_;
+};
+
+}  // namespace sluice
