@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/job_graph.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/config/quantity.h"
+#include "core/error.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::array<const char*, 6> kKindNames = {"compute", "delay",  "send",
+                                                   "recv",    "signal", "await"};
+constexpr std::array<const char*, 6> kClassNames = {"compute", "TP", "DP", "PP", "EP", "other"};
+
+/// Turns counts in begin[1..] into offsets.
+void accumulate(std::vector<std::uint32_t>& begin) {
+    for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+}
+
+}  // namespace
+
+const char* to_string(OpKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+const char* to_string(OpClass cls) { return kClassNames[static_cast<std::size_t>(cls)]; }
+
+JobGraph::JobGraph(RankId ranks) : ranks_(ranks), last_compute_(ranks, kNone) {
+    if (ranks == 0) throw ConfigError("a job needs at least one rank");
+    intern("");
+}
+
+NameId JobGraph::intern(std::string_view name) {
+    const auto [it, fresh] =
+        name_ids_.try_emplace(std::string(name), static_cast<NameId>(names_.size()));
+    if (fresh) names_.push_back(it->first);
+    return it->second;
+}
+
+CollectiveId JobGraph::add_collective(const Collective& collective) {
+    collectives_.push_back(collective);
+    return static_cast<CollectiveId>(collectives_.size() - 1);
+}
+
+void JobGraph::check_rank(RankId rank) const {
+    if (rank >= ranks_) {
+        throw ConfigError("rank " + std::to_string(rank) + " does not exist: ranks are 0 to " +
+                          std::to_string(ranks_ - 1));
+    }
+}
+
+OpId JobGraph::add(OpKind kind, RankId rank, Tick duration, std::uint32_t target, Label label) {
+    if (finished_) throw InternalError("operation added to a finished graph");
+    check_rank(rank);
+    if (duration < 0) {
+        throw ConfigError(std::string(to_string(kind)) + " \"" + names_[label.name] +
+                          "\" on rank " + std::to_string(rank) +
+                          " has a negative duration: it must be 0 or more");
+    }
+    if (kind_.size() >= kNone) throw ConfigError("a job holds at most 4294967295 operations");
+    kind_.push_back(kind);
+    cls_.push_back(label.cls);
+    rank_.push_back(rank);
+    duration_.push_back(duration);
+    target_.push_back(target);
+    name_.push_back(label.name);
+    collective_.push_back(label.collective);
+    return static_cast<OpId>(kind_.size() - 1);
+}
+
+OpId JobGraph::add_compute(RankId rank, Tick duration, Label label) {
+    const OpId op = add(OpKind::compute, rank, duration, kNone, label);
+    add_dependency(op, last_compute_[rank]);
+    last_compute_[rank] = op;
+    return op;
+}
+
+OpId JobGraph::add_delay(RankId rank, Tick duration, Label label) {
+    return add(OpKind::delay, rank, duration, kNone, label);
+}
+
+JobGraph::Pair JobGraph::add_message(RankId src, RankId dst, std::int64_t bytes, Label label) {
+    check_rank(src);
+    check_rank(dst);
+    if (src == dst) {
+        throw ConfigError("message \"" + names_[label.name] + "\" of rank " + std::to_string(src) +
+                          " to itself: the ranks must differ");
+    }
+    if (bytes < 1) {
+        throw ConfigError("message \"" + names_[label.name] + "\" from rank " +
+                          std::to_string(src) + " to rank " + std::to_string(dst) + " has " +
+                          std::to_string(bytes) + " bytes: it must have at least 1");
+    }
+    const auto message = static_cast<std::uint32_t>(messages_.size());
+    const OpId send = add(OpKind::send, src, 0, message, label);
+    const OpId recv = add(OpKind::recv, dst, 0, message, label);
+    messages_.push_back({send, recv, bytes});
+    return {send, recv};
+}
+
+JobGraph::Pair JobGraph::add_signal(RankId from, RankId to, Tick delay, Label label) {
+    check_rank(to);
+    const OpId signal = add(OpKind::signal, from, delay, kNone, label);
+    const OpId await = add(OpKind::await, to, 0, signal, label);
+    target_[signal] = await;
+    return {signal, await};
+}
+
+void JobGraph::add_dependency(OpId op, OpId on) {
+    if (finished_) throw InternalError("dependency added to a finished graph");
+    if (on == kNone) return;
+    edges_.push_back({op, on});
+}
+
+void JobGraph::finish() {
+    if (finished_) return;
+    check_edges();
+    index_successors();
+    group_by_rank();
+    refuse_cycles();
+    finished_ = true;
+    name_ids_ = {};
+}
+
+void JobGraph::check_edges() const {
+    if (edges_.size() >= kNone) throw ConfigError("a job holds at most 4294967295 dependencies");
+    const std::size_t count = op_count();
+    for (const Edge& edge : edges_) {
+        if (edge.op >= count) {
+            throw ConfigError("operation " + std::to_string(edge.op) +
+                              " has dependencies but does not exist");
+        }
+        if (edge.on >= count) {
+            throw ConfigError(describe(edge.op) + " depends on operation " +
+                              std::to_string(edge.on) + ", which does not exist");
+        }
+        if (rank_[edge.op] != rank_[edge.on]) {
+            throw ConfigError(describe(edge.op) + " depends on " + describe(edge.on) +
+                              ": ranks may depend on each other only by a message or a signal");
+        }
+    }
+}
+
+void JobGraph::index_successors() {
+    dependency_count_.assign(op_count(), 0);
+    successors_begin_.assign(op_count() + 1, 0);
+    for (const Edge& edge : edges_) {
+        ++dependency_count_[edge.op];
+        ++successors_begin_[edge.on + 1];
+    }
+    accumulate(successors_begin_);
+    successors_.resize(edges_.size());
+    std::vector<std::uint32_t> next(successors_begin_.begin(), successors_begin_.end() - 1);
+    for (const Edge& edge : edges_) successors_[next[edge.on]++] = edge.op;
+    edges_.clear();
+    edges_.shrink_to_fit();
+}
+
+void JobGraph::group_by_rank() {
+    rank_begin_.assign(static_cast<std::size_t>(ranks_) + 1, 0);
+    for (const RankId rank : rank_) ++rank_begin_[rank + 1];
+    accumulate(rank_begin_);
+    rank_ops_.resize(op_count());
+    std::vector<std::uint32_t> next(rank_begin_.begin(), rank_begin_.end() - 1);
+    for (OpId op = 0; op < op_count(); ++op) rank_ops_[next[rank_[op]]++] = op;
+}
+
+/// A recv cannot complete before its send has started, nor an await before its signal.
+OpId JobGraph::remote_successor(OpId op) const {
+    if (kind_[op] == OpKind::send) return messages_[target_[op]].recv;
+    if (kind_[op] == OpKind::signal) return target_[op];
+    return kNone;
+}
+
+void JobGraph::refuse_cycles() const {
+    std::vector<std::uint32_t> waiting = dependency_count_;
+    for (OpId op = 0; op < op_count(); ++op) {
+        if (kind_[op] == OpKind::recv || kind_[op] == OpKind::await) ++waiting[op];
+    }
+    std::vector<OpId> ready;
+    for (OpId op = 0; op < op_count(); ++op) {
+        if (waiting[op] == 0) ready.push_back(op);
+    }
+    std::size_t ordered = 0;
+    while (!ready.empty()) {
+        const OpId op = ready.back();
+        ready.pop_back();
+        ++ordered;
+        for (const OpId next : successors(op)) {
+            if (--waiting[next] == 0) ready.push_back(next);
+        }
+        const OpId remote = remote_successor(op);
+        if (remote != kNone && --waiting[remote] == 0) ready.push_back(remote);
+    }
+    if (ordered < op_count()) throw ConfigError(describe_cycle(waiting));
+}
+
+/// `waiting` > 0 marks operations in, or behind, a cycle. Each has a predecessor of the same kind,
+/// so walking backwards from any of them must run into a cycle.
+std::string JobGraph::describe_cycle(const std::vector<std::uint32_t>& waiting) const {
+    std::vector<OpId> predecessor(op_count(), kNone);
+    OpId at = kNone;
+    for (OpId op = 0; op < op_count(); ++op) {
+        if (waiting[op] == 0) continue;
+        at = op;
+        for (const OpId next : successors(op)) {
+            if (waiting[next] != 0) predecessor[next] = op;
+        }
+        const OpId remote = remote_successor(op);
+        if (remote != kNone && waiting[remote] != 0) predecessor[remote] = op;
+    }
+    std::vector<bool> seen(op_count(), false);
+    while (!seen[at]) {
+        seen[at] = true;
+        at = predecessor[at];
+    }
+    std::vector<OpId> cycle = {at};
+    for (OpId op = predecessor[at]; op != at; op = predecessor[op]) cycle.push_back(op);
+    std::string text = "the job can never finish, operations wait for each other in a cycle: ";
+    constexpr std::size_t kShown = 6;
+    for (std::size_t i = 0; i < cycle.size() && i < kShown; ++i) {
+        text += describe(cycle[i]) + " waits for ";
+    }
+    if (cycle.size() > kShown) {
+        text += "... " + std::to_string(cycle.size() - kShown) + " more ... ";
+    }
+    return text + describe(at);
+}
+
+std::vector<FlowSpec> JobGraph::flows(const std::vector<NodeId>& hosts) const {
+    if (hosts.size() < ranks_) {
+        throw ConfigError("the job has " + std::to_string(ranks_) + " ranks but the topology has " +
+                          std::to_string(hosts.size()) +
+                          " hosts: each rank needs a host of its own");
+    }
+    std::vector<FlowSpec> flows(messages_.size());
+    for (std::size_t i = 0; i < messages_.size(); ++i) {
+        flows[i].src = hosts[rank_[messages_[i].send]];
+        flows[i].dst = hosts[rank_[messages_[i].recv]];
+        flows[i].size = messages_[i].bytes;
+    }
+    return flows;
+}
+
+void JobGraph::check_signals(Tick lookahead) const {
+    for (OpId op = 0; op < op_count(); ++op) {
+        if (kind_[op] == OpKind::signal && rank_[op] != rank_[target_[op]] &&
+            duration_[op] < lookahead) {
+            throw ConfigError(describe(op) + " reaches rank " + std::to_string(rank_[target_[op]]) +
+                              " after " + format_time(duration_[op]) + ": at least " +
+                              format_time(lookahead) +
+                              " is needed, the least link delay of the network");
+        }
+    }
+}
+
+std::string JobGraph::describe(OpId op) const {
+    return "rank " + std::to_string(rank_[op]) + " " + to_string(kind_[op]) + " \"" +
+           names_[name_[op]] + "\" (operation " + std::to_string(op) + ")";
+}
+
+}  // namespace sluice

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The work of a job as a graph of operations, one rank (GPU) each.
+/// What is modelled. An operation starts when all operations that it depends on have completed;
+/// dependencies join operations of the same rank. Ranks learn of each other only by a message (a
+/// flow: a send on one rank, a recv on the other) or by a signal with an explicit delay, so that
+/// every engine may run ranks independently within its lookahead (design section 3, Locality).
+///   compute  occupies the rank's one compute stream for its duration. The stream is in order: a
+///            compute operation also waits for the one added to its rank before it.
+///   delay    takes its duration and occupies nothing; duration 0 joins dependencies.
+///   send     starts its flow at once; completes with the last ACK.
+///   recv     completes when its dependencies have and the last in-order byte has arrived; the
+///            sender does not wait for it (eager, unbounded receive memory).
+///   signal   completes at once; its await, on any rank, completes no sooner than `delay` later.
+/// Invariants after finish(): ids are dense, in order of addition; no operation waits for itself
+/// in any number of steps, messages and signals included; successors are in order of addition.
+/// Storage is columns of plain integers, no allocation per operation: 38 bytes per operation and
+/// 4 per dependency once finished.
+/// Errors: a mistake in the graph throws ConfigError that names the operations.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/flow/flow.h"
+#include "core/ids.h"
+#include "core/units.h"
+
+namespace sluice {
+
+using OpId = std::uint32_t;
+using RankId = std::uint32_t;
+using NameId = std::uint32_t;
+using CollectiveId = std::uint32_t;
+
+enum class OpKind : std::uint8_t { compute, delay, send, recv, signal, await };
+
+/// What an operation is for: the parallel group whose traffic it is.
+enum class OpClass : std::uint8_t { compute, tp, dp, pp, ep, other };
+
+const char* to_string(OpKind kind);
+const char* to_string(OpClass cls);
+
+/// How an operation appears in timelines and which collective it is part of (kNone: of none).
+struct Label {
+    NameId name = 0;
+    OpClass cls = OpClass::other;
+    CollectiveId collective = kNone;
+};
+
+/// One instance of a collective over a group of ranks. `bytes` follows the convention of
+/// nccl-tests: the full tensor for all-reduce, all-gather and reduce-scatter, one rank's buffer
+/// for all-to-all, the message for point-to-point.
+struct Collective {
+    NameId name = 0;
+    NameId group = 0;
+    OpClass cls = OpClass::other;
+    std::uint32_t members = 0;
+    std::int64_t bytes = 0;
+};
+
+/// A contiguous list of operations.
+struct OpSpan {
+    const OpId* first = nullptr;
+    const OpId* last = nullptr;
+    const OpId* begin() const { return first; }
+    const OpId* end() const { return last; }
+    std::size_t size() const { return static_cast<std::size_t>(last - first); }
+    bool empty() const { return first == last; }
+};
+
+class JobGraph {
+  public:
+    /// A message or a signal: what happens at each end.
+    struct Pair {
+        OpId from;
+        OpId to;
+    };
+
+    explicit JobGraph(RankId ranks);
+
+    // Building. Ranks must be below rank_count(), durations >= 0, sizes >= 1.
+    NameId intern(std::string_view name);
+    CollectiveId add_collective(const Collective& collective);
+    OpId add_compute(RankId rank, Tick duration, Label label);
+    OpId add_delay(RankId rank, Tick duration, Label label);
+    /// A flow of `bytes` from rank `src` to another rank `dst`.
+    Pair add_message(RankId src, RankId dst, std::int64_t bytes, Label label);
+    /// `delay` must be at least the lookahead where the ranks differ: check_signals().
+    Pair add_signal(RankId from, RankId to, Tick delay, Label label);
+    /// `op` starts after `on` has completed. `on` may be added later; kNone is no dependency.
+    void add_dependency(OpId op, OpId on);
+    /// Checks everything and freezes the graph.
+    void finish();
+
+    // The graph.
+    std::size_t op_count() const { return kind_.size(); }
+    RankId rank_count() const { return ranks_; }
+    OpKind kind(OpId op) const { return kind_[op]; }
+    RankId rank(OpId op) const { return rank_[op]; }
+    /// compute, delay: how long it takes; signal: how late its await hears of it; else 0.
+    Tick duration(OpId op) const { return duration_[op]; }
+    Label label(OpId op) const { return {name_[op], cls_[op], collective_[op]}; }
+    /// send, recv: the message's index; signal: its await; await: its signal; else kNone.
+    std::uint32_t target(OpId op) const { return target_[op]; }
+
+    struct Message {
+        OpId send = kNone;
+        OpId recv = kNone;
+        std::int64_t bytes = 0;
+    };
+    const std::vector<Message>& messages() const { return messages_; }
+    /// One flow per message, started by the application: rank r is hosts[r]. Ports are defaults.
+    std::vector<FlowSpec> flows(const std::vector<NodeId>& hosts) const;
+
+    const std::string& name(NameId id) const { return names_[id]; }
+    const std::vector<Collective>& collectives() const { return collectives_; }
+
+    // The finished graph.
+    bool finished() const { return finished_; }
+    std::uint32_t dependency_count(OpId op) const { return dependency_count_[op]; }
+    OpSpan successors(OpId op) const {
+        return {successors_.data() + successors_begin_[op],
+                successors_.data() + successors_begin_[op + 1]};
+    }
+    /// In order of addition.
+    OpSpan ops_of(RankId rank) const {
+        return {rank_ops_.data() + rank_begin_[rank], rank_ops_.data() + rank_begin_[rank + 1]};
+    }
+    /// Throws ConfigError if a signal between ranks is quicker than `lookahead`.
+    void check_signals(Tick lookahead) const;
+    /// For messages to users: `rank 3 send "dp_rs" (operation 17)`.
+    std::string describe(OpId op) const;
+
+  private:
+    struct Edge {
+        OpId op;
+        OpId on;
+    };
+
+    OpId add(OpKind kind, RankId rank, Tick duration, std::uint32_t target, Label label);
+    void check_rank(RankId rank) const;
+    void check_edges() const;
+    void group_by_rank();
+    void index_successors();
+    void refuse_cycles() const;
+    OpId remote_successor(OpId op) const;
+    std::string describe_cycle(const std::vector<std::uint32_t>& waiting) const;
+
+    RankId ranks_;
+    bool finished_ = false;
+    std::vector<Tick> duration_;
+    std::vector<RankId> rank_;
+    std::vector<std::uint32_t> target_;
+    std::vector<NameId> name_;
+    std::vector<CollectiveId> collective_;
+    std::vector<OpKind> kind_;
+    std::vector<OpClass> cls_;
+    std::vector<Message> messages_;
+    std::vector<Collective> collectives_;
+    std::vector<std::string> names_;
+    std::unordered_map<std::string, NameId> name_ids_;
+    std::vector<OpId> last_compute_;  ///< by rank
+    std::vector<Edge> edges_;         ///< emptied by finish()
+
+    std::vector<std::uint32_t> dependency_count_;
+    std::vector<std::uint32_t> successors_begin_;
+    std::vector<OpId> successors_;
+    std::vector<std::uint32_t> rank_begin_;
+    std::vector<OpId> rank_ops_;
+};
+
+}  // namespace sluice
