@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/results/run_writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/results/fct_line.h"
+#include "core/results/summary.h"
+#include "core/results/trace_writer.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kFlushInterval{1};
+
+/// A CSV field, quoted where it must be.
+std::string csv_field(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == text.npos) {
+        return std::string(text);
+    }
+    std::string quoted = "\"";
+    for (const char c : text) {
+        quoted += c;
+        if (c == '"') {
+            quoted += c;
+        }
+    }
+    return quoted + '"';
+}
+
+__extension__ typedef __int128 Wide;
+
+/// part / whole with six decimals, truncated, by integers only; empty if whole is not positive.
+std::string ratio(Wide part, Wide whole) {
+    if (whole <= 0) {
+        return "";
+    }
+    std::string decimals = std::to_string(static_cast<int>(part % whole * 1'000'000 / whole));
+    decimals.insert(0, 6 - decimals.size(), '0');
+    return std::to_string(static_cast<std::int64_t>(part / whole)) + "." + decimals;
+}
+
+const char* kind_name(NodeKind kind) {
+    switch (kind) {
+        case NodeKind::host: return "host";
+        case NodeKind::ethernet: return "switch";
+        case NodeKind::nvswitch: return "nvswitch";
+    }
+    throw InternalError("unknown node kind");
+}
+
+const char* lane_name(TraceLane lane) {
+    switch (lane) {
+        case TraceLane::compute: return "compute";
+        case TraceLane::tensor: return "TP";
+        case TraceLane::expert: return "EP";
+        case TraceLane::data: return "DP";
+        case TraceLane::pipeline: return "PP";
+        case TraceLane::flows: return "flows";
+    }
+    throw InternalError("unknown trace lane");
+}
+
+/// Makes the folder; returns the topmost one that did not exist before, or an empty path.
+fs::path make_folder(const std::string& directory) {
+    if (directory.empty()) {
+        throw ConfigError("the output folder has no name");
+    }
+    const fs::path wanted = fs::absolute(directory).lexically_normal();
+    fs::path created;
+    std::error_code error;
+    for (fs::path at = wanted; !at.empty() && !fs::exists(at, error); at = at.parent_path()) {
+        created = at;
+        if (at == at.parent_path()) {
+            break;
+        }
+    }
+    fs::create_directories(wanted, error);
+    if (error) {
+        throw ConfigError(directory, 0, "cannot make this output folder: " + error.message());
+    }
+    if (!fs::is_directory(wanted, error)) {
+        throw ConfigError(directory, 0, "is not a folder; outputs need one");
+    }
+    return created;
+}
+
+}  // namespace
+
+struct RunWriter::Impl {
+    Impl(std::string folder, RunInfo run_info, const Topology& network,
+         const std::vector<FlowSpec>& specs, const RunFiles& files)
+        : directory(std::move(folder)),
+          created(make_folder(directory)),
+          info(std::move(run_info)),
+          topology(network),
+          flows(specs) {
+        try {
+            open(files);
+        } catch (...) {
+            close_unfinished();
+            throw;
+        }
+        totals.flows = flows.size();
+        for (const FlowSpec& flow : flows) {
+            totals.bytes += flow.size;
+            first_planned_start = std::min(first_planned_start, flow.start);
+        }
+        last_flush = Clock::now();
+    }
+
+    void open(const RunFiles& files) {
+        flow_rows = std::make_unique<OutputFile>(path("flows.csv"));
+        *flow_rows << "flow,src,dst,sport,dport,priority,label,size_bytes,start_ps,received_ps,"
+                      "finish_ps,fct_ps,ideal_ps,slowdown,retransmitted_bytes\n";
+        flow_rows->preamble_done();
+        collective_rows = std::make_unique<OutputFile>(path("collectives.csv"));
+        *collective_rows << "collective,kind,group,ranks,flows,bytes,start_ps,finish_ps,"
+                            "duration_ps\n";
+        collective_rows->preamble_done();
+        port_rows = std::make_unique<OutputFile>(path("ports.csv"));
+        summary = std::make_unique<OutputFile>(path("summary.json"));
+        if (files.trace) {
+            trace = std::make_unique<TraceWriter>(path("trace.json"));
+        }
+        if (files.fct) {
+            fct = std::make_unique<OutputFile>(path("fct.txt"));
+        }
+    }
+
+    /// Without finish(): each file decides whether it is worth keeping; so does the folder.
+    void close_unfinished() {
+        flow_rows.reset();
+        collective_rows.reset();
+        port_rows.reset();
+        summary.reset();
+        trace.reset();
+        fct.reset();
+        others.clear();
+        // Removes only what is empty, from the innermost folder outwards.
+        std::error_code error;
+        if (!created.empty()) {
+            fs::path at = fs::absolute(directory).lexically_normal();
+            if (!at.has_filename()) {
+                at = at.parent_path();
+            }
+            while (fs::remove(at, error) && at != created) {
+                at = at.parent_path();
+            }
+        }
+    }
+
+    std::string path(const std::string& name) const {
+        return (fs::path(directory) / name).string();
+    }
+
+    void write_ports(const RunOutcome& outcome);
+
+    /// The process that holds the collectives stands after the hosts.
+    std::uint32_t collectives_process() const {
+        return static_cast<std::uint32_t>(topology.node_count());
+    }
+    void name_host(NodeId host) {
+        if (named.size() <= host) {
+            named.resize(topology.node_count() + 1, false);
+        }
+        if (!named[host]) {
+            named[host] = true;
+            trace->name_process(host, host == collectives_process()
+                                          ? "collectives"
+                                          : "host " + std::to_string(host));
+        }
+    }
+
+    std::string directory;
+    fs::path created;
+    RunInfo info;
+    const Topology& topology;
+    const std::vector<FlowSpec>& flows;
+    std::unique_ptr<OutputFile> flow_rows;
+    std::unique_ptr<OutputFile> collective_rows;
+    std::unique_ptr<OutputFile> port_rows;
+    std::unique_ptr<OutputFile> summary;
+    std::unique_ptr<TraceWriter> trace;
+    std::unique_ptr<OutputFile> fct;
+    std::vector<std::unique_ptr<OutputFile>> others;
+    FlowTotals totals;
+    Tick first_planned_start = kNever;
+    std::vector<bool> named;  ///< processes of the trace, by node
+    Clock::time_point last_flush;
+    bool finished = false;
+};
+
+void RunWriter::Impl::write_ports(const RunOutcome& outcome) {
+    *port_rows << "port,node,kind,interface,peer,rate_bps,tx_bytes,tx_packets,utilization,"
+                  "max_queue_bytes,ecn_marks,drops,pauses_sent,paused_ps\n";
+    // Flows that an application starts have no planned start: then time counts from 0.
+    const Tick from = first_planned_start == kNever ? 0 : first_planned_start;
+    const Tick span = std::max<Tick>(outcome.simulated - from, 0);
+    for (PortId port = 0; port < outcome.ports.size(); ++port) {
+        const PortStatistics& counts = outcome.ports[port];
+        const NodeId node = topology.node_of(port);
+        const std::int64_t rate = topology.rate(port).bits_per_second;
+        *port_rows << std::int64_t{port} << ',' << std::int64_t{node} << ','
+                   << kind_name(topology.kind(node)) << ','
+                   << std::int64_t{port - topology.first_port(node) + 1} << ','
+                   << std::int64_t{topology.neighbor(port)} << ',' << rate << ',' << counts.tx_bytes
+                   << ',' << counts.tx_packets << ','
+                   << ratio(static_cast<Wide>(counts.tx_bytes) * 8 * kSecond,
+                            static_cast<Wide>(rate) * span)
+                   << ',' << counts.max_queue_bytes << ',' << counts.ecn_marks << ','
+                   << counts.drops << ',' << counts.pauses_sent << ',' << counts.paused_ticks
+                   << '\n';
+    }
+}
+
+RunWriter::RunWriter(const std::string& directory, const RunInfo& info, const Topology& topology,
+                     const std::vector<FlowSpec>& flows, const RunFiles& files)
+    : impl_(std::make_unique<Impl>(directory, info, topology, flows, files)) {}
+
+RunWriter::~RunWriter() {
+    if (!impl_->finished) {
+        impl_->close_unfinished();
+    }
+}
+
+void RunWriter::flow_finished(FlowId flow, const FlowResult& result, Tick ideal,
+                              std::string_view label) {
+    const FlowSpec& spec = impl_->flows[flow];
+    const Tick fct = result.finish - result.start;
+    OutputFile& rows = *impl_->flow_rows;
+    rows << std::int64_t{flow} << ',' << std::int64_t{spec.src} << ',' << std::int64_t{spec.dst}
+         << ',' << std::int64_t{spec.sport} << ',' << std::int64_t{spec.dport} << ','
+         << std::int64_t{spec.priority} << ',' << csv_field(label) << ',' << spec.size << ','
+         << result.start << ',' << result.received << ',' << result.finish << ',' << fct << ',';
+    if (ideal > 0) {
+        rows << ideal;
+    }
+    rows << ',' << ratio(fct, ideal) << ',' << result.retransmitted << '\n';
+
+    if (impl_->fct) {
+        if (ideal <= 0) {
+            throw InternalError("fct.txt needs every flow's ideal completion time");
+        }
+        *impl_->fct << fct_line(spec, result, ideal);
+    }
+    if (impl_->trace) {
+        impl_->name_host(spec.src);
+        std::string name = std::to_string(flow) + " to " + std::to_string(spec.dst);
+        if (!label.empty()) {
+            name.insert(0, std::string(label) + " ");
+        }
+        impl_->trace->span(spec.src, static_cast<std::uint32_t>(TraceLane::flows),
+                           lane_name(TraceLane::flows), name, result.start, result.finish,
+                           spec.size);
+    }
+    FlowTotals& totals = impl_->totals;
+    totals.bytes_completed += spec.size;
+    totals.completion_times.push_back(fct);
+    totals.first_start = std::min(totals.first_start, result.start);
+    totals.last_finish = std::max(totals.last_finish, result.finish);
+    flush_if_due();
+}
+
+void RunWriter::collective_finished(const CollectiveRecord& record) {
+    *impl_->collective_rows << std::int64_t{record.id} << ',' << csv_field(record.kind) << ','
+                            << csv_field(record.group) << ',' << std::int64_t{record.ranks} << ','
+                            << std::int64_t{record.flows} << ',' << record.bytes << ','
+                            << record.start << ',' << record.finish << ','
+                            << record.finish - record.start << '\n';
+    if (impl_->trace) {
+        impl_->name_host(impl_->collectives_process());
+        impl_->trace->span(impl_->collectives_process(), 0, record.group, record.kind, record.start,
+                           record.finish, record.bytes);
+    }
+}
+
+void RunWriter::span(const TraceSpan& span) {
+    if (!impl_->trace) {
+        return;
+    }
+    impl_->name_host(span.host);
+    impl_->trace->span(span.host, static_cast<std::uint32_t>(span.lane), lane_name(span.lane),
+                       span.name, span.start, span.end, -1);
+}
+
+OutputFile& RunWriter::add_file(const std::string& name) {
+    if (name.empty() || fs::path(name).filename() != name || name == "." || name == "..") {
+        throw ConfigError("\"" + name + "\" is not a plain file name for an output");
+    }
+    const auto taken = [&](const std::unique_ptr<OutputFile>& file) {
+        return file && file->path() == impl_->path(name);
+    };
+    if (taken(impl_->flow_rows) || taken(impl_->collective_rows) || taken(impl_->port_rows) ||
+        taken(impl_->summary) || taken(impl_->fct) || name == "trace.json" ||
+        std::any_of(impl_->others.begin(), impl_->others.end(), taken)) {
+        throw ConfigError("two outputs are called " + name + "; give one another name");
+    }
+    impl_->others.push_back(std::make_unique<OutputFile>(impl_->path(name)));
+    return *impl_->others.back();
+}
+
+void RunWriter::flush_if_due() {
+    const Clock::time_point now = Clock::now();
+    if (now - impl_->last_flush < kFlushInterval) {
+        return;
+    }
+    impl_->last_flush = now;
+    impl_->flow_rows->flush();
+    impl_->collective_rows->flush();
+    if (impl_->trace) {
+        impl_->trace->file().flush();
+    }
+    if (impl_->fct) {
+        impl_->fct->flush();
+    }
+    for (const auto& file : impl_->others) {
+        file->flush();
+    }
+}
+
+Summary RunWriter::finish(const RunOutcome& outcome) {
+    const Summary summary = summarize(impl_->totals, outcome);
+    impl_->write_ports(outcome);
+    *impl_->summary << summary_json(impl_->info, outcome, summary);
+    impl_->flow_rows->commit();
+    impl_->collective_rows->commit();
+    impl_->port_rows->commit();
+    if (impl_->trace) {
+        impl_->trace->commit();
+    }
+    if (impl_->fct) {
+        impl_->fct->commit();
+    }
+    for (const auto& file : impl_->others) {
+        file->commit();
+    }
+    impl_->summary->commit();  // last: its presence says that the folder is complete
+    impl_->finished = true;
+    return summary;
+}
+
+}  // namespace sluice

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The folder that a run leaves behind: flows.csv, collectives.csv, ports.csv, trace.json, fct.txt
+/// (if asked) and summary.json. Columns and units: docs/outputs.md.
+/// Every file is written as NAME.partial while the run goes on, flushed about once a second so that
+/// it can be read meanwhile, and renamed to NAME by finish(), summary.json last. An interrupted
+/// run calls finish() too, with RunOutcome::interrupted. A writer that dies without finish() keeps
+/// its .partial files if they hold results, and removes them if they do not.
+/// Bytes written are a function of what is passed in, except the resource figures of the summary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/flow/flow.h"
+#include "core/results/output_file.h"
+#include "core/results/statistics.h"
+#include "core/topology/topology.h"
+#include "core/units.h"
+
+namespace sluice {
+
+/// What is known of a run before it starts.
+struct RunInfo {
+    std::string mode = "packet";
+    std::string scenario;  ///< the scenario's name
+    std::string version;   ///< the program's version
+    std::uint64_t seed = 1;
+    std::string config_json = "{}";  ///< the effective configuration, a JSON value as text
+};
+
+/// Which optional files to write.
+struct RunFiles {
+    bool trace = true;
+    bool fct = false;
+};
+
+/// A row of the timeline under a host (a rank).
+enum class TraceLane : std::uint8_t { compute, tensor, expert, data, pipeline, flows };
+
+/// Something that a host did from `start` to `end`.
+struct TraceSpan {
+    NodeId host = 0;
+    TraceLane lane = TraceLane::compute;
+    std::string_view name;
+    Tick start = 0;
+    Tick end = 0;
+};
+
+/// One collective operation of one group of ranks, finished everywhere.
+struct CollectiveRecord {
+    std::uint32_t id = 0;
+    std::string_view kind;   ///< "all_reduce", "reduce_scatter", "all_gather", ...
+    std::string_view group;  ///< "dp0", "pp3", ...
+    std::uint32_t ranks = 0;
+    std::int64_t bytes = 0;  ///< payload bytes that its flows carried in the network
+    std::uint32_t flows = 0;
+    Tick start = 0;   ///< the first rank began
+    Tick finish = 0;  ///< the last rank was done
+};
+
+/// What the run itself reports at its end.
+struct RunOutcome {
+    RunCounters counters;
+    std::vector<PortStatistics> ports;  ///< by port id
+    Tick simulated = 0;                 ///< simulated time reached
+    /// Job completion time. kNever: from the first start to the last finish of a completed flow.
+    Tick jct = kNever;
+    double elaboration_s = 0;
+    double wall_s = 0;  ///< of the run phase
+    double user_s = 0;  ///< of the run phase, all threads
+    bool interrupted = false;
+};
+
+/// What finish() put into summary.json, for a line on the terminal.
+struct Summary {
+    std::size_t flows = 0;
+    std::size_t flows_completed = 0;
+    std::int64_t bytes = 0;            ///< payload of all flows of the scenario
+    std::int64_t bytes_completed = 0;  ///< payload of the completed ones
+    Tick jct = kNever;                 ///< kNever if nothing completed
+    double fct_mean_s = 0;
+    Tick fct_p50 = kNever;
+    Tick fct_p99 = kNever;
+    Tick fct_max = kNever;
+    double packet_hops_per_s = 0;  ///< per user second of the run phase
+    std::int64_t peak_rss_bytes = 0;
+};
+
+class RunWriter {
+  public:
+    /// Creates `directory` (with its parents) and opens the files: throws ConfigError if it cannot,
+    /// so that a long run does not find out at its end. `topology` and `flows` must outlive this.
+    RunWriter(const std::string& directory, const RunInfo& info, const Topology& topology,
+              const std::vector<FlowSpec>& flows, const RunFiles& files = {});
+    ~RunWriter();
+    RunWriter(const RunWriter&) = delete;
+    RunWriter& operator=(const RunWriter&) = delete;
+
+    /// A flow finished. `ideal`: its completion time on an idle network (0: unknown); `label`: its
+    /// class ("dp", "pp", "incast", ...), may be empty. Rows are in the order of the calls.
+    void flow_finished(FlowId flow, const FlowResult& result, Tick ideal, std::string_view label);
+    void collective_finished(const CollectiveRecord& record);
+    void span(const TraceSpan& span);
+
+    /// Another text file of this run under the same rules (pfc.txt, qlen.txt, ...). Stays valid
+    /// until finish(). Throws ConfigError like the constructor.
+    OutputFile& add_file(const std::string& name);
+
+    /// Call now and then (each progress hook): makes what was written readable.
+    void flush_if_due();
+
+    /// Writes ports.csv and summary.json and gives every file its name. Call once.
+    Summary finish(const RunOutcome& outcome);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/results/summary.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/results/percentile.h"
+#include "core/results/resources.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double to_seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
+
+Json seconds_or_null(Tick time) { return time == kNever ? Json(nullptr) : Json(to_seconds(time)); }
+
+std::string hexadecimal(std::uint64_t value) {
+    char text[20];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+    return text;
+}
+
+}  // namespace
+
+Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
+    Summary summary;
+    summary.flows = totals.flows;
+    summary.flows_completed = totals.completion_times.size();
+    summary.bytes = totals.bytes;
+    summary.bytes_completed = totals.bytes_completed;
+    summary.jct = outcome.jct;
+    if (!totals.completion_times.empty()) {
+        std::sort(totals.completion_times.begin(), totals.completion_times.end());
+        double sum = 0;
+        for (const Tick time : totals.completion_times) {
+            sum += to_seconds(time);
+        }
+        summary.fct_mean_s = sum / static_cast<double>(totals.completion_times.size());
+        summary.fct_p50 = percentile(totals.completion_times, 50);
+        summary.fct_p99 = percentile(totals.completion_times, 99);
+        summary.fct_max = totals.completion_times.back();
+        if (summary.jct == kNever) {
+            summary.jct = totals.last_finish - totals.first_start;
+        }
+    }
+    if (outcome.user_s > 0) {
+        summary.packet_hops_per_s =
+            static_cast<double>(outcome.counters.packet_hops) / outcome.user_s;
+    }
+    summary.peak_rss_bytes = resource_usage().peak_rss_bytes;
+    return summary;
+}
+
+std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const Summary& summary) {
+    const bool any = summary.flows_completed > 0;
+    const RunCounters& counters = outcome.counters;
+    Json json;
+    json["mode"] = info.mode;
+    json["scenario"] = info.scenario;
+    json["seed"] = info.seed;
+    json["interrupted"] = outcome.interrupted;
+    json["jct_s"] = seconds_or_null(summary.jct);
+    json["simulated_s"] = to_seconds(outcome.simulated);
+    json["flows"] = summary.flows;
+    json["flows_completed"] = summary.flows_completed;
+    json["bytes"] = summary.bytes;
+    json["bytes_completed"] = summary.bytes_completed;
+    json["fct_s"] = {{"mean", any ? Json(summary.fct_mean_s) : Json(nullptr)},
+                     {"p50", seconds_or_null(summary.fct_p50)},
+                     {"p99", seconds_or_null(summary.fct_p99)},
+                     {"max", seconds_or_null(summary.fct_max)}};
+    json["packet_hops"] = counters.packet_hops;
+    json["events"] = counters.events;
+    json["windows"] = counters.windows;
+    json["drops"] = counters.drops;
+    json["pfc_pauses"] = counters.pfc_pauses;
+    json["ecn_marks"] = counters.ecn_marks;
+    json["retransmitted_bytes"] = counters.retransmitted_bytes;
+    if (counters.hop_checksum != 0) {
+        json["hop_checksum"] = hexadecimal(counters.hop_checksum);  // beyond a double's integers
+    }
+    json["elaboration_s"] = outcome.elaboration_s;
+    json["wall_s"] = outcome.wall_s;
+    json["user_s"] = outcome.user_s;
+    json["packet_hops_per_s"] = summary.packet_hops_per_s;
+    json["peak_rss_bytes"] = summary.peak_rss_bytes;
+    json["version"] = info.version;
+    json["config"] = Json::parse(info.config_json, nullptr, false);
+    if (json["config"].is_discarded()) {
+        throw InternalError("the run's configuration is not JSON");
+    }
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// summary.json: the figures of a run, from its completion times and counters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/results/run_writer.h"
+
+namespace sluice {
+
+/// What a run's flows came to, gathered as they finish.
+struct FlowTotals {
+    std::size_t flows = 0;
+    std::int64_t bytes = 0;
+    std::int64_t bytes_completed = 0;
+    std::vector<Tick> completion_times;  ///< of the finished flows
+    Tick first_start = kNever;           ///< of the finished flows
+    Tick last_finish = 0;
+};
+
+/// Sorts `totals.completion_times`.
+Summary summarize(FlowTotals& totals, const RunOutcome& outcome);
+
+/// The text of summary.json. Keys and units: docs/outputs.md.
+std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const Summary& summary);
+
+}  // namespace sluice
