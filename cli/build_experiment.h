@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A scenario as something to run: its [workload] table becomes flows and what starts them.
+/// Keys, units and defaults: docs/scenario.md.
+/// Errors: ConfigError with the place and what is allowed; everything that can be checked without
+/// running is checked here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/estimate.h"
+#include "cli/experiment.h"
+#include "core/config/scenario.h"
+#include "workloads/job_application.h"
+
+namespace sluice {
+
+struct BuiltExperiment {
+    Experiment experiment;
+    /// Every flow belongs to a class of traffic ("dp", "pp", "poisson", ...): an index into names.
+    std::vector<std::string> class_names;
+    std::vector<std::uint8_t> flow_class;
+    /// The job that experiment.application runs; null where flows have start times.
+    const JobApplication* job = nullptr;
+    std::string workload;  ///< for people, one line
+    TrafficEstimate estimate;
+
+    std::string_view class_of(FlowId flow) const { return class_names[flow_class[flow]]; }
+};
+
+/// Takes the scenario's topology and network over. `config_json` must be asked of the scenario
+/// afterwards: the workload's keys are recorded while they are read.
+BuiltExperiment build_experiment(Scenario& scenario);
+
+}  // namespace sluice

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The program's sub-commands. Each returns an exit code and throws ConfigError for the user's
+/// mistakes; main.cpp parses the command line and turns errors into one line and a code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+enum ExitCode : int {
+    kExitDone = 0,
+    kExitBadInput = 2,
+    kExitWorkLeft = 3,      ///< the run came to rest with flows or operations unfinished
+    kExitInternal = 70,     ///< a defect of the program
+    kExitInterrupted = 130, ///< Ctrl-C; what finished is on disk
+};
+
+/// The program's version: the release, and the commit where it was built from a checkout.
+const char* program_version();
+
+struct RunOptions {
+    std::string scenario;           ///< SCENARIO.toml; empty with hpcc
+    std::string hpcc;               ///< an HPCC ns-3 config.txt
+    std::string paths;              ///< flow_paths.csv, with hpcc
+    std::string mode;               ///< overrides the scenario's
+    std::string out;                ///< overrides the scenario's output folder
+    std::vector<std::string> sets;  ///< "key=value"
+    int threads = 1;
+    bool quiet = false;
+};
+
+int run_command(const RunOptions& options);
+
+/// What would run, without running it.
+int describe_command(const std::string& scenario, const std::vector<std::string>& sets);
+
+struct TopoOptions {
+    std::string type;
+    /// Keys and values of a scenario's [topology] table.
+    std::vector<std::pair<std::string, std::string>> settings;
+    std::string output;  ///< the topology.txt to write; empty: counts only
+};
+
+int topo_command(const TopoOptions& options);
+
+}  // namespace sluice

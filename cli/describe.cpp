@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `sluice describe`: what a scenario would run, from the same code that would run it.
+#include <algorithm>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "cli/build_experiment.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "core/config/quantity.h"
+
+namespace sluice {
+
+namespace {
+
+/// Packet-hops per second that the estimate of time assumes: the project's own bar for a network
+/// of this size (docs/performance.md has what was measured).
+double assumed_speed(std::size_t hosts) { return hosts <= 256 ? 12e6 : 8e6; }
+
+/// Memory of the elaborated network, by what it holds most of: modules and rings of ports, and the
+/// per-flow columns of sender, receiver and results.
+constexpr double kBytesPerPort = 3000;
+constexpr double kBytesPerFlow = 400;
+constexpr double kBytesPerProcess = 20e6;
+
+void print_network(const Experiment& experiment) {
+    const Topology& topology = experiment.topology;
+    std::size_t nvswitches = 0;
+    for (NodeId node = 0; node < topology.node_count(); ++node) {
+        nvswitches += topology.kind(node) == NodeKind::nvswitch ? 1U : 0U;
+    }
+    const std::size_t switches = topology.node_count() - topology.host_count() - nvswitches;
+    fmt::print("  network      {}: {} hosts, {} switches, {} links", topology.name,
+               topology.host_count(), switches, topology.links().size());
+    if (nvswitches > 0) fmt::print(", {} NVSwitches", nvswitches);
+    if (topology.gpus_per_server > 1) fmt::print(", {} GPUs a server", topology.gpus_per_server);
+    const NetworkConfig& network = experiment.network;
+    fmt::print("\n  devices      {}, payload {} B, {}, buffer {}, {}\n",
+               congestion::law_name(network.congestion.law), network.format.payload,
+               network.pfc ? "PFC" : "no PFC", format_bytes(network.buffer.size),
+               network.load_balance == LoadBalance::ecmp ? "ECMP" : "packet spraying");
+    if (!experiment.link_events.empty()) {
+        fmt::print("  link events  {}\n", experiment.link_events.size());
+    }
+}
+
+void print_traffic(const BuiltExperiment& built) {
+    const Experiment& experiment = built.experiment;
+    fmt::print("  flows        {}, {}B in all\n", experiment.flows.size(),
+               human_count(static_cast<double>(built.estimate.bytes)));
+    std::vector<std::size_t> flows(built.class_names.size(), 0);
+    std::vector<std::int64_t> bytes(built.class_names.size(), 0);
+    for (std::size_t i = 0; i < experiment.flows.size(); ++i) {
+        ++flows[built.flow_class[i]];
+        bytes[built.flow_class[i]] += experiment.flows[i].size;
+    }
+    for (std::size_t c = 0; c < flows.size(); ++c) {
+        const auto amount = static_cast<double>(bytes[c]);
+        fmt::print("    {:<10} {} flows, {}\n", built.class_names[c], flows[c],
+                   bytes[c] < 1'000'000'000 ? human_count(amount) + "B"
+                                            : fmt::format("{:.2f} GB", amount / 1e9));
+    }
+    if (built.job != nullptr) {
+        fmt::print("  job          {} operations, {} collectives\n",
+                   built.job->graph().op_count(), built.job->graph().collectives().size());
+    }
+}
+
+void print_cost(const BuiltExperiment& built) {
+    const Experiment& experiment = built.experiment;
+    const double hops = built.estimate.packet_hops;
+    const double memory = kBytesPerProcess +
+                          static_cast<double>(built.estimate.routing_bytes) +
+                          kBytesPerPort * static_cast<double>(experiment.topology.port_count()) +
+                          kBytesPerFlow * static_cast<double>(experiment.flows.size());
+    fmt::print("  packet-hops  about {} (data and ACKs, nothing lost)\n", human_count(hops));
+    fmt::print("  memory       about {}B\n", human_count(memory));
+    const double speed = assumed_speed(experiment.topology.host_count());
+    fmt::print("  time         about {} at {} packet-hops/s\n",
+               human_seconds(std::max(hops / speed, 0.001)), human_count(speed));
+}
+
+}  // namespace
+
+int describe_command(const std::string& path, const std::vector<std::string>& sets) {
+    Scenario scenario = load_scenario(path, sets);
+    const BuiltExperiment built = build_experiment(scenario);
+    fmt::print("{}: {}\n", built.experiment.name, built.workload);
+    print_network(built.experiment);
+    print_traffic(built);
+    print_cost(built);
+    return kExitDone;
+}
+
+}  // namespace sluice

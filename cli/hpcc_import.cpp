@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/hpcc_import.h"
+
+#include <filesystem>
+
+#include "cli/hpcc_config.h"
+#include "cli/hpcc_flows.h"
+#include "cli/hpcc_network.h"
+#include "core/config/tokens.h"
+#include "core/error.h"
+#include "core/routing/paths.h"
+#include "core/topology/topology_io.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where an input file is: tried from the working directory, then from the config's folder.
+std::string find_input(const HpccConfig& config, const std::string& key, const std::string& name) {
+    if (name.empty()) {
+        throw ConfigError(config.path, 0, key + " is missing: it names an input file");
+    }
+    std::error_code error;
+    if (fs::exists(name, error)) {
+        return name;
+    }
+    const fs::path beside = fs::path(config.path).parent_path() / name;
+    if (fs::path(name).is_absolute() || !fs::exists(beside, error)) {
+        config.fail(key, "no such file: " + name +
+                             (fs::path(name).is_absolute() ? "" : ", nor " + beside.string()));
+    }
+    return beside.string();
+}
+
+/// The links as ns-3 has them: delays in whole nanoseconds, and the global error rate on links
+/// without one of their own.
+Topology with_ns3_links(const Topology& topology, double error_rate) {
+    Topology result;
+    for (NodeId node = 0; node < topology.node_count(); ++node) {
+        result.add_node(topology.kind(node));
+    }
+    for (Link link : topology.links()) {
+        link.delay -= link.delay % kNanosecond;
+        link.loss = link.loss > 0 ? link.loss : error_rate;
+        result.add_link(link);
+    }
+    result.finish();
+    result.name = topology.name;
+    result.gpus_per_server = topology.gpus_per_server;
+    result.gpu_type = topology.gpu_type;
+    return result;
+}
+
+std::vector<NodeId> traced_nodes(const HpccConfig& config, const Topology& topology,
+                                 std::vector<std::string>& notes) {
+    if (config.trace_file.empty()) {
+        return {};
+    }
+    std::string file;
+    try {
+        file = find_input(config, "TRACE_FILE", config.trace_file);
+    } catch (const ConfigError& error) {
+        notes.push_back(std::string(error.what()) + "; no node is traced");
+        return {};
+    }
+    const std::vector<NodeId> nodes = read_hpcc_trace_nodes(TokenReader::open(file), topology);
+    if (config.enable_trace && !nodes.empty()) {
+        notes.push_back(config.path +
+                        ": the binary packet trace (TRACE_OUTPUT_FILE) is not "
+                        "written; trace.json is");
+    }
+    return nodes;
+}
+
+std::string base_name(const HpccConfig& config, const std::string& key, const std::string& name) {
+    const std::string base = fs::path(name).filename().string();
+    if (base.empty() || base == "." || base == "..") {
+        config.fail(key, "\"" + name + "\" does not name a file");
+    }
+    return base;
+}
+
+/// A flow that the file does not list, and ACKs without a row of their own, go by ECMP.
+std::vector<FlowPath> flow_paths(const std::string& csv, const Experiment& experiment,
+                                 std::vector<std::string>& notes) {
+    const PathTable table = PathTable::read(csv, experiment.topology);
+    std::vector<FlowPath> paths(experiment.flows.size());
+    std::size_t missing = 0;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        const FlowSpec& flow = experiment.flows[i];
+        const std::vector<PortId>* const forward = table.find(flow.src, flow.dst, flow.sport);
+        const std::vector<PortId>* const reverse = table.find(flow.dst, flow.src, flow.dport);
+        if (forward != nullptr) {
+            paths[i].forward = *forward;
+        }
+        if (reverse != nullptr) {
+            paths[i].reverse = *reverse;
+        }
+        missing += forward == nullptr ? 1 : 0;
+    }
+    if (missing > 0) {
+        notes.push_back(csv + ": " + std::to_string(missing) + " of " +
+                        std::to_string(paths.size()) + " flows are not listed and go by ECMP");
+    }
+    return paths;
+}
+
+/// SIMULATOR_STOP_TIME; beyond what a clock holds (SimAI writes 4e13 s) means never.
+Tick stop_time(double seconds) {
+    constexpr double kLongest = 8'000'000;
+    return seconds < kLongest ? ns3_seconds(seconds) : kNever;
+}
+
+}  // namespace
+
+HpccImport import_hpcc(const std::string& config_path, const std::string& paths_csv,
+                       std::uint64_t seed) {
+    const HpccConfig config = read_hpcc_config(config_path);
+    HpccImport import;
+    import.notes = config.notes;
+    Experiment& experiment = import.experiment;
+    experiment.name = config_path;
+    experiment.topology =
+        with_ns3_links(read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file)),
+                       config.error_rate);
+    experiment.network = hpcc_network(
+        config, experiment.topology,
+        seed != 0 ? seed : static_cast<std::uint64_t>(config.random_seed), import.notes);
+    const Routing routing(experiment.topology);
+    experiment.flows =
+        read_hpcc_flows(TokenReader::open(find_input(config, "FLOW_FILE", config.flow_file)),
+                        experiment.topology, routing, import.notes);
+    if (!paths_csv.empty()) {
+        experiment.paths = flow_paths(paths_csv, experiment, import.notes);
+    }
+    experiment.link_events = hpcc_link_events(config, experiment.topology);
+    experiment.stop = stop_time(config.stop_s);
+    import.traced_nodes = traced_nodes(config, experiment.topology, import.notes);
+
+    import.fct_file = base_name(config, "FCT_OUTPUT_FILE", config.fct_output_file);
+    import.pfc_file = base_name(config, "PFC_OUTPUT_FILE", config.pfc_output_file);
+    if (!config.qlen_file.empty()) {
+        import.queue_monitor.file = base_name(config, "QLEN_MON_FILE", config.qlen_file);
+        import.queue_monitor.from = config.qlen_from_ns * kNanosecond;
+        import.queue_monitor.to = config.qlen_to_ns * kNanosecond;
+    }
+    import.config_json = hpcc_config_json(config);
+    return import;
+}
+
+}  // namespace sluice

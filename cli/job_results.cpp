@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_results.h"
+
+#include <vector>
+
+#include "workloads/job_report.h"
+
+namespace sluice {
+
+namespace {
+
+TraceLane lane_of(OpClass cls) {
+    switch (cls) {
+        case OpClass::compute: return TraceLane::compute;
+        case OpClass::tp: return TraceLane::tensor;
+        case OpClass::ep: return TraceLane::expert;
+        case OpClass::dp: return TraceLane::data;
+        case OpClass::pp: return TraceLane::pipeline;
+        case OpClass::other: return TraceLane::flows;
+    }
+    return TraceLane::flows;
+}
+
+void write_collectives(const JobApplication& job, RunWriter& writer) {
+    const JobGraph& graph = job.graph();
+    std::vector<std::uint32_t> flows(graph.collectives().size(), 0);
+    for (const JobGraph::Message& message : graph.messages()) {
+        const CollectiveId collective = graph.label(message.send).collective;
+        if (collective != kNone) ++flows[collective];
+    }
+    for (const CollectiveSpan& span : collective_spans(job)) {
+        if (span.start == kNever || span.end == kNever) continue;
+        const Collective& collective = graph.collectives()[span.collective];
+        CollectiveRecord record;
+        record.id = span.collective;
+        record.kind = graph.name(collective.name);
+        record.group = graph.name(collective.group);
+        record.ranks = collective.members;
+        record.bytes = span.sent;
+        record.flows = flows[span.collective];
+        record.start = span.start;
+        record.finish = span.end;
+        writer.collective_finished(record);
+    }
+}
+
+void write_rank(const JobApplication& job, RankId rank, RunWriter& writer) {
+    const JobGraph& graph = job.graph();
+    const NodeId host = job.host(rank);
+    for (const OpId op : graph.ops_of(rank)) {
+        const Label label = graph.label(op);
+        const bool timed = graph.kind(op) == OpKind::compute || graph.kind(op) == OpKind::delay;
+        if (!timed || label.collective != kNone || graph.duration(op) == 0) continue;
+        if (job.end(op) == kNever) continue;
+        writer.span({host, lane_of(label.cls), graph.name(label.name), job.start(op), job.end(op)});
+    }
+    for (const CollectiveSpan& span : rank_spans(job, rank)) {
+        if (span.start == kNever || span.end == kNever) continue;
+        const Collective& collective = graph.collectives()[span.collective];
+        writer.span({host, lane_of(collective.cls), graph.name(collective.name), span.start,
+                     span.end});
+    }
+}
+
+}  // namespace
+
+void write_job_results(const JobApplication& job, RunWriter& writer) {
+    write_collectives(job, writer);
+    for (RankId rank = 0; rank < job.graph().rank_count(); ++rank) write_rank(job, rank, writer);
+}
+
+}  // namespace sluice

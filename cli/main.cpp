@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The command line: what may be typed, and how it ends. 0 done; 2 bad input, with one line on
+/// standard error; 3 a run that came to rest with work left; 70 a defect of the program;
+/// 130 interrupted, partial results kept.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "cli/commands.h"
+#include "core/error.h"
+
+namespace {
+
+using sluice::RunOptions;
+using sluice::TopoOptions;
+
+/// One line whatever the message holds: a file's name may contain a line break.
+int complain(int code, std::string message) {
+    std::replace_if(
+        message.begin(), message.end(),
+        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+    fmt::print(stderr, "sluice: {}\n", message);
+    return code;
+}
+
+/// "--k 8 --rate=100Gbps" as keys and values of a [topology] table.
+std::vector<std::pair<std::string, std::string>> topology_settings(
+    const std::vector<std::string>& words) {
+    std::vector<std::pair<std::string, std::string>> settings;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (word.size() < 3 || word.compare(0, 2, "--") != 0) {
+            throw sluice::ConfigError("topo: expected --KEY VALUE, not \"" + word + "\"");
+        }
+        const std::size_t equals = word.find('=');
+        std::string key = word.substr(2, equals == std::string::npos ? equals : equals - 2);
+        std::replace(key.begin(), key.end(), '-', '_');
+        if (equals != std::string::npos) {
+            settings.emplace_back(key, word.substr(equals + 1));
+        } else if (i + 1 < words.size()) {
+            settings.emplace_back(key, words[++i]);
+        } else {
+            throw sluice::ConfigError("topo: --" + key + " needs a value");
+        }
+    }
+    return settings;
+}
+
+int run(int argc, char** argv) {
+    CLI::App app{"Sluice simulates the networks of training clusters, packet by packet.", "sluice"};
+    app.set_version_flag("--version", sluice::program_version());
+    app.require_subcommand(1);
+
+    RunOptions options;
+    const auto add_sets = [&options](CLI::App* command) {
+        command
+            ->add_option("--set", options.sets,
+                         "Override a key of the scenario, e.g. network.payload=4096")
+            ->type_name("KEY=VALUE")
+            ->type_size(1)
+            ->allow_extra_args(false);
+    };
+
+    CLI::App* run_app = app.add_subcommand("run", "Run one experiment");
+    run_app->add_option("scenario", options.scenario, "The scenario file")
+        ->type_name("SCENARIO.toml");
+    run_app->add_option("--mode", options.mode, "How to simulate: packet");
+    add_sets(run_app);
+    run_app->add_option("--out", options.out, "Output folder (default: runs/NAME)")
+        ->type_name("DIR");
+    run_app->add_option("--threads", options.threads, "Threads; packet mode runs on one")
+        ->check(CLI::Range(1, 4096));
+    run_app->add_flag("--quiet", options.quiet, "Print nothing but errors");
+    run_app->add_option("--hpcc", options.hpcc, "Run an HPCC ns-3 experiment instead")
+        ->type_name("config.txt");
+    run_app->add_option("--paths", options.paths, "Paths of its flows (src,dst,sport,path)")
+        ->type_name("flow_paths.csv");
+
+    CLI::App* describe_app =
+        app.add_subcommand("describe", "Say what a scenario would run, without running it");
+    describe_app->add_option("scenario", options.scenario, "The scenario file")
+        ->type_name("SCENARIO.toml")
+        ->required();
+    add_sets(describe_app);
+
+    TopoOptions topo;
+    CLI::App* topo_app = app.add_subcommand(
+        "topo", "Build a topology: --KEY VALUE for each key of its [topology] table "
+                "(docs/scenario.md), e.g. topo fat-tree --k 8 --rate 100Gbps -o topology.txt");
+    topo_app->add_option("type", topo.type, "fat-tree, leaf-spine, rail-optimized, ...")
+        ->required();
+    topo_app->add_option("-o,--output", topo.output, "Where to write the topology.txt")
+        ->type_name("FILE");
+    topo_app->allow_extras();
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+        return app.exit(success);
+    } catch (const CLI::ParseError& error) {
+        return complain(sluice::kExitBadInput,
+                        std::string(error.what()) + " (sluice --help shows what is allowed)");
+    }
+    if (describe_app->parsed()) return sluice::describe_command(options.scenario, options.sets);
+    if (topo_app->parsed()) {
+        topo.settings = topology_settings(topo_app->remaining());
+        return sluice::topo_command(topo);
+    }
+    return sluice::run_command(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    // The kernel's banner would be the only thing that a quiet run prints.
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    try {
+        return run(argc, argv);
+    } catch (const sluice::ConfigError& error) {
+        return complain(sluice::kExitBadInput, error.what());
+    } catch (const std::bad_alloc&) {
+        return complain(sluice::kExitBadInput, "out of memory: the experiment is too large");
+    } catch (const std::exception& error) {
+        return complain(sluice::kExitInternal, std::string("internal error: ") + error.what());
+    }
+}

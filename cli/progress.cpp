@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+namespace sluice {
+
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(250);
+constexpr auto kFirstLine = std::chrono::seconds(2);
+constexpr auto kNextLine = std::chrono::seconds(5);
+constexpr int kBarWidth = 24;
+
+double done_share(const ProgressSample& sample) {
+    const double flows = sample.flows == 0 ? 0.0
+                                           : static_cast<double>(sample.flows_finished) /
+                                                 static_cast<double>(sample.flows);
+    if (sample.packet_hops_expected <= 0 || sample.packet_hops == 0) return flows;
+    // The estimate leaves out retransmissions and pauses: never claim to be done before the end.
+    return std::min(0.999, static_cast<double>(sample.packet_hops) / sample.packet_hops_expected);
+}
+
+}  // namespace
+
+std::string human_seconds(double seconds) {
+    if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
+    if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+    if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+    if (seconds < 60) return fmt::format("{:.3g} s", seconds);
+    const double minutes = std::floor(seconds / 60);
+    if (minutes < 60) return fmt::format("{:.0f} min {:.0f} s", minutes, seconds - 60 * minutes);
+    return fmt::format("{:.0f} h {:.0f} min", std::floor(minutes / 60), std::fmod(minutes, 60));
+}
+
+std::string human_time(Tick time) {
+    return human_seconds(static_cast<double>(time) / static_cast<double>(kSecond));
+}
+
+std::string human_count(double number) {
+    static const char* const kPrefixes[] = {"", " k", " M", " G", " T", " P", " E"};
+    std::size_t i = 0;
+    while (number >= 999.5 && i + 1 < std::size(kPrefixes)) {
+        number /= 1000;
+        ++i;
+    }
+    return fmt::format("{:.3g}{}", number, kPrefixes[i]);
+}
+
+Progress::Progress(bool quiet)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), begin_(Clock::now()), next_(begin_) {
+    next_ += terminal_ ? Clock::duration(kRedraw) : Clock::duration(kFirstLine);
+}
+
+std::string Progress::line(const ProgressSample& sample, double seconds) const {
+    const double share = done_share(sample);
+    std::string text = fmt::format("{:5.1f}%  simulated {}  flows {}/{}", 100 * share,
+                                   human_time(sample.now), sample.flows_finished, sample.flows);
+    if (sample.packet_hops > 0) {
+        text += fmt::format("  {} hops/s",
+                            human_count(static_cast<double>(sample.packet_hops) / seconds));
+    }
+    if (share > 0.005) text += fmt::format("  left {}", human_seconds(seconds / share - seconds));
+    return text;
+}
+
+void Progress::tick(const std::function<ProgressSample()>& sample) {
+    if (quiet_) return;
+    const Clock::time_point now = Clock::now();
+    if (now < next_) return;
+    next_ = now + (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kNextLine));
+    const ProgressSample state = sample();
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const std::string text = line(state, seconds);
+    if (!terminal_) {
+        fmt::print(stderr, "{}\n", text);
+        return;
+    }
+    const int filled = static_cast<int>(done_share(state) * kBarWidth);
+    const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
+                            std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
+    fmt::print(stderr, "\r\x1b[K[{}] {}", bar, text);
+    std::fflush(stderr);
+    drawn_ = true;
+}
+
+void Progress::clear() {
+    if (!drawn_) return;
+    fmt::print(stderr, "\r\x1b[K");
+    std::fflush(stderr);
+    drawn_ = false;
+}
+
+}  // namespace sluice

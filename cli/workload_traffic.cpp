@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/// [workload] type = "poisson", "permutation", "incast", "ring": generated flows with start times.
+#include <filesystem>
+
+#include <fmt/core.h>
+
+#include "cli/progress.h"
+#include "cli/workload_part.h"
+#include "core/config/scenario_network.h"
+#include "workloads/flow_size_cdf.h"
+#include "workloads/traffic.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr Bytes kLargest{std::int64_t{1} << 50};
+
+/// Where distributions known by name live: beside an installed program, else in the source tree.
+std::vector<std::string> cdf_folders(const Scenario& scenario) {
+    namespace fs = std::filesystem;
+    std::vector<std::string> folders;
+    const std::string own = fs::path(scenario.path).parent_path().string();
+    if (!own.empty()) folders.push_back(own);
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    if (!error) {
+        folders.push_back((program.parent_path().parent_path() / "share/sluice/cdf").string());
+    }
+    folders.emplace_back(SLUICE_CDF_DIR);
+    return folders;
+}
+
+MakeWorkload read_poisson(ConfigSection& section, const Scenario& scenario) {
+    const std::string name = section.text("cdf", std::nullopt);
+    PoissonTraffic traffic;
+    traffic.load = section.number("load", traffic.load, 1e-6, 1);
+    traffic.rate = section.rate("rate", nic_rate(scenario.topology));
+    traffic.start = section.time("start", traffic.start);
+    traffic.duration = section.time("duration", traffic.duration, kPicosecond);
+    traffic.seed = scenario.network.seed;
+    return [=, &scenario] {
+        const FlowSizeCdf sizes =
+            FlowSizeCdf::find(scenario.resolve(name), cdf_folders(scenario));
+        WorkloadPart part;
+        part.flows = poisson_traffic(scenario.topology.hosts(), sizes, traffic);
+        part.flow_class = "poisson";
+        part.description = fmt::format("Poisson traffic, {} sizes, {:.3g}% load for {}", name,
+                                       100 * traffic.load, human_time(traffic.duration));
+        return part;
+    };
+}
+
+MakeWorkload read_incast(ConfigSection& section, const Scenario& scenario) {
+    IncastTraffic traffic;
+    const auto hosts = static_cast<std::int64_t>(scenario.topology.host_count());
+    traffic.senders = static_cast<std::uint32_t>(
+        section.integer("senders", std::min<std::int64_t>(traffic.senders, hosts - 1), 1,
+                        std::max<std::int64_t>(hosts - 1, 1)));
+    traffic.receiver = static_cast<std::uint32_t>(section.integer("receiver", 0, 0, hosts - 1));
+    traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
+    traffic.start = section.time("start", traffic.start);
+    traffic.jitter = section.time("jitter", traffic.jitter);
+    traffic.seed = scenario.network.seed;
+    return [=, &scenario] {
+        WorkloadPart part;
+        part.flows = incast_traffic(scenario.topology.hosts(), traffic);
+        part.flow_class = "incast";
+        part.description = fmt::format("incast of {} x {}B", traffic.senders,
+                                       human_count(static_cast<double>(traffic.size.count)));
+        return part;
+    };
+}
+
+MakeWorkload read_pattern(ConfigSection& section, const Scenario& scenario,
+                          const std::string& type) {
+    PatternTraffic traffic;
+    traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
+    traffic.start = section.time("start", traffic.start);
+    traffic.jitter = section.time("jitter", traffic.jitter);
+    traffic.seed = scenario.network.seed;
+    return [=, &scenario] {
+        const std::vector<NodeId>& hosts = scenario.topology.hosts();
+        WorkloadPart part;
+        part.flows = type == "ring" ? ring_traffic(hosts, traffic)
+                                    : permutation_traffic(hosts, traffic);
+        part.flow_class = type;
+        part.description = fmt::format("{} of {} x {}B", type, part.flows.size(),
+                                       human_count(static_cast<double>(traffic.size.count)));
+        return part;
+    };
+}
+
+}  // namespace
+
+MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
+                          const std::string& type) {
+    if (type == "poisson") return read_poisson(section, scenario);
+    if (type == "incast") return read_incast(section, scenario);
+    return read_pattern(section, scenario, type);
+}
+
+}  // namespace sluice
