@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Finds nvcc, in PATH or where NVIDIA's installers put it. Sets SLUICE_HAS_CUDA. Without it
+# everything else is built all the same.
+set(SLUICE_HAS_CUDA OFF)
+if(SLUICE_CUDA_CHECK)
+    find_program(SLUICE_NVCC nvcc PATHS /usr/local/cuda/bin)
+    if(SLUICE_NVCC)
+        # PTX of one architecture: compiled in seconds, and loadable by every newer GPU.
+        if(NOT CMAKE_CUDA_ARCHITECTURES)
+            set(CMAKE_CUDA_ARCHITECTURES 90-virtual)
+        endif()
+        set(ENV{CUDACXX} "${SLUICE_NVCC}")
+        set(ENV{CUDAARCHS} "${CMAKE_CUDA_ARCHITECTURES}")
+        include(CheckLanguage)
+        check_language(CUDA)
+        if(CMAKE_CUDA_COMPILER)
+            enable_language(CUDA)
+            set(CMAKE_CUDA_STANDARD 17)
+            set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+            set(SLUICE_HAS_CUDA ON)
+        endif()
+    endif()
+endif()
+if(SLUICE_HAS_CUDA)
+    message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")
+else()
+    message(STATUS "CUDA: no working nvcc; the CUDA checks are left out, all else is built")
+endif()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sluice topo`, `sluice describe`, `sluice --version`, `--help`."""
+import unittest
+
+from support import EXAMPLES, SMALL, CliTest
+
+
+class TopoAndDescribe(CliTest):
+    def test_version_and_help(self):
+        self.assertRegex(self.succeed("--version").stdout, r"^\d+\.\d+")
+        for arguments in (["--help"], ["run", "--help"], ["topo", "--help"]):
+            self.assertIn("--help", self.succeed(*arguments).stdout)
+
+    def test_topo_writes_what_run_reads(self):
+        result = self.succeed("topo", "fat-tree", "--k", "4", "--rate", "400Gbps", "-o", "t.txt")
+        self.assertIn("16 hosts, 20 switches, 48 links", result.stdout)
+        # 16 hosts + 20 switches; k^3/4 x 3 links.
+        self.assertEqual((self.folder / "t.txt").read_text().split()[:3], ["36", "20", "48"])
+        self.write("file.toml", "[topology]\ntype = \"file\"\npath = \"t.txt\"\n"
+                   "[workload]\ntype = \"permutation\"\nsize = \"10KB\"\n")
+        self.assertIn("16 of 16 completed", self.succeed("run", "file.toml").stdout)
+
+    def test_every_topology_type(self):
+        for type_ in ("dumbbell", "star", "leaf-spine", "fat-tree", "rail-optimized",
+                      "three-tier", "full-mesh", "torus", "dragonfly", "bcube"):
+            with self.subTest(type_):
+                self.assertIn("hosts", self.succeed("topo", type_).stdout)
+
+    def test_topo_refusals(self):
+        self.refuse("topo", "fattree", says="nearest: fat-tree")
+        self.refuse("topo", "fat-tree", "--kk", "4", says="\"k\"")
+        self.refuse("topo", "fat-tree", "--k", "3", says="even")
+        self.refuse("topo", "fat-tree", "--k")
+        self.refuse("topo", "fat-tree", "k", "4")
+        self.refuse("topo", "star", "-o", "/proc/nowhere/t.txt", says="/proc/nowhere")
+        self.refuse("topo")
+
+    def test_describe_says_what_would_run(self):
+        self.write("small.toml", SMALL)
+        out = self.succeed("describe", "small.toml", "--set", "topology.hosts=8").stdout
+        for text in ("8 hosts, 1 switches, 8 links", "8, 800 kB in all", "3.2 k", "memory", "time"):
+            self.assertIn(text, out)
+        self.assertFalse((self.folder / "runs").exists())
+
+    def test_describe_the_main_job(self):
+        out = self.succeed("describe", EXAMPLES / "gpt13b-128gpu.toml").stdout
+        # Rings: 4 members x 32 groups x (3 + 3) steps = 768 flows; pipeline: 3 boundaries x 32
+        # pairs x 4 micro-batches x 2 directions = 768.
+        self.assertIn("1536, 233 GB in all", out)
+        self.assertIn("PP         768 flows", out)
+        self.assertIn("DP         768 flows", out)
+
+    def test_every_example_can_be_described(self):
+        for path in sorted(EXAMPLES.glob("*.toml")):
+            with self.subTest(path.name):
+                self.succeed("describe", path)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DSOURCE=<this folder> -DBUILD=<build of the project> -DWORK=<scratch> -P run.cmake:
+# installs the project into a fresh prefix, then configures, builds and runs the consumer with it.
+foreach(name IN ITEMS SOURCE BUILD WORK CONFIG)
+    if(NOT DEFINED ${name})
+        message(FATAL_ERROR "run.cmake needs -D${name}=...")
+    endif()
+endforeach()
+set(flags "")
+if(FLAGS)
+    list(APPEND flags "-DCMAKE_CXX_FLAGS=${FLAGS}")
+endif()
+file(REMOVE_RECURSE "${WORK}")
+foreach(command IN ITEMS
+        "${CMAKE_COMMAND};--install;${BUILD};--config;${CONFIG};--prefix;${WORK}/prefix"
+        "${CMAKE_COMMAND};-S;${SOURCE};-B;${WORK}/build;-G;${GENERATOR};-DCMAKE_CXX_COMPILER=${COMPILER};-DCMAKE_BUILD_TYPE=${CONFIG};-DCMAKE_PREFIX_PATH=${WORK}/prefix;${flags}"
+        "${CMAKE_COMMAND};--build;${WORK}/build"
+        "${WORK}/build/consumer")
+    execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output
+                    ERROR_VARIABLE output)
+    if(NOT result EQUAL 0)
+        string(REPLACE ";" " " command "${command}")
+        message(FATAL_ERROR "failed: ${command}\n${output}")
+    endif()
+endforeach()
+message(STATUS "consumer: ${output}")
