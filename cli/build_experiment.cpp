@@ -26,8 +26,9 @@ void add_classes(BuiltExperiment& built, const WorkloadPart& part) {
     }
     const JobGraph& graph = part.application->graph();
     for (const JobGraph::Message& message : graph.messages()) {
-        built.flow_class.push_back(
-            class_index(built.class_names, to_string(graph.label(message.send).cls)));
+        std::string name = to_string(graph.label(message.send).cls);
+        for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        built.flow_class.push_back(class_index(built.class_names, name));
     }
 }
 

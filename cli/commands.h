@@ -13,9 +13,9 @@ namespace sluice {
 enum ExitCode : int {
     kExitDone = 0,
     kExitBadInput = 2,
-    kExitWorkLeft = 3,      ///< the run came to rest with flows or operations unfinished
-    kExitInternal = 70,     ///< a defect of the program
-    kExitInterrupted = 130, ///< Ctrl-C; what finished is on disk
+    kExitWorkLeft = 3,       ///< the run came to rest with flows or operations unfinished
+    kExitInternal = 70,      ///< a defect of the program
+    kExitInterrupted = 130,  ///< Ctrl-C; what finished is on disk
 };
 
 /// The program's version: the release, and the commit where it was built from a checkout.

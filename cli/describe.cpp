@@ -62,16 +62,15 @@ void print_traffic(const BuiltExperiment& built) {
                                             : fmt::format("{:.2f} GB", amount / 1e9));
     }
     if (built.job != nullptr) {
-        fmt::print("  job          {} operations, {} collectives\n",
-                   built.job->graph().op_count(), built.job->graph().collectives().size());
+        fmt::print("  job          {} operations, {} collectives\n", built.job->graph().op_count(),
+                   built.job->graph().collectives().size());
     }
 }
 
 void print_cost(const BuiltExperiment& built) {
     const Experiment& experiment = built.experiment;
     const double hops = built.estimate.packet_hops;
-    const double memory = kBytesPerProcess +
-                          static_cast<double>(built.estimate.routing_bytes) +
+    const double memory = kBytesPerProcess + static_cast<double>(built.estimate.routing_bytes) +
                           kBytesPerPort * static_cast<double>(experiment.topology.port_count()) +
                           kBytesPerFlow * static_cast<double>(experiment.flows.size());
     fmt::print("  packet-hops  about {} (data and ACKs, nothing lost)\n", human_count(hops));

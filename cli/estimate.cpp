@@ -36,8 +36,7 @@ std::vector<PortId> find_path(const Routing& routing, const FlowKey& key, std::s
 }  // namespace
 
 Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
-                          const std::vector<PortId>& forward,
-                          const std::vector<PortId>& reverse) {
+                          const std::vector<PortId>& forward, const std::vector<PortId>& reverse) {
     const Topology& topology = experiment.topology;
     const PacketFormat& format = experiment.network.format;
     const Arithmetic arithmetic = experiment.network.arithmetic;
@@ -52,8 +51,8 @@ Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
     // A Tick holds 106 days; half of that is more than any run, and leaves room for start times.
     double roughly = 0;
     for (const PortId port : forward) {
-        roughly = std::max(roughly, static_cast<double>(packets) *
-                                        static_cast<double>(lasts(full, port)));
+        roughly = std::max(roughly,
+                           static_cast<double>(packets) * static_cast<double>(lasts(full, port)));
     }
     if (roughly > static_cast<double>(kNever / 2)) {
         throw ConfigError("a flow of " + std::to_string(size) +
@@ -102,8 +101,8 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         estimate.packet_hops +=
             static_cast<double>(packets) * static_cast<double>(path.forward.size()) +
             static_cast<double>(acks) * static_cast<double>(path.reverse.size());
-        estimate.longest_path = std::max(estimate.longest_path,
-                                         static_cast<std::int64_t>(path.forward.size()));
+        estimate.longest_path =
+            std::max(estimate.longest_path, static_cast<std::int64_t>(path.forward.size()));
         estimate.bytes += flow.size;
     }
     return estimate;

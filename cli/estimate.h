@@ -14,10 +14,10 @@ struct TrafficEstimate {
     /// By flow: creation to last ACK on an idle network at line rate, paths and packet format as
     /// configured; no window, no congestion control.
     std::vector<Tick> ideal;
-    std::int64_t bytes = 0;        ///< payload of all flows
-    double packet_hops = 0;        ///< transmissions of data and ACK packets, nothing lost
-    std::int64_t longest_path = 0; ///< links
-    std::size_t routing_bytes = 0; ///< of the routing tables
+    std::int64_t bytes = 0;         ///< payload of all flows
+    double packet_hops = 0;         ///< transmissions of data and ACK packets, nothing lost
+    std::int64_t longest_path = 0;  ///< links
+    std::size_t routing_bytes = 0;  ///< of the routing tables
 };
 
 /// ConfigError if a flow's endpoints are not different hosts or nothing joins them.

@@ -209,12 +209,11 @@ int run_hpcc(const HpccOptions& options) {
         return kInterrupted;
     }
     const std::size_t unfinished = summary.flows - summary.flows_completed;
-    if (unfinished == 0 || run.now() >= import.experiment.stop) {
-        return kDone;
+    if (unfinished > 0 && !options.quiet) {
+        std::fprintf(stderr, "note: %zu of %zu flows did not finish\n", unfinished, summary.flows);
     }
-    std::fprintf(stderr, "the network came to rest with %zu of %zu flows unfinished\n", unfinished,
-                 summary.flows);
-    return kWorkLeft;
+    // With a stop time that is how the experiment ends, as in ns-3.
+    return unfinished > 0 && import.experiment.stop == kNever ? kWorkLeft : kDone;
 }
 
 }  // namespace sluice

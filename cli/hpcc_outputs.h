@@ -28,9 +28,9 @@ struct HpccOptions {
     std::function<void()> on_end;
 };
 
-/// Returns the exit code: 0, 130 if interrupted, or 3 if the network came to rest before the
-/// experiment's stop time with flows unfinished (lost packets, and no time-out in ns-3). Notes on what was skipped in the inputs go to
-/// standard error. Throws ConfigError.
+/// Returns the exit code: 0, 130 if interrupted, or 3 if the network came to rest with flows
+/// unfinished and no stop time to wait for (lost packets: ns-3 has no time-out). Notes on what was
+/// skipped in the inputs go to standard error. Throws ConfigError.
 int run_hpcc(const HpccOptions& options);
 
 }  // namespace sluice

@@ -57,8 +57,8 @@ void write_rank(const JobApplication& job, RankId rank, RunWriter& writer) {
     for (const CollectiveSpan& span : rank_spans(job, rank)) {
         if (span.start == kNever || span.end == kNever) continue;
         const Collective& collective = graph.collectives()[span.collective];
-        writer.span({host, lane_of(collective.cls), graph.name(collective.name), span.start,
-                     span.end});
+        writer.span(
+            {host, lane_of(collective.cls), graph.name(collective.name), span.start, span.end});
     }
 }
 

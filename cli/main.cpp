@@ -9,8 +9,8 @@
 #include <new>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
 #include "core/error.h"
@@ -91,8 +91,9 @@ int run(int argc, char** argv) {
 
     TopoOptions topo;
     CLI::App* topo_app = app.add_subcommand(
-        "topo", "Build a topology: --KEY VALUE for each key of its [topology] table "
-                "(docs/scenario.md), e.g. topo fat-tree --k 8 --rate 100Gbps -o topology.txt");
+        "topo",
+        "Build a topology: --KEY VALUE for each key of its [topology] table "
+        "(docs/scenario.md), e.g. topo fat-tree --k 8 --rate 100Gbps -o topology.txt");
     topo_app->add_option("type", topo.type, "fat-tree, leaf-spine, rail-optimized, ...")
         ->required();
     topo_app->add_option("-o,--output", topo.output, "Where to write the topology.txt")

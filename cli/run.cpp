@@ -77,8 +77,8 @@ std::vector<std::string> work_left(const BuiltExperiment& built, const PacketRun
     return lines;
 }
 
-void print_summary(const BuiltExperiment& built, const Summary& summary,
-                   const RunOutcome& outcome, const std::string& directory) {
+void print_summary(const BuiltExperiment& built, const Summary& summary, const RunOutcome& outcome,
+                   const std::string& directory) {
     const RunCounters& counters = outcome.counters;
     fmt::print("{}: {}\n", built.experiment.name, built.workload);
     if (summary.jct != kNever) fmt::print("  completion time  {}\n", human_time(summary.jct));

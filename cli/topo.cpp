@@ -47,9 +47,8 @@ int topo_command(const TopoOptions& options) {
         override_config(table, key + "=" + value, "topo option");
     }
     EffectiveConfig effective;
-    const Topology topology =
-        build_topology(ConfigSection(table, effective, "topology"),
-                       [](const std::string& file) { return file; });
+    const Topology topology = build_topology(ConfigSection(table, effective, "topology"),
+                                             [](const std::string& file) { return file; });
     print_counts(topology);
     if (!options.output.empty()) {
         OutputFile file(options.output);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 
+#include "sluice_version.h"
+
 namespace sluice {
 
 const char* program_version() { return SLUICE_VERSION; }

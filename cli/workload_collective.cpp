@@ -47,8 +47,7 @@ MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario,
     const std::uint32_t groups = per_rail ? topology.gpus_per_server : 1;
     AllToAllOptions options;
     if (type == "all-to-all") {
-        options.window =
-            static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
+        options.window = static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
     }
     return [=, &topology] {
         const std::size_t hosts = topology.host_count();

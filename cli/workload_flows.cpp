@@ -17,7 +17,8 @@ std::int64_t read_node(const ConfigValue& value, const char* what, const Topolog
     const auto last = static_cast<std::int64_t>(topology.node_count()) - 1;
     const std::int64_t node = integer_of(value, what, 0, last);
     if (!topology.is_host(static_cast<NodeId>(node))) {
-        fail_at({value.at.text(), 0, what}, "is " + std::to_string(node) + ", a switch; hosts are " +
+        fail_at({value.at.text(), 0, what}, "is " + std::to_string(node) +
+                                                ", a switch; hosts are " +
                                                 std::to_string(topology.hosts().front()) + " to " +
                                                 std::to_string(topology.hosts().back()));
     }
@@ -28,9 +29,9 @@ std::int64_t read_node(const ConfigValue& value, const char* what, const Topolog
 FlowSpec read_flow(const ConfigValue& row, const Topology& topology) {
     const std::string place = row.at.text();
     if (row.kind != ConfigValue::Kind::array || row.array.size() < 3 || row.array.size() > 4) {
-        fail_at({place, 0, "a flow"},
-                "is " + row.shown() + "; must be [src, dst, size, start], such as "
-                                      "[0, 1, \"8MB\", \"10us\"]");
+        fail_at({place, 0, "a flow"}, "is " + row.shown() +
+                                          "; must be [src, dst, size, start], such as "
+                                          "[0, 1, \"8MB\", \"10us\"]");
     }
     FlowSpec flow;
     flow.src = static_cast<NodeId>(read_node(row.array[0], "the source", topology));
@@ -78,7 +79,8 @@ MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario) {
         };
     }
     if (list->kind != ConfigValue::Kind::array) {
-        section.fail("list", std::string("is ") + list->kind_name() + "; must be an array of flows");
+        section.fail("list",
+                     std::string("is ") + list->kind_name() + "; must be an array of flows");
     }
     std::vector<FlowSpec> flows;
     flows.reserve(list->array.size());

@@ -9,9 +9,8 @@ namespace {
 
 MakeWorkload read_type(ConfigSection& section, const Scenario& scenario) {
     static const std::vector<std::string> kTypes = {
-        "training",        "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather",
-        "all-to-all",      "flows",           "poisson",             "permutation",
-        "incast",          "ring"};
+        "training", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather", "all-to-all",
+        "flows",    "poisson",         "permutation",         "incast",          "ring"};
     const std::string& type = kTypes[section.choice_index("type", "", kTypes)];
     if (type == "training") return read_training(section, scenario);
     if (type == "flows") return read_flows(section, scenario);

@@ -40,8 +40,7 @@ MakeWorkload read_poisson(ConfigSection& section, const Scenario& scenario) {
     traffic.duration = section.time("duration", traffic.duration, kPicosecond);
     traffic.seed = scenario.network.seed;
     return [=, &scenario] {
-        const FlowSizeCdf sizes =
-            FlowSizeCdf::find(scenario.resolve(name), cdf_folders(scenario));
+        const FlowSizeCdf sizes = FlowSizeCdf::find(scenario.resolve(name), cdf_folders(scenario));
         WorkloadPart part;
         part.flows = poisson_traffic(scenario.topology.hosts(), sizes, traffic);
         part.flow_class = "poisson";
@@ -82,8 +81,8 @@ MakeWorkload read_pattern(ConfigSection& section, const Scenario& scenario,
     return [=, &scenario] {
         const std::vector<NodeId>& hosts = scenario.topology.hosts();
         WorkloadPart part;
-        part.flows = type == "ring" ? ring_traffic(hosts, traffic)
-                                    : permutation_traffic(hosts, traffic);
+        part.flows =
+            type == "ring" ? ring_traffic(hosts, traffic) : permutation_traffic(hosts, traffic);
         part.flow_class = type;
         part.description = fmt::format("{} of {} x {}B", type, part.flows.size(),
                                        human_count(static_cast<double>(traffic.size.count)));

@@ -85,8 +85,7 @@ MakeWorkload read_training(ConfigSection& section, const Scenario& scenario) {
     config.sequence = section.integer("sequence", config.sequence, 1, kMany);
     config.micro_batch = section.integer("micro_batch", config.micro_batch, 1, kMany);
     config.micro_batches = degree(section, "micro_batches", config.micro_batches);
-    config.activation_bytes =
-        section.integer("activation_bytes", config.activation_bytes, 1, 16);
+    config.activation_bytes = section.integer("activation_bytes", config.activation_bytes, 1, 16);
     config.gradient_bytes = section.integer("gradient_bytes", config.gradient_bytes, 1, 16);
     config.parameter_bytes = section.integer("parameter_bytes", config.parameter_bytes, 1, 16);
     read_compute(section, config);

@@ -8,6 +8,7 @@
 #include <ns3/internet-module.h>
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "workload.h"

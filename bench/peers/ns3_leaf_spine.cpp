@@ -11,8 +11,12 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <ns3/core-module.h>
 #include <ns3/internet-module.h>
@@ -246,7 +250,7 @@ class Transfer {
                                             ns3::TcpSocketFactory::GetTypeId());
         socket_->SetAttribute("SndBufSize", ns3::UintegerValue(flow_.size));
         socket_->SetSendCallback(ns3::MakeCallback(&Transfer::acknowledged, this));
-        const ns3::InetSocketAddress local(peers::host_address(flow_.src), flow_.sport);
+        const ns3::InetSocketAddress local(peers::host_address(flow_.src), flow_.tcp_port);
         const ns3::InetSocketAddress remote(peers::host_address(flow_.dst), flow_.dport);
         if (socket_->Bind(local) != 0 || socket_->Connect(remote) != 0) {
             throw std::runtime_error("ns-3 refused a connection");
@@ -316,7 +320,7 @@ double percentile(const std::vector<double>& sorted, double percent) {
 int run(int argc, char** argv) {
     const Options options = parse(argc, argv);
     const std::vector<Flow> flows = peers::read_flows(options.flows, options.fabric);
-    const peers::SpineTable spines(options.paths, options.fabric);
+    const peers::SpineTable spines(options.paths, options.fabric, flows);
     set_defaults(options);
 
     const double user_at_start = user_seconds();

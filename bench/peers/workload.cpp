@@ -9,6 +9,10 @@
 
 namespace peers {
 
+namespace {
+constexpr unsigned kFirstPort = 10000;
+}
+
 std::vector<Flow> read_flows(const std::string& path, const Fabric& fabric) {
     std::ifstream file(path);
     std::size_t count = 0;
@@ -16,7 +20,8 @@ std::vector<Flow> read_flows(const std::string& path, const Fabric& fabric) {
         throw std::runtime_error(path + ": cannot read the number of flows");
     }
     std::vector<Flow> flows;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint16_t> next_port;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint16_t> of_pair;
+    std::map<std::uint32_t, std::uint16_t> of_host;
     for (std::size_t i = 0; i < count; ++i) {
         Flow flow;
         unsigned priority = 0;
@@ -27,19 +32,39 @@ std::vector<Flow> read_flows(const std::string& path, const Fabric& fabric) {
             flow.size == 0) {
             throw std::runtime_error(path + ": flow " + std::to_string(i) + " is impossible here");
         }
-        auto [port, first] = next_port.try_emplace({flow.src, flow.dst}, std::uint16_t{10000});
-        flow.sport = first ? port->second : ++port->second;
+        flow.sport = static_cast<std::uint16_t>(kFirstPort + of_pair[{flow.src, flow.dst}]++);
+        flow.tcp_port = static_cast<std::uint16_t>(kFirstPort + of_host[flow.src]++);
         flows.push_back(flow);
     }
     return flows;
 }
 
-SpineTable::SpineTable(const std::string& path, const Fabric& fabric) {
+SpineTable::SpineTable(const std::string& path, const Fabric& fabric,
+                       const std::vector<Flow>& flows) {
+    const Map listed = read(path, fabric);
+    const auto copy = [&](std::uint64_t from, std::uint64_t to, std::uint32_t src) {
+        const auto found = listed.find(from);
+        if (found == listed.end()) {
+            throw std::runtime_error(path + ": lacks a path of a flow of host " +
+                                     std::to_string(src));
+        }
+        spines_[to] = found->second;
+    };
+    for (const Flow& flow : flows) {
+        if (fabric.leaf_of(flow.src) == fabric.leaf_of(flow.dst)) continue;
+        copy(key(flow.src, flow.dst, flow.sport), key(flow.src, flow.dst, flow.tcp_port), flow.src);
+        const std::uint64_t acks = key(flow.dst, flow.src, flow.dport);
+        copy(acks, acks, flow.src);
+    }
+}
+
+SpineTable::Map SpineTable::read(const std::string& path, const Fabric& fabric) {
     std::ifstream file(path);
     std::string line;
     if (!std::getline(file, line) || line != "src,dst,sport,path") {
         throw std::runtime_error(path + ": the first line must be src,dst,sport,path");
     }
+    Map spines;
     const std::uint32_t first_spine = fabric.hosts() + fabric.leaves;
     while (std::getline(file, line)) {
         for (char& c : line) {
@@ -58,17 +83,13 @@ SpineTable::SpineTable(const std::string& path, const Fabric& fabric) {
             path_nodes[2] >= first_spine + fabric.spines) {
             throw std::runtime_error(path + ": not a path of this fabric: " + line);
         }
-        spines_[key(src, dst, sport)] = path_nodes[2] - first_spine;
+        spines[key(src, dst, sport)] = path_nodes[2] - first_spine;
     }
+    return spines;
 }
 
-std::uint32_t SpineTable::spine(std::uint32_t src, std::uint32_t dst, std::uint16_t sport) const {
-    const auto found = spines_.find(key(src, dst, sport));
-    if (found == spines_.end()) {
-        throw std::runtime_error("no path for " + std::to_string(src) + " to " +
-                                 std::to_string(dst) + " from port " + std::to_string(sport));
-    }
-    return found->second;
+std::uint32_t SpineTable::spine(std::uint32_t src, std::uint32_t dst, std::uint16_t port) const {
+    return spines_.at(key(src, dst, port));
 }
 
 }  // namespace peers

@@ -25,8 +25,9 @@ std::string read_name(ConfigSection& root, const std::string& path) {
                            return byte < 0x20 || byte == 0x7f || c == '/' || c == '\\';
                        });
     if (!plain) {
-        root.fail("name", "is " + shown_text(name) +
-                              "; must be 1 to 200 characters without slashes or control characters");
+        root.fail("name",
+                  "is " + shown_text(name) +
+                      "; must be 1 to 200 characters without slashes or control characters");
     }
     return name;
 }
@@ -67,8 +68,8 @@ std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology)
         if (topology.neighbor(port) == b) links.push_back(topology.link_of(port));
     }
     if (links.empty()) {
-        section.fail("link", "joins " + node_name(topology, a) + " and " +
-                                 node_name(topology, b) + ", which no cable joins");
+        section.fail("link", "joins " + node_name(topology, a) + " and " + node_name(topology, b) +
+                                 ", which no cable joins");
     }
     section.note("link", std::to_string(a) + "-" + std::to_string(b));
     return links;

@@ -122,7 +122,8 @@ Bytes set_aside(const Topology& topology, const BufferConfig& buffer) {
             const double line = static_cast<double>(topology.rate(port).bits_per_second) / 8;
             const double delay =
                 static_cast<double>(topology.delay(port)) / static_cast<double>(kSecond);
-            sum += buffer.headroom_factor * line * delay + static_cast<double>(buffer.reserve.count);
+            sum +=
+                buffer.headroom_factor * line * delay + static_cast<double>(buffer.reserve.count);
         }
         largest = std::max(largest, sum);
     }
@@ -149,10 +150,11 @@ BufferConfig read_buffer(ConfigSection section, const Topology& topology, Rate n
     }
     buffer.size = section.bytes("size", automatic, {4096}, kMaxBuffer);
     if (pfc && !(aside < buffer.size)) {
-        section.fail("size", "is " + format_bytes(buffer.size) +
-                                 ", but PFC headroom and reserve of the largest switch alone take " +
-                                 format_bytes(aside) +
-                                 "; give more, or lower headroom_factor, reserve or link delays");
+        section.fail("size",
+                     "is " + format_bytes(buffer.size) +
+                         ", but PFC headroom and reserve of the largest switch alone take " +
+                         format_bytes(aside) +
+                         "; give more, or lower headroom_factor, reserve or link delays");
     }
     section.finish();
     return buffer;
@@ -208,11 +210,10 @@ EcnConfig read_ecn(ConfigSection section, Law law, Rate nic) {
 
 QueueConfig read_queues(ConfigSection section) {
     QueueConfig queues;
-    queues.ack_strict_in_switch =
-        section.flag("ack_strict_in_switch", queues.ack_strict_in_switch);
+    queues.ack_strict_in_switch = section.flag("ack_strict_in_switch", queues.ack_strict_in_switch);
     queues.ack_strict_at_host = section.flag("ack_strict_at_host", queues.ack_strict_at_host);
-    queues.ack_pause_class = static_cast<std::uint8_t>(
-        section.integer("ack_pause_class", queues.ack_pause_class, 0, 7));
+    queues.ack_pause_class =
+        static_cast<std::uint8_t>(section.integer("ack_pause_class", queues.ack_pause_class, 0, 7));
     if (const auto weights = section.integers("weights", 1, 1'000'000, 7)) {
         if (weights->size() != 7) {
             section.fail("weights", "must list 7 integers, for classes 1 to 7");
@@ -271,9 +272,8 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     const Law law = config.congestion.law;
     check_int_rates(topology, root, law);
     ConfigSection section = root.table("network");
-    config.arithmetic =
-        section.choice("arithmetic", config.arithmetic,
-                       {{"exact", Arithmetic::exact}, {"ns3", Arithmetic::ns3}});
+    config.arithmetic = section.choice("arithmetic", config.arithmetic,
+                                       {{"exact", Arithmetic::exact}, {"ns3", Arithmetic::ns3}});
     config.load_balance =
         section.choice("load_balance", config.load_balance,
                        {{"ecmp", LoadBalance::ecmp}, {"spray", LoadBalance::spray}});

@@ -34,9 +34,9 @@ std::string quantity_text(const ConfigValue& value, const std::string& what,
         fail_at({value.at.text(), 0, what},
                 value.shown() + ": must be a text with its unit, such as \"" + example + "\"");
     }
-    fail_at({value.at.text(), 0, what},
-            std::string("is ") + value.kind_name() + "; must be a text with its unit, such as \"" +
-                example + "\"");
+    fail_at({value.at.text(), 0, what}, std::string("is ") + value.kind_name() +
+                                            "; must be a text with its unit, such as \"" + example +
+                                            "\"");
 }
 
 std::string named(const std::string& key) { return "'" + key + "'"; }
@@ -61,8 +61,7 @@ std::string EffectiveConfig::json() const {
     return tree_->root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-ConfigSection::ConfigSection(const ConfigValue& value, EffectiveConfig& effective,
-                             std::string name)
+ConfigSection::ConfigSection(const ConfigValue& value, EffectiveConfig& effective, std::string name)
     : value_(&value), at_(value.at), effective_(&effective), name_(std::move(name)) {
     if (value.kind != ConfigValue::Kind::table) {
         fail_at({value.at.text(), 0, named(name_)},
@@ -213,9 +212,9 @@ std::int32_t ConfigSection::packet_bytes(const std::string& key, std::int32_t fa
         result = value->kind == ConfigValue::Kind::integer ? value->integer
                                                            : bytes_of(*value, named(key)).count;
         if (result < lowest || result > highest) {
-            wrong_type(key, *value,
-                       "from " + std::to_string(lowest) + " to " + std::to_string(highest) +
-                           " bytes");
+            wrong_type(
+                key, *value,
+                "from " + std::to_string(lowest) + " to " + std::to_string(highest) + " bytes");
         }
     }
     record(key, result);
@@ -293,10 +292,10 @@ void ConfigSection::finish() {
         const std::string near = nearest_word(member.key, known_);
         std::vector<std::string> sorted = known_;
         std::sort(sorted.begin(), sorted.end());
-        throw ConfigError(member.at.text() + ": unknown key " + shown_text(member.key) +
-                          (name_.empty() ? std::string() : " in [" + name_ + "]") +
-                          (near.empty() ? "; known keys: " + join(sorted)
-                                        : "; did you mean \"" + near + "\"?"));
+        throw ConfigError(
+            member.at.text() + ": unknown key " + shown_text(member.key) +
+            (name_.empty() ? std::string() : " in [" + name_ + "]") +
+            (near.empty() ? "; known keys: " + join(sorted) : "; did you mean \"" + near + "\"?"));
     }
 }
 

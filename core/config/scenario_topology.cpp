@@ -92,8 +92,7 @@ Build read_rail(ConfigSection& section, const Resolve&) {
     p.servers_per_segment = count(section, "servers_per_segment", p.servers_per_segment);
     p.spines = count(section, "spines", p.spines, 0);
     p.cables_per_spine = count(section, "cables_per_spine", p.cables_per_spine);
-    p.nvswitches_per_server =
-        count(section, "nvswitches_per_server", p.nvswitches_per_server, 0);
+    p.nvswitches_per_server = count(section, "nvswitches_per_server", p.nvswitches_per_server, 0);
     p.host_cable = read_cable(section, "", p.host_cable);
     p.fabric_cable = read_cable(section, "fabric_", p.host_cable);
     if (p.nvswitches_per_server > 0) p.nvlink = read_cable(section, "nvlink_", p.nvlink);
@@ -181,12 +180,10 @@ struct Type {
 };
 
 constexpr Type kTypes[] = {
-    {"dumbbell", read_dumbbell},   {"star", read_star},
-    {"leaf-spine", read_leaf_spine}, {"fat-tree", read_fat_tree},
-    {"rail-optimized", read_rail}, {"three-tier", read_three_tier},
-    {"full-mesh", read_full_mesh}, {"torus", read_torus},
-    {"dragonfly", read_dragonfly}, {"bcube", read_bcube},
-    {"file", read_file},
+    {"dumbbell", read_dumbbell},   {"star", read_star},           {"leaf-spine", read_leaf_spine},
+    {"fat-tree", read_fat_tree},   {"rail-optimized", read_rail}, {"three-tier", read_three_tier},
+    {"full-mesh", read_full_mesh}, {"torus", read_torus},         {"dragonfly", read_dragonfly},
+    {"bcube", read_bcube},         {"file", read_file},
 };
 
 }  // namespace
@@ -217,11 +214,10 @@ Topology build_topology(ConfigSection section, const Resolve& resolve) {
         }
     }();
     if (given) {
-        topology.gpus_per_server =
-            static_cast<std::uint32_t>(count(section, "gpus_per_server", 1));
+        topology.gpus_per_server = static_cast<std::uint32_t>(count(section, "gpus_per_server", 1));
         if (topology.host_count() % topology.gpus_per_server != 0) {
-            section.fail("gpus_per_server", "does not divide the " +
-                                                std::to_string(topology.host_count()) + " hosts");
+            section.fail("gpus_per_server",
+                         "does not divide the " + std::to_string(topology.host_count()) + " hosts");
         }
     }
     return topology;

@@ -5,7 +5,7 @@
 
 #include "core/congestion/int_record.h"
 #include "core/random.h"
-#include "core/step/state.h"
+#include "core/step/ns3_order.h"
 
 namespace sluice::step {
 
@@ -34,6 +34,10 @@ SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, con
     slot->hop = packet.hop == 15 ? 15 : packet.hop + 1;
     slot->int_hops = int_hops & 15U;
     slot->ce = ce & 1U;
+    if (world.ns3_order) {
+        egress.last_transmission = scheduled_by(world.cause, now);
+        slot->stamp = static_cast<Tick>(egress.last_transmission.key);
+    }
     if (world.digest_hops) {
         world.checksum += hop_digest(*slot, port);
     }

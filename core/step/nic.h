@@ -70,6 +70,9 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
         next = next_in_round(world, egress, nic, now);
         ack = next == kNone;
     }
+    if (world.ns3_order) {
+        world.cause = nic_cause(egress, nic, now);
+    }
     if (ack && ack_ready(world, egress)) {
         const Packet& packet = egress.queue[0].front();
         egress.queue[0].pop();
@@ -84,6 +87,9 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
         nic.last = next;
         nic.last_was_ack = false;
         send_data(world, node, nic.sender[next], now);
+    }
+    if (world.ns3_order) {
+        plan_wake_up(world, egress, nic);
     }
     ++world.events;
     decide(world, port, now);
@@ -175,6 +181,12 @@ SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packe
 SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Packet& packet,
                                   Tick now) {
     ++world.events;
+    if (world.ns3_order) {
+        HostPort& nic = world.host_port[in];
+        world.cause = arrival_order(world, in, packet);
+        nic.roused = now;
+        nic.roused_by = world.cause;
+    }
     if (packet.packet_kind() >= PacketKind::pause) {
         set_paused(world.egress[in], packet.sequence & (kClasses - 1),
                    packet.packet_kind() == PacketKind::pause, now);
@@ -212,6 +224,10 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
             const auto flow = static_cast<FlowId>(timer.id);
             const PortId port = departure_port(world, node, flow);
             open_sender(world, flow, port, now);
+            if (world.ns3_order) {
+                world.host_port[port].roused = now;
+                world.host_port[port].roused_by = EventOrder{now, initial_key(flow)};
+            }
             decide(world, port, now);
             break;
         }

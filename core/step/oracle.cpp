@@ -9,33 +9,44 @@ Oracle::Oracle(WorldStore& store)
     : store_(store),
       world_(store.world()),
       arrival_(store.topology().port_count(), kNever),
+      arrival_order_(store.topology().port_count()),
       decision_(store.topology().port_count(), kNever),
       timer_(store.topology().node_count(), kNever) {
     refresh_all();
 }
 
-void Oracle::refresh(Phase phase, NodeId node, PortId port, Tick at) {
+void Oracle::refresh(Phase phase, NodeId node, PortId port, Tick at, const EventOrder& order) {
     Tick& entered = phase == Phase::arrival    ? arrival_[port]
                     : phase == Phase::decision ? decision_[port]
                                                : timer_[node];
     if (entered == at) {
         return;
     }
+    EventOrder known;
+    if (phase == Phase::arrival) {
+        known = arrival_order_[port];
+        arrival_order_[port] = order;
+    }
     if (entered != kNever) {
-        events_.erase(Event{entered, phase, node, port});
+        events_.erase(Event{entered, phase, known.scheduled, known.key, node, port});
     }
     if (at != kNever) {
-        events_.insert(Event{at, phase, node, port});
+        events_.insert(Event{at, phase, order.scheduled, order.key, node, port});
     }
     entered = at;
 }
 
+void Oracle::refresh_arrival(NodeId node, PortId port) {
+    const bool ordered = world_.ns3_order && world_.arrival[port] != kNever;
+    refresh(Phase::arrival, node, port, world_.arrival[port],
+            ordered ? arrival_order(world_, port, world_.link[port].front()) : EventOrder{});
+}
+
 void Oracle::refresh_node(NodeId node) {
     for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
-        refresh(Phase::arrival, node, p, world_.arrival[p]);
+        refresh_arrival(node, p);
         refresh(Phase::decision, node, p, world_.decision[p]);
-        const PortId peer = world_.egress[p].peer;
-        refresh(Phase::arrival, world_.egress[p].peer_node, peer, world_.arrival[peer]);
+        refresh_arrival(world_.egress[p].peer_node, world_.egress[p].peer);
     }
     const Host& host = world_.host[node];
     refresh(Phase::timer, node, 0, host.timers.count > 0 ? host.timers.data[0].time : kNever);
@@ -74,7 +85,7 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
 
 bool Oracle::run(Tick until) {
     while (!events_.empty()) {
-        const auto [now, phase, node, port] = *events_.begin();
+        const auto [now, phase, scheduled, key, node, port] = *events_.begin();
         if (now >= until) {
             return true;
         }

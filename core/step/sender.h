@@ -236,6 +236,9 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
             const Tick gap = pacing_gap(world, sender, sender.cc.rate);
             sender.next_avail += gap - sender.last_gap;
             sender.last_gap = gap;
+            if (world.ns3_order) {
+                move_wake_up(world.host_port[sender.port], world.cause, sender.next_avail, now);
+            }
         }
         sender.window = congestion::window(sender.cc, world.config->congestion);
     }

@@ -17,6 +17,16 @@
 
 namespace sluice::step {
 
+/// Where an event stands among simultaneous ones under ns-3's order (ns3_order.h).
+struct EventOrder {
+    Tick scheduled = 0;
+    std::uint64_t key = 0;
+
+    SLUICE_HD bool before(const EventOrder& other) const {
+        return scheduled != other.scheduled ? scheduled < other.scheduled : key < other.key;
+    }
+};
+
 /// Transmit side of a port. The first line is touched by every packet, the rest less often.
 struct alignas(64) Egress {
     Tick free_at = 0;                              ///< the transmitter is busy until then
@@ -46,6 +56,8 @@ struct alignas(64) Egress {
     std::int64_t line_rate = 0;  ///< bits/s
     std::uint32_t class_bytes[kClasses] = {};
     std::int32_t deficit[kClasses] = {};
+    EventOrder last_transmission;  ///< ns-3's order only
+    EventOrder roused_by;          ///< ns-3's order only: what found the port idle
     Ring queue[kClasses];
 };
 
@@ -154,6 +166,11 @@ struct HostPort {
     PlainVector<Tick> ready;
     std::uint32_t last = 0;  ///< position served last
     bool last_was_ack = false;
+    // ns-3's order only:
+    Tick wake_up = kNever;  ///< pacing's wake-up
+    EventOrder wake_up_order;
+    Tick roused = kNever;  ///< the last reception, and its order
+    EventOrder roused_by;
 };
 
 struct Host {
@@ -218,6 +235,8 @@ struct World {
     std::uint64_t events = 0;
     std::uint64_t drops = 0;
     std::uint64_t checksum = 0;
+    EventOrder cause;  ///< ns-3's order only: the event being executed
+    bool ns3_order = false;
     bool digest_hops = false;
     bool route_by_table = false;  ///< packet spraying
     bool any_link_down = false;

@@ -112,6 +112,9 @@ SLUICE_HD inline void switch_arrive(World& world, NodeId node, PortId in, PortId
     enqueue(world, egress, packet, queue);
     if (world.decision[out] == kNever) {
         world.decision[out] = next_decision(egress, now);
+        if (world.ns3_order) {
+            egress.roused_by = arrival_order(world, in, packet);
+        }
     }
 }
 
@@ -132,6 +135,9 @@ SLUICE_HD inline Tick switch_transmit(World& world, NodeId node, PortId port, Ti
     const PortId in = world.first_port[node] + packet.ingress;
     if (queue != 0) {
         release(world.buffer[node], world.ingress[in], queue, packet.bytes, world.pfc);
+    }
+    if (world.ns3_order) {
+        world.cause = transmit_cause(egress, egress.roused_by, now);
     }
     switch_emit(world, port, egress, packet, queue, now);
     if (kExact && queue != 0 && world.pfc &&
@@ -295,6 +301,9 @@ SLUICE_HD inline void run_port(World& world, NodeId node, PortId port, const std
             if (packet.bytes > egress.max_queued_bytes) {
                 egress.max_queued_bytes = packet.bytes;
             }
+            if (world.ns3_order) {
+                world.cause = transmit_cause(egress, arrival_order(world, in, packet), now);
+            }
             switch_emit(world, port, egress, packet, queue, now);
             ++world.events;
             continue;
@@ -305,6 +314,9 @@ SLUICE_HD inline void run_port(World& world, NodeId node, PortId port, const std
         enqueue(world, egress, packet, queue);
         if (decision == kNever) {
             decision = next_decision(egress, now);
+            if (world.ns3_order) {
+                egress.roused_by = arrival_order(world, in, packet);
+            }
         }
     }
     while (decision < end) {
@@ -331,6 +343,9 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, Node
         }
     }
     sort_runs(scratch.sorted.data, total, scratch.merge.data);
+    if (world.ns3_order) {
+        order_ties(world, node, scratch.sorted.data, total);
+    }
     std::uint32_t next = 0;
     for (;;) {
         const Tick arrival = next < total ? key_time(scratch.sorted[next], begin) : kNever;
@@ -372,6 +387,9 @@ SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, NodeId n
             if (count > 1) {
                 scratch.merge.reserve(world.memory, count);
                 sort_runs(keys, count, scratch.merge.data);
+                if (world.ns3_order) {
+                    order_ties(world, node, keys, count);
+                }
             }
             run_port(world, node, first + p, keys, count, begin, end);
         }

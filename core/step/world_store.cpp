@@ -87,6 +87,8 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     world_.config = &config_;
     world_.payload = config.format.payload;
     world_.pfc = config.pfc;
+    world_.ns3_order = config.arithmetic == Arithmetic::ns3 &&
+                       config.congestion.law != congestion::Law::timely;
     world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world_.data_overhead = config.format.header + config.format.extra_header;
     world_.route_by_table = config.load_balance == LoadBalance::spray;

@@ -47,8 +47,8 @@ class TopoAndDescribe(CliTest):
         # Rings: 4 members x 32 groups x (3 + 3) steps = 768 flows; pipeline: 3 boundaries x 32
         # pairs x 4 micro-batches x 2 directions = 768.
         self.assertIn("1536, 233 GB in all", out)
-        self.assertIn("PP         768 flows", out)
-        self.assertIn("DP         768 flows", out)
+        self.assertIn("pp         768 flows", out)
+        self.assertIn("dp         768 flows", out)
 
     def test_every_example_can_be_described(self):
         for path in sorted(EXAMPLES.glob("*.toml")):

@@ -43,9 +43,9 @@ TEST_CASE("unit.scenario.every_topology_type_builds_its_default") {
 
 TEST_CASE("unit.scenario.topology_keys_reach_the_builder") {
     // k = 8: 8^3 / 4 = 128 hosts, 5/4 x 8^2 = 80 switches, 3 x 128 links.
-    const Scenario tree =
-        parse("[topology]\ntype = \"fat-tree\"\nk = 8\nrate = \"400Gbps\"\ndelay = \"500ns\"\n"
-              "fabric_rate = \"800Gbps\"\n");
+    const Scenario tree = parse(
+        "[topology]\ntype = \"fat-tree\"\nk = 8\nrate = \"400Gbps\"\ndelay = \"500ns\"\n"
+        "fabric_rate = \"800Gbps\"\n");
     CHECK(tree.topology.host_count() == 128);
     CHECK(tree.topology.node_count() == 208);
     CHECK(tree.topology.links().size() == 384);

@@ -82,8 +82,8 @@ TEST_CASE("unit.scenario.defaults_scale_with_the_nic_rate") {
 
 TEST_CASE("unit.scenario.automatic_buffer_holds_twice_the_headroom") {
     // 2 ports, 3 x 12.5 GB/s x 10 ms = 375 MB of headroom and 4096 B of reserve each.
-    const Scenario scenario = parse_scenario(
-        "[topology]\ntype = \"star\"\nhosts = 2\ndelay = \"10ms\"\n", "test.toml");
+    const Scenario scenario =
+        parse_scenario("[topology]\ntype = \"star\"\nhosts = 2\ndelay = \"10ms\"\n", "test.toml");
     CHECK(scenario.network.buffer.size == Bytes{2 * 2 * (375'000'000 + 4096)});
 }
 

@@ -53,9 +53,17 @@ TEST_CASE("unit.scenario.malformed_toml_names_line_and_column") {
 
 TEST_CASE("unit.scenario.header_without_key_names_the_line") {
     for (const char* header : {"[[[", "[=]", "[[ # ]]", "[\x01]"}) {
-        const std::string text = "a = 1\nb = \"\"\"\n[x]\n\"\"\"\n" + std::string(header) + "\nc = 1\n";
+        const std::string text =
+            "a = 1\nb = \"\"\"\n[x]\n\"\"\"\n" + std::string(header) + "\nc = 1\n";
         CHECK(contains(error_of([&] { parse_config(text, "test.toml"); }), "test.toml:5"));
     }
+}
+
+TEST_CASE("unit.scenario.letters_outside_strings_are_malformed") {
+    // U+03D3 is a letter; toml++ 3.3 would ask whether it is a blank.
+    CHECK(contains(error_of([] { parse_config("a = 1 \xcf\x93\n", "test.toml"); }), "not valid"));
+    const ConfigValue root = parse_config("a = \"\xcf\x93\"  # \xcf\x93\n", "test.toml");
+    CHECK(root.find("a")->value.text == "\xcf\x93");
 }
 
 TEST_CASE("unit.scenario.getters_read_units") {
@@ -162,8 +170,9 @@ TEST_CASE("unit.scenario.effective_configuration_holds_defaults_and_values") {
 
 TEST_CASE("unit.scenario.choice_names_what_is_allowed") {
     Fixture f("law = \"hpc\"\n");
-    CHECK(error_of([&] { f.root.choice_index("law", "hpcc", {"hpcc", "dcqcn"}); }) ==
-          "test.toml:1:7: 'law' is \"hpc\"; must be one of hpcc, dcqcn (nearest: hpcc)");
+    CHECK(error_of([&] {
+              f.root.choice_index("law", "hpcc", {"hpcc", "dcqcn"});
+          }) == "test.toml:1:7: 'law' is \"hpc\"; must be one of hpcc, dcqcn (nearest: hpcc)");
 }
 
 TEST_CASE("unit.scenario.nearest_word_counts_swaps_once") {
