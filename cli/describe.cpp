@@ -20,9 +20,9 @@ double assumed_speed(std::size_t hosts) { return hosts <= 256 ? 12e6 : 8e6; }
 
 /// Memory of the elaborated network, by what it holds most of: modules and rings of ports, and the
 /// per-flow columns of sender, receiver and results.
-constexpr double kBytesPerPort = 3000;
+constexpr double kBytesPerPort = 10e3;
 constexpr double kBytesPerFlow = 400;
-constexpr double kBytesPerProcess = 20e6;
+constexpr double kBytesPerProcess = 10e6;
 
 void print_network(const Experiment& experiment) {
     const Topology& topology = experiment.topology;

@@ -71,7 +71,7 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
         ack = next == kNone;
     }
     if (world.ns3_order) {
-        world.cause = nic_cause(egress, nic, now);
+        world.cause = nic_cause(world, egress, nic, now);
     }
     if (ack && ack_ready(world, egress)) {
         const Packet& packet = egress.queue[0].front();
@@ -289,16 +289,16 @@ SLUICE_HD inline void host_step(World& world, NodeId node, Tick end) {
             world.wake[node] = now;
             return;
         }
-        if (arrival == now) {
+        if (arrival == now && !(world.ns3_order && wake_up_first(world, in, now))) {
             Ring& link = world.link[in];
             const Packet packet = link.front();
             link.pop();
             world.arrival[in] = link.empty() ? kNever : link.front().time;
             host_arrive(world, node, in, packet, now);
-        } else if (timer == now) {
+        } else if (arrival != now && timer == now) {
             host_timer(world, node, now);
         } else {
-            host_transmit(world, node, out, now);
+            host_transmit(world, node, arrival == now ? in : out, now);
         }
     }
 }

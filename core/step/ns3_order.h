@@ -72,9 +72,9 @@ SLUICE_HD inline void order_ties(World& world, NodeId node, std::uint64_t* keys,
     }
 }
 
-/// A NIC has just started a transmission: when that ends with nothing to send, ns-3 schedules one
-/// wake-up at the earliest instant at which pacing lets a queue pair send.
-SLUICE_HD inline void plan_wake_up(const World& world, const Egress& egress, HostPort& nic) {
+/// The earliest instant at which pacing lets a queue pair of this NIC port send; ns-3 looks at
+/// every one that has bytes left, window open or not.
+SLUICE_HD inline Tick earliest_avail(const World& world, const HostPort& nic) {
     Tick at = kNever;
     for (std::uint32_t i = 0; i < nic.sender.count; ++i) {
         const Sender& sender = world.senders[nic.sender[i]];
@@ -82,32 +82,64 @@ SLUICE_HD inline void plan_wake_up(const World& world, const Egress& egress, Hos
             at = sender.next_avail;
         }
     }
+    return at;
+}
+
+/// A NIC is transmitting: when that ends with nothing to send, ns-3 schedules one wake-up at the
+/// earliest instant at which a queue pair may send. Called at the start, and again when a law
+/// re-times a queue pair meanwhile.
+SLUICE_HD inline void plan_wake_up(const World& world, const Egress& egress, HostPort& nic) {
+    const Tick at = earliest_avail(world, nic);
     nic.wake_up = at > egress.free_at ? at : kNever;
     nic.wake_up_order = scheduled_by(egress.last_transmission, egress.free_at);
 }
 
-/// A law re-timed a queue pair: ns-3 moves a pending wake-up forward, never back.
-SLUICE_HD inline void move_wake_up(HostPort& nic, const EventOrder& cause, Tick at, Tick now) {
-    if (nic.wake_up != kNever && nic.wake_up > now && at < nic.wake_up) {
+/// A wake-up before `now` found nothing to send and scheduled itself again.
+SLUICE_HD inline void pass_wake_ups(const World& world, HostPort& nic, Tick now) {
+    while (nic.wake_up < now) {
+        const Tick at = earliest_avail(world, nic);
+        nic.wake_up_order = scheduled_by(nic.wake_up_order, nic.wake_up);
+        nic.wake_up = at > nic.wake_up ? at : kNever;
+    }
+}
+
+/// A law has re-timed a queue pair to `at`: ns-3 moves a pending wake-up forward, never back.
+SLUICE_HD inline void retime_wake_up(const World& world, PortId port, Tick at, Tick now) {
+    const Egress& egress = world.egress[port];
+    HostPort& nic = world.host_port[port];
+    if (now <= egress.free_at) {
+        plan_wake_up(world, egress, nic);
+    } else if (nic.wake_up != kNever && at < nic.wake_up) {
         nic.wake_up = at > now ? at : now;
-        nic.wake_up_order = scheduled_by(cause, now);
+        nic.wake_up_order = scheduled_by(world.cause, now);
     }
 }
 
 /// Whose doing a NIC's transmission at `now` is: the end of the previous one, a reception at this
-/// very instant, or the wake-up; a wake-up that came too early has scheduled itself again.
-SLUICE_HD inline EventOrder nic_cause(const Egress& egress, const HostPort& nic, Tick now) {
+/// very instant, or the wake-up.
+SLUICE_HD inline EventOrder nic_cause(const World& world, const Egress& egress, HostPort& nic,
+                                      Tick now) {
     if (egress.free_at == now) {
         return egress.last_transmission;
     }
-    EventOrder wake_up = nic.wake_up_order;
-    if (nic.wake_up < now) {
-        wake_up = scheduled_by(wake_up, nic.wake_up);
-    }
-    if (nic.roused == now && (nic.wake_up > now || nic.roused_by.before(wake_up))) {
+    pass_wake_ups(world, nic, now);
+    if (nic.roused == now && (nic.wake_up != now || nic.roused_by.before(nic.wake_up_order))) {
         return nic.roused_by;
     }
-    return wake_up;
+    return nic.wake_up_order;
+}
+
+/// True if the NIC's wake-up at `now` comes before the reception at the same instant, so that it
+/// sends before the received packet can change anything.
+SLUICE_HD inline bool wake_up_first(const World& world, PortId port, Tick now) {
+    HostPort& nic = world.host_port[port];
+    if (world.decision[port] != now || world.egress[port].free_at == now) {
+        return false;
+    }
+    pass_wake_ups(world, nic, now);
+    Ring& link = world.link[port];
+    return nic.wake_up == now &&
+           nic.wake_up_order.before(arrival_order(world, port, link.front()));
 }
 
 }  // namespace sluice::step

@@ -61,6 +61,10 @@ void Oracle::refresh_all() {
 }
 
 void Oracle::arrive(NodeId node, PortId in, Tick now) {
+    if (world_.ns3_order && world_.is_host[node] != 0 && wake_up_first(world_, in, now)) {
+        host_transmit(world_, node, in, now);
+        return;
+    }
     Ring& link = world_.link[in];
     Packet packet = link.front();
     link.pop();

@@ -230,6 +230,9 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
         }
     }
     const std::int64_t rate = sender.cc.rate;
+    if (world.ns3_order && now > world.egress[sender.port].free_at) {
+        pass_wake_ups(world, world.host_port[sender.port], now);
+    }
     congestion::on_ack(sender.cc, world.config->congestion, world.int_rates, ack);
     if (sender.cc.rate != rate) {
         if (sender.cc.retime) {
@@ -237,7 +240,7 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
             sender.next_avail += gap - sender.last_gap;
             sender.last_gap = gap;
             if (world.ns3_order) {
-                move_wake_up(world.host_port[sender.port], world.cause, sender.next_avail, now);
+                retime_wake_up(world, sender.port, sender.next_avail, now);
             }
         }
         sender.window = congestion::window(sender.cc, world.config->congestion);
