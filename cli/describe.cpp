@@ -18,10 +18,11 @@ namespace {
 /// of this size (docs/performance.md has what was measured).
 double assumed_speed(std::size_t hosts) { return hosts <= 256 ? 12e6 : 8e6; }
 
-/// Memory of the elaborated network, by what it holds most of: modules and rings of ports, and the
-/// per-flow columns of sender, receiver and results.
+/// Memory by what there is most of, as measured: a port with its module, sockets and rings; a
+/// flow's columns in sender, receiver and results; an operation of a job and its dependencies.
 constexpr double kBytesPerPort = 10e3;
-constexpr double kBytesPerFlow = 400;
+constexpr double kBytesPerFlow = 250;
+constexpr double kBytesPerOperation = 250;
 constexpr double kBytesPerProcess = 10e6;
 
 void print_network(const Experiment& experiment) {
@@ -69,10 +70,12 @@ void print_traffic(const BuiltExperiment& built) {
 
 void print_cost(const BuiltExperiment& built) {
     const Experiment& experiment = built.experiment;
+    const std::size_t operations = built.job == nullptr ? 0 : built.job->graph().op_count();
     const double hops = built.estimate.packet_hops;
     const double memory = kBytesPerProcess + static_cast<double>(built.estimate.routing_bytes) +
                           kBytesPerPort * static_cast<double>(experiment.topology.port_count()) +
-                          kBytesPerFlow * static_cast<double>(experiment.flows.size());
+                          kBytesPerFlow * static_cast<double>(experiment.flows.size()) +
+                          kBytesPerOperation * static_cast<double>(operations);
     fmt::print("  packet-hops  about {} (data and ACKs, nothing lost)\n", human_count(hops));
     fmt::print("  memory       about {}B\n", human_count(memory));
     const double speed = assumed_speed(experiment.topology.host_count());

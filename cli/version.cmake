@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run at each build: writes OUTPUT with the release and, in a checkout, the commit; leaves the file
 # alone if it would not change, so that nothing is compiled again.
+cmake_minimum_required(VERSION 3.25)
 set(version "${RELEASE}")
 find_program(GIT git)
 if(GIT AND EXISTS "${SOURCE}/.git")

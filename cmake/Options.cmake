@@ -31,8 +31,9 @@ if(SLUICE_NATIVE)
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-march=native>")
 endif()
 if(SLUICE_SANITIZE)
+    # -O1 whatever the build type: twice as fast to compile, and stacks stay readable.
     add_compile_options(
-        "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SLUICE_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>"
+        "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SLUICE_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer;-O1>"
     )
     add_link_options(-fsanitize=${SLUICE_SANITIZE})
 endif()

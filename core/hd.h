@@ -7,3 +7,10 @@
 #else
 #define SLUICE_HD
 #endif
+
+/// Asks the cache for a line that is about to be read or written. No effect on results.
+#if defined(__CUDA_ARCH__)
+#define SLUICE_PREFETCH(address) static_cast<void>(address)
+#else
+#define SLUICE_PREFETCH(address) __builtin_prefetch(address, 1)
+#endif

@@ -49,6 +49,10 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
 }
 
 Network::~Network() {
+    // Last built, first destroyed: SystemC looks for what it unregisters from the end.
+    while (!modules_.empty()) {
+        modules_.pop_back();
+    }
     for (auto* keys : {&scratch_.keys, &scratch_.merge, &scratch_.sorted}) {
         std::free(keys->data);
     }

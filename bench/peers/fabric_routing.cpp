@@ -26,8 +26,8 @@ bool FabricRouting::RouteInput(ns3::Ptr<const ns3::Packet> packet, const ns3::Ip
                                MulticastForwardCallback, LocalDeliverCallback, ErrorCallback) {
     ns3::TcpHeader tcp;
     packet->PeekHeader(tcp);
-    const std::uint32_t port = choice_(host_of(header.GetSource()), host_of(header.GetDestination()),
-                                       tcp.GetSourcePort());
+    const std::uint32_t port =
+        choice_(host_of(header.GetSource()), host_of(header.GetDestination()), tcp.GetSourcePort());
     forward(routes_[port], packet, header);
     return true;
 }

@@ -193,9 +193,8 @@ class Network {
         const auto ipv4 = hosts_.Get(h)->GetObject<ns3::Ipv4>();
         const auto device = hosts_.Get(h)->GetDevice(hosts_.Get(h)->GetNDevices() - 1);
         const std::uint32_t interface = ipv4->AddInterface(device);
-        ipv4->AddAddress(interface,
-                         ns3::Ipv4InterfaceAddress(peers::host_address(h),
-                                                   ns3::Ipv4Mask("255.255.255.255")));
+        ipv4->AddAddress(interface, ns3::Ipv4InterfaceAddress(peers::host_address(h),
+                                                              ns3::Ipv4Mask("255.255.255.255")));
         ipv4->SetUp(interface);
         ns3::Ipv4StaticRoutingHelper().GetStaticRouting(ipv4)->SetDefaultRoute(
             ns3::Ipv4Address::GetZero(), interface);
@@ -246,8 +245,8 @@ class Transfer {
   private:
     void begin() {
         start_ = ns3::Simulator::Now();
-        socket_ = ns3::Socket::CreateSocket(network_.host(flow_.src),
-                                            ns3::TcpSocketFactory::GetTypeId());
+        socket_ =
+            ns3::Socket::CreateSocket(network_.host(flow_.src), ns3::TcpSocketFactory::GetTypeId());
         socket_->SetAttribute("SndBufSize", ns3::UintegerValue(flow_.size));
         socket_->SetSendCallback(ns3::MakeCallback(&Transfer::acknowledged, this));
         const ns3::InetSocketAddress local(peers::host_address(flow_.src), flow_.tcp_port);
@@ -312,8 +311,8 @@ double user_seconds() {
 }
 
 double percentile(const std::vector<double>& sorted, double percent) {
-    const auto rank = static_cast<std::size_t>(
-        std::ceil(percent / 100 * static_cast<double>(sorted.size())));
+    const auto rank =
+        static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(sorted.size())));
     return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 

@@ -23,7 +23,7 @@ struct Fabric {
 struct Flow {
     std::uint32_t src = 0;
     std::uint32_t dst = 0;
-    std::uint16_t sport = 0;  ///< 10000, 10001, ... per (src, dst) pair in list order
+    std::uint16_t sport = 0;     ///< 10000, 10001, ... per (src, dst) pair in list order
     std::uint16_t tcp_port = 0;  ///< the same per src: ns-3 refuses to share a local port
     std::uint16_t dport = 0;
     std::uint32_t size = 0;  ///< bytes

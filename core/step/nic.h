@@ -75,7 +75,7 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
     }
     if (ack && ack_ready(world, egress)) {
         const Packet& packet = egress.queue[0].front();
-        egress.queue[0].pop();
+        egress.queue[0].pop_and_rewind();
         egress.class_bytes[0] -= packet.bytes;
         egress.queued_bytes -= packet.bytes;
         if (egress.queue[0].empty()) {
@@ -293,6 +293,7 @@ SLUICE_HD inline void host_step(World& world, NodeId node, Tick end) {
             Ring& link = world.link[in];
             const Packet packet = link.front();
             link.pop();
+            SLUICE_PREFETCH(&link.at(link.head + 5));
             world.arrival[in] = link.empty() ? kNever : link.front().time;
             host_arrive(world, node, in, packet, now);
         } else if (arrival != now && timer == now) {

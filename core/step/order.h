@@ -61,7 +61,8 @@ SLUICE_HD inline void sort_runs(std::uint64_t* keys, std::uint32_t n, std::uint6
                 const std::uint64_t a = from[left];
                 const std::uint64_t b = from[right];
                 const std::uint32_t take_right = b < a ? 1U : 0U;
-                to[out++] = take_right != 0 ? b : a;
+                const std::uint64_t mask = std::uint64_t{0} - take_right;
+                to[out++] = a ^ ((a ^ b) & mask);
                 left += 1U - take_right;
                 right += take_right;
             }

@@ -96,9 +96,18 @@ struct Ring {
         Packet* const slot = &slots[tail & (capacity - 1)];
         *slot = packet;
         ++tail;
+        SLUICE_PREFETCH(&slots[(tail + 2) & (capacity - 1)]);
         return slot;
     }
     SLUICE_HD void pop() { ++head; }
+    /// Pops, and starts over at the first slot when nothing is left: a short queue stays within a
+    /// few warm cache lines. Only where producer and consumer are one.
+    SLUICE_HD void pop_and_rewind() {
+        if (++head == tail) {
+            head = 0;
+            tail = 0;
+        }
+    }
 
   private:
     SLUICE_HD bool grow(Memory& memory) {

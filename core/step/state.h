@@ -90,8 +90,7 @@ inline constexpr int kPathHops = 7;
 /// packet whose entry is not a port of the node it is at (rerouted, or a longer path) is routed by
 /// table.
 struct alignas(64) FlowRoute {
-    PortId forward[kPathHops];
-    PortId reverse[kPathHops];
+    PortId port[2 * kPathHops];  ///< data packets' entries, then ACKs'
     std::uint32_t int_base;  ///< first INT slot, kNone: none in use
     std::uint32_t int_mask;  ///< slots - 1
 };

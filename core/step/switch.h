@@ -39,9 +39,8 @@ SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet&
     const PortId first = world.first_port[node];
     const std::uint32_t ports = world.first_port[node + 1] - first;
     if (packet.hop < kPathHops && !world.route_by_table) {
-        const FlowRoute& route = world.route[packet.flow];
-        const PortId port = packet.packet_kind() == PacketKind::data ? route.forward[packet.hop]
-                                                                     : route.reverse[packet.hop];
+        const std::uint32_t back = packet.packet_kind() == PacketKind::data ? 0 : kPathHops;
+        const PortId port = world.route[packet.flow].port[packet.hop + back];
         if (port - first < ports && (!world.any_link_down || world.egress[port].up)) {
             return port;
         }
@@ -126,7 +125,7 @@ SLUICE_HD inline Tick switch_transmit(World& world, NodeId node, PortId port, Ti
     const std::uint32_t queue = pick_class(world, egress, eligible(egress));
     Ring& ring = egress.queue[queue];
     const Packet& packet = ring.front();
-    ring.pop();  // the slot stays as it is until the next packet is queued here
+    ring.pop_and_rewind();  // the slot stays as it is until the next packet is queued here
     egress.class_bytes[queue] -= packet.bytes;
     egress.queued_bytes -= packet.bytes;
     if (ring.empty()) {
@@ -199,12 +198,29 @@ SLUICE_HD inline bool lost_on_link(const World& world, PortId port, Ingress& ing
                ingress.loss;
 }
 
+/// Fetches the INT slot that this packet will be stamped in when it leaves the switch (ACKs too:
+/// telling them apart costs more than the fetch).
+SLUICE_HD inline void prefetch_int(const World& world, const Packet& packet) {
+    if (world.int_block != 0) {
+        const FlowRoute& route = world.route[packet.flow];
+        if (route.int_base != kNone) {
+            SLUICE_PREFETCH(
+                &world.int_slots[route.int_base + (packet.transmission & route.int_mask)]);
+        }
+    }
+}
+
 /// Reads what arrives in the window, routes it, and lists it by egress port. Returns total bytes.
 SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch, NodeId node,
                                                Tick begin, Tick end) {
     const PortId first = world.first_port[node];
     const std::uint32_t ports = world.first_port[node + 1] - first;
     std::int64_t total = 0;
+    for (std::uint32_t i = 0; i < ports; ++i) {
+        if (world.arrival[first + i] < end) {
+            SLUICE_PREFETCH(&world.link[first + i].front());
+        }
+    }
     for (std::uint32_t i = 0; i < ports; ++i) {
         if (world.arrival[first + i] >= end) {
             continue;
@@ -218,6 +234,7 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
             if (packet.time >= end) {
                 break;
             }
+            SLUICE_PREFETCH(&link.at(position + 6));
             packet.ingress = static_cast<std::uint16_t>(i);
             PortId out = first + i;
             if (packet.packet_kind() < PacketKind::pause) {
@@ -228,6 +245,7 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
                     continue;
                 }
             }
+            prefetch_int(world, packet);
             bytes += packet.bytes;
             list_arrival(world, scratch, ports, out - first,
                          arrival_key(packet.time - begin, i, position - link.head));

@@ -319,7 +319,7 @@ void WorldStore::build_flows(const std::vector<FlowPath>& paths) {
         }
         receiver_[f].packets = static_cast<std::uint32_t>(packets);
         set_route(f);
-        if (route_[f].forward[0] == kNone || route_[f].reverse[0] == kNone) {
+        if (route_[f].port[0] == kNone || route_[f].port[kPathHops] == kNone) {
             throw ConfigError(name + ": no path from host " + std::to_string(spec.src) +
                               " to host " + std::to_string(spec.dst));
         }
@@ -329,12 +329,12 @@ void WorldStore::build_flows(const std::vector<FlowPath>& paths) {
         widest = build_pair_windows();
     }
     if (config_.congestion.law == congestion::Law::hpcc) {
-        // Twice the packets that a window lets into the network, so that a slot is not handed on
-        // before its ACK is back; without a window, twice as many again as the largest BDP.
+        // At least the packets that a window lets into the network, so that a slot is not handed on
+        // before its ACK is back; without a window, four times the largest BDP.
         const std::int64_t in_flight =
             widest > 0 ? widest : 4 * widest_.bdp.count;
         std::uint32_t slots = 16;
-        while (slots < 2 * (in_flight / world_.payload + 8) && slots < 0x8000) {
+        while (slots < in_flight / world_.payload + 8 && slots < 0x8000) {
             slots *= 2;
         }
         world_.int_block = slots;
@@ -387,8 +387,8 @@ void WorldStore::set_route(FlowId flow) {
     };
     static const FlowPath none;
     const FlowPath& path = paths_.empty() ? none : paths_[flow];
-    fill(route.forward, path.forward, FlowKey{spec.src, spec.dst, spec.sport, spec.dport});
-    fill(route.reverse, path.reverse, FlowKey{spec.dst, spec.src, spec.dport, spec.sport});
+    fill(route.port, path.forward, FlowKey{spec.src, spec.dst, spec.sport, spec.dport});
+    fill(route.port + kPathHops, path.reverse, FlowKey{spec.dst, spec.src, spec.dport, spec.sport});
     if (results_[flow].start == kNever) {
         route.int_base = kNone;
         route.int_mask = 0;

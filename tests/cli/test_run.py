@@ -2,12 +2,14 @@
 """`sluice run`: outputs, overrides, determinism, interruption, exit codes."""
 import csv
 import json
+import os
+import pathlib
 import signal
 import subprocess
 import time
 import unittest
 
-from support import BINARY, EXAMPLES, SMALL, CliTest
+from support import BINARY, EXAMPLES, SMALL, SOURCE, CliTest
 
 SUMMARY_KEYS = {
     "mode", "scenario", "seed", "jct_s", "flows", "flows_completed", "bytes", "packet_hops",
@@ -148,6 +150,20 @@ class Run(CliTest):
         with open(self.folder / "runs/long/flows.csv", newline="") as file:
             self.assertEqual(len(list(csv.DictReader(file))), 16)
         self.assertFalse(list(self.folder.rglob("*.partial")))
+
+    def test_hpcc_experiment_runs_unchanged(self):
+        reference = pathlib.Path(os.environ.get("SLUICE_REFERENCE", SOURCE / "../shared/reference"))
+        dumbbell = (reference / "ns3" / "a_dumbbell").resolve()
+        if not (dumbbell / "hpcc" / "config.txt").exists():
+            self.skipTest(f"no reference experiments at {reference}")
+        self.succeed("run", "--hpcc", dumbbell / "hpcc" / "config.txt", "--paths",
+                     dumbbell / "flow_paths.csv", "--out", "dumbbell")
+        expected = sorted((dumbbell / "hpcc" / "fct.txt").read_text().split("\n"))
+        written = sorted((self.folder / "dumbbell" / "fct.txt").read_text().split("\n"))
+        self.assertEqual(len(written), len(expected))
+        for ours, theirs in zip(written, expected):
+            self.assertEqual(ours.split()[:5], theirs.split()[:5])
+        self.assertEqual(self.summary("dumbbell")["flows_completed"], len(expected) - 1)
 
     def test_quick_examples_run(self):
         for name in ("incast", "permutation-fattree", "link-failure", "websearch-fattree"):
