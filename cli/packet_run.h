@@ -14,7 +14,7 @@ namespace sluice {
 
 struct PfcEvent {
     Tick at = 0;
-    PortId port = 0;    ///< the port that received the frame, i.e. the one that is (un)paused
+    PortId port = 0;  ///< the port that received the frame, i.e. the one that is (un)paused
     bool pause = false;
 };
 

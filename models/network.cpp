@@ -21,8 +21,7 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
     const Node::Context context{store_.world(), *clock_, backward_};
     modules_.resize(topology.node_count());
     for (NodeId n = 0; n < topology.node_count(); ++n) {
-        if (std::find(options.foreign.begin(), options.foreign.end(), n) !=
-            options.foreign.end()) {
+        if (std::find(options.foreign.begin(), options.foreign.end(), n) != options.foreign.end()) {
             continue;
         }
         const bool host = topology.is_host(n);
@@ -38,7 +37,8 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
     }
     for (PortId p = 0; p < topology.port_count(); ++p) {
         const PortId peer = topology.peer_of(p);
-        if (modules_[topology.node_of(p)] != nullptr && modules_[topology.node_of(peer)] != nullptr) {
+        if (modules_[topology.node_of(p)] != nullptr &&
+            modules_[topology.node_of(peer)] != nullptr) {
             port(p).out.bind(port(peer).in);
         }
     }

@@ -14,20 +14,21 @@ namespace sluice {
 
 /// Bytes on the wire. No preamble, gap or FCS.
 struct PacketFormat {
-    std::int32_t payload = 1000;     ///< full packet's payload (MTU)
-    std::int32_t header = 48;        ///< 14 L2 + 20 IP + 8 UDP + 6
-    std::int32_t extra_header = 42;  ///< HPCC's INT (42, always full size); TIMELY's stamp 8; else 0
-    std::int32_t ack = 88;           ///< ACK/NACK frame: 60, under HPCC 88
-    std::int32_t pause = 43;         ///< PFC frame
+    std::int32_t payload = 1000;  ///< full packet's payload (MTU)
+    std::int32_t header = 48;     ///< 14 L2 + 20 IP + 8 UDP + 6
+    std::int32_t extra_header =
+        42;                   ///< HPCC's INT (42, always full size); TIMELY's stamp 8; else 0
+    std::int32_t ack = 88;    ///< ACK/NACK frame: 60, under HPCC 88
+    std::int32_t pause = 43;  ///< PFC frame
 };
 
 /// Shared buffer of a switch (reference/peers.md "Buffer and PFC").
 struct BufferConfig {
     Bytes size = mebibytes(32);
-    Bytes reserve = {4096};        ///< per ingress port and queue
-    double headroom_factor = 3;    ///< headroom of a port = factor x rate x delay
-    int alpha_shift = 3;           ///< ingress threshold = free shared >> shift; one step less for
-                                   ///< each doubling of the port's rate over the NIC rate
+    Bytes reserve = {4096};      ///< per ingress port and queue
+    double headroom_factor = 3;  ///< headroom of a port = factor x rate x delay
+    int alpha_shift = 3;         ///< ingress threshold = free shared >> shift; one step less for
+                                 ///< each doubling of the port's rate over the NIC rate
     Bytes resume_offset = {3072};
     /// Lossy operation (pfc == false): a queue may hold egress_alpha x free shared bytes;
     /// 0 leaves egress unlimited.
@@ -61,10 +62,10 @@ struct QueueConfig {
 };
 
 struct NicConfig {
-    std::int32_t ack_every = 1;   ///< packets per ACK; the last of a message, and one that closes
-                                  ///< the sender's window, are always acknowledged
-    std::int32_t ack_chunk = 4;   ///< also acknowledge every so many packets (L2_CHUNK_SIZE), 0: off
-    bool back_to_zero = false;    ///< go-back-0 within a chunk instead of go-back-N
+    std::int32_t ack_every = 1;  ///< packets per ACK; the last of a message, and one that closes
+                                 ///< the sender's window, are always acknowledged
+    std::int32_t ack_chunk = 4;  ///< also acknowledge every so many packets (L2_CHUNK_SIZE), 0: off
+    bool back_to_zero = false;   ///< go-back-0 within a chunk instead of go-back-N
     Tick nack_interval = 500 * kMicrosecond;
     Tick retransmit_timeout = 4 * kMillisecond;  ///< 0: none (ns-3 has none)
     /// GLOBAL_T: every flow uses the largest base RTT and BDP of the network.

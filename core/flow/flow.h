@@ -15,18 +15,18 @@ namespace sluice {
 struct FlowSpec {
     NodeId src = 0;
     NodeId dst = 0;
-    std::int64_t size = 0;        ///< payload bytes, >= 1
-    Tick start = kNever;          ///< kNever: started by the Application
+    std::int64_t size = 0;  ///< payload bytes, >= 1
+    Tick start = kNever;    ///< kNever: started by the Application
     std::uint16_t sport = 10000;
     std::uint16_t dport = 100;
-    std::uint8_t priority = 3;    ///< traffic class 1..7
+    std::uint8_t priority = 3;  ///< traffic class 1..7
 };
 
 /// What happened to a flow. Times are simulated time; kNever if it did not come to that.
 struct FlowResult {
-    Tick start = kNever;          ///< the queue pair was created
-    Tick received = kNever;       ///< last in-order byte at the receiver
-    Tick finish = kNever;         ///< last ACK at the sender; FCT = finish - start
+    Tick start = kNever;             ///< the queue pair was created
+    Tick received = kNever;          ///< last in-order byte at the receiver
+    Tick finish = kNever;            ///< last ACK at the sender; FCT = finish - start
     std::int64_t retransmitted = 0;  ///< payload bytes sent more than once
 };
 

@@ -23,7 +23,7 @@ struct PfcChange {
 };
 
 struct DriverHooks {
-    std::function<void(FlowId)> on_finish;  ///< in (finish, flow) order
+    std::function<void(FlowId)> on_finish;         ///< in (finish, flow) order
     std::function<void(const PfcChange&)> on_pfc;  ///< in (time, port) order
     std::function<bool(Tick now)> on_progress;     ///< false: stop here
     Tick progress_interval = kMillisecond;         ///< simulated; a second of wall time at most
@@ -58,9 +58,7 @@ class LaneDriver {
     std::uint64_t windows() const { return windows_; }
 
     /// The next instant at which this lane has something to do.
-    Tick next() const {
-        return std::min(next_instant(store_.world()), next_cut());
-    }
+    Tick next() const { return std::min(next_instant(store_.world()), next_cut()); }
 
     /// Executes everything before `limit`. `step_node(node, begin, end)` steps a node;
     /// `after_window()` runs after each window. Returns next(), or kNever once stopped.

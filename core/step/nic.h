@@ -16,8 +16,7 @@ SLUICE_HD inline bool ack_ready(const World& world, const Egress& egress) {
 
 SLUICE_HD inline bool sender_paused(const World& world, const Egress& egress,
                                     std::uint32_t sender) {
-    return egress.paused != 0 &&
-           (egress.paused >> world.senders[sender].traffic_class & 1U) != 0;
+    return egress.paused != 0 && (egress.paused >> world.senders[sender].traffic_class & 1U) != 0;
 }
 
 /// Sets the port's next decision.

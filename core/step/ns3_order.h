@@ -138,8 +138,7 @@ SLUICE_HD inline bool wake_up_first(const World& world, PortId port, Tick now) {
     }
     pass_wake_ups(world, nic, now);
     Ring& link = world.link[port];
-    return nic.wake_up == now &&
-           nic.wake_up_order.before(arrival_order(world, port, link.front()));
+    return nic.wake_up == now && nic.wake_up_order.before(arrival_order(world, port, link.front()));
 }
 
 }  // namespace sluice::step

@@ -175,8 +175,8 @@ SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, 
     } else {
         sender.retransmitted += payload;
     }
-    packet.echo = sender.next == sender.packets ||
-                  sender.next_bytes - sender.una_bytes >= sender.window;
+    packet.echo =
+        sender.next == sender.packets || sender.next_bytes - sender.una_bytes >= sender.window;
     sender.last_bytes = packet.bytes;
     sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
     sender.next_avail = now + sender.last_gap;

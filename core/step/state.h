@@ -66,10 +66,10 @@ struct alignas(64) Ingress {
     std::uint32_t bytes[kClasses] = {};     ///< reserve and shared use
     std::uint32_t headroom[kClasses] = {};  ///< headroom use
     std::uint32_t headroom_limit = 0;
-    std::uint32_t total_bytes = 0;     ///< sum of bytes[] and headroom[]
-    std::uint8_t paused = 0;           ///< bit per class: we have paused the peer
+    std::uint32_t total_bytes = 0;  ///< sum of bytes[] and headroom[]
+    std::uint8_t paused = 0;        ///< bit per class: we have paused the peer
     std::uint8_t threshold_shift = 3;
-    double loss = 0;                   ///< of the cable, per received packet
+    double loss = 0;  ///< of the cable, per received packet
     std::uint64_t loss_draws = 0;
 };
 
@@ -91,8 +91,8 @@ inline constexpr int kPathHops = 7;
 /// table.
 struct alignas(64) FlowRoute {
     PortId port[2 * kPathHops];  ///< data packets' entries, then ACKs'
-    std::uint32_t int_base;  ///< first INT slot, kNone: none in use
-    std::uint32_t int_mask;  ///< slots - 1
+    std::uint32_t int_base;      ///< first INT slot, kNone: none in use
+    std::uint32_t int_mask;      ///< slots - 1
 };
 
 /// INT records of one packet on its way, in a column of their own: switches write theirs, the
@@ -135,7 +135,7 @@ struct Sender {
 struct Receiver {
     std::uint32_t expected = 0;  ///< next in-order packet
     std::uint32_t packets = 0;
-    std::uint32_t acked = 0;     ///< expected when the last ACK left
+    std::uint32_t acked = 0;  ///< expected when the last ACK left
     std::uint32_t last_nack = kNone;
     Tick nack_timer = 0;
     bool echo = false;  ///< congestion experienced since the last ACK
@@ -194,16 +194,16 @@ struct World {
     const PortId* first_port = nullptr;  ///< node_count + 1
     const std::uint8_t* is_host = nullptr;
 
-    Egress* egress = nullptr;    ///< by port
-    Ingress* ingress = nullptr;  ///< by port
-    Ring* link = nullptr;        ///< by receiving port
-    Tick* arrival = nullptr;     ///< by receiving port: time of the link's first packet
-    Tick* decision = nullptr;    ///< by port: next transmit decision, kNever if none is pending
-    Buffer* buffer = nullptr;    ///< by node
-    Host* host = nullptr;        ///< by node
+    Egress* egress = nullptr;       ///< by port
+    Ingress* ingress = nullptr;     ///< by port
+    Ring* link = nullptr;           ///< by receiving port
+    Tick* arrival = nullptr;        ///< by receiving port: time of the link's first packet
+    Tick* decision = nullptr;       ///< by port: next transmit decision, kNever if none is pending
+    Buffer* buffer = nullptr;       ///< by node
+    Host* host = nullptr;           ///< by node
     HostPort* host_port = nullptr;  ///< by port
-    Tick* wake = nullptr;        ///< by node: nothing happens at it before
-    Tick* block_wake = nullptr;  ///< minimum over 64 nodes
+    Tick* wake = nullptr;           ///< by node: nothing happens at it before
+    Tick* block_wake = nullptr;     ///< minimum over 64 nodes
 
     const FlowSpec* spec = nullptr;
     FlowRoute* route = nullptr;
@@ -215,7 +215,7 @@ struct World {
     PlainVector<std::uint32_t> free_senders;
     PlainVector<IntSlot> int_slots;
     PlainVector<std::uint32_t> free_int_blocks;
-    std::uint32_t int_block = 0;  ///< slots per flow, a power of two; 0: the law uses no INT
+    std::uint32_t int_block = 0;   ///< slots per flow, a power of two; 0: the law uses no INT
     PlainVector<FlowId> finished;  ///< since the caller last emptied it
 
     NetworkConfig const* config = nullptr;

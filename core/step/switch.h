@@ -94,9 +94,9 @@ SLUICE_HD inline void switch_arrive(World& world, NodeId node, PortId in, PortId
     Egress& egress = world.egress[out];
     const std::uint32_t queue = switch_queue(world, packet);
     if (queue != 0) {
-        const bool admitted =
-            world.pfc ? admit_lossless(buffer, ingress, queue, packet.bytes)
-                              : admit_lossy(buffer, egress.class_bytes[queue], packet.bytes);
+        const bool admitted = world.pfc
+                                  ? admit_lossless(buffer, ingress, queue, packet.bytes)
+                                  : admit_lossy(buffer, egress.class_bytes[queue], packet.bytes);
         if (!admitted) {
             ++egress.drops;
             ++world.drops;
@@ -193,9 +193,8 @@ SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std:
 
 /// True if the cable's error process takes this packet.
 SLUICE_HD inline bool lost_on_link(const World& world, PortId port, Ingress& ingress) {
-    return ingress.loss > 0 &&
-           uniform(world.config->seed, random_stream(kLossDraws, port), ingress.loss_draws++) <
-               ingress.loss;
+    return ingress.loss > 0 && uniform(world.config->seed, random_stream(kLossDraws, port),
+                                       ingress.loss_draws++) < ingress.loss;
 }
 
 /// Fetches the INT slot that this packet will be stamped in when it leaves the switch (ACKs too:
@@ -344,8 +343,8 @@ SLUICE_HD inline void run_port(World& world, NodeId node, PortId port, const std
 }
 
 /// Works off a window in full (time, port, sequence) order.
-SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, NodeId node,
-                                      Tick begin, Tick end) {
+SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, NodeId node, Tick begin,
+                                      Tick end) {
     const PortId first = world.first_port[node];
     const std::uint32_t ports = world.first_port[node + 1] - first;
     std::uint32_t total = 0;

@@ -87,8 +87,8 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     world_.config = &config_;
     world_.payload = config.format.payload;
     world_.pfc = config.pfc;
-    world_.ns3_order = config.arithmetic == Arithmetic::ns3 &&
-                       config.congestion.law != congestion::Law::timely;
+    world_.ns3_order =
+        config.arithmetic == Arithmetic::ns3 && config.congestion.law != congestion::Law::timely;
     world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world_.data_overhead = config.format.header + config.format.extra_header;
     world_.route_by_table = config.load_balance == LoadBalance::spray;
@@ -135,8 +135,7 @@ const std::vector<std::uint32_t>& WorldStore::serialization_table(Rate rate) {
         const std::int64_t largest =
             std::max<std::int64_t>({std::int64_t{config_.format.payload} + world_.data_overhead,
                                     config_.format.ack, config_.format.pause});
-        table = std::make_unique<std::vector<std::uint32_t>>(
-            static_cast<std::size_t>(largest) + 1);
+        table = std::make_unique<std::vector<std::uint32_t>>(static_cast<std::size_t>(largest) + 1);
         for (std::int64_t bytes = 0; bytes <= largest; ++bytes) {
             const Tick time = serialization_time(bytes, rate, config_.arithmetic);
             if (time > Tick{0xffffffff}) {
@@ -248,8 +247,8 @@ void WorldStore::build_buffers() {
             const double in_flight = static_cast<double>(egress_[p].line_rate) *
                                      static_cast<double>(egress_[p].delay) / 8e12;
             ingress.headroom_limit = clamp_bytes(static_cast<std::int64_t>(
-                config_.buffer.headroom_factor * static_cast<double>(
-                                                     static_cast<std::int64_t>(in_flight))));
+                config_.buffer.headroom_factor *
+                static_cast<double>(static_cast<std::int64_t>(in_flight))));
             buffer.shared_size -= ingress.headroom_limit + buffer.reserve;
         }
         if (buffer.shared_size <= 0) {
@@ -331,8 +330,7 @@ void WorldStore::build_flows(const std::vector<FlowPath>& paths) {
     if (config_.congestion.law == congestion::Law::hpcc) {
         // At least the packets that a window lets into the network, so that a slot is not handed on
         // before its ACK is back; without a window, four times the largest BDP.
-        const std::int64_t in_flight =
-            widest > 0 ? widest : 4 * widest_.bdp.count;
+        const std::int64_t in_flight = widest > 0 ? widest : 4 * widest_.bdp.count;
         std::uint32_t slots = 16;
         while (slots < in_flight / world_.payload + 8 && slots < 0x8000) {
             slots *= 2;
@@ -365,8 +363,7 @@ void WorldStore::check_int() {
     for (const FlowSpec& spec : flows_) {
         const int switches = routing_.distance(spec.src, spec.dst) - 1;
         if (switches > congestion::kMaxIntHops) {
-            throw ConfigError("HPCC's INT header holds " +
-                              std::to_string(congestion::kMaxIntHops) +
+            throw ConfigError("HPCC's INT header holds " + std::to_string(congestion::kMaxIntHops) +
                               " switches; the path from host " + std::to_string(spec.src) +
                               " to host " + std::to_string(spec.dst) + " has " +
                               std::to_string(switches) + "; allowed: another congestion law");
@@ -379,9 +376,8 @@ void WorldStore::set_route(FlowId flow) {
     FlowRoute& route = route_[flow];
     const auto fill = [&](PortId* entries, const std::vector<PortId>& given, const FlowKey& key) {
         std::fill(entries, entries + kPathHops, kNone);
-        const bool usable = !given.empty() && std::all_of(given.begin(), given.end(), [&](PortId p) {
-            return egress_[p].up;
-        });
+        const bool usable = !given.empty() && std::all_of(given.begin(), given.end(),
+                                                          [&](PortId p) { return egress_[p].up; });
         const std::vector<PortId> ports = usable ? given : routing_.path(key);
         std::copy_n(ports.begin(), std::min<std::size_t>(ports.size(), kPathHops), entries);
     };
@@ -519,10 +515,10 @@ PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
     }
     constexpr std::uint64_t kSprayDraws = 0x7370726179;
     const std::uint64_t stream = random_stream(kSprayDraws, packet.flow);
-    const std::uint64_t draw = (static_cast<std::uint64_t>(node) << 32 |
-                                static_cast<std::uint64_t>(packet.transmission) << 1 |
-                                (data ? 1U : 0U)) ^
-                               static_cast<std::uint64_t>(packet.sequence) << 48;
+    const std::uint64_t draw =
+        (static_cast<std::uint64_t>(node) << 32 |
+         static_cast<std::uint64_t>(packet.transmission) << 1 | (data ? 1U : 0U)) ^
+        static_cast<std::uint64_t>(packet.sequence) << 48;
     return ports.begin()[uniform_below(store.config_.seed, stream, draw,
                                        static_cast<std::uint32_t>(ports.size()))];
 }
@@ -582,8 +578,8 @@ RunCounters WorldStore::counters() const {
 
 std::size_t WorldStore::memory_bytes() const {
     std::size_t bytes = world_.memory.ring_bytes + world_.memory.other_bytes;
-    bytes += egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Ring) +
-                               sizeof(HostPort) + 2 * sizeof(Tick));
+    bytes += egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Ring) + sizeof(HostPort) +
+                               2 * sizeof(Tick));
     bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
     bytes += route_.size() * (sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
                               sizeof(FlowSpec) + sizeof(std::uint32_t));

@@ -34,7 +34,8 @@ void PartitionClock::configure(std::vector<LinkEvent> events, step::DriverHooks 
 
 void PartitionClock::start_of_simulation() {
     if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS)) {
-        SC_REPORT_FATAL("sluice/clock", "the network needs SystemC's default time resolution, 1 ps");
+        SC_REPORT_FATAL("sluice/clock",
+                        "the network needs SystemC's default time resolution, 1 ps");
     }
     if (driver_ == nullptr) {
         configure({}, {}, kNever);

@@ -27,8 +27,8 @@ int sc_main(int, char**) {
     sluice::Routing routing(topology);
 
     sluice::NetworkConfig config;
-    config.congestion = sluice::congestion::default_parameters(sluice::congestion::Law::hpcc,
-                                                               100'000'000'000);
+    config.congestion =
+        sluice::congestion::default_parameters(sluice::congestion::Law::hpcc, 100'000'000'000);
     std::vector<sluice::FlowSpec> flows(1);
     flows[0].src = left;
     flows[0].dst = right;
