@@ -80,10 +80,10 @@ std::string_view TokenReader::peek() {
 
 std::string_view TokenReader::next(std::string_view what) {
     const std::string_view token = peek();
-    line_ = line_here_;
-    if (token.empty()) {
+    if (token.empty()) {  // the place is the last token's
         fail("the file ends where " + std::string(what) + " is expected");
     }
+    line_ = line_here_;
     at_ += token.size();
     return token;
 }
