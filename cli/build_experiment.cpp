@@ -6,6 +6,7 @@
 
 #include "cli/workload_part.h"
 #include "core/error.h"
+#include "core/step/lookahead.h"
 
 namespace sluice {
 
@@ -49,13 +50,6 @@ std::vector<WorkloadPart> read_parts(Scenario& scenario) {
     return parts;
 }
 
-/// Signals between ranks must not be quicker than the engine can look ahead: the least link delay.
-void check_signals(const JobGraph& graph, const Topology& topology) {
-    Tick least = kNever;
-    for (const Link& link : topology.links()) least = std::min(least, link.delay);
-    graph.check_signals(least);
-}
-
 }  // namespace
 
 BuiltExperiment build_experiment(Scenario& scenario) {
@@ -77,7 +71,10 @@ BuiltExperiment build_experiment(Scenario& scenario) {
         throw ConfigError(scenario.path + ": has 2^32 flows or more");
     }
     assign_source_ports(experiment.flows);
-    if (built.job != nullptr) check_signals(built.job->graph(), scenario.topology);
+    if (built.job != nullptr) {
+        built.job->graph().check_signals(
+            step::network_lookahead(scenario.topology, scenario.network));
+    }
     experiment.name = scenario.name;
     experiment.topology = std::move(scenario.topology);
     experiment.network = scenario.network;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Counter-based random numbers: draw n of stream s under seed k is a pure function of (k, s, n),
-/// so results depend on no call order, thread schedule or engine (design section 3). Integers and
+/// so results depend on no call order, thread schedule or engine (docs/architecture.md, determinism). Integers and
 /// one exact conversion only: the same bits on host and device.
 /// Streams name what draws (a port, a flow, a host); give different uses different stream numbers
 /// with random_stream().

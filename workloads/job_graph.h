@@ -3,7 +3,7 @@
 /// What is modelled. An operation starts when all operations that it depends on have completed;
 /// dependencies join operations of the same rank. Ranks learn of each other only by a message (a
 /// flow: a send on one rank, a recv on the other) or by a signal with an explicit delay, so that
-/// every engine may run ranks independently within its lookahead (design section 3, Locality).
+/// every engine may run ranks independently within its lookahead (docs/architecture.md, locality).
 ///   compute  occupies the rank's one compute stream for its duration. The stream is in order: a
 ///            compute operation also waits for the one added to its rank before it.
 ///   delay    takes its duration and occupies nothing; duration 0 joins dependencies.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The frozen, validated description of how network devices behave. Built by the scenario loader
 /// (core/config/scenario.h) or the HPCC importer; engines only read it. Values are those of
-/// reference/peers.md at 100 Gb/s; what scales with the rate is resolved before this struct.
+/// the HPCC ns-3 reference at 100 Gb/s under HPCC (docs/models/); what scales with the rate is resolved before this struct.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct PacketFormat {
     std::int32_t pause = 43;  ///< PFC frame
 };
 
-/// Shared buffer of a switch (reference/peers.md "Buffer and PFC").
+/// Shared buffer of a switch (docs/models/switch.md).
 struct BufferConfig {
     Bytes size = mebibytes(32);
     Bytes reserve = {4096};      ///< per ingress port and queue

@@ -16,7 +16,7 @@ using congestion::Law;
 
 constexpr std::int64_t kReferenceRate = 100'000'000'000;  ///< the rate that defaults are quoted at
 constexpr Bytes kMaxBuffer{std::int64_t{1} << 40};
-constexpr std::int32_t kMaxPayload = 65'536;
+constexpr std::int32_t kMaxPayload = 65'000;
 
 std::vector<std::pair<const char*, Law>> law_words() {
     return {{"hpcc", Law::hpcc},

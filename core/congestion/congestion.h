@@ -48,7 +48,7 @@ SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick 
 /// max_window x rate / line_rate, truncated, under variable_window, at least 1.
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters);
 /// The slowest period with which the law may act by itself (0: it acts on ACKs only): a steady
-/// phase must have observed at least this long (design section 6).
+/// phase must have observed at least this long.
 SLUICE_HD inline Tick slowest_period(const Parameters& parameters);
 
 }  // namespace sluice::congestion

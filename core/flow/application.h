@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What runs on the hosts: the seam between a workload and a network engine.
-/// Locality (design section 3): everything an application does for a host happens at that host, in
+/// Locality (docs/architecture.md): everything an application does for a host happens at that host, in
 /// that host's own time order; hosts learn of each other only through flows or through signals
 /// with a delay of at least the engine's lookahead. Engines may call different hosts of one
 /// application in any relative order inside a window of that length, and from different threads,

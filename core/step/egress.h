@@ -124,16 +124,15 @@ SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress, con
     }
     if (world.int_block != 0 && packet.packet_kind() == PacketKind::data) {
         const FlowRoute& route = world.route[packet.flow];
-        if (route.int_base != kNone && int_hops < congestion::kMaxIntHops) {
-            IntSlot& slot =
-                world.int_slots[route.int_base + (packet.transmission & route.int_mask)];
-            if (slot.tag == int_tag(packet.flow, packet.transmission)) {
-                slot.hop[int_hops] = congestion::pack_int(now, egress.tx_bytes, egress.queued_bytes,
+        if (route.int_base != kNone && int_hops + 1 < world.int_stride) {
+            congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
+            if (slot[0] == int_tag(packet.flow, packet.transmission)) {
+                slot[1 + int_hops] = congestion::pack_int(now, egress.tx_bytes, egress.queued_bytes,
                                                           egress.rate_index, world.int_units);
             }
         }
         // One hop too many is counted, so that the law sees that the records are incomplete.
-        int_hops += int_hops <= congestion::kMaxIntHops ? 1 : 0;
+        int_hops += int_hops < world.int_stride ? 1 : 0;
     }
     put_on_wire(world, port, egress, packet, int_hops, ce, now);
 }

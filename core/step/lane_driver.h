@@ -26,7 +26,7 @@ struct DriverHooks {
     std::function<void(FlowId)> on_finish;         ///< in (finish, flow) order
     std::function<void(const PfcChange&)> on_pfc;  ///< in (time, port) order
     std::function<bool(Tick now)> on_progress;     ///< false: stop here
-    Tick progress_interval = kMillisecond;         ///< simulated; a second of wall time at most
+    Tick progress_interval = kMillisecond;         ///< simulated, or 200 ms of wall time
     std::function<void(Tick now)> on_sample;
     Tick sample_every = 0;
     Tick sample_from = 0;

@@ -238,9 +238,9 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
 #endif
             break;
         case TimerKind::sender: {
-            const auto index = static_cast<std::uint32_t>(timer.id);
-            sender_timer(world, node, index, now);
-            if (world.senders[index].flow != kNone) {
+            const std::uint32_t index = world.sender_of[timer.id];
+            if (index != kNone) {
+                sender_timer(world, node, index, now);
                 decide(world, world.senders[index].port, now);
             }
             break;
@@ -254,8 +254,8 @@ SLUICE_HD inline bool drop_stale_timers(const World& world, NodeId node) {
     Host& host = world.host[node];
     bool dropped = false;
     while (host.timers.count > 0 && host.timers[0].kind == TimerKind::sender) {
-        const Sender& sender = world.senders[static_cast<std::uint32_t>(host.timers[0].id)];
-        if (sender.flow != kNone && sender.armed == host.timers[0].time) {
+        const std::uint32_t index = world.sender_of[host.timers[0].id];
+        if (index != kNone && world.senders[index].armed == host.timers[0].time) {
             break;
         }
         pop_timer(host);

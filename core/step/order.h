@@ -57,7 +57,8 @@ SLUICE_HD inline void sort_runs(std::uint64_t* keys, std::uint32_t n, std::uint6
             std::uint32_t left = begin;
             std::uint32_t right = middle;
             std::uint32_t out = begin;
-            while (left < middle && right < end) {  // no branch on the comparison
+            // Which of two runs comes next is unpredictable: select without a branch.
+            while (left < middle && right < end) {
                 const std::uint64_t a = from[left];
                 const std::uint64_t b = from[right];
                 const std::uint32_t take_right = b < a ? 1U : 0U;

@@ -45,7 +45,7 @@ SLUICE_HD inline void arm(World& world, NodeId node, std::uint32_t index) {
         Timer timer;
         timer.time = at;
         timer.kind = TimerKind::sender;
-        timer.id = index;
+        timer.id = sender.flow;
         push_timer(world.memory, world.host[node], timer);
     }
 }
@@ -59,14 +59,16 @@ SLUICE_HD inline void take_int_slots(World& world, FlowId flow) {
     if (world.free_int_blocks.count > 0) {
         base = world.free_int_blocks[--world.free_int_blocks.count];
     } else {
-        base = world.int_slots.count;
-        if (!world.int_slots.reserve(world.memory, base + world.int_block)) {
+        const std::uint32_t words = world.int_block * world.int_stride;
+        const std::uint32_t first = world.int_words.count;
+        if (!world.int_words.reserve(world.memory, first + words)) {
             return;
         }
-        world.int_slots.count += world.int_block;
-    }
-    for (std::uint32_t i = 0; i < world.int_block; ++i) {
-        world.int_slots[base + i] = IntSlot{};
+        for (std::uint32_t i = 0; i < words; ++i) {
+            world.int_words[first + i] = 0;
+        }
+        world.int_words.count += words;
+        base = first / world.int_stride;
     }
     world.route[flow].int_base = base;
     world.route[flow].int_mask = world.int_block - 1;
@@ -162,8 +164,7 @@ SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, 
     packet.traffic_class = sender.traffic_class & (kClasses - 1);
     const FlowRoute& route = world.route[sender.flow];
     if (route.int_base != kNone) {
-        world.int_slots[route.int_base + (packet.transmission & route.int_mask)].tag =
-            int_tag(packet.flow, packet.transmission);
+        int_slot(world, route, packet.transmission)[0] = int_tag(packet.flow, packet.transmission);
     }
     if (sender.next == sender.una) {
         sender.last_progress = now;
@@ -222,10 +223,10 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     ack.sent = packet.stamp;
     const FlowRoute& route = world.route[sender.flow];
     if (route.int_base != kNone) {
-        const IntSlot& slot =
-            world.int_slots[route.int_base + (packet.transmission & route.int_mask)];
-        if (slot.tag == int_tag(packet.flow, packet.transmission)) {
-            ack.hops = slot.hop;
+        const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
+        if (slot[0] == int_tag(packet.flow, packet.transmission) &&
+            packet.int_hops < world.int_stride) {
+            ack.hops = slot + 1;
             ack.hop_count = packet.int_hops;
         }
     }
@@ -256,8 +257,8 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
 /// A sender's timer came up: law timers, then the time-out.
 SLUICE_HD inline void sender_timer(World& world, NodeId node, std::uint32_t index, Tick now) {
     Sender& sender = world.senders[index];
-    if (sender.flow == kNone || sender.armed != now) {
-        return;  // superseded by an earlier one, or left over from a finished flow
+    if (sender.armed != now) {
+        return;  // superseded by an earlier one
     }
     sender.armed = kNever;
     if (congestion::next_timer(sender.cc, world.config->congestion) <= now) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The columns that a node's step reads and writes. Indices are global port ids, node ids and flow
-/// ids. Ownership: a node writes its own ports', hosts' and buffers' state, and the tail of the
-/// rings that leave it; nothing else. Two nodes therefore never write the same place inside a
-/// window, except `arrival` and `wake` of a neighbour, which only ever decrease.
+/// ids. A node's step writes its own ports', hosts' and buffers' state, the tails of the rings that
+/// leave it, and, of its neighbours, only `arrival` and `wake`, which it only ever lowers; so nodes
+/// may be stepped in any order inside a window. Senders, free lists, INT slots and counters belong
+/// to the lane: one lane is stepped by one thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/config/network_config.h"
@@ -95,16 +97,12 @@ struct alignas(64) FlowRoute {
     std::uint32_t int_mask;      ///< slots - 1
 };
 
-/// INT records of one packet on its way, in a column of their own: switches write theirs, the
-/// sender reads them all when the ACK is back. The tag tells a late duplicate, whose slot has been
-/// given to a newer packet, from the packet that owns it.
-struct alignas(64) IntSlot {
-    std::uint64_t tag = 0;
-    congestion::IntRecord hop[congestion::kMaxIntHops] = {};
-};
-
+/// INT records of packets on their way, in a column of their own: switches write theirs, the sender
+/// reads them all when the ACK is back. A slot is `int_stride` words: a tag, then one record per
+/// hop. The tag tells a late duplicate, whose slot has been given to a newer packet, from the
+/// packet that owns it; it also makes clearing slots between flows unnecessary.
 SLUICE_HD inline std::uint64_t int_tag(std::uint32_t flow, std::uint16_t transmission) {
-    return static_cast<std::uint64_t>(flow) << 16 | transmission;
+    return (static_cast<std::uint64_t>(flow) + 1) << 16 | transmission;
 }
 
 /// Sending side of a queue pair. Sequences are packet indices; *_bytes the same in bytes.
@@ -148,7 +146,7 @@ struct Timer {
     Tick time = 0;
     TimerKind kind = TimerKind::flow_start;
     std::uint32_t pad = 0;
-    std::uint64_t id = 0;  ///< flow, token, or sender
+    std::uint64_t id = 0;  ///< flow (its start, or its sender's), or token
 
     SLUICE_HD bool before(const Timer& other) const {
         if (time != other.time) {
@@ -213,9 +211,10 @@ struct World {
 
     PlainVector<Sender> senders;
     PlainVector<std::uint32_t> free_senders;
-    PlainVector<IntSlot> int_slots;
+    PlainVector<congestion::IntRecord> int_words;
     PlainVector<std::uint32_t> free_int_blocks;
     std::uint32_t int_block = 0;   ///< slots per flow, a power of two; 0: the law uses no INT
+    std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
     PlainVector<FlowId> finished;  ///< since the caller last emptied it
 
     NetworkConfig const* config = nullptr;
@@ -242,6 +241,13 @@ struct World {
     bool pfc = true;                    ///< config->pfc
     bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch
 };
+
+/// The slot of a packet whose flow has slots.
+SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowRoute& route,
+                                                 std::uint16_t transmission) {
+    const std::size_t slot = std::size_t{route.int_base} + (transmission & route.int_mask);
+    return world.int_words.data + slot * world.int_stride;
+}
 
 /// Lowers `node`'s wake-up time to `at`.
 SLUICE_HD inline void wake_node(World& world, NodeId node, Tick at) {

@@ -203,8 +203,7 @@ SLUICE_HD inline void prefetch_int(const World& world, const Packet& packet) {
     if (world.int_block != 0) {
         const FlowRoute& route = world.route[packet.flow];
         if (route.int_base != kNone) {
-            SLUICE_PREFETCH(
-                &world.int_slots[route.int_base + (packet.transmission & route.int_mask)]);
+            SLUICE_PREFETCH(int_slot(world, route, packet.transmission));
         }
     }
 }
@@ -310,7 +309,7 @@ SLUICE_HD inline void run_port(World& world, NodeId node, PortId port, const std
         const std::uint32_t queue = switch_queue(world, packet);
         if (egress.nonempty == 0 && egress.free_at <= now && (egress.paused >> queue & 1U) == 0 &&
             (k + 1 == count || keys[k + 1] >> 32 != keys[k] >> 32)) {
-            // Cut-through of an empty queue: the decision falls at this very instant.
+            // An empty queue is passed by: the decision falls at this very instant.
             if (queue != 0) {
                 egress.last_class = static_cast<std::uint8_t>(queue);
                 egress.deficit[queue] = 0;

@@ -17,6 +17,23 @@ inline Tick next_instant(const World& world) {
     return at;
 }
 
+/// Fetches what the step of the node after this one begins with; nodes are stepped by id.
+inline void prefetch_node(const World& world, NodeId node, NodeId last) {
+    if (node >= last) {
+        return;
+    }
+    const PortId port = world.first_port[node];
+    SLUICE_PREFETCH(&world.egress[port]);
+    SLUICE_PREFETCH(&world.link[port]);
+    if (node + 1 < last) {
+        SLUICE_PREFETCH(&world.link[world.first_port[node + 1]]);
+    }
+    const Ring& link = world.link[port];
+    if (!link.empty()) {
+        SLUICE_PREFETCH(&link.slots[link.head & (link.capacity - 1)]);
+    }
+}
+
 /// Runs one window that starts at `begin` (= next_instant) and ends at `end`,
 /// begin < end <= begin + lookahead: calls step_node(node, begin, end) for every node that has
 /// something to do in it. Nodes' order does not matter.
@@ -31,6 +48,7 @@ inline void run_window(World& world, Tick begin, Tick end, StepNode&& step_node)
         const NodeId last = first + 64 < world.node_count ? first + 64 : world.node_count;
         for (NodeId node = first; node < last; ++node) {
             if (world.wake[node] < end) {
+                prefetch_node(world, node + 1, last);
                 step_node(node, begin, end);
             }
         }

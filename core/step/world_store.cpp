@@ -6,14 +6,12 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/step/lookahead.h"
 #include "core/step/nic.h"
 
 namespace sluice::step {
 
 namespace {
-
-/// Windows are kept short of what an arrival key can hold (order.h).
-constexpr Tick kLongestWindow = Tick{1} << 31;
 
 template <class T>
 void release(PlainVector<T>& vector) {
@@ -92,6 +90,7 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world_.data_overhead = config.format.header + config.format.extra_header;
     world_.route_by_table = config.load_balance == LoadBalance::spray;
+    check_format();
     build_ports();
     build_buffers();
     build_windows();
@@ -124,9 +123,20 @@ WorldStore::~WorldStore() {
     }
     release(world_.senders);
     release(world_.free_senders);
-    release(world_.int_slots);
+    release(world_.int_words);
     release(world_.free_int_blocks);
     release(world_.finished);
+}
+
+void WorldStore::check_format() const {
+    const std::int64_t largest =
+        std::max<std::int64_t>({std::int64_t{config_.format.payload} + world_.data_overhead,
+                                config_.format.ack, config_.format.pause});
+    if (config_.format.payload < 1 || largest > 0xffff) {
+        throw ConfigError("a packet of " + std::to_string(largest) +
+                          " bytes on the wire (payload " + std::to_string(config_.format.payload) +
+                          "); allowed: a payload of at least 1 byte, 65535 bytes with headers");
+    }
 }
 
 const std::vector<std::uint32_t>& WorldStore::serialization_table(Rate rate) {
@@ -263,22 +273,7 @@ void WorldStore::build_buffers() {
 }
 
 void WorldStore::build_windows() {
-    const std::int64_t smallest =
-        std::min<std::int64_t>({std::int64_t{world_.data_overhead} + 1, config_.format.ack,
-                                config_.pfc ? config_.format.pause : config_.format.ack});
-    Tick lookahead = kLongestWindow;
-    for (const Egress& egress : egress_) {
-        const Tick frame = egress.serialization[smallest];
-        // A link of many packets per window must not overflow an arrival key.
-        lookahead = std::min(lookahead, std::max<Tick>(frame, 1) * (kMaxWindowPackets - 1));
-        lookahead = std::min(lookahead, egress.delay + frame);
-    }
-    if (lookahead <= 0) {
-        throw ConfigError(
-            "a link without delay is so fast that its smallest packet takes no time; allowed: a "
-            "delay, or a lower rate");
-    }
-    world_.lookahead = lookahead;
+    world_.lookahead = network_lookahead(topology_, config_);
     widest_ = network_base_rtt(topology_, {world_.payload, config_.arithmetic});
     world_.base_rtt = widest_.rtt;
     world_.max_window = config_.congestion.window ? widest_.bdp.count : 0;
@@ -360,6 +355,7 @@ void WorldStore::check_int() {
     if (world_.int_block == 0) {
         return;
     }
+    int longest = 1;
     for (const FlowSpec& spec : flows_) {
         const int switches = routing_.distance(spec.src, spec.dst) - 1;
         if (switches > congestion::kMaxIntHops) {
@@ -368,7 +364,13 @@ void WorldStore::check_int() {
                               " to host " + std::to_string(spec.dst) + " has " +
                               std::to_string(switches) + "; allowed: another congestion law");
         }
+        longest = std::max(longest, switches);
     }
+    // Given paths may be longer than the shortest.
+    for (const FlowPath& path : paths_) {
+        longest = std::max(longest, static_cast<int>(path.forward.size()) - 1);
+    }
+    world_.int_stride = longest <= 1 ? 2 : longest <= 3 ? 4 : 8;
 }
 
 void WorldStore::set_route(FlowId flow) {
@@ -443,7 +445,27 @@ void WorldStore::drop_link(PortId port) {
     arrival_[port] = kNever;
 }
 
+void WorldStore::widen_int_slots() {
+    if (world_.int_block == 0 || world_.int_stride == 8) {
+        return;
+    }
+    PlainVector<congestion::IntRecord> wide;
+    const std::uint32_t slots = world_.int_words.count / world_.int_stride;
+    wide.reserve(world_.memory, slots * 8);
+    wide.count = slots * 8;
+    for (std::uint32_t word = 0; word < wide.count; ++word) {
+        const std::uint32_t in_slot = word % 8;
+        wide[word] = in_slot < world_.int_stride
+                         ? world_.int_words[word / 8 * world_.int_stride + in_slot]
+                         : 0;
+    }
+    release(world_.int_words);
+    world_.int_words = wide;
+    world_.int_stride = 8;
+}
+
 void WorldStore::set_link(LinkId link, bool up, Tick now) {
+    widen_int_slots();  // a detour may be longer than any shortest path
     const Topology& topology = topology_;
     for (PortId p = 0; p < topology.port_count(); ++p) {
         if (topology.link_of(p) != link) {

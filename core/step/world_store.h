@@ -57,7 +57,9 @@ class WorldStore {
     void build_flows(const std::vector<FlowPath>& paths);
     void build_windows();
     std::int64_t build_pair_windows();
+    void check_format() const;
     void check_int();
+    void widen_int_slots();
     void set_route(FlowId flow);
     void drop_queue(PortId port, Tick now);
     void drop_link(PortId port);

@@ -96,9 +96,13 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
             "sluice/clock",
             ("a foreign model's packet arrives at " + std::to_string(at) +
              " ps, before the network's local time " + std::to_string(driver_->now()) +
-             " ps: a packet must take at least its link's delay, and the TLM global quantum must "
-             "not exceed it")
+             " ps: it must arrive at least the network's lookahead and the TLM global quantum "
+             "after the call")
                 .c_str());
+    }
+    if (packet.packet_kind() < step::PacketKind::pause && packet.flow >= store_.results().size()) {
+        SC_REPORT_FATAL("sluice/clock",
+                        "a foreign model's packet belongs to no flow of the network");
     }
     if (!ring.empty() && ring.at(ring.tail - 1).time > at) {
         SC_REPORT_FATAL("sluice/clock", "a foreign model's packets overtook each other on a link");

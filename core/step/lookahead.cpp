@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/step/lookahead.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/step/order.h"
+
+namespace sluice::step {
+
+namespace {
+
+constexpr Tick kLongestWindow = Tick{1} << 31;
+
+}  // namespace
+
+Tick network_lookahead(const Topology& topology, const NetworkConfig& config) {
+    const PacketFormat& format = config.format;
+    const std::int64_t smallest =
+        std::min<std::int64_t>({std::int64_t{format.header} + format.extra_header + 1, format.ack,
+                                config.pfc ? format.pause : format.ack});
+    Tick lookahead = kLongestWindow;
+    for (const Link& link : topology.links()) {
+        const Tick frame = serialization_time(smallest, link.rate, config.arithmetic);
+        // A link of many packets per window must not overflow an arrival key.
+        lookahead = std::min(lookahead, std::max<Tick>(frame, 1) * (kMaxWindowPackets - 1));
+        lookahead = std::min(lookahead, link.delay + frame);
+    }
+    if (lookahead <= 0) {
+        throw ConfigError(
+            "a link without delay is so fast that its smallest packet takes no time; allowed: a "
+            "delay, or a lower rate");
+    }
+    return lookahead;
+}
+
+}  // namespace sluice::step
