@@ -383,8 +383,8 @@ void WorldStore::set_route(FlowId flow) {
         const std::vector<PortId> ports = usable ? given : routing_.path(key);
         std::copy_n(ports.begin(), std::min<std::size_t>(ports.size(), kPathHops), entries);
     };
-    static const FlowPath none;
-    const FlowPath& path = paths_.empty() ? none : paths_[flow];
+    static const FlowPath kNoPath;
+    const FlowPath& path = paths_.empty() ? kNoPath : paths_[flow];
     fill(route.port, path.forward, FlowKey{spec.src, spec.dst, spec.sport, spec.dport});
     fill(route.port + kPathHops, path.reverse, FlowKey{spec.dst, spec.src, spec.dport, spec.sport});
     if (results_[flow].start == kNever) {
