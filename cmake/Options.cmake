@@ -27,6 +27,9 @@ add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow
 if(SLUICE_WERROR)
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
+# Only the libraries that a program really uses: one that links the composition root but runs no
+# SystemC needs no libsystemc, nor the sc_main that it asks for.
+add_link_options(-Wl,--as-needed)
 if(SLUICE_NATIVE)
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-march=native>")
 endif()

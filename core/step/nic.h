@@ -38,8 +38,12 @@ SLUICE_HD inline void decide(World& world, PortId port, Tick now) {
         }
     }
     if (at != kNever) {
-        at = at > now ? at : now;
-        at = at > egress.free_at ? at : egress.free_at;
+        const Tick soonest = egress.free_at > now ? egress.free_at : now;
+        if (at <= soonest) {
+            at = soonest;
+        } else if (world.ns3_wake_ups) {
+            at = paced_decision(world, world.host_port[port], at);
+        }
     }
     world.decision[port] = at;
 }
@@ -87,7 +91,7 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
         nic.last_was_ack = false;
         send_data(world, node, nic.sender[next], now);
     }
-    if (world.ns3_order) {
+    if (world.ns3_wake_ups) {
         plan_wake_up(world, egress, nic);
     }
     ++world.events;
@@ -272,7 +276,7 @@ SLUICE_HD inline void host_step(World& world, NodeId node, Tick end) {
         PortId in = first;
         PortId out = first;
         for (PortId p = first + 1; p < last; ++p) {
-            in = world.arrival[p] < world.arrival[in] ? p : in;
+            in = world.arrival[p] < world.arrival[in] || ns3_first(world, p, in) ? p : in;
             out = world.decision[p] < world.decision[out] ? p : out;
         }
         const Tick arrival = first < last ? world.arrival[in] : kNever;

@@ -72,6 +72,13 @@ SLUICE_HD inline void order_ties(World& world, NodeId node, std::uint64_t* keys,
     }
 }
 
+/// True if the next packet of port `a` arrives with that of port `b`, and before it in ns-3's order.
+SLUICE_HD inline bool ns3_first(const World& world, PortId a, PortId b) {
+    return world.ns3_order && world.arrival[a] == world.arrival[b] && world.arrival[a] != kNever &&
+           arrival_order(world, a, world.link[a].front())
+               .before(arrival_order(world, b, world.link[b].front()));
+}
+
 /// The earliest instant at which pacing lets a queue pair of this NIC port send; ns-3 looks at
 /// every one that has bytes left, window open or not.
 SLUICE_HD inline Tick earliest_avail(const World& world, const HostPort& nic) {
@@ -101,6 +108,19 @@ SLUICE_HD inline void pass_wake_ups(const World& world, HostPort& nic, Tick now)
         nic.wake_up_order = scheduled_by(nic.wake_up_order, nic.wake_up);
         nic.wake_up = at > nic.wake_up ? at : kNever;
     }
+}
+
+/// When pacing next lets this NIC port send, given that `ready` is the earliest instant at which a
+/// queue pair with an open window may: `ready` if a wake-up falls on it. ns-3 wakes for the
+/// earliest queue pair whatever its window, and not again if that one still may not send; the
+/// others then wait for the next ACK.
+SLUICE_HD inline Tick paced_decision(const World& world, const HostPort& nic, Tick ready) {
+    Tick wake_up = nic.wake_up;
+    while (wake_up < ready) {
+        const Tick at = earliest_avail(world, nic);
+        wake_up = at > wake_up ? at : kNever;
+    }
+    return wake_up == ready ? ready : kNever;
 }
 
 /// A law has re-timed a queue pair to `at`: ns-3 moves a pending wake-up forward, never back.

@@ -231,7 +231,7 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
         }
     }
     const std::int64_t rate = sender.cc.rate;
-    if (world.ns3_order && now > world.egress[sender.port].free_at) {
+    if (world.ns3_wake_ups && now > world.egress[sender.port].free_at) {
         pass_wake_ups(world, world.host_port[sender.port], now);
     }
     congestion::on_ack(sender.cc, world.config->congestion, world.int_rates, ack);
@@ -240,7 +240,7 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
             const Tick gap = pacing_gap(world, sender, sender.cc.rate);
             sender.next_avail += gap - sender.last_gap;
             sender.last_gap = gap;
-            if (world.ns3_order) {
+            if (world.ns3_wake_ups) {
                 retime_wake_up(world, sender.port, sender.next_avail, now);
             }
         }

@@ -235,6 +235,7 @@ struct World {
     std::uint64_t checksum = 0;
     EventOrder cause;  ///< ns-3's order only: the event being executed
     bool ns3_order = false;
+    bool ns3_wake_ups = false;  ///< Arithmetic::ns3: NICs wake up for pacing as ns-3's do
     bool digest_hops = false;
     bool route_by_table = false;  ///< packet spraying
     bool any_link_down = false;

@@ -66,6 +66,9 @@ SLUICE_HD inline void send_pfc(World& world, PortId port, std::uint32_t traffic_
     egress.pauses_sent += pause ? 1 : 0;
     if (world.decision[port] == kNever) {
         world.decision[port] = next_decision(egress, now);
+        if (world.ns3_order) {
+            egress.roused_by = world.cause;
+        }
     }
 }
 
@@ -75,6 +78,9 @@ SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packe
     const bool pause = packet.packet_kind() == PacketKind::pause;
     set_paused(egress, packet.sequence & (kClasses - 1), pause, now);
     world.decision[port] = next_decision(egress, now);
+    if (world.ns3_order && egress.free_at < now) {
+        egress.roused_by = arrival_order(world, port, packet);
+    }
 #if !defined(__CUDA_ARCH__)
     if (world.callbacks.pfc != nullptr) {
         world.callbacks.pfc(world.callbacks.pfc_context, port, pause, now);
@@ -88,6 +94,9 @@ SLUICE_HD inline void switch_arrive(World& world, NodeId node, PortId in, PortId
     if (packet.packet_kind() >= PacketKind::pause) {
         receive_pfc(world, in, packet, now);
         return;
+    }
+    if (world.ns3_order) {
+        world.cause = arrival_order(world, in, packet);
     }
     Buffer& buffer = world.buffer[node];
     Ingress& ingress = world.ingress[in];
@@ -112,7 +121,7 @@ SLUICE_HD inline void switch_arrive(World& world, NodeId node, PortId in, PortId
     if (world.decision[out] == kNever) {
         world.decision[out] = next_decision(egress, now);
         if (world.ns3_order) {
-            egress.roused_by = arrival_order(world, in, packet);
+            egress.roused_by = world.cause;
         }
     }
 }
@@ -267,6 +276,7 @@ SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scra
     if (left < 0) {
         return false;
     }
+    const std::int64_t frame = std::int64_t{world.payload} + world.data_overhead;
     const PortId first = world.first_port[node];
     const std::uint32_t ports = world.first_port[node + 1] - first;
     for (std::uint32_t p = 0; p < ports; ++p) {
@@ -274,7 +284,8 @@ SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scra
             const Ingress& ingress = world.ingress[first + p];
             const std::int64_t above =
                 static_cast<std::int64_t>(ingress.total_bytes) + scratch.bytes[p] - buffer.reserve;
-            if ((above > 0 ? above : 0) >= left >> ingress.threshold_shift) {
+            // A packet larger than the threshold may be refused even within its reserve.
+            if ((above > frame ? above : frame) >= left >> ingress.threshold_shift) {
                 return false;
             }
         }

@@ -85,6 +85,7 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     world_.config = &config_;
     world_.payload = config.format.payload;
     world_.pfc = config.pfc;
+    world_.ns3_wake_ups = config.arithmetic == Arithmetic::ns3;
     world_.ns3_order =
         config.arithmetic == Arithmetic::ns3 && config.congestion.law != congestion::Law::timely;
     world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
@@ -466,6 +467,7 @@ void WorldStore::widen_int_slots() {
 
 void WorldStore::set_link(LinkId link, bool up, Tick now) {
     widen_int_slots();  // a detour may be longer than any shortest path
+    world_.cause = EventOrder{now, 0};  // of resume frames that dropped packets set free
     const Topology& topology = topology_;
     for (PortId p = 0; p < topology.port_count(); ++p) {
         if (topology.link_of(p) != link) {
