@@ -19,12 +19,15 @@ void Oracle::refresh(Phase phase, NodeId node, PortId port, Tick at, const Event
     Tick& entered = phase == Phase::arrival    ? arrival_[port]
                     : phase == Phase::decision ? decision_[port]
                                                : timer_[node];
-    if (entered == at) {
-        return;
-    }
     EventOrder known;
     if (phase == Phase::arrival) {
         known = arrival_order_[port];
+    }
+    // A tiny frame may take no time in ns-3's arithmetic: the next arrival may have the same time.
+    if (entered == at && known.scheduled == order.scheduled && known.key == order.key) {
+        return;
+    }
+    if (phase == Phase::arrival) {
         arrival_order_[port] = order;
     }
     if (entered != kNever) {

@@ -81,7 +81,7 @@ SLUICE_HD inline void attach(World& world, std::uint32_t index, PortId port) {
     sender.port = port;
     sender.position = nic.sender.count;
     nic.sender.push(world.memory, index);
-    nic.ready.push(world.memory, kNever);
+    nic.ready.push(world.memory, Tick{kNever});
 }
 
 /// Takes a queue pair out of its port's round; the others keep their order.

@@ -466,7 +466,7 @@ void WorldStore::widen_int_slots() {
 }
 
 void WorldStore::set_link(LinkId link, bool up, Tick now) {
-    widen_int_slots();  // a detour may be longer than any shortest path
+    widen_int_slots();                  // a detour may be longer than any shortest path
     world_.cause = EventOrder{now, 0};  // of resume frames that dropped packets set free
     const Topology& topology = topology_;
     for (PortId p = 0; p < topology.port_count(); ++p) {

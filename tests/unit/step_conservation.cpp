@@ -139,8 +139,7 @@ void check_empty(const Lane& lane) {
 void check_capacity(const Lane& lane, const Case& given, Tick now) {
     const std::int64_t frame = given.config.format.payload + lane.world.data_overhead;
     for (PortId p = 0; p < lane.topology.port_count(); ++p) {
-        const Tick least =
-            serialization_time(1, lane.topology.rate(p), Arithmetic::exact) - 1;
+        const Tick least = serialization_time(1, lane.topology.rate(p), Arithmetic::exact) - 1;
         CHECK((lane.world.egress[p].tx_bytes - frame) * least <= now);
     }
 }
@@ -220,8 +219,7 @@ TEST_CASE("unit.step.capacity.tx_bytes_within_rate_times_time") {
         const Case given = random_case(seed, options);
         INFO(given.name);
         Dice dice(seed);
-        look_at_random_instants(given, dice, [&](const Lane& lane, Tick now) {
-            check_capacity(lane, given, now);
-        });
+        look_at_random_instants(
+            given, dice, [&](const Lane& lane, Tick now) { check_capacity(lane, given, now); });
     }
 }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Models of a user's own, written against models/protocol.h alone: what a foreign switch and a
+/// foreign host look like to the network.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+#include "core/flow/flow.h"
+#include "core/topology/topology.h"
+#include "models/network.h"
+#include "models/sim_time.h"
+
+namespace sluice::test {
+
+/// The sockets of one port of a foreign model, bound to the network's port at the other end.
+template <class Owner>
+struct ForeignPort : PacketForwardIf {
+    ForeignPort(Owner& owner_, std::uint32_t index_, LinkEnd& neighbor)
+        : owner(owner_),
+          index(index_),
+          out(("out" + std::to_string(index_)).c_str()),
+          in(("in" + std::to_string(index_)).c_str()) {
+        out.bind(backward);
+        in.bind(*this);
+        neighbor.out.bind(in);
+        out.bind(neighbor.in);
+    }
+    tlm::tlm_sync_enum nb_transport_fw(step::Packet& packet, tlm::tlm_phase&,
+                                       sc_core::sc_time& delay) override {
+        owner.accept(index, packet, delay);
+        return tlm::TLM_COMPLETED;
+    }
+    void b_transport(step::Packet& packet, sc_core::sc_time& delay) override {
+        owner.accept(index, packet, delay);
+    }
+    bool get_direct_mem_ptr(step::Packet&, tlm::tlm_dmi&) override { return false; }
+    unsigned int transport_dbg(step::Packet&) override { return 0; }
+
+    /// Sends `packet`, whose last bit arrives at `at`.
+    void send(step::Packet packet, Tick at) {
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay = to_sc_time(at) - sc_core::sc_time_stamp();
+        out->nb_transport_fw(packet, phase, delay);
+    }
+
+    Owner& owner;
+    std::uint32_t index;
+    LinkBackward backward;
+    PacketInitiatorSocket out;
+    PacketTargetSocket in;
+};
+
+/// A FIFO switch with infinite queues in the middle of a star: arrivals in (time, port) order, no
+/// marks, no pauses. Knows nothing of the engine.
+class FifoSwitch : public sc_core::sc_module {
+  public:
+    SC_HAS_PROCESS(FifoSwitch);
+    FifoSwitch(const sc_core::sc_module_name& name, const Topology& topology, NodeId self,
+               const std::vector<FlowSpec>& flows, Network& network)
+        : sc_module(name), topology_(topology), self_(self), flows_(flows) {
+        for (std::uint32_t i = 0; i < topology.port_count(self); ++i) {
+            const PortId mine = topology.first_port(self) + i;
+            ports_.emplace_back(*this, i, network.port(topology.peer_of(mine)));
+            free_at_.push_back(0);
+            port_to_[topology.neighbor(mine)] = i;
+        }
+        SC_METHOD(forward);
+        sensitive << arrived_;
+        dont_initialize();
+    }
+
+    void accept(std::uint32_t port, const step::Packet& packet, const sc_core::sc_time& delay) {
+        waiting_.emplace(std::make_pair(to_ticks(sc_core::sc_time_stamp() + delay), port), packet);
+        wait_for_first();
+    }
+
+  private:
+    void wait_for_first() {
+        arrived_.notify(to_sc_time(waiting_.begin()->first.first) - sc_core::sc_time_stamp());
+    }
+
+    void forward() {
+        const Tick now = to_ticks(sc_core::sc_time_stamp());
+        while (!waiting_.empty() && waiting_.begin()->first.first == now) {
+            step::Packet packet = waiting_.begin()->second;
+            waiting_.erase(waiting_.begin());
+            const FlowSpec& flow = flows_[packet.flow];
+            const bool data = packet.packet_kind() == step::PacketKind::data;
+            const std::uint32_t out = port_to_.at(data ? flow.dst : flow.src);
+            const PortId port = topology_.first_port(self_) + out;
+            free_at_[out] =
+                std::max(free_at_[out], now) +
+                serialization_time(packet.bytes, topology_.rate(port), Arithmetic::exact);
+            packet.hop = packet.hop + 1;
+            ports_[out].send(packet, free_at_[out] + topology_.delay(port));
+        }
+        if (!waiting_.empty()) {
+            wait_for_first();
+        }
+    }
+
+    const Topology& topology_;
+    NodeId self_;
+    const std::vector<FlowSpec>& flows_;
+    std::deque<ForeignPort<FifoSwitch>> ports_;
+    std::vector<Tick> free_at_;
+    std::map<NodeId, std::uint32_t> port_to_;
+    std::map<std::pair<Tick, std::uint32_t>, step::Packet> waiting_;
+    sc_core::sc_event arrived_;
+};
+
+/// A host that sends one-packet messages at instants that nobody else knows, from a thread of its
+/// own, and takes the ACKs.
+class MessageSource : public sc_core::sc_module {
+  public:
+    struct Message {
+        FlowId flow;
+        Tick at;
+    };
+
+    SC_HAS_PROCESS(MessageSource);
+    MessageSource(const sc_core::sc_module_name& name, const Topology& topology, NodeId self,
+                  std::uint16_t frame, std::vector<Message> messages, Network& network)
+        : sc_module(name),
+          frame_(frame),
+          messages_(std::move(messages)),
+          rate_(topology.rate(topology.first_port(self))),
+          delay_(topology.delay(topology.first_port(self))),
+          port_(*this, 0, network.port(topology.peer_of(topology.first_port(self)))) {
+        SC_THREAD(talk);
+    }
+
+    void accept(std::uint32_t, const step::Packet& packet, const sc_core::sc_time& delay) {
+        acks.emplace_back(packet.flow, to_ticks(sc_core::sc_time_stamp() + delay));
+    }
+
+    std::vector<std::pair<FlowId, Tick>> acks;  ///< flow and instant of arrival
+
+  private:
+    void talk() {
+        Tick free_at = 0;
+        for (const Message& message : messages_) {
+            wait(to_sc_time(message.at) - sc_core::sc_time_stamp());
+            step::Packet packet;
+            packet.flow = message.flow;
+            packet.bytes = frame_;
+            packet.traffic_class = 3;
+            packet.echo = 1;  // the last of its message
+            packet.stamp = message.at;
+            packet.hop = 1;
+            free_at = std::max(free_at, message.at) +
+                      serialization_time(frame_, rate_, Arithmetic::exact);
+            port_.send(packet, free_at + delay_);
+        }
+    }
+
+    std::uint16_t frame_;
+    std::vector<Message> messages_;
+    Rate rate_;
+    Tick delay_;
+    ForeignPort<MessageSource> port_;
+};
+
+}  // namespace sluice::test
