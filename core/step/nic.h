@@ -55,7 +55,6 @@ SLUICE_HD inline std::uint32_t next_in_round(const World& world, const Egress& e
     for (std::uint32_t k = 1; k <= count; ++k) {
         std::uint32_t i = nic.last + k;
         i = i >= count ? i - count : i;
-        i = i >= count ? i % count : i;
         if (nic.ready[i] <= now && !sender_paused(world, egress, nic.sender[i])) {
             return i;
         }
@@ -297,6 +296,9 @@ SLUICE_HD inline void host_step(World& world, NodeId node, Tick end) {
             const Packet packet = link.front();
             link.pop();
             SLUICE_PREFETCH(&link.at(link.head + 5));
+            if (!link.empty() && link.front().packet_kind() == PacketKind::ack) {
+                prefetch_int(world, link.front());
+            }
             world.arrival[in] = link.empty() ? kNever : link.front().time;
             host_arrive(world, node, in, packet, now);
         } else if (arrival != now && timer == now) {

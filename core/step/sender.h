@@ -97,6 +97,9 @@ SLUICE_HD inline void detach(World& world, std::uint32_t index) {
     if (nic.last >= position && nic.last > 0) {
         --nic.last;
     }
+    if (nic.last >= nic.sender.count) {
+        nic.last = nic.sender.count > 0 ? nic.sender.count - 1 : 0;
+    }
 }
 
 /// Creates the queue pair of `flow` on `port`. Returns its index.
@@ -165,6 +168,8 @@ SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, 
     const FlowRoute& route = world.route[sender.flow];
     if (route.int_base != kNone) {
         int_slot(world, route, packet.transmission)[0] = int_tag(packet.flow, packet.transmission);
+        SLUICE_PREFETCH(
+            int_slot(world, route, static_cast<std::uint16_t>(sender.transmissions + 1)));
     }
     if (sender.next == sender.una) {
         sender.last_progress = now;

@@ -45,10 +45,6 @@ void PartitionClock::start_of_simulation() {
 
 void PartitionClock::run() {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
-    Tick ahead = kRunAhead;
-    if (!foreign_.empty()) {
-        ahead = to_ticks(tlm::tlm_global_quantum::instance().get());
-    }
     const auto step_node = [this](NodeId node, Tick begin, Tick end) {
         Node* const module = nodes_[node];
         if (module != nullptr) {
@@ -59,13 +55,16 @@ void PartitionClock::run() {
     };
     Tick next = kNever;
     if (foreign_.empty()) {
-        next = driver_->advance(std::min(now + ahead + 1, stop_), step_node);
+        next = driver_->advance(std::min(now + kRunAhead + 1, stop_), step_node);
     } else {
         // A foreign model may send at any instant from `now` on; its packet takes at least the
-        // lookahead to arrive. A window that begins by now + ahead is run whole.
+        // lookahead to arrive, and as long as the quantum says.
+        const Tick lookahead = store_.world().lookahead;
+        const Tick quantum = to_ticks(tlm::tlm_global_quantum::instance().get());
+        const Tick limit = std::min(now + std::max(lookahead, quantum), stop_);
         next = driver_->next();
-        while (next <= now + ahead && next < stop_ && !driver_->stopped()) {
-            const Tick end = std::min(next + store_.world().lookahead, stop_);
+        while (next < limit && !driver_->stopped()) {
+            const Tick end = std::min(next + lookahead, limit);
             next = driver_->advance(end, step_node, [this] { hand_over(); });
         }
     }
@@ -96,8 +95,8 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
             "sluice/clock",
             ("a foreign model's packet arrives at " + std::to_string(at) +
              " ps, before the network's local time " + std::to_string(driver_->now()) +
-             " ps: it must arrive at least the network's lookahead and the TLM global quantum "
-             "after the call")
+             " ps: it must arrive at least the network's lookahead, and at least the TLM global "
+             "quantum, after the call")
                 .c_str());
     }
     if (packet.packet_kind() < step::PacketKind::pause && packet.flow >= store_.results().size()) {

@@ -2,8 +2,8 @@
 /// The clock of one partition: SystemC's queue holds one event of it, "run your next windows". It
 /// is temporally decoupled: inside one activation it runs windows ahead of sc_time_stamp(), which
 /// is exact because nothing outside the partition can reach it. Where a foreign model is attached
-/// it can, so the clock then runs no further ahead than the TLM global quantum; with a quantum of
-/// zero each window starts when SystemC's time has reached it.
+/// it can, so the clock then runs no further ahead than the lookahead, which is lock-step and always
+/// right, or the TLM global quantum, if that is larger.
 #pragma once
 
 #include <systemc>

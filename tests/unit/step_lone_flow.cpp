@@ -129,7 +129,7 @@ TEST_CASE("unit.step.lone_flow.congestion_laws_keep_line_rate") {
         Case given = lone(links, 1'000'000, false);
         given.config = config_for(law);
         given.config.congestion.window = false;
-        INFO(congestion::law_name(law));
+        INFO(std::string(congestion::law_name(law)));
         const Outcome outcome = run_windows(given);
         CHECK(outcome.flows[0].finish - outcome.flows[0].start ==
               pipeline(links, 1'000'000, given.config, 0));

@@ -39,7 +39,7 @@ Case incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
 TEST_CASE("unit.step.lossless.incast_under_every_law") {
     for (const congestion::Law law : kLaws) {
         const Outcome outcome = run_windows(incast(law, 16, 500'000));
-        INFO(congestion::law_name(law));
+        INFO(std::string(congestion::law_name(law)));
         check_lossless(outcome);
     }
 }

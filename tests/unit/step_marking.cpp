@@ -35,7 +35,8 @@ PortId sink_port(const Case& given) {
 TEST_CASE("unit.step.marking.ecn_frequency_follows_the_line") {
     // 20,000 draws at each depth; the standard deviation is at most 0.5 / sqrt(20000) = 0.0035.
     Case given = standing_queue(2, 1000);
-    given.config.ecn.points = {EcnPoint{gigabits_per_second(100), Bytes{10'000}, Bytes{50'000}, 0.4}};
+    given.config.ecn.points = {
+        EcnPoint{gigabits_per_second(100), Bytes{10'000}, Bytes{50'000}, 0.4}};
     Lane lane(given);
     const PortId port = sink_port(given);
     step::Egress& egress = lane.world.egress[port];
@@ -87,8 +88,8 @@ TEST_CASE("unit.step.marking.standing_queue_is_marked_at_its_depth") {
     const auto packets = static_cast<double>(lane.world.egress[port].tx_packets - packets_before);
     const auto marks = static_cast<double>(lane.world.egress[port].ecn_marks - marks_before);
     CHECK(packets > 10'000);
-    const double expected = 0.5 * (depth - static_cast<double>(window)) /
-                            (static_cast<double>(window) * 5);
+    const double expected =
+        0.5 * (depth - static_cast<double>(window)) / (static_cast<double>(window) * 5);
     // Four standard deviations of about 12,000 draws, and one packet of depth.
     CHECK(std::abs(marks / packets - expected) < 4 * 0.0046 + 0.5 * 1048 / (5.0 * window));
     CHECK(expected > 0.1);
@@ -148,5 +149,5 @@ TEST_CASE("unit.step.marking.int_records_of_two_packets") {
     // The packets on their last cable say that one record was written.
     step::Ring& link = lane.world.link[given.topology.first_port(2)];
     CHECK(link.size() == 2);
-    CHECK(link.front().int_hops == 1);
+    CHECK(+link.front().int_hops == 1);
 }

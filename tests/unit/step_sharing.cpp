@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How a port is shared: equal flows, weighted classes (DWRR), strict priority of ACKs.
+#include <cmath>
+
 #include "tests/unit/step_support.h"
 
 using namespace sluice;
@@ -27,22 +29,46 @@ Case classes_to_one(const std::vector<std::uint8_t>& priorities, std::int64_t si
     return given;
 }
 
+/// Two simultaneous flows of `size` bytes through one bottleneck: by how much of the longer
+/// completion time the first one's is later.
+double difference_of_two(congestion::Law law, std::int64_t size, std::uint64_t seed) {
+    Case given;
+    given.topology = build_dumbbell({});
+    given.config = config_for(law);
+    given.config.seed = seed;
+    given.flows = {flow(0, 2, size, 0), flow(1, 3, size, 0)};
+    const Outcome outcome = run_windows(given);
+    CHECK(outcome.counters.retransmitted_bytes == 0);
+    // The cable carries one full frame after another at best.
+    CHECK(std::max(outcome.flows[0].finish, outcome.flows[1].finish) > 2 * size / 1000 * kFrame);
+    const auto a = static_cast<double>(outcome.flows[0].finish);
+    const auto b = static_cast<double>(outcome.flows[1].finish);
+    return (a - b) / std::max(a, b);
+}
+
 }  // namespace
 
 TEST_CASE("unit.step.sharing.two_equal_flows_within_one_percent") {
-    for (const congestion::Law law : kLaws) {
-        Case given;
-        given.topology = build_dumbbell({});
-        given.config = config_for(law);
-        given.flows = {flow(0, 2, 10'000'000, 0), flow(1, 3, 10'000'000, 0)};
-        INFO(congestion::law_name(law));
-        const Outcome outcome = run_windows(given);
-        const auto a = static_cast<double>(outcome.flows[0].finish);
-        const auto b = static_cast<double>(outcome.flows[1].finish);
-        CHECK(std::abs(a - b) <= 0.01 * std::max(a, b));
-        // 20,000 packets through one cable take at least 20,000 frame times.
-        CHECK(std::max(a, b) > 20'000.0 * kFrame);
+    for (const congestion::Law law :
+         {congestion::Law::none, congestion::Law::hpcc, congestion::Law::dctcp}) {
+        INFO(std::string(congestion::law_name(law)));
+        CHECK(std::abs(difference_of_two(law, 10'000'000, 1)) <= 0.01);
+        CHECK(std::abs(difference_of_two(law, 40'000'000, 1)) <= 0.01);
     }
+}
+
+TEST_CASE("unit.step.sharing.two_equal_flows_under_dcqcn_and_timely") {
+    // DCQCN's marks are drawn: single runs differ by a few percent, either way, and no side is
+    // preferred. Over 32 seeds the mean of a deviation of 2.5% deviates by 0.44%.
+    double sum = 0;
+    for (std::uint64_t seed = 1; seed <= 32; ++seed) {
+        const double difference = difference_of_two(congestion::Law::dcqcn, 5'000'000, seed);
+        CHECK(std::abs(difference) <= 0.1);
+        sum += difference;
+    }
+    CHECK(std::abs(sum / 32) <= 0.0132);  // three times that
+    // TIMELY has no unique fixed point (Zhu et al., CoNEXT 2016): shares that differ stay so.
+    CHECK(std::abs(difference_of_two(congestion::Law::timely, 10'000'000, 1)) <= 0.03);
 }
 
 TEST_CASE("unit.step.sharing.dwrr_weights_share_one_to_three") {
