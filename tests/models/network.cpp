@@ -8,6 +8,7 @@
 #include "core/random.h"
 #include "core/topology/builders.h"
 #include "tests/models/foreign_models.h"
+#include "tests/unit/step_support.h"
 
 namespace sluice::test {
 namespace {
@@ -37,21 +38,9 @@ struct Star {
 
     /// Hops and completion times of the step functions in a plain loop.
     std::uint64_t plain_checksum() {
-        Routing routing(topology);
-        step::WorldStore store(topology, routing, config, flows, {}, nullptr);
-        store.world().digest_hops = true;
-        store.begin();
-        step::World& world = store.world();
-        step::SwitchScratch scratch;
-        step::LaneDriver(store, {}, {}).advance(kNever, [&](NodeId node, Tick from, Tick to) {
-            if (world.is_host[node] != 0) {
-                step::host_step(world, node, to);
-            } else {
-                step::switch_step(world, scratch, node, from, to);
-            }
-        });
-        finish = store.results();
-        return store.counters().hop_checksum;
+        Outcome outcome = run_windows(Case{"star", topology, config, flows, paths, {}, kNever});
+        finish = std::move(outcome.flows);
+        return outcome.checksum;
     }
 
     static constexpr NodeId kMiddle = 5;
