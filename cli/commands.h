@@ -24,7 +24,7 @@ const char* program_version();
 struct RunOptions {
     std::string scenario;           ///< SCENARIO.toml; empty with hpcc
     std::string hpcc;               ///< an HPCC ns-3 config.txt
-    std::string paths;              ///< flow_paths.csv, with hpcc
+    std::string paths;              ///< flow_paths.csv; empty: by ECMP
     std::string mode;               ///< overrides the scenario's
     std::string out;                ///< overrides the scenario's output folder
     std::vector<std::string> sets;  ///< "key=value"

@@ -81,31 +81,6 @@ std::string base_name(const HpccConfig& config, const std::string& key, const st
     return base;
 }
 
-/// A flow that the file does not list, and ACKs without a row of their own, go by ECMP.
-std::vector<FlowPath> flow_paths(const std::string& csv, const Experiment& experiment,
-                                 std::vector<std::string>& notes) {
-    const PathTable table = PathTable::read(csv, experiment.topology);
-    std::vector<FlowPath> paths(experiment.flows.size());
-    std::size_t missing = 0;
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-        const FlowSpec& flow = experiment.flows[i];
-        const std::vector<PortId>* const forward = table.find(flow.src, flow.dst, flow.sport);
-        const std::vector<PortId>* const reverse = table.find(flow.dst, flow.src, flow.dport);
-        if (forward != nullptr) {
-            paths[i].forward = *forward;
-        }
-        if (reverse != nullptr) {
-            paths[i].reverse = *reverse;
-        }
-        missing += forward == nullptr ? 1 : 0;
-    }
-    if (missing > 0) {
-        notes.push_back(csv + ": " + std::to_string(missing) + " of " +
-                        std::to_string(paths.size()) + " flows are not listed and go by ECMP");
-    }
-    return paths;
-}
-
 /// SIMULATOR_STOP_TIME; beyond what a clock holds (SimAI writes 4e13 s) means never.
 Tick stop_time(double seconds) {
     constexpr double kLongest = 8'000'000;
@@ -132,7 +107,14 @@ HpccImport import_hpcc(const std::string& config_path, const std::string& paths_
         read_hpcc_flows(TokenReader::open(find_input(config, "FLOW_FILE", config.flow_file)),
                         experiment.topology, routing, import.notes);
     if (!paths_csv.empty()) {
-        experiment.paths = flow_paths(paths_csv, experiment, import.notes);
+        std::size_t unlisted = 0;
+        experiment.paths =
+            paths_of(PathTable::read(paths_csv, experiment.topology), experiment.flows, unlisted);
+        if (unlisted > 0) {
+            import.notes.push_back(paths_csv + ": " + std::to_string(unlisted) + " of " +
+                                   std::to_string(experiment.flows.size()) +
+                                   " flows are not listed and go by ECMP");
+        }
     }
     experiment.link_events = hpcc_link_events(config, experiment.topology);
     experiment.stop = stop_time(config.stop_s);

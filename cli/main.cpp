@@ -79,7 +79,9 @@ int run(int argc, char** argv) {
     run_app->add_flag("--quiet", options.quiet, "Print nothing but errors");
     run_app->add_option("--hpcc", options.hpcc, "Run an HPCC ns-3 experiment instead")
         ->type_name("config.txt");
-    run_app->add_option("--paths", options.paths, "Paths of its flows (src,dst,sport,path)")
+    run_app
+        ->add_option("--paths", options.paths,
+                     "Paths of flows (src,dst,sport,path), in place of ECMP")
         ->type_name("flow_paths.csv");
 
     CLI::App* describe_app =

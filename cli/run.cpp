@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/results/resources.h"
 #include "core/results/run_writer.h"
+#include "core/routing/paths.h"
 #include "workloads/job_report.h"
 
 namespace sluice {
@@ -100,12 +101,24 @@ void print_summary(const BuiltExperiment& built, const Summary& summary, const R
     fmt::print("  written to       {}/\n", directory);
 }
 
+/// Paths from a file, in place of ECMP's.
+void take_paths(Experiment& experiment, const RunOptions& options) {
+    std::size_t unlisted = 0;
+    experiment.paths =
+        paths_of(PathTable::read(options.paths, experiment.topology), experiment.flows, unlisted);
+    if (unlisted > 0 && !options.quiet) {
+        fmt::print(stderr, "sluice: {}: {} of {} flows are not listed and go by ECMP\n",
+                   options.paths, unlisted, experiment.flows.size());
+    }
+}
+
 int run_scenario(const RunOptions& options) {
     std::vector<std::string> sets = options.sets;
     if (!options.mode.empty()) sets.push_back("mode=\"" + options.mode + "\"");
     Scenario scenario = load_scenario(options.scenario, sets);
     const OutputConfig output = scenario.output;
     BuiltExperiment built = build_experiment(scenario);
+    if (!options.paths.empty()) take_paths(built.experiment, options);
     std::string directory = options.out.empty() ? output.directory : options.out;
     if (directory.empty()) directory = "runs/" + scenario.name;
 
@@ -177,7 +190,6 @@ int run_scenario(const RunOptions& options) {
 int run_command(const RunOptions& options) {
     refuse_other_modes(options.mode);
     if (!options.hpcc.empty()) return run_hpcc_experiment(options);
-    if (!options.paths.empty()) throw ConfigError("run: --paths needs --hpcc");
     if (options.scenario.empty()) {
         throw ConfigError("run: needs a SCENARIO.toml, or --hpcc config.txt");
     }

@@ -123,6 +123,25 @@ std::size_t PathTable::KeyHash::operator()(const Key& key) const {
         (pair ^ static_cast<std::uint64_t>(key.sport) << 16) * 0x9e3779b97f4a7c15U >> 16);
 }
 
+std::vector<FlowPath> paths_of(const PathTable& table, const std::vector<FlowSpec>& flows,
+                               std::size_t& unlisted) {
+    std::vector<FlowPath> paths(flows.size());
+    unlisted = 0;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        const FlowSpec& flow = flows[i];
+        const std::vector<PortId>* const forward = table.find(flow.src, flow.dst, flow.sport);
+        const std::vector<PortId>* const reverse = table.find(flow.dst, flow.src, flow.dport);
+        if (forward != nullptr) {
+            paths[i].forward = *forward;
+        }
+        if (reverse != nullptr) {
+            paths[i].reverse = *reverse;
+        }
+        unlisted += forward == nullptr ? 1 : 0;
+    }
+    return paths;
+}
+
 std::vector<PortId> reverse_path(const Topology& topology, const std::vector<PortId>& forward) {
     std::vector<PortId> back;
     back.reserve(forward.size());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/config/tokens.h"
+#include "core/flow/flow.h"
 #include "core/topology/topology.h"
 
 namespace sluice {
@@ -42,6 +43,12 @@ class PathTable {
 
     std::unordered_map<Key, std::vector<PortId>, KeyHash> paths_;
 };
+
+/// The paths of `flows`, in order: a flow's own row, and for its ACKs the row from its receiver to
+/// its sender with its dport. What has no row is left empty and goes by ECMP; `unlisted` is set to
+/// the number of flows without a row.
+std::vector<FlowPath> paths_of(const PathTable& table, const std::vector<FlowSpec>& flows,
+                               std::size_t& unlisted);
 
 /// The egress ports back along the cables of `forward`, for its ACKs.
 std::vector<PortId> reverse_path(const Topology& topology, const std::vector<PortId>& forward);

@@ -166,7 +166,7 @@ class Errors(CliTest):
         self.refuse("run", "small.toml", "--threads", "0")
         self.refuse("run", "small.toml", "--threads", "many")
         self.refuse("run", "small.toml", "--mode", "hybrid", says="packet")
-        self.refuse("run", "small.toml", "--paths", "p.csv", says="--hpcc")
+        self.refuse("run", "small.toml", "--paths", "p.csv", says="p.csv")
         self.refuse("run", "small.toml", "--hpcc", "config.txt")
         self.refuse("run", "--hpcc", "none.txt", says="none.txt")
 
