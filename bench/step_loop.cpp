@@ -48,6 +48,7 @@ void run(const char* path, const char* driver) {
                 step::switch_step(world, scratch, node, from, to);
             }
         });
+        step::free_scratch(scratch);
     }
     const double user = user_seconds() - begin;
     const RunCounters counters = store.counters();

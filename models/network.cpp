@@ -53,12 +53,7 @@ Network::~Network() {
     while (!modules_.empty()) {
         modules_.pop_back();
     }
-    for (auto* keys : {&scratch_.keys, &scratch_.merge, &scratch_.sorted}) {
-        std::free(keys->data);
-    }
-    for (auto* counts : {&scratch_.count, &scratch_.bytes, &scratch_.head}) {
-        std::free(counts->data);
-    }
+    step::free_scratch(scratch_);
 }
 
 LinkEnd& Network::port(PortId port) {

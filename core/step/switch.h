@@ -27,6 +27,17 @@ struct SwitchScratch {
     std::uint32_t stride = 0;
 };
 
+/// Frees what a scratch has taken; host only, like all freeing.
+inline void free_scratch(SwitchScratch& scratch) {
+    for (PlainVector<std::uint64_t>* keys : {&scratch.keys, &scratch.merge, &scratch.sorted}) {
+        std::free(keys->data);
+    }
+    for (PlainVector<std::uint32_t>* counts : {&scratch.count, &scratch.bytes, &scratch.head}) {
+        std::free(counts->data);
+    }
+    scratch = SwitchScratch{};
+}
+
 /// Queue that a packet joins in a switch.
 SLUICE_HD inline std::uint32_t switch_queue(const World& world, const Packet& packet) {
     return packet.packet_kind() != PacketKind::data && world.ack_strict_in_switch

@@ -255,11 +255,8 @@ void WorldStore::build_buffers() {
             if (!config_.pfc) {
                 continue;
             }
-            const double in_flight = static_cast<double>(egress_[p].line_rate) *
-                                     static_cast<double>(egress_[p].delay) / 8e12;
-            ingress.headroom_limit = clamp_bytes(static_cast<std::int64_t>(
-                config_.buffer.headroom_factor *
-                static_cast<double>(static_cast<std::int64_t>(in_flight))));
+            ingress.headroom_limit =
+                clamp_bytes(pfc_headroom(config_, Rate{egress_[p].line_rate}, egress_[p].delay));
             buffer.shared_size -= ingress.headroom_limit + buffer.reserve;
         }
         if (buffer.shared_size <= 0) {
@@ -278,6 +275,12 @@ void WorldStore::build_windows() {
     widest_ = network_base_rtt(topology_, {world_.payload, config_.arithmetic});
     world_.base_rtt = widest_.rtt;
     world_.max_window = config_.congestion.window ? widest_.bdp.count : 0;
+    const std::int64_t chunk = std::int64_t{config_.nic.ack_chunk} * world_.payload;
+    if (config_.nic.back_to_zero && world_.max_window != 0 && world_.max_window < chunk) {
+        throw ConfigError("back_to_zero starts chunks of " + std::to_string(chunk) +
+                          " bytes over, but the window holds " + std::to_string(world_.max_window) +
+                          " bytes, so that no chunk could end; allowed: a smaller ack_chunk");
+    }
 }
 
 void WorldStore::build_flows(const std::vector<FlowPath>& paths) {

@@ -106,6 +106,11 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
     if (!ring.empty() && ring.at(ring.tail - 1).time > at) {
         SC_REPORT_FATAL("sluice/clock", "a foreign model's packets overtook each other on a link");
     }
+    if (!world.egress[port].up) {
+        ++world.drops;
+        ++world.egress[port].drops;
+        return;
+    }
     step::Packet copy = packet;
     copy.time = at;
     if (world.digest_hops) {

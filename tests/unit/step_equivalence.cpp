@@ -51,7 +51,8 @@ TEST_CASE("unit.step.equivalence.random_7") { compare_drivers(7000, 32); }
 TEST_CASE("unit.step.equivalence.random_8") { compare_drivers(8000, 32); }
 
 TEST_CASE("unit.step.equivalence.packet_larger_than_the_threshold") {
-    // 25 Gb/s x 100 ns x 3 = 936 bytes of headroom, 4000 >> 3 = 500 of threshold: neither takes a
+    // The reference's headroom, kept under its arithmetic, is too small for short links: 25 Gb/s x
+    // 100 ns x 3 = 936 bytes of headroom, 4000 >> 3 = 500 of threshold: neither takes a
     // frame of 1048 bytes, so it is dropped although its ingress has 4096 bytes in reserve.
     Case given;
     StarParams star;
@@ -60,6 +61,7 @@ TEST_CASE("unit.step.equivalence.packet_larger_than_the_threshold") {
     star.host_cable.delay = 100 * kNanosecond;
     given.topology = build_star(star);
     given.config = config_for(congestion::Law::none);
+    given.config.arithmetic = Arithmetic::ns3;
     given.config.buffer.size = Bytes{pfc_share(given.topology, given.config) + 4000};
     given.flows = {flow(0, 2, 3000, 0), flow(1, 2, 200, 0)};
     given.stop = kMillisecond;

@@ -61,6 +61,31 @@ TEST_CASE("unit.step.lossless.line_rate_incast_pauses") {
     CHECK(last == Tick{16 * 500 * 1048 * 80} + 1048 * 80 + 2 * kMicrosecond);
 }
 
+TEST_CASE("unit.step.lossless.line_rate_incast_over_short_links") {
+    // Three times rate x delay, the reference's headroom, does not cover the frames in the making
+    // on such links; ours does.
+    for (const std::int64_t gigabits : {25, 100, 400}) {
+        for (const Tick delay : {Tick{0}, 100 * kNanosecond, 500 * kNanosecond}) {
+            Case given;
+            StarParams star;
+            star.hosts = 9;
+            star.host_cable.rate = gigabits_per_second(gigabits);
+            star.host_cable.delay = delay;
+            given.topology = build_star(star);
+            given.config = config_for(congestion::Law::none, gigabits_per_second(gigabits));
+            given.config.congestion.window = false;
+            given.config.buffer.size = Bytes{pfc_share(given.topology, given.config) + 100'000};
+            for (NodeId src = 0; src < 8; ++src) {
+                given.flows.push_back(flow(src, 8, 200'000, 0));
+            }
+            const Outcome outcome = run_windows(given);
+            INFO(gigabits, " Gb/s, ", delay, " ps");
+            check_lossless(outcome);
+            CHECK(outcome.counters.pfc_pauses > 0);
+        }
+    }
+}
+
 TEST_CASE("unit.step.lossless.same_incast_without_pfc_drops") {
     Case given = incast(congestion::Law::none, 16, 500'000);
     given.config.congestion.window = false;

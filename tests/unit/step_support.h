@@ -41,14 +41,7 @@ struct Lane {
         world.digest_hops = true;
         store.begin();
     }
-    ~Lane() {
-        for (auto* keys : {&scratch.keys, &scratch.merge, &scratch.sorted}) {
-            std::free(keys->data);
-        }
-        for (auto* counts : {&scratch.count, &scratch.bytes, &scratch.head}) {
-            std::free(counts->data);
-        }
-    }
+    ~Lane() { step::free_scratch(scratch); }
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
@@ -211,9 +204,7 @@ inline std::int64_t pfc_share(const Topology& topology, const NetworkConfig& con
     for (NodeId n = 0; n < topology.node_count(); ++n) {
         std::int64_t share = 0;
         for (PortId p = topology.first_port(n); p < topology.first_port(n + 1); ++p) {
-            const double in_flight = static_cast<double>(topology.rate(p).bits_per_second) *
-                                     static_cast<double>(topology.delay(p)) / 8e12;
-            share += static_cast<std::int64_t>(config.buffer.headroom_factor * in_flight) +
+            share += step::pfc_headroom(config, topology.rate(p), topology.delay(p)) +
                      config.buffer.reserve.count;
         }
         most = std::max(most, share);
