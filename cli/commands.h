@@ -10,13 +10,11 @@
 
 namespace sluice {
 
-enum ExitCode : int {
-    kExitDone = 0,
-    kExitBadInput = 2,
-    kExitWorkLeft = 3,       ///< the run came to rest with flows or operations unfinished
-    kExitInternal = 70,      ///< a defect of the program
-    kExitInterrupted = 130,  ///< Ctrl-C; what finished is on disk
-};
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitBadInput = 2;
+inline constexpr int kExitWorkLeft = 3;       ///< at rest with flows or operations unfinished
+inline constexpr int kExitInternal = 70;      ///< a defect of the program
+inline constexpr int kExitInterrupted = 130;  ///< Ctrl-C; what finished is on disk
 
 /// The program's version: the release, and the commit where it was built from a checkout.
 const char* program_version();

@@ -59,19 +59,21 @@ Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
                           " bytes would last longer than 53 days");
     }
 
-    // Latest over the hop k at which the full packets queue up: the first one's way to k, all full
-    // ones through k, the last packet's way from k.
-    Tick tail = 0;
-    for (const PortId port : forward) tail += lasts(last, port);
-    Tick latest = packets == 1 ? tail : 0;
-    Tick head = 0;
+    // The full packets but one queue up at the slowest link so far; the last packet, which may be
+    // shorter, follows each link's last full one as soon as it is there.
+    Tick latest = 0;  // the last packet has left the link
+    Tick first = 0;   // the first full packet has left it
+    Tick slowest = 0;
     for (const PortId port : forward) {
-        if (packets == 1) break;
-        head += lasts(full, port);
-        latest = std::max(latest, head + (packets - 2) * lasts(full, port) + tail);
-        tail -= lasts(last, port);
+        const Tick frame = lasts(full, port);
+        first += frame;
+        slowest = std::max(slowest, frame);
+        if (packets > 1) {
+            latest = std::max(latest, first + (packets - 2) * slowest);
+        }
+        latest += lasts(last, port) + topology.delay(port);
+        first += topology.delay(port);
     }
-    for (const PortId port : forward) latest += topology.delay(port);
     for (const PortId port : reverse) latest += topology.delay(port) + lasts(format.ack, port);
     return latest;
 }

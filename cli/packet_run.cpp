@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <utility>
 
 #include "models/network.h"
@@ -34,15 +35,34 @@ PacketRun::~PacketRun() = default;
 void PacketRun::run(const RunHooks& hooks) {
     step::WorldStore& store = impl_->network->store();
     store.world().digest_hops = hooks.checksum;
+    // An exception must not pass through SystemC's kernel, which would wrap it: it is kept, the run
+    // is stopped at the next occasion, and it goes on from here.
+    std::exception_ptr error;
+    const auto guarded = [&error](auto&& call) {
+        if (error != nullptr) {
+            return;
+        }
+        try {
+            call();
+        } catch (...) {
+            error = std::current_exception();
+        }
+    };
     step::DriverHooks driver;
-    driver.on_progress = hooks.on_progress;
+    driver.on_progress = [&](Tick now) {
+        bool go_on = true;
+        guarded([&] { go_on = !hooks.on_progress || hooks.on_progress(now); });
+        return go_on && error == nullptr;
+    };
     driver.progress_interval = hooks.interval;
     if (hooks.on_finish) {
-        driver.on_finish = [&](FlowId flow) { hooks.on_finish(flow, store.results()[flow]); };
+        driver.on_finish = [&](FlowId flow) {
+            guarded([&] { hooks.on_finish(flow, store.results()[flow]); });
+        };
     }
     if (hooks.on_pfc) {
         driver.on_pfc = [&](const step::PfcChange& change) {
-            hooks.on_pfc(PfcEvent{change.at, change.port, change.pause});
+            guarded([&] { hooks.on_pfc(PfcEvent{change.at, change.port, change.pause}); });
         };
     }
     if (hooks.on_sample && hooks.sample_every > 0) {
@@ -55,13 +75,18 @@ void PacketRun::run(const RunHooks& hooks) {
             for (std::size_t p = 0; p < ports; ++p) {
                 bytes[p] = store.world().egress[p].queued_bytes;
             }
-            hooks.on_sample(now, bytes);
+            guarded([&] { hooks.on_sample(now, bytes); });
         };
     }
     impl_->network->clock().configure(impl_->experiment.link_events, std::move(driver),
                                       impl_->experiment.stop);
     sc_core::sc_start();
+    if (error != nullptr) {
+        std::rethrow_exception(error);
+    }
 }
+
+bool PacketRun::cut_off() const { return impl_->network->clock().cut_off(); }
 
 Tick PacketRun::now() const { return impl_->network->clock().now(); }
 

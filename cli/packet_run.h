@@ -42,9 +42,11 @@ class PacketRun {
     ~PacketRun();
 
     /// Runs until every flow has finished and the application is at rest, until experiment.stop,
-    /// or until a hook says so.
+    /// or until a hook says so. What a hook throws ends the run and is thrown from here.
     void run(const RunHooks& hooks);
 
+    /// The experiment's stop time ended the run with something left to do.
+    bool cut_off() const;
     Tick now() const;                                ///< simulated time reached
     const std::vector<FlowResult>& results() const;  ///< by flow id
     RunCounters counters() const;

@@ -179,7 +179,10 @@ int run_scenario(const RunOptions& options) {
         return kExitInterrupted;
     }
     // A run that was asked to stop early has work left by intent.
-    if (experiment.stop != kNever && run.now() >= experiment.stop) return kExitDone;
+    if (run.cut_off()) {
+        if (!options.quiet) fmt::print("  stopped at       the scenario's stop time\n");
+        return kExitDone;
+    }
     const std::vector<std::string> left = work_left(built, run);
     for (const std::string& line : left) fmt::print(stderr, "sluice: {}\n", line);
     return left.empty() ? kExitDone : kExitWorkLeft;

@@ -156,7 +156,7 @@ std::string ConfigSection::text(const std::string& key, std::optional<std::strin
     if (value != nullptr && value->kind != ConfigValue::Kind::text) {
         wrong_type(key, *value, "a text");
     }
-    const std::string result = value == nullptr ? *fallback : value->text;
+    std::string result = value == nullptr ? *fallback : value->text;
     record(key, result);
     return result;
 }

@@ -215,7 +215,7 @@ int line_of_failed_check(const std::string& text) {
 }  // namespace
 
 std::string ConfigPosition::text() const {
-    const std::string name = source ? *source : std::string("scenario");
+    std::string name = source ? *source : std::string("scenario");
     if (line <= 0) return name;
     return name + ":" + std::to_string(line) + ":" + std::to_string(column);
 }

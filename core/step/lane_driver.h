@@ -99,8 +99,14 @@ class LaneDriver {
 
   private:
     Tick next_cut() const {
-        const Tick event = next_event_ < events_.size() ? events_[next_event_].at : kNever;
-        return std::min(event, next_sample_);
+        const bool pending = next_event_ < events_.size() && !at_rest();
+        return std::min(pending ? events_[next_event_].at : kNever, next_sample_);
+    }
+
+    /// Nothing is under way and nothing will start: a link event would change nothing.
+    bool at_rest() const {
+        const World& world = store_.world();
+        return world.senders.count == world.free_senders.count && next_instant(world) == kNever;
     }
 
     void execute_cut(Tick at) {

@@ -50,16 +50,23 @@ SLUICE_HD inline void arm(World& world, NodeId node, std::uint32_t index) {
     }
 }
 
-/// Takes INT slots for a flow, if its law uses them.
-SLUICE_HD inline void take_int_slots(World& world, FlowId flow) {
+/// Takes INT slots for a flow of `packets` packets, if its law uses them: as many as may be in
+/// flight, but no more than it has packets (rounded up to a power of two).
+SLUICE_HD inline void take_int_slots(World& world, FlowId flow, std::uint32_t packets) {
     if (world.int_block == 0) {
         return;
     }
+    std::uint32_t size_class = 0;
+    while ((1U << size_class) < world.int_block && (1U << size_class) < packets) {
+        ++size_class;
+    }
+    const std::uint32_t slots = 1U << size_class;
+    PlainVector<std::uint32_t>& free_blocks = world.free_int_blocks[size_class];
     std::uint32_t base = 0;
-    if (world.free_int_blocks.count > 0) {
-        base = world.free_int_blocks[--world.free_int_blocks.count];
+    if (free_blocks.count > 0) {
+        base = free_blocks[--free_blocks.count];
     } else {
-        const std::uint32_t words = world.int_block * world.int_stride;
+        const std::uint32_t words = slots * world.int_stride;
         const std::uint32_t first = world.int_words.count;
         if (!world.int_words.reserve(world.memory, first + words)) {
             return;
@@ -71,7 +78,7 @@ SLUICE_HD inline void take_int_slots(World& world, FlowId flow) {
         base = first / world.int_stride;
     }
     world.route[flow].int_base = base;
-    world.route[flow].int_mask = world.int_block - 1;
+    world.route[flow].int_mask = slots - 1;
 }
 
 /// Adds a queue pair to the end of a NIC port's round.
@@ -127,7 +134,7 @@ SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId por
     sender.window = congestion::window(sender.cc, world.config->congestion);
     world.sender_of[flow] = index;
     world.result[flow].start = now;
-    take_int_slots(world, flow);
+    take_int_slots(world, flow, sender.packets);
     attach(world, index, port);
     update_ready(world, sender);
     return index;
@@ -142,7 +149,11 @@ SLUICE_HD inline void close_sender(World& world, std::uint32_t index, Tick now) 
     world.result[flow].retransmitted = sender.retransmitted;
     world.sender_of[flow] = kNone;
     if (world.route[flow].int_base != kNone) {
-        world.free_int_blocks.push(world.memory, world.route[flow].int_base);
+        std::uint32_t size_class = 0;
+        while ((1U << size_class) <= world.route[flow].int_mask) {
+            ++size_class;
+        }
+        world.free_int_blocks[size_class].push(world.memory, world.route[flow].int_base);
         world.route[flow].int_base = kNone;
     }
     sender.flow = kNone;

@@ -212,8 +212,8 @@ struct World {
     PlainVector<Sender> senders;
     PlainVector<std::uint32_t> free_senders;
     PlainVector<congestion::IntRecord> int_words;
-    PlainVector<std::uint32_t> free_int_blocks;
-    std::uint32_t int_block = 0;   ///< slots per flow, a power of two; 0: the law uses no INT
+    PlainVector<std::uint32_t> free_int_blocks[16];  ///< by log2 of their slots
+    std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
     std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
     PlainVector<FlowId> finished;  ///< since the caller last emptied it
 

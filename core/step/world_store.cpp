@@ -125,7 +125,9 @@ WorldStore::~WorldStore() {
     release(world_.senders);
     release(world_.free_senders);
     release(world_.int_words);
-    release(world_.free_int_blocks);
+    for (PlainVector<std::uint32_t>& blocks : world_.free_int_blocks) {
+        release(blocks);
+    }
     release(world_.finished);
 }
 

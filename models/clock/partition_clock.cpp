@@ -69,6 +69,7 @@ void PartitionClock::run() {
         }
     }
     finished_ = driver_->stopped() || next >= stop_ || next == kNever;
+    cut_off_ = !driver_->stopped() && next >= stop_ && next != kNever;
     if (!finished_) {
         event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));
     }

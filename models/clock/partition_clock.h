@@ -35,6 +35,8 @@ class PartitionClock : public sc_core::sc_module {
     std::uint64_t windows() const { return driver_ == nullptr ? 0 : driver_->windows(); }
     /// Nothing left to do, the stop time reached, or a hook asked to stop.
     bool finished() const { return finished_; }
+    /// Something was left to do at or after the stop time.
+    bool cut_off() const { return cut_off_; }
     /// Takes up timers that were set from outside the windows.
     void wake();
 
@@ -55,6 +57,7 @@ class PartitionClock : public sc_core::sc_module {
     sc_core::sc_event event_;
     Tick stop_ = kNever;
     bool finished_ = false;
+    bool cut_off_ = false;
 };
 
 }  // namespace sluice
