@@ -11,18 +11,9 @@
 
 #include "core/error.h"
 #include "core/topology/topology.h"
+#include "tests/unit/error_of.h"
 
 namespace sluice::test {
-
-/// The message of the ConfigError that `action` throws, or "no error".
-inline std::string error_of(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 inline bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;

@@ -7,6 +7,7 @@
 #include "core/config/scenario.h"
 #include "core/config/scenario_topology.h"
 #include "core/error.h"
+#include "tests/unit/error_of.h"
 
 using namespace sluice;
 
@@ -17,12 +18,7 @@ Scenario parse(const std::string& text, const std::vector<std::string>& override
 }
 
 std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-    try {
-        parse(text, overrides);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "no error";
+    return sluice::error_of([&] { parse(text, overrides); });
 }
 
 bool contains(const std::string& text, const std::string& part) {

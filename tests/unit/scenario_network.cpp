@@ -7,6 +7,7 @@
 #include "core/config/scenario.h"
 #include "core/config/scenario_network.h"
 #include "core/error.h"
+#include "tests/unit/error_of.h"
 
 using namespace sluice;
 
@@ -19,12 +20,7 @@ NetworkConfig network_of(const std::string& text) {
 }
 
 std::string error_of(const std::string& text) {
-    try {
-        parse_scenario(kStar + text, "test.toml");
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "no error";
+    return sluice::error_of([&] { parse_scenario(kStar + text, "test.toml"); });
 }
 
 bool contains(const std::string& text, const std::string& part) {

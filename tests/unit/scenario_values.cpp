@@ -9,19 +9,11 @@
 #include "core/config/scenario_section.h"
 #include "core/config/scenario_value.h"
 #include "core/error.h"
+#include "tests/unit/error_of.h"
 
 using namespace sluice;
 
 namespace {
-
-std::string error_of(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;

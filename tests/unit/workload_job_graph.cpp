@@ -5,20 +5,12 @@
 #include <string>
 
 #include "core/error.h"
+#include "tests/unit/error_of.h"
 #include "workloads/job_graph.h"
 
 using namespace sluice;
 
 namespace {
-
-std::string error_of(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
-}
 
 bool mentions(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
