@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How `hybrid` mode finds and uses steady phases: the scenario's [phases] table, validated.
+#pragma once
+
+#include <cstdint>
+
+#include "core/steady/detector.h"
+#include "core/units.h"
+
+namespace sluice {
+
+enum class PhaseScope : std::uint8_t {
+    partition,  ///< every partition has phases of its own
+    network,    ///< one phase for the whole network (HyGra)
+};
+
+/// Where a flow's rate in a steady phase comes from.
+enum class SteadyRates : std::uint8_t {
+    measured,  ///< mean over the observed span (Wormhole eq. 7)
+    maxmin,    ///< min of instantaneous and guaranteed, then the residue by weight (HyGra eq. 2-3)
+};
+
+/// What packets are in the queues when a steady phase ends.
+enum class Restoration : std::uint8_t {
+    hold,   ///< those that were there when it began (Wormhole's packet pausing)
+    empty,  ///< none (HyGra's ablation)
+};
+
+struct PhaseConfig {
+    bool skip = true;  ///< false: all else on, nothing is skipped
+    PhaseScope scope = PhaseScope::partition;
+    SteadyRates rates = SteadyRates::measured;
+    Restoration restore = Restoration::hold;
+    steady::DetectorSettings detector;
+    Tick longest_skip = 0;  ///< cap of one skip; 0: none
+};
+
+}  // namespace sluice
