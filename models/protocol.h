@@ -9,7 +9,7 @@
 ///
 /// Direct links: as with DMI for memory, an initiator may ask get_direct_mem_ptr() at start of
 /// simulation. A target that is one of our own models answers with a pointer to the ring that it
-/// reads (step::Ring); packets are then written there and no call is made per packet. A foreign
+/// reads (step::Wire); packets are then written there and no call is made per packet. A foreign
 /// model answers false and gets transactions. One structure, both speeds.
 #pragma once
 

@@ -44,6 +44,8 @@ SLUICE_HD inline void on_ack(State& state, const Parameters& parameters, const I
 SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameters);
 /// Runs what is due by `now` (>= next_timer), each at its own instant and in order.
 SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick now);
+/// Moves the law's own instants by `dt`: the flow's local time stood still meanwhile.
+SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt);
 /// Bytes that may be in flight; a very large number without a window.
 /// max_window x rate / line_rate, truncated, under variable_window, at least 1.
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters);

@@ -130,6 +130,15 @@ SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick 
     }
 }
 
+SLUICE_HD inline void shift(State& state, Tick dt) {
+    DcqcnState& dcqcn = state.dcqcn;
+    for (Tick* due : {&dcqcn.alpha_due, &dcqcn.decrease_due, &dcqcn.increase_due}) {
+        if (*due != kNever) {
+            *due += dt;
+        }
+    }
+}
+
 /// The increase timer is the slowest to act in any sensible setting; all three bound what a
 /// detector must have seen.
 SLUICE_HD inline Tick slowest_period(const DcqcnParameters& p) {

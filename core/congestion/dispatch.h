@@ -53,6 +53,12 @@ SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick 
     }
 }
 
+SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt) {
+    if (parameters.law == Law::dcqcn) {
+        dcqcn::shift(state, dt);
+    }
+}
+
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters) {
     constexpr std::int64_t kUnbounded = std::int64_t{1} << 62;
     if (state.max_window == 0) {

@@ -32,9 +32,9 @@ struct FlowReading {
 /// What a detector knows of a group before the first reading.
 struct GroupFacts {
     congestion::Parameters congestion;
-    Tick base_rtt = 0;           ///< the largest of its flows
-    std::int64_t line_rate = 0;  ///< the largest of its flows' NICs, bits/s
-    std::int64_t payload = 1000; ///< bytes of a full packet
+    Tick base_rtt = 0;            ///< the largest of its flows
+    std::int64_t line_rate = 0;   ///< the largest of its flows' NICs, bits/s
+    std::int64_t payload = 1000;  ///< bytes of a full packet
     std::size_t flows = 0;
     std::size_t ports = 0;
 };
@@ -71,12 +71,12 @@ enum class Metric : std::uint8_t { hygra, rate, inflight, queue };
 /// Zero or negative: chosen from the facts (Wormhole appendix F, docs/models/phases.md).
 struct DetectorSettings {
     Metric metric = Metric::rate;
-    double theta = 0;             ///< rate, inflight, queue: relative range (Wormhole eq. 6)
-    Tick span = 0;                ///< observed time, l x the sampling period
-    double eps_bw = 0;            ///< hygra: range of bandwidth, relative to line rate (eq. 1)
-    double eps_q = 0;             ///< hygra: range of queue depth, bytes
-    int stable_rounds = 0;        ///< hygra: N_stable
-    double tolerance = 0;         ///< bounded trend: error of bytes carried that a skip may cause
+    double theta = 0;       ///< rate, inflight, queue: relative range (Wormhole eq. 6)
+    Tick span = 0;          ///< observed time, l x the sampling period
+    double eps_bw = 0;      ///< hygra: range of bandwidth, relative to line rate (eq. 1)
+    double eps_q = 0;       ///< hygra: range of queue depth, bytes
+    int stable_rounds = 0;  ///< hygra: N_stable
+    double tolerance = 0;   ///< bounded trend: error of bytes carried that a skip may cause
 };
 
 const char* metric_name(Metric metric);

@@ -24,13 +24,13 @@ SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, con
     egress.free_at = end;
     egress.tx_bytes += packet.bytes;
     ++egress.tx_packets;
-    Ring& link = world.link[peer];
+    Wire& link = world.link[peer];
     const bool first = link.empty();
     Packet* const slot = link.push(world.memory, packet);
     if (slot == nullptr) {
         return;
     }
-    slot->time = arrival;
+    slot->time = arrival - link.base;
     slot->hop = packet.hop == 15 ? 15 : packet.hop + 1;
     slot->int_hops = int_hops & 15U;
     slot->ce = ce & 1U;
@@ -39,7 +39,7 @@ SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, con
         slot->stamp = static_cast<Tick>(egress.last_transmission.key);
     }
     if (world.digest_hops) {
-        world.checksum += hop_digest(*slot, port);
+        world.checksum += hop_digest(*slot, port, arrival);
     }
     if (first) {
         world.arrival[peer] = arrival;
@@ -127,8 +127,11 @@ SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress, con
         if (route.int_base != kNone && int_hops + 1 < world.int_stride) {
             congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
             if (slot[0] == int_tag(packet.flow, packet.transmission)) {
-                slot[1 + int_hops] = congestion::pack_int(now, egress.tx_bytes, egress.queued_bytes,
-                                                          egress.rate_index, world.int_units);
+                // A skip takes no time in what INT tells: differences of records stay rates.
+                const Tick local = now - world.link[egress.peer].base;
+                slot[1 + int_hops] =
+                    congestion::pack_int(local, egress.tx_bytes, egress.queued_bytes,
+                                         egress.rate_index, world.int_units);
             }
         }
         // One hop too many is counted, so that the law sees that the records are incomplete.

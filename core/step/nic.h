@@ -292,14 +292,14 @@ SLUICE_HD inline void host_step(World& world, NodeId node, Tick end) {
             return;
         }
         if (arrival == now && !(world.ns3_order && wake_up_first(world, in, now))) {
-            Ring& link = world.link[in];
+            Wire& link = world.link[in];
             const Packet packet = link.front();
             link.pop();
             SLUICE_PREFETCH(&link.at(link.head + 5));
             if (!link.empty() && link.front().packet_kind() == PacketKind::ack) {
                 prefetch_int(world, link.front());
             }
-            world.arrival[in] = link.empty() ? kNever : link.front().time;
+            world.arrival[in] = next_arrival(link);
             host_arrive(world, node, in, packet, now);
         } else if (arrival != now && timer == now) {
             host_timer(world, node, now);

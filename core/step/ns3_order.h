@@ -39,7 +39,8 @@ SLUICE_HD inline EventOrder scheduled_by(const EventOrder& cause, Tick now) {
 /// Reception of `packet`, which came in by port `in`: scheduled when its transmission began.
 SLUICE_HD inline EventOrder arrival_order(const World& world, PortId in, const Packet& packet) {
     const Egress& sender = world.egress[world.egress[in].peer];
-    return EventOrder{packet.time - sender.delay - sender.serialization[packet.bytes],
+    const Tick arrival = packet.time + world.link[in].base;
+    return EventOrder{arrival - sender.delay - sender.serialization[packet.bytes],
                       static_cast<std::uint64_t>(packet.stamp)};
 }
 
@@ -56,7 +57,7 @@ SLUICE_HD inline void order_ties(World& world, NodeId node, std::uint64_t* keys,
     const PortId first = world.first_port[node];
     const auto order = [&](std::uint64_t key) {
         const PortId in = first + (static_cast<std::uint32_t>(key >> 16) & 0xffffU);
-        Ring& link = world.link[in];
+        Wire& link = world.link[in];
         return arrival_order(world, in,
                              link.at(link.head + (static_cast<std::uint32_t>(key) & 0xffffU)));
     };
@@ -157,7 +158,7 @@ SLUICE_HD inline bool wake_up_first(const World& world, PortId port, Tick now) {
         return false;
     }
     pass_wake_ups(world, nic, now);
-    Ring& link = world.link[port];
+    Wire& link = world.link[port];
     return nic.wake_up == now && nic.wake_up_order.before(arrival_order(world, port, link.front()));
 }
 

@@ -68,10 +68,10 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
         host_transmit(world_, node, in, now);
         return;
     }
-    Ring& link = world_.link[in];
+    Wire& link = world_.link[in];
     Packet packet = link.front();
     link.pop();
-    world_.arrival[in] = link.empty() ? kNever : link.front().time;
+    world_.arrival[in] = next_arrival(link);
     if (world_.is_host[node] != 0) {
         host_arrive(world_, node, in, packet, now);
         return;

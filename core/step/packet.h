@@ -16,8 +16,11 @@ inline constexpr int kClasses = 8;  ///< traffic classes (queues) of a port; 0 i
 /// the transmitter of a hop `time` and `hop`; a switch `ingress` on arrival, `ce` and `int_hops`
 /// at dequeue.
 struct alignas(32) Packet {
-    Tick time = 0;   ///< on a link: instant at which the last bit reaches the far end
-    Tick stamp = 0;  ///< data: departure from the sender's NIC; ACK: that of the packet it answers
+    /// On a link: instant at which the last bit reaches the far end, counted from the link's base.
+    Tick time = 0;
+    /// Data: departure from the sender's NIC, in the flow's local time; ACK: that of the packet it
+    /// answers.
+    Tick stamp = 0;
     std::uint32_t flow = 0;
     /// data: packet index in its flow; ACK, NACK: next expected index; pause, resume: the class
     std::uint32_t sequence = 0;
@@ -36,9 +39,10 @@ struct alignas(32) Packet {
 };
 static_assert(sizeof(Packet) == 32, "a packet is half a cache line");
 
-/// One hop's contribution to the order-independent hop checksum.
-SLUICE_HD inline std::uint64_t hop_digest(const Packet& packet, std::uint32_t port) {
-    std::uint64_t x = static_cast<std::uint64_t>(packet.time) * 0x9e3779b97f4a7c15ULL;
+/// The contribution to the order-independent hop checksum of `packet`, sent by `port`, whose last
+/// bit reaches the far end at `arrival`.
+SLUICE_HD inline std::uint64_t hop_digest(const Packet& packet, std::uint32_t port, Tick arrival) {
+    std::uint64_t x = static_cast<std::uint64_t>(arrival) * 0x9e3779b97f4a7c15ULL;
     x ^= (static_cast<std::uint64_t>(packet.flow) << 32 | packet.sequence) + 0x7f4a7c15ULL;
     x *= 0xbf58476d1ce4e5b9ULL;
     x ^= x >> 29;

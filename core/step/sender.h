@@ -134,6 +134,9 @@ SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId por
     sender.window = congestion::window(sender.cc, world.config->congestion);
     world.sender_of[flow] = index;
     world.result[flow].start = now;
+    if (world.track_flows) {
+        world.changed.push(world.memory, flow);
+    }
     take_int_slots(world, flow, sender.packets);
     attach(world, index, port);
     update_ready(world, sender);
@@ -160,6 +163,9 @@ SLUICE_HD inline void close_sender(World& world, std::uint32_t index, Tick now) 
     sender.armed = kNever;
     world.free_senders.push(world.memory, index);
     world.finished.push(world.memory, flow);
+    if (world.track_flows) {
+        world.changed.push(world.memory, flow);
+    }
 }
 
 /// Sends the queue pair's next packet.
@@ -169,7 +175,7 @@ SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, 
     const std::int64_t left = sender.size - sender.next_bytes;
     const std::int64_t payload = left < world.payload ? left : world.payload;
     Packet packet;
-    packet.stamp = now;
+    packet.stamp = now - sender.skipped;
     packet.flow = sender.flow;
     packet.sequence = sender.next;
     packet.bytes = static_cast<std::uint16_t>(payload + world.data_overhead);
@@ -236,7 +242,7 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     ack.acked = bytes_before(world, packet.sequence, sender.size);
     ack.next = sender.next_bytes;
     ack.echo = packet.echo != 0;
-    ack.sent = packet.stamp;
+    ack.sent = packet.stamp + sender.skipped;
     const FlowRoute& route = world.route[sender.flow];
     if (route.int_base != kNone) {
         const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);

@@ -63,6 +63,17 @@ struct alignas(64) Egress {
     Ring queue[kClasses];
 };
 
+/// Packets on their way over one direction of a cable. Their times count from `base`, so that a
+/// skip moves them all by moving it. The last bit of the first one arrives at front().time + base.
+struct Wire : Ring {
+    Tick base = 0;
+};
+
+/// When the first packet of a link arrives, kNever if there is none.
+SLUICE_HD inline Tick next_arrival(Wire& link) {
+    return link.empty() ? kNever : link.front().time + link.base;
+}
+
 /// Receive side of a switch port: PFC accounting per class (the reference's MMU).
 struct alignas(64) Ingress {
     std::uint32_t bytes[kClasses] = {};     ///< reserve and shared use
@@ -126,6 +137,7 @@ struct Sender {
     std::uint16_t last_bytes = 0;
     std::uint8_t traffic_class = 3;
     std::int64_t retransmitted = 0;
+    Tick skipped = 0;  ///< simulated time minus the flow's local time
     congestion::State cc;
 };
 
@@ -194,7 +206,7 @@ struct World {
 
     Egress* egress = nullptr;       ///< by port
     Ingress* ingress = nullptr;     ///< by port
-    Ring* link = nullptr;           ///< by receiving port
+    Wire* link = nullptr;           ///< by receiving port
     Tick* arrival = nullptr;        ///< by receiving port: time of the link's first packet
     Tick* decision = nullptr;       ///< by port: next transmit decision, kNever if none is pending
     Buffer* buffer = nullptr;       ///< by node
@@ -216,6 +228,8 @@ struct World {
     std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
     std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
     PlainVector<FlowId> finished;  ///< since the caller last emptied it
+    PlainVector<FlowId>
+        changed;  ///< track_flows: opened or closed since the caller last emptied it
 
     NetworkConfig const* config = nullptr;
     congestion::IntRates int_rates;
@@ -237,6 +251,7 @@ struct World {
     bool ns3_order = false;
     bool ns3_wake_ups = false;  ///< Arithmetic::ns3: NICs wake up for pacing as ns-3's do
     bool digest_hops = false;
+    bool track_flows = false;
     bool route_by_table = false;  ///< packet spraying
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc

@@ -243,13 +243,15 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
         if (world.arrival[first + i] >= end) {
             continue;
         }
-        Ring& link = world.link[first + i];
+        Wire& link = world.link[first + i];
+        const Tick local_begin = begin - link.base;
+        const Tick local_end = end - link.base;
         Ingress& ingress = world.ingress[first + i];
         std::uint32_t position = link.head;
         std::uint32_t bytes = 0;
         for (; position != link.tail; ++position) {
             Packet& packet = link.at(position);
-            if (packet.time >= end) {
+            if (packet.time >= local_end) {
                 break;
             }
             SLUICE_PREFETCH(&link.at(position + 6));
@@ -266,7 +268,7 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
             prefetch_int(world, packet);
             bytes += packet.bytes;
             list_arrival(world, scratch, ports, out - first,
-                         arrival_key(packet.time - begin, i, position - link.head));
+                         arrival_key(packet.time - local_begin, i, position - link.head));
         }
         world.events += position - link.head;
         scratch.bytes[i] = bytes;
@@ -321,7 +323,7 @@ SLUICE_HD inline void run_port(World& world, NodeId node, PortId port, const std
             decision = switch_transmit<false>(world, node, port, decision);
         }
         const PortId in = first + key_port(keys[k]);
-        Ring& link = world.link[in];
+        Wire& link = world.link[in];
         const Packet& packet = link.at(link.head + key_position(keys[k]));
         if (packet.packet_kind() >= PacketKind::pause) {
             receive_pfc(world, port, packet, now);
@@ -394,7 +396,7 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, Node
         const Tick departure = world.decision[port];
         if (arrival <= departure && arrival != kNever) {
             const PortId in = first + key_port(scratch.sorted[next]);
-            Ring& link = world.link[in];
+            Wire& link = world.link[in];
             const Packet& packet = link.at(link.head + key_position(scratch.sorted[next]));
             const PortId out =
                 packet.packet_kind() >= PacketKind::pause ? in : egress_of(world, node, packet);
@@ -437,9 +439,9 @@ SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, NodeId n
     Tick wake = kNever;
     for (std::uint32_t p = 0; p < ports; ++p) {
         if (world.arrival[first + p] < end) {
-            Ring& link = world.link[first + p];
+            Wire& link = world.link[first + p];
             link.head = scratch.head[p];
-            world.arrival[first + p] = link.empty() ? kNever : link.front().time;
+            world.arrival[first + p] = next_arrival(link);
         }
         wake = world.arrival[first + p] < wake ? world.arrival[first + p] : wake;
         wake = world.decision[first + p] < wake ? world.decision[first + p] : wake;

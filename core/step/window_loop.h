@@ -28,7 +28,7 @@ inline void prefetch_node(const World& world, NodeId node, NodeId last) {
     if (node + 1 < last) {
         SLUICE_PREFETCH(&world.link[world.first_port[node + 1]]);
     }
-    const Ring& link = world.link[port];
+    const Wire& link = world.link[port];
     if (!link.empty()) {
         SLUICE_PREFETCH(&link.slots[link.head & (link.capacity - 1)]);
     }

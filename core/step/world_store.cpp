@@ -107,7 +107,7 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
 }
 
 WorldStore::~WorldStore() {
-    for (Ring& link : link_) {
+    for (Wire& link : link_) {
         std::free(link.slots);
     }
     for (Egress& egress : egress_) {
@@ -129,6 +129,7 @@ WorldStore::~WorldStore() {
         release(blocks);
     }
     release(world_.finished);
+    release(world_.changed);
 }
 
 void WorldStore::check_format() const {
@@ -443,7 +444,7 @@ void WorldStore::drop_queue(PortId port, Tick now) {
 }
 
 void WorldStore::drop_link(PortId port) {
-    Ring& link = link_[port];
+    Wire& link = link_[port];
     const auto lost = static_cast<std::int64_t>(link.size());
     egress_[topology_.peer_of(port)].drops += lost;
     world_.drops += static_cast<std::uint64_t>(lost);
@@ -607,7 +608,7 @@ RunCounters WorldStore::counters() const {
 
 std::size_t WorldStore::memory_bytes() const {
     std::size_t bytes = world_.memory.ring_bytes + world_.memory.other_bytes;
-    bytes += egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Ring) + sizeof(HostPort) +
+    bytes += egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Wire) + sizeof(HostPort) +
                                2 * sizeof(Tick));
     bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
     bytes += route_.size() * (sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +

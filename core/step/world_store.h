@@ -84,7 +84,7 @@ class WorldStore {
     std::vector<std::uint8_t> is_host_;
     std::vector<Egress> egress_;
     std::vector<Ingress> ingress_;
-    std::vector<Ring> link_;
+    std::vector<Wire> link_;
     std::vector<Tick> arrival_;
     std::vector<Tick> decision_;
     std::vector<Buffer> buffer_;

@@ -79,9 +79,9 @@ void PartitionClock::hand_over() {
     step::World& world = store_.world();
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     for (const ForeignLink& link : foreign_) {
-        for (step::Ring& ring = world.link[link.peer]; !ring.empty(); ring.pop()) {
+        for (step::Wire& ring = world.link[link.peer]; !ring.empty(); ring.pop()) {
             tlm::tlm_phase phase = tlm::BEGIN_REQ;
-            sc_core::sc_time delay = to_sc_time(ring.front().time - now);
+            sc_core::sc_time delay = to_sc_time(step::next_arrival(ring) - now);
             (*link.socket)->nb_transport_fw(ring.front(), phase, delay);
         }
         world.arrival[link.peer] = kNever;
@@ -90,7 +90,7 @@ void PartitionClock::hand_over() {
 
 void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
     step::World& world = store_.world();
-    step::Ring& ring = world.link[port];
+    step::Wire& ring = world.link[port];
     if (at < driver_->now()) {
         SC_REPORT_FATAL(
             "sluice/clock",
@@ -104,7 +104,7 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
         SC_REPORT_FATAL("sluice/clock",
                         "a foreign model's packet belongs to no flow of the network");
     }
-    if (!ring.empty() && ring.at(ring.tail - 1).time > at) {
+    if (!ring.empty() && ring.at(ring.tail - 1).time + ring.base > at) {
         SC_REPORT_FATAL("sluice/clock", "a foreign model's packets overtook each other on a link");
     }
     if (!world.egress[port].up) {
@@ -113,9 +113,9 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
         return;
     }
     step::Packet copy = packet;
-    copy.time = at;
+    copy.time = at - ring.base;
     if (world.digest_hops) {
-        world.checksum += step::hop_digest(copy, store_.topology().peer_of(port));
+        world.checksum += step::hop_digest(copy, store_.topology().peer_of(port), at);
     }
     const bool first = ring.empty();
     ring.push(world.memory, copy);

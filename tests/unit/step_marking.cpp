@@ -147,7 +147,7 @@ TEST_CASE("unit.step.marking.int_records_of_two_packets") {
     const int rate = congestion::int_rate_index(first);
     CHECK(lane.world.int_rates.bits_per_second[rate] == 100'000'000'000);
     // The packets on their last cable say that one record was written.
-    step::Ring& link = lane.world.link[given.topology.first_port(2)];
+    step::Wire& link = lane.world.link[given.topology.first_port(2)];
     CHECK(link.size() == 2);
     CHECK(+link.front().int_hops == 1);
 }
