@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What watches a running network between windows and may skip time for a partition: the seam
+/// between a driver (one clock or many) and the phase controller (core/hybrid/).
+#pragma once
+
+#include "core/partition/partition_set.h"
+#include "core/units.h"
+
+namespace sluice::step {
+
+class Supervisor {
+  public:
+    virtual ~Supervisor() = default;
+
+    /// The next instant at which partition `id` is to be looked at, kNever if none.
+    virtual Tick next_cut(PartitionId id) const = 0;
+    /// The earliest of all partitions, and of the timers of hosts whose partition is skipping.
+    virtual Tick next_cut() const = 0;
+    /// The partition's clock stands at `at`: everything of it before `at` has been executed and
+    /// nothing at or after it. The supervisor may move its ports and flows (core/step/skip.h).
+    virtual void at_cut(PartitionId id, Tick at) = 0;
+    /// The same for everything that is due at `at`, all clocks standing there.
+    virtual void at_cut(Tick at) = 0;
+
+    /// `flow` was opened in the window that ended at `now`; all clocks concerned stand at `now`.
+    /// Called before the partitions that it touches are merged: those that skip skip back to `now`.
+    virtual void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) = 0;
+    virtual void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) = 0;
+    /// `flow` has left the network and its partition.
+    virtual void after_exit(FlowId flow, const PartitionSet::Exit& exit, Tick now) = 0;
+    /// Links fail or are repaired at `now`: every partition that skips skips back to `now`.
+    virtual void before_link_event(Tick now) = 0;
+};
+
+}  // namespace sluice::step
