@@ -13,7 +13,7 @@ namespace {
 /// Base round trips that every span covers.
 constexpr Tick kRoundTrips = 4;
 /// Swings of a sawtooth that a span covers.
-constexpr double kSwings = 3;
+constexpr double kSwings = 8;
 /// DCQCN: increase timers in a swing.
 constexpr Tick kRecoverySteps = 5;
 

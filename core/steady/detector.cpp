@@ -20,7 +20,7 @@ constexpr double kMeanErrors = 1;
 /// queue ends in marks, pauses or drops, however flat the rates are.
 constexpr double kFlightTolerances = 10;
 /// Base round trips that a skip must be worth, and that a probe lasts.
-constexpr Tick kShortestSkip = 2;
+constexpr Tick kShortestSkip = 4;
 constexpr Tick kProbe = 2;
 constexpr double kUnlimited = 1e18;
 
@@ -43,7 +43,7 @@ class GuardedDetector final : public Detector {
         stable_rounds_ = 0;
         worst_flow_ = 0;
         verdict_ = Verdict{};
-        verdict_.reason = "span";
+        verdict_.reason = reason_ = "span";
     }
 
     void add(Tick now, const std::vector<FlowReading>& flows,
@@ -100,12 +100,20 @@ class GuardedDetector final : public Detector {
     /// The range test of one level; why not, or null.
     const char* range_reason(std::size_t level) {
         const auto wide = [&](std::size_t flow) {
-            const Extent extent = history_.flow_extent(level, flow);
-            const double range = extent.largest - extent.least;
-            if (given_.metric == Metric::hygra) {
-                return range >= settings_.eps_bw * static_cast<double>(facts_.line_rate);
+            double least = history_.mark(level, flow, 1).metric;
+            double largest = least;
+            double sum = least;
+            for (std::size_t b = 2; b <= kBlocks; ++b) {
+                const double value = history_.mark(level, flow, b).metric;
+                least = std::min(least, value);
+                largest = std::max(largest, value);
+                sum += value;
             }
-            return range >= settings_.theta * extent.sum;
+            if (given_.metric == Metric::hygra) {
+                return largest - least >=
+                       settings_.eps_bw * static_cast<double>(facts_.line_rate);
+            }
+            return largest - least >= settings_.theta * sum / static_cast<double>(kBlocks);
         };
         if (given_.metric != Metric::queue) {
             if (wide(worst_flow_)) {
@@ -198,7 +206,7 @@ class GuardedDetector final : public Detector {
 
     void conclude() {
         verdict_ = Verdict{};
-        verdict_.reason = "span";
+        verdict_.reason = reason_;
         if (history_.flows() == 0) {
             return;
         }
@@ -216,7 +224,7 @@ class GuardedDetector final : public Detector {
                 stable = reason == nullptr;
             }
             if (reason != nullptr) {
-                verdict_.reason = reason;
+                verdict_.reason = reason_ = reason;
                 continue;
             }
             const double skip = trusted_skip(level);
@@ -224,7 +232,7 @@ class GuardedDetector final : public Detector {
                 best = skip;
                 best_level = level;
             } else if (best == 0) {
-                verdict_.reason = "trend";
+                verdict_.reason = reason_ = "trend";
             }
         }
         if (ranged) {
@@ -267,6 +275,7 @@ class GuardedDetector final : public Detector {
     Tick probe_until_ = 0;
     int stable_rounds_ = 0;
     std::size_t worst_flow_ = 0;  ///< the last to fail: asked first
+    const char* reason_ = "span";  ///< of the last level judged
     Verdict verdict_;
 };
 
