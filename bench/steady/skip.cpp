@@ -2,144 +2,85 @@
 /// Judges a detector in closed loop: every case with and without skips. One CSV row per case.
 ///
 ///   steady_skip CASES_DIR [--half tune|judge] [--law L] [--kind K] [--metric M] [--theta X]
-///               [--span TICKS] [--tolerance X] [--growth X] [--flows FILE]
+///               [--span TICKS] [--eps-bw X] [--eps-q X] [--tolerance X] [--growth X]
+///               [--flows FILE]
 ///
 /// With --nudge TICKS it compares packet mode with itself instead, the last flow starting that much
 /// later and nothing skipped: what no extrapolation can be expected to beat.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <sstream>
-#include <stdexcept>
+#include <vector>
 
+#include "bench/steady/options.h"
 #include "bench/steady/replay.h"
 #include "cli/build_experiment.h"
 
 namespace {
 
 using namespace sluice;
+using steady_bench::Case;
+using steady_bench::Options;
+using steady_bench::ReplayResult;
 
-struct Options {
-    std::string cases;
-    std::string half;
-    std::string law;
-    std::string kind;
-    std::string flows;
-    Tick nudge = 0;
-    steady::DetectorSettings settings;
-};
-
-steady::Metric metric_from(const std::string& name) {
-    for (const steady::Metric metric : {steady::Metric::hygra, steady::Metric::rate,
-                                        steady::Metric::inflight, steady::Metric::queue}) {
-        if (name == steady::metric_name(metric)) {
-            return metric;
-        }
+/// Mean distance of the sorted completion times: of the distribution, whichever flow had them.
+double rank_error(std::vector<Tick> truth, std::vector<Tick> other) {
+    std::sort(truth.begin(), truth.end());
+    std::sort(other.begin(), other.end());
+    double mean = 0;
+    for (std::size_t f = 0; f < truth.size(); ++f) {
+        mean += std::abs(static_cast<double>(other[f] - truth[f])) /
+                static_cast<double>(truth[f]) / static_cast<double>(truth.size());
     }
-    throw std::runtime_error("unknown metric " + name);
+    return mean;
 }
 
-Options parse(int argc, char** argv) {
-    if (argc < 2 || argc % 2 != 0) {
-        throw std::runtime_error("usage: steady_skip CASES_DIR [--OPTION VALUE]...");
-    }
-    Options options;
-    options.cases = argv[1];
-    for (int i = 2; i + 1 < argc; i += 2) {
-        const std::string key = argv[i];
-        const std::string value = argv[i + 1];
-        if (key == "--half") {
-            options.half = value;
-        } else if (key == "--law") {
-            options.law = value;
-        } else if (key == "--kind") {
-            options.kind = value;
-        } else if (key == "--flows") {
-            options.flows = value;
-        } else if (key == "--nudge") {
-            options.nudge = std::atoll(value.c_str());
-        } else if (key == "--metric") {
-            options.settings.metric = metric_from(value);
-        } else if (key == "--theta") {
-            options.settings.theta = std::atof(value.c_str());
-        } else if (key == "--span") {
-            options.settings.span = std::atoll(value.c_str());
-        } else if (key == "--tolerance") {
-            options.settings.tolerance = std::atof(value.c_str());
-        } else if (key == "--growth") {
-            options.settings.growth = std::atof(value.c_str());
-        } else {
-            throw std::runtime_error("unknown option " + key);
-        }
-    }
-    return options;
-}
-
-void run_case(const Options& options, const std::string& name, const std::string& kind,
-              const std::string& law, std::ofstream* flows) {
-    Scenario scenario = load_scenario(options.cases + "/" + name + ".toml");
+void run_case(const Options& options, const Case& one, std::ofstream& flows) {
+    Scenario scenario = load_scenario(options.cases + "/" + one.name + ".toml");
     BuiltExperiment built = build_experiment(scenario);
-    const steady_bench::ReplayResult truth = steady_bench::replay(built.experiment, nullptr);
+    const ReplayResult truth = steady_bench::replay(built.experiment, nullptr);
     built.experiment.flows.back().start += options.nudge;
-    const steady_bench::ReplayResult hybrid =
+    const ReplayResult other =
         steady_bench::replay(built.experiment, options.nudge > 0 ? nullptr : &options.settings);
     double mean = 0;
     double worst = 0;
     for (std::size_t f = 0; f < truth.fct.size(); ++f) {
-        const double error = static_cast<double>(hybrid.fct[f] - truth.fct[f]) /
+        const double error = static_cast<double>(other.fct[f] - truth.fct[f]) /
                              static_cast<double>(truth.fct[f]);
         mean += std::abs(error) / static_cast<double>(truth.fct.size());
         worst = std::max(worst, std::abs(error));
-        if (flows != nullptr) {
-            *flows << name << ',' << kind << ',' << law << ',' << f << ',' << truth.fct[f] << ','
-                   << hybrid.fct[f] << ',' << error << '\n';
+        if (flows.is_open()) {
+            flows << one.name << ',' << one.kind << ',' << one.law << ',' << f << ','
+                  << truth.fct[f] << ',' << other.fct[f] << ',' << error << '\n';
         }
     }
     std::string refusals;
-    for (const auto& [reason, count] : hybrid.refusals) {
+    for (const auto& [reason, count] : other.refusals) {
         refusals += (refusals.empty() ? "" : " ") + reason + ":" + std::to_string(count);
     }
-    std::printf("%s,%s,%s,%zu,%.6f,%.6f,%.6f,%.4f,%llu,%llu,%llu,%s\n", name.c_str(), kind.c_str(),
-                law.c_str(), truth.fct.size(), mean, worst,
-                static_cast<double>(hybrid.makespan - truth.makespan) /
+    std::printf("%s,%s,%s,%zu,%.6f,%.6f,%.6f,%.6f,%.4f,%llu,%llu,%llu,%s\n", one.name.c_str(),
+                one.kind.c_str(), one.law.c_str(), truth.fct.size(), mean, worst,
+                rank_error(truth.fct, other.fct),
+                static_cast<double>(other.makespan - truth.makespan) /
                     static_cast<double>(truth.makespan),
-                static_cast<double>(hybrid.skipped) / static_cast<double>(hybrid.makespan),
-                static_cast<unsigned long long>(hybrid.skips),
+                static_cast<double>(other.skipped) / static_cast<double>(other.makespan),
+                static_cast<unsigned long long>(other.skips),
                 static_cast<unsigned long long>(truth.packet_hops),
-                static_cast<unsigned long long>(hybrid.packet_hops), refusals.c_str());
+                static_cast<unsigned long long>(other.packet_hops), refusals.c_str());
 }
 
 void run(const Options& options) {
-    std::ifstream index(options.cases + "/cases.csv");
-    if (!index) {
-        throw std::runtime_error(options.cases + "/cases.csv: cannot be opened");
-    }
     std::ofstream flows;
     if (!options.flows.empty()) {
         flows.open(options.flows);
         flows << "case,kind,law,flow,fct_packet,fct_skip,error\n";
     }
-    std::printf(
-        "case,kind,law,flows,mean,worst,makespan,skipped,skips,hops_packet,hops_skip,refusals\n");
-    std::string line;
-    std::getline(index, line);
-    while (std::getline(index, line)) {
-        std::stringstream fields(line);
-        std::string name;
-        std::string half;
-        std::string kind;
-        std::string law;
-        std::getline(fields, name, ',');
-        std::getline(fields, half, ',');
-        std::getline(fields, kind, ',');
-        std::getline(fields, law, ',');
-        if ((options.half.empty() || options.half == half) &&
-            (options.law.empty() || options.law == law) &&
-            (options.kind.empty() || options.kind == kind)) {
-            run_case(options, name, kind, law, options.flows.empty() ? nullptr : &flows);
-        }
+    std::printf("case,kind,law,flows,mean,worst,rank,makespan,skipped,skips,hops_packet,hops_skip,"
+                "refusals\n");
+    for (const Case& one : steady_bench::chosen_cases(options)) {
+        run_case(options, one, flows);
     }
 }
 
@@ -147,7 +88,7 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
     try {
-        run(parse(argc, argv));
+        run(steady_bench::parse_options(argc, argv));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "steady_skip: %s\n", error.what());
         return 2;
