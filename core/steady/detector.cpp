@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "core/steady/defaults.h"
@@ -155,8 +156,13 @@ class GuardedDetector final : public Detector {
         const auto span = static_cast<double>(history_.span(level));
         const Line rate = fit_line(rates);
         const double room = settings_.tolerance - kMeanErrors * rate.mean_error / rate.mean;
+        static const int mode = std::getenv("XM") ? std::atoi(std::getenv("XM")) : 0;
+        static const double ce = std::getenv("XC") ? std::atof(std::getenv("XC")) : 2;
+        static const double lagw = std::getenv("XL") ? std::atof(std::getenv("XL")) : 1;
         const double drift =
-            (std::abs(rate.change) + kChangeErrors * rate.change_error) / rate.mean / span;
+            (mode == 1 ? std::max(std::abs(rate.change), ce * rate.change_error)
+                       : std::abs(rate.change) + ce * rate.change_error) /
+            rate.mean / span;
         if (room <= 0) {
             return 0;
         }
@@ -164,7 +170,7 @@ class GuardedDetector final : public Detector {
         // behind by as much: bytes are off by drift x (span + skipped + skip) / 2.
         double skip = limit;
         if (drift * kUnlimited > 2 * room) {
-            skip = std::min(skip, 2 * room / drift - span - static_cast<double>(skipped_));
+            skip = std::min(skip, 2 * room / drift - span - lagw * static_cast<double>(skipped_));
         }
         const Line flight = fit_line(flights);
         const double flight_drift =
