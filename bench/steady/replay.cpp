@@ -150,9 +150,9 @@ class SkippingRun {
     void advance(const steady::Verdict& verdict, Tick skip, Tick) {
         step::World& world = store_.world();
         for (std::size_t i = 0; i < group_.size(); ++i) {
-            const double bytes = verdict.rate[i] * static_cast<double>(skip) /
-                                     static_cast<double>(kSecond) +
-                                 carry_[i];
+            const double bytes =
+                verdict.rate[i] * static_cast<double>(skip) / static_cast<double>(kSecond) +
+                carry_[i];
             const auto packets = static_cast<std::uint32_t>(bytes / world.payload);
             carry_[i] = bytes - static_cast<double>(packets) * world.payload;
             step::Sender& sender = world.senders[world.sender_of[group_[i]]];
@@ -208,7 +208,8 @@ ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings
                            experiment.paths, experiment.application.get());
     store.begin();
     step::World& world = store.world();
-    SkippingRun run(experiment, store, settings != nullptr ? *settings : steady::DetectorSettings{});
+    SkippingRun run(experiment, store,
+                    settings != nullptr ? *settings : steady::DetectorSettings{});
     step::DriverHooks hooks;
     if (settings != nullptr) {
         hooks.on_sample = [&](Tick now) { run.sample(now); };

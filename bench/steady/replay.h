@@ -16,11 +16,11 @@
 namespace sluice::steady_bench {
 
 struct ReplayResult {
-    std::vector<Tick> fct;          ///< by flow, simulated time
-    Tick makespan = 0;              ///< first start to last finish
-    Tick skipped = 0;               ///< of it
+    std::vector<Tick> fct;  ///< by flow, simulated time
+    Tick makespan = 0;      ///< first start to last finish
+    Tick skipped = 0;       ///< of it
     std::uint64_t skips = 0;
-    std::uint64_t packet_hops = 0;  ///< executed
+    std::uint64_t packet_hops = 0;                  ///< executed
     std::map<std::string, std::uint64_t> refusals;  ///< verdicts that were not steady, by reason
 };
 

@@ -31,8 +31,8 @@ using steady_bench::FlowSample;
 using steady_bench::Options;
 using steady_bench::Series;
 
-constexpr Tick kShortestSkip = 4;        // base round trips, as a controller's
-constexpr Tick kBetweenCurvePoints = 10; // base round trips
+constexpr Tick kShortestSkip = 4;         // base round trips, as a controller's
+constexpr Tick kBetweenCurvePoints = 10;  // base round trips
 
 class Replay {
   public:
@@ -99,10 +99,9 @@ class Replay {
                 for (std::size_t k = 0; k < count(i); ++k) {
                     const FlowSample& from = at(i, k);
                     const FlowSample& to = at(end, k);
-                    const double error =
-                        std::abs(off(from, to, verdict.rate[k])) /
-                        static_cast<double>(
-                            std::max<std::int64_t>(to.reading.acked - from.reading.acked, 1));
+                    const double error = std::abs(off(from, to, verdict.rate[k])) /
+                                         static_cast<double>(std::max<std::int64_t>(
+                                             to.reading.acked - from.reading.acked, 1));
                     mean += error / static_cast<double>(count(i));
                     worst = std::max(worst, error);
                 }
@@ -152,8 +151,7 @@ class Replay {
     /// are left out, as a controller would.
     std::size_t sample_at(Tick until, std::size_t i) const {
         const auto end = series_.times.begin() + static_cast<std::ptrdiff_t>(epoch_end_[i]) + 1;
-        const Tick latest =
-            std::min(until, series_.times[epoch_end_[i]] - 2 * facts_.base_rtt);
+        const Tick latest = std::min(until, series_.times[epoch_end_[i]] - 2 * facts_.base_rtt);
         const auto after = std::upper_bound(
             series_.times.begin() + static_cast<std::ptrdiff_t>(i) + 1, end, latest);
         return static_cast<std::size_t>(after - series_.times.begin()) - 1;
@@ -181,10 +179,9 @@ class Replay {
             readings_.back().progress -= offset_progress_[k];
             readings_.back().acked -= offset_acked_[k];
         }
-        queues_.assign(series_.queues.begin() +
-                           static_cast<std::ptrdiff_t>(i * series_.ports.size()),
-                       series_.queues.begin() +
-                           static_cast<std::ptrdiff_t>((i + 1) * series_.ports.size()));
+        queues_.assign(
+            series_.queues.begin() + static_cast<std::ptrdiff_t>(i * series_.ports.size()),
+            series_.queues.begin() + static_cast<std::ptrdiff_t>((i + 1) * series_.ports.size()));
         detector_->add(series_.times[i] - offset_, readings_, queues_);
     }
 

@@ -40,15 +40,15 @@ class PartitionSet {
     Exit leave(FlowId flow);
 
     bool contains(FlowId flow) const;
-    PartitionId partition_of(FlowId flow) const;               ///< kNone if not a member
-    PartitionId partition_of_resource(ResourceId r) const;     ///< kNone if nobody uses it
-    const std::vector<FlowId>& flows(PartitionId id) const;    ///< in no particular order
+    PartitionId partition_of(FlowId flow) const;             ///< kNone if not a member
+    PartitionId partition_of_resource(ResourceId r) const;   ///< kNone if nobody uses it
+    const std::vector<FlowId>& flows(PartitionId id) const;  ///< in no particular order
     /// Resources in use, in no particular order.
     const std::vector<ResourceId>& resources(PartitionId id) const;
     const std::vector<ResourceId>& resources_of(FlowId flow) const;
-    std::vector<PartitionId> partitions() const;               ///< ascending
+    std::vector<PartitionId> partitions() const;  ///< ascending
     std::size_t count() const;
-    std::size_t largest() const;                               ///< flows in the largest one, 0: none
+    std::size_t largest() const;  ///< flows in the largest one, 0: none
 };
 
 }  // namespace sluice

@@ -53,8 +53,8 @@ Tick sawtooth_period(const GroupFacts& facts) {
         case congestion::Law::timely: {
             const congestion::TimelyParameters& timely = facts.congestion.timely;
             const double share = static_cast<double>(facts.line_rate) / flows_of(facts);
-            const double steps = share / static_cast<double>(std::max<std::int64_t>(
-                                             timely.hyper_rate, 1));
+            const double steps =
+                share / static_cast<double>(std::max<std::int64_t>(timely.hyper_rate, 1));
             const Tick trip = std::max(facts.base_rtt, timely.t_low / 2);
             return static_cast<Tick>(std::max(steps, 1.0) * static_cast<double>(trip));
         }
@@ -78,8 +78,8 @@ DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& fa
     const double bdp_bytes = bdp_packets(facts) * static_cast<double>(facts.payload);
     fill(full.eps_q, full.theta * bdp_bytes + 4 * static_cast<double>(facts.payload));
     fill(full.stable_rounds, 3);
-    fill(full.tolerance, 0.01);
-    fill(full.growth, 8.0);
+    fill(full.tolerance, 0.03);
+    fill(full.growth, 32.0);
     return full;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "core/steady/defaults.h"
@@ -15,8 +14,10 @@ namespace sluice::steady {
 namespace {
 
 /// Standard errors that an uncertain change or mean is taken to be off by.
-constexpr double kChangeErrors = 2;
+constexpr double kChangeErrors = 1;
 constexpr double kMeanErrors = 1;
+/// Round trips, queues included, that a span covers.
+constexpr Tick kRoundTrips = 4;
 /// Bytes in flight may move by this many tolerances of their mean while a skip lasts: what fills a
 /// queue ends in marks, pauses or drops, however flat the rates are.
 constexpr double kFlightTolerances = 10;
@@ -111,8 +112,7 @@ class GuardedDetector final : public Detector {
                 sum += value;
             }
             if (given_.metric == Metric::hygra) {
-                return largest - least >=
-                       settings_.eps_bw * static_cast<double>(facts_.line_rate);
+                return largest - least >= settings_.eps_bw * static_cast<double>(facts_.line_rate);
             }
             return largest - least >= settings_.theta * sum / static_cast<double>(kBlocks);
         };
@@ -156,13 +156,8 @@ class GuardedDetector final : public Detector {
         const auto span = static_cast<double>(history_.span(level));
         const Line rate = fit_line(rates);
         const double room = settings_.tolerance - kMeanErrors * rate.mean_error / rate.mean;
-        static const int mode = std::getenv("XM") ? std::atoi(std::getenv("XM")) : 0;
-        static const double ce = std::getenv("XC") ? std::atof(std::getenv("XC")) : 2;
-        static const double lagw = std::getenv("XL") ? std::atof(std::getenv("XL")) : 1;
         const double drift =
-            (mode == 1 ? std::max(std::abs(rate.change), ce * rate.change_error)
-                       : std::abs(rate.change) + ce * rate.change_error) /
-            rate.mean / span;
+            (std::abs(rate.change) + kChangeErrors * rate.change_error) / rate.mean / span;
         if (room <= 0) {
             return 0;
         }
@@ -170,14 +165,17 @@ class GuardedDetector final : public Detector {
         // behind by as much: bytes are off by drift x (span + skipped + skip) / 2.
         double skip = limit;
         if (drift * kUnlimited > 2 * room) {
-            skip = std::min(skip, 2 * room / drift - span - lagw * static_cast<double>(skipped_));
+            skip = std::min(skip, 2 * room / drift - span - static_cast<double>(skipped_));
         }
         const Line flight = fit_line(flights);
-        const double flight_drift =
-            (std::abs(flight.change) + flight.change_error) / span;
-        const double flight_room =
-            kFlightTolerances * settings_.tolerance * flight.mean +
-            static_cast<double>(facts_.payload);
+        // Its round trip with all queues, by Little's law: what it has not seen come round it does
+        // not know, and with a deep queue that is many base round trips.
+        if (span * rate.mean < static_cast<double>(kRoundTrips) * flight.mean) {
+            return 0;
+        }
+        const double flight_drift = (std::abs(flight.change) + flight.change_error) / span;
+        const double flight_room = kFlightTolerances * settings_.tolerance * flight.mean +
+                                   static_cast<double>(facts_.payload);
         if (flight_drift * kUnlimited > flight_room) {
             skip = std::min(skip, flight_room / flight_drift);
         }
@@ -280,7 +278,7 @@ class GuardedDetector final : public Detector {
     int confirmed_ = 0;
     Tick probe_until_ = 0;
     int stable_rounds_ = 0;
-    std::size_t worst_flow_ = 0;  ///< the last to fail: asked first
+    std::size_t worst_flow_ = 0;   ///< the last to fail: asked first
     const char* reason_ = "span";  ///< of the last level judged
     Verdict verdict_;
 };

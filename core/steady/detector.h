@@ -32,9 +32,9 @@ struct FlowReading {
 /// What a detector knows of a group before the first reading.
 struct GroupFacts {
     congestion::Parameters congestion;
-    Tick base_rtt = 0;           ///< the largest of its flows
-    std::int64_t line_rate = 0;  ///< the largest of its flows' NICs, bits/s
-    std::int64_t payload = 1000; ///< bytes of a full packet
+    Tick base_rtt = 0;            ///< the largest of its flows
+    std::int64_t line_rate = 0;   ///< the largest of its flows' NICs, bits/s
+    std::int64_t payload = 1000;  ///< bytes of a full packet
     std::size_t flows = 0;
     std::size_t ports = 0;
 };
@@ -76,8 +76,9 @@ struct DetectorSettings {
     double eps_bw = 0;      ///< hygra: range of bandwidth, relative to line rate (eq. 1)
     double eps_q = 0;       ///< hygra: range of queue depth, bytes
     int stable_rounds = 0;  ///< hygra: N_stable
-    double tolerance = 0;   ///< bounded trend: error of a flow's bytes, relative, that skips may cause
-    double growth = 0;      ///< first skip at most this many spans; doubles with every confirmed one
+    double tolerance =
+        0;              ///< bounded trend: error of a flow's bytes, relative, that skips may cause
+    double growth = 0;  ///< first skip at most this many spans; doubles with every confirmed one
 };
 
 const char* metric_name(Metric metric);

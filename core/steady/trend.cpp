@@ -20,8 +20,7 @@ Line fit_line(const std::array<double, kBlocks>& blocks) {
     const double slope = moment / spread;  // per block
     double squares = 0;
     for (std::size_t i = 0; i < kBlocks; ++i) {
-        const double residual =
-            blocks[i] - line.mean - slope * (static_cast<double>(i) - middle);
+        const double residual = blocks[i] - line.mean - slope * (static_cast<double>(i) - middle);
         squares += residual * residual;
     }
     const double deviation = std::sqrt(squares / (n - 2));

@@ -11,9 +11,9 @@ namespace sluice::steady {
 
 struct Line {
     double mean = 0;
-    double change = 0;          ///< of the fitted line over the whole span
-    double change_error = 0;    ///< standard error of `change`
-    double mean_error = 0;      ///< standard error of the mean
+    double change = 0;        ///< of the fitted line over the whole span
+    double change_error = 0;  ///< standard error of `change`
+    double mean_error = 0;    ///< standard error of the mean
 };
 
 /// Through the means of kBlocks blocks of equal length.
