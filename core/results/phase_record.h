@@ -31,9 +31,9 @@ struct PhaseRecord {
     Tick start = 0;
     Tick end = 0;
     PhaseEnd ended_by = PhaseEnd::run_end;
-    std::uint32_t flows = 0;          ///< when it began
-    std::int64_t bytes_skipped = 0;   ///< payload, over its flows
-    std::int64_t hops_saved = 0;      ///< packet-hops
+    std::uint32_t flows = 0;         ///< when it began
+    std::int64_t bytes_skipped = 0;  ///< payload, over its flows
+    std::int64_t hops_saved = 0;     ///< packet-hops
 };
 
 /// "unsteady", "steady"; "steady found", "flow entered", ...
