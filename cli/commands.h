@@ -27,6 +27,7 @@ struct RunOptions {
     std::string out;                ///< overrides the scenario's output folder
     std::vector<std::string> sets;  ///< "key=value"
     int threads = 1;
+    bool no_skip = false;  ///< hybrid mode: all else on, nothing is skipped
     bool quiet = false;
 };
 

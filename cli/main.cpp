@@ -70,12 +70,14 @@ int run(int argc, char** argv) {
     CLI::App* run_app = app.add_subcommand("run", "Run one experiment");
     run_app->add_option("scenario", options.scenario, "The scenario file")
         ->type_name("SCENARIO.toml");
-    run_app->add_option("--mode", options.mode, "How to simulate: packet");
+    run_app->add_option("--mode", options.mode, "How to simulate: packet, hybrid, flow");
     add_sets(run_app);
     run_app->add_option("--out", options.out, "Output folder (default: runs/NAME)")
         ->type_name("DIR");
     run_app->add_option("--threads", options.threads, "Threads; packet mode runs on one")
         ->check(CLI::Range(1, 4096));
+    run_app->add_flag("--no-skip", options.no_skip,
+                      "Mode hybrid: skip nothing, to see what skipping costs and gains");
     run_app->add_flag("--quiet", options.quiet, "Print nothing but errors");
     run_app->add_option("--hpcc", options.hpcc, "Run an HPCC ns-3 experiment instead")
         ->type_name("config.txt");
