@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/results/fct_line.h"
+#include "core/results/output_folder.h"
 #include "core/results/summary.h"
 #include "core/results/trace_writer.h"
 
@@ -70,40 +71,12 @@ const char* lane_name(TraceLane lane) {
     throw InternalError("unknown trace lane");
 }
 
-/// Makes the folder; returns the topmost one that did not exist before, or an empty path.
-fs::path make_folder(const std::string& directory) {
-    if (directory.empty()) {
-        throw ConfigError("the output folder has no name");
-    }
-    const fs::path wanted = fs::absolute(directory).lexically_normal();
-    fs::path created;
-    std::error_code error;
-    for (fs::path at = wanted; !at.empty() && !fs::exists(at, error); at = at.parent_path()) {
-        created = at;
-        if (at == at.parent_path()) {
-            break;
-        }
-    }
-    fs::create_directories(wanted, error);
-    if (error) {
-        throw ConfigError(directory, 0, "cannot make this output folder: " + error.message());
-    }
-    if (!fs::is_directory(wanted, error)) {
-        throw ConfigError(directory, 0, "is not a folder; outputs need one");
-    }
-    return created;
-}
-
 }  // namespace
 
 struct RunWriter::Impl {
-    Impl(std::string folder, RunInfo run_info, const Topology& network,
+    Impl(const std::string& directory, RunInfo run_info, const Topology& network,
          const std::vector<FlowSpec>& specs, const RunFiles& files)
-        : directory(std::move(folder)),
-          created(make_folder(directory)),
-          info(std::move(run_info)),
-          topology(network),
-          flows(specs) {
+        : folder(directory), info(std::move(run_info)), topology(network), flows(specs) {
         try {
             open(files);
         } catch (...) {
@@ -153,22 +126,10 @@ struct RunWriter::Impl {
         trace.reset();
         fct.reset();
         others.clear();
-        // Removes only what is empty, from the innermost folder outwards.
-        std::error_code error;
-        if (!created.empty()) {
-            fs::path at = fs::absolute(directory).lexically_normal();
-            if (!at.has_filename()) {
-                at = at.parent_path();
-            }
-            while (fs::remove(at, error) && at != created) {
-                at = at.parent_path();
-            }
-        }
+        folder.remove_if_empty();
     }
 
-    std::string path(const std::string& name) const {
-        return (fs::path(directory) / name).string();
-    }
+    std::string path(const std::string& name) const { return folder.file(name); }
 
     void write_ports(const RunOutcome& outcome);
 
@@ -191,8 +152,7 @@ struct RunWriter::Impl {
                                          : "host " + std::to_string(process));
     }
 
-    std::string directory;
-    fs::path created;
+    OutputFolder folder;
     RunInfo info;
     const Topology& topology;
     const std::vector<FlowSpec>& flows;
@@ -226,11 +186,7 @@ void RunWriter::Impl::write_ports(const RunOutcome& outcome) {
                    << kind_name(topology.kind(node)) << ','
                    << std::int64_t{port - topology.first_port(node) + 1} << ','
                    << std::int64_t{topology.neighbor(port)} << ',' << rate << ',' << counts.tx_bytes
-                   << ',';
-        if (packets) {
-            *port_rows << counts.tx_packets;
-        }
-        *port_rows << ','
+                   << ',' << counts.tx_packets << ','
                    << ratio(static_cast<Wide>(counts.tx_bytes) * 8 * kSecond,
                             static_cast<Wide>(rate) * span)
                    << ',';
