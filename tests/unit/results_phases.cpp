@@ -54,6 +54,7 @@ struct Fixture {
         RunOutcome outcome;
         outcome.ports.resize(topology.port_count());
         outcome.ports[0].tx_bytes = 1000;
+        outcome.ports[0].tx_packets = 1;
         outcome.simulated = 8 * kMicrosecond;
         return outcome;
     }
@@ -180,6 +181,6 @@ TEST_CASE("unit.results.flow_mode_leaves_out_what_only_packets_have") {
               .find("\n0,0,1,10000,100,3,dp,1000,0,7999000,8000000,8000000,"
                     "4000000,2.000000,\n") != std::string::npos);
     // 1000 B in 8 us of 100 Gb/s: 8,000 of 800,000 bits.
-    CHECK(f.read("ports.csv").find("\n0,0,host,1,1,100000000000,1000,,0.010000,,,,,\n") !=
+    CHECK(f.read("ports.csv").find("\n0,0,host,1,1,100000000000,1000,1,0.010000,,,,,\n") !=
           std::string::npos);
 }
