@@ -87,15 +87,13 @@ class Compare(CliTest):
         self.assertEqual((result.stdout, result.stderr), ("", ""))
         self.assertEqual(len(self.table("runs/small-compare/compare.json")["rows"]), 1)
 
-    def test_memory_is_each_runs_own(self):
-        # The first run is a hundred times the second; neither may inherit the other's peak.
-        self.write("large.toml", SMALL.replace("\"star\"\nhosts = 4", "\"star\"\nhosts = 4000"))
-        self.succeed("run", "large.toml", "--mode", "flow", "--out", "alone", "--quiet")
-        self.succeed("compare", "large.toml", "--modes", "packet,flow", "--out", "out", "--quiet")
-        alone = self.table("alone/summary.json")["peak_rss_bytes"]
-        packet, flow = (row["peak_rss_bytes"] for row in self.table("out/compare.json")["rows"])
-        self.assertLess(abs(flow - alone), 0.1 * alone)
-        self.assertGreater(packet, flow)
+    def test_memory_is_the_runs_own(self):
+        # Whoever starts a run may be large; the system's usual figure would hold it against the run.
+        self.write("small.toml", SMALL)
+        ballast = bytearray(b"x" * 200_000_000)
+        self.succeed("compare", "small.toml", "--modes", "packet", "--quiet")
+        row, = self.table("runs/small-compare/compare.json")["rows"]
+        self.assertLess(row["peak_rss_bytes"], len(ballast) / 2)
 
     def test_work_left_is_reported_and_compared(self):
         # Host 0 is cut off after some flows of others have finished in both modes.
