@@ -162,6 +162,7 @@ int compare_command(const CompareOptions& options) {
     const OutputFolder folder(directory);
     ComparisonFiles files(folder, options.json);
     std::vector<ModeRuns> runs;
+    runs.reserve(modes.size());
     for (const Mode mode : modes) runs.push_back({mode, folder.file(mode_name(mode)), {}, {}});
 
     const InterruptGuard guard;

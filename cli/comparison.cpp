@@ -124,6 +124,7 @@ double median(std::vector<double> values) {
 RunCosts median_costs(const std::vector<RunCosts>& runs) {
     const auto of = [&](double RunCosts::*figure) {
         std::vector<double> values;
+        values.reserve(runs.size());
         for (const RunCosts& run : runs) values.push_back(run.*figure);
         return median(std::move(values));
     };
