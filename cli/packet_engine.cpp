@@ -57,7 +57,7 @@ step::DriverHooks PacketEngine::driver_hooks(const RunHooks& hooks) {
 void PacketEngine::start(step::DriverHooks hooks) {
     network_->clock().configure(experiment_.link_events, std::move(hooks), experiment_.stop);
     sc_core::sc_start();
-    if (error_ != nullptr) std::rethrow_exception(error_);
+    rethrow();
 }
 
 }  // namespace sluice

@@ -28,7 +28,6 @@ class PacketEngine {
     const Network& network() const { return *network_; }
     double elaboration_seconds() const { return elaboration_.count(); }
 
-  private:
     /// Calls `action` unless an earlier one threw.
     template <typename Action>
     void guarded(Action&& action) {
@@ -39,7 +38,12 @@ class PacketEngine {
             error_ = std::current_exception();
         }
     }
+    /// Throws what a guarded action threw.
+    void rethrow() const {
+        if (error_ != nullptr) std::rethrow_exception(error_);
+    }
 
+  private:
     const Experiment& experiment_;
     std::chrono::steady_clock::time_point begin_;
     Routing routing_;

@@ -5,6 +5,7 @@ namespace sluice {
 
 namespace {
 
+constexpr double kMaxGrowth = 1e9;
 constexpr Bytes kMaxQueueRange{std::int64_t{1} << 40};
 constexpr std::int64_t kMaxRounds = 1'000'000;
 
@@ -37,6 +38,7 @@ PhaseConfig read_phases(ConfigSection section) {
     detector.stable_rounds =
         static_cast<int>(section.integer("stable_rounds", detector.stable_rounds, 0, kMaxRounds));
     detector.tolerance = section.number("tolerance", detector.tolerance, 0, 1);
+    detector.growth = section.number("growth", detector.growth, 0, kMaxGrowth);
     phases.longest_skip = section.time("longest_skip", phases.longest_skip);
     section.finish();
     return phases;
