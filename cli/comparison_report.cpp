@@ -20,6 +20,10 @@ std::string percent(double fraction) {
     return fmt::format("{:.3g}%", 100 * fraction);
 }
 
+std::string factor(double speedup) {
+    return speedup < 1000 ? fmt::format("{:.3g}x", speedup) : fmt::format("{:.0f}x", speedup);
+}
+
 std::string count_or_dash(const std::optional<std::uint64_t>& count) {
     return count ? human_count(static_cast<double>(*count)) : "-";
 }
@@ -105,12 +109,11 @@ std::string comparison_table(const Comparison& comparison) {
     text += fmt::format("  {:<8}{:>10}{:>10}{:>10}{:>7}{:>13}{:>10}{:>10}\n", "mode", "wall",
                         "speed-up", "user", "CPU", "packet-hops", "saved", "peak");
     for (const ComparisonRow& row : comparison.rows) {
-        text +=
-            fmt::format("  {:<8}{:>10}{:>10}{:>10}{:>7}{:>13}{:>10}{:>10}\n", mode_name(row.mode),
-                        human_seconds(row.costs.wall_s), fmt::format("{:.3g}x", row.speedup),
-                        human_seconds(row.costs.user_s),
-                        fmt::format("{:.0f}%", 100 * row.cpu_use()), count_or_dash(row.packet_hops),
-                        count_or_dash(row.hops_saved), human_count(row.costs.peak_rss_bytes) + "B");
+        text += fmt::format(
+            "  {:<8}{:>10}{:>10}{:>10}{:>7}{:>13}{:>10}{:>10}\n", mode_name(row.mode),
+            human_seconds(row.costs.wall_s), factor(row.speedup), human_seconds(row.costs.user_s),
+            fmt::format("{:.0f}%", 100 * row.cpu_use()), count_or_dash(row.packet_hops),
+            count_or_dash(row.hops_saved), human_count(row.costs.peak_rss_bytes) + "B");
     }
     if (comparison.rows.size() == 1) return text;
     text += fmt::format("  {:<8}{:>8}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "errors", "flows", "mean", "p50",

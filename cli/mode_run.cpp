@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/mode_run.h"
 
+#include "cli/flow_mode_run.h"
 #include "cli/hybrid_run.h"
 #include "cli/packet_run.h"
 #include "core/error.h"
@@ -18,7 +19,8 @@ std::unique_ptr<ModeRun> make(const Experiment& experiment) {
 
 const std::vector<std::pair<Mode, Maker>>& makers() {
     static const std::vector<std::pair<Mode, Maker>> kMakers{{Mode::packet, make<PacketRun>},
-                                                             {Mode::hybrid, make<HybridRun>}};
+                                                             {Mode::hybrid, make<HybridRun>},
+                                                             {Mode::flow, make<FlowModeRun>}};
     return kMakers;
 }
 
