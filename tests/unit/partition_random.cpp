@@ -109,14 +109,15 @@ TEST_CASE("unit.partition.random.pairs_on_a_fat_tree") {
 TEST_CASE("unit.partition.random.incast_hubs") {
     // Three receivers; a flow in thirty goes to two of them, and holds their partitions together.
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        const std::size_t splits = run_random(seed, 90, 6 + 90, 1500, [](FlowId flow, Draws& draws) {
-            const ResourceId hub = draws.below(3);
-            Uses uses{2 * hub + 1, 6 + flow, 2 * hub};
-            if (draws.below(30) == 0) {
-                uses.push_back(2 * ((hub + 1) % 3));
-            }
-            return uses;
-        });
+        const std::size_t splits =
+            run_random(seed, 90, 6 + 90, 1500, [](FlowId flow, Draws& draws) {
+                const ResourceId hub = draws.below(3);
+                Uses uses{2 * hub + 1, 6 + flow, 2 * hub};
+                if (draws.below(30) == 0) {
+                    uses.push_back(2 * ((hub + 1) % 3));
+                }
+                return uses;
+            });
         CHECK(splits > 2);
     }
 }
@@ -148,6 +149,22 @@ TEST_CASE("unit.partition.random.sparse_graphs") {
                 }
                 return uses;
             });
+        CHECK(splits > 20);
+    }
+}
+
+TEST_CASE("unit.partition.random.wide_flows_over_clusters") {
+    // Clusters of 5 resources with flows of two, and a few flows over 10 resources of any cluster:
+    // one leave starts up to ten searches, of which some join, some finish, and many parts appear.
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        const std::size_t splits = run_random(seed, 50, 60, 2000, [](FlowId flow, Draws& draws) {
+            Uses uses;
+            const ResourceId cluster = 5 * draws.below(12);
+            for (int n = flow < 4 ? 10 : 2; n > 0; --n) {
+                uses.push_back(flow < 4 ? draws.below(60) : cluster + draws.below(5));
+            }
+            return uses;
+        });
         CHECK(splits > 20);
     }
 }
