@@ -9,8 +9,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
+#include <ctime>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <set>
 #include <stdexcept>
@@ -68,6 +69,8 @@ struct Run {
     std::vector<std::uint32_t> completed;
     Clock::time_point first;  ///< the first completion
     Clock::time_point last;
+    std::clock_t first_cpu = 0;
+    std::clock_t last_cpu = 0;
 };
 
 /// Keeps one flow of the closed loop under way.
@@ -79,8 +82,12 @@ void sender(Run& run, std::uint32_t flow_id) {
         if (run.completed.size() == run.wanted) break;
         flow.finish = s4u::Engine::get_clock();
         run.completed.push_back(flow_id);
-        if (run.completed.size() == 1) run.first = Clock::now();
         run.last = Clock::now();
+        run.last_cpu = std::clock();
+        if (run.completed.size() == 1) {
+            run.first = run.last;
+            run.first_cpu = run.last_cpu;
+        }
         if (run.completed.size() == run.wanted) break;
     }
     s4u::Actor::kill_all();
@@ -155,7 +162,9 @@ int main(int argc, char** argv) {
         const std::chrono::duration<double> start = run.first - begin;
         std::cout.precision(9);
         std::cout << "{\"completions\": " << run.completed.size()
-                  << ", \"wall_s\": " << loop.count() << ", \"completions_per_s\": "
+                  << ", \"wall_s\": " << loop.count() << ", \"cpu_s\": "
+                  << static_cast<double>(run.last_cpu - run.first_cpu) / CLOCKS_PER_SEC
+                  << ", \"completions_per_s\": "
                   << static_cast<double>(run.completed.size() - 1) / loop.count()
                   << ", \"first_s\": " << start.count() << "}\n";
     } catch (const std::exception& error) {
