@@ -19,6 +19,7 @@ SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 # Folder -> the folders that its files may include. The longest matching folder counts.
 FOLDERS = {
     "core": ["core"],
+    "core/hybrid": ["core", "flowlevel"],
     "flowlevel": ["flowlevel", "core"],
     "workloads": ["workloads", "core"],
     "models": ["models", "core"],
