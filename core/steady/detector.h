@@ -61,7 +61,7 @@ class Detector {
     /// True if this detector reads `queues`; otherwise callers may pass none.
     virtual bool reads_queues() const = 0;
     virtual Verdict judge() const = 0;
-    /// A skip of `skipped` was made on the last verdict. What follows is the probe that confirms it
+    /// A skip of `skipped` (as cut short by the caller) was made on the last verdict. What follows is the probe that confirms it
     /// or not; the next verdict may allow a longer one.
     virtual void resumed(Tick skipped) = 0;
 };
