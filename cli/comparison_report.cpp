@@ -19,6 +19,7 @@ std::string percent(double fraction) {
     constexpr double kSmallest = 1e-6;
     if (fraction == 0) return "0";
     if (fraction < kSmallest) return "<0.0001%";
+    if (fraction < 100 * kSmallest) return fmt::format("{:.4f}%", 100 * fraction);
     return fmt::format("{:.3g}%", 100 * fraction);
 }
 
