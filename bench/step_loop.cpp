@@ -41,11 +41,11 @@ void run(const char* path, const char* driver) {
         }
         step::SwitchScratch scratch;
         step::LaneDriver lane(store, experiment.link_events, {});
-        lane.advance(experiment.stop, [&](NodeId node, Tick from, Tick to) {
-            if (world.is_host[node] != 0) {
-                step::host_step(world, node, to);
+        lane.advance(experiment.stop, [&](const step::Cell& cell, Tick from, Tick to) {
+            if (world.is_host[cell.node] != 0) {
+                step::host_step(world, cell, to);
             } else {
-                step::switch_step(world, scratch, node, from, to);
+                step::switch_step(world, scratch, cell, from, to);
             }
         });
         step::free_scratch(scratch);

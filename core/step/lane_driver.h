@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Advances one lane window by window and does what happens between windows: link events, queue
 /// samples, reports. Shared by the SystemC partition clock and by plain loops; they differ only in
-/// how a node's step is called.
+/// how a cell's step is called.
 #pragma once
 
 #include <algorithm>
@@ -60,10 +60,10 @@ class LaneDriver {
     /// The next instant at which this lane has something to do.
     Tick next() const { return std::min(next_instant(store_.world()), next_cut()); }
 
-    /// Executes everything before `limit`. `step_node(node, begin, end)` steps a node;
+    /// Executes everything before `limit`. `step_cell(cell, begin, end)` steps a node;
     /// `after_window()` runs after each window. Returns next(), or kNever once stopped.
-    template <class StepNode, class AfterWindow>
-    Tick advance(Tick limit, StepNode&& step_node, AfterWindow&& after_window) {
+    template <class StepCell, class AfterWindow>
+    Tick advance(Tick limit, StepCell&& step_cell, AfterWindow&& after_window) {
         World& world = store_.world();
         while (!stopped_) {
             const Tick begin = next_instant(world);
@@ -80,7 +80,7 @@ class LaneDriver {
                 break;
             }
             const Tick end = std::min({begin + world.lookahead, cut, limit});
-            run_window(world, begin, end, step_node);
+            run_window(world, begin, end, step_cell);
             now_ = end;
             ++windows_;
             after_window();
@@ -92,9 +92,9 @@ class LaneDriver {
         return stopped_ ? kNever : next();
     }
 
-    template <class StepNode>
-    Tick advance(Tick limit, StepNode&& step_node) {
-        return advance(limit, std::forward<StepNode>(step_node), [] {});
+    template <class StepCell>
+    Tick advance(Tick limit, StepCell&& step_cell) {
+        return advance(limit, std::forward<StepCell>(step_cell), [] {});
     }
 
   private:

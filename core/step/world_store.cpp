@@ -2,6 +2,7 @@
 #include "core/step/world_store.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -130,6 +131,8 @@ WorldStore::~WorldStore() {
     }
     release(world_.finished);
     release(world_.changed);
+    release(world_.went_back);
+    release(world_.announced);
 }
 
 void WorldStore::check_format() const {
@@ -183,6 +186,8 @@ void WorldStore::build_ports() {
     decision_.assign(ports, kNever);
     host_port_.resize(ports);
     host_.resize(nodes);
+    home_.resize(nodes);
+    std::iota(home_.begin(), home_.end(), CellId{0});
     wake_.assign(nodes, kNever);
     block_wake_.assign((nodes + 63) / 64, kNever);
     std::vector<std::int64_t> rates;
@@ -192,7 +197,7 @@ void WorldStore::build_ports() {
         egress.delay = topology_.delay(p);
         egress.serialization = serialization_table(rate).data();
         egress.peer = topology_.peer_of(p);
-        egress.peer_node = topology_.neighbor(p);
+        egress.peer_cell = topology_.neighbor(p);
         egress.line_rate = rate.bits_per_second;
         ingress_[p].loss = topology_.links()[topology_.link_of(p)].loss;
         auto known = std::find(rates.begin(), rates.end(), rate.bits_per_second);
@@ -227,6 +232,8 @@ void WorldStore::build_ports() {
     world_.decision = decision_.data();
     world_.host = host_.data();
     world_.host_port = host_port_.data();
+    world_.cell_count = world_.node_count;
+    world_.home = home_.data();
     world_.wake = wake_.data();
     world_.block_wake = block_wake_.data();
 }
@@ -433,7 +440,7 @@ void WorldStore::drop_queue(PortId port, Tick now) {
                     static_cast<std::uint8_t>(ingress_[in].paused & ~(1U << queue));
                 --buffer.paused_classes;
                 send_pfc(world_, in, queue, false, now);
-                wake_node(world_, node, now);
+                wake_cell(world_, node, now);
             }
         }
         egress.class_bytes[queue] = 0;
@@ -524,7 +531,7 @@ void WorldStore::reroute(Tick now) {
         for (PortId p = first_port_[host]; p < first_port_[host + 1]; ++p) {
             decide(world_, p, now);
             if (decision_[p] != kNever) {
-                wake_node(world_, host, decision_[p]);
+                wake_cell(world_, host, decision_[p]);
             }
         }
     }

@@ -90,6 +90,7 @@ class WorldStore {
     std::vector<Buffer> buffer_;
     std::vector<Host> host_;
     std::vector<HostPort> host_port_;
+    std::vector<CellId> home_;
     std::vector<Tick> wake_;
     std::vector<Tick> block_wake_;
     std::vector<FlowRoute> route_;

@@ -45,17 +45,17 @@ void PartitionClock::start_of_simulation() {
 
 void PartitionClock::run() {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
-    const auto step_node = [this](NodeId node, Tick begin, Tick end) {
-        Node* const module = nodes_[node];
+    const auto step_cell = [this](const step::Cell& cell, Tick begin, Tick end) {
+        Node* const module = nodes_[cell.node];
         if (module != nullptr) {
-            module->step(begin, end);
+            module->step(cell, begin, end);
         } else {
-            store_.world().wake[node] = kNever;
+            store_.world().wake[cell.id] = kNever;
         }
     };
     Tick next = kNever;
     if (foreign_.empty()) {
-        next = driver_->advance(std::min(now + kRunAhead + 1, stop_), step_node);
+        next = driver_->advance(std::min(now + kRunAhead + 1, stop_), step_cell);
     } else {
         // A foreign model may send at any instant from `now` on; its packet takes at least the
         // lookahead to arrive, and as long as the quantum says.
@@ -65,7 +65,7 @@ void PartitionClock::run() {
         next = driver_->next();
         while (next < limit && !driver_->stopped()) {
             const Tick end = std::min(next + lookahead, limit);
-            next = driver_->advance(end, step_node, [this] { hand_over(); });
+            next = driver_->advance(end, step_cell, [this] { hand_over(); });
         }
     }
     finished_ = driver_->stopped() || next >= stop_ || next == kNever;
@@ -121,7 +121,7 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
     ring.push(world.memory, copy);
     if (first) {
         world.arrival[port] = at;
-        step::wake_node(world, store_.topology().node_of(port), at);
+        step::wake_cell(world, step::cell_of(world, port), at);
     }
     wake();
 }

@@ -64,9 +64,9 @@ void check_same_results(const Network& network, const std::vector<FlowResult>& e
 class CountingSwitch : public Switch {
   public:
     using Switch::Switch;
-    void step(Tick begin, Tick end) override {
+    void step(const step::Cell& cell, Tick begin, Tick end) override {
         ++windows;
-        Switch::step(begin, end);
+        Switch::step(cell, begin, end);
     }
     std::uint64_t windows = 0;
 };
