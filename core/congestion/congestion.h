@@ -46,6 +46,10 @@ SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameter
 SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick now);
 /// Moves the law's own instants by `dt`: the flow's local time stood still meanwhile.
 SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt);
+/// `bytes` of what is in flight have left the flow, and what came after them was renumbered: marks
+/// that the law holds in the sequence space follow, but not below `acked`.
+SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,
+                             std::int64_t bytes);
 /// Bytes that may be in flight; a very large number without a window.
 /// max_window x rate / line_rate, truncated, under variable_window, at least 1.
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters);

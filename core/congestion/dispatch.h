@@ -59,6 +59,25 @@ SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt)
     }
 }
 
+SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,
+                             std::int64_t bytes) {
+    const auto earlier = [&](std::int64_t& mark) {
+        if (mark > acked) {
+            mark = larger(mark - bytes, acked);
+        }
+    };
+    switch (parameters.law) {
+        case Law::none:
+        case Law::dcqcn: break;
+        case Law::hpcc: earlier(state.hpcc.last_update); break;
+        case Law::timely: earlier(state.timely.last_update); break;
+        case Law::dctcp:
+            earlier(state.dctcp.last_update);
+            earlier(state.dctcp.high_seq);
+            break;
+    }
+}
+
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters) {
     constexpr std::int64_t kUnbounded = std::int64_t{1} << 62;
     if (state.max_window == 0) {

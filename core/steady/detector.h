@@ -72,14 +72,19 @@ enum class Metric : std::uint8_t { hygra, rate, inflight, queue };
 struct DetectorSettings {
     Metric metric = Metric::rate;
     double theta = 0;       ///< rate, inflight, queue: relative range (Wormhole eq. 6)
-    Tick span = 0;          ///< observed time, l x the sampling period
+    Tick span = 0;          ///< least observed time, l x the sampling period
     double eps_bw = 0;      ///< hygra: range of bandwidth, relative to line rate (eq. 1)
     double eps_q = 0;       ///< hygra: range of queue depth, bytes
     int stable_rounds = 0;  ///< hygra: N_stable
-    double tolerance = 0;   ///< bounded trend: error of bytes carried that a skip may cause
+    double tolerance =
+        0;              ///< bounded trend: error of a flow's bytes, relative, that skips may cause
+    double growth = 0;  ///< first skip at most this many spans; doubles with every confirmed one
 };
 
 const char* metric_name(Metric metric);
+
+/// `settings` with every value that was left open filled in for this group.
+DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& facts);
 
 std::unique_ptr<Detector> make_detector(const DetectorSettings& settings);
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/step/partition_tracker.h"
 #include "core/step/window_loop.h"
 #include "core/step/world_store.h"
 
@@ -52,6 +53,10 @@ class LaneDriver {
     LaneDriver(const LaneDriver&) = delete;
     LaneDriver& operator=(const LaneDriver&) = delete;
 
+    /// Keeps partitions and lets their supervisor look between windows. Before the first window;
+    /// `tracker` must outlive the driver.
+    void supervise(PartitionTracker& tracker) { tracker_ = &tracker; }
+
     /// Everything before this instant has been executed.
     Tick now() const { return now_; }
     bool stopped() const { return stopped_; }
@@ -83,6 +88,9 @@ class LaneDriver {
             run_window(world, begin, end, step_cell);
             now_ = end;
             ++windows_;
+            if (tracker_ != nullptr) {
+                tracker_->update(end);
+            }
             after_window();
             if ((windows_ & 255U) == 0 || end >= next_progress_) {
                 report();
@@ -100,7 +108,10 @@ class LaneDriver {
   private:
     Tick next_cut() const {
         const bool pending = next_event_ < events_.size() && !at_rest();
-        return std::min(pending ? events_[next_event_].at : kNever, next_sample_);
+        const Tick at = std::min(pending ? events_[next_event_].at : kNever, next_sample_);
+        // Nothing left to do is the end, however much there would be to look at.
+        const bool watched = tracker_ != nullptr && next_instant(store_.world()) != kNever;
+        return watched ? std::min(at, tracker_->supervisor().next_cut()) : at;
     }
 
     /// Nothing is under way and nothing will start: a link event would change nothing.
@@ -117,8 +128,20 @@ class LaneDriver {
                 next_sample_ = kNever;
             }
         }
+        const bool links = next_event_ < events_.size() && events_[next_event_].at == at;
+        if (links && tracker_ != nullptr) {
+            tracker_->supervisor().before_link_event(at);
+        }
         for (; next_event_ < events_.size() && events_[next_event_].at == at; ++next_event_) {
             store_.set_link(events_[next_event_].link, events_[next_event_].up, at);
+        }
+        if (tracker_ != nullptr) {
+            if (links) {
+                tracker_->reroute(at);
+            }
+            if (tracker_->supervisor().next_cut() <= at) {
+                tracker_->supervisor().at_cut(at);
+            }
         }
     }
 
@@ -156,6 +179,7 @@ class LaneDriver {
     std::vector<LinkEvent> events_;
     std::size_t next_event_ = 0;
     DriverHooks hooks_;
+    PartitionTracker* tracker_ = nullptr;
     Tick next_sample_ = kNever;
     Tick next_progress_ = kNever;
     std::chrono::steady_clock::time_point last_wall_ = std::chrono::steady_clock::now();

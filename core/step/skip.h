@@ -10,7 +10,7 @@
 /// was executed. Between windows only.
 #pragma once
 
-#include "core/step/timers.h"
+#include "core/step/sender.h"
 
 namespace sluice::step {
 
@@ -76,6 +76,19 @@ inline void shorten_flow(World& world, FlowId flow, std::int64_t packets) {
     sender.packets -= fewer;
     sender.size -= packets * world.payload;
     world.receiver[flow].packets -= fewer;
+}
+
+/// Takes `packets` full packets of an active flow out of the network, which are no longer in any
+/// queue or link; those behind them have been renumbered. The flow is that much shorter.
+inline void remove_in_flight(World& world, FlowId flow, std::uint32_t packets) {
+    Sender& sender = world.senders[world.sender_of[flow]];
+    const std::int64_t bytes = std::int64_t{packets} * world.payload;
+    sender.next -= packets;
+    sender.high -= packets;
+    sender.next_bytes -= bytes;
+    shorten_flow(world, flow, packets);
+    congestion::rewind(sender.cc, world.config->congestion, sender.una_bytes, bytes);
+    update_ready(world, sender);
 }
 
 /// Recomputes from when a node has something to do, after its ports were moved.

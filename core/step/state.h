@@ -213,6 +213,9 @@ struct Callbacks {
     void (*timer)(void* context, NodeId host, std::uint64_t token, Tick now) = nullptr;
     void* pfc_context = nullptr;
     void (*pfc)(void* context, PortId port, bool pause, Tick now) = nullptr;
+    /// An application has set a timer of another host.
+    void* call_set_context = nullptr;
+    void (*call_set)(void* context, NodeId host, Tick at) = nullptr;
     /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
     PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
 };

@@ -26,10 +26,13 @@ class Supervisor {
     /// Called before the partitions that it touches are merged: those that skip skip back to `now`.
     virtual void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) = 0;
     virtual void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) = 0;
-    /// `flow` has left the network and its partition.
-    virtual void after_exit(FlowId flow, const PartitionSet::Exit& exit, Tick now) = 0;
+    /// `flow` has left the network and its partition, `from`.
+    virtual void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
+                            Tick now) = 0;
     /// Links fail or are repaired at `now`: every partition that skips skips back to `now`.
     virtual void before_link_event(Tick now) = 0;
+    /// A timer at `at` was set for `host` by another host.
+    virtual void call_set(NodeId host, Tick at) = 0;
 };
 
 }  // namespace sluice::step

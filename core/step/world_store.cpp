@@ -65,6 +65,10 @@ class WorldStore::Services : public HostServices {
                                 " is earlier than now plus the lookahead");
         }
         schedule(store_.world_, host, Timer{at, TimerKind::application, 0, token});
+        const Callbacks& callbacks = store_.world_.callbacks;
+        if (host != host_ && callbacks.call_set != nullptr) {
+            callbacks.call_set(callbacks.call_set_context, host, at);
+        }
     }
     Tick lookahead() const override { return store_.world_.lookahead; }
 
@@ -578,6 +582,14 @@ void WorldStore::timer(void* self, NodeId host, std::uint64_t token, Tick now) {
     store.application_->on_timer(host, token, now, services);
 }
 
+void WorldStore::add_skipped(PortId port, std::int64_t packets, std::int64_t bytes) {
+    if (skipped_.empty()) {
+        skipped_.resize(egress_.size());
+    }
+    skipped_[port].packets += packets;
+    skipped_[port].bytes += bytes;
+}
+
 std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
     std::vector<PortStatistics> all(egress_.size());
     for (std::size_t p = 0; p < egress_.size(); ++p) {
@@ -585,6 +597,10 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
         PortStatistics& port = all[p];
         port.tx_bytes = egress.tx_bytes;
         port.tx_packets = egress.tx_packets;
+        if (!skipped_.empty()) {
+            port.tx_bytes += skipped_[p].bytes;
+            port.tx_packets += skipped_[p].packets;
+        }
         port.max_queue_bytes = egress.max_queued_bytes;
         port.ecn_marks = egress.ecn_marks;
         port.drops = egress.drops;

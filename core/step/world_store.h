@@ -33,6 +33,8 @@ class WorldStore {
     World& world() { return world_; }
     const World& world() const { return world_; }
     const Topology& topology() const { return topology_; }
+    const Routing& routing() const { return routing_; }
+    const std::vector<FlowSpec>& flows() const { return flows_; }
 
     /// Puts every flow with a start time into its host's timers and calls
     /// Application::on_begin for every host. Once, before the first window.
@@ -42,6 +44,10 @@ class WorldStore {
     /// queued for it are lost, routes are recomputed, queue pairs move to ports that still lead
     /// to their destinations.
     void set_link(LinkId link, bool up, Tick now);
+
+    /// Frames that skipped time would have put on the wire of `port`: part of its statistics, not of
+    /// the executed packet-hops.
+    void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);
 
     const std::vector<FlowResult>& results() const { return results_; }
     std::vector<PortStatistics> port_statistics(Tick now) const;
@@ -99,6 +105,11 @@ class WorldStore {
     std::vector<FlowResult> results_;
     std::vector<std::int64_t> flow_window_;
     std::vector<Tick> flow_base_rtt_;
+    struct Skipped {
+        std::int64_t packets = 0;
+        std::int64_t bytes = 0;
+    };
+    std::vector<Skipped> skipped_;  ///< by port, empty until something is skipped
     std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
 };
 

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hybrid/phase_controller.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice::hybrid {
+
+namespace {
+
+constexpr double kTicksPerSecond = 1e12;
+
+/// The least multiple of `period` after `at`: groups are looked at together, so that windows are
+/// cut less often.
+Tick next_on_grid(Tick at, Tick period) { return (at / period + 1) * period; }
+
+std::int64_t whole(double packets) { return static_cast<std::int64_t>(packets); }
+
+}  // namespace
+
+/// What the controller keeps of a group.
+struct PhaseController::State {
+    std::uint32_t id = 0;
+    bool dirty = true;        ///< its flows have changed since they were listed
+    bool has_extent = false;  ///< ports, hosts and switches are listed
+    Tick changed = 0;         ///< when its flows last changed
+    Tick cut = kNever;
+    Tick since = 0;  ///< the present phase began
+    std::uint32_t flows_at_start = 0;
+    Tick period = 0;
+
+    Group group;
+    std::unique_ptr<steady::Detector> detector;
+    std::vector<PortId> queue_ports;
+    std::vector<steady::FlowReading> readings;
+    std::vector<std::int64_t> queues;
+    Tick skipped = 0;  ///< since the detector was reset
+    Tick rtt = 0;
+
+    bool skipping = false;
+    Tick until = 0;
+    PhaseEnd planned_end = PhaseEnd::cap;
+    std::vector<double> rate;   ///< by flow of the group: packets per tick
+    std::vector<double> carry;  ///< fractions of packets from earlier skips
+    std::vector<std::int64_t> packets;
+
+    std::int64_t advance_by(std::size_t flow, Tick dt) const {
+        return whole(rate[flow] * static_cast<double>(dt) + carry[flow]);
+    }
+};
+
+PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
+                                 const PhaseConfig& config, Tick stop)
+    : engine_(engine), partitions_(partitions), config_(config), stop_(stop) {}
+
+PhaseController::~PhaseController() = default;
+
+std::uint32_t PhaseController::group_of(PartitionId id) const {
+    return config_.scope == PhaseScope::network ? 0 : id;
+}
+
+PhaseController::State& PhaseController::open(std::uint32_t id, Tick now) {
+    if (groups_.size() <= id) {
+        groups_.resize(id + 1);
+    }
+    if (groups_[id] == nullptr) {
+        groups_[id] = std::make_unique<State>();
+        groups_[id]->id = id;
+        groups_[id]->since = now;
+        groups_[id]->detector = steady::make_detector(config_.detector);
+    }
+    return *groups_[id];
+}
+
+void PhaseController::close(std::uint32_t id, Tick now, PhaseEnd why) {
+    State& state = *groups_[id];
+    report(state, Phase::unsteady, now, why);
+    set_cut(state, kNever);
+    groups_[id].reset();
+}
+
+void PhaseController::set_cut(State& state, Tick at) {
+    if (state.cut != kNever) {
+        cuts_.erase({state.cut, state.id});
+    }
+    state.cut = at;
+    if (at != kNever) {
+        cuts_.insert({at, state.id});
+    }
+}
+
+void PhaseController::changed(std::uint32_t id, Tick now) {
+    State& state = *groups_[id];
+    if (state.dirty && state.cut != kNever) {
+        state.changed = now;  // it will be looked at; there the time since `changed` is asked for
+        return;
+    }
+    state.dirty = true;
+    state.changed = now;
+    set_cut(state, next_on_grid(now + quiet_time_, std::max<Tick>(quiet_time_ / 4, 1)));
+}
+
+Tick PhaseController::next_cut(PartitionId id) const {
+    const std::uint32_t group = group_of(id);
+    return group < groups_.size() && groups_[group] != nullptr ? groups_[group]->cut : kNever;
+}
+
+Tick PhaseController::next_cut() const {
+    const Tick cut = cuts_.empty() ? kNever : cuts_.begin()->first;
+    return calls_.empty() ? cut : std::min(cut, calls_.begin()->first);
+}
+
+void PhaseController::at_cut(PartitionId id, Tick at) {
+    State& state = *groups_[group_of(id)];
+    if (state.cut <= at) {
+        look(state, at);
+    }
+}
+
+void PhaseController::at_cut(Tick at) {
+    while (!cuts_.empty() && cuts_.begin()->first <= at) {
+        look(*groups_[cuts_.begin()->second], at);
+    }
+    run_calls(at);
+}
+
+void PhaseController::before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) {
+    ++statistics_.entries;
+    quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
+    const auto disturb = [&](std::uint32_t id) {
+        if (id < groups_.size() && groups_[id] != nullptr && groups_[id]->skipping) {
+            skip_back(*groups_[id], now, PhaseEnd::flow_entered);
+        }
+    };
+    if (config_.scope == PhaseScope::network) {
+        disturb(0);  // whatever enters the network ends its phase
+    }
+    for (const PartitionId id : touched) {
+        disturb(group_of(id));
+    }
+}
+
+void PhaseController::after_entry(FlowId /*flow*/, const PartitionSet::Entry& entry, Tick now) {
+    statistics_.merges += entry.absorbed.size();
+    statistics_.most_partitions = std::max(statistics_.most_partitions, partitions_.set().count());
+    statistics_.largest_partition =
+        std::max(statistics_.largest_partition, partitions_.set().flows(entry.partition).size());
+    if (config_.scope == PhaseScope::partition) {
+        for (const PartitionId id : entry.absorbed) {
+            close(id, now, PhaseEnd::merged);
+        }
+    }
+    const std::uint32_t id = group_of(entry.partition);
+    State& state = open(id, now);
+    if (state.since == now) {
+        ++state.flows_at_start;
+    }
+    changed(id, now);
+}
+
+void PhaseController::after_exit(FlowId /*flow*/, PartitionId from, const PartitionSet::Exit& exit,
+                                 Tick now) {
+    ++statistics_.exits;
+    statistics_.splits += exit.split_off.size();
+    if (config_.scope == PhaseScope::network) {
+        // Nothing leaves while everything is paused: the group is unsteady.
+        partitions_.set().count() == 0 ? close(0, now, PhaseEnd::idle) : changed(0, now);
+        return;
+    }
+    if (exit.partition == kNone) {
+        close(from, now, PhaseEnd::idle);
+        return;
+    }
+    changed(exit.partition, now);
+    for (const PartitionId id : exit.split_off) {
+        open(id, now).flows_at_start =
+            static_cast<std::uint32_t>(partitions_.set().flows(id).size());
+        changed(id, now);
+    }
+}
+
+void PhaseController::before_link_event(Tick now) {
+    for (const std::unique_ptr<State>& state : groups_) {
+        if (state != nullptr && state->skipping) {
+            skip_back(*state, now, PhaseEnd::link_event);
+        }
+        if (state != nullptr) {
+            changed(state->id, now);
+        }
+    }
+}
+
+void PhaseController::look(State& state, Tick at) {
+    if (state.skipping) {
+        commit(state, state.planned_end);
+        set_cut(state, next_on_grid(at, state.period));
+        return;
+    }
+    if (state.dirty) {
+        if (at < state.changed + quiet_time_) {
+            set_cut(state,
+                    next_on_grid(state.changed + quiet_time_, std::max<Tick>(quiet_time_ / 4, 1)));
+            return;
+        }
+        rebuild(state, at);
+    }
+    sample(state, at);
+}
+
+void PhaseController::rebuild(State& state, Tick /*at*/) {
+    Group& group = state.group;
+    group = Group{};
+    const auto add = [&](PartitionId id) {
+        for (const FlowId flow : partitions_.set().flows(id)) {
+            if (engine_.active(flow)) {
+                group.flows.push_back(flow);
+            }
+        }
+    };
+    if (config_.scope == PhaseScope::network) {
+        for (const PartitionId id : partitions_.set().partitions()) {
+            add(id);
+        }
+    } else {
+        add(state.id);
+    }
+    std::sort(group.flows.begin(), group.flows.end());
+    state.has_extent = false;
+    state.dirty = false;
+    state.skipped = 0;
+    state.carry.assign(group.flows.size(), 0);
+    state.readings.resize(group.flows.size());
+    state.queue_ports.clear();
+    steady::GroupFacts facts;
+    facts.congestion = engine_.law();
+    facts.payload = engine_.payload();
+    facts.flows = group.flows.size();
+    for (const FlowId flow : group.flows) {
+        facts.base_rtt = std::max(facts.base_rtt, engine_.base_rtt(flow));
+        facts.line_rate = std::max(facts.line_rate, engine_.line_rate(flow));
+        if (state.detector->reads_queues()) {
+            // A NIC's own port holds no data but what it sends next.
+            const std::vector<PortId>& data = *engine_.tracks(flow).data;
+            state.queue_ports.insert(state.queue_ports.end(), data.begin() + (data.empty() ? 0 : 1),
+                                     data.end());
+        }
+    }
+    std::sort(state.queue_ports.begin(), state.queue_ports.end());
+    state.queue_ports.erase(std::unique(state.queue_ports.begin(), state.queue_ports.end()),
+                            state.queue_ports.end());
+    facts.ports = state.queue_ports.size();
+    state.queues.resize(state.queue_ports.size());
+    state.rtt = facts.base_rtt;
+    state.period = std::max<Tick>(steady::sampling_period(facts), 1);
+    state.detector->reset(facts);
+}
+
+void PhaseController::sample(State& state, Tick at) {
+    set_cut(state, next_on_grid(at, state.period));
+    if (state.group.flows.empty()) {
+        return;
+    }
+    ++statistics_.samples;
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        state.readings[i] = engine_.reading(state.group.flows[i]);
+        state.readings[i].progress -= state.skipped;
+    }
+    for (std::size_t i = 0; i < state.queue_ports.size(); ++i) {
+        state.queues[i] = engine_.queue_bytes(state.queue_ports[i]);
+    }
+    state.detector->add(at - state.skipped, state.readings, state.queues);
+    const steady::Verdict verdict = state.detector->judge();
+    if (verdict.steady && config_.skip) {
+        plan(state, verdict, at);
+    }
+}
+
+bool PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at) {
+    const std::vector<FlowId>& flows = state.group.flows;
+    const auto payload = static_cast<double>(engine_.payload());
+    Tick dt = verdict.longest_skip;
+    state.planned_end = PhaseEnd::cap;
+    if (config_.longest_skip > 0) {
+        dt = std::min(dt, config_.longest_skip);
+    }
+    if (stop_ != kNever) {
+        dt = std::min(dt, stop_ - at - 1);
+    }
+    state.rate.resize(flows.size());
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        state.rate[i] = verdict.rate[i] / payload / kTicksPerSecond;
+        // What is in flight when the skip ends is as much as now: that many are sent as packets.
+        const std::int64_t left =
+            engine_.unsent_packets(flows[i]) - state.readings[i].in_flight / engine_.payload() - 1;
+        if (left <= 0 || !(state.rate[i] > 0)) {
+            return false;
+        }
+        const double lasts = static_cast<double>(left) / state.rate[i];
+        if (lasts < static_cast<double>(dt)) {
+            dt = static_cast<Tick>(lasts);
+            state.planned_end = PhaseEnd::finisher_near;
+        }
+    }
+    if (dt < state.rtt) {
+        return false;
+    }
+    if (!state.has_extent) {
+        list_extent(state);
+    }
+    if (!engine_.may_skip(state.group)) {
+        return false;
+    }
+    fit_to_links(state);
+    state.packets.resize(flows.size());
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        state.packets[i] = std::min(state.advance_by(i, dt), engine_.unsent_packets(flows[i]));
+        engine_.advance(flows[i], state.packets[i]);
+    }
+    report(state, Phase::unsteady, at, PhaseEnd::steady_found);
+    engine_.shift(state.group, dt);
+    state.skipping = true;
+    state.since = at;
+    state.until = at + dt;
+    state.flows_at_start = static_cast<std::uint32_t>(flows.size());
+    ++statistics_.skips;
+    set_cut(state, state.until);
+    for (const NodeId host : state.group.hosts) {
+        if (paused_by_.size() <= host) {
+            paused_by_.resize(host + 1, kNone);
+        }
+        paused_by_[host] = state.id;
+        const Tick call = engine_.next_call(host);
+        if (call != kNever) {
+            calls_.insert({call, host});
+        }
+    }
+    return true;
+}
+
+void PhaseController::list_extent(State& state) {
+    Group& group = state.group;
+    group.ports.clear();
+    group.hosts.clear();
+    group.switches.clear();
+    const auto add = [&](PartitionId id) {
+        const step::FlowPartitions::Extent extent = partitions_.extent(id);
+        group.ports.insert(group.ports.end(), extent.ports.begin(), extent.ports.end());
+        group.hosts.insert(group.hosts.end(), extent.hosts.begin(), extent.hosts.end());
+        group.switches.insert(group.switches.end(), extent.switches.begin(), extent.switches.end());
+    };
+    if (config_.scope == PhaseScope::network) {
+        for (const PartitionId id : partitions_.set().partitions()) {
+            add(id);
+        }
+        // Partitions share no port and no host, but they do share switches.
+        std::sort(group.switches.begin(), group.switches.end());
+        group.switches.erase(std::unique(group.switches.begin(), group.switches.end()),
+                             group.switches.end());
+    } else {
+        add(state.id);
+    }
+    state.has_extent = true;
+}
+
+void PhaseController::fit_to_links(State& state) {
+    const std::vector<FlowId>& flows = state.group.flows;
+    const auto data = static_cast<double>(engine_.data_bytes());
+    const auto acks = static_cast<double>(engine_.ack_bytes());
+    const auto each = [&](std::size_t i, auto&& visit) {
+        const FlowTracks tracks = engine_.tracks(flows[i]);
+        for (const PortId port : *tracks.data) {
+            visit(port, state.rate[i] * data);
+        }
+        for (const PortId port : *tracks.acks) {
+            visit(port, state.rate[i] * acks);
+        }
+    };
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double load) {
+            if (load_.size() <= port) {
+                load_.resize(port + 1, 0);
+            }
+            load_[port] += load;
+        });
+    }
+    std::vector<double> fitting(flows.size(), 1);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double) {
+            const double capacity =
+                static_cast<double>(engine_.link_rate(port)) / 8 / kTicksPerSecond;
+            fitting[i] = std::min(fitting[i], capacity / load_[port]);
+        });
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double) { load_[port] = 0; });
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        state.rate[i] *= fitting[i];
+    }
+}
+
+void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
+    engine_.shift(state.group, now - state.until);
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        const std::int64_t packets =
+            std::min(state.advance_by(i, now - state.since), state.packets[i]);
+        engine_.advance(state.group.flows[i], packets - state.packets[i]);
+        state.packets[i] = packets;
+    }
+    state.until = now;
+    ++statistics_.skip_backs;
+    commit(state, why);
+    set_cut(state, next_on_grid(now, state.period));
+}
+
+void PhaseController::commit(State& state, PhaseEnd why) {
+    const Tick dt = state.until - state.since;
+    std::int64_t bytes = 0;
+    std::int64_t hops = 0;
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        const FlowId flow = state.group.flows[i];
+        const FlowTracks tracks = engine_.tracks(flow);
+        engine_.account(flow, state.packets[i]);
+        bytes += state.packets[i] * engine_.payload();
+        hops +=
+            state.packets[i] * static_cast<std::int64_t>(tracks.data->size() + tracks.acks->size());
+        state.carry[i] +=
+            state.rate[i] * static_cast<double>(dt) - static_cast<double>(state.packets[i]);
+    }
+    for (const NodeId host : state.group.hosts) {
+        paused_by_[host] = kNone;
+    }
+    for (auto call = calls_.begin(); call != calls_.end();) {
+        call = paused_by_[call->second] == kNone ? calls_.erase(call) : std::next(call);
+    }
+    statistics_.bytes_skipped += bytes;
+    statistics_.hops_saved += hops;
+    statistics_.steady_flow_seconds +=
+        static_cast<double>(state.group.flows.size()) * static_cast<double>(dt) / kTicksPerSecond;
+    state.skipping = false;
+    state.skipped += dt;
+    state.detector->resumed(dt);
+    if (config_.restore == Restoration::empty) {
+        statistics_.bytes_skipped += engine_.empty_queues(state.group, state.until);
+    }
+    if (on_phase_ && dt > 0) {
+        on_phase_(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,
+                              state.flows_at_start, bytes, hops});
+    }
+    state.since = state.until;
+    state.flows_at_start = static_cast<std::uint32_t>(state.group.flows.size());
+}
+
+void PhaseController::run_calls(Tick at) {
+    while (!calls_.empty() && calls_.begin()->first <= at) {
+        const NodeId host = calls_.begin()->second;
+        calls_.erase(calls_.begin());
+        if (engine_.run_calls(host, at)) {
+            skip_back(*groups_[paused_by_[host]], at, PhaseEnd::flow_entered);
+            continue;
+        }
+        const Tick next = engine_.next_call(host);
+        if (next != kNever) {
+            calls_.insert({next, host});
+        }
+    }
+}
+
+void PhaseController::call_set(NodeId host, Tick at) {
+    if (host < paused_by_.size() && paused_by_[host] != kNone) {
+        calls_.insert({at, host});
+    }
+}
+
+void PhaseController::report(const State& state, Phase phase, Tick end, PhaseEnd why) {
+    if (on_phase_ && end > state.since) {
+        on_phase_(PhaseRecord{state.id, phase, state.since, end, why, state.flows_at_start, 0, 0});
+    }
+}
+
+void PhaseController::finish(Tick now) {
+    for (const std::unique_ptr<State>& state : groups_) {
+        if (state == nullptr) {
+            continue;
+        }
+        if (state->skipping) {
+            skip_back(*state, now, PhaseEnd::run_end);
+        }
+        report(*state, Phase::unsteady, now, PhaseEnd::run_end);
+        state->since = now;
+    }
+}
+
+}  // namespace sluice::hybrid

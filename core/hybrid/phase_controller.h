@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The phase controller: decides, group by group, when packets give way to a skip and when they
+/// come back (HyGra's control layer, C1 and C2; Wormhole 3.2, 5.3 and 6.3).
+///
+/// A group is a partition, or (PhaseScope::network, as in HyGra) everything. While it is unsteady
+/// it is sampled; when the detector calls it steady, its flows are advanced by rate x dt and its
+/// instants are moved by dt. dt ends at the first of: the earliest finisher's last packets, which
+/// are then sent as packets, so that what depends on them starts when it should; the length that
+/// the detector trusts; a cap; the end of the run. A skip is a plan: a flow that enters the group,
+/// or a link event, ends it earlier (skip-back), recomputed from where it began, for nothing of the
+/// group was executed meanwhile. Packets then run again, and the detector must be convinced anew.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/config/phase_config.h"
+#include "core/hybrid/phase_engine.h"
+#include "core/results/phase_record.h"
+#include "core/step/flow_partitions.h"
+#include "core/step/supervisor.h"
+
+namespace sluice::hybrid {
+
+/// What a run's phases came to.
+struct PhaseStatistics {
+    std::uint64_t skips = 0;
+    std::uint64_t skip_backs = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t entries = 0;
+    std::uint64_t exits = 0;
+    std::uint64_t merges = 0;        ///< partitions absorbed
+    std::uint64_t splits = 0;        ///< partitions split off
+    std::int64_t bytes_skipped = 0;  ///< payload
+    std::int64_t hops_saved = 0;     ///< packet-hops, ACKs included
+    double steady_flow_seconds = 0;  ///< flows x simulated time in steady phases
+    std::size_t most_partitions = 0;
+    std::size_t largest_partition = 0;  ///< flows
+};
+
+class PhaseController : public step::Supervisor {
+  public:
+    /// Both references must outlive the controller. Nothing is skipped to or beyond `stop`.
+    PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
+                    const PhaseConfig& config, Tick stop);
+    ~PhaseController() override;
+
+    /// Called with every phase as it ends, in an order that depends on the scenario alone.
+    void on_phase(std::function<void(const PhaseRecord&)> hook) { on_phase_ = std::move(hook); }
+    /// The run ends at `now`: skips end there, and the last phases are reported.
+    void finish(Tick now);
+    const PhaseStatistics& statistics() const { return statistics_; }
+
+    Tick next_cut(PartitionId id) const override;
+    Tick next_cut() const override;
+    void at_cut(PartitionId id, Tick at) override;
+    void at_cut(Tick at) override;
+    void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) override;
+    void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) override;
+    void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
+                    Tick now) override;
+    void before_link_event(Tick now) override;
+    void call_set(NodeId host, Tick at) override;
+
+  private:
+    struct State;
+
+    std::uint32_t group_of(PartitionId id) const;
+    State& open(std::uint32_t id, Tick now);
+    void close(std::uint32_t id, Tick now, PhaseEnd why);
+    void changed(std::uint32_t id, Tick now);
+    void set_cut(State& state, Tick at);
+    void look(State& state, Tick at);
+    void rebuild(State& state, Tick at);
+    void sample(State& state, Tick at);
+    bool plan(State& state, const steady::Verdict& verdict, Tick at);
+    void list_extent(State& state);
+    /// Scales rates down where together they would exceed a link.
+    void fit_to_links(State& state);
+    void skip_back(State& state, Tick now, PhaseEnd why);
+    void commit(State& state, PhaseEnd why);
+    void run_calls(Tick at);
+    void report(const State& state, Phase phase, Tick end, PhaseEnd why);
+
+    PhaseEngine& engine_;
+    const step::FlowPartitions& partitions_;
+    PhaseConfig config_;
+    Tick stop_;
+    std::function<void(const PhaseRecord&)> on_phase_;
+    PhaseStatistics statistics_;
+    std::vector<std::unique_ptr<State>> groups_;     ///< by group id
+    std::set<std::pair<Tick, std::uint32_t>> cuts_;  ///< (when, group)
+    std::set<std::pair<Tick, NodeId>> calls_;        ///< timers of paused hosts
+    std::vector<std::uint32_t> paused_by_;           ///< by node: the group, kNone
+    std::vector<double> load_;                       ///< by port, scratch of fit_to_links
+    Tick quiet_time_ = 0;  ///< a group whose flows changed is left alone so long: a base RTT
+};
+
+}  // namespace sluice::hybrid

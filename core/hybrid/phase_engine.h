@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the phase controller needs of a packet engine: to see rates and queues of a group of flows,
+/// to pause it, to advance its flows by bytes, to resume it earlier than planned, and to restore
+/// its queues. A group is a partition, or the whole network; an engine may keep it in any form.
+/// All calls come between windows, when the group's clock stands still.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/steady/detector.h"
+#include "core/units.h"
+
+namespace sluice::hybrid {
+
+/// A group's flows and where they are; each list ascending.
+struct Group {
+    std::vector<FlowId> flows;  ///< active
+    std::vector<PortId> ports;  ///< both ends of every cable in use
+    std::vector<NodeId> hosts;
+    std::vector<NodeId> switches;
+};
+
+/// Where a flow's bytes go, for the load of links.
+struct FlowTracks {
+    const std::vector<PortId>* data = nullptr;  ///< egress ports of data packets, source first
+    const std::vector<PortId>* acks = nullptr;
+};
+
+class PhaseEngine {
+  public:
+    virtual ~PhaseEngine() = default;
+
+    // What it shows.
+    virtual bool active(FlowId flow) const = 0;
+    virtual const congestion::Parameters& law() const = 0;
+    virtual Tick base_rtt(FlowId flow) const = 0;
+    virtual std::int64_t line_rate(FlowId flow) const = 0;  ///< of its NIC, bits/s
+    virtual std::int64_t payload() const = 0;               ///< bytes of a full packet
+    virtual std::int64_t data_bytes() const = 0;            ///< the same on the wire
+    virtual std::int64_t ack_bytes() const = 0;             ///< ACK bytes per data packet
+    virtual std::int64_t link_rate(PortId port) const = 0;  ///< bits/s
+    virtual FlowTracks tracks(FlowId flow) const = 0;
+    /// Times are simulated time; a paused flow's move with it.
+    virtual steady::FlowReading reading(FlowId flow) const = 0;
+    virtual std::int64_t queue_bytes(PortId port) const = 0;
+    /// Full packets not sent yet, but for the last one; negative if something is to be sent again.
+    virtual std::int64_t unsent_packets(FlowId flow) const = 0;
+    /// False while something holds that no steady phase may hide: a paused class, a sprayed flow,
+    /// a foreign model on a cable.
+    virtual bool may_skip(const Group& group) const = 0;
+
+    // What can be done to it.
+    /// Moves everything that the group will do by `dt`; negative: back. Packets stay where they are.
+    virtual void shift(const Group& group, Tick dt) = 0;
+    /// Takes `packets` out of the flow's unsent part; negative: puts them back.
+    virtual void advance(FlowId flow, std::int64_t packets) = 0;
+    /// Counts `packets` data packets of the flow, and their ACKs, as sent by the ports of its path.
+    virtual void account(FlowId flow, std::int64_t packets) = 0;
+    /// Takes the data packets out of the group's switch queues: they count as delivered. Returns
+    /// their payload bytes.
+    virtual std::int64_t empty_queues(const Group& group, Tick now) = 0;
+
+    // Hosts of a paused group go on computing: their timers are not the network's.
+    /// The next application's or flow's start of this host, kNever if none.
+    virtual Tick next_call(NodeId host) const = 0;
+    /// Runs the application's timers of a paused host that are due at `at`. True if a flow is to
+    /// start there at `at`: the group must resume first.
+    virtual bool run_calls(NodeId host, Tick at) = 0;
+};
+
+}  // namespace sluice::hybrid

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hybrid/world_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/step/nic.h"
+#include "core/step/skip.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+/// Takes the packets that `removable` names out of a switch port's queues and out of the buffer.
+template <class Removable>
+void take_from_queues(step::World& world, NodeId node, PortId port, const Removable& removable,
+                      std::vector<std::pair<FlowId, std::uint32_t>>& removed) {
+    step::Egress& egress = world.egress[port];
+    for (std::uint32_t queue = 1; queue < step::kClasses; ++queue) {
+        step::Ring& ring = egress.queue[queue];
+        std::uint32_t kept = ring.head;
+        for (std::uint32_t at = ring.head; at != ring.tail; ++at) {
+            const step::Packet packet = ring.at(at);
+            if (!removable(packet)) {
+                ring.at(kept++) = packet;
+                continue;
+            }
+            removed.emplace_back(packet.flow, packet.sequence);
+            egress.class_bytes[queue] -= packet.bytes;
+            egress.queued_bytes -= packet.bytes;
+            step::release(world.buffer[node],
+                          world.ingress[world.first_port[node] + packet.ingress], queue,
+                          packet.bytes, world.pfc);
+        }
+        ring.tail = kept;
+        if (ring.empty()) {
+            egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~(1U << queue));
+        }
+    }
+    if (egress.nonempty == 0) {
+        world.decision[port] = kNever;
+    }
+}
+
+}  // namespace
+
+WorldEngine::WorldEngine(step::WorldStore& store, const step::FlowPartitions& partitions,
+                         std::vector<bool> foreign)
+    : store_(store), partitions_(partitions), foreign_(std::move(foreign)) {}
+
+const step::Sender& WorldEngine::sender(FlowId flow) const {
+    const step::World& world = store_.world();
+    return world.senders[world.sender_of[flow]];
+}
+
+bool WorldEngine::active(FlowId flow) const { return store_.world().sender_of[flow] != kNone; }
+
+const congestion::Parameters& WorldEngine::law() const { return store_.world().config->congestion; }
+
+Tick WorldEngine::base_rtt(FlowId flow) const { return sender(flow).cc.base_rtt; }
+
+std::int64_t WorldEngine::line_rate(FlowId flow) const { return sender(flow).cc.line_rate; }
+
+std::int64_t WorldEngine::payload() const { return store_.world().payload; }
+
+std::int64_t WorldEngine::data_bytes() const {
+    return std::int64_t{store_.world().payload} + store_.world().data_overhead;
+}
+
+std::int64_t WorldEngine::ack_bytes() const {
+    const NetworkConfig& config = *store_.world().config;
+    // Several packets share an ACK only where none asks for one of its own.
+    return config.format.ack / std::max(config.nic.ack_every, 1);
+}
+
+std::int64_t WorldEngine::link_rate(PortId port) const {
+    return store_.world().egress[port].line_rate;
+}
+
+FlowTracks WorldEngine::tracks(FlowId flow) const {
+    const step::Footprint& print = partitions_.footprint_of(flow);
+    return FlowTracks{&print.data, &print.acks};
+}
+
+steady::FlowReading WorldEngine::reading(FlowId flow) const {
+    const step::Sender& from = sender(flow);
+    steady::FlowReading reading;
+    reading.progress = from.last_progress;
+    reading.acked = from.una_bytes;
+    reading.in_flight = from.next_bytes - from.una_bytes;
+    reading.rate = from.cc.rate;
+    return reading;
+}
+
+std::int64_t WorldEngine::queue_bytes(PortId port) const {
+    return store_.world().egress[port].queued_bytes;
+}
+
+std::int64_t WorldEngine::unsent_packets(FlowId flow) const {
+    return sender(flow).high == sender(flow).next ? step::unsent_packets(store_.world(), flow) : -1;
+}
+
+bool WorldEngine::may_skip(const Group& group) const {
+    const step::World& world = store_.world();
+    if (world.route_by_table) {
+        return false;
+    }
+    return std::all_of(group.ports.begin(), group.ports.end(), [&](PortId port) {
+        const NodeId node = store_.topology().node_of(port);
+        return world.egress[port].paused == 0 && world.ingress[port].paused == 0 &&
+               world.egress[port].up && (foreign_.empty() || !foreign_[node]);
+    });
+}
+
+void WorldEngine::shift(const Group& group, Tick dt) {
+    step::World& world = store_.world();
+    for (const PortId port : group.ports) {
+        step::shift_port(world, port, dt);
+    }
+    for (const FlowId flow : group.flows) {
+        step::shift_flow(world, flow, dt);
+    }
+    for (const NodeId host : group.hosts) {
+        step::shift_host(world, host, dt);
+        step::refresh_wake(world, host);
+    }
+    for (const NodeId node : group.switches) {
+        step::refresh_wake(world, node);
+    }
+}
+
+void WorldEngine::advance(FlowId flow, std::int64_t packets) {
+    step::shorten_flow(store_.world(), flow, packets);
+}
+
+void WorldEngine::account(FlowId flow, std::int64_t packets) {
+    const FlowTracks way = tracks(flow);
+    const std::int64_t every = std::max(store_.world().config->nic.ack_every, 1);
+    for (const PortId port : *way.data) {
+        store_.add_skipped(port, packets, packets * data_bytes());
+    }
+    for (const PortId port : *way.acks) {
+        store_.add_skipped(port, packets / every,
+                           packets / every * store_.world().config->format.ack);
+    }
+}
+
+std::int64_t WorldEngine::empty_queues(const Group& group, Tick now) {
+    step::World& world = store_.world();
+    std::vector<std::pair<FlowId, std::uint32_t>> removed;
+    const auto removable = [&](const step::Packet& packet) {
+        // Where something was sent twice, what a number stands for is not one packet.
+        return packet.packet_kind() == step::PacketKind::data && active(packet.flow) &&
+               sender(packet.flow).retransmitted == 0;
+    };
+    for (const PortId port : group.ports) {
+        const NodeId node = store_.topology().node_of(port);
+        if (world.is_host[node] == 0) {
+            take_from_queues(world, node, port, removable, removed);
+        }
+    }
+    std::sort(removed.begin(), removed.end());
+    // Packets behind the removed ones move up in their flows.
+    for (const PortId port : group.ports) {
+        step::Wire& link = world.link[port];
+        for (std::uint32_t at = link.head; at != link.tail; ++at) {
+            step::Packet& packet = link.at(at);
+            if (packet.packet_kind() != step::PacketKind::data) {
+                continue;
+            }
+            const auto first = std::lower_bound(removed.begin(), removed.end(),
+                                                std::make_pair(packet.flow, std::uint32_t{0}));
+            const auto here = std::lower_bound(first, removed.end(),
+                                               std::make_pair(packet.flow, packet.sequence));
+            packet.sequence -= static_cast<std::uint32_t>(here - first);
+        }
+    }
+    for (auto first = removed.begin(); first != removed.end();) {
+        const auto last = std::find_if(
+            first, removed.end(), [&](const auto& packet) { return packet.first != first->first; });
+        step::remove_in_flight(world, first->first, static_cast<std::uint32_t>(last - first));
+        first = last;
+    }
+    for (const NodeId host : group.hosts) {
+        for (PortId port = world.first_port[host]; port < world.first_port[host + 1]; ++port) {
+            step::decide(world, port, now);
+        }
+        step::refresh_wake(world, host);
+    }
+    return static_cast<std::int64_t>(removed.size()) * payload();
+}
+
+Tick WorldEngine::next_call(NodeId host) const {
+    const auto& timers = store_.world().host[host].timers;
+    Tick at = kNever;
+    for (std::uint32_t i = 0; i < timers.count; ++i) {
+        if (timers[i].kind != step::TimerKind::sender) {
+            at = std::min(at, timers[i].time);
+        }
+    }
+    return at;
+}
+
+bool WorldEngine::run_calls(NodeId host, Tick at) {
+    step::World& world = store_.world();
+    const auto& timers = world.host[host].timers;
+    // The network's own timers of a paused host lie behind; stale ones are popped by the way.
+    while (timers.count > 0 && timers[0].time <= at) {
+        if (timers[0].kind == step::TimerKind::flow_start) {
+            return true;
+        }
+        step::host_timer(world, host, at);
+    }
+    step::refresh_wake(world, host);
+    return false;
+}
+
+}  // namespace sluice::hybrid

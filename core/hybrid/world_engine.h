@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The phase controller's view of the packet engine's columns (core/step/), whoever drives them:
+/// the SystemC clock, a plain loop, or the oracle.
+#pragma once
+
+#include <vector>
+
+#include "core/hybrid/phase_engine.h"
+#include "core/step/flow_partitions.h"
+#include "core/step/world_store.h"
+
+namespace sluice::hybrid {
+
+class WorldEngine : public PhaseEngine {
+  public:
+    /// `foreign`: by node, true where a model of the user's own stands; may be empty.
+    WorldEngine(step::WorldStore& store, const step::FlowPartitions& partitions,
+                std::vector<bool> foreign = {});
+
+    bool active(FlowId flow) const override;
+    const congestion::Parameters& law() const override;
+    Tick base_rtt(FlowId flow) const override;
+    std::int64_t line_rate(FlowId flow) const override;
+    std::int64_t payload() const override;
+    std::int64_t data_bytes() const override;
+    std::int64_t ack_bytes() const override;
+    std::int64_t link_rate(PortId port) const override;
+    FlowTracks tracks(FlowId flow) const override;
+    steady::FlowReading reading(FlowId flow) const override;
+    std::int64_t queue_bytes(PortId port) const override;
+    std::int64_t unsent_packets(FlowId flow) const override;
+    bool may_skip(const Group& group) const override;
+
+    void shift(const Group& group, Tick dt) override;
+    void advance(FlowId flow, std::int64_t packets) override;
+    void account(FlowId flow, std::int64_t packets) override;
+    std::int64_t empty_queues(const Group& group, Tick now) override;
+
+    Tick next_call(NodeId host) const override;
+    bool run_calls(NodeId host, Tick at) override;
+
+  private:
+    const step::Sender& sender(FlowId flow) const;
+
+    step::WorldStore& store_;
+    const step::FlowPartitions& partitions_;
+    std::vector<bool> foreign_;
+};
+
+}  // namespace sluice::hybrid

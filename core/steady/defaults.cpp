@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/steady/defaults.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/congestion/congestion.h"
+
+namespace sluice::steady {
+
+namespace {
+
+/// Base round trips that every span covers.
+constexpr Tick kRoundTrips = 4;
+/// Swings of a sawtooth that a span covers.
+constexpr double kSwings = 3;
+/// DCQCN: increase timers in a swing.
+constexpr Tick kRecoverySteps = 5;
+
+double flows_of(const GroupFacts& facts) {
+    return static_cast<double>(std::max<std::size_t>(facts.flows, 1));
+}
+
+}  // namespace
+
+double bdp_packets(const GroupFacts& facts) {
+    const double bytes = static_cast<double>(facts.line_rate) *
+                         static_cast<double>(facts.base_rtt) / (8.0 * kSecond);
+    return std::max(bytes / static_cast<double>(std::max<std::int64_t>(facts.payload, 1)), 1.0);
+}
+
+double sawtooth_amplitude(const GroupFacts& facts) {
+    return std::sqrt(7 * flows_of(facts) / (16 * bdp_packets(facts)));
+}
+
+Tick sawtooth_period(const GroupFacts& facts) {
+    switch (facts.congestion.law) {
+        case congestion::Law::none:
+        case congestion::Law::hpcc: return 0;
+        case congestion::Law::dcqcn:
+            return kRecoverySteps * congestion::slowest_period(facts.congestion);
+        case congestion::Law::dctcp: {
+            const double trips = std::sqrt(4 * bdp_packets(facts) / (7 * flows_of(facts)));
+            return static_cast<Tick>(std::max(trips, 1.0) * static_cast<double>(facts.base_rtt));
+        }
+        case congestion::Law::timely: {
+            const congestion::TimelyParameters& timely = facts.congestion.timely;
+            const double share = static_cast<double>(facts.line_rate) / flows_of(facts);
+            const double steps =
+                share / static_cast<double>(std::max<std::int64_t>(timely.hyper_rate, 1));
+            const Tick trip = std::max(facts.base_rtt, timely.t_low / 2);
+            return static_cast<Tick>(std::max(steps, 1.0) * static_cast<double>(trip));
+        }
+    }
+    return 0;
+}
+
+DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& facts) {
+    DetectorSettings full = settings;
+    const auto fill = [](auto& value, auto by_default) {
+        if (!(value > 0)) {
+            value = by_default;
+        }
+    };
+    const bool swings = sawtooth_period(facts) > 0;
+    fill(full.theta, std::max(0.05, swings ? 1.5 * sawtooth_amplitude(facts) : 0.0));
+    fill(full.span,
+         std::max(kRoundTrips * facts.base_rtt,
+                  static_cast<Tick>(kSwings * static_cast<double>(sawtooth_period(facts)))));
+    fill(full.eps_bw, 0.05);
+    const double bdp_bytes = bdp_packets(facts) * static_cast<double>(facts.payload);
+    fill(full.eps_q, full.theta * bdp_bytes + 4 * static_cast<double>(facts.payload));
+    fill(full.stable_rounds, 3);
+    fill(full.tolerance, 0.01);
+    fill(full.growth, 8.0);
+    return full;
+}
+
+Tick sampling_period(const GroupFacts& facts) {
+    constexpr Tick kSamplesPerRoundTrip = 4;
+    constexpr std::int64_t kPackets = 4;
+    Tick packet = 0;
+    if (facts.line_rate > 0) {
+        packet =
+            serialization_time(facts.payload, Rate{facts.line_rate}, Arithmetic::exact) * kPackets;
+    }
+    return std::max({facts.base_rtt / kSamplesPerRoundTrip, packet, Tick{kNanosecond}});
+}
+
+}  // namespace sluice::steady

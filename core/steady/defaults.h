@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where a detector's defaults come from: Wormhole's appendix F and the laws' own periods. The
+/// model, with every constant's reason, is on docs/models/phases.md.
+#pragma once
+
+#include "core/steady/detector.h"
+
+namespace sluice::steady {
+
+/// C x RTT of the group in full packets, at least 1.
+double bdp_packets(const GroupFacts& facts);
+
+/// Relative amplitude of a rate in its steady state, sqrt(7 N / (16 C RTT)) (Wormhole eq. 22).
+double sawtooth_amplitude(const GroupFacts& facts);
+
+/// A whole swing of the law's rate around its share; 0: it settles instead of swinging.
+///   DCTCP   sqrt(4 C RTT / (7 N)) round trips (Wormhole eq. 24)
+///   DCQCN   five increase timers: each halves what the last decrease took (docs/study)
+///   TIMELY  a share regained in hyper steps, one per round trip of t_low / 2 or the base RTT
+Tick sawtooth_period(const GroupFacts& facts);
+
+}  // namespace sluice::steady
