@@ -40,7 +40,7 @@ std::vector<PortId> FlowPartitions::walk(const FlowKey& key, const PortId* entri
             break;
         }
         path.push_back(port);
-        node = world.egress[port].peer_node;
+        node = store_.topology().neighbor(port);
     }
     return path;
 }

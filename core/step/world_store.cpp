@@ -411,6 +411,16 @@ void WorldStore::set_route(FlowId flow) {
     }
 }
 
+void WorldStore::resize_cells(std::uint32_t count) {
+    wake_.resize(count, kNever);
+    block_wake_.resize((count + 63) / 64, kNever);
+    buffer_.resize(count);
+    world_.cell_count = count;
+    world_.wake = wake_.data();
+    world_.block_wake = block_wake_.data();
+    world_.buffer = buffer_.data();
+}
+
 void WorldStore::begin() {
     for (FlowId f = 0; f < flows_.size(); ++f) {
         if (flows_[f].start != kNever) {
