@@ -39,8 +39,7 @@ class Recorder {
         facts.payload = series_.payload;
         for (const FlowRecord& flow : series_.flows) {
             facts.base_rtt = std::max(facts.base_rtt, flow.base_rtt);
-            facts.line_rate =
-                std::max(facts.line_rate, world.egress[flow.ports.front()].line_rate);
+            facts.line_rate = std::max(facts.line_rate, world.egress[flow.ports.front()].line_rate);
         }
         series_.line_rate = facts.line_rate;
         series_.period = steady::sampling_period(facts);
@@ -94,9 +93,8 @@ class Recorder {
         for (const FlowSpec& spec : experiment_.flows) {
             pairs.emplace_back(spec.src, spec.dst);
         }
-        const std::vector<BaseRtt> base =
-            pair_base_rtts(experiment_.topology,
-                           {world.payload, experiment_.network.arithmetic}, pairs);
+        const std::vector<BaseRtt> base = pair_base_rtts(
+            experiment_.topology, {world.payload, experiment_.network.arithmetic}, pairs);
         std::set<PortId> switch_ports;
         for (FlowId f = 0; f < experiment_.flows.size(); ++f) {
             FlowRecord flow;
@@ -123,8 +121,7 @@ class Recorder {
     Series series_;
 };
 
-void record(const char* scenario_path, const char* out,
-            const std::vector<std::string>& overrides) {
+void record(const char* scenario_path, const char* out, const std::vector<std::string>& overrides) {
     Scenario scenario = load_scenario(scenario_path, overrides);
     BuiltExperiment built = build_experiment(scenario);
     const Experiment& experiment = built.experiment;
@@ -144,11 +141,11 @@ void record(const char* scenario_path, const char* out,
     // In stretches, because sampling alone would go on for ever.
     for (Tick limit = kMillisecond; step::next_instant(world) != kNever && limit < experiment.stop;
          limit += kMillisecond) {
-        lane.advance(limit, [&](NodeId node, Tick from, Tick to) {
-            if (world.is_host[node] != 0) {
-                step::host_step(world, node, to);
+        lane.advance(limit, [&](const step::Cell& cell, Tick from, Tick to) {
+            if (world.is_host[cell.node] != 0) {
+                step::host_step(world, cell, to);
             } else {
-                step::switch_step(world, scratch, node, from, to);
+                step::switch_step(world, scratch, cell, from, to);
             }
         });
     }
@@ -156,12 +153,12 @@ void record(const char* scenario_path, const char* out,
     const Series series = recorder.finish();
     steady_bench::write_series(series, out);
     const RunCounters counters = store.counters();
-    std::printf("%s: %zu flows, %zu samples every %.3f us, %llu packet-hops, until %.3f ms\n",
-                scenario_path, series.flows.size(), series.times.size(),
-                static_cast<double>(series.period) / kMicrosecond,
-                static_cast<unsigned long long>(counters.packet_hops),
-                series.times.empty() ? 0.0
-                                     : static_cast<double>(series.times.back()) / kMillisecond);
+    std::printf(
+        "%s: %zu flows, %zu samples every %.3f us, %llu packet-hops, until %.3f ms\n",
+        scenario_path, series.flows.size(), series.times.size(),
+        static_cast<double>(series.period) / kMicrosecond,
+        static_cast<unsigned long long>(counters.packet_hops),
+        series.times.empty() ? 0.0 : static_cast<double>(series.times.back()) / kMillisecond);
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ struct Series {
     std::vector<PortId> ports;  ///< switch ports that flows use: columns of `queues`
 
     std::vector<Tick> times;
-    std::vector<std::size_t> first;  ///< by sample: its first entry in `samples`; one more at the end
+    std::vector<std::size_t>
+        first;  ///< by sample: its first entry in `samples`; one more at the end
     std::vector<FlowSample> samples;
     std::vector<std::uint32_t> queues;  ///< bytes, samples x ports
 };

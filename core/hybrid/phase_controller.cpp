@@ -365,7 +365,7 @@ void PhaseController::list_extent(State& state) {
 void PhaseController::fit_to_links(State& state) {
     const std::vector<FlowId>& flows = state.group.flows;
     const auto data = static_cast<double>(engine_.data_bytes());
-    const auto acks = static_cast<double>(engine_.ack_bytes());
+    const double acks = engine_.ack_bytes();
     const auto each = [&](std::size_t i, auto&& visit) {
         const FlowTracks tracks = engine_.tracks(flows[i]);
         for (const PortId port : *tracks.data) {

@@ -39,7 +39,7 @@ class PhaseEngine {
     virtual std::int64_t line_rate(FlowId flow) const = 0;  ///< of its NIC, bits/s
     virtual std::int64_t payload() const = 0;               ///< bytes of a full packet
     virtual std::int64_t data_bytes() const = 0;            ///< the same on the wire
-    virtual std::int64_t ack_bytes() const = 0;             ///< ACK bytes per data packet
+    virtual double ack_bytes() const = 0;                   ///< ACK bytes per data packet
     virtual std::int64_t link_rate(PortId port) const = 0;  ///< bits/s
     virtual FlowTracks tracks(FlowId flow) const = 0;
     /// Times are simulated time; a paused flow's move with it.

@@ -67,10 +67,16 @@ std::int64_t WorldEngine::data_bytes() const {
     return std::int64_t{store_.world().payload} + store_.world().data_overhead;
 }
 
-std::int64_t WorldEngine::ack_bytes() const {
-    const NetworkConfig& config = *store_.world().config;
-    // Several packets share an ACK only where none asks for one of its own.
-    return config.format.ack / std::max(config.nic.ack_every, 1);
+std::int64_t WorldEngine::packets_per_ack() const {
+    const NicConfig& nic = store_.world().config->nic;
+    // With coalescing, chunk ends are acknowledged too.
+    const bool chunks = nic.ack_every > 1 && nic.ack_chunk > 0;
+    return std::max(chunks ? std::min(nic.ack_every, nic.ack_chunk) : nic.ack_every, 1);
+}
+
+double WorldEngine::ack_bytes() const {
+    return static_cast<double>(store_.world().config->format.ack) /
+           static_cast<double>(packets_per_ack());
 }
 
 std::int64_t WorldEngine::link_rate(PortId port) const {
@@ -135,13 +141,12 @@ void WorldEngine::advance(FlowId flow, std::int64_t packets) {
 
 void WorldEngine::account(FlowId flow, std::int64_t packets) {
     const FlowTracks way = tracks(flow);
-    const std::int64_t every = std::max(store_.world().config->nic.ack_every, 1);
+    const std::int64_t acks = packets / packets_per_ack();
     for (const PortId port : *way.data) {
         store_.add_skipped(port, packets, packets * data_bytes());
     }
     for (const PortId port : *way.acks) {
-        store_.add_skipped(port, packets / every,
-                           packets / every * store_.world().config->format.ack);
+        store_.add_skipped(port, acks, acks * store_.world().config->format.ack);
     }
 }
 

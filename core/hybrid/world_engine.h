@@ -23,7 +23,7 @@ class WorldEngine : public PhaseEngine {
     std::int64_t line_rate(FlowId flow) const override;
     std::int64_t payload() const override;
     std::int64_t data_bytes() const override;
-    std::int64_t ack_bytes() const override;
+    double ack_bytes() const override;
     std::int64_t link_rate(PortId port) const override;
     FlowTracks tracks(FlowId flow) const override;
     steady::FlowReading reading(FlowId flow) const override;
@@ -39,8 +39,12 @@ class WorldEngine : public PhaseEngine {
     Tick next_call(NodeId host) const override;
     bool run_calls(NodeId host, Tick at) override;
 
+  protected:
+    step::World& columns() { return store_.world(); }
+
   private:
     const step::Sender& sender(FlowId flow) const;
+    std::int64_t packets_per_ack() const;
 
     step::WorldStore& store_;
     const step::FlowPartitions& partitions_;

@@ -13,7 +13,7 @@ namespace {
 /// Base round trips that every span covers.
 constexpr Tick kRoundTrips = 4;
 /// Swings of a sawtooth that a span covers.
-constexpr double kSwings = 3;
+constexpr double kSwings = 8;
 /// DCQCN: increase timers in a swing.
 constexpr Tick kRecoverySteps = 5;
 
@@ -31,6 +31,13 @@ double bdp_packets(const GroupFacts& facts) {
 
 double sawtooth_amplitude(const GroupFacts& facts) {
     return std::sqrt(7 * flows_of(facts) / (16 * bdp_packets(facts)));
+}
+
+Tick waiting_time(const GroupFacts& facts) {
+    if (facts.congestion.law == congestion::Law::hpcc) {
+        return (facts.congestion.hpcc.max_stage + 2) * facts.base_rtt;
+    }
+    return congestion::slowest_period(facts.congestion);
 }
 
 Tick sawtooth_period(const GroupFacts& facts) {
@@ -64,15 +71,15 @@ DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& fa
     };
     const bool swings = sawtooth_period(facts) > 0;
     fill(full.theta, std::max(0.05, swings ? 1.5 * sawtooth_amplitude(facts) : 0.0));
-    fill(full.span,
-         std::max(kRoundTrips * facts.base_rtt,
-                  static_cast<Tick>(kSwings * static_cast<double>(sawtooth_period(facts)))));
+    const auto swings_time =
+        static_cast<Tick>(kSwings * static_cast<double>(sawtooth_period(facts)));
+    fill(full.span, std::max({kRoundTrips * facts.base_rtt, waiting_time(facts), swings_time}));
     fill(full.eps_bw, 0.05);
     const double bdp_bytes = bdp_packets(facts) * static_cast<double>(facts.payload);
     fill(full.eps_q, full.theta * bdp_bytes + 4 * static_cast<double>(facts.payload));
     fill(full.stable_rounds, 3);
-    fill(full.tolerance, 0.01);
-    fill(full.growth, 8.0);
+    fill(full.tolerance, 0.03);
+    fill(full.growth, 32.0);
     return full;
 }
 

@@ -13,6 +13,11 @@ double bdp_packets(const GroupFacts& facts);
 /// Relative amplitude of a rate in its steady state, sqrt(7 N / (16 C RTT)) (Wormhole eq. 22).
 double sawtooth_amplitude(const GroupFacts& facts);
 
+/// How long the law may hold still before it acts by itself: DCQCN's slowest timer; HPCC's
+/// max_stage additive steps, one per round trip, which end in a jump to the free bandwidth (and two
+/// round trips to see it); otherwise 0.
+Tick waiting_time(const GroupFacts& facts);
+
 /// A whole swing of the law's rate around its share; 0: it settles instead of swinging.
 ///   DCTCP   sqrt(4 C RTT / (7 N)) round trips (Wormhole eq. 24)
 ///   DCQCN   five increase timers: each halves what the last decrease took (docs/study)

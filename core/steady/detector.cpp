@@ -14,13 +14,15 @@ namespace sluice::steady {
 namespace {
 
 /// Standard errors that an uncertain change or mean is taken to be off by.
-constexpr double kChangeErrors = 2;
+constexpr double kChangeErrors = 1;
 constexpr double kMeanErrors = 1;
+/// Round trips, queues included, that a span covers.
+constexpr Tick kRoundTrips = 4;
 /// Bytes in flight may move by this many tolerances of their mean while a skip lasts: what fills a
 /// queue ends in marks, pauses or drops, however flat the rates are.
 constexpr double kFlightTolerances = 10;
 /// Base round trips that a skip must be worth, and that a probe lasts.
-constexpr Tick kShortestSkip = 2;
+constexpr Tick kShortestSkip = 4;
 constexpr Tick kProbe = 2;
 constexpr double kUnlimited = 1e18;
 
@@ -43,7 +45,7 @@ class GuardedDetector final : public Detector {
         stable_rounds_ = 0;
         worst_flow_ = 0;
         verdict_ = Verdict{};
-        verdict_.reason = "span";
+        verdict_.reason = reason_ = "span";
     }
 
     void add(Tick now, const std::vector<FlowReading>& flows,
@@ -100,12 +102,19 @@ class GuardedDetector final : public Detector {
     /// The range test of one level; why not, or null.
     const char* range_reason(std::size_t level) {
         const auto wide = [&](std::size_t flow) {
-            const Extent extent = history_.flow_extent(level, flow);
-            const double range = extent.largest - extent.least;
-            if (given_.metric == Metric::hygra) {
-                return range >= settings_.eps_bw * static_cast<double>(facts_.line_rate);
+            double least = history_.mark(level, flow, 1).metric;
+            double largest = least;
+            double sum = least;
+            for (std::size_t b = 2; b <= kBlocks; ++b) {
+                const double value = history_.mark(level, flow, b).metric;
+                least = std::min(least, value);
+                largest = std::max(largest, value);
+                sum += value;
             }
-            return range >= settings_.theta * extent.sum;
+            if (given_.metric == Metric::hygra) {
+                return largest - least >= settings_.eps_bw * static_cast<double>(facts_.line_rate);
+            }
+            return largest - least >= settings_.theta * sum / static_cast<double>(kBlocks);
         };
         if (given_.metric != Metric::queue) {
             if (wide(worst_flow_)) {
@@ -159,6 +168,11 @@ class GuardedDetector final : public Detector {
             skip = std::min(skip, 2 * room / drift - span - static_cast<double>(skipped_));
         }
         const Line flight = fit_line(flights);
+        // Its round trip with all queues, by Little's law: what it has not seen come round it does
+        // not know, and with a deep queue that is many base round trips.
+        if (span * rate.mean < static_cast<double>(kRoundTrips) * flight.mean) {
+            return 0;
+        }
         const double flight_drift = (std::abs(flight.change) + flight.change_error) / span;
         const double flight_room = kFlightTolerances * settings_.tolerance * flight.mean +
                                    static_cast<double>(facts_.payload);
@@ -196,7 +210,7 @@ class GuardedDetector final : public Detector {
 
     void conclude() {
         verdict_ = Verdict{};
-        verdict_.reason = "span";
+        verdict_.reason = reason_;
         if (history_.flows() == 0) {
             return;
         }
@@ -214,7 +228,7 @@ class GuardedDetector final : public Detector {
                 stable = reason == nullptr;
             }
             if (reason != nullptr) {
-                verdict_.reason = reason;
+                verdict_.reason = reason_ = reason;
                 continue;
             }
             const double skip = trusted_skip(level);
@@ -222,7 +236,7 @@ class GuardedDetector final : public Detector {
                 best = skip;
                 best_level = level;
             } else if (best == 0) {
-                verdict_.reason = "trend";
+                verdict_.reason = reason_ = "trend";
             }
         }
         if (ranged) {
@@ -264,7 +278,8 @@ class GuardedDetector final : public Detector {
     int confirmed_ = 0;
     Tick probe_until_ = 0;
     int stable_rounds_ = 0;
-    std::size_t worst_flow_ = 0;  ///< the last to fail: asked first
+    std::size_t worst_flow_ = 0;   ///< the last to fail: asked first
+    const char* reason_ = "span";  ///< of the last level judged
     Verdict verdict_;
 };
 

@@ -9,16 +9,15 @@ namespace {
 
 void include(Extent& extent, double value, bool first) {
     if (first) {
-        extent = Extent{value, value, value};
+        extent = Extent{value, value};
         return;
     }
     extent.least = std::min(extent.least, value);
     extent.largest = std::max(extent.largest, value);
-    extent.sum += value;
 }
 
 Extent joined(const Extent& a, const Extent& b) {
-    return Extent{std::min(a.least, b.least), std::max(a.largest, b.largest), a.sum + b.sum};
+    return Extent{std::min(a.least, b.least), std::max(a.largest, b.largest)};
 }
 
 }  // namespace
@@ -45,9 +44,12 @@ void History::add_flow(std::size_t flow, Tick progress, std::int64_t acked, std:
     FlowMark& open = open_[flow];
     open.progress = progress;
     open.acked = acked;
-    const auto bytes = static_cast<double>(in_flight) / kSamplesPerBlock;
-    open.in_flight = samples_ == 0 ? bytes : open.in_flight + bytes;
-    include(open.metric, metric, samples_ == 0);
+    if (samples_ == 0) {
+        open.in_flight = 0;
+        open.metric = 0;
+    }
+    open.in_flight += static_cast<double>(in_flight) / kSamplesPerBlock;
+    open.metric += metric / kSamplesPerBlock;
 }
 
 void History::add_port(std::size_t port, double bytes) {
@@ -112,7 +114,7 @@ void History::push(std::size_t level) {
         sum.progress = b.progress;
         sum.acked = b.acked;
         sum.in_flight = (a.in_flight + b.in_flight) / 2;
-        sum.metric = joined(a.metric, b.metric);
+        sum.metric = (a.metric + b.metric) / 2;
     }
     for (std::size_t p = 0; p < ports_; ++p) {
         above.queues[at * ports_ + p] =
@@ -135,22 +137,12 @@ bool History::saturated(std::size_t level) const {
     return true;
 }
 
-Extent History::flow_extent(std::size_t level, std::size_t flow) const {
-    Extent all = mark(level, flow, 1).metric;
-    for (std::size_t block = 2; block <= kBlocks; ++block) {
-        all = joined(all, mark(level, flow, block).metric);
-    }
-    all.sum /= static_cast<double>(kBlocks * kSamplesPerBlock << level);
-    return all;
-}
-
 Extent History::port_extent(std::size_t level, std::size_t port) const {
     const Level& entries = levels_[level];
     Extent all = entries.queues[slot(level, 1) * ports_ + port];
     for (std::size_t block = 2; block <= kBlocks; ++block) {
         all = joined(all, entries.queues[slot(level, block) * ports_ + port]);
     }
-    all.sum /= static_cast<double>(kBlocks * kSamplesPerBlock << level);
     return all;
 }
 

@@ -20,11 +20,10 @@ inline constexpr std::size_t kBlocks = 8;
 inline constexpr std::uint32_t kSamplesPerBlock = 2;
 inline constexpr std::size_t kMaxLevels = 20;
 
-/// Least, largest and sum of a sampled value.
+/// Least and largest of the values seen.
 struct Extent {
     double least = 0;
     double largest = 0;
-    double sum = 0;
 };
 
 /// A flow at the end of a block, and its samples within.
@@ -32,7 +31,7 @@ struct FlowMark {
     Tick progress = 0;
     std::int64_t acked = 0;
     double in_flight = 0;  ///< mean of the block's samples
-    Extent metric;
+    double metric = 0;     ///< the same of what the range test looks at
 };
 
 class History {
@@ -64,8 +63,7 @@ class History {
     Tick end_time(std::size_t level, std::size_t block) const {
         return levels_[level].times[slot(level, block)];
     }
-    /// Over the whole span; `sum` divided by the number of samples, i.e. the mean.
-    Extent flow_extent(std::size_t level, std::size_t flow) const;
+    /// Of a queue's samples over the whole span.
     Extent port_extent(std::size_t level, std::size_t port) const;
 
   private:

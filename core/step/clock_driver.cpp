@@ -32,7 +32,7 @@ ClockDriver::ClockDriver(WorldStore& store, std::vector<LinkEvent> events, Drive
       supervisor_(supervisor),
       layout_(store),
       leases_(store, layout_),
-      horizon_(store),
+      horizon_(store, supervisor != nullptr),
       presence_(store.flows().size(), Presence::absent),
       stray_(store.flows().size(), 0),
       domains_(1),
@@ -84,7 +84,7 @@ Tick ClockDriver::solo_until(Tick begin, Tick limit) {
     if (one_clock_ || whole_ || live_domains_ == 0) {
         return 0;
     }
-    const Tick shortest = begin + kShortestStretch * store_.world().lookahead;
+    const Tick shortest = std::max(begin, now_) + kShortestStretch * store_.world().lookahead;
     Tick end = std::min({limit, hooks_.next_event(), hooks_.next_sample()});
     if (hooks_.next_progress() > now_) {
         end = std::min(end, hooks_.next_progress());
@@ -163,29 +163,27 @@ void ClockDriver::take_up_changes() {
         throw InternalError("a packet was to leave by a port of another cell");
     }
     if (world.changed.count > 0) {
-        // By id, whatever order cells were stepped in; entries first, so that a flow that follows
-        // another on the same ports does not split their partition in between.
+        // In order of time, however time was cut into windows.
         std::vector<FlowId> changed(world.changed.data, world.changed.data + world.changed.count);
         world.changed.count = 0;
         std::sort(changed.begin(), changed.end());
         changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+        changes_.clear();
         for (const FlowId flow : changed) {
-            if (presence_[flow] == Presence::absent) {
-                enter(flow);
+            const FlowResult& result = store_.results()[flow];
+            if (presence_[flow] != Presence::open) {
+                changes_.emplace_back(result.start, false, flow);
             }
-            presence_[flow] = Presence::open;
+            if (result.finish != kNever) {
+                changes_.emplace_back(result.finish, true, flow);
+            }
         }
-        for (const FlowId flow : changed) {
-            if (world.sender_of[flow] != kNone) {
-                continue;
-            }
-            horizon_.closed(flow);
-            if (kept_order(flow)) {
-                leave(flow);
-            } else {
-                presence_[flow] = Presence::lingering;
-                lingering_.push_back(flow);
-                next_search_ = std::min(next_search_, now_ + world.base_rtt);
+        std::sort(changes_.begin(), changes_.end());
+        for (const auto& [at, closed, flow] : changes_) {
+            if (closed) {
+                close(flow, at);
+            } else if (presence_[flow] == Presence::absent) {
+                enter(flow, at);
             }
         }
     }
@@ -222,14 +220,26 @@ bool ClockDriver::kept_order(FlowId flow) const {
            !partitions_.footprint_of(flow).data.empty();
 }
 
-void ClockDriver::enter(FlowId flow) {
+void ClockDriver::close(FlowId flow, Tick at) {
+    horizon_.closed(flow);
+    if (kept_order(flow)) {
+        leave(flow, at);
+        return;
+    }
+    presence_[flow] = Presence::lingering;
+    lingering_.push_back(flow);
+    next_search_ = std::min(next_search_, now_ + store_.world().base_rtt);
+}
+
+void ClockDriver::enter(FlowId flow, Tick at) {
     Footprint print = partitions_.footprint(flow);
     if (supervisor_ != nullptr) {
-        supervisor_->before_entry(flow, partitions_.touched(print.resources), now_);
+        supervisor_->before_entry(flow, partitions_.touched(print.resources), at);
         horizon_.forget_timeouts();
     }
     const PartitionSet::Entry entry = partitions_.enter(flow, std::move(print));
     const Footprint& footprint = partitions_.footprint_of(flow);
+    presence_[flow] = Presence::open;
     leases_.add(flow, footprint, true);
     horizon_.opened(flow, footprint, now_);
     ++statistics_.entries;
@@ -254,11 +264,11 @@ void ClockDriver::enter(FlowId flow) {
         mark_footprint(footprint, domain);
     }
     if (supervisor_ != nullptr) {
-        supervisor_->after_entry(flow, entry, now_);
+        supervisor_->after_entry(flow, entry, at);
     }
 }
 
-void ClockDriver::leave(FlowId flow) {
+void ClockDriver::leave(FlowId flow, Tick at) {
     if (flow == holder_) {
         holder_ = kNone;
         for (FlowId other = 0; other < stray_.size() && holder_ == kNone; ++other) {
@@ -284,7 +294,7 @@ void ClockDriver::leave(FlowId flow) {
         domains_[domain].stale = true;
     }
     if (supervisor_ != nullptr) {
-        supervisor_->after_exit(flow, from, exit, now_);
+        supervisor_->after_exit(flow, from, exit, at);
     }
     if (stray_[flow] != 0) {
         stray_[flow] = 0;
@@ -321,7 +331,7 @@ void ClockDriver::search_lingering() {
     gone.assign(first_gone, lingering_.end());
     lingering_.erase(first_gone, lingering_.end());
     std::sort(gone.begin(), gone.end());
-    std::for_each(gone.begin(), gone.end(), [this](FlowId flow) { leave(flow); });
+    std::for_each(gone.begin(), gone.end(), [this](FlowId flow) { leave(flow, now_); });
     next_search_ = lingering_.empty() ? kNever : now_ + 8 * world.base_rtt;
 }
 
@@ -390,8 +400,7 @@ void ClockDriver::change_footprint(FlowId flow, Footprint print) {
 
 void ClockDriver::before_packet_from_outside(FlowId flow) {
     if (presence_[flow] == Presence::absent) {
-        enter(flow);
-        presence_[flow] = Presence::lingering;
+        enter(flow, now_);
     } else if (supervisor_ != nullptr) {
         supervisor_->before_entry(flow, {partitions_.set().partition_of(flow)}, now_);
     }

@@ -16,7 +16,7 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,7 +76,7 @@ class ClockDriver {
     Tick advance(Tick limit, StepCell&& step_cell, AfterWindow&& after_window) {
         World& world = store_.world();
         while (!stopped()) {
-            const Tick begin = std::max(next_instant(world), now_);
+            const Tick begin = next_instant(world);
             const Tick cut = next_cut();
             if (cut <= begin) {
                 if (cut >= limit || cut == kNever) {
@@ -95,7 +95,7 @@ class ClockDriver {
             } else {
                 const Tick end = std::min({begin + world.lookahead, cut, limit});
                 run_blocks(all_blocks_.data(), all_blocks(), begin, end, step_cell);
-                now_ = end;
+                now_ = std::max(now_, end);
                 ++statistics_.windows_joint;
             }
             take_up_changes();
@@ -137,8 +137,9 @@ class ClockDriver {
 
     // Flows come and go.
     void take_up_changes();
-    void enter(FlowId flow);
-    void leave(FlowId flow);
+    void enter(FlowId flow, Tick at);
+    void leave(FlowId flow, Tick at);
+    void close(FlowId flow, Tick at);
     void search_lingering();
     bool kept_order(FlowId flow) const;
     void take_up_link_events(Tick at);
@@ -191,7 +192,7 @@ class ClockDriver {
             Tick clock = now_;
             Tick cut = next_cut_of(domains_[d]);
             for (;;) {
-                const Tick begin = std::max(next_instant_of(d), clock);
+                const Tick begin = next_instant_of(d);
                 if (begin >= end && cut >= end) {
                     break;
                 }
@@ -199,7 +200,7 @@ class ClockDriver {
                     break;
                 }
                 if (cut <= begin) {
-                    clock = std::max(cut, clock);
+                    clock = std::max(clock, cut);
                     at_cut_of(domains_[d], clock);
                     cut = next_cut_of(domains_[d]);
                     continue;
@@ -207,7 +208,7 @@ class ClockDriver {
                 const std::vector<std::uint32_t>& blocks = layout_.blocks(d);
                 const Tick window_end = std::min({begin + lookahead, cut, end});
                 run_blocks(blocks.data(), blocks.size(), begin, window_end, step_cell);
-                clock = window_end;
+                clock = std::max(clock, window_end);
                 ++statistics_.windows_solo;
             }
             latest = std::max(latest, clock);
@@ -231,6 +232,7 @@ class ClockDriver {
     std::vector<std::uint32_t> all_blocks_;
     std::vector<Presence> presence_;  ///< by flow
     std::vector<FlowId> lingering_;
+    std::vector<std::tuple<Tick, bool, FlowId>> changes_;  ///< scratch of take_up_changes()
     Tick next_search_ = kNever;
     std::vector<std::uint8_t> stray_;  ///< by flow: links have changed under it
     std::uint32_t strays_ = 0;

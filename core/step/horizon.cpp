@@ -15,7 +15,8 @@ constexpr std::int64_t kSkipSlack = 2;
 
 }  // namespace
 
-Horizon::Horizon(WorldStore& store) : world_(store.world()), near_(store.flows().size(), 0) {
+Horizon::Horizon(WorldStore& store, bool supervised)
+    : world_(store.world()), supervised_(supervised), near_(store.flows().size(), 0) {
     for (NodeId n = 0; n < world_.node_count; ++n) {
         const PlainVector<Timer>& timers = world_.host[n].timers;
         for (std::uint32_t i = 0; i < timers.count; ++i) {
@@ -45,7 +46,7 @@ void Horizon::look_at(Bound bound, Tick now) {
 }
 
 void Horizon::opened(FlowId flow, const Footprint& footprint, Tick now) {
-    if (world_.callbacks.received == nullptr) {
+    if (world_.callbacks.received == nullptr && !supervised_) {
         return;  // nobody acts on completions
     }
     Bound bound;
@@ -104,7 +105,10 @@ Tick Horizon::until(Tick now) {
     if (near_flows_ > 0) {
         return std::min(known, now);
     }
-    return bounds_.empty() ? known : std::min(known, bounds_.front().at + world_.lookahead);
+    if (bounds_.empty()) {
+        return known;
+    }
+    return std::min(known, bounds_.front().at + (supervised_ ? 0 : world_.lookahead));
 }
 
 Tick Horizon::first_timeout(Tick now) {

@@ -15,8 +15,9 @@ namespace sluice::step {
 
 class Horizon {
   public:
-    /// Takes up the timers that hosts have already.
-    explicit Horizon(WorldStore& store);
+    /// Takes up the timers that hosts have already. `supervised`: somebody wants to know of every
+    /// completion as it happens, so that none may lie before the horizon.
+    Horizon(WorldStore& store, bool supervised);
 
     void opened(FlowId flow, const Footprint& footprint, Tick now);
     void closed(FlowId flow);
@@ -45,6 +46,7 @@ class Horizon {
     void look_at(Bound bound, Tick now);
 
     World& world_;
+    bool supervised_;
     std::vector<Tick> announced_;     ///< heap
     std::vector<Bound> bounds_;       ///< heap
     std::vector<std::uint8_t> near_;  ///< by flow: it may complete any time

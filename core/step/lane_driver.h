@@ -45,7 +45,7 @@ class LaneDriver {
                 if (cut >= limit || cut == kNever) {
                     break;
                 }
-                now_ = cut;
+                now_ = std::max(now_, cut);
                 execute_cut(cut);
                 continue;
             }
@@ -54,10 +54,10 @@ class LaneDriver {
             }
             const Tick end = std::min({begin + world.lookahead, cut, limit});
             run_window(world, begin, end, step_cell);
-            now_ = end;
+            now_ = std::max(now_, end);
             ++windows_;
             if (tracker_ != nullptr) {
-                tracker_->update(end);
+                tracker_->update();
             }
             after_window();
             if ((windows_ & 255U) == 0 || end >= hooks_.next_progress()) {

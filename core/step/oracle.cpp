@@ -90,8 +90,31 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
     switch_arrive(world_, whole_node(node), in, out, packet, now);
 }
 
+/// Before an instant later than the last one: takes up flows that opened and closed, and lets the
+/// supervisor look if that comes before the next event and before `until`. True if it did anything.
+bool Oracle::look(Tick until) {
+    if (tracker_ == nullptr) {
+        return false;
+    }
+    if (world_.changed.count > 0 && std::get<0>(*events_.begin()) > now_) {
+        tracker_->update();
+        refresh_all();
+        return true;
+    }
+    const Tick cut = tracker_->supervisor().next_cut();
+    if (cut >= until || cut > std::get<0>(*events_.begin())) {
+        return false;
+    }
+    tracker_->supervisor().at_cut(cut);
+    refresh_all();
+    return true;
+}
+
 bool Oracle::run(Tick until) {
     while (!events_.empty()) {
+        if (look(until)) {
+            continue;
+        }
         const auto [now, phase, scheduled, key, node, port] = *events_.begin();
         if (now >= until) {
             return true;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/step/partition_tracker.h"
 #include "core/step/world_store.h"
 
 namespace sluice::step {
@@ -16,6 +17,9 @@ class Oracle {
   public:
     /// Drives the columns of `store`; call store.begin() first.
     explicit Oracle(WorldStore& store);
+
+    /// As LaneDriver::supervise().
+    void supervise(PartitionTracker& tracker) { tracker_ = &tracker; }
 
     /// Executes every event before `until`; returns false when nothing is left at all.
     bool run(Tick until);
@@ -33,6 +37,8 @@ class Oracle {
     void refresh_node(NodeId node);
     void arrive(NodeId node, PortId in, Tick now);
 
+    bool look(Tick until);
+
     WorldStore& store_;
     World& world_;
     std::set<Event> events_;
@@ -40,6 +46,7 @@ class Oracle {
     std::vector<EventOrder> arrival_order_;
     std::vector<Tick> decision_;  ///< by port
     std::vector<Tick> timer_;     ///< by node
+    PartitionTracker* tracker_ = nullptr;
     Tick now_ = 0;
 };
 

@@ -30,27 +30,28 @@ void PartitionTracker::leave(FlowId flow, Tick now) {
     supervisor_.after_exit(flow, from, exit, now);
 }
 
-void PartitionTracker::update(Tick now) {
-    World& world = store_.world();
-    PlainVector<FlowId>& changed = world.changed;
-    if (changed.count == 0) {
+void PartitionTracker::update() {
+    PlainVector<FlowId>& listed = store_.world().changed;
+    if (listed.count == 0) {
         return;
     }
-    // By id, whatever order nodes were stepped in; entries first, so that a flow that follows
-    // another on the same ports does not split their partition in between.
-    std::sort(changed.data, changed.data + changed.count);
-    FlowId* const end = std::unique(changed.data, changed.data + changed.count);
-    for (const FlowId* flow = changed.data; flow != end; ++flow) {
-        if (world.sender_of[*flow] != kNone && !partitions_.set().contains(*flow)) {
-            enter(*flow, now);
+    changes_.clear();
+    std::sort(listed.data, listed.data + listed.count);
+    FlowId* const end = std::unique(listed.data, listed.data + listed.count);
+    for (const FlowId* flow = listed.data; flow != end; ++flow) {
+        const FlowResult& result = store_.results()[*flow];
+        if (!partitions_.set().contains(*flow)) {
+            changes_.push_back(Change{result.start, false, *flow});
+        }
+        if (result.finish != kNever) {
+            changes_.push_back(Change{result.finish, true, *flow});
         }
     }
-    for (const FlowId* flow = changed.data; flow != end; ++flow) {
-        if (world.sender_of[*flow] == kNone && partitions_.set().contains(*flow)) {
-            leave(*flow, now);
-        }
+    listed.count = 0;
+    std::sort(changes_.begin(), changes_.end());
+    for (const auto& [at, exit, flow] : changes_) {
+        exit ? leave(flow, at) : enter(flow, at);
     }
-    changed.count = 0;
 }
 
 void PartitionTracker::reroute(Tick now) {

@@ -2,6 +2,7 @@
 /// Keeps the partitions of a running lane up to date between windows and tells a supervisor.
 #pragma once
 
+#include <tuple>
 #include <vector>
 
 #include "core/step/flow_partitions.h"
@@ -15,8 +16,11 @@ class PartitionTracker {
     PartitionTracker(WorldStore& store, FlowPartitions& partitions, Supervisor& supervisor);
 
     Supervisor& supervisor() { return supervisor_; }
-    /// Takes up what opened and closed since the last call; everything before `now` is executed.
-    void update(Tick now);
+    /// Takes up what opened and closed since the last call, each at its own instant, in order of
+    /// time, so that it makes no difference how time was cut into windows. A partition that skips
+    /// then skips back to an instant that the present window has passed, which is sound: what it
+    /// sends from then on reaches nobody within the window.
+    void update();
     /// Links have changed at `now` (the supervisor was told before): flows that go other ways now
     /// change partitions.
     void reroute(Tick now);
@@ -25,9 +29,12 @@ class PartitionTracker {
     void enter(FlowId flow, Tick now);
     void leave(FlowId flow, Tick now);
 
+    using Change = std::tuple<Tick, bool, FlowId>;  ///< when, whether it leaves, who
+
     WorldStore& store_;
     FlowPartitions& partitions_;
     Supervisor& supervisor_;
+    std::vector<Change> changes_;  ///< scratch of update()
 };
 
 }  // namespace sluice::step

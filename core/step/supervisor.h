@@ -22,8 +22,8 @@ class Supervisor {
     /// The same for everything that is due at `at`, all clocks standing there.
     virtual void at_cut(Tick at) = 0;
 
-    /// `flow` was opened in the window that ended at `now`; all clocks concerned stand at `now`.
-    /// Called before the partitions that it touches are merged: those that skip skip back to `now`.
+    /// `flow` was opened at `now`, which lies in the window just executed. Called before the
+    /// partitions that it touches are merged: those that skip skip back to `now`.
     virtual void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) = 0;
     virtual void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) = 0;
     /// `flow` has left the network and its partition, `from`.

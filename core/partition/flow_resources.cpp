@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/partition/flow_resources.h"
+
+#include "core/error.h"
+
+namespace sluice {
+
+std::size_t resource_count(const Topology& topology) {
+    return topology.links().size() + topology.node_count();
+}
+
+ResourceId cable_resource(LinkId link) { return link; }
+
+ResourceId host_resource(const Topology& topology, NodeId host) {
+    return static_cast<ResourceId>(topology.links().size()) + host;
+}
+
+std::vector<ResourceId> flow_resources(const Topology& topology, const FlowPath& path) {
+    if (path.forward.empty() || path.reverse.empty()) {
+        throw InternalError("flow_resources: a flow without a path");
+    }
+    std::vector<ResourceId> resources;
+    resources.reserve(path.forward.size() + path.reverse.size() + 2);
+    resources.push_back(host_resource(topology, topology.node_of(path.forward.front())));
+    resources.push_back(host_resource(topology, topology.neighbor(path.forward.back())));
+    for (const std::vector<PortId>* way : {&path.forward, &path.reverse}) {
+        for (const PortId port : *way) {
+            resources.push_back(cable_resource(topology.link_of(port)));
+        }
+    }
+    return resources;
+}
+
+}  // namespace sluice

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a flow of the packet model uses, as resources of a PartitionSet: its two hosts, and every
+/// cable that its data or its ACKs cross. A cable is one resource for both directions, since ACKs,
+/// CNPs and PFC frames go against the data (docs/models/partitions.md).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/flow/flow.h"
+#include "core/partition/partition_set.h"
+#include "core/topology/topology.h"
+
+namespace sluice {
+
+/// Cables come first, then nodes.
+std::size_t resource_count(const Topology& topology);
+ResourceId cable_resource(LinkId link);
+ResourceId host_resource(const Topology& topology, NodeId host);
+
+/// `path` holds both ways, each from its own sender; neither is empty. Repetitions are left in.
+std::vector<ResourceId> flow_resources(const Topology& topology, const FlowPath& path);
+
+}  // namespace sluice

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The phase controller over the packet engine's columns: what it may not change (anything, while
+/// nothing is skipped), what it must keep (bytes, capacity), and that two engines agree on it.
+#include "tests/unit/hybrid_support.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+Case chained_case(std::uint64_t seed, std::unique_ptr<ChainApplication>& application,
+                  RandomOptions options = {}) {
+    options.exact_only = true;  // ns-3's tie order is packet mode's only
+    Case given = random_case(seed, options);
+    Dice dice(seed ^ 0x636861696eULL);
+    // Fewer and longer flows than in the step tests: there must be time to skip.
+    given.flows.resize(std::min<std::size_t>(given.flows.size(), 6 + dice.below(8)));
+    given.paths.resize(std::min(given.paths.size(), given.flows.size()));
+    for (FlowSpec& spec : given.flows) {
+        spec.size += dice.chance(70) ? 1'000'000 + dice.below(5'000'000) : 0;
+    }
+    given.stop = 4 * kMillisecond;
+    application = chain_flows(dice, given);
+    return given;
+}
+
+Outcome run_plain(const Case& given, Application* application) {
+    Routing routing(given.topology);
+    step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
+                           application);
+    store.world().digest_hops = true;
+    store.begin();
+    step::SwitchScratch scratch;
+    step::LaneDriver lane(store, given.events, {});
+    lane.advance(given.stop, [&](const step::Cell& cell, Tick from, Tick to) {
+        if (store.world().is_host[cell.node] != 0) {
+            step::host_step(store.world(), cell, to);
+        } else {
+            step::switch_step(store.world(), scratch, cell, from, to);
+        }
+    });
+    step::free_scratch(scratch);
+    return outcome_of(store, end_of(given));
+}
+
+}  // namespace
+
+TEST_CASE("unit.hybrid.without_skipping_nothing_changes") {
+    PhaseConfig config = eager_phases();
+    config.skip = false;
+    std::uint64_t samples = 0;
+    for (std::uint64_t seed = 20'000; seed < 20'100; ++seed) {
+        std::unique_ptr<ChainApplication> application;
+        const Case given = chained_case(seed, application);
+        INFO(given.name);
+        const Outcome plain = run_plain(given, application.get());
+        const HybridOutcome watched =
+            run_hybrid(given, config, Driver::windows, application.get());
+        check_same(plain, watched.outcome);
+        samples += watched.phases.samples;
+    }
+    CHECK(samples > 1000);
+}
+
+TEST_CASE("unit.hybrid.contracts_hold_after_every_transition") {
+    std::uint64_t skips = 0;
+    std::uint64_t backs = 0;
+    std::uint64_t checks = 0;
+    for (std::uint64_t seed = 21'000; seed < 21'500; ++seed) {
+        std::unique_ptr<ChainApplication> application;
+        const Case given = chained_case(seed, application);
+        INFO(given.name);
+        PhaseConfig config = eager_phases();
+        config.restore = seed % 3 == 0 ? Restoration::empty : Restoration::hold;
+        config.scope = seed % 4 == 0 ? PhaseScope::network : PhaseScope::partition;
+        const HybridOutcome made =
+            run_hybrid(given, config, Driver::windows, application.get(), true);
+        skips += made.phases.skips;
+        backs += made.phases.skip_backs;
+        checks += made.checks;
+    }
+    MESSAGE(skips << " skips, " << backs << " skip-backs, " << checks << " checks");
+    CHECK(skips > 1000);
+    CHECK(backs > 100);
+}
+
+TEST_CASE("unit.hybrid.two_engines_agree") {
+    std::uint64_t skips = 0;
+    std::uint64_t backs = 0;
+    RandomOptions options;
+    options.lossless = true;
+    for (std::uint64_t seed = 22'000; seed < 22'120; ++seed) {
+        std::unique_ptr<ChainApplication> application;
+        Case given = chained_case(seed, application, options);
+        // No decision on a shared buffer: a partition that skips back into a window that its
+        // neighbours have executed meets them there only.
+        given.config.buffer.size = Bytes{1 << 28};
+        INFO(given.name);
+        const PhaseConfig config = eager_phases();
+        const HybridOutcome windows =
+            run_hybrid(given, config, Driver::windows, application.get());
+        const HybridOutcome oracle = run_hybrid(given, config, Driver::oracle, application.get());
+        check_same(windows.outcome, oracle.outcome);
+        CHECK(windows.phases.skips == oracle.phases.skips);
+        CHECK(windows.phases.skip_backs == oracle.phases.skip_backs);
+        CHECK(windows.timeline.size() == oracle.timeline.size());
+        skips += windows.phases.skips;
+        backs += windows.phases.skip_backs;
+    }
+    MESSAGE(skips << " skips, " << backs << " skip-backs");
+    CHECK(skips > 300);
+    CHECK(backs > 30);
+}
