@@ -322,8 +322,9 @@ int main(int argc, char** argv) {
         } else if (argc == 3 && std::strcmp(argv[1], "course") == 0) {
             course(argv[2]);
         } else {
-            std::fprintf(stderr, "usage: partition_bench cost NETWORK FLOWS OPERATIONS\n"
-                                 "       partition_bench course NETWORK\n");
+            std::fprintf(stderr,
+                         "usage: partition_bench cost NETWORK FLOWS OPERATIONS\n"
+                         "       partition_bench course NETWORK\n");
             return 2;
         }
     } catch (const std::exception& error) {

@@ -141,10 +141,10 @@ std::vector<PartitionId> PartitionSet::partitions() const {
 }
 
 std::size_t PartitionSet::memory_bytes() const {
-    std::size_t sum = bytes(resources_) + bytes(slot_of_) + bytes(members_) +
-                      bytes(free_members_) + bytes(partitions_) + bytes(free_ids_) +
-                      bytes(of_size_) + bytes(uses_) + bytes(touched_) + bytes(seeds_) +
-                      bytes(searches_) + bytes(active_) + bytes(finished_) + bytes(parts_);
+    std::size_t sum = bytes(resources_) + bytes(slot_of_) + bytes(members_) + bytes(free_members_) +
+                      bytes(partitions_) + bytes(free_ids_) + bytes(of_size_) + bytes(uses_) +
+                      bytes(touched_) + bytes(seeds_) + bytes(searches_) + bytes(active_) +
+                      bytes(finished_) + bytes(parts_);
     for (const Resource& resource : resources_) {
         sum += bytes(resource.users);
     }
@@ -316,10 +316,9 @@ void PartitionSet::search() {
         active_.push_back(s);
     }
     while (active_.size() > 1) {
-        const std::uint32_t s =
-            *std::min_element(active_.begin(), active_.end(), [this](auto a, auto b) {
-                return searches_[a].work < searches_[b].work;
-            });
+        const std::uint32_t s = *std::min_element(
+            active_.begin(), active_.end(),
+            [this](auto a, auto b) { return searches_[a].work < searches_[b].work; });
         advance(s);
         if (active_.size() > 1 && searches_[s].frontier_first == kNone) {
             searches_[s].finished = true;
@@ -432,8 +431,8 @@ void PartitionSet::split(PartitionId id, std::vector<PartitionId>& split_off) {
     }
     if (rest <= largest) {
         parts_.push_back(rest_of(id));
-        parts_.erase(std::max_element(
-            parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
+        parts_.erase(
+            std::max_element(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
                 return a.flows != b.flows ? a.flows < b.flows : a.lowest > b.lowest;
             }));
     }

@@ -78,8 +78,8 @@ class PartitionSet {
         std::uint64_t mark = 0;
         FlowId flow = kNone;
         PartitionId partition = kNone;
-        std::uint32_t position = 0;   ///< in its partition's list of flows
-        std::uint32_t next = kNone;   ///< of the flows that its search has found
+        std::uint32_t position = 0;  ///< in its partition's list of flows
+        std::uint32_t next = kNone;  ///< of the flows that its search has found
     };
     struct Resource {
         std::vector<User> users;

@@ -30,8 +30,8 @@ bool BufferLeases::compute_lossless() const {
 
 std::int64_t BufferLeases::packets_at_most(FlowId flow) const {
     const std::int64_t payload = world_.payload;
-    const std::int64_t window = store_.config().nic.global_base_rtt ? world_.max_window
-                                                                    : world_.flow_window[flow];
+    const std::int64_t window =
+        store_.config().nic.global_base_rtt ? world_.max_window : world_.flow_window[flow];
     const std::int64_t all = (store_.flows()[flow].size + payload - 1) / payload;
     // It sends while less than a window is unacknowledged; its last packet may be short. Without a
     // window everything may be on its way at once.
@@ -44,9 +44,7 @@ void BufferLeases::visit_ingresses(const Footprint& footprint, Visit&& visit) co
     const Topology& topology = store_.topology();
     const std::int64_t frame = std::int64_t{world_.payload} + world_.data_overhead;
     const std::int64_t ack = store_.config().format.ack;
-    const auto into_switch = [&](PortId port) {
-        return !topology.is_host(topology.node_of(port));
-    };
+    const auto into_switch = [&](PortId port) { return !topology.is_host(topology.node_of(port)); };
     for (const auto& [ports, bytes] :
          {std::make_pair(&footprint.data, frame), std::make_pair(&footprint.acks, ack)}) {
         for (const PortId port : *ports) {
@@ -141,8 +139,8 @@ bool BufferLeases::quiet(NodeId node) const {
     }
     const std::int64_t frame = std::int64_t{world_.payload} + world_.data_overhead;
     for (PortId p = first; p < last; ++p) {
-        if (bytes_[p] != 0 && std::max(bytes_[p] - buffer.reserve, frame) >=
-                                  left >> world_.ingress[p].threshold_shift) {
+        if (bytes_[p] != 0 && std::max(bytes_[p] - buffer.reserve, frame) >= left >>
+                                  world_.ingress[p].threshold_shift) {
             return false;
         }
     }

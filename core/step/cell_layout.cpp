@@ -22,8 +22,7 @@ CellLayout::CellLayout(WorldStore& store) : store_(store), world_(store.world())
         domains_[kIdle].blocks.push_back(b);
     }
     for (PortId p = 0; p < topology.port_count(); ++p) {
-        lookahead_.push_back(
-            link_lookahead(topology.links()[topology.link_of(p)], store.config()));
+        lookahead_.push_back(link_lookahead(topology.links()[topology.link_of(p)], store.config()));
     }
     for (NodeId n = 0; n < nodes; ++n) {
         unused_.push_back(world_.buffer[n]);
@@ -115,7 +114,7 @@ void CellLayout::take_stock(const Cell& cell) {
             continue;
         }
         for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
-            buffer.shared_used += world_.pfc ? shared_use(buffer, world_.ingress[p], queue)
+            buffer.shared_used += world_.pfc   ? shared_use(buffer, world_.ingress[p], queue)
                                   : queue != 0 ? world_.egress[p].class_bytes[queue]
                                                : 0;
             buffer.paused_classes += world_.ingress[p].paused >> queue & 1U;

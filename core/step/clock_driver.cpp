@@ -324,10 +324,9 @@ void ClockDriver::search_lingering() {
         }
     }
     std::vector<FlowId> gone;
-    const auto first_gone =
-        std::stable_partition(lingering_.begin(), lingering_.end(), [&](FlowId flow) {
-            return found[flow] != 0 || presence_[flow] != Presence::lingering;
-        });
+    const auto first_gone = std::stable_partition(
+        lingering_.begin(), lingering_.end(),
+        [&](FlowId flow) { return found[flow] != 0 || presence_[flow] != Presence::lingering; });
     gone.assign(first_gone, lingering_.end());
     lingering_.erase(first_gone, lingering_.end());
     std::sort(gone.begin(), gone.end());
@@ -514,8 +513,8 @@ void ClockDriver::review(DomainId domain) {
     for (std::size_t i = 0; i < partitions.size(); ++i) {
         ports[find(i)] += extents[i].ports.size();
     }
-    const auto largest = static_cast<std::size_t>(
-        std::max_element(ports.begin(), ports.end()) - ports.begin());
+    const auto largest =
+        static_cast<std::size_t>(std::max_element(ports.begin(), ports.end()) - ports.begin());
     std::vector<DomainId> made(partitions.size(), kNone);
     domains_[domain].partitions.clear();
     for (std::size_t i = 0; i < partitions.size(); ++i) {

@@ -32,16 +32,16 @@ namespace sluice::step {
 
 /// How a run was divided among clocks.
 struct ClockStatistics {
-    std::uint64_t windows_solo = 0;   ///< of one domain each
-    std::uint64_t windows_joint = 0;  ///< of everything
-    std::uint64_t stretches = 0;      ///< of solo windows, all domains between two horizons
+    std::uint64_t windows_solo = 0;      ///< of one domain each
+    std::uint64_t windows_joint = 0;     ///< of everything
+    std::uint64_t stretches = 0;         ///< of solo windows, all domains between two horizons
     std::uint64_t leased_stretches = 0;  ///< of these, while cells of one switch ran apart
-    std::uint64_t lease_stops = 0;       ///< domains coupled because a switch's buffer was too small
-    std::uint64_t entries = 0;           ///< flows
-    std::uint64_t exits = 0;             ///< flows
-    std::uint64_t searches = 0;          ///< for packets of flows that sent something twice
-    std::uint64_t merges = 0;            ///< partitions absorbed by another
-    std::uint64_t splits = 0;            ///< partitions split off
+    std::uint64_t lease_stops = 0;  ///< domains coupled because a switch's buffer was too small
+    std::uint64_t entries = 0;      ///< flows
+    std::uint64_t exits = 0;        ///< flows
+    std::uint64_t searches = 0;     ///< for packets of flows that sent something twice
+    std::uint64_t merges = 0;       ///< partitions absorbed by another
+    std::uint64_t splits = 0;       ///< partitions split off
     std::uint64_t domains_merged = 0;
     std::uint64_t domains_split = 0;
     std::size_t most_domains = 0;
@@ -120,8 +120,8 @@ class ClockDriver {
     struct Domain {
         std::vector<PartitionId> partitions;
         bool alive = false;
-        bool stale = false;               ///< may fall apart, or be empty
-        std::uint64_t reviewed_at = 0;    ///< in joint windows
+        bool stale = false;             ///< may fall apart, or be empty
+        std::uint64_t reviewed_at = 0;  ///< in joint windows
     };
     enum class Presence : std::uint8_t { absent, open, lingering };
 
@@ -175,8 +175,8 @@ class ClockDriver {
                     step_cell(layout_.cell(id), begin, end);
                 }
             }
-            world.block_wake[b] =
-                *std::min_element(world.wake + std::size_t{b} * 64, world.wake + std::size_t{b} * 64 + 64);
+            world.block_wake[b] = *std::min_element(world.wake + std::size_t{b} * 64,
+                                                    world.wake + std::size_t{b} * 64 + 64);
         }
     }
 
@@ -238,15 +238,15 @@ class ClockDriver {
     std::uint32_t strays_ = 0;
     FlowId holder_ = kNone;  ///< the stray that holds every resource
 
-    std::vector<Domain> domains_;             ///< by domain id; the idle one is alive
-    std::vector<DomainId> domain_of_;         ///< by partition
-    std::vector<DomainId> ended_;             ///< whose cells settle() gives away
-    std::size_t live_domains_ = 0;            ///< but for the idle one
-    std::uint32_t divided_switches_ = 0;      ///< with cells of several domains
+    std::vector<Domain> domains_;         ///< by domain id; the idle one is alive
+    std::vector<DomainId> domain_of_;     ///< by partition
+    std::vector<DomainId> ended_;         ///< whose cells settle() gives away
+    std::size_t live_domains_ = 0;        ///< but for the idle one
+    std::uint32_t divided_switches_ = 0;  ///< with cells of several domains
     bool drops_were_possible_ = false;
-    std::vector<NodeId> marked_;              ///< to be placed
-    std::vector<std::uint8_t> is_marked_;     ///< by node
-    std::vector<DomainId> owners_;            ///< place()'s scratch
+    std::vector<NodeId> marked_;           ///< to be placed
+    std::vector<std::uint8_t> is_marked_;  ///< by node
+    std::vector<DomainId> owners_;         ///< place()'s scratch
 };
 
 }  // namespace sluice::step

@@ -59,9 +59,8 @@ void Horizon::opened(FlowId flow, const Footprint& footprint, Tick now) {
     }
     if (footprint.data.empty()) {
         const std::uint32_t index = world_.sender_of[flow];
-        bound.gap = index == kNone
-                        ? 0
-                        : world_.egress[world_.senders[index].port].serialization[frame];
+        bound.gap =
+            index == kNone ? 0 : world_.egress[world_.senders[index].port].serialization[frame];
     }
     look_at(bound, now);
 }

@@ -54,8 +54,7 @@ TEST_CASE("unit.hybrid.without_skipping_nothing_changes") {
         const Case given = chained_case(seed, application);
         INFO(given.name);
         const Outcome plain = run_plain(given, application.get());
-        const HybridOutcome watched =
-            run_hybrid(given, config, Driver::windows, application.get());
+        const HybridOutcome watched = run_hybrid(given, config, Driver::windows, application.get());
         check_same(plain, watched.outcome);
         samples += watched.phases.samples;
     }
@@ -97,8 +96,7 @@ TEST_CASE("unit.hybrid.two_engines_agree") {
         given.config.buffer.size = Bytes{1 << 28};
         INFO(given.name);
         const PhaseConfig config = eager_phases();
-        const HybridOutcome windows =
-            run_hybrid(given, config, Driver::windows, application.get());
+        const HybridOutcome windows = run_hybrid(given, config, Driver::windows, application.get());
         const HybridOutcome oracle = run_hybrid(given, config, Driver::oracle, application.get());
         check_same(windows.outcome, oracle.outcome);
         CHECK(windows.phases.skips == oracle.phases.skips);

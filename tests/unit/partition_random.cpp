@@ -109,14 +109,15 @@ TEST_CASE("unit.partition.random.pairs_on_a_fat_tree") {
 TEST_CASE("unit.partition.random.incast_hubs") {
     // Three receivers; a flow in thirty goes to two of them, and holds their partitions together.
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        const std::size_t splits = run_random(seed, 90, 6 + 90, 1500, [](FlowId flow, Draws& draws) {
-            const ResourceId hub = draws.below(3);
-            Uses uses{2 * hub + 1, 6 + flow, 2 * hub};
-            if (draws.below(30) == 0) {
-                uses.push_back(2 * ((hub + 1) % 3));
-            }
-            return uses;
-        });
+        const std::size_t splits =
+            run_random(seed, 90, 6 + 90, 1500, [](FlowId flow, Draws& draws) {
+                const ResourceId hub = draws.below(3);
+                Uses uses{2 * hub + 1, 6 + flow, 2 * hub};
+                if (draws.below(30) == 0) {
+                    uses.push_back(2 * ((hub + 1) % 3));
+                }
+                return uses;
+            });
         CHECK(splits > 2);
     }
 }

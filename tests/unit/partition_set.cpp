@@ -240,9 +240,7 @@ TEST_CASE("unit.partition.memory_follows_concurrent_flows") {
 TEST_CASE("unit.partition.misuse_is_refused_and_changes_nothing") {
     PartitionSet set(4);
     set.enter(1, {0, 1});
-    const auto refused = [](const auto& call) {
-        CHECK_THROWS_AS(call(), InternalError);
-    };
+    const auto refused = [](const auto& call) { CHECK_THROWS_AS(call(), InternalError); };
     refused([&] { set.enter(1, {2}); });
     refused([&] { set.enter(kNone, {2}); });
     refused([&] { set.enter(2, {}); });

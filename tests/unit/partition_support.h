@@ -67,9 +67,9 @@ class PartitionModel {
                 pieces.push_back(part);
             }
         }
-        const auto largest = std::max_element(
-            pieces.begin(), pieces.end(),
-            [](const Part& a, const Part& b) { return a.size() < b.size(); });
+        const auto largest =
+            std::max_element(pieces.begin(), pieces.end(),
+                             [](const Part& a, const Part& b) { return a.size() < b.size(); });
         exit.partition = id;
         parts_[id] = *largest;
         pieces.erase(largest);

@@ -29,6 +29,7 @@ struct Case {
     std::vector<FlowPath> paths;  ///< empty, or one per flow
     std::vector<LinkEvent> events;
     Tick stop = kNever;
+    Application* application = nullptr;  ///< keeps nothing between runs
 };
 
 /// A case's columns and the working memory of a driver.
@@ -36,7 +37,7 @@ struct Lane {
     explicit Lane(const Case& given)
         : topology(given.topology),
           routing(given.topology),
-          store(given.topology, routing, given.config, given.flows, given.paths, nullptr),
+          store(given.topology, routing, given.config, given.flows, given.paths, given.application),
           world(store.world()) {
         world.digest_hops = true;
         store.begin();
