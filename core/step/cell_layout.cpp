@@ -31,6 +31,7 @@ CellLayout::CellLayout(WorldStore& store) : store_(store), world_(store.world())
         slots_[n].cell = whole_node(n);
         slots_[n].domain = kIdle;
         blocks_[n / 64].used |= std::uint64_t{1} << n % 64;
+        blocks_[n / 64].height = n % 64 + 1;
         cells_at_[n] = {n};
     }
     domains_[kIdle].cells = nodes;
@@ -79,6 +80,7 @@ CellId CellLayout::allocate(DomainId domain, NodeId node) {
         id = block * 64 + bit;
     }
     blocks_[id / 64].used |= std::uint64_t{1} << id % 64;
+    blocks_[id / 64].height = std::max(blocks_[id / 64].height, id % 64 + 1);
     ++domains_[domain].cells;
     slots_[id].domain = domain;
     return id;
@@ -90,7 +92,11 @@ void CellLayout::release(CellId id) {
     world_.wake[id] = kNever;
     slots_[id].domain = kNone;
     --domains_[domain].cells;
-    blocks_[block].used &= ~(std::uint64_t{1} << id % 64);
+    Block& home = blocks_[block];
+    home.used &= ~(std::uint64_t{1} << id % 64);
+    while (home.height > 0 && (home.used >> (home.height - 1) & 1U) == 0) {
+        --home.height;
+    }
     if (blocks_[block].used == 0 && domain != kIdle) {
         std::vector<std::uint32_t>& blocks = domains_[domain].blocks;
         blocks.erase(std::find(blocks.begin(), blocks.end(), block));

@@ -46,6 +46,8 @@ class CellLayout {
     const std::vector<std::uint32_t>& blocks(DomainId domain) const {
         return domains_[domain].blocks;
     }
+    /// Past the last cell of a block.
+    CellId end_of_block(std::uint32_t block) const { return block * 64 + blocks_[block].height; }
     /// The least lookahead of the links that the domain has had since it was made.
     Tick lookahead(DomainId domain) const { return domains_[domain].lookahead; }
     /// A switch's buffer as nobody uses it.
@@ -64,7 +66,8 @@ class CellLayout {
     };
     struct Block {
         DomainId owner = kNone;
-        std::uint64_t used = 0;  ///< bit per cell
+        std::uint64_t used = 0;    ///< bit per cell
+        std::uint32_t height = 0;  ///< past its highest bit
     };
 
     CellId allocate(DomainId domain, NodeId node);

@@ -10,11 +10,6 @@ namespace sluice::step {
 
 namespace {
 
-/// A stretch of fewer lookaheads is not worth leaving joint windows for.
-constexpr Tick kShortestStretch = 4;
-/// Windows between two examinations of whether a domain has fallen apart.
-constexpr std::uint64_t kReviewWindows = 32;
-
 template <class Visit>
 void visit_packets(Ring& ring, Visit&& visit) {
     for (std::uint32_t at = ring.head; at != ring.tail; ++at) {
@@ -81,19 +76,28 @@ void ClockDriver::execute_cut(Tick at) {
 }
 
 Tick ClockDriver::solo_until(Tick begin, Tick limit) {
-    if (one_clock_ || whole_ || live_domains_ == 0) {
+    if (one_clock_ || strays_ > 0 || partitions_.set().count() == 0) {
         return 0;
     }
-    const Tick shortest = std::max(begin, now_) + kShortestStretch * store_.world().lookahead;
+    const Tick from = std::max(begin, now_);
+    const Tick lookahead = store_.world().lookahead;
+    const Tick shortest =
+        from + (divided_ ? tuning_.shortest_stretch : tuning_.worth_dividing) * lookahead;
     Tick end = std::min({limit, hooks_.next_event(), hooks_.next_sample()});
     if (hooks_.next_progress() > now_) {
         end = std::min(end, hooks_.next_progress());
     }
     end = end < shortest ? 0 : std::min(end, horizon_.until(now_));
-    if (end >= shortest && divided_switches_ > 0) {
+    if (end < shortest) {
+        return 0;
+    }
+    if (!divided_) {
+        divide();
+    }
+    if (divided_switches_ > 0) {
         end = std::min(end, horizon_.first_timeout(now_));
     }
-    return end < shortest ? 0 : end;
+    return end < from + tuning_.shortest_stretch * lookahead ? 0 : end;
 }
 
 Tick ClockDriver::next_cut_of(const Domain& domain) const {
@@ -207,9 +211,12 @@ void ClockDriver::take_up_changes() {
     }
     drops_were_possible_ = leases_.drops_possible();
     horizon_.take_up_announced(now_);
-    if (!one_clock_ && !whole_) {
+    if (divided_) {
         review_stale();
         settle();
+    }
+    if (divided_ && joint_in_a_row_ > tuning_.patience) {
+        gather();
     }
 }
 
@@ -244,7 +251,7 @@ void ClockDriver::enter(FlowId flow, Tick at) {
     horizon_.opened(flow, footprint, now_);
     ++statistics_.entries;
     statistics_.merges += entry.absorbed.size();
-    if (!one_clock_ && !whole_) {
+    if (divided_) {
         DomainId domain = entry.partition < domain_of_.size() ? domain_of_[entry.partition] : kNone;
         if (domain == kNone) {
             // Where a partition has just ended, the next one finds its cells in place.
@@ -283,7 +290,7 @@ void ClockDriver::leave(FlowId flow, Tick at) {
     presence_[flow] = Presence::absent;
     ++statistics_.exits;
     statistics_.splits += exit.split_off.size();
-    if (!one_clock_ && !whole_) {
+    if (divided_) {
         const DomainId domain = domain_of_[from];
         if (exit.partition == kNone) {
             remove_partition(from);
@@ -298,12 +305,7 @@ void ClockDriver::leave(FlowId flow, Tick at) {
     }
     if (stray_[flow] != 0) {
         stray_[flow] = 0;
-        if (--strays_ == 0) {
-            whole_ = false;
-            if (!one_clock_) {
-                divide_all();
-            }
-        }
+        --strays_;
     }
 }
 
@@ -338,23 +340,13 @@ void ClockDriver::take_up_link_events(Tick at) {
     if (supervisor_ != nullptr) {
         supervisor_->before_link_event(at);
     }
-    layout_.reset();
-    for (DomainId d = 1; d < domains_.size(); ++d) {
-        if (domains_[d].alive) {
-            layout_.remove_domain(d);
-        }
-        domains_[d] = Domain{};
-    }
-    domain_of_.clear();
-    live_domains_ = 0;
-    divided_switches_ = 0;
+    gather();
     hooks_.run_events(at);
     horizon_.forget_flows();
     for (FlowId flow = 0; flow < presence_.size(); ++flow) {
         if (presence_[flow] == Presence::absent) {
             continue;
         }
-        whole_ = true;
         strays_ += stray_[flow] == 0 ? 1 : 0;
         stray_[flow] = 1;
         leases_.unbind(flow, partitions_.footprint_of(flow));
@@ -470,7 +462,8 @@ void ClockDriver::end_domain(DomainId domain) {
 void ClockDriver::review_stale() {
     for (DomainId d = 1; d < domains_.size(); ++d) {
         Domain& domain = domains_[d];
-        if (domain.alive && domain.stale && windows() - domain.reviewed_at >= kReviewWindows) {
+        if (domain.alive && domain.stale &&
+            windows() - domain.reviewed_at >= tuning_.review_every) {
             domain.stale = false;
             domain.reviewed_at = windows();
             if (domain.partitions.empty()) {
@@ -534,8 +527,9 @@ void ClockDriver::review(DomainId domain) {
     }
 }
 
-/// Every partition a domain of its own, but for what settle() couples.
-void ClockDriver::divide_all() {
+/// Makes every partition a domain of its own, but for those that settle() couples.
+void ClockDriver::divide() {
+    divided_ = true;
     for (const PartitionId id : partitions_.set().partitions()) {
         add_partition(id, new_domain());
         const FlowPartitions::Extent extent = partitions_.extent(id);
@@ -543,6 +537,25 @@ void ClockDriver::divide_all() {
             std::for_each(nodes->begin(), nodes->end(), [this](NodeId node) { mark(node); });
         }
     }
+    settle();
+}
+
+/// Makes every node whole again.
+void ClockDriver::gather() {
+    if (!divided_) {
+        return;
+    }
+    divided_ = false;
+    layout_.reset();
+    for (DomainId d = 1; d < domains_.size(); ++d) {
+        if (domains_[d].alive) {
+            layout_.remove_domain(d);
+        }
+        domains_[d] = Domain{};
+    }
+    domain_of_.clear();
+    live_domains_ = 0;
+    divided_switches_ = 0;
 }
 
 void ClockDriver::mark(NodeId node) {

@@ -12,7 +12,8 @@
 /// A flow leaves when none of its packets, late duplicates included, is in the network: as it
 /// closes if it sent nothing twice and its packets kept their order, else when a search of the
 /// links and queues finds none. Where links change under flows, all is one domain until the last of
-/// these flows has left.
+/// these flows has left. Where the horizon stays near, nodes are left whole: partitions are kept,
+/// and nothing else is paid for.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +48,14 @@ struct ClockStatistics {
     std::size_t most_domains = 0;
 };
 
+/// When dividing a network among clocks is worth its price; nothing depends on it but time.
+struct ClockTuning {
+    Tick shortest_stretch = 4;        ///< lookaheads to the horizon for a solo stretch
+    Tick worth_dividing = 64;         ///< the same, where the nodes' ports are not divided yet
+    std::uint64_t patience = 256;     ///< joint windows in a row before nodes are whole again
+    std::uint64_t review_every = 32;  ///< windows between two examinations of a domain
+};
+
 class ClockDriver {
   public:
     /// Call store.begin() first. All references must outlive the driver; `supervisor` may be null.
@@ -59,6 +68,8 @@ class ClockDriver {
     /// One clock for everything from here on, where packets come from outside or a supervisor
     /// looks at all partitions at once. Before the first window.
     void keep_one_clock() { one_clock_ = true; }
+
+    void tune(const ClockTuning& tuning) { tuning_ = tuning; }
 
     /// Everything before this instant has been executed, on all clocks.
     Tick now() const { return now_; }
@@ -97,6 +108,7 @@ class ClockDriver {
                 run_blocks(all_blocks_.data(), all_blocks(), begin, end, step_cell);
                 now_ = std::max(now_, end);
                 ++statistics_.windows_joint;
+                ++joint_in_a_row_;
             }
             take_up_changes();
             after_window();
@@ -158,7 +170,8 @@ class ClockDriver {
     void mark_footprint(const Footprint& footprint, DomainId domain);
     void settle();
     void place(NodeId node);
-    void divide_all();
+    void divide();
+    void gather();
     ResourceId cable_of(PortId port) const;
 
     template <class StepCell>
@@ -170,13 +183,19 @@ class ClockDriver {
             if (world.block_wake[b] >= end) {
                 continue;
             }
-            for (CellId id = b * 64; id < b * 64 + 64; ++id) {
+            const CellId last = layout_.end_of_block(b);
+            Tick wake = kNever;
+            for (CellId id = b * 64; id < last; ++id) {
                 if (world.wake[id] < end) {
+                    prefetch_node(world, layout_.cell(std::min(id + 1, last - 1)).node,
+                                  world.node_count);
                     step_cell(layout_.cell(id), begin, end);
                 }
             }
-            world.block_wake[b] = *std::min_element(world.wake + std::size_t{b} * 64,
-                                                    world.wake + std::size_t{b} * 64 + 64);
+            for (CellId id = b * 64; id < last; ++id) {
+                wake = std::min(wake, world.wake[id]);
+            }
+            world.block_wake[b] = wake;
         }
     }
 
@@ -214,6 +233,7 @@ class ClockDriver {
             latest = std::max(latest, clock);
         }
         check_stretch(end);
+        joint_in_a_row_ = 0;
         now_ = next_instant(store_.world()) == kNever ? latest : end;
     }
 
@@ -227,7 +247,9 @@ class ClockDriver {
     ClockStatistics statistics_;
     Tick now_ = 0;
     bool one_clock_ = false;
-    bool whole_ = false;  ///< everything is in the idle domain: links have changed under flows
+    bool divided_ = false;  ///< else every node is whole, and in the idle domain
+    std::uint64_t joint_in_a_row_ = 0;
+    ClockTuning tuning_;
 
     std::vector<std::uint32_t> all_blocks_;
     std::vector<Presence> presence_;  ///< by flow

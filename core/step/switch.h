@@ -192,7 +192,7 @@ SLUICE_HD inline void list_arrival(World& world, SwitchScratch& scratch, std::ui
     scratch.keys[out * scratch.stride + scratch.count[out]++] = key;
 }
 
-/// Prepares scratch for a switch of `ports` ports.
+/// Makes room in scratch for a switch of `ports` ports.
 SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std::uint32_t ports) {
     if (scratch.stride == 0) {
         scratch.stride = 64;
@@ -202,12 +202,13 @@ SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std:
         scratch.keys.reserve(world.memory, ports * scratch.stride);
     }
     scratch.keys.count = scratch.keys.capacity;
-    scratch.count.reserve(world.memory, ports);
     scratch.bytes.reserve(world.memory, ports);
     scratch.head.reserve(world.memory, ports);
-    for (std::uint32_t p = 0; p < ports; ++p) {
-        scratch.count[p] = 0;
-        scratch.bytes[p] = 0;
+    if (scratch.count.capacity < ports) {
+        scratch.count.reserve(world.memory, ports);
+        for (std::uint32_t p = 0; p < scratch.count.capacity; ++p) {
+            scratch.count[p] = 0;  // of ports outside the cell too: list_arrival() reads them all
+        }
     }
 }
 
@@ -444,6 +445,10 @@ template <class Ports>
 SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cell& cell,
                                  const Ports& mine, Tick begin, Tick end) {
     const PortId first = world.first_port[cell.node];
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        scratch.count[mine[k]] = 0;
+        scratch.bytes[mine[k]] = 0;
+    }
     const std::int64_t arriving = collect_arrivals(world, scratch, cell, mine, begin, end);
     if (quiet_window(world, scratch, cell, mine, arriving)) {
         for (std::uint32_t i = 0; i < mine.count; ++i) {

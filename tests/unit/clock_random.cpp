@@ -18,6 +18,7 @@ void compare_clocks(std::uint64_t first_seed, std::uint64_t count) {
         check_same(expected, run_clocks(given, true, counts));
         if (seed % 4 == 0) {
             check_same(expected, run_clocks(given, false, counts, true));
+            check_same(expected, run_clocks(given, true, counts, false, step::ClockTuning{}));
             check_same(expected, run_oracle(given));
         }
     }

@@ -214,9 +214,12 @@ inline void set_random_bases(Lane& lane, std::uint64_t seed) {
     }
 }
 
+/// Divides nodes whenever it can and leaves them divided.
+inline constexpr step::ClockTuning kEagerly = {4, 4, 1'000'000, 8};
+
 /// Partition clocks; `skips`: under a supervisor that skips nothing, with random bases.
 inline Outcome run_clocks(const Case& given, bool skips, ClockCounts& counts,
-                          bool exact_only = false) {
+                          bool exact_only = false, const step::ClockTuning& tuning = kEagerly) {
     Lane lane(given);
     for (NodeId n = 0; n < lane.world.node_count; ++n) {
         lane.world.buffer[n].exact_only = exact_only;
@@ -230,6 +233,7 @@ inline Outcome run_clocks(const Case& given, bool skips, ClockCounts& counts,
     }
     step::ClockDriver driver(lane.store, given.events, {}, partitions,
                              skips ? &supervisor : nullptr);
+    driver.tune(tuning);
     driver.advance(given.stop, lane);
     counts.add(driver.statistics());
     return outcome_of(lane.store, end_of(given));
