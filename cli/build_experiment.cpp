@@ -78,6 +78,7 @@ BuiltExperiment build_experiment(Scenario& scenario) {
     experiment.name = scenario.name;
     experiment.topology = std::move(scenario.topology);
     experiment.network = scenario.network;
+    experiment.phases = scenario.phases;
     experiment.link_events = scenario.link_events;
     experiment.stop = scenario.stop;
     built.estimate = estimate_traffic(experiment);

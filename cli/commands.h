@@ -3,6 +3,7 @@
 /// mistakes; main.cpp parses the command line and turns errors into one line and a code.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -27,10 +28,23 @@ struct RunOptions {
     std::string out;                ///< overrides the scenario's output folder
     std::vector<std::string> sets;  ///< "key=value"
     int threads = 1;
+    bool no_skip = false;  ///< hybrid mode: all else on, nothing is skipped
     bool quiet = false;
 };
 
 int run_command(const RunOptions& options);
+
+struct CompareOptions {
+    std::string scenario;           ///< SCENARIO.toml
+    std::string modes;              ///< "packet,hybrid,..."; empty: all that this build offers
+    std::string out;                ///< empty: runs/NAME-compare
+    std::string json;               ///< a second place for compare.json; may be empty
+    std::vector<std::string> sets;  ///< "key=value"
+    std::size_t repeat = 1;         ///< runs of each mode
+    bool quiet = false;
+};
+
+int compare_command(const CompareOptions& options);
 
 /// What would run, without running it.
 int describe_command(const std::string& scenario, const std::vector<std::string>& sets);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/config/network_config.h"
+#include "core/config/phase_config.h"
 #include "core/flow/application.h"
 #include "core/flow/flow.h"
 #include "core/routing/routing.h"
@@ -20,6 +21,7 @@ struct Experiment {
     std::string name;
     Topology topology;
     NetworkConfig network;
+    PhaseConfig phases;  ///< of hybrid mode
     std::vector<FlowSpec> flows;
     std::vector<FlowPath> paths;  ///< empty, or one per flow
     std::vector<LinkEvent> link_events;

@@ -82,7 +82,7 @@ class Outputs {
           experiment_(import.experiment),
           standalone_(standalone_times(experiment_)),
           writer_(options.out,
-                  {"packet", experiment_.name, options.version, experiment_.network.seed,
+                  {Mode::packet, experiment_.name, options.version, experiment_.network.seed,
                    import.config_json},
                   experiment_.topology, experiment_.flows, {options.trace, false}),
           fct_(writer_.add_file(import.fct_file)),
@@ -186,6 +186,7 @@ int run_hpcc(const HpccOptions& options) {
         std::fprintf(stderr, "note: %s\n", import.notes[i].c_str());
     }
     Outputs outputs(options, import);
+    const ResourceUsage unbuilt = resource_usage();
     PacketRun run(import.experiment);
     const ResourceUsage before = resource_usage();
     run.run(outputs.hooks());
@@ -199,6 +200,7 @@ int run_hpcc(const HpccOptions& options) {
     outcome.ports = run.port_statistics();
     outcome.simulated = run.now();
     outcome.elaboration_s = run.elaboration_seconds();
+    outcome.elaboration_user_s = before.user_s - unbuilt.user_s;
     outcome.wall_s = after.wall_s - before.wall_s;
     outcome.user_s = after.user_s - before.user_s;
     const Summary summary = outputs.finish(outcome);

@@ -58,10 +58,9 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
 
     RunOptions options;
-    const auto add_sets = [&options](CLI::App* command) {
+    const auto add_sets = [](CLI::App* command, std::vector<std::string>& sets) {
         command
-            ->add_option("--set", options.sets,
-                         "Override a key of the scenario, e.g. network.payload=4096")
+            ->add_option("--set", sets, "Override a key of the scenario, e.g. network.payload=4096")
             ->type_name("KEY=VALUE")
             ->type_size(1)
             ->allow_extra_args(false);
@@ -70,12 +69,14 @@ int run(int argc, char** argv) {
     CLI::App* run_app = app.add_subcommand("run", "Run one experiment");
     run_app->add_option("scenario", options.scenario, "The scenario file")
         ->type_name("SCENARIO.toml");
-    run_app->add_option("--mode", options.mode, "How to simulate: packet");
-    add_sets(run_app);
+    run_app->add_option("--mode", options.mode, "How to simulate: packet, hybrid, flow");
+    add_sets(run_app, options.sets);
     run_app->add_option("--out", options.out, "Output folder (default: runs/NAME)")
         ->type_name("DIR");
     run_app->add_option("--threads", options.threads, "Threads; packet mode runs on one")
         ->check(CLI::Range(1, 4096));
+    run_app->add_flag("--no-skip", options.no_skip,
+                      "Mode hybrid: skip nothing, to see what skipping costs and gains");
     run_app->add_flag("--quiet", options.quiet, "Print nothing but errors");
     run_app->add_option("--hpcc", options.hpcc, "Run an HPCC ns-3 experiment instead")
         ->type_name("config.txt");
@@ -84,12 +85,31 @@ int run(int argc, char** argv) {
                      "Paths of flows (src,dst,sport,path), in place of ECMP")
         ->type_name("flow_paths.csv");
 
+    sluice::CompareOptions compare;
+    CLI::App* compare_app = app.add_subcommand(
+        "compare", "Run a scenario in several modes and say what each costs and how far it is off");
+    compare_app->add_option("scenario", compare.scenario, "The scenario file")
+        ->type_name("SCENARIO.toml")
+        ->required();
+    compare_app
+        ->add_option("--modes", compare.modes,
+                     "Modes; the first is the reference (default: all that this build offers)")
+        ->type_name("packet,hybrid,flow");
+    compare_app->add_option("--repeat", compare.repeat, "Runs of each mode; figures are medians")
+        ->check(CLI::Range(1, 1000));
+    compare_app->add_option("--json", compare.json, "Write the table to this file, too")
+        ->type_name("FILE");
+    compare_app->add_option("--out", compare.out, "Output folder (default: runs/NAME-compare)")
+        ->type_name("DIR");
+    add_sets(compare_app, compare.sets);
+    compare_app->add_flag("--quiet", compare.quiet, "Print nothing but errors");
+
     CLI::App* describe_app =
         app.add_subcommand("describe", "Say what a scenario would run, without running it");
     describe_app->add_option("scenario", options.scenario, "The scenario file")
         ->type_name("SCENARIO.toml")
         ->required();
-    add_sets(describe_app);
+    add_sets(describe_app, options.sets);
 
     TopoOptions topo;
     CLI::App* topo_app = app.add_subcommand(
@@ -115,6 +135,7 @@ int run(int argc, char** argv) {
         topo.settings = topology_settings(topo_app->remaining());
         return sluice::topo_command(topo);
     }
+    if (compare_app->parsed()) return sluice::compare_command(compare);
     return sluice::run_command(options);
 }
 

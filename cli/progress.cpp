@@ -24,7 +24,8 @@ double done_share(const ProgressSample& sample) {
                                                  static_cast<double>(sample.flows);
     if (sample.packet_hops_expected <= 0 || sample.packet_hops == 0) return flows;
     // The estimate leaves out retransmissions and pauses: never claim to be done before the end.
-    return std::min(0.999, static_cast<double>(sample.packet_hops) / sample.packet_hops_expected);
+    const auto hops = static_cast<double>(sample.packet_hops + sample.hops_saved);
+    return std::min(0.999, hops / sample.packet_hops_expected);
 }
 
 }  // namespace
@@ -65,6 +66,9 @@ std::string Progress::line(const ProgressSample& sample, double seconds) const {
     if (sample.packet_hops > 0) {
         text += fmt::format("  {} hops/s",
                             human_count(static_cast<double>(sample.packet_hops) / seconds));
+    }
+    if (sample.steady_share >= 0) {
+        text += fmt::format("  steady {:.0f}%", 100 * sample.steady_share);
     }
     if (share > 0.005) text += fmt::format("  left {}", human_seconds(seconds / share - seconds));
     return text;

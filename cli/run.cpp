@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `sluice run`: a scenario through the packet engine into its output folder.
-#include <algorithm>
+/// `sluice run`: a scenario through the engine of its mode into its output folder.
 #include <memory>
 
 #include <fmt/core.h>
@@ -10,30 +9,25 @@
 #include "cli/hpcc_outputs.h"
 #include "cli/interrupt.h"
 #include "cli/job_results.h"
-#include "cli/packet_run.h"
+#include "cli/mode_run.h"
 #include "cli/progress.h"
+#include "cli/run_report.h"
 #include "cli/stall_guard.h"
 #include "core/error.h"
 #include "core/results/resources.h"
 #include "core/results/run_writer.h"
 #include "core/routing/paths.h"
-#include "workloads/job_report.h"
 
 namespace sluice {
 
 namespace {
 
-constexpr std::size_t kShownBlocked = 5;
-
-void refuse_other_modes(const std::string& mode) {
-    if (!mode.empty() && mode != "packet") {
-        throw ConfigError("--mode " + mode + ": this build offers: packet");
-    }
-}
-
 int run_hpcc_experiment(const RunOptions& options) {
     if (!options.scenario.empty() || !options.sets.empty()) {
         throw ConfigError("run: --hpcc takes neither a scenario nor --set; edit its config.txt");
+    }
+    if (options.no_skip || (!options.mode.empty() && options.mode != "packet")) {
+        throw ConfigError("run: --hpcc runs in packet mode, where ns-3's order of events holds");
     }
     Progress progress(options.quiet);
     const InterruptGuard guard;
@@ -51,56 +45,6 @@ int run_hpcc_experiment(const RunOptions& options) {
     return run_hpcc(hpcc);
 }
 
-/// What stopped a run that left work undone; empty if it did not.
-std::vector<std::string> work_left(const BuiltExperiment& built, const PacketRun& run) {
-    std::vector<std::string> lines;
-    if (built.job != nullptr) {
-        if (built.job->complete()) return lines;
-        const std::size_t all = built.job->graph().op_count();
-        lines.push_back(fmt::format("the job came to rest with {} of {} operations undone",
-                                    all - built.job->completed_count(), all));
-        for (const BlockedOperation& op : unfinished(*built.job, kShownBlocked)) {
-            lines.push_back("  " + op.text);
-        }
-        return lines;
-    }
-    const std::vector<FlowResult>& results = run.results();
-    const auto undone = std::count_if(results.begin(), results.end(),
-                                      [](const FlowResult& r) { return r.finish == kNever; });
-    if (undone == 0) return lines;
-    lines.push_back(
-        fmt::format("the network came to rest with {} of {} flows undone", undone, results.size()));
-    for (std::size_t i = 0; i < results.size() && lines.size() <= kShownBlocked; ++i) {
-        const FlowSpec& flow = built.experiment.flows[i];
-        if (results[i].finish != kNever) continue;
-        lines.push_back(fmt::format("  flow {} from host {} to host {}", i, flow.src, flow.dst));
-    }
-    return lines;
-}
-
-void print_summary(const BuiltExperiment& built, const Summary& summary, const RunOutcome& outcome,
-                   const std::string& directory) {
-    const RunCounters& counters = outcome.counters;
-    fmt::print("{}: {}\n", built.experiment.name, built.workload);
-    if (summary.jct != kNever) fmt::print("  completion time  {}\n", human_time(summary.jct));
-    fmt::print("  flows            {} of {} completed, {}B of {}B\n", summary.flows_completed,
-               summary.flows, human_count(static_cast<double>(summary.bytes_completed)),
-               human_count(static_cast<double>(summary.bytes)));
-    if (summary.flows_completed > 0) {
-        fmt::print("  flow completion  mean {}  p50 {}  p99 {}  max {}\n",
-                   human_seconds(summary.fct_mean_s), human_time(summary.fct_p50),
-                   human_time(summary.fct_p99), human_time(summary.fct_max));
-    }
-    fmt::print("  network          {} drops, {} PFC pauses, {} ECN marks\n", counters.drops,
-               counters.pfc_pauses, counters.ecn_marks);
-    fmt::print("  simulated        {} in {} ({} packet-hops, {} per user-second), peak {}B\n",
-               human_time(outcome.simulated), human_seconds(outcome.wall_s),
-               human_count(static_cast<double>(counters.packet_hops)),
-               human_count(summary.packet_hops_per_s),
-               human_count(static_cast<double>(summary.peak_rss_bytes)));
-    fmt::print("  written to       {}/\n", directory);
-}
-
 /// Paths from a file, in place of ECMP's.
 void take_paths(Experiment& experiment, const RunOptions& options) {
     std::size_t unlisted = 0;
@@ -112,10 +56,25 @@ void take_paths(Experiment& experiment, const RunOptions& options) {
     }
 }
 
-int run_scenario(const RunOptions& options) {
+/// The scenario, with the options that stand for keys of it applied.
+Scenario load_for_run(const RunOptions& options) {
     std::vector<std::string> sets = options.sets;
-    if (!options.mode.empty()) sets.push_back("mode=\"" + options.mode + "\"");
+    if (!options.mode.empty()) {
+        require_offered(parse_mode(options.mode, "--mode"), "--mode " + options.mode);
+        sets.push_back("mode=\"" + options.mode + "\"");
+    }
+    if (options.no_skip) sets.emplace_back("phases.skip=false");
     Scenario scenario = load_scenario(options.scenario, sets);
+    const std::string mode = mode_name(scenario.mode);
+    require_offered(scenario.mode, options.scenario + ": mode " + mode);
+    if (options.no_skip && scenario.mode != Mode::hybrid) {
+        throw ConfigError("--no-skip: mode " + mode + " never skips; only mode hybrid does");
+    }
+    return scenario;
+}
+
+int run_scenario(const RunOptions& options) {
+    Scenario scenario = load_for_run(options);
     const OutputConfig output = scenario.output;
     BuiltExperiment built = build_experiment(scenario);
     if (!options.paths.empty()) take_paths(built.experiment, options);
@@ -132,7 +91,8 @@ int run_scenario(const RunOptions& options) {
     RunWriter writer(directory, info, experiment.topology, experiment.flows,
                      {output.trace, output.fct});
 
-    PacketRun run(experiment);
+    const ResourceUsage unbuilt = resource_usage();
+    const std::unique_ptr<ModeRun> run = make_run(experiment, scenario.mode);
     Progress progress(options.quiet);
     const InterruptGuard guard;
     StallGuard stall(experiment);
@@ -144,25 +104,31 @@ int run_scenario(const RunOptions& options) {
         stall.finished(result.finish);
         writer.flow_finished(flow, result, built.estimate.ideal[flow], built.class_of(flow));
     };
+    hooks.on_phase = [&](const PhaseRecord& phase) { writer.phase(phase); };
     hooks.on_progress = [&](Tick now) {
         writer.flush_if_due();
         progress.tick([&] {
-            return ProgressSample{now, finished, experiment.flows.size(),
-                                  run.counters().packet_hops, built.estimate.packet_hops};
+            const RunCounters counters = run->counters();
+            ProgressSample sample{now, finished, experiment.flows.size(), counters.packet_hops,
+                                  built.estimate.packet_hops};
+            sample.hops_saved = counters.phases.hops_saved;
+            if (scenario.mode == Mode::hybrid) sample.steady_share = counters.phases.steady_share();
+            return sample;
         });
         interrupted = InterruptGuard::requested();
-        return !interrupted && !stall.stalled(now, run.results());
+        return !interrupted && !stall.stalled(now, run->results());
     };
     const ResourceUsage before = resource_usage();
-    run.run(hooks);
+    run->run(hooks);
     const ResourceUsage after = resource_usage();
     progress.clear();
 
     RunOutcome outcome;
-    outcome.counters = run.counters();
-    outcome.ports = run.port_statistics();
-    outcome.simulated = run.now();
-    outcome.elaboration_s = run.elaboration_seconds();
+    outcome.counters = run->counters();
+    outcome.ports = run->port_statistics();
+    outcome.simulated = run->now();
+    outcome.elaboration_s = run->elaboration_seconds();
+    outcome.elaboration_user_s = before.user_s - unbuilt.user_s;
     outcome.wall_s = after.wall_s - before.wall_s;
     outcome.user_s = after.user_s - before.user_s;
     outcome.interrupted = interrupted;
@@ -171,7 +137,7 @@ int run_scenario(const RunOptions& options) {
         write_job_results(*built.job, writer);
     }
     const Summary summary = writer.finish(outcome);
-    if (!options.quiet) print_summary(built, summary, outcome, directory);
+    if (!options.quiet) print_summary(built, scenario.mode, summary, outcome, directory);
     if (interrupted) {
         if (!options.quiet) {
             fmt::print(stderr, "sluice: interrupted; what finished is in {}\n", directory);
@@ -179,11 +145,11 @@ int run_scenario(const RunOptions& options) {
         return kExitInterrupted;
     }
     // A run that was asked to stop early has work left by intent.
-    if (run.cut_off()) {
+    if (run->cut_off()) {
         if (!options.quiet) fmt::print("  stopped at       the scenario's stop time\n");
         return kExitDone;
     }
-    const std::vector<std::string> left = work_left(built, run);
+    const std::vector<std::string> left = work_left(built, run->results());
     for (const std::string& line : left) fmt::print(stderr, "sluice: {}\n", line);
     return left.empty() ? kExitDone : kExitWorkLeft;
 }
@@ -191,7 +157,6 @@ int run_scenario(const RunOptions& options) {
 }  // namespace
 
 int run_command(const RunOptions& options) {
-    refuse_other_modes(options.mode);
     if (!options.hpcc.empty()) return run_hpcc_experiment(options);
     if (options.scenario.empty()) {
         throw ConfigError("run: needs a SCENARIO.toml, or --hpcc config.txt");

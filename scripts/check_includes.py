@@ -19,11 +19,13 @@ SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 # Folder -> the folders that its files may include. The longest matching folder counts.
 FOLDERS = {
     "core": ["core"],
+    "core/hybrid": ["core", "flowlevel"],
+    "flowlevel": ["flowlevel", "core"],
     "workloads": ["workloads", "core"],
     "models": ["models", "core"],
-    "cli": ["cli", "workloads", "models", "core"],
-    "bench": ["bench", "cli", "workloads", "models", "core"],
-    "tests": ["tests", "cli", "workloads", "models", "core"],
+    "cli": ["cli", "workloads", "models", "flowlevel", "core"],
+    "bench": ["bench", "cli", "workloads", "models", "flowlevel", "core"],
+    "tests": ["tests", "cli", "workloads", "models", "flowlevel", "core"],
     "tests/cuda": ["core"],
 }
 

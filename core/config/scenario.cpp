@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/config/scenario_network.h"
+#include "core/config/scenario_phases.h"
 #include "core/config/scenario_topology.h"
 #include "core/error.h"
 
@@ -30,14 +31,6 @@ std::string read_name(ConfigSection& root, const std::string& path) {
                       "; must be 1 to 200 characters without slashes or control characters");
     }
     return name;
-}
-
-std::string read_mode(ConfigSection& root) {
-    std::string mode = root.text("mode", "packet");
-    if (mode != "packet") {
-        root.fail("mode", "is " + shown_text(mode) + "; this build offers: packet");
-    }
-    return mode;
 }
 
 std::string node_name(const Topology& topology, NodeId node) {
@@ -118,21 +111,30 @@ Scenario resolve_scenario(ConfigValue values, const std::string& path,
     scenario.effective = std::make_unique<EffectiveConfig>();
     ConfigSection root(*scenario.values, *scenario.effective);
     scenario.name = read_name(root, path);
-    scenario.mode = read_mode(root);
+    scenario.mode = root.choice<Mode>("mode", Mode::packet, mode_words());
     const std::int64_t seed = root.integer("seed", 1, 0, std::int64_t{1} << 62);
     scenario.stop = root.time("stop", kNever, kPicosecond);
     // Asked for here so that a slip in a table's name is found before anything large is built.
     for (const char* key :
-         {"topology", "congestion", "network", "link_event", "output", "workload"}) {
+         {"topology", "congestion", "network", "link_event", "output", "workload", "phases"}) {
         root.has(key);
     }
     root.finish();
     scenario.workloads = read_workloads(root);
     scenario.output = read_output(root.table("output"));
+    // The table may stay in the file whatever the mode, so that `--mode` is enough to compare.
+    if (scenario.mode == Mode::hybrid || root.has("phases")) {
+        scenario.phases = read_phases(root.table("phases"));
+    }
     const auto resolve = [&](const std::string& file) { return scenario.resolve(file); };
     scenario.topology = build_topology(root.table("topology"), resolve);
     scenario.network = read_network(root, scenario.topology);
     scenario.network.seed = static_cast<std::uint64_t>(seed);
+    if (scenario.mode == Mode::hybrid && scenario.network.arithmetic == Arithmetic::ns3) {
+        root.table("network").fail("arithmetic",
+                                   "is \"ns3\", whose order of simultaneous events is packet "
+                                   "mode's only; mode hybrid needs \"exact\"");
+    }
     scenario.link_events = read_link_events(root, scenario.topology);
     return scenario;
 }

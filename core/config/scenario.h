@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/config/mode.h"
 #include "core/config/network_config.h"
+#include "core/config/phase_config.h"
 #include "core/config/scenario_section.h"
 #include "core/topology/topology.h"
 #include "core/units.h"
@@ -27,10 +29,11 @@ struct OutputConfig {
 struct Scenario {
     std::string name;
     std::string path;  ///< of the file, for relative paths and messages
-    std::string mode;
+    Mode mode = Mode::packet;
     Tick stop = kNever;
     Topology topology;
     NetworkConfig network;  ///< holds the seed
+    PhaseConfig phases;     ///< of hybrid mode
     std::vector<LinkEvent> link_events;
     OutputConfig output;
 

@@ -2,7 +2,8 @@
 #include "core/hybrid/phase_controller.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "flowlevel/steady_phase.h"
 
 namespace sluice::hybrid {
 
@@ -289,6 +290,11 @@ bool PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     state.rate.resize(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) {
         state.rate[i] = verdict.rate[i] / payload / kTicksPerSecond;
+    }
+    if (config_.rates == SteadyRates::maxmin) {
+        share_max_min(state);
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
         // What is in flight when the skip ends is as much as now: that many are sent as packets.
         const std::int64_t left =
             engine_.unsent_packets(flows[i]) - state.readings[i].in_flight / engine_.payload() - 1;
@@ -360,6 +366,61 @@ void PhaseController::list_extent(State& state) {
         add(state.id);
     }
     state.has_extent = true;
+}
+
+void PhaseController::share_max_min(State& state) {
+    const std::vector<FlowId>& flows = state.group.flows;
+    const auto payload = static_cast<double>(engine_.payload());
+    const double data = static_cast<double>(engine_.data_bytes()) / payload;
+    const double acks = engine_.ack_bytes() / payload;
+    std::vector<flowlevel::SteadyFlow> shares(flows.size());
+    std::vector<double> capacities;
+    std::vector<PortId> ports;
+    std::vector<double> users;
+    const auto link_of = [&](PortId port) {
+        if (link_index_.size() <= port) {
+            link_index_.resize(port + 1, kNone);
+        }
+        if (link_index_[port] == kNone) {
+            link_index_[port] = static_cast<std::uint32_t>(ports.size());
+            ports.push_back(port);
+            capacities.push_back(static_cast<double>(engine_.link_rate(port)) / 8 /
+                                 kTicksPerSecond);
+            users.push_back(0);
+        }
+        return link_index_[port];
+    };
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        const FlowTracks tracks = engine_.tracks(flows[i]);
+        for (const PortId port : *tracks.data) {
+            shares[i].links.push_back({link_of(port), data});
+            shares[i].queues.push_back(link_of(port));
+            users[link_of(port)] += data;
+        }
+        for (const PortId port : *tracks.acks) {
+            shares[i].links.push_back({link_of(port), acks});
+            users[link_of(port)] += acks;
+        }
+    }
+    std::vector<double> queues;
+    for (const PortId port : ports) {
+        link_index_[port] = kNone;
+        queues.push_back(static_cast<double>(engine_.queue_bytes(port)));
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        shares[i].instantaneous = state.rate[i] * payload;
+        // What an equal division of its links guarantees: laws know no other minimum.
+        shares[i].guaranteed = flowlevel::kUnlimited;
+        for (const flowlevel::LinkUse& use : shares[i].links) {
+            shares[i].guaranteed =
+                std::min(shares[i].guaranteed, capacities[use.link] / users[use.link]);
+        }
+        shares[i].remaining = static_cast<double>(engine_.unsent_packets(flows[i])) * payload;
+    }
+    const flowlevel::SteadyPhase phase = flowlevel::steady_phase(shares, capacities, queues);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        state.rate[i] = phase.rates[i] / payload;
+    }
 }
 
 void PhaseController::fit_to_links(State& state) {

@@ -77,6 +77,8 @@ class PhaseController : public step::Supervisor {
     void rebuild(State& state, Tick at);
     void sample(State& state, Tick at);
     bool plan(State& state, const steady::Verdict& verdict, Tick at);
+    /// HyGra's rates in place of the measured ones (eq. 2-3).
+    void share_max_min(State& state);
     void list_extent(State& state);
     /// Scales rates down where together they would exceed a link.
     void fit_to_links(State& state);
@@ -96,6 +98,7 @@ class PhaseController : public step::Supervisor {
     std::set<std::pair<Tick, NodeId>> calls_;        ///< timers of paused hosts
     std::vector<std::uint32_t> paused_by_;           ///< by node: the group, kNone
     std::vector<double> load_;                       ///< by port, scratch of fit_to_links
+    std::vector<std::uint32_t> link_index_;          ///< by port, scratch of share_max_min, kNone
     Tick quiet_time_ = 0;  ///< a group whose flows changed is left alone so long: a base RTT
 };
 

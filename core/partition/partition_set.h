@@ -74,12 +74,12 @@ class PartitionSet {
     /// A flow that has entered. Records are reused, so memory follows concurrent flows, not ids.
     struct Member {
         std::vector<ResourceId> resources;
-        std::vector<std::uint32_t> place;  ///< of each use, in its resource's list of users
         std::uint64_t mark = 0;
+        std::uint32_t next = kNone;  ///< of the flows that its search has found
         FlowId flow = kNone;
         PartitionId partition = kNone;
-        std::uint32_t position = 0;  ///< in its partition's list of flows
-        std::uint32_t next = kNone;  ///< of the flows that its search has found
+        std::uint32_t position = 0;        ///< in its partition's list of flows
+        std::vector<std::uint32_t> place;  ///< of each use, in its resource's list of users
     };
     struct Resource {
         std::vector<User> users;

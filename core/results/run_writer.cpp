@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/results/fct_line.h"
+#include "core/results/output_folder.h"
 #include "core/results/summary.h"
 #include "core/results/trace_writer.h"
 
@@ -17,6 +18,10 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kFlushInterval{1};
+
+/// Partitions with a track in trace.json: more cannot be taken in, and phases.csv has them all. Ids
+/// are given again when partitions end, so the low ones are most of the work.
+constexpr std::uint32_t kTracedPartitions = 64;
 
 /// A CSV field, quoted where it must be.
 std::string csv_field(std::string_view text) {
@@ -66,40 +71,12 @@ const char* lane_name(TraceLane lane) {
     throw InternalError("unknown trace lane");
 }
 
-/// Makes the folder; returns the topmost one that did not exist before, or an empty path.
-fs::path make_folder(const std::string& directory) {
-    if (directory.empty()) {
-        throw ConfigError("the output folder has no name");
-    }
-    const fs::path wanted = fs::absolute(directory).lexically_normal();
-    fs::path created;
-    std::error_code error;
-    for (fs::path at = wanted; !at.empty() && !fs::exists(at, error); at = at.parent_path()) {
-        created = at;
-        if (at == at.parent_path()) {
-            break;
-        }
-    }
-    fs::create_directories(wanted, error);
-    if (error) {
-        throw ConfigError(directory, 0, "cannot make this output folder: " + error.message());
-    }
-    if (!fs::is_directory(wanted, error)) {
-        throw ConfigError(directory, 0, "is not a folder; outputs need one");
-    }
-    return created;
-}
-
 }  // namespace
 
 struct RunWriter::Impl {
-    Impl(std::string folder, RunInfo run_info, const Topology& network,
+    Impl(const std::string& directory, RunInfo run_info, const Topology& network,
          const std::vector<FlowSpec>& specs, const RunFiles& files)
-        : directory(std::move(folder)),
-          created(make_folder(directory)),
-          info(std::move(run_info)),
-          topology(network),
-          flows(specs) {
+        : folder(directory), info(std::move(run_info)), topology(network), flows(specs) {
         try {
             open(files);
         } catch (...) {
@@ -125,6 +102,12 @@ struct RunWriter::Impl {
         collective_rows->preamble_done();
         port_rows = std::make_unique<OutputFile>(path("ports.csv"));
         summary = std::make_unique<OutputFile>(path("summary.json"));
+        if (info.mode == Mode::hybrid) {
+            phase_rows = std::make_unique<OutputFile>(path("phases.csv"));
+            *phase_rows << "partition,phase,start_ps,end_ps,ended_by,flows,bytes_skipped,"
+                           "hops_saved\n";
+            phase_rows->preamble_done();
+        }
         if (files.trace) {
             trace = std::make_unique<TraceWriter>(path("trace.json"));
         }
@@ -138,53 +121,45 @@ struct RunWriter::Impl {
         flow_rows.reset();
         collective_rows.reset();
         port_rows.reset();
+        phase_rows.reset();
         summary.reset();
         trace.reset();
         fct.reset();
         others.clear();
-        // Removes only what is empty, from the innermost folder outwards.
-        std::error_code error;
-        if (!created.empty()) {
-            fs::path at = fs::absolute(directory).lexically_normal();
-            if (!at.has_filename()) {
-                at = at.parent_path();
-            }
-            while (fs::remove(at, error) && at != created) {
-                at = at.parent_path();
-            }
-        }
+        folder.remove_if_empty();
     }
 
-    std::string path(const std::string& name) const {
-        return (fs::path(directory) / name).string();
-    }
+    std::string path(const std::string& name) const { return folder.file(name); }
 
     void write_ports(const RunOutcome& outcome);
 
-    /// The process that holds the collectives stands after the hosts.
+    /// The processes that hold the collectives and the phases stand after the hosts.
     std::uint32_t collectives_process() const {
         return static_cast<std::uint32_t>(topology.node_count());
     }
-    void name_host(NodeId host) {
-        if (named.size() <= host) {
-            named.resize(topology.node_count() + 1, false);
+    std::uint32_t phases_process() const { return collectives_process() + 1; }
+    void name_process(std::uint32_t process) {
+        if (named.size() <= process) {
+            named.resize(topology.node_count() + 2, false);
         }
-        if (!named[host]) {
-            named[host] = true;
-            trace->name_process(host, host == collectives_process()
-                                          ? "collectives"
-                                          : "host " + std::to_string(host));
+        if (named[process]) {
+            return;
         }
+        named[process] = true;
+        trace->name_process(process, process == collectives_process() ? "collectives"
+                                     : process == phases_process()
+                                         ? "phases"
+                                         : "host " + std::to_string(process));
     }
 
-    std::string directory;
-    fs::path created;
+    OutputFolder folder;
     RunInfo info;
     const Topology& topology;
     const std::vector<FlowSpec>& flows;
     std::unique_ptr<OutputFile> flow_rows;
     std::unique_ptr<OutputFile> collective_rows;
     std::unique_ptr<OutputFile> port_rows;
+    std::unique_ptr<OutputFile> phase_rows;  ///< hybrid mode
     std::unique_ptr<OutputFile> summary;
     std::unique_ptr<TraceWriter> trace;
     std::unique_ptr<OutputFile> fct;
@@ -202,6 +177,7 @@ void RunWriter::Impl::write_ports(const RunOutcome& outcome) {
     // Flows that an application starts have no planned start: then time counts from 0.
     const Tick from = first_planned_start == kNever ? 0 : first_planned_start;
     const Tick span = std::max<Tick>(outcome.simulated - from, 0);
+    const bool packets = moves_packets(info.mode);
     for (PortId port = 0; port < outcome.ports.size(); ++port) {
         const PortStatistics& counts = outcome.ports[port];
         const NodeId node = topology.node_of(port);
@@ -213,9 +189,14 @@ void RunWriter::Impl::write_ports(const RunOutcome& outcome) {
                    << ',' << counts.tx_packets << ','
                    << ratio(static_cast<Wide>(counts.tx_bytes) * 8 * kSecond,
                             static_cast<Wide>(rate) * span)
-                   << ',' << counts.max_queue_bytes << ',' << counts.ecn_marks << ','
-                   << counts.drops << ',' << counts.pauses_sent << ',' << counts.paused_ticks
-                   << '\n';
+                   << ',';
+        if (packets) {
+            *port_rows << counts.max_queue_bytes << ',' << counts.ecn_marks << ',' << counts.drops
+                       << ',' << counts.pauses_sent << ',' << counts.paused_ticks;
+        } else {
+            *port_rows << ",,,,";
+        }
+        *port_rows << '\n';
     }
 }
 
@@ -241,7 +222,11 @@ void RunWriter::flow_finished(FlowId flow, const FlowResult& result, Tick ideal,
     if (ideal > 0) {
         rows << ideal;
     }
-    rows << ',' << ratio(fct, ideal) << ',' << result.retransmitted << '\n';
+    rows << ',' << ratio(fct, ideal) << ',';
+    if (moves_packets(impl_->info.mode)) {
+        rows << result.retransmitted;
+    }
+    rows << '\n';
 
     if (impl_->fct) {
         if (ideal <= 0) {
@@ -250,7 +235,7 @@ void RunWriter::flow_finished(FlowId flow, const FlowResult& result, Tick ideal,
         *impl_->fct << fct_line(spec, result, ideal);
     }
     if (impl_->trace) {
-        impl_->name_host(spec.src);
+        impl_->name_process(spec.src);
         std::string name = std::to_string(flow) + " to " + std::to_string(spec.dst);
         if (!label.empty()) {
             name.insert(0, std::string(label) + " ");
@@ -274,7 +259,7 @@ void RunWriter::collective_finished(const CollectiveRecord& record) {
                             << record.start << ',' << record.finish << ','
                             << record.finish - record.start << '\n';
     if (impl_->trace) {
-        impl_->name_host(impl_->collectives_process());
+        impl_->name_process(impl_->collectives_process());
         impl_->trace->span(impl_->collectives_process(), 0, record.group, record.kind, record.start,
                            record.finish, record.bytes);
     }
@@ -284,9 +269,27 @@ void RunWriter::span(const TraceSpan& span) {
     if (!impl_->trace) {
         return;
     }
-    impl_->name_host(span.host);
+    impl_->name_process(span.host);
     impl_->trace->span(span.host, static_cast<std::uint32_t>(span.lane), lane_name(span.lane),
                        span.name, span.start, span.end, -1);
+}
+
+void RunWriter::phase(const PhaseRecord& record) {
+    if (!impl_->phase_rows) {
+        throw InternalError("a phase in a mode without phases");
+    }
+    const char* name = phase_name(record.phase);
+    const char* ended_by = phase_end_name(record.ended_by);
+    *impl_->phase_rows << std::int64_t{record.partition} << ',' << name << ',' << record.start
+                       << ',' << record.end << ',' << ended_by << ',' << std::int64_t{record.flows}
+                       << ',' << record.bytes_skipped << ',' << record.hops_saved << '\n';
+    if (impl_->trace && record.partition < kTracedPartitions) {
+        impl_->name_process(impl_->phases_process());
+        impl_->trace->span(impl_->phases_process(), record.partition,
+                           "partition " + std::to_string(record.partition), name, record.start,
+                           record.end, record.bytes_skipped, ended_by);
+    }
+    flush_if_due();
 }
 
 OutputFile& RunWriter::add_file(const std::string& name) {
@@ -297,8 +300,8 @@ OutputFile& RunWriter::add_file(const std::string& name) {
         return file && file->path() == impl_->path(name);
     };
     if (taken(impl_->flow_rows) || taken(impl_->collective_rows) || taken(impl_->port_rows) ||
-        taken(impl_->summary) || taken(impl_->fct) || name == "trace.json" ||
-        std::any_of(impl_->others.begin(), impl_->others.end(), taken)) {
+        taken(impl_->phase_rows) || taken(impl_->summary) || taken(impl_->fct) ||
+        name == "trace.json" || std::any_of(impl_->others.begin(), impl_->others.end(), taken)) {
         throw ConfigError("two outputs are called " + name + "; give one another name");
     }
     impl_->others.push_back(std::make_unique<OutputFile>(impl_->path(name)));
@@ -313,6 +316,9 @@ void RunWriter::flush_if_due() {
     impl_->last_flush = now;
     impl_->flow_rows->flush();
     impl_->collective_rows->flush();
+    if (impl_->phase_rows) {
+        impl_->phase_rows->flush();
+    }
     if (impl_->trace) {
         impl_->trace->file().flush();
     }
@@ -331,6 +337,9 @@ Summary RunWriter::finish(const RunOutcome& outcome) {
     impl_->flow_rows->commit();
     impl_->collective_rows->commit();
     impl_->port_rows->commit();
+    if (impl_->phase_rows) {
+        impl_->phase_rows->commit();
+    }
     if (impl_->trace) {
         impl_->trace->commit();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The folder that a run leaves behind: flows.csv, collectives.csv, ports.csv, trace.json, fct.txt
-/// (if asked) and summary.json. Columns and units: docs/outputs.md.
+/// The folder that a run leaves behind: flows.csv, collectives.csv, ports.csv, phases.csv (hybrid
+/// mode), trace.json, fct.txt (if asked) and summary.json. Columns and units: docs/outputs.md. What
+/// a mode does not have is absent from them: a key of the summary, or an empty field.
 /// Every file is written as NAME.partial while the run goes on, flushed about once a second so that
 /// it can be read meanwhile, and renamed to NAME by finish(), summary.json last. An interrupted
 /// run calls finish() too, with RunOutcome::interrupted. A writer that dies without finish() keeps
@@ -14,8 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/mode.h"
 #include "core/flow/flow.h"
 #include "core/results/output_file.h"
+#include "core/results/phase_record.h"
 #include "core/results/statistics.h"
 #include "core/topology/topology.h"
 #include "core/units.h"
@@ -24,7 +27,7 @@ namespace sluice {
 
 /// What is known of a run before it starts.
 struct RunInfo {
-    std::string mode = "packet";
+    Mode mode = Mode::packet;
     std::string scenario;  ///< the scenario's name
     std::string version;   ///< the program's version
     std::uint64_t seed = 1;
@@ -69,8 +72,9 @@ struct RunOutcome {
     /// Job completion time. kNever: from the first start to the last finish of a completed flow.
     Tick jct = kNever;
     double elaboration_s = 0;
-    double wall_s = 0;  ///< of the run phase
-    double user_s = 0;  ///< of the run phase, all threads
+    double elaboration_user_s = 0;  ///< user CPU time of building the network, all threads
+    double wall_s = 0;              ///< of the run phase
+    double user_s = 0;              ///< of the run phase, all threads
     bool interrupted = false;
 };
 
@@ -104,6 +108,8 @@ class RunWriter {
     void flow_finished(FlowId flow, const FlowResult& result, Tick ideal, std::string_view label);
     void collective_finished(const CollectiveRecord& record);
     void span(const TraceSpan& span);
+    /// A phase of a partition ended (hybrid mode only, else InternalError).
+    void phase(const PhaseRecord& record);
 
     /// Another text file of this run under the same rules (pfc.txt, qlen.txt, ...). Stays valid
     /// until finish(). Throws ConfigError like the constructor.

@@ -2,6 +2,7 @@
 /// What an engine counts while it runs. Plain integers, bumped on the packet path.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace sluice {
@@ -19,7 +20,23 @@ struct PortStatistics {
     std::int64_t paused_ticks = 0;     ///< time any data class of this port was paused by its peer
 };
 
-/// Totals of a run.
+/// What hybrid mode's phases came to.
+struct PhaseCounters {
+    std::uint64_t hops_saved = 0;    ///< packet-hops that packet mode would have executed in skips
+    std::int64_t bytes_skipped = 0;  ///< payload advanced by equations
+    std::uint64_t skips = 0;
+    std::uint64_t skip_backs = 0;     ///< skips cut short by an interrupt that was not foreseen
+    std::uint64_t lease_stops = 0;    ///< a partition waited for others that share a buffer with it
+    std::size_t most_partitions = 0;  ///< largest number at one time
+    std::size_t largest_partition = 0;  ///< flows of the largest one seen
+    double flow_s = 0;                  ///< simulated time that flows lasted, summed over flows
+    double steady_flow_s = 0;           ///< of it, in steady phases
+
+    /// Phase mix: the fraction of flow-time in steady phases.
+    double steady_share() const { return flow_s > 0 ? steady_flow_s / flow_s : 0; }
+};
+
+/// Totals of a run. What its mode does not have stays 0 and is left out of its outputs.
 struct RunCounters {
     std::uint64_t packet_hops = 0;  ///< transmissions of data, ACK and control packets by any port
     std::uint64_t events = 0;       ///< arrivals, departures, timers and application calls executed
@@ -31,6 +48,7 @@ struct RunCounters {
     /// Order-independent sum over all hops of a mix of (time, port, flow, sequence, kind): equal
     /// for two engines exactly if they moved the same packets at the same times. 0 unless asked.
     std::uint64_t hop_checksum = 0;
+    PhaseCounters phases;  ///< hybrid mode
 };
 
 }  // namespace sluice

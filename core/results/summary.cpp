@@ -60,7 +60,7 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
     const bool any = summary.flows_completed > 0;
     const RunCounters& counters = outcome.counters;
     Json json;
-    json["mode"] = info.mode;
+    json["mode"] = mode_name(info.mode);
     json["scenario"] = info.scenario;
     json["seed"] = info.seed;
     json["interrupted"] = outcome.interrupted;
@@ -74,20 +74,39 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
                      {"p50", seconds_or_null(summary.fct_p50)},
                      {"p99", seconds_or_null(summary.fct_p99)},
                      {"max", seconds_or_null(summary.fct_max)}};
-    json["packet_hops"] = counters.packet_hops;
+    const bool packets = moves_packets(info.mode);
+    if (packets) {
+        json["packet_hops"] = counters.packet_hops;
+    }
     json["events"] = counters.events;
-    json["windows"] = counters.windows;
-    json["drops"] = counters.drops;
-    json["pfc_pauses"] = counters.pfc_pauses;
-    json["ecn_marks"] = counters.ecn_marks;
-    json["retransmitted_bytes"] = counters.retransmitted_bytes;
+    if (packets) {
+        json["windows"] = counters.windows;
+        json["drops"] = counters.drops;
+        json["pfc_pauses"] = counters.pfc_pauses;
+        json["ecn_marks"] = counters.ecn_marks;
+        json["retransmitted_bytes"] = counters.retransmitted_bytes;
+    }
+    if (info.mode == Mode::hybrid) {
+        const PhaseCounters& phases = counters.phases;
+        json["hops_saved"] = phases.hops_saved;
+        json["bytes_skipped"] = phases.bytes_skipped;
+        json["skips"] = phases.skips;
+        json["skip_backs"] = phases.skip_backs;
+        json["lease_stops"] = phases.lease_stops;
+        json["partitions"] = {{"most", phases.most_partitions},
+                              {"largest", phases.largest_partition}};
+        json["steady_share"] = phases.steady_share();
+    }
     if (counters.hop_checksum != 0) {
         json["hop_checksum"] = hexadecimal(counters.hop_checksum);  // beyond a double's integers
     }
     json["elaboration_s"] = outcome.elaboration_s;
+    json["elaboration_user_s"] = outcome.elaboration_user_s;
     json["wall_s"] = outcome.wall_s;
     json["user_s"] = outcome.user_s;
-    json["packet_hops_per_s"] = summary.packet_hops_per_s;
+    if (packets) {
+        json["packet_hops_per_s"] = summary.packet_hops_per_s;
+    }
     json["peak_rss_bytes"] = summary.peak_rss_bytes;
     json["version"] = info.version;
     json["config"] = Json::parse(info.config_json, nullptr, false);

@@ -73,15 +73,23 @@ std::uint32_t TraceWriter::thread_for(std::uint32_t process, std::uint32_t lane_
 }
 
 void TraceWriter::span(std::uint32_t process, std::uint32_t lane_order, std::string_view lane,
-                       std::string_view name, Tick start, Tick end, std::int64_t bytes) {
+                       std::string_view name, Tick start, Tick end, std::int64_t bytes,
+                       std::string_view ended_by) {
     const std::uint32_t thread = thread_for(process, lane_order, lane, start, end);
     begin_event();
     file_ << R"({"ph":"X","name":)" << json_string(name) << R"(,"cat":)" << json_string(lane)
           << R"(,"pid":)" << std::int64_t{process} << R"(,"tid":)" << std::int64_t{thread}
           << R"(,"ts":)" << trace_microseconds(start) << R"(,"dur":)"
           << trace_microseconds(end - start);
-    if (bytes >= 0) {
-        file_ << R"(,"args":{"bytes":)" << bytes << "}";
+    if (bytes >= 0 || !ended_by.empty()) {
+        file_ << R"(,"args":{)";
+        if (bytes >= 0) {
+            file_ << R"("bytes":)" << bytes << (ended_by.empty() ? "" : ",");
+        }
+        if (!ended_by.empty()) {
+            file_ << R"("ended_by":)" << json_string(ended_by);
+        }
+        file_ << "}";
     }
     file_ << "}";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// trace.json: a timeline in the Chrome trace format (a JSON array of events), for Perfetto and
-/// chrome://tracing. Processes are hosts, and one more holds the collectives; threads are lanes.
+/// chrome://tracing. Processes are hosts, and two more hold the collectives and the phases of
+/// partitions; threads are lanes.
 /// Events that overlap in a lane are spread over numbered copies of it, since viewers want the
 /// events of a thread nested. Streamed: memory grows with the number of lanes, not of events, and
 /// a file that was cut short still opens (the format lets the closing bracket be missing).
@@ -31,9 +32,10 @@ class TraceWriter {
     /// Names a process; once per process, before or after its events.
     void name_process(std::uint32_t process, std::string_view name);
     /// A span [start, end] in lane `lane` of `process`. `lane_order` sorts the lanes of a process.
-    /// `bytes` < 0 is left out.
+    /// `bytes` < 0 and an empty `ended_by` are left out.
     void span(std::uint32_t process, std::uint32_t lane_order, std::string_view lane,
-              std::string_view name, Tick start, Tick end, std::int64_t bytes);
+              std::string_view name, Tick start, Tick end, std::int64_t bytes,
+              std::string_view ended_by = {});
 
     OutputFile& file() { return file_; }
     /// Closes the array and puts the file in place.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/steady/defaults.h"
 #include "core/steady/history.h"
@@ -60,7 +59,9 @@ class GuardedDetector final : public Detector {
         for (std::size_t p = 0; p < history_.ports(); ++p) {
             history_.add_port(p, static_cast<double>(queues[p]));
         }
-        last_ = flows;
+        if (given_.metric == Metric::hygra) {
+            last_ = flows;
+        }
         ++samples_;
         now_ = now;
         if (history_.end_sample(now, saturated)) {

@@ -6,27 +6,27 @@
 namespace sluice::steady {
 
 Line fit_line(const std::array<double, kBlocks>& blocks) {
-    constexpr auto n = static_cast<double>(kBlocks);
-    constexpr double middle = (n - 1) / 2;
-    constexpr double spread = n * (n * n - 1) / 12;  // sum of squares of (i - middle)
+    constexpr auto kCount = static_cast<double>(kBlocks);
+    constexpr double kMiddle = (kCount - 1) / 2;
+    constexpr double kSpread = kCount * (kCount * kCount - 1) / 12;  // sum of (i - middle)^2
     Line line;
     for (const double block : blocks) {
-        line.mean += block / n;
+        line.mean += block / kCount;
     }
     double moment = 0;
     for (std::size_t i = 0; i < kBlocks; ++i) {
-        moment += (static_cast<double>(i) - middle) * (blocks[i] - line.mean);
+        moment += (static_cast<double>(i) - kMiddle) * (blocks[i] - line.mean);
     }
-    const double slope = moment / spread;  // per block
+    const double slope = moment / kSpread;  // per block
     double squares = 0;
     for (std::size_t i = 0; i < kBlocks; ++i) {
-        const double residual = blocks[i] - line.mean - slope * (static_cast<double>(i) - middle);
+        const double residual = blocks[i] - line.mean - slope * (static_cast<double>(i) - kMiddle);
         squares += residual * residual;
     }
-    const double deviation = std::sqrt(squares / (n - 2));
-    line.change = slope * n;
-    line.change_error = deviation / std::sqrt(spread) * n;
-    line.mean_error = deviation / std::sqrt(n);
+    const double deviation = std::sqrt(squares / (kCount - 2));
+    line.change = slope * kCount;
+    line.change_error = deviation / std::sqrt(kSpread) * kCount;
+    line.mean_error = deviation / std::sqrt(kCount);
     return line;
 }
 

@@ -40,6 +40,9 @@ void PartitionClock::start_of_simulation() {
     if (driver_ == nullptr) {
         configure({}, {}, kNever);
     }
+    if (tracker_ != nullptr) {
+        driver_->supervise(*tracker_);
+    }
     store_.begin();
 }
 

@@ -28,6 +28,10 @@ class PartitionClock : public sc_core::sc_module {
     /// Before the simulation starts. Nothing is executed at or after `stop`.
     void configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop);
 
+    /// Keeps partitions and lets their supervisor look between windows. After configure(), before
+    /// the simulation starts; `tracker` must outlive the clock.
+    void supervise(step::PartitionTracker& tracker) { tracker_ = &tracker; }
+
     /// A foreign model's packet whose last bit reaches `port` at `at`.
     void receive(PortId port, const step::Packet& packet, Tick at);
 
@@ -54,6 +58,7 @@ class PartitionClock : public sc_core::sc_module {
     std::vector<Node*> nodes_;
     std::vector<ForeignLink> foreign_;
     std::unique_ptr<step::LaneDriver> driver_;
+    step::PartitionTracker* tracker_ = nullptr;
     sc_core::sc_event event_;
     Tick stop_ = kNever;
     bool finished_ = false;

@@ -24,7 +24,7 @@ SCENARIOS = [
     ("unknown topology", "[topology]\ntype = \"fattree\"\n" + FLOW,
      ["bad.toml:2:8", "nearest: fat-tree"]),
     ("unknown workload", STAR + "[workload]\ntype = \"posson\"\n", ["nearest: poisson"]),
-    ("unknown mode", "mode = \"hybrid\"\n" + STAR + FLOW, ["bad.toml:1:8", "offers: packet"]),
+    ("unknown mode", "mode = \"packets\"\n" + STAR + FLOW, ["bad.toml:1:8", "nearest: packet"]),
     ("wrong type", "seed = \"one\"\n" + STAR + FLOW, ["bad.toml:1:8", "integer"]),
     ("table expected", "topology = 3\n" + FLOW, ["bad.toml:1:12", "table"]),
     ("unit missing", STAR.replace("hosts = 4", "delay = \"1\"") + FLOW,
@@ -165,7 +165,7 @@ class Errors(CliTest):
         self.refuse("run", "small.toml", "extra.toml")
         self.refuse("run", "small.toml", "--threads", "0")
         self.refuse("run", "small.toml", "--threads", "many")
-        self.refuse("run", "small.toml", "--mode", "hybrid", says="packet")
+        self.refuse("run", "small.toml", "--mode", "packets", says="packet")
         self.refuse("run", "small.toml", "--paths", "p.csv", says="p.csv")
         self.refuse("run", "small.toml", "--hpcc", "config.txt")
         self.refuse("run", "--hpcc", "none.txt", says="none.txt")

@@ -8,7 +8,7 @@ from support import EXAMPLES, SMALL, CliTest
 class TopoAndDescribe(CliTest):
     def test_version_and_help(self):
         self.assertRegex(self.succeed("--version").stdout, r"^\d+\.\d+")
-        for arguments in (["--help"], ["run", "--help"], ["topo", "--help"]):
+        for arguments in (["--help"], ["run", "--help"], ["compare", "--help"], ["topo", "--help"]):
             self.assertIn("--help", self.succeed(*arguments).stdout)
 
     def test_topo_writes_what_run_reads(self):

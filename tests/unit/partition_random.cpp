@@ -153,6 +153,22 @@ TEST_CASE("unit.partition.random.sparse_graphs") {
     }
 }
 
+TEST_CASE("unit.partition.random.wide_flows_over_clusters") {
+    // Clusters of 5 resources with flows of two, and a few flows over 10 resources of any cluster:
+    // one leave starts up to ten searches, of which some join, some finish, and many parts appear.
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        const std::size_t splits = run_random(seed, 50, 60, 2000, [](FlowId flow, Draws& draws) {
+            Uses uses;
+            const ResourceId cluster = 5 * draws.below(12);
+            for (int n = flow < 4 ? 10 : 2; n > 0; --n) {
+                uses.push_back(flow < 4 ? draws.below(60) : cluster + draws.below(5));
+            }
+            return uses;
+        });
+        CHECK(splits > 20);
+    }
+}
+
 TEST_CASE("unit.partition.random.same_calls_same_lists") {
     // Order included: two sets given the same calls hand out identical lists.
     PartitionSet a(40);

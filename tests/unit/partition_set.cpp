@@ -205,6 +205,20 @@ TEST_CASE("unit.partition.hubs_cost_no_walk") {
     CHECK(set.count() == 1);
     CHECK(set.largest() == kFlows - 1000);
 
+    // Hubs 0 and 1 hold 10,000 flows each, of which only the first of each leads on: over resources
+    // 2 and 3 and one flow they share. Both are seen before either hub has been walked.
+    PartitionSet bridged(4 + 2 * kFlows, 2 * kFlows + 2);
+    bridged.enter(0, {0, 2});
+    bridged.enter(1, {1, 3});
+    for (FlowId flow = 2; flow < 2 * kFlows; ++flow) {
+        bridged.enter(flow, {flow % 2, 4 + flow});
+    }
+    bridged.enter(2 * kFlows, {2, 3});
+    bridged.enter(2 * kFlows + 1, {0, 1});
+    CHECK(bridged.count() == 1);
+    CHECK(cost_of_leave(bridged, 2 * kFlows + 1) <= 40);
+    CHECK(bridged.count() == 1);
+
     // Two incasts held together by one flow with a hub of its own: only the small one is walked.
     PartitionSet two(4 + kFlows, kFlows + 20);
     for (FlowId flow = 0; flow < kFlows; ++flow) {

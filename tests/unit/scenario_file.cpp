@@ -90,14 +90,17 @@ TEST_CASE("unit.scenario.name_mode_seed_stop_output") {
     const Scenario scenario = parse("name = \"n\"\nseed = 9\nstop = \"1ms\"\n" + kStar +
                                     "[output]\ndir = \"d\"\ntrace = false\nfct = true\n");
     CHECK(scenario.name == "n");
-    CHECK(scenario.mode == "packet");
+    CHECK(scenario.mode == Mode::packet);
     CHECK(scenario.network.seed == 9);
     CHECK(scenario.stop == kMillisecond);
     CHECK(scenario.output.directory == "d");
     CHECK((!scenario.output.trace && scenario.output.fct));
     CHECK(parse(kStar).name == "test");  // the file's
     CHECK(parse(kStar).stop == kNever);
-    CHECK(contains(error_of("mode = \"flow\"\n" + kStar), "this build offers: packet"));
+    CHECK(parse("mode = \"flow\"\n" + kStar).mode == Mode::flow);
+    CHECK(error_of("mode = \"hybird\"\n" + kStar) ==
+          "folder/test.toml:1:8: 'mode' is \"hybird\"; must be one of packet, hybrid, flow "
+          "(nearest: hybrid)");
     CHECK(contains(error_of("name = \"../x\"\n" + kStar), "slashes"));
 }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Flow mode: runs an experiment without packets. Every flow sends at its weighted max-min rate
+/// from its first byte on; rates change when a flow starts or ends or a link fails or is repaired,
+/// and are constant in between. Model, equations and what is left out: docs/models/flow_level.md.
+/// Applications see the same instants as in packet mode: on_received when the last byte is at the
+/// receiver, on_sent when the last ACK is back.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/config/network_config.h"
+#include "core/flow/application.h"
+#include "core/flow/flow.h"
+#include "core/results/statistics.h"
+#include "core/topology/topology.h"
+
+namespace sluice::flowlevel {
+
+/// What a run needs; everything referred to must outlive it.
+struct FlowExperiment {
+    const Topology& topology;
+    const NetworkConfig& network;
+    const std::vector<FlowSpec>& flows;
+    const std::vector<FlowPath>& paths;  ///< empty, or one per flow
+    const std::vector<LinkEvent>& link_events;
+    Application* application = nullptr;  ///< may be null: flows have start times
+    Tick stop = kNever;                  ///< nothing happens at or after this instant
+};
+
+struct FlowRunHooks {
+    /// About every `interval` of simulated time or 200 ms of wall time; returns false to stop the
+    /// run early.
+    std::function<bool(Tick now)> on_progress;
+    Tick interval = kMillisecond;
+    /// Finished flows, in (finish, flow) order.
+    std::function<void(FlowId, const FlowResult&)> on_finish;
+};
+
+class FlowRun {
+  public:
+    /// Finds paths and checks the flows. Throws ConfigError as packet mode does: a flow that is not
+    /// between two hosts, has no bytes, a priority outside 1..7, or no path.
+    explicit FlowRun(const FlowExperiment& experiment);
+    ~FlowRun();
+    FlowRun(const FlowRun&) = delete;
+    FlowRun& operator=(const FlowRun&) = delete;
+
+    /// Runs once: until every flow has finished and the application is at rest, until
+    /// experiment.stop, or until a hook says so. What a hook throws ends the run.
+    void run(const FlowRunHooks& hooks);
+
+    /// The stop time ended the run with something left to do.
+    bool cut_off() const;
+    Tick now() const;                                ///< simulated time reached
+    const std::vector<FlowResult>& results() const;  ///< by flow id
+    /// `events` counts starts, ends of transfers, arrivals, timers and link events; what only
+    /// packets have (hops, windows, drops, marks, pauses) is 0.
+    RunCounters counters() const;
+    /// By port id: bytes and frames of data and ACKs as if sent in packets; the rest is 0.
+    std::vector<PortStatistics> port_statistics() const;
+    double elaboration_seconds() const;
+    std::size_t memory_bytes() const;
+    std::uint64_t rate_changes() const;  ///< how often a flow's rate was set
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::flowlevel

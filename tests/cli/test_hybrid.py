@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hybrid mode as a user types it: exact while nothing is skipped, near packet mode while it skips,
+and a timeline that accounts for every moment."""
+import csv
+import json
+import unittest
+
+from support import EXAMPLES, CliTest
+
+# The large examples are cut short: what is compared is every flow that has finished by then.
+STOPS = {
+    "gpt13b-128gpu": "80ms",
+    "moe8x13b-128gpu": "16ms",
+    "ring-allreduce-1024gpu": "150us",
+}
+
+LONG = """\
+name = "long"
+[topology]
+type = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+[workload]
+type = "flows"
+list = [[0, 4, "40MB", "0us"], [1, 5, "40MB", "0us"], [2, 3, "20MB", "300us"], [0, 6, "1MB", "2ms"]]
+"""
+
+FAILURE = """
+[[link_event]]
+at = "1ms"
+link = [8, 10]
+[[link_event]]
+at = "1500us"
+link = [8, 10]
+up = true
+"""
+
+
+class Hybrid(CliTest):
+    def flows(self, folder):
+        return (self.folder / folder / "flows.csv").read_bytes()
+
+    def rows(self, path):
+        with open(self.folder / path, newline="") as file:
+            return list(csv.DictReader(file))
+
+    def summary(self, folder):
+        return json.loads((self.folder / folder / "summary.json").read_text())
+
+    def test_examples_without_skipping_are_exact(self):
+        for example in sorted(EXAMPLES.glob("*.toml")):
+            with self.subTest(example.stem):
+                stop = STOPS.get(example.stem)
+                sets = ["--set", f'stop="{stop}"'] if stop else []
+                common = [example, *sets, "--set", "output.trace=false", "--quiet"]
+                self.succeed("run", *common, "--mode", "packet", "--out", "packet")
+                self.succeed("run", *common, "--mode", "hybrid", "--no-skip", "--out", "hybrid")
+                self.assertEqual(self.flows("packet"), self.flows("hybrid"))
+                self.assertGreater(len(self.rows("packet/flows.csv")), 0)
+                self.assertEqual(self.summary("hybrid")["skips"], 0)
+
+    def compare(self, text, *sets):
+        self.write("scenario.toml", text)
+        self.succeed("compare", "scenario.toml", "--modes", "packet,hybrid", "--json", "table.json",
+                     "--out", "out", *sets)
+        return json.loads((self.folder / "table.json").read_text())["rows"]
+
+    def test_long_flows_are_skipped_and_right(self):
+        packet, hybrid = self.compare(LONG)
+        self.assertLess(hybrid["packet_hops"], packet["packet_hops"] / 2)
+        self.assertLess(hybrid["fct_error"]["max"], 0.02)
+        self.assertLess(hybrid["fct_error"]["mean"], 0.01)
+        summary = self.summary("out/hybrid")
+        self.assertGreater(summary["skips"], 0)
+        self.assertGreater(summary["skip_backs"], 0)  # the flows that start later
+        self.assertEqual(summary["flows_completed"], 4)
+
+    def test_a_link_failure_ends_a_steady_phase(self):
+        packet, hybrid = self.compare(LONG + FAILURE)
+        self.assertLess(hybrid["packet_hops"], packet["packet_hops"])
+        ends = {(row["start_ps"], row["ended_by"]) for row in self.rows("out/hybrid/phases.csv")}
+        self.assertIn("link event", {why for _, why in ends})
+        self.assertLess(hybrid["fct_error"]["mean"], 0.02)
+
+    def test_phases_tell_of_every_moment(self):
+        self.write("scenario.toml", LONG)
+        self.succeed("run", "scenario.toml", "--mode", "hybrid", "--out", "out", "--quiet")
+        flows = self.rows("out/flows.csv")
+        phases = self.rows("out/phases.csv")
+        skipped = sum(int(row["bytes_skipped"]) for row in phases)
+        self.assertEqual(skipped, self.summary("out")["bytes_skipped"])
+        self.assertEqual(sum(int(row["hops_saved"]) for row in phases),
+                         self.summary("out")["hops_saved"])
+        for flow in flows:
+            begin, end = int(flow["start_ps"]), int(flow["finish_ps"])
+            covered = [(int(row["start_ps"]), int(row["end_ps"])) for row in phases]
+            at = begin
+            while at < end:  # some partition is in a phase at every moment of a flow
+                reach = max((b for a, b in covered if a <= at), default=at)
+                self.assertGreater(reach, at)
+                at = reach
+        for row in phases:
+            self.assertLess(int(row["start_ps"]), int(row["end_ps"]))
+
+    def test_runs_are_alike(self):
+        self.write("scenario.toml", LONG)
+        for folder in ("one", "two"):
+            self.succeed("run", "scenario.toml", "--mode", "hybrid", "--out", folder, "--quiet")
+        self.assertEqual(self.flows("one"), self.flows("two"))
+        self.assertEqual((self.folder / "one/phases.csv").read_bytes(),
+                         (self.folder / "two/phases.csv").read_bytes())
+
+    def test_choices_change_what_they_say(self):
+        self.write("scenario.toml", LONG)
+        results = {}
+        for choice in ("rates=measured", "rates=maxmin", "scope=network", "restore=empty",
+                       "detector=hygra", "detector=queue", "detector=inflight"):
+            key, value = choice.split("=")
+            self.succeed("run", "scenario.toml", "--mode", "hybrid", "--quiet", "--out", choice,
+                         "--set", f'phases.{key}="{value}"')
+            results[choice] = self.summary(choice)
+            self.assertEqual(results[choice]["flows_completed"], 4, choice)
+            self.assertGreater(results[choice]["skips"], 0, choice)
+        self.assertNotEqual(self.flows("rates=measured"), self.flows("rates=maxmin"))
+
+    def test_ns3_arithmetic_is_packet_modes_only(self):
+        self.write("scenario.toml", LONG + '\n[network]\narithmetic = "ns3"\n')
+        result = self.sluice("run", "scenario.toml", "--mode", "hybrid")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+        self.assertIn("ns3", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

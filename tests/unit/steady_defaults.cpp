@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defaults of the detectors by hand. 100 Gb/s and 4 us are 50,000 bytes: 50 packets of 1000.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/congestion/congestion.h"
+#include "core/steady/defaults.h"
+
+using namespace sluice;
+using namespace sluice::steady;
+
+namespace {
+
+GroupFacts group(congestion::Law law, std::size_t flows) {
+    GroupFacts facts;
+    facts.congestion = congestion::default_parameters(law, 100'000'000'000);
+    facts.base_rtt = 4 * kMicrosecond;
+    facts.line_rate = 100'000'000'000;
+    facts.payload = 1000;
+    facts.flows = flows;
+    return facts;
+}
+
+}  // namespace
+
+TEST_CASE("steady defaults: bandwidth-delay product in packets") {
+    CHECK(bdp_packets(group(congestion::Law::dctcp, 1)) == doctest::Approx(50));
+    GroupFacts empty;
+    CHECK(bdp_packets(empty) == 1);
+}
+
+TEST_CASE("steady defaults: Wormhole eq. 22 gives the amplitude of a sawtooth") {
+    // sqrt(7 x 4 / (16 x 50)) = sqrt(0.035)
+    CHECK(sawtooth_amplitude(group(congestion::Law::dctcp, 4)) ==
+          doctest::Approx(std::sqrt(0.035)));
+}
+
+TEST_CASE("steady defaults: theta is 5% where a law settles and follows eq. 22 where it swings") {
+    CHECK(resolved({}, group(congestion::Law::hpcc, 4)).theta == doctest::Approx(0.05));
+    CHECK(resolved({}, group(congestion::Law::dctcp, 4)).theta ==
+          doctest::Approx(1.5 * std::sqrt(0.035)));
+}
+
+TEST_CASE("steady defaults: how long a law may hold still") {
+    // HPCC: five additive round trips, then the jump, seen one round trip later.
+    CHECK(waiting_time(group(congestion::Law::hpcc, 4)) == 28 * kMicrosecond);
+    CHECK(waiting_time(group(congestion::Law::dcqcn, 4)) == 300 * kMicrosecond);
+    CHECK(waiting_time(group(congestion::Law::dctcp, 4)) == 0);
+}
+
+TEST_CASE("steady defaults: periods of sawtooth laws") {
+    CHECK(sawtooth_period(group(congestion::Law::none, 4)) == 0);
+    CHECK(sawtooth_period(group(congestion::Law::hpcc, 4)) == 0);
+    CHECK(sawtooth_period(group(congestion::Law::dcqcn, 4)) == 1500 * kMicrosecond);
+    // Eq. 24: sqrt(4 x 50 / (7 x 4)) = sqrt(7.142857) = 2.672612 round trips
+    CHECK(static_cast<double>(sawtooth_period(group(congestion::Law::dctcp, 4))) ==
+          doctest::Approx(2.672612 * 4e6));
+    // A share of 25 Gb/s in steps of 500 Mb/s, one per t_low / 2 = 25 us.
+    CHECK(sawtooth_period(group(congestion::Law::timely, 4)) == 50 * 25 * kMicrosecond);
+}
+
+TEST_CASE("steady defaults: a span covers round trips, timers and eight swings") {
+    CHECK(resolved({}, group(congestion::Law::none, 4)).span == 16 * kMicrosecond);
+    CHECK(resolved({}, group(congestion::Law::hpcc, 4)).span == 28 * kMicrosecond);
+    CHECK(resolved({}, group(congestion::Law::dcqcn, 4)).span == 12 * kMillisecond);
+}
+
+TEST_CASE("steady defaults: what is given stays") {
+    DetectorSettings given;
+    given.theta = 0.2;
+    given.span = kMillisecond;
+    given.eps_bw = 0.3;
+    given.eps_q = 5000;
+    given.stable_rounds = 7;
+    given.tolerance = 0.5;
+    given.growth = 2;
+    const DetectorSettings full = resolved(given, group(congestion::Law::dcqcn, 4));
+    CHECK(full.theta == 0.2);
+    CHECK(full.span == kMillisecond);
+    CHECK(full.eps_bw == 0.3);
+    CHECK(full.eps_q == 5000);
+    CHECK(full.stable_rounds == 7);
+    CHECK(full.tolerance == 0.5);
+    CHECK(full.growth == 2);
+}
+
+TEST_CASE("steady defaults: four samples per round trip, no closer than four packets") {
+    GroupFacts facts = group(congestion::Law::hpcc, 1);
+    CHECK(sampling_period(facts) == kMicrosecond);
+    facts.base_rtt = 100 * kNanosecond;  // four packets of 80 ns
+    CHECK(sampling_period(facts) == 320 * kNanosecond);
+    CHECK(sampling_period(GroupFacts{}) == kNanosecond);
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Detectors and guards on hand-made series. 100 Gb/s, 4 us, 1000-byte packets: one sample per
+// microsecond, two samples per block. Under HPCC a span covers at least 7 round trips, which is the
+// second level: 32 samples after the first, 32 us. Tolerance 3%, growth 32.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/congestion/congestion.h"
+#include "core/random.h"
+#include "core/steady/detector.h"
+
+using namespace sluice;
+using namespace sluice::steady;
+
+namespace {
+
+constexpr std::int64_t kLine = 100'000'000'000;
+constexpr int kSpan = 32;  ///< samples
+
+GroupFacts group(congestion::Law law, std::size_t flows, std::size_t ports = 0) {
+    GroupFacts facts;
+    facts.congestion = congestion::default_parameters(law, kLine);
+    facts.base_rtt = 4 * kMicrosecond;
+    facts.line_rate = kLine;
+    facts.payload = 1000;
+    facts.flows = flows;
+    facts.ports = ports;
+    return facts;
+}
+
+/// Feeds a detector: flow f runs at rate(f, t) Gb/s, with flight(f, t) bytes in flight.
+class Feed {
+  public:
+    explicit Feed(const GroupFacts& given, const DetectorSettings& settings = {})
+        : facts(given), detector(make_detector(settings)) {
+        restart(given);
+    }
+
+    void restart(const GroupFacts& given) {
+        facts = given;
+        detector->reset(facts);
+        carried.assign(facts.flows, 0);
+    }
+
+    void sample() {
+        std::vector<FlowReading> readings(facts.flows);
+        for (std::size_t f = 0; f < facts.flows; ++f) {
+            const double gigabits = rate(f, microseconds);
+            carried[f] += gigabits * 125;  // bytes in a microsecond
+            readings[f].progress = static_cast<Tick>(microseconds) * kMicrosecond;
+            readings[f].acked = static_cast<std::int64_t>(std::llround(carried[f]));
+            readings[f].in_flight = static_cast<std::int64_t>(flight(f, microseconds));
+            readings[f].rate = static_cast<std::int64_t>(gigabits * 1e9);
+        }
+        std::vector<std::int64_t> queues(facts.ports);
+        for (std::size_t p = 0; p < facts.ports; ++p) {
+            queues[p] = static_cast<std::int64_t>(queue(microseconds));
+        }
+        detector->add(static_cast<Tick>(microseconds) * kMicrosecond, readings, queues);
+        ++microseconds;
+    }
+
+    /// Samples until steady, at most `limit`; how many it took, or -1.
+    int until_steady(int limit) {
+        for (int n = 1; n <= limit; ++n) {
+            sample();
+            if (detector->judge().steady) {
+                return n;
+            }
+        }
+        return -1;
+    }
+
+    double skip_us() const {
+        return static_cast<double>(detector->judge().longest_skip) / kMicrosecond;
+    }
+
+    GroupFacts facts;
+    std::unique_ptr<Detector> detector;
+    std::function<double(std::size_t, int)> rate = [](std::size_t, int) { return 40.0; };
+    std::function<double(std::size_t, int)> flight = [](std::size_t, int) { return 20'000.0; };
+    std::function<double(int)> queue = [](int) { return 0.0; };
+    std::vector<double> carried;
+    int microseconds = 0;
+};
+
+std::string reason(const Feed& feed) { return feed.detector->judge().reason; }
+
+}  // namespace
+
+TEST_CASE("steady detector: a constant flow is steady after one span, for growth spans") {
+    Feed feed(group(congestion::Law::hpcc, 1));
+    CHECK(feed.until_steady(kSpan) == -1);
+    CHECK(reason(feed) == "span");
+    CHECK(feed.until_steady(1) == 1);
+    const Verdict verdict = feed.detector->judge();
+    REQUIRE(verdict.rate.size() == 1);
+    CHECK(verdict.rate[0] == doctest::Approx(5e9).epsilon(1e-9));
+    CHECK(feed.skip_us() == doctest::Approx(32.0 * kSpan).epsilon(1e-6));
+}
+
+TEST_CASE("steady detector: flows at line rate wait for no timer") {
+    Feed feed(group(congestion::Law::dcqcn, 1));
+    feed.rate = [](std::size_t, int) { return 100.0; };
+    CHECK(feed.until_steady(17) == 17);  // four round trips
+}
+
+TEST_CASE("steady detector: a throttled DCQCN flow is not steady before its sawtooth was seen") {
+    Feed feed(group(congestion::Law::dcqcn, 1));
+    CHECK(feed.until_steady(12'000) == -1);
+    CHECK(feed.until_steady(5'000) > 0);
+}
+
+TEST_CASE("steady detector: a ramp caps the skip, and skips made count against it") {
+    // 1% per span: bytes are off by 1% x (32 us + skip) / 32 us / 2 <= 3%, so 160 us.
+    Feed feed(group(congestion::Law::hpcc, 1));
+    feed.rate = [](std::size_t, int t) { return 40 * (1 + 0.01 * (t - kSpan / 2) / kSpan); };
+    REQUIRE(feed.until_steady(kSpan + 1) == kSpan + 1);
+    CHECK(feed.skip_us() == doctest::Approx(160).epsilon(0.01));
+    feed.detector->resumed(100 * kMicrosecond);
+    CHECK(reason(feed) == "probe");
+    // 8 us later; the rate is that of a span that has moved on by as much.
+    CHECK(feed.until_steady(40) == 8);
+    CHECK(feed.skip_us() == doctest::Approx(60).epsilon(0.03));
+}
+
+TEST_CASE("steady detector: a steep ramp is refused") {
+    Feed feed(group(congestion::Law::hpcc, 1));
+    feed.rate = [](std::size_t, int t) { return 40 + 0.055 * t; };  // 4.3% per span: 12 us
+    CHECK(feed.until_steady(kSpan + 1) == -1);
+    CHECK(reason(feed) == "trend");
+    feed.restart(feed.facts);
+    feed.microseconds = 0;
+    feed.rate = [](std::size_t, int t) { return 40 + 0.2 * t; };
+    CHECK(feed.until_steady(kSpan + 1) == -1);
+    CHECK(reason(feed) == "rate range");
+}
+
+TEST_CASE("steady detector: the rate of a short sawtooth is its mean over whole periods") {
+    Feed feed(group(congestion::Law::hpcc, 1));
+    feed.rate = [](std::size_t, int t) { return 40 + 2.0 * (t % 4); };  // mean 43
+    REQUIRE(feed.until_steady(2 * kSpan) > 0);
+    CHECK(feed.detector->judge().rate[0] == doctest::Approx(43 * 125e6).epsilon(1e-6));
+}
+
+TEST_CASE("steady detector: on a long sawtooth's slope a skip ends well before its edge") {
+    // 20% in 512 us, then back: the slope is 1.25% per span. 2 x 3 / 1.25 x 32 - 32 = 122 us.
+    Feed feed(group(congestion::Law::hpcc, 1));
+    feed.rate = [](std::size_t, int t) { return 40 * (1 + 0.2 * (t % 512) / 512); };
+    REQUIRE(feed.until_steady(kSpan + 1) > 0);
+    CHECK(feed.skip_us() < 130);
+}
+
+TEST_CASE("steady detector: noise needs more time, and then gives the mean") {
+    Feed feed(group(congestion::Law::hpcc, 2));
+    feed.rate = [](std::size_t f, int t) {
+        return 40 + 16 * (uniform(7, f, static_cast<std::uint64_t>(t)) - 0.5);
+    };
+    CHECK(feed.until_steady(2 * kSpan) == -1);
+    REQUIRE(feed.until_steady(20'000) > 0);
+    CHECK(feed.detector->judge().rate[0] == doctest::Approx(5e9).epsilon(0.02));
+    CHECK(feed.detector->judge().rate[1] == doctest::Approx(5e9).epsilon(0.02));
+}
+
+TEST_CASE("steady detector: one restless flow among many holds all back") {
+    Feed feed(group(congestion::Law::hpcc, 50));
+    feed.rate = [](std::size_t f, int t) { return f == 31 ? 1 + 0.01 * t : 1.5; };
+    CHECK(feed.until_steady(4 * kSpan) == -1);
+    CHECK(reason(feed) == "rate range");
+}
+
+TEST_CASE("steady detector: a late joiner starts everything over") {
+    Feed feed(group(congestion::Law::hpcc, 2));
+    REQUIRE(feed.until_steady(kSpan + 1) > 0);
+    feed.restart(group(congestion::Law::hpcc, 3));
+    CHECK_FALSE(feed.detector->judge().steady);
+    CHECK(reason(feed) == "span");
+    CHECK(feed.until_steady(kSpan + 1) == kSpan + 1);
+    CHECK(feed.detector->judge().rate.size() == 3);
+}
+
+TEST_CASE("steady detector: skips made before a reset are forgotten with everything else") {
+    Feed feed(group(congestion::Law::hpcc, 1));
+    feed.rate = [](std::size_t, int t) { return 40 * (1 + 0.01 * (t - kSpan / 2) / kSpan); };
+    REQUIRE(feed.until_steady(kSpan + 1) > 0);
+    feed.detector->resumed(kMillisecond);
+    CHECK(feed.until_steady(kSpan) == -1);
+    feed.restart(feed.facts);
+    feed.microseconds = 0;
+    CHECK(feed.until_steady(kSpan + 1) > 0);
+}
+
+TEST_CASE("steady detector: no flows are never steady") {
+    Feed feed(group(congestion::Law::hpcc, 0));
+    CHECK(feed.until_steady(4 * kSpan) == -1);
+}
+
+TEST_CASE("steady detector: a flow of few packets needs a span that has some in every block") {
+    // One packet every 12 us: acked and progress stand still between. Blocks of 16 us hold one or
+    // two, those of a whole span of 512 us five or six.
+    const DetectorSettings settings;
+    const std::unique_ptr<Detector> detector = make_detector(settings);
+    detector->reset(group(congestion::Law::hpcc, 1));
+    FlowReading reading;
+    reading.rate = 1'000'000'000;
+    reading.in_flight = 1000;
+    int steady_at = -1;
+    for (int t = 0; t < 4096 && steady_at < 0; ++t) {
+        reading.progress = Tick{t / 12 * 12} * kMicrosecond;
+        reading.acked = t / 12 * 1000;
+        detector->add(Tick{t} * kMicrosecond, {reading}, {});
+        if (detector->judge().steady) {
+            steady_at = t;
+        }
+    }
+    CHECK(steady_at >= 128);
+    CHECK(detector->judge().rate[0] == doctest::Approx(1000 / 12e-6).epsilon(1e-6));
+}
+
+TEST_CASE("steady detector: a queue that fills under flat rates caps the skip") {
+    // 2000 bytes more per span: 10 tolerances of the mean (21,031) and a packet last
+    // 7309 / 2000 x 32 us = 117 us.
+    Feed feed(group(congestion::Law::hpcc, 1));
+    feed.flight = [](std::size_t, int t) { return 20'000 + 2000.0 * t / kSpan; };
+    REQUIRE(feed.until_steady(kSpan + 1) > 0);
+    CHECK(feed.skip_us() == doctest::Approx(117).epsilon(0.005));
+}
+
+TEST_CASE("steady detector: a deep queue makes round trips long") {
+    // 40 Gb/s are 5000 bytes per us: 100,000 in flight take 20 us, four round trips 80.
+    Feed feed(group(congestion::Law::hpcc, 1));
+    feed.flight = [](std::size_t, int) { return 100'000.0; };
+    CHECK(feed.until_steady(80) == -1);
+    CHECK(feed.until_steady(80) > 0);
+}
+
+TEST_CASE("steady detector: longer skips after confirmed ones") {
+    Feed feed(group(congestion::Law::none, 1));
+    feed.rate = [](std::size_t, int) { return 100.0; };
+    REQUIRE(feed.until_steady(17) == 17);
+    CHECK(feed.skip_us() == doctest::Approx(32 * 16));
+    feed.detector->resumed(512 * kMicrosecond);
+    CHECK(feed.until_steady(7) == -1);
+    REQUIRE(feed.until_steady(1) == 1);
+    CHECK(feed.skip_us() == doctest::Approx(2 * 32 * 16));
+}
+
+TEST_CASE("steady detector: settings switch the guards off") {
+    DetectorSettings bare;
+    bare.theta = 0.05;
+    bare.span = 16 * kMicrosecond;
+    bare.tolerance = 1e9;
+    bare.growth = 1e9;
+    Feed feed(group(congestion::Law::dcqcn, 1), bare);
+    feed.rate = [](std::size_t, int t) { return 40 + 0.05 * t; };
+    CHECK(feed.until_steady(17) == 17);
+    CHECK(feed.skip_us() > 1e6);
+}
+
+TEST_CASE("steady detector: hygra asks for quiet rates, then quiet queues, several rounds") {
+    DetectorSettings settings;
+    settings.metric = Metric::hygra;
+    Feed feed(group(congestion::Law::hpcc, 1, 2), settings);
+    CHECK(feed.detector->reads_queues());
+    CHECK(feed.until_steady(kSpan + 1) == -1);
+    CHECK(reason(feed) == "rounds");
+    CHECK(feed.until_steady(100) == 8);  // two more blocks of 4 us
+
+    feed.restart(feed.facts);
+    feed.queue = [](int t) { return t % 32 == 0 ? 60'000.0 : 0.0; };
+    CHECK(feed.until_steady(4 * kSpan) == -1);
+    CHECK(reason(feed) == "queue");
+
+    // Eq. 1 is absolute: 5% of the line are 5 Gb/s, whatever the share.
+    feed.restart(feed.facts);
+    feed.microseconds = 0;
+    feed.queue = [](int) { return 0.0; };
+    feed.rate = [](std::size_t, int t) { return (t + 3) / 4 % 2 == 0 ? 40.0 : 46.0; };
+    CHECK(feed.until_steady(kSpan + 9) == -1);
+    CHECK(reason(feed) == "rate range");
+}
+
+TEST_CASE("steady detector: inflight and queue look at what their names say") {
+    DetectorSettings settings;
+    settings.metric = Metric::inflight;
+    Feed inflight(group(congestion::Law::hpcc, 1), settings);
+    CHECK_FALSE(inflight.detector->reads_queues());
+    inflight.flight = [](std::size_t, int t) { return t / 4 % 2 == 0 ? 20'000.0 : 24'000.0; };
+    CHECK(inflight.until_steady(kSpan + 1) == -1);
+    CHECK(reason(inflight) == "rate range");
+    Feed rate(group(congestion::Law::hpcc, 1));
+    rate.flight = inflight.flight;
+    CHECK(rate.until_steady(kSpan + 1) > 0);
+
+    settings.metric = Metric::queue;
+    Feed queue(group(congestion::Law::hpcc, 1, 1), settings);
+    CHECK(queue.detector->reads_queues());
+    queue.queue = [](int t) { return t % 16 < 8 ? 0.0 : 10'000.0; };
+    CHECK(queue.until_steady(4 * kSpan) == -1);
+    CHECK(reason(queue) == "queue");
+}
+
+TEST_CASE("steady detector: every metric has a name") {
+    CHECK(std::string(metric_name(Metric::hygra)) == "hygra");
+    CHECK(std::string(metric_name(Metric::rate)) == "rate");
+    CHECK(std::string(metric_name(Metric::inflight)) == "inflight");
+    CHECK(std::string(metric_name(Metric::queue)) == "queue");
+}
