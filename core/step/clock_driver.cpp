@@ -199,7 +199,7 @@ void ClockDriver::take_up_changes() {
         }
     }
     world.went_back.count = 0;
-    if (now_ >= next_search_) {
+    if (now_ >= next_search_ && !outside_) {
         search_lingering();
     }
     if (leases_.drops_possible() && !drops_were_possible_ && divided_switches_ > 0) {
@@ -389,11 +389,11 @@ void ClockDriver::change_footprint(FlowId flow, Footprint print) {
     }
 }
 
-void ClockDriver::before_packet_from_outside(FlowId flow) {
-    if (presence_[flow] == Presence::absent) {
-        enter(flow, now_);
+void ClockDriver::before_packet_from_outside(const Packet& packet) {
+    if (packet.packet_kind() < PacketKind::pause && presence_[packet.flow] == Presence::absent) {
+        enter(packet.flow, now_);  // of a sender that is not ours, or a duplicate of long ago
     } else if (supervisor_ != nullptr) {
-        supervisor_->before_entry(flow, {partitions_.set().partition_of(flow)}, now_);
+        supervisor_->before_link_event(now_);  // it was not to be foreseen: nobody may be skipping
     }
 }
 

@@ -65,9 +65,13 @@ class ClockDriver {
     ClockDriver(const ClockDriver&) = delete;
     ClockDriver& operator=(const ClockDriver&) = delete;
 
-    /// One clock for everything from here on, where packets come from outside or a supervisor
-    /// looks at all partitions at once. Before the first window.
+    /// One clock for everything, where a supervisor looks at all partitions at once. Before the
+    /// first window.
     void keep_one_clock() { one_clock_ = true; }
+    /// One clock for everything, and nobody knows where packets may be. Before the first window.
+    void expect_packets_from_outside() { one_clock_ = outside_ = true; }
+    /// A packet is about to be put on a link from outside; now() stands still meanwhile.
+    void before_packet_from_outside(const Packet& packet);
 
     void tune(const ClockTuning& tuning) { tuning_ = tuning; }
 
@@ -124,9 +128,6 @@ class ClockDriver {
     Tick advance(Tick limit, StepCell&& step_cell) {
         return advance(limit, std::forward<StepCell>(step_cell), [] {});
     }
-
-    /// A packet of `flow` that nobody announced will reach `port` from outside; now() stands still.
-    void before_packet_from_outside(FlowId flow);
 
   private:
     struct Domain {
@@ -247,6 +248,7 @@ class ClockDriver {
     ClockStatistics statistics_;
     Tick now_ = 0;
     bool one_clock_ = false;
+    bool outside_ = false;
     bool divided_ = false;  ///< else every node is whole, and in the idle domain
     std::uint64_t joint_in_a_row_ = 0;
     ClockTuning tuning_;

@@ -37,7 +37,7 @@ Case sparse_case(std::uint64_t seed, bool roomy) {
     made.config.pfc = dice.chance(70);
     made.config.congestion.window = dice.chance(90);
     made.config.buffer.size = Bytes{(roomy ? 1 << 26 : 12'000 + dice.below(40'000)) +
-              (made.config.pfc ? pfc_share(made.topology, made.config) : 0)};
+                                    (made.config.pfc ? pfc_share(made.topology, made.config) : 0)};
     const std::vector<NodeId>& hosts = made.topology.hosts();
     const auto any = [&] { return hosts[dice.below(static_cast<std::uint32_t>(hosts.size()))]; };
     while (made.flows.size() < 200) {

@@ -38,9 +38,9 @@ struct ClockCounts {
 /// Moves partitions at random instants by random times, and back before anything of them happens.
 class ZeroSkips : public step::Supervisor {
   public:
-    ZeroSkips(Lane& lane, const step::FlowPartitions& partitions, std::uint64_t seed,
+    ZeroSkips(step::World& world, const step::FlowPartitions& partitions, std::uint64_t seed,
               ClockCounts& counts)
-        : lane_(lane), partitions_(partitions), dice_(seed), counts_(counts) {}
+        : world_(world), partitions_(partitions), dice_(seed), counts_(counts) {}
 
     Tick next_cut(PartitionId id) const override {
         const auto known = watched_.find(id);
@@ -95,7 +95,7 @@ class ZeroSkips : public step::Supervisor {
                 move_back(watched);
             }
             const std::vector<PortId> ports = partitions_.extent(id).ports;  // none: it is cut off
-            bases.push_back(ports.empty() ? 0 : lane_.world.link[ports.front()].base);
+            bases.push_back(ports.empty() ? 0 : world_.link[ports.front()].base);
         }
         for (std::size_t i = 1; i < bases.size(); ++i) {
             counts_.rebasings += bases[i] != bases[0] ? 1 : 0;
@@ -148,13 +148,12 @@ class ZeroSkips : public step::Supervisor {
     void watch(PartitionId id, Tick now) {
         Watched& watched = watched_[id];
         if (watched.moved == 0) {
-            watched.cut = now + lane_.world.lookahead + dice_.below(5'000'000);
+            watched.cut = now + world_.lookahead + dice_.below(5'000'000);
         }
     }
 
     /// Lists what a partition consists of; returns its earliest instant.
     Tick list(PartitionId id, Watched& watched) {
-        const step::World& world = lane_.world;
         const step::FlowPartitions::Extent extent = partitions_.extent(id);
         watched.ports = extent.ports;
         watched.hosts = extent.hosts;
@@ -162,34 +161,33 @@ class ZeroSkips : public step::Supervisor {
         watched.nodes.insert(watched.nodes.end(), extent.switches.begin(), extent.switches.end());
         watched.flows.clear();
         for (const FlowId flow : partitions_.set().flows(id)) {
-            if (world.sender_of[flow] != kNone) {
+            if (world_.sender_of[flow] != kNone) {
                 watched.flows.push_back(flow);
             }
         }
         Tick earliest = kNever;
         for (const PortId p : watched.ports) {
-            earliest = std::min({earliest, world.arrival[p], world.decision[p]});
+            earliest = std::min({earliest, world_.arrival[p], world_.decision[p]});
         }
         for (const NodeId host : watched.hosts) {
-            const auto& timers = world.host[host].timers;
+            const auto& timers = world_.host[host].timers;
             earliest = std::min(earliest, timers.count > 0 ? timers.data[0].time : kNever);
         }
         return earliest;
     }
 
     void shift(Watched& watched, Tick dt) {
-        step::World& world = lane_.world;
         for (const PortId p : watched.ports) {
-            step::shift_port(world, p, dt);
+            step::shift_port(world_, p, dt);
         }
         for (const NodeId host : watched.hosts) {
-            step::shift_host(world, host, dt);
+            step::shift_host(world_, host, dt);
         }
         for (const FlowId flow : watched.flows) {
-            step::shift_flow(world, flow, dt);
+            step::shift_flow(world_, flow, dt);
         }
         for (const NodeId node : watched.nodes) {
-            step::refresh_wake(world, node);
+            step::refresh_wake(world_, node);
         }
         watched.moved += dt;
     }
@@ -199,7 +197,7 @@ class ZeroSkips : public step::Supervisor {
         ++counts_.skip_backs;
     }
 
-    Lane& lane_;
+    step::World& world_;
     const step::FlowPartitions& partitions_;
     Dice dice_;
     ClockCounts& counts_;
@@ -225,7 +223,7 @@ inline Outcome run_clocks(const Case& given, bool skips, ClockCounts& counts,
         lane.world.buffer[n].exact_only = exact_only;
     }
     step::FlowPartitions partitions(lane.store);
-    ZeroSkips supervisor(lane, partitions, 77, counts);
+    ZeroSkips supervisor(lane.world, partitions, 77, counts);
     // HPCC compares the times of a flow's packets on one hop: they must have passed the same cable.
     const bool one_way = given.events.empty() && given.config.load_balance == LoadBalance::ecmp;
     if (skips && (one_way || given.config.congestion.law != congestion::Law::hpcc)) {
