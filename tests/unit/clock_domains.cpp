@@ -36,6 +36,9 @@ Case sparse_case(std::uint64_t seed, bool roomy) {
     made.config.arithmetic = dice.chance(30) ? Arithmetic::ns3 : Arithmetic::exact;
     made.config.pfc = dice.chance(70);
     made.config.congestion.window = dice.chance(90);
+    if (dice.chance(30)) {  // some send again what is only late
+        made.config.nic.retransmit_timeout = (10 + dice.below(60)) * kMicrosecond;
+    }
     made.config.buffer.size = Bytes{(roomy ? 1 << 26 : 12'000 + dice.below(40'000)) +
                                     (made.config.pfc ? pfc_share(made.topology, made.config) : 0)};
     const std::vector<NodeId>& hosts = made.topology.hosts();
