@@ -235,6 +235,9 @@ void ClockDriver::close(FlowId flow, Tick at) {
     }
     presence_[flow] = Presence::lingering;
     lingering_.push_back(flow);
+    if (supervisor_ != nullptr) {
+        supervisor_->after_close(flow, partitions_.set().partition_of(flow), at);
+    }
     next_search_ = std::min(next_search_, now_ + store_.world().base_rtt);
 }
 

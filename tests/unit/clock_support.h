@@ -107,6 +107,7 @@ class ZeroSkips : public step::Supervisor {
         }
         watch(entry.partition, now);
     }
+    void after_close(FlowId, PartitionId, Tick) override {}
     void after_exit(FlowId, PartitionId from, const PartitionSet::Exit& exit, Tick now) override {
         Watched& watched = watched_.at(from);
         if (watched.moved != 0) {
