@@ -14,12 +14,13 @@ constexpr double kRounding = 1e-13;
 /// A link without a level is looked at again when its running load comes this near to capacity;
 /// more than the running sum can have drifted since it was last made exact.
 constexpr double kNearlyFull = 1e-9;
-/// From this part of all flows changed at once, filling the whole network is cheaper.
+/// From this part of all flows (and more than a few) changed at once, filling the whole network is
+/// cheaper: new levels would be sought among links that have none yet.
 constexpr std::size_t kBulkDivisor = 8;
 constexpr std::size_t kFewChanges = 64;
-/// Solutions of links in one update() before it gives up and fills the whole network. Never met
-/// outside of degenerate ties; it bounds the time.
-constexpr std::size_t kMostVisitsPerLink = 64;
+/// An update() fills the whole network once it has solved as many links as that would cost: a
+/// fraction of the flows' hops, measured.
+constexpr std::size_t kHopsPerSolution = 16;
 
 unsigned size_class(std::uint32_t count) {
     unsigned bits = 0;
@@ -118,7 +119,6 @@ MaxMin::Flow MaxMin::add(const std::vector<LinkUse>& links, const Demand& demand
     }
     State& flow = flows_[handle];
     flow = State{};
-    flow.live = true;
     flow.weight = demand.weight;
     flow.minimum = demand.minimum;
     flow.cap_level = (demand.cap - demand.minimum) / demand.weight;
@@ -263,7 +263,7 @@ void MaxMin::set_level(std::uint32_t index, double level) {
     const std::vector<Member>& members = members_[index];
     for (const Member& member : members) {
         State& flow = flows_[member.flow];
-        const State before = flow;
+        const Standing before = flow.standing();
         if (flow.bottleneck == index) {
             if (level <= flow.second) {
                 flow.level = level;
@@ -286,11 +286,12 @@ void MaxMin::set_level(std::uint32_t index, double level) {
 }
 
 /// Tells the flow's links other than `except` that its level has changed.
-void MaxMin::move_flow(Flow handle, const State& before, std::uint32_t except) {
+void MaxMin::move_flow(Flow handle, const Standing& before, std::uint32_t except) {
     State& flow = flows_[handle];
-    flow.rate = flow.level == kUnlimited ? 0 : rate_at(flow, flow.level);
+    const double rate = flow.level == kUnlimited ? 0 : rate_at(flow, flow.level);
+    const double change = rate - flow.rate;
+    flow.rate = rate;
     list_change(handle);
-    const double change = flow.rate - before.rate;
     const Hop* const first = hops_.data() + flow.first_hop;
     for (const Hop* hop = first; hop != first + flow.hop_count; ++hop) {
         if (hop->link == except) {
@@ -311,8 +312,8 @@ void MaxMin::move_flow(Flow handle, const State& before, std::uint32_t except) {
 
 void MaxMin::update() {
     open_changes();
-    std::size_t budget = links_.size() * kMostVisitsPerLink;
-    if (calls_since_update_ > flow_count_ / kBulkDivisor + kFewChanges) {
+    std::size_t budget = kFewChanges + hops_.size() / kHopsPerSolution;
+    if (calls_since_update_ > kFewChanges + flow_count_ / kBulkDivisor) {
         budget = 0;
     }
     while (!waiting_.empty()) {
@@ -350,14 +351,15 @@ double MaxMin::filling_level(std::uint32_t index, const std::vector<bool>& fixed
 
 void MaxMin::solve_all() {
     open_changes();
+    ++fillings_;
     std::vector<double> old_rate(flows_.size());
     std::vector<bool> fixed(flows_.size(), true);
     std::vector<Flow> capped;
     for (Flow handle = 0; handle < flows_.size(); ++handle) {
         const State& flow = flows_[handle];
         old_rate[handle] = flow.rate;
-        fixed[handle] = !flow.live;
-        if (flow.live && flow.cap_level != kUnlimited) {
+        fixed[handle] = flow.weight == 0;
+        if (flow.weight > 0 && flow.cap_level != kUnlimited) {
             capped.push_back(handle);
         }
     }
@@ -411,7 +413,7 @@ void MaxMin::solve_all() {
     }
     for (Flow handle = 0; handle < flows_.size(); ++handle) {
         State& flow = flows_[handle];
-        if (flow.live) {
+        if (flow.weight > 0) {
             scan_levels(flow);
             flow.rate = rate_at(flow, flow.level);
             if (flow.rate != old_rate[handle]) {

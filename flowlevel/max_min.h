@@ -75,7 +75,9 @@ class MaxMin {
     /// Handles are below this.
     std::size_t handle_limit() const { return flows_.size(); }
     std::size_t flow_count() const { return flow_count_; }
+    /// Levels of links found so far, and how often the whole network was filled.
     std::uint64_t links_solved() const { return links_solved_; }
+    std::uint64_t fillings() const { return fillings_; }
     std::size_t memory_bytes() const;
 
   private:
@@ -95,18 +97,26 @@ class MaxMin {
         std::uint32_t position = 0;  ///< in members_[link]
         double coefficient = 0;
     };
-    struct State {
+    /// Where a flow stands among its limits.
+    struct Standing {
         double level = kUnlimited;   ///< least of the links' and the cap's
         double second = kUnlimited;  ///< the least without the bottleneck
-        double rate = 0;             ///< at `level`; 0 while that is infinite
-        double weight = 1;
+        std::uint32_t bottleneck = kNoLink;
+    };
+    /// A flow, one cache line.
+    struct alignas(64) State {
+        double level = kUnlimited;  ///< as in Standing
+        double second = kUnlimited;
+        double rate = 0;    ///< at `level`; 0 while that is infinite
+        double weight = 0;  ///< 0: no such flow
         double minimum = 0;
         double cap_level = kUnlimited;
         std::uint32_t bottleneck = kNoLink;
         std::uint32_t first_hop = 0;
         std::uint32_t hop_count = 0;
         std::uint32_t changed_in = 0;  ///< the update() that listed it in changed_
-        bool live = false;
+
+        Standing standing() const { return {level, second, bottleneck}; }
     };
     /// A member as a link's solution sees it.
     struct Share {
@@ -127,7 +137,8 @@ class MaxMin {
         return level <= 0 ? flow.minimum * (1 + level) : flow.minimum + flow.weight * level;
     }
     /// The level that the flow has but for `link`.
-    static double limit_without(const State& flow, std::uint32_t link) {
+    template <class Any>
+    static double limit_without(const Any& flow, std::uint32_t link) {
         return flow.bottleneck == link ? flow.second : flow.level;
     }
 
@@ -141,7 +152,7 @@ class MaxMin {
     void solve_link(std::uint32_t link);
     double solve_shares(double capacity, double guess, double& slope) const;
     void set_level(std::uint32_t link, double level);
-    void move_flow(Flow flow, const State& before, std::uint32_t except);
+    void move_flow(Flow flow, const Standing& before, std::uint32_t except);
     double filling_level(std::uint32_t link, const std::vector<bool>& fixed, bool& any) const;
 
     std::vector<Link> links_;
@@ -158,6 +169,7 @@ class MaxMin {
     bool changes_open_ = false;
     std::uint32_t update_count_ = 1;
     std::uint64_t links_solved_ = 0;
+    std::uint64_t fillings_ = 0;
 };
 
 }  // namespace sluice::flowlevel

@@ -88,7 +88,7 @@ void check_range(const ModelShape& model, const char* what, std::int64_t value, 
 void check_model(const ModelShape& model) {
     // Bounds keep every product below 2^63.
     constexpr std::int64_t kWidest = 1 << 20;
-    check_range(model, "layers", model.layers, 1, 1000);
+    check_range(model, "layers", model.layers, 1, 100'000);
     check_range(model, "hidden", model.hidden, 1, kWidest);
     check_range(model, "heads", model.heads, 1, model.hidden);
     check_range(model, "kv_heads", model.kv_heads, 1, model.heads);
@@ -96,6 +96,7 @@ void check_model(const ModelShape& model) {
     check_range(model, "vocabulary", model.vocabulary, 1, 100'000'000);
     check_range(model, "positions", model.positions, 0, 100'000'000);
     check_range(model, "experts", model.experts, 0, 1024);
+    check_range(model, "layers x experts", model.layers * model.experts, 0, 1'024'000);
     check_range(model, "top_k", model.top_k, model.experts > 0 ? 1 : 0, model.experts);
     if (model.hidden % model.heads != 0) {
         throw ConfigError("model \"" + model.name + "\": hidden " + std::to_string(model.hidden) +

@@ -245,6 +245,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     for (const FlowId flow : group.flows) {
         facts.base_rtt = std::max(facts.base_rtt, engine_.base_rtt(flow));
         facts.line_rate = std::max(facts.line_rate, engine_.line_rate(flow));
+        facts.lag = std::max(facts.lag, engine_.skipped(flow));
         if (state.detector->reads_queues()) {
             // A NIC's own port holds no data but what it sends next.
             const std::vector<PortId>& data = *engine_.tracks(flow).data;

@@ -45,6 +45,7 @@ class PhaseEngine {
     /// Times are simulated time; a paused flow's move with it.
     virtual steady::FlowReading reading(FlowId flow) const = 0;
     virtual std::int64_t queue_bytes(PortId port) const = 0;
+    virtual Tick skipped(FlowId flow) const = 0;  ///< time, in all its skips
     /// Full packets not sent yet, but for the last one; negative if something is to be sent again.
     virtual std::int64_t unsent_packets(FlowId flow) const = 0;
     /// False while something holds that no steady phase may hide: a paused class, a sprayed flow,

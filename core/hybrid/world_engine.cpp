@@ -102,6 +102,8 @@ std::int64_t WorldEngine::queue_bytes(PortId port) const {
     return store_.world().egress[port].queued_bytes;
 }
 
+Tick WorldEngine::skipped(FlowId flow) const { return sender(flow).skipped; }
+
 std::int64_t WorldEngine::unsent_packets(FlowId flow) const {
     return sender(flow).high == sender(flow).next ? step::unsent_packets(store_.world(), flow) : -1;
 }

@@ -28,6 +28,7 @@ class WorldEngine : public PhaseEngine {
     FlowTracks tracks(FlowId flow) const override;
     steady::FlowReading reading(FlowId flow) const override;
     std::int64_t queue_bytes(PortId port) const override;
+    Tick skipped(FlowId flow) const override;
     std::int64_t unsent_packets(FlowId flow) const override;
     bool may_skip(const Group& group) const override;
 

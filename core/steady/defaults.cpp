@@ -78,7 +78,7 @@ DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& fa
     const double bdp_bytes = bdp_packets(facts) * static_cast<double>(facts.payload);
     fill(full.eps_q, full.theta * bdp_bytes + 4 * static_cast<double>(facts.payload));
     fill(full.stable_rounds, 3);
-    fill(full.tolerance, 0.03);
+    fill(full.tolerance, 0.1);
     fill(full.growth, 32.0);
     return full;
 }

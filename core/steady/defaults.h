@@ -20,7 +20,7 @@ Tick waiting_time(const GroupFacts& facts);
 
 /// A whole swing of the law's rate around its share; 0: it settles instead of swinging.
 ///   DCTCP   sqrt(4 C RTT / (7 N)) round trips (Wormhole eq. 24)
-///   DCQCN   five increase timers: each halves what the last decrease took (docs/study)
+///   DCQCN   five increase timers: each halves what the last decrease took
 ///   TIMELY  a share regained in hyper steps, one per round trip of t_low / 2 or the base RTT
 Tick sawtooth_period(const GroupFacts& facts);
 

@@ -38,7 +38,7 @@ class GuardedDetector final : public Detector {
         last_.assign(facts.flows, FlowReading{});
         bandwidth_.assign(facts.flows, 0);
         samples_ = 0;
-        skipped_ = 0;
+        skipped_ = facts.lag;
         confirmed_ = 0;
         probe_until_ = 0;
         stable_rounds_ = 0;

@@ -37,6 +37,7 @@ struct GroupFacts {
     std::int64_t payload = 1000;  ///< bytes of a full packet
     std::size_t flows = 0;
     std::size_t ports = 0;
+    Tick lag = 0;  ///< the most that a flow of it has skipped so far, in whatever group
 };
 
 /// What a detector concludes.
@@ -61,8 +62,8 @@ class Detector {
     /// True if this detector reads `queues`; otherwise callers may pass none.
     virtual bool reads_queues() const = 0;
     virtual Verdict judge() const = 0;
-    /// A skip of `skipped` was made on the last verdict. What follows is the probe that confirms it
-    /// or not; the next verdict may allow a longer one.
+    /// A skip of `skipped` (as cut short by the caller) was made on the last verdict. What follows
+    /// is the probe that confirms it or not; the next verdict may allow a longer one.
     virtual void resumed(Tick skipped) = 0;
 };
 
@@ -76,9 +77,8 @@ struct DetectorSettings {
     double eps_bw = 0;      ///< hygra: range of bandwidth, relative to line rate (eq. 1)
     double eps_q = 0;       ///< hygra: range of queue depth, bytes
     int stable_rounds = 0;  ///< hygra: N_stable
-    double tolerance =
-        0;              ///< bounded trend: error of a flow's bytes, relative, that skips may cause
-    double growth = 0;  ///< first skip at most this many spans; doubles with every confirmed one
+    double tolerance = 0;   ///< bounded trend: relative error of a flow's bytes by skips
+    double growth = 0;      ///< first skip at most this many spans; doubles with every skip made
 };
 
 const char* metric_name(Metric metric);

@@ -114,6 +114,34 @@ class Run(CliTest):
             self.assertEqual(len(list(csv.DictReader(file))), 8)
         self.assertEqual(self.summary("runs/job")["flows_completed"], 8 * 2 * 2)
 
+    def test_groups_of_a_collective(self):
+        self.write("job.toml", "[topology]\ntype = \"rail-optimized\"\ngpus = 32\n"
+                   "[workload]\ntype = \"ring-all-gather\"\nsize = \"100KB\"\n")
+
+        def pairs(*sets):
+            self.succeed("run", "job.toml", *[word for key in sets for word in ("--set", key)])
+            with open(self.folder / "runs/job/flows.csv", newline="") as file:
+                rows = list(csv.DictReader(file))
+            return ({row["label"] for row in rows},
+                    {(int(row["src"]), int(row["dst"])) for row in rows}, len(rows))
+
+        # Servers are hosts 0..7, 8..15, ...: 4 rings of 8 members, of 7 steps each.
+        label, sent, flows = pairs("workload.groups=server")
+        self.assertEqual((label, flows), ({"tp"}, 4 * 8 * 7))
+        self.assertEqual(sent, {(i, i // 8 * 8 + (i + 1) % 8) for i in range(32)})
+        # A rail has a host of each of the 4 servers; pairs of neighbours: servers 0-1 and 2-3.
+        label, sent, flows = pairs("workload.groups=rail", "workload.group_size=2")
+        self.assertEqual((label, flows), ({"dp"}, 32))
+        self.assertEqual(sent, {(i, i ^ 8) for i in range(32)})
+        label, sent, flows = pairs("workload.group_size=16")
+        self.assertEqual((label, flows), ({"dp"}, 2 * 16 * 15))
+        self.assertIn((15, 0), sent)
+        self.assertNotIn((15, 16), sent)
+        for bad in ("workload.group_size=3", "workload.group_size=1", "workload.group_size=64"):
+            result = self.sluice("run", "job.toml", "--set", bad)
+            self.assertEqual(result.returncode, 2, bad)
+            self.assertIn("group", result.stderr)
+
     def test_work_left_is_exit_code_3(self):
         self.write("down.toml", SMALL + "[[link_event]]\nat = \"1us\"\nlink = 0\n")
         result = self.sluice("run", "down.toml")

@@ -382,6 +382,43 @@ TEST_CASE("unit.flowlevel.flow_run.bytes_are_conserved_and_links_not_overloaded"
     CHECK(first_difference(again, run.results()) == -1);
 }
 
+TEST_CASE("unit.flowlevel.flow_run.ports_carry_what_they_carry_in_packets") {
+    // Same paths, headers and ACKs: without losses and pauses every port sends the same bytes and
+    // frames, whatever the order.
+    FatTreeParams params;
+    params.k = 4;
+    Dice dice(9);
+    Case given;
+    given.topology = build_fat_tree(params);
+    for (const std::int32_t every : {1, 4}) {
+        given.config = config_for(congestion::Law::dctcp);
+        given.config.pfc = false;
+        given.config.nic.ack_every = every;
+        given.config.congestion.window = false;
+        given.flows.clear();
+        for (int i = 0; i < 60; ++i) {
+            const NodeId src = dice.below(16);
+            given.flows.push_back(flow(src, (src + 1 + dice.below(15)) % 16,
+                                       1 + dice.below(100'000), dice.below(1000) * kMicrosecond));
+        }
+        assign_source_ports(given.flows);
+        const Outcome packets = run_windows(given);
+        REQUIRE(packets.counters.drops == 0);
+        REQUIRE(packets.counters.retransmitted_bytes == 0);
+        FlowRun run(experiment(given));
+        run.run({});
+        const std::vector<PortStatistics> ports = run.port_statistics();
+        bool same_bytes = true;
+        bool same_frames = true;
+        for (std::size_t port = 0; port < ports.size(); ++port) {
+            same_bytes &= ports[port].tx_bytes == packets.ports[port].tx_bytes;
+            same_frames &= ports[port].tx_packets == packets.ports[port].tx_packets;
+        }
+        CHECK(same_bytes);
+        CHECK(same_frames);
+    }
+}
+
 TEST_CASE("unit.flowlevel.flow_run.close_to_packets_where_the_law_shares_fairly") {
     // Five flows of 4 MB into one receiver and one past them. The bounds are what was found, rounded
     // up. Under the other laws these five are up to 47% off (docs/models/flow_level.md): their

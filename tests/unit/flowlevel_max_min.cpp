@@ -328,6 +328,8 @@ void random_changes(std::uint64_t seed, std::uint32_t link_count, std::size_t fl
     }
     CHECK(listed);
     CHECK(worst < 1e-9);
+    // It is the incremental way that was tested.
+    CHECK(net.fillings() == 0);
 }
 
 }  // namespace
@@ -360,6 +362,8 @@ TEST_CASE("unit.flowlevel.max_min.bulk_changes_take_the_other_way_to_the_same_ra
     }
     bulk.update();
     CHECK(bulk.changed().size() == 300);
+    CHECK(bulk.fillings() == 1);
+    CHECK(single.fillings() == 0);
     double worst = 0;
     for (std::uint32_t i = 0; i < 300; ++i) {
         worst = std::max(worst, std::abs(bulk.rate(i) / single.rate(i) - 1));

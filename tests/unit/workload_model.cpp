@@ -117,6 +117,12 @@ TEST_CASE("unit.model.refuses_impossible_shapes") {
     model = find_model("gpt-13b");
     model.hidden = std::int64_t{1} << 60;
     CHECK_THROWS_AS(check_model(model), ConfigError);
+    model = find_model("gpt-13b");
+    model.layers = 100'000;
+    check_model(model);
+    model.experts = 11;
+    model.top_k = 1;
+    CHECK_THROWS_WITH_AS(check_model(model), doctest::Contains("layers x experts"), ConfigError);
     model = find_model("moe-8x13b");
     model.top_k = 9;
     CHECK_THROWS_AS(check_model(model), ConfigError);
