@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The step functions in a plain loop, without SystemC: what bench/packet-engine compares packet
 /// mode with. Runs a scenario file and prints one line of JSON. `--exact` takes every switch
-/// through the interleaved order, `--oracle` runs the one-event-at-a-time driver.
+/// through the interleaved order, `--oracle` runs the one-event-at-a-time driver, `--clocks` runs
+/// partition clocks.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <exception>
 
 #include "cli/build_experiment.h"
+#include "core/step/clock_driver.h"
 #include "core/step/lane_driver.h"
 #include "core/step/nic.h"
 #include "core/step/oracle.h"
@@ -20,6 +22,25 @@ double user_seconds() {
     getrusage(RUSAGE_SELF, &usage);
     return static_cast<double>(usage.ru_utime.tv_sec) +
            static_cast<double>(usage.ru_utime.tv_usec) * 1e-6;
+}
+
+void show(const sluice::step::ClockStatistics& clocks) {
+    std::fprintf(stderr,
+                 "windows: %llu solo, %llu joint; stretches: %llu, %llu leased; %llu lease stops; "
+                 "flows: %llu in, %llu out, %llu searches; partitions: %llu merged, %llu split; "
+                 "domains: %llu merged, %llu split, most %zu\n",
+                 static_cast<unsigned long long>(clocks.windows_solo),
+                 static_cast<unsigned long long>(clocks.windows_joint),
+                 static_cast<unsigned long long>(clocks.stretches),
+                 static_cast<unsigned long long>(clocks.leased_stretches),
+                 static_cast<unsigned long long>(clocks.lease_stops),
+                 static_cast<unsigned long long>(clocks.entries),
+                 static_cast<unsigned long long>(clocks.exits),
+                 static_cast<unsigned long long>(clocks.searches),
+                 static_cast<unsigned long long>(clocks.merges),
+                 static_cast<unsigned long long>(clocks.splits),
+                 static_cast<unsigned long long>(clocks.domains_merged),
+                 static_cast<unsigned long long>(clocks.domains_split), clocks.most_domains);
 }
 
 void run(const char* path, const char* driver) {
@@ -40,14 +61,22 @@ void run(const char* path, const char* driver) {
             world.buffer[n].exact_only = std::strcmp(driver, "--exact") == 0;
         }
         step::SwitchScratch scratch;
-        step::LaneDriver lane(store, experiment.link_events, {});
-        lane.advance(experiment.stop, [&](NodeId node, Tick from, Tick to) {
-            if (world.is_host[node] != 0) {
-                step::host_step(world, node, to);
+        const auto step_cell = [&](const step::Cell& cell, Tick from, Tick to) {
+            if (world.is_host[cell.node] != 0) {
+                step::host_step(world, cell, to);
             } else {
-                step::switch_step(world, scratch, node, from, to);
+                step::switch_step(world, scratch, cell, from, to);
             }
-        });
+        };
+        if (std::strcmp(driver, "--clocks") == 0) {
+            step::FlowPartitions partitions(store);
+            step::ClockDriver clocks(store, experiment.link_events, {}, partitions);
+            clocks.advance(experiment.stop, step_cell);
+            show(clocks.statistics());
+        } else {
+            step::LaneDriver lane(store, experiment.link_events, {});
+            lane.advance(experiment.stop, step_cell);
+        }
         step::free_scratch(scratch);
     }
     const double user = user_seconds() - begin;
@@ -61,7 +90,7 @@ void run(const char* path, const char* driver) {
 
 int main(int argc, char** argv) {
     if (argc < 2 || argc > 3) {
-        std::fprintf(stderr, "usage: step_loop SCENARIO.toml [--exact | --oracle]\n");
+        std::fprintf(stderr, "usage: step_loop SCENARIO.toml [--exact | --oracle | --clocks]\n");
         return 2;
     }
     try {

@@ -49,7 +49,11 @@ void HybridRun::run(const RunHooks& hooks) {
             engine.guarded([&] { hooks.on_phase(phase); });
         });
     }
-    engine.network().clock().supervise(impl_->tracker);
+    if (impl_->experiment.phases.scope == PhaseScope::network) {
+        engine.network().clock().supervise(impl_->tracker);  // it looks at everything at once
+    } else {
+        engine.network().clock().divide(impl_->partitions, &impl_->controller);
+    }
     engine.start(engine.driver_hooks(hooks));
     impl_->controller.finish(now());
     engine.rethrow();

@@ -18,6 +18,10 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
       store_(topology, routing, config, flows, paths, application),
       clock_(std::make_unique<PartitionClock>("clock", store_)) {
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
+    if (options.partition_clocks) {
+        partitions_ = std::make_unique<step::FlowPartitions>(store_);
+        clock_->divide(*partitions_, nullptr);
+    }
     const Node::Context context{store_.world(), *clock_, backward_};
     modules_.resize(topology.node_count());
     for (NodeId n = 0; n < topology.node_count(); ++n) {

@@ -27,6 +27,8 @@ struct NetworkOptions {
     std::vector<LinkEvent> link_events;
     step::DriverHooks hooks;
     Tick stop = kNever;
+    /// Partition clocks: see PartitionClock::divide(), which also takes a supervisor.
+    bool partition_clocks = false;
 };
 
 class Network : public sc_core::sc_module {
@@ -56,6 +58,7 @@ class Network : public sc_core::sc_module {
     step::WorldStore store_;
     step::SwitchScratch scratch_;
     LinkBackward backward_;
+    std::unique_ptr<step::FlowPartitions> partitions_;
     std::unique_ptr<PartitionClock> clock_;
     std::vector<std::unique_ptr<Node>> modules_;
 };

@@ -24,10 +24,11 @@ class Node : public sc_core::sc_module {
 
     Node(const sc_core::sc_module_name& name, NodeId id, const Context& context);
 
-    /// Everything this device does in [begin, end): events of its own columns only, in
+    /// Everything that the ports of `cell` do in [begin, end): events of their own columns only, in
     /// (time, port, sequence) order. Called by the clock; never longer than the lookahead. At the
-    /// end world.wake[id] is the next instant at which the node has something to do.
-    virtual void step(Tick begin, Tick end) = 0;
+    /// end world.wake[cell.id] is the next instant at which they have something to do. A host is
+    /// always one cell; a switch may be several, whose packets never meet, at different times.
+    virtual void step(const step::Cell& cell, Tick begin, Tick end) = 0;
 
     NodeId id() const { return id_; }
     /// By local port index.

@@ -141,11 +141,11 @@ void record(const char* scenario_path, const char* out, const std::vector<std::s
     // In stretches, because sampling alone would go on for ever.
     for (Tick limit = kMillisecond; step::next_instant(world) != kNever && limit < experiment.stop;
          limit += kMillisecond) {
-        lane.advance(limit, [&](NodeId node, Tick from, Tick to) {
-            if (world.is_host[node] != 0) {
-                step::host_step(world, node, to);
+        lane.advance(limit, [&](const step::Cell& cell, Tick from, Tick to) {
+            if (world.is_host[cell.node] != 0) {
+                step::host_step(world, cell, to);
             } else {
-                step::switch_step(world, scratch, node, from, to);
+                step::switch_step(world, scratch, cell, from, to);
             }
         });
     }

@@ -221,11 +221,11 @@ ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings
     step::LaneDriver lane(store, experiment.link_events, std::move(hooks));
     // In stretches, because sampling alone would go on for ever.
     for (Tick limit = kMillisecond; step::next_instant(world) != kNever; limit += kMillisecond) {
-        lane.advance(limit, [&](NodeId node, Tick from, Tick to) {
-            if (world.is_host[node] != 0) {
-                step::host_step(world, node, to);
+        lane.advance(limit, [&](const step::Cell& cell, Tick from, Tick to) {
+            if (world.is_host[cell.node] != 0) {
+                step::host_step(world, cell, to);
             } else {
-                step::switch_step(world, scratch, node, from, to);
+                step::switch_step(world, scratch, cell, from, to);
             }
         });
     }

@@ -127,7 +127,9 @@ void PhaseController::at_cut(Tick at) {
 
 void PhaseController::before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) {
     ++statistics_.entries;
-    quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
+    if (engine_.active(flow)) {
+        quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
+    }
     const auto disturb = [&](std::uint32_t id) {
         if (id < groups_.size() && groups_[id] != nullptr && groups_[id]->skipping) {
             skip_back(*groups_[id], now, PhaseEnd::flow_entered);
@@ -157,6 +159,10 @@ void PhaseController::after_entry(FlowId /*flow*/, const PartitionSet::Entry& en
         ++state.flows_at_start;
     }
     changed(id, now);
+}
+
+void PhaseController::after_close(FlowId /*flow*/, PartitionId id, Tick now) {
+    changed(group_of(id), now);
 }
 
 void PhaseController::after_exit(FlowId /*flow*/, PartitionId from, const PartitionSet::Exit& exit,

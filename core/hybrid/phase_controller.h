@@ -60,6 +60,7 @@ class PhaseController : public step::Supervisor {
     void at_cut(Tick at) override;
     void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) override;
     void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) override;
+    void after_close(FlowId flow, PartitionId id, Tick now) override;
     void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
                     Tick now) override;
     void before_link_event(Tick now) override;

@@ -28,7 +28,7 @@ void take_from_queues(step::World& world, NodeId node, PortId port, const Remova
             removed.emplace_back(packet.flow, packet.sequence);
             egress.class_bytes[queue] -= packet.bytes;
             egress.queued_bytes -= packet.bytes;
-            step::release(world.buffer[node],
+            step::release(world.buffer[step::cell_of(world, port)],
                           world.ingress[world.first_port[node] + packet.ingress], queue,
                           packet.bytes, world.pfc);
         }

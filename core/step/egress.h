@@ -43,7 +43,7 @@ SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, con
     }
     if (first) {
         world.arrival[peer] = arrival;
-        wake_node(world, egress.peer_node, arrival);
+        wake_cell(world, egress.peer_cell, arrival);
     }
 }
 

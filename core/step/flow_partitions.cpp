@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/step/nic.h"
+
 namespace sluice::step {
 
 namespace {
@@ -40,7 +42,7 @@ std::vector<PortId> FlowPartitions::walk(const FlowKey& key, const PortId* entri
             break;
         }
         path.push_back(port);
-        node = world.egress[port].peer_node;
+        node = store_.topology().neighbor(port);
     }
     return path;
 }
@@ -70,11 +72,17 @@ Footprint FlowPartitions::footprint(FlowId flow) const {
     Footprint print;
     print.resources = {spec.src, spec.dst};
     if (store_.world().route_by_table) {
+        // Cut off, it still sends: by its first port.
+        const PortId first = departure_port(store_.world(), spec.src, flow);
+        print.resources.push_back(nodes + store_.topology().link_of(first));
         add_all_paths(spec.src, spec.dst, print.resources);
         add_all_paths(spec.dst, spec.src, print.resources);
     } else {
         const FlowRoute& route = store_.world().route[flow];
         print.data = walk({spec.src, spec.dst, spec.sport, spec.dport}, route.port);
+        if (print.data.empty()) {  // cut off, it still sends: by its first port
+            print.data.push_back(departure_port(store_.world(), spec.src, flow));
+        }
         print.acks = walk({spec.dst, spec.src, spec.dport, spec.sport}, route.port + kPathHops);
         for (const std::vector<PortId>* ports : {&print.data, &print.acks}) {
             for (const PortId port : *ports) {

@@ -14,17 +14,21 @@ constexpr Tick kLongestWindow = Tick{1} << 31;
 
 }  // namespace
 
-Tick network_lookahead(const Topology& topology, const NetworkConfig& config) {
+Tick link_lookahead(const Link& link, const NetworkConfig& config) {
     const PacketFormat& format = config.format;
     const std::int64_t smallest =
         std::min<std::int64_t>({std::int64_t{format.header} + format.extra_header + 1, format.ack,
                                 config.pfc ? format.pause : format.ack});
+    const Tick frame = serialization_time(smallest, link.rate, config.arithmetic);
+    // A link of many packets per window must not overflow an arrival key.
+    const Tick longest = std::max<Tick>(frame, 1) * (kMaxWindowPackets - 1);
+    return std::min({kLongestWindow, longest, link.delay + frame});
+}
+
+Tick network_lookahead(const Topology& topology, const NetworkConfig& config) {
     Tick lookahead = kLongestWindow;
     for (const Link& link : topology.links()) {
-        const Tick frame = serialization_time(smallest, link.rate, config.arithmetic);
-        // A link of many packets per window must not overflow an arrival key.
-        lookahead = std::min(lookahead, std::max<Tick>(frame, 1) * (kMaxWindowPackets - 1));
-        lookahead = std::min(lookahead, link.delay + frame);
+        lookahead = std::min(lookahead, link_lookahead(link, config));
     }
     if (lookahead <= 0) {
         throw ConfigError(

@@ -264,8 +264,9 @@ SLUICE_HD inline bool drop_stale_timers(const World& world, NodeId node) {
     return dropped;
 }
 
-/// The step. Sets wake[node] to the host's next instant.
-SLUICE_HD inline void host_step(World& world, NodeId node, Tick end) {
+/// The step. Sets the cell's wake to the host's next instant.
+SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
+    const NodeId node = cell.node;
     const PortId first = world.first_port[node];
     const PortId last = world.first_port[node + 1];
     for (;;) {
@@ -285,7 +286,7 @@ SLUICE_HD inline void host_step(World& world, NodeId node, Tick end) {
             if (now == timer && drop_stale_timers(world, node)) {
                 continue;
             }
-            world.wake[node] = now;
+            world.wake[cell.id] = now;
             return;
         }
         if (arrival == now && !(world.ns3_order && wake_up_first(world, in, now))) {

@@ -49,7 +49,7 @@ void Oracle::refresh_node(NodeId node) {
     for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
         refresh_arrival(node, p);
         refresh(Phase::decision, node, p, world_.decision[p]);
-        refresh_arrival(world_.egress[p].peer_node, world_.egress[p].peer);
+        refresh_arrival(store_.topology().neighbor(p), world_.egress[p].peer);
     }
     const Host& host = world_.host[node];
     refresh(Phase::timer, node, 0, host.timers.count > 0 ? host.timers.data[0].time : kNever);
@@ -87,7 +87,7 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
             return;
         }
     }
-    switch_arrive(world_, node, in, out, packet, now);
+    switch_arrive(world_, whole_node(node), in, out, packet, now);
 }
 
 /// Before an instant later than the last one: takes up flows that opened and closed, and lets the
@@ -127,7 +127,7 @@ bool Oracle::run(Tick until) {
         } else if (world_.is_host[node] != 0) {
             host_transmit(world_, node, port, now);
         } else {
-            world_.decision[port] = switch_transmit<true>(world_, node, port, now);
+            world_.decision[port] = switch_transmit<true>(world_, whole_node(node), port, now);
         }
         refresh_node(node);
         // An application may have set a timer of another host: whoever was woken is taken up.

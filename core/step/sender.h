@@ -211,9 +211,12 @@ SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, 
 }
 
 /// Starts over from the first unacknowledged packet.
-SLUICE_HD inline void go_back(Sender& sender) {
+SLUICE_HD inline void go_back(World& world, Sender& sender) {
     sender.next = sender.una;
     sender.next_bytes = sender.una_bytes;
+    if (world.track_flows) {
+        world.went_back.push(world.memory, sender.flow);
+    }
 }
 
 /// An ACK or NACK of an active flow. Returns true if it completed the flow.
@@ -235,7 +238,7 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
         }
     }
     if (packet.packet_kind() == PacketKind::nack) {
-        go_back(sender);
+        go_back(world, sender);
     }
     congestion::Ack ack;
     ack.now = now;
@@ -296,7 +299,7 @@ SLUICE_HD inline void sender_timer(World& world, NodeId node, std::uint32_t inde
     }
     const Tick timeout = world.config->nic.retransmit_timeout;
     if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
-        go_back(sender);
+        go_back(world, sender);
         sender.last_progress = now;
     }
     update_ready(world, sender);

@@ -93,19 +93,19 @@ inline void remove_in_flight(World& world, FlowId flow, std::uint32_t packets) {
 
 /// Recomputes from when a node has something to do, after its ports were moved.
 inline void refresh_wake(World& world, NodeId node) {
-    Tick wake = kNever;
+    // A block may look too early, never too late.
+    world.wake[world.home[node]] = kNever;
     for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
-        wake = world.arrival[p] < wake ? world.arrival[p] : wake;
-        wake = world.decision[p] < wake ? world.decision[p] : wake;
+        world.wake[cell_of(world, p)] = kNever;
+    }
+    for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
+        const Tick arrival = world.arrival[p];
+        const Tick decision = world.decision[p];
+        wake_cell(world, cell_of(world, p), arrival < decision ? arrival : decision);
     }
     const Host& host = world.host[node];
-    if (host.timers.count > 0 && host.timers.data[0].time < wake) {
-        wake = host.timers.data[0].time;
-    }
-    world.wake[node] = wake;
-    // A block may look too early, never too late.
-    if (wake < world.block_wake[node >> 6]) {
-        world.block_wake[node >> 6] = wake;
+    if (host.timers.count > 0) {
+        wake_cell(world, world.home[node], host.timers.data[0].time);
     }
 }
 

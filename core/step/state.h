@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The columns that a node's step reads and writes. Indices are global port ids, node ids and flow
-/// ids. A node's step writes its own ports', hosts' and buffers' state, the tails of the rings that
-/// leave it, and, of its neighbours, only `arrival` and `wake`, which it only ever lowers; so nodes
-/// may be stepped in any order inside a window. Senders, free lists, INT slots and counters belong
+/// The columns that a cell's step reads and writes. Indices are global port ids, node ids, cell ids
+/// and flow ids. A cell's step writes its own ports', host's and buffer's state, the tails of the
+/// rings that leave it, and, of its neighbours, only `arrival` and `wake`, which it only ever lowers;
+/// so cells may be stepped in any order inside a window. Senders, free lists, INT slots and counters belong
 /// to the lane: one lane is stepped by one thread at a time.
 #pragma once
 
@@ -38,7 +38,7 @@ struct alignas(64) Egress {
     std::int64_t tx_packets = 0;
     std::uint32_t queued_bytes = 0;  ///< all classes
     PortId peer = kNone;
-    NodeId peer_node = kNone;
+    CellId peer_cell = kNone;     ///< the cell that `peer` is in
     std::uint8_t nonempty = 0;    ///< bit per class
     std::uint8_t paused = 0;      ///< bit per class, by the peer's PFC
     std::uint8_t last_class = 1;  ///< DWRR position
@@ -86,9 +86,28 @@ struct alignas(64) Ingress {
     std::uint64_t loss_draws = 0;
 };
 
-/// A switch's shared buffer.
+/// The ports of one node that step together. A host is one cell, because its queue pairs and timers
+/// belong to all its ports; a switch is one cell, or several whose packets never meet.
+struct Cell {
+    NodeId node = kNone;
+    CellId id = kNone;                     ///< its place in World::wake and World::buffer
+    const std::uint16_t* ports = nullptr;  ///< local indices, ascending; null: all of the node's
+    std::uint32_t port_count = 0;          ///< of `ports`
+};
+
+/// A node as one cell, where no node is split.
+SLUICE_HD inline Cell whole_node(NodeId node) {
+    Cell cell;
+    cell.node = node;
+    cell.id = node;
+    return cell;
+}
+
+/// What a cell may use of its switch's shared buffer, and uses.
 struct Buffer {
-    std::int64_t shared_size = 0;  ///< size - headrooms - reserves (PFC), or size (lossy)
+    /// size - headrooms - reserves (PFC), or size (lossy); less the most that the switch's other
+    /// cells may use
+    std::int64_t shared_size = 0;
     std::int64_t shared_used = 0;
     std::int64_t reserve = 0;
     std::int64_t resume_offset = 0;
@@ -212,11 +231,13 @@ struct World {
     Wire* link = nullptr;           ///< by receiving port
     Tick* arrival = nullptr;        ///< by receiving port: time of the link's first packet
     Tick* decision = nullptr;       ///< by port: next transmit decision, kNever if none is pending
-    Buffer* buffer = nullptr;       ///< by node
+    Buffer* buffer = nullptr;       ///< by cell
     Host* host = nullptr;           ///< by node
     HostPort* host_port = nullptr;  ///< by port
-    Tick* wake = nullptr;           ///< by node: nothing happens at it before
-    Tick* block_wake = nullptr;     ///< minimum over 64 nodes
+    std::uint32_t cell_count = 0;   ///< at first node_count: cell n is node n
+    const CellId* home = nullptr;   ///< by node: its cell (a host's), or its first one
+    Tick* wake = nullptr;           ///< by cell: nothing happens at it before
+    Tick* block_wake = nullptr;     ///< minimum over 64 cells
 
     const FlowSpec* spec = nullptr;
     FlowRoute* route = nullptr;
@@ -231,8 +252,10 @@ struct World {
     std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
     std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
     PlainVector<FlowId> finished;  ///< since the caller last emptied it
-    PlainVector<FlowId>
-        changed;  ///< track_flows: opened or closed since the caller last emptied it
+    // track_flows: since the caller last emptied them
+    PlainVector<FlowId> changed;    ///< opened or closed
+    PlainVector<FlowId> went_back;  ///< started over from the first unacknowledged packet
+    PlainVector<Tick> announced;    ///< instants for which starts and application timers were set
 
     NetworkConfig const* config = nullptr;
     congestion::IntRates int_rates;
@@ -255,6 +278,7 @@ struct World {
     bool ns3_wake_ups = false;  ///< Arithmetic::ns3: NICs wake up for pacing as ns-3's do
     bool digest_hops = false;
     bool track_flows = false;
+    bool misrouted = false;       ///< a packet was to leave its cell: an error of the cells' owner
     bool route_by_table = false;  ///< packet spraying
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc
@@ -268,12 +292,17 @@ SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowR
     return world.int_words.data + slot * world.int_stride;
 }
 
-/// Lowers `node`'s wake-up time to `at`.
-SLUICE_HD inline void wake_node(World& world, NodeId node, Tick at) {
-    if (at < world.wake[node]) {
-        world.wake[node] = at;
-        if (at < world.block_wake[node >> 6]) {
-            world.block_wake[node >> 6] = at;
+/// The cell that `port` is in.
+SLUICE_HD inline CellId cell_of(const World& world, PortId port) {
+    return world.egress[world.egress[port].peer].peer_cell;
+}
+
+/// Lowers a cell's wake-up time to `at`.
+SLUICE_HD inline void wake_cell(World& world, CellId cell, Tick at) {
+    if (at < world.wake[cell]) {
+        world.wake[cell] = at;
+        if (at < world.block_wake[cell >> 6]) {
+            world.block_wake[cell >> 6] = at;
         }
     }
 }

@@ -23,9 +23,12 @@ class Supervisor {
     virtual void at_cut(Tick at) = 0;
 
     /// `flow` was opened at `now`, which lies in the window just executed. Called before the
-    /// partitions that it touches are merged: those that skip skip back to `now`.
+    /// partitions that it touches are merged: those that skip skip back to `now`. A flow under which
+    /// links have changed exits and enters again, possibly after it has closed.
     virtual void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) = 0;
     virtual void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) = 0;
+    /// `flow` has closed, and stays in its partition `id` until none of its packets is left.
+    virtual void after_close(FlowId flow, PartitionId id, Tick now) = 0;
     /// `flow` has left the network and its partition, `from`.
     virtual void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
                             Tick now) = 0;

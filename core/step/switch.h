@@ -100,7 +100,7 @@ SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packe
 }
 
 /// One arrival with every decision taken at its instant.
-SLUICE_HD inline void switch_arrive(World& world, NodeId node, PortId in, PortId out,
+SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, PortId out,
                                     const Packet& packet, Tick now) {
     if (packet.packet_kind() >= PacketKind::pause) {
         receive_pfc(world, in, packet, now);
@@ -109,7 +109,7 @@ SLUICE_HD inline void switch_arrive(World& world, NodeId node, PortId in, PortId
     if (world.ns3_order) {
         world.cause = arrival_order(world, in, packet);
     }
-    Buffer& buffer = world.buffer[node];
+    Buffer& buffer = world.buffer[cell.id];
     Ingress& ingress = world.ingress[in];
     Egress& egress = world.egress[out];
     const std::uint32_t queue = switch_queue(world, packet);
@@ -140,7 +140,7 @@ SLUICE_HD inline void switch_arrive(World& world, NodeId node, PortId in, PortId
 /// One departure. `kExact` also takes the PFC decision that follows it. Returns the port's next
 /// decision; the caller stores it.
 template <bool kExact>
-SLUICE_HD inline Tick switch_transmit(World& world, NodeId node, PortId port, Tick now) {
+SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId port, Tick now) {
     Egress& egress = world.egress[port];
     const std::uint32_t queue = pick_class(world, egress, eligible(egress));
     Ring& ring = egress.queue[queue];
@@ -151,19 +151,19 @@ SLUICE_HD inline Tick switch_transmit(World& world, NodeId node, PortId port, Ti
     if (ring.empty()) {
         egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~(1U << queue));
     }
-    const PortId in = world.first_port[node] + packet.ingress;
+    const PortId in = world.first_port[cell.node] + packet.ingress;
     if (queue != 0) {
-        release(world.buffer[node], world.ingress[in], queue, packet.bytes, world.pfc);
+        release(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
     }
     if (world.ns3_order) {
         world.cause = transmit_cause(egress, egress.roused_by, now);
     }
     switch_emit(world, port, egress, packet, queue, now);
     if (kExact && queue != 0 && world.pfc &&
-        should_resume(world.buffer[node], world.ingress[in], queue)) {
+        should_resume(world.buffer[cell.id], world.ingress[in], queue)) {
         Ingress& ingress = world.ingress[in];
         ingress.paused = static_cast<std::uint8_t>(ingress.paused & ~(1U << queue));
-        --world.buffer[node].paused_classes;
+        --world.buffer[cell.id].paused_classes;
         send_pfc(world, in, queue, false, now);
     }
     ++world.events;
@@ -192,7 +192,7 @@ SLUICE_HD inline void list_arrival(World& world, SwitchScratch& scratch, std::ui
     scratch.keys[out * scratch.stride + scratch.count[out]++] = key;
 }
 
-/// Prepares scratch for a switch of `ports` ports.
+/// Makes room in scratch for a switch of `ports` ports.
 SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std::uint32_t ports) {
     if (scratch.stride == 0) {
         scratch.stride = 64;
@@ -202,12 +202,13 @@ SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std:
         scratch.keys.reserve(world.memory, ports * scratch.stride);
     }
     scratch.keys.count = scratch.keys.capacity;
-    scratch.count.reserve(world.memory, ports);
     scratch.bytes.reserve(world.memory, ports);
     scratch.head.reserve(world.memory, ports);
-    for (std::uint32_t p = 0; p < ports; ++p) {
-        scratch.count[p] = 0;
-        scratch.bytes[p] = 0;
+    if (scratch.count.capacity < ports) {
+        scratch.count.reserve(world.memory, ports);
+        for (std::uint32_t p = 0; p < scratch.count.capacity; ++p) {
+            scratch.count[p] = 0;  // of ports outside the cell too: list_arrival() reads them all
+        }
     }
 }
 
@@ -228,18 +229,40 @@ SLUICE_HD inline void prefetch_int(const World& world, const Packet& packet) {
     }
 }
 
-/// Reads what arrives in the window, routes it, and lists it by egress port. Returns total bytes.
-SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch, NodeId node,
-                                               Tick begin, Tick end) {
+/// The local indices of a cell's ports: all of the node's, or some.
+struct AllPorts {
+    std::uint32_t count = 0;
+    SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return k; }
+};
+struct SomePorts {
+    std::uint32_t count = 0;
+    const std::uint16_t* ports = nullptr;
+    SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return ports[k]; }
+};
+
+SLUICE_HD inline bool is_member(const World&, const Cell&, const AllPorts&, PortId) { return true; }
+SLUICE_HD inline bool is_member(const World& world, const Cell& cell, const SomePorts&,
+                                PortId port) {
+    return cell_of(world, port) == cell.id;
+}
+
+/// Reads what arrives in the window, routes it, and lists it by egress port. Returns total bytes,
+/// PFC frames aside, which are never buffered.
+template <class Ports>
+SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch,
+                                               const Cell& cell, const Ports& mine, Tick begin,
+                                               Tick end) {
+    const NodeId node = cell.node;
     const PortId first = world.first_port[node];
     const std::uint32_t ports = world.first_port[node + 1] - first;
     std::int64_t total = 0;
-    for (std::uint32_t i = 0; i < ports; ++i) {
-        if (world.arrival[first + i] < end) {
-            SLUICE_PREFETCH(&world.link[first + i].front());
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        if (world.arrival[first + mine[k]] < end) {
+            SLUICE_PREFETCH(&world.link[first + mine[k]].front());
         }
     }
-    for (std::uint32_t i = 0; i < ports; ++i) {
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        const std::uint32_t i = mine[k];
         if (world.arrival[first + i] >= end) {
             continue;
         }
@@ -264,9 +287,13 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
                     ++world.egress[out == kNone ? first + i : out].drops;
                     continue;
                 }
+                if (!is_member(world, cell, mine, out)) {
+                    world.misrouted = true;
+                    continue;
+                }
+                bytes += packet.bytes;
             }
             prefetch_int(world, packet);
-            bytes += packet.bytes;
             list_arrival(world, scratch, ports, out - first,
                          arrival_key(packet.time - local_begin, i, position - link.head));
         }
@@ -279,9 +306,10 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
 }
 
 /// True if no decision of this window can depend on the shared buffer (see the file's head).
-SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scratch, NodeId node,
-                                   std::int64_t arriving) {
-    const Buffer& buffer = world.buffer[node];
+template <class Ports>
+SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scratch,
+                                   const Cell& cell, const Ports& mine, std::int64_t arriving) {
+    const Buffer& buffer = world.buffer[cell.id];
     if (buffer.exact_only || buffer.paused_classes != 0) {
         return false;
     }
@@ -290,9 +318,9 @@ SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scra
         return false;
     }
     const std::int64_t frame = std::int64_t{world.payload} + world.data_overhead;
-    const PortId first = world.first_port[node];
-    const std::uint32_t ports = world.first_port[node + 1] - first;
-    for (std::uint32_t p = 0; p < ports; ++p) {
+    const PortId first = world.first_port[cell.node];
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        const std::uint32_t p = mine[k];
         if (world.pfc && scratch.bytes[p] != 0) {
             const Ingress& ingress = world.ingress[first + p];
             const std::int64_t above =
@@ -312,15 +340,16 @@ SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scra
 }
 
 /// Works off one egress port of a quiet window.
-SLUICE_HD inline void run_port(World& world, NodeId node, PortId port, const std::uint64_t* keys,
-                               std::uint32_t count, Tick begin, Tick end) {
-    const PortId first = world.first_port[node];
+SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
+                               const std::uint64_t* keys, std::uint32_t count, Tick begin,
+                               Tick end) {
+    const PortId first = world.first_port[cell.node];
     Egress& egress = world.egress[port];
     Tick decision = world.decision[port];
     for (std::uint32_t k = 0; k < count; ++k) {
         const Tick now = key_time(keys[k], begin);
         while (decision < now) {
-            decision = switch_transmit<false>(world, node, port, decision);
+            decision = switch_transmit<false>(world, cell, port, decision);
         }
         const PortId in = first + key_port(keys[k]);
         Wire& link = world.link[in];
@@ -349,7 +378,7 @@ SLUICE_HD inline void run_port(World& world, NodeId node, PortId port, const std
             continue;
         }
         if (queue != 0) {
-            charge(world.buffer[node], world.ingress[in], queue, packet.bytes, world.pfc);
+            charge(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
         }
         enqueue(world, egress, packet, queue);
         if (decision == kNever) {
@@ -360,24 +389,26 @@ SLUICE_HD inline void run_port(World& world, NodeId node, PortId port, const std
         }
     }
     while (decision < end) {
-        decision = switch_transmit<false>(world, node, port, decision);
+        decision = switch_transmit<false>(world, cell, port, decision);
     }
     world.decision[port] = decision;
 }
 
 /// Works off a window in full (time, port, sequence) order.
-SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, NodeId node, Tick begin,
-                                      Tick end) {
+template <class Ports>
+SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, const Cell& cell,
+                                      const Ports& mine, Tick begin, Tick end) {
+    const NodeId node = cell.node;
     const PortId first = world.first_port[node];
-    const std::uint32_t ports = world.first_port[node + 1] - first;
     std::uint32_t total = 0;
-    for (std::uint32_t p = 0; p < ports; ++p) {
-        total += scratch.count[p];
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        total += scratch.count[mine[k]];
     }
     scratch.sorted.reserve(world.memory, total);
     scratch.merge.reserve(world.memory, total);
     total = 0;
-    for (std::uint32_t p = 0; p < ports; ++p) {
+    for (std::uint32_t i = 0; i < mine.count; ++i) {
+        const std::uint32_t p = mine[i];
         for (std::uint32_t k = 0; k < scratch.count[p]; ++k) {
             scratch.sorted[total++] = scratch.keys[p * scratch.stride + k];
         }
@@ -389,9 +420,9 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, Node
     std::uint32_t next = 0;
     for (;;) {
         const Tick arrival = next < total ? key_time(scratch.sorted[next], begin) : kNever;
-        PortId port = first;
-        for (std::uint32_t p = 1; p < ports; ++p) {
-            port = world.decision[first + p] < world.decision[port] ? first + p : port;
+        PortId port = first + mine[0];
+        for (std::uint32_t k = 1; k < mine.count; ++k) {
+            port = world.decision[first + mine[k]] < world.decision[port] ? first + mine[k] : port;
         }
         const Tick departure = world.decision[port];
         if (arrival <= departure && arrival != kNever) {
@@ -400,25 +431,28 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, Node
             const Packet& packet = link.at(link.head + key_position(scratch.sorted[next]));
             const PortId out =
                 packet.packet_kind() >= PacketKind::pause ? in : egress_of(world, node, packet);
-            switch_arrive(world, node, in, out, packet, arrival);
+            switch_arrive(world, cell, in, out, packet, arrival);
             ++next;
         } else if (departure < end) {
-            world.decision[port] = switch_transmit<true>(world, node, port, departure);
+            world.decision[port] = switch_transmit<true>(world, cell, port, departure);
         } else {
             return;
         }
     }
 }
 
-/// The step. Sets wake[node] to the node's next instant.
-SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, NodeId node, Tick begin,
-                                  Tick end) {
-    const PortId first = world.first_port[node];
-    const std::uint32_t ports = world.first_port[node + 1] - first;
-    prepare_scratch(world, scratch, ports);
-    const std::int64_t arriving = collect_arrivals(world, scratch, node, begin, end);
-    if (quiet_window(world, scratch, node, arriving)) {
-        for (std::uint32_t p = 0; p < ports; ++p) {
+template <class Ports>
+SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cell& cell,
+                                 const Ports& mine, Tick begin, Tick end) {
+    const PortId first = world.first_port[cell.node];
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        scratch.count[mine[k]] = 0;
+        scratch.bytes[mine[k]] = 0;
+    }
+    const std::int64_t arriving = collect_arrivals(world, scratch, cell, mine, begin, end);
+    if (quiet_window(world, scratch, cell, mine, arriving)) {
+        for (std::uint32_t i = 0; i < mine.count; ++i) {
+            const std::uint32_t p = mine[i];
             const std::uint32_t count = scratch.count[p];
             if (count == 0 && world.decision[first + p] >= end) {
                 continue;
@@ -428,16 +462,17 @@ SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, NodeId n
                 scratch.merge.reserve(world.memory, count);
                 sort_runs(keys, count, scratch.merge.data);
                 if (world.ns3_order) {
-                    order_ties(world, node, keys, count);
+                    order_ties(world, cell.node, keys, count);
                 }
             }
-            run_port(world, node, first + p, keys, count, begin, end);
+            run_port(world, cell, first + p, keys, count, begin, end);
         }
     } else {
-        run_interleaved(world, scratch, node, begin, end);
+        run_interleaved(world, scratch, cell, mine, begin, end);
     }
     Tick wake = kNever;
-    for (std::uint32_t p = 0; p < ports; ++p) {
+    for (std::uint32_t i = 0; i < mine.count; ++i) {
+        const std::uint32_t p = mine[i];
         if (world.arrival[first + p] < end) {
             Wire& link = world.link[first + p];
             link.head = scratch.head[p];
@@ -446,7 +481,19 @@ SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, NodeId n
         wake = world.arrival[first + p] < wake ? world.arrival[first + p] : wake;
         wake = world.decision[first + p] < wake ? world.decision[first + p] : wake;
     }
-    world.wake[node] = wake;
+    world.wake[cell.id] = wake;
+}
+
+/// The step. Sets the cell's wake to its next instant.
+SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, const Cell& cell,
+                                  Tick begin, Tick end) {
+    const std::uint32_t ports = world.first_port[cell.node + 1] - world.first_port[cell.node];
+    prepare_scratch(world, scratch, ports);
+    if (cell.ports == nullptr) {
+        step_ports(world, scratch, cell, AllPorts{ports}, begin, end);
+    } else {
+        step_ports(world, scratch, cell, SomePorts{cell.port_count, cell.ports}, begin, end);
+    }
 }
 
 }  // namespace sluice::step

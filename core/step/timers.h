@@ -45,10 +45,13 @@ SLUICE_HD inline Timer pop_timer(Host& host) {
     return top;
 }
 
-/// Adds a timer to a host from outside its step and wakes it.
+/// Adds the start of a flow or an application's timer to a host and wakes it.
 SLUICE_HD inline void schedule(World& world, NodeId node, const Timer& timer) {
     push_timer(world.memory, world.host[node], timer);
-    wake_node(world, node, timer.time);
+    wake_cell(world, world.home[node], timer.time);
+    if (world.track_flows) {
+        world.announced.push(world.memory, timer.time);
+    }
 }
 
 }  // namespace sluice::step

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Conservative windows: what a node sends in [t, t + lookahead) arrives no sooner than
-/// t + lookahead, so inside a window every node is independent and there is no global event queue.
+/// Conservative windows: what a cell sends in [t, t + lookahead) arrives no sooner than
+/// t + lookahead, so inside a window every cell is independent and there is no global event queue.
 #pragma once
 
 #include "core/step/state.h"
@@ -9,7 +9,7 @@ namespace sluice::step {
 
 /// The earliest instant at which anything happens in the lane; kNever if nothing is left.
 inline Tick next_instant(const World& world) {
-    const std::uint32_t blocks = (world.node_count + 63) / 64;
+    const std::uint32_t blocks = (world.cell_count + 63) / 64;
     Tick at = kNever;
     for (std::uint32_t b = 0; b < blocks; ++b) {
         at = world.block_wake[b] < at ? world.block_wake[b] : at;
@@ -35,10 +35,10 @@ inline void prefetch_node(const World& world, NodeId node, NodeId last) {
 }
 
 /// Runs one window that starts at `begin` (= next_instant) and ends at `end`,
-/// begin < end <= begin + lookahead: calls step_node(node, begin, end) for every node that has
-/// something to do in it. Nodes' order does not matter.
-template <class StepNode>
-inline void run_window(World& world, Tick begin, Tick end, StepNode&& step_node) {
+/// begin < end <= begin + lookahead, where no node is split: calls step_cell(cell, begin, end) for
+/// every node that has something to do in it. Nodes' order does not matter.
+template <class StepCell>
+inline void run_window(World& world, Tick begin, Tick end, StepCell&& step_cell) {
     const std::uint32_t blocks = (world.node_count + 63) / 64;
     for (std::uint32_t b = 0; b < blocks; ++b) {
         if (world.block_wake[b] >= end) {
@@ -49,7 +49,7 @@ inline void run_window(World& world, Tick begin, Tick end, StepNode&& step_node)
         for (NodeId node = first; node < last; ++node) {
             if (world.wake[node] < end) {
                 prefetch_node(world, node + 1, last);
-                step_node(node, begin, end);
+                step_cell(whole_node(node), begin, end);
             }
         }
         Tick wake = kNever;

@@ -2,6 +2,7 @@
 #include "core/step/world_store.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -134,6 +135,8 @@ WorldStore::~WorldStore() {
     }
     release(world_.finished);
     release(world_.changed);
+    release(world_.went_back);
+    release(world_.announced);
 }
 
 void WorldStore::check_format() const {
@@ -187,6 +190,8 @@ void WorldStore::build_ports() {
     decision_.assign(ports, kNever);
     host_port_.resize(ports);
     host_.resize(nodes);
+    home_.resize(nodes);
+    std::iota(home_.begin(), home_.end(), CellId{0});
     wake_.assign(nodes, kNever);
     block_wake_.assign((nodes + 63) / 64, kNever);
     std::vector<std::int64_t> rates;
@@ -196,7 +201,7 @@ void WorldStore::build_ports() {
         egress.delay = topology_.delay(p);
         egress.serialization = serialization_table(rate).data();
         egress.peer = topology_.peer_of(p);
-        egress.peer_node = topology_.neighbor(p);
+        egress.peer_cell = topology_.neighbor(p);
         egress.line_rate = rate.bits_per_second;
         ingress_[p].loss = topology_.links()[topology_.link_of(p)].loss;
         auto known = std::find(rates.begin(), rates.end(), rate.bits_per_second);
@@ -231,6 +236,8 @@ void WorldStore::build_ports() {
     world_.decision = decision_.data();
     world_.host = host_.data();
     world_.host_port = host_port_.data();
+    world_.cell_count = world_.node_count;
+    world_.home = home_.data();
     world_.wake = wake_.data();
     world_.block_wake = block_wake_.data();
 }
@@ -404,6 +411,16 @@ void WorldStore::set_route(FlowId flow) {
     }
 }
 
+void WorldStore::resize_cells(std::uint32_t count) {
+    wake_.resize(count, kNever);
+    block_wake_.resize((count + 63) / 64, kNever);
+    buffer_.resize(count);
+    world_.cell_count = count;
+    world_.wake = wake_.data();
+    world_.block_wake = block_wake_.data();
+    world_.buffer = buffer_.data();
+}
+
 void WorldStore::begin() {
     for (FlowId f = 0; f < flows_.size(); ++f) {
         if (flows_[f].start != kNever) {
@@ -437,7 +454,7 @@ void WorldStore::drop_queue(PortId port, Tick now) {
                     static_cast<std::uint8_t>(ingress_[in].paused & ~(1U << queue));
                 --buffer.paused_classes;
                 send_pfc(world_, in, queue, false, now);
-                wake_node(world_, node, now);
+                wake_cell(world_, node, now);
             }
         }
         egress.class_bytes[queue] = 0;
@@ -528,7 +545,7 @@ void WorldStore::reroute(Tick now) {
         for (PortId p = first_port_[host]; p < first_port_[host + 1]; ++p) {
             decide(world_, p, now);
             if (decision_[p] != kNever) {
-                wake_node(world_, host, decision_[p]);
+                wake_cell(world_, host, decision_[p]);
             }
         }
     }

@@ -49,6 +49,12 @@ class WorldStore {
     /// the executed packet-hops.
     void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);
 
+    /// Makes room for cells 0 .. count-1, count >= node_count. Cell n, n < node_count, is node n's.
+    void resize_cells(std::uint32_t count);
+    /// The cell of a host, or any of a switch's.
+    void set_home(NodeId node, CellId cell) { home_[node] = cell; }
+    const NetworkConfig& config() const { return config_; }
+
     const std::vector<FlowResult>& results() const { return results_; }
     std::vector<PortStatistics> port_statistics(Tick now) const;
     RunCounters counters() const;
@@ -96,6 +102,7 @@ class WorldStore {
     std::vector<Buffer> buffer_;
     std::vector<Host> host_;
     std::vector<HostPort> host_port_;
+    std::vector<CellId> home_;
     std::vector<Tick> wake_;
     std::vector<Tick> block_wake_;
     std::vector<FlowRoute> route_;

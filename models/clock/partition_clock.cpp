@@ -28,7 +28,8 @@ void PartitionClock::attach_foreign(PortId port, PacketInitiatorSocket& socket) 
 }
 
 void PartitionClock::configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop) {
-    driver_ = std::make_unique<step::LaneDriver>(store_, std::move(events), std::move(hooks));
+    events_ = std::move(events);
+    hooks_ = std::move(hooks);
     stop_ = stop;
 }
 
@@ -37,42 +38,57 @@ void PartitionClock::start_of_simulation() {
         SC_REPORT_FATAL("sluice/clock",
                         "the network needs SystemC's default time resolution, 1 ps");
     }
-    if (driver_ == nullptr) {
-        configure({}, {}, kNever);
-    }
-    if (tracker_ != nullptr) {
-        driver_->supervise(*tracker_);
-    }
     store_.begin();
+    if (partitions_ != nullptr) {
+        clocks_ = std::make_unique<step::ClockDriver>(store_, std::move(events_), std::move(hooks_),
+                                                      *partitions_, supervisor_);
+        return;
+    }
+    lane_ = std::make_unique<step::LaneDriver>(store_, std::move(events_), std::move(hooks_));
+    if (tracker_ != nullptr) {
+        lane_->supervise(*tracker_);
+    }
 }
 
 void PartitionClock::run() {
+    if (clocks_ == nullptr) {
+        run(*lane_);
+        return;
+    }
+    if (!foreign_.empty()) {
+        clocks_->expect_packets_from_outside();
+    }
+    run(*clocks_);
+}
+
+template <class Driver>
+void PartitionClock::run(Driver& driver) {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
-    const auto step_node = [this](NodeId node, Tick begin, Tick end) {
-        Node* const module = nodes_[node];
+    const auto step_cell = [this](const step::Cell& cell, Tick begin, Tick end) {
+        Node* const module = nodes_[cell.node];
         if (module != nullptr) {
-            module->step(begin, end);
+            module->step(cell, begin, end);
         } else {
-            store_.world().wake[node] = kNever;
+            store_.world().wake[cell.id] = kNever;
         }
     };
     Tick next = kNever;
     if (foreign_.empty()) {
-        next = driver_->advance(std::min(now + kRunAhead + 1, stop_), step_node);
+        next = driver.advance(std::min(now + kRunAhead + 1, stop_), step_cell);
     } else {
         // A foreign model may send at any instant from `now` on; its packet takes at least the
         // lookahead to arrive, and as long as the quantum says.
         const Tick lookahead = store_.world().lookahead;
         const Tick quantum = to_ticks(tlm::tlm_global_quantum::instance().get());
         const Tick limit = std::min(now + std::max(lookahead, quantum), stop_);
-        next = driver_->next();
-        while (next < limit && !driver_->stopped()) {
+        next = driver.next();
+        while (next < limit && !driver.stopped()) {
             const Tick end = std::min(next + lookahead, limit);
-            next = driver_->advance(end, step_node, [this] { hand_over(); });
+            next = driver.advance(end, step_cell, [this] { hand_over(); });
         }
     }
-    finished_ = driver_->stopped() || next >= stop_ || next == kNever;
-    cut_off_ = !driver_->stopped() && next >= stop_ && next != kNever;
+    finished_ = driver.stopped() || next >= stop_ || next == kNever;
+    cut_off_ = !driver.stopped() && next >= stop_ && next != kNever;
     if (!finished_) {
         event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));
     }
@@ -94,11 +110,11 @@ void PartitionClock::hand_over() {
 void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
     step::World& world = store_.world();
     step::Wire& ring = world.link[port];
-    if (at < driver_->now()) {
+    if (at < PartitionClock::now()) {
         SC_REPORT_FATAL(
             "sluice/clock",
             ("a foreign model's packet arrives at " + std::to_string(at) +
-             " ps, before the network's local time " + std::to_string(driver_->now()) +
+             " ps, before the network's local time " + std::to_string(PartitionClock::now()) +
              " ps: it must arrive at least the network's lookahead, and at least the TLM global "
              "quantum, after the call")
                 .c_str());
@@ -115,6 +131,9 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
         ++world.egress[port].drops;
         return;
     }
+    if (clocks_ != nullptr) {
+        clocks_->before_packet_from_outside(packet);
+    }
     step::Packet copy = packet;
     copy.time = at - ring.base;
     if (world.digest_hops) {
@@ -124,14 +143,14 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
     ring.push(world.memory, copy);
     if (first) {
         world.arrival[port] = at;
-        step::wake_node(world, store_.topology().node_of(port), at);
+        step::wake_cell(world, step::cell_of(world, port), at);
     }
     wake();
 }
 
 void PartitionClock::wake() {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
-    const Tick next = driver_->next();
+    const Tick next = clocks_ != nullptr ? clocks_->next() : lane_->next();
     if (next < stop_) {
         finished_ = false;
         event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));

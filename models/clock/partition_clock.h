@@ -9,6 +9,7 @@
 #include <systemc>
 #include <vector>
 
+#include "core/step/clock_driver.h"
 #include "core/step/lane_driver.h"
 #include "models/protocol.h"
 
@@ -31,12 +32,26 @@ class PartitionClock : public sc_core::sc_module {
     /// Keeps partitions and lets their supervisor look between windows. After configure(), before
     /// the simulation starts; `tracker` must outlive the clock.
     void supervise(step::PartitionTracker& tracker) { tracker_ = &tracker; }
+    /// Runs every part of the network on a clock of its own (core/step/clock_driver.h), with the
+    /// same results; in lock-step on one clock where a foreign model is attached. After configure(),
+    /// before the simulation starts, in place of supervise(); `partitions` and `supervisor`, which
+    /// may be null, must outlive the clock.
+    void divide(step::FlowPartitions& partitions, step::Supervisor* supervisor) {
+        partitions_ = &partitions;
+        supervisor_ = supervisor;
+    }
+    /// Null unless divided.
+    const step::ClockDriver* clocks() const { return clocks_.get(); }
 
     /// A foreign model's packet whose last bit reaches `port` at `at`.
     void receive(PortId port, const step::Packet& packet, Tick at);
 
-    Tick now() const { return driver_ == nullptr ? 0 : driver_->now(); }
-    std::uint64_t windows() const { return driver_ == nullptr ? 0 : driver_->windows(); }
+    Tick now() const {
+        return clocks_ != nullptr ? clocks_->now() : lane_ != nullptr ? lane_->now() : 0;
+    }
+    std::uint64_t windows() const {
+        return clocks_ != nullptr ? clocks_->windows() : lane_ != nullptr ? lane_->windows() : 0;
+    }
     /// Nothing left to do, the stop time reached, or a hook asked to stop.
     bool finished() const { return finished_; }
     /// Something was left to do at or after the stop time.
@@ -52,13 +67,20 @@ class PartitionClock : public sc_core::sc_module {
 
     void start_of_simulation() override;
     void run();
+    template <class Driver>
+    void run(Driver& driver);
     void hand_over();
 
     step::WorldStore& store_;
     std::vector<Node*> nodes_;
     std::vector<ForeignLink> foreign_;
-    std::unique_ptr<step::LaneDriver> driver_;
+    std::vector<LinkEvent> events_;
+    step::DriverHooks hooks_;
+    std::unique_ptr<step::LaneDriver> lane_;  ///< one of the two, from the start of simulation on
+    std::unique_ptr<step::ClockDriver> clocks_;
     step::PartitionTracker* tracker_ = nullptr;
+    step::FlowPartitions* partitions_ = nullptr;
+    step::Supervisor* supervisor_ = nullptr;
     sc_core::sc_event event_;
     Tick stop_ = kNever;
     bool finished_ = false;

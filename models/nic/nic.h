@@ -13,7 +13,9 @@ class Nic : public Node {
   public:
     using Node::Node;
 
-    void step(Tick, Tick end) override { step::host_step(world(), id(), end); }
+    void step(const step::Cell& cell, Tick, Tick end) override {
+        step::host_step(world(), cell, end);
+    }
 };
 
 }  // namespace sluice

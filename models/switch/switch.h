@@ -14,8 +14,8 @@ class Switch : public Node {
            step::SwitchScratch& scratch)
         : Node(name, id, context), scratch_(scratch) {}
 
-    void step(Tick begin, Tick end) override {
-        step::switch_step(world(), scratch_, id(), begin, end);
+    void step(const step::Cell& cell, Tick begin, Tick end) override {
+        step::switch_step(world(), scratch_, cell, begin, end);
     }
 
   private:

@@ -16,10 +16,10 @@ __global__ void step_lanes(step::World* worlds, step::SwitchScratch* scratch, Ti
             continue;
         }
         if (world.is_host[node] != 0) {
-            step::host_step(world, node, end);
+            step::host_step(world, step::whole_node(node), end);
         } else {
-            step::switch_step(world, scratch[blockIdx.x * blockDim.x + threadIdx.x], node, begin,
-                              end);
+            step::switch_step(world, scratch[blockIdx.x * blockDim.x + threadIdx.x],
+                              step::whole_node(node), begin, end);
         }
     }
 }

@@ -8,7 +8,7 @@
 #include "core/random.h"
 #include "core/topology/builders.h"
 #include "tests/models/foreign_models.h"
-#include "tests/unit/step_support.h"
+#include "tests/unit/clock_support.h"
 
 namespace sluice::test {
 namespace {
@@ -64,15 +64,16 @@ void check_same_results(const Network& network, const std::vector<FlowResult>& e
 class CountingSwitch : public Switch {
   public:
     using Switch::Switch;
-    void step(Tick begin, Tick end) override {
+    void step(const step::Cell& cell, Tick begin, Tick end) override {
         ++windows;
-        Switch::step(begin, end);
+        Switch::step(cell, begin, end);
     }
     std::uint64_t windows = 0;
 };
 
 /// Runs the star with the switch replaced by a FIFO switch behind transactions.
-void check_foreign_switch(congestion::Law law, const sc_core::sc_time& quantum) {
+void check_foreign_switch(congestion::Law law, const sc_core::sc_time& quantum,
+                          bool clocks = false) {
     Star star(law);
     const std::uint64_t expected = star.plain_checksum();
     Routing routing(star.topology);
@@ -82,10 +83,69 @@ void check_foreign_switch(congestion::Law law, const sc_core::sc_time& quantum) 
                     options);
     network.store().world().digest_hops = true;
     FifoSwitch fifo("fifo", star.topology, Star::kMiddle, star.flows, network);
+    step::FlowPartitions partitions(network.store());
+    ClockCounts counts;
+    ZeroSkips supervisor(network.store().world(), partitions, 5, counts);
+    if (clocks) {
+        network.clock().divide(partitions, &supervisor);
+    }
     tlm::tlm_global_quantum::instance().set(quantum);
     sc_core::sc_start();
     CHECK(network.counters().hop_checksum == expected);
     check_same_results(network, star.finish);
+    CHECK(counts.zero_skips + counts.skip_backs >= (clocks ? 1U : 0U));
+}
+
+/// Host 0 is a foreign model that sends when it likes.
+void check_foreign_host(bool clocks) {
+    // The same traffic known in advance: host 0's one-packet flows start at the same instants.
+    Star star;
+    std::vector<MessageSource::Message> messages;
+    star.flows.erase(std::remove_if(star.flows.begin(), star.flows.end(),
+                                    [](const FlowSpec& f) { return f.src == 0 || f.dst == 0; }),
+                     star.flows.end());
+    const auto known = static_cast<FlowId>(star.flows.size());
+    Tick at = 0;
+    for (FlowId i = 0; i < 50; ++i) {
+        at += 1 + static_cast<Tick>(uniform_below(7, 3, i, 900'000));
+        FlowSpec flow;
+        flow.src = 0;
+        flow.dst = 1 + i % 4;
+        flow.size = 700;
+        flow.start = at;
+        star.flows.push_back(flow);
+        messages.push_back({known + i, at});
+    }
+    assign_source_ports(star.flows);
+    const std::uint64_t expected = star.plain_checksum();
+    for (FlowId i = 0; i < 50; ++i) {
+        star.flows[known + i].start = kNever;  // only the foreign host knows
+    }
+    Routing routing(star.topology);
+    NetworkOptions options;
+    options.foreign = {0};
+    Network network("network", star.topology, routing, star.config, star.flows, star.paths, nullptr,
+                    options);
+    network.store().world().digest_hops = true;
+    const auto frame = static_cast<std::uint16_t>(700 + star.config.format.header);
+    MessageSource source("source", star.topology, 0, frame, messages, network);
+    step::FlowPartitions partitions(network.store());
+    ClockCounts counts;
+    ZeroSkips supervisor(network.store().world(), partitions, 6, counts);
+    if (clocks) {
+        network.clock().divide(partitions, &supervisor);
+    }
+    tlm::tlm_global_quantum::instance().set(sc_core::SC_ZERO_TIME);
+    sc_core::sc_start();
+    REQUIRE(source.acks.size() == 50);
+    for (const auto& [flow, arrival] : source.acks) {
+        CHECK(arrival == star.finish[flow].finish);
+    }
+    for (FlowId f = 0; f < known; ++f) {
+        CHECK(network.store().results()[f].finish == star.finish[f].finish);
+    }
+    CHECK(network.counters().hop_checksum == expected);
+    CHECK(counts.zero_skips + counts.skip_backs >= (clocks ? 1U : 0U));
 }
 
 }  // namespace
@@ -100,6 +160,22 @@ TEST_CASE("models.network.equals_the_plain_loop") {
     sc_core::sc_start();
     CHECK(network.counters().hop_checksum == expected);
     CHECK(network.clock().finished());
+    check_same_results(network, star.finish);
+}
+
+TEST_CASE("models.network.partition_clocks_change_nothing") {
+    Star star;
+    const std::uint64_t expected = star.plain_checksum();
+    Routing routing(star.topology);
+    NetworkOptions options;
+    options.partition_clocks = true;
+    Network network("network", star.topology, routing, star.config, star.flows, star.paths, nullptr,
+                    options);
+    network.store().world().digest_hops = true;
+    sc_core::sc_start();
+    CHECK(network.counters().hop_checksum == expected);
+    CHECK(network.clock().finished());
+    CHECK(network.clock().clocks()->statistics().windows_solo > 0);
     check_same_results(network, star.finish);
 }
 
@@ -141,53 +217,17 @@ TEST_CASE("models.switch.foreign_one_in_lock_step") {
     check_foreign_switch(congestion::Law::none, sc_core::SC_ZERO_TIME);
 }
 
+TEST_CASE("models.switch.foreign_one_under_partition_clocks") {
+    check_foreign_switch(congestion::Law::timely, sc_core::SC_ZERO_TIME, true);
+}
+
 TEST_CASE("models.switch.foreign_one_with_a_law") {
     check_foreign_switch(congestion::Law::timely, sc_core::SC_ZERO_TIME);
 }
 
-TEST_CASE("models.nic.foreign_host_sends_at_unannounced_times") {
-    // The same traffic known in advance: host 0's one-packet flows start at the same instants.
-    Star star;
-    std::vector<MessageSource::Message> messages;
-    star.flows.erase(std::remove_if(star.flows.begin(), star.flows.end(),
-                                    [](const FlowSpec& f) { return f.src == 0 || f.dst == 0; }),
-                     star.flows.end());
-    const auto known = static_cast<FlowId>(star.flows.size());
-    Tick at = 0;
-    for (FlowId i = 0; i < 50; ++i) {
-        at += 1 + static_cast<Tick>(uniform_below(7, 3, i, 900'000));
-        FlowSpec flow;
-        flow.src = 0;
-        flow.dst = 1 + i % 4;
-        flow.size = 700;
-        flow.start = at;
-        star.flows.push_back(flow);
-        messages.push_back({known + i, at});
-    }
-    assign_source_ports(star.flows);
-    const std::uint64_t expected = star.plain_checksum();
-    for (FlowId i = 0; i < 50; ++i) {
-        star.flows[known + i].start = kNever;  // only the foreign host knows
-    }
-    Routing routing(star.topology);
-    NetworkOptions options;
-    options.foreign = {0};
-    Network network("network", star.topology, routing, star.config, star.flows, star.paths, nullptr,
-                    options);
-    network.store().world().digest_hops = true;
-    const auto frame = static_cast<std::uint16_t>(700 + star.config.format.header);
-    MessageSource source("source", star.topology, 0, frame, messages, network);
-    tlm::tlm_global_quantum::instance().set(sc_core::SC_ZERO_TIME);
-    sc_core::sc_start();
-    REQUIRE(source.acks.size() == 50);
-    for (const auto& [flow, arrival] : source.acks) {
-        CHECK(arrival == star.finish[flow].finish);
-    }
-    for (FlowId f = 0; f < known; ++f) {
-        CHECK(network.store().results()[f].finish == star.finish[f].finish);
-    }
-    CHECK(network.counters().hop_checksum == expected);
-}
+TEST_CASE("models.nic.foreign_host_sends_at_unannounced_times") { check_foreign_host(false); }
+
+TEST_CASE("models.nic.foreign_host_under_partition_clocks") { check_foreign_host(true); }
 
 TEST_CASE("models.clock.packet_from_the_past_is_reported") {
     Star star;

@@ -32,11 +32,11 @@ Outcome run_plain(const Case& given, Application* application) {
     store.begin();
     step::SwitchScratch scratch;
     step::LaneDriver lane(store, given.events, {});
-    lane.advance(given.stop, [&](NodeId node, Tick from, Tick to) {
-        if (store.world().is_host[node] != 0) {
-            step::host_step(store.world(), node, to);
+    lane.advance(given.stop, [&](const step::Cell& cell, Tick from, Tick to) {
+        if (store.world().is_host[cell.node] != 0) {
+            step::host_step(store.world(), cell, to);
         } else {
-            step::switch_step(store.world(), scratch, node, from, to);
+            step::switch_step(store.world(), scratch, cell, from, to);
         }
     });
     step::free_scratch(scratch);
@@ -49,6 +49,7 @@ TEST_CASE("unit.hybrid.without_skipping_nothing_changes") {
     PhaseConfig config = eager_phases();
     config.skip = false;
     std::uint64_t samples = 0;
+    std::uint64_t solo = 0;
     for (std::uint64_t seed = 20'000; seed < 20'100; ++seed) {
         std::unique_ptr<ChainApplication> application;
         const Case given = chained_case(seed, application);
@@ -56,8 +57,12 @@ TEST_CASE("unit.hybrid.without_skipping_nothing_changes") {
         const Outcome plain = run_plain(given, application.get());
         const HybridOutcome watched = run_hybrid(given, config, Driver::windows, application.get());
         check_same(plain, watched.outcome);
+        const HybridOutcome apart = run_hybrid(given, config, Driver::clocks, application.get());
+        check_same(plain, apart.outcome);
         samples += watched.phases.samples;
+        solo += apart.clocks.windows_solo;
     }
+    CHECK(solo > 1000);
     CHECK(samples > 1000);
 }
 
@@ -86,6 +91,7 @@ TEST_CASE("unit.hybrid.contracts_hold_after_every_transition") {
 TEST_CASE("unit.hybrid.two_engines_agree") {
     std::uint64_t skips = 0;
     std::uint64_t backs = 0;
+    std::uint64_t solo = 0;
     RandomOptions options;
     options.lossless = true;
     for (std::uint64_t seed = 22'000; seed < 22'120; ++seed) {
@@ -102,10 +108,15 @@ TEST_CASE("unit.hybrid.two_engines_agree") {
         CHECK(windows.phases.skips == oracle.phases.skips);
         CHECK(windows.phases.skip_backs == oracle.phases.skip_backs);
         CHECK(windows.timeline.size() == oracle.timeline.size());
+        const HybridOutcome clocks = run_hybrid(given, config, Driver::clocks, application.get());
+        check_same(windows.outcome, clocks.outcome);
+        CHECK(windows.phases.skips == clocks.phases.skips);
+        solo += clocks.clocks.windows_solo;
         skips += windows.phases.skips;
         backs += windows.phases.skip_backs;
     }
     MESSAGE(skips << " skips, " << backs << " skip-backs");
     CHECK(skips > 300);
     CHECK(backs > 30);
+    CHECK(solo > 1000);
 }

@@ -8,6 +8,7 @@
 
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
+#include "core/step/clock_driver.h"
 #include "core/step/skip.h"
 #include "tests/unit/step_random.h"
 
@@ -203,6 +204,9 @@ class CheckingSupervisor final : public step::Supervisor {
     void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) override {
         inner_.after_entry(flow, entry, now);
     }
+    void after_close(FlowId flow, PartitionId id, Tick now) override {
+        inner_.after_close(flow, id, now);
+    }
     void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
                     Tick now) override {
         inner_.after_exit(flow, from, exit, now);
@@ -223,9 +227,10 @@ struct HybridOutcome {
     hybrid::PhaseStatistics phases;
     std::vector<PhaseRecord> timeline;
     std::uint64_t checks = 0;
+    step::ClockStatistics clocks;
 };
 
-enum class Driver { windows, oracle };
+enum class Driver { windows, clocks, oracle };
 
 /// Runs `given` in hybrid mode. `check`: look at every contract after every transition.
 inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Driver driver,
@@ -251,17 +256,25 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     step::PartitionTracker tracker(store, partitions, supervisor);
     store.begin();
     Tick end = 0;
-    if (driver == Driver::windows) {
+    if (driver != Driver::oracle) {
         step::SwitchScratch scratch;
-        step::LaneDriver lane(store, given.events, {});
-        lane.supervise(tracker);
-        lane.advance(given.stop, [&](NodeId node, Tick from, Tick to) {
-            if (world.is_host[node] != 0) {
-                step::host_step(world, node, to);
+        const auto step_cell = [&](const step::Cell& cell, Tick from, Tick to) {
+            if (world.is_host[cell.node] != 0) {
+                step::host_step(world, cell, to);
             } else {
-                step::switch_step(world, scratch, node, from, to);
+                step::switch_step(world, scratch, cell, from, to);
             }
-        });
+        };
+        if (driver == Driver::clocks) {
+            step::ClockDriver clocks(store, given.events, {}, partitions, &supervisor);
+            clocks.tune({4, 4, 1'000'000, 8});  // divided whenever possible
+            clocks.advance(given.stop, step_cell);
+            made.clocks = clocks.statistics();
+        } else {
+            step::LaneDriver lane(store, given.events, {});
+            lane.supervise(tracker);
+            lane.advance(given.stop, step_cell);
+        }
         step::free_scratch(scratch);
     } else {
         std::vector<LinkEvent> events = given.events;

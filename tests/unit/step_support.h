@@ -29,6 +29,7 @@ struct Case {
     std::vector<FlowPath> paths;  ///< empty, or one per flow
     std::vector<LinkEvent> events;
     Tick stop = kNever;
+    Application* application = nullptr;  ///< keeps nothing between runs
 };
 
 /// A case's columns and the working memory of a driver.
@@ -36,7 +37,7 @@ struct Lane {
     explicit Lane(const Case& given)
         : topology(given.topology),
           routing(given.topology),
-          store(given.topology, routing, given.config, given.flows, given.paths, nullptr),
+          store(given.topology, routing, given.config, given.flows, given.paths, given.application),
           world(store.world()) {
         world.digest_hops = true;
         store.begin();
@@ -45,12 +46,12 @@ struct Lane {
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
-    /// What a driver calls for a node of a window.
-    void operator()(NodeId node, Tick begin, Tick end) {
-        if (world.is_host[node] != 0) {
-            step::host_step(world, node, end);
+    /// What a driver calls for a cell of a window.
+    void operator()(const step::Cell& cell, Tick begin, Tick end) {
+        if (world.is_host[cell.node] != 0) {
+            step::host_step(world, cell, end);
         } else {
-            step::switch_step(world, scratch, node, begin, end);
+            step::switch_step(world, scratch, cell, begin, end);
         }
     }
 
@@ -110,7 +111,7 @@ inline Outcome run_reversed(const Case& given) {
         const Tick end = std::min({begin + world.lookahead, cut, given.stop});
         for (NodeId node = world.node_count; node-- > 0;) {
             if (world.wake[node] < end) {
-                lane(node, begin, end);
+                lane(step::whole_node(node), begin, end);
             }
         }
         std::fill_n(world.block_wake, (world.node_count + 63) / 64, kNever);
