@@ -286,6 +286,12 @@ void PhaseController::sample(State& state, Tick at) {
 bool PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at) {
     const std::vector<FlowId>& flows = state.group.flows;
     const auto payload = static_cast<double>(engine_.payload());
+    if (!state.has_extent) {
+        list_extent(state);
+    }
+    if (!engine_.may_skip(state.group)) {
+        return false;
+    }
     Tick dt = verdict.longest_skip;
     state.planned_end = PhaseEnd::cap;
     if (config_.longest_skip > 0) {
@@ -315,12 +321,6 @@ bool PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
         }
     }
     if (dt < state.rtt) {
-        return false;
-    }
-    if (!state.has_extent) {
-        list_extent(state);
-    }
-    if (!engine_.may_skip(state.group)) {
         return false;
     }
     fit_to_links(state);
@@ -501,7 +501,6 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     for (auto call = calls_.begin(); call != calls_.end();) {
         call = paused_by_[call->second] == kNone ? calls_.erase(call) : std::next(call);
     }
-    statistics_.bytes_skipped += bytes;
     statistics_.hops_saved += hops;
     statistics_.steady_flow_seconds +=
         static_cast<double>(state.group.flows.size()) * static_cast<double>(dt) / kTicksPerSecond;
@@ -509,8 +508,9 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     state.skipped += dt;
     state.detector->resumed(dt);
     if (config_.restore == Restoration::empty) {
-        statistics_.bytes_skipped += engine_.empty_queues(state.group, state.until);
+        bytes += engine_.empty_queues(state.group, state.until);
     }
+    statistics_.bytes_skipped += bytes;
     if (on_phase_ && dt > 0) {
         on_phase_(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,
                               state.flows_at_start, bytes, hops});
