@@ -20,7 +20,10 @@ StallGuard::StallGuard(const Experiment& experiment)
 }
 
 bool StallGuard::stalled(Tick now, const std::vector<FlowResult>& results) const {
-    if (cut_off_.empty() || now - last_progress_ < patience_) return false;
+    // Asked at whole milliseconds and, as wall time goes by, in between: the answer changes at whole
+    // ones only, so that a run that stalls ends at the same instant each time.
+    const Tick given_up = (last_progress_ + patience_) / kMillisecond * kMillisecond + kMillisecond;
+    if (cut_off_.empty() || now < given_up) return false;
     return std::any_of(cut_off_.begin(), cut_off_.end(), [&](FlowId flow) {
         return results[flow].start != kNever && results[flow].finish == kNever;
     });

@@ -402,7 +402,9 @@ void FlowRun::Impl::report(const FlowRunHooks& hooks) {
         const auto wall = Wall::now();
         if (now >= next_progress || wall - last_progress > kWallInterval) {
             last_progress = wall;
-            next_progress = now + hooks.interval;
+            if (now >= next_progress) {
+                next_progress = (now / hooks.interval + 1) * hooks.interval;
+            }
             stopped = !hooks.on_progress(now);
         }
     }

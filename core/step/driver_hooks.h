@@ -96,7 +96,10 @@ class HookRunner {
             const auto wall = std::chrono::steady_clock::now();
             if (now >= next_progress_ || wall - last_wall_ > std::chrono::milliseconds(200)) {
                 last_wall_ = wall;
-                next_progress_ = now + hooks_.progress_interval;
+                if (now >= next_progress_) {  // wall time must not move what cuts stretches
+                    next_progress_ =
+                        (now / hooks_.progress_interval + 1) * hooks_.progress_interval;
+                }
                 stopped_ = !hooks_.on_progress(now);
             }
         }
