@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/hybrid_run.h"
 
+#include <algorithm>
+
 #include "cli/packet_engine.h"
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
@@ -55,13 +57,13 @@ void HybridRun::run(const RunHooks& hooks) {
         engine.network().clock().divide(impl_->partitions, &impl_->controller);
     }
     engine.start(engine.driver_hooks(hooks));
-    impl_->controller.finish(now());
+    impl_->controller.finish(std::min(now(), engine.network().clock().now()));
     engine.rethrow();
 }
 
 bool HybridRun::cut_off() const { return impl_->engine.network().clock().cut_off(); }
 
-Tick HybridRun::now() const { return impl_->engine.network().clock().now(); }
+Tick HybridRun::now() const { return impl_->engine.reached(); }
 
 const std::vector<FlowResult>& HybridRun::results() const {
     return impl_->engine.network().store().results();

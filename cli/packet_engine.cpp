@@ -60,4 +60,10 @@ void PacketEngine::start(step::DriverHooks hooks) {
     rethrow();
 }
 
+Tick PacketEngine::reached() const {
+    const PartitionClock& clock = network_->clock();
+    if (clock.cut_off()) return experiment_.stop;
+    return clock.at_rest() ? network_->store().last_arrival() : clock.now();
+}
+
 }  // namespace sluice

@@ -26,6 +26,9 @@ class PacketEngine {
 
     Network& network() { return *network_; }
     const Network& network() const { return *network_; }
+    /// The simulated time that the run reached: its stop, where it was stopped early, or, at rest,
+    /// the arrival of the last packet: no mode waits for timers that no longer mean anything.
+    Tick reached() const;
     double elaboration_seconds() const { return elaboration_.count(); }
 
     /// Calls `action` unless an earlier one threw.

@@ -14,7 +14,7 @@ void PacketRun::run(const RunHooks& hooks) { engine_->start(engine_->driver_hook
 
 bool PacketRun::cut_off() const { return engine_->network().clock().cut_off(); }
 
-Tick PacketRun::now() const { return engine_->network().clock().now(); }
+Tick PacketRun::now() const { return engine_->reached(); }
 
 const std::vector<FlowResult>& PacketRun::results() const {
     return engine_->network().store().results();

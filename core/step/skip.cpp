@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/step/nic.h"
+
 namespace sluice::step {
 
 void shift_host(World& world, NodeId host, Tick dt) {
@@ -17,6 +19,17 @@ void shift_host(World& world, NodeId host, Tick dt) {
     if (moved) {
         std::make_heap(timers.data, timers.data + timers.count,
                        [](const Timer& a, const Timer& b) { return b.before(a); });
+    }
+}
+
+void forget_stale_wakes(World& world) {
+    for (NodeId n = 0; n < world.node_count; ++n) {
+        drop_stale_timers(world, n);
+        refresh_wake(world, n);
+    }
+    for (std::uint32_t cell = 0; cell < world.cell_count; cell += 64) {
+        const std::uint32_t last = std::min(cell + 64, world.cell_count);
+        world.block_wake[cell / 64] = *std::min_element(world.wake + cell, world.wake + last);
     }
 }
 

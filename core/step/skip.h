@@ -109,4 +109,8 @@ inline void refresh_wake(World& world, NodeId node) {
     }
 }
 
+/// Takes out timers that mean nothing any more and recomputes from when every node has something
+/// to do, so that the next instant is one at which something happens. Costs the ports.
+void forget_stale_wakes(World& world);
+
 }  // namespace sluice::step

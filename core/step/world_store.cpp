@@ -621,6 +621,14 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
     return all;
 }
 
+Tick WorldStore::last_arrival() const {
+    Tick last = 0;
+    for (const Egress& egress : egress_) {
+        last = std::max(last, egress.tx_packets > 0 ? egress.free_at + egress.delay : 0);
+    }
+    return last;
+}
+
 RunCounters WorldStore::counters() const {
     RunCounters total;
     for (const Egress& egress : egress_) {

@@ -57,6 +57,9 @@ class WorldStore {
 
     const std::vector<FlowResult>& results() const { return results_; }
     std::vector<PortStatistics> port_statistics(Tick now) const;
+    /// When the last packet that was sent reached, or would have reached, the other end of its link;
+    /// 0 if none was. However time was cut into windows.
+    Tick last_arrival() const;
     RunCounters counters() const;
     /// Bytes of all columns, queues and links.
     std::size_t memory_bytes() const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/step/skip.h"
 #include "models/node.h"
 #include "models/sim_time.h"
 
@@ -87,7 +88,13 @@ void PartitionClock::run(Driver& driver) {
             next = driver.advance(end, step_cell, [this] { hand_over(); });
         }
     }
+    if (next >= stop_ && next != kNever) {
+        // Only what means something is cut off by the stop.
+        step::forget_stale_wakes(store_.world());
+        next = driver.next();
+    }
     finished_ = driver.stopped() || next >= stop_ || next == kNever;
+    at_rest_ = !driver.stopped() && next == kNever;
     cut_off_ = !driver.stopped() && next >= stop_ && next != kNever;
     if (!finished_) {
         event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));

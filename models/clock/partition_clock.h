@@ -56,6 +56,8 @@ class PartitionClock : public sc_core::sc_module {
     bool finished() const { return finished_; }
     /// Something was left to do at or after the stop time.
     bool cut_off() const { return cut_off_; }
+    /// Nothing was left to do.
+    bool at_rest() const { return at_rest_; }
     /// Takes up timers that were set from outside the windows.
     void wake();
 
@@ -85,6 +87,7 @@ class PartitionClock : public sc_core::sc_module {
     Tick stop_ = kNever;
     bool finished_ = false;
     bool cut_off_ = false;
+    bool at_rest_ = false;
 };
 
 }  // namespace sluice

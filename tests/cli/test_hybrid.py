@@ -26,6 +26,16 @@ type = "flows"
 list = [[0, 4, "40MB", "0us"], [1, 5, "40MB", "0us"], [2, 3, "20MB", "300us"], [0, 6, "1MB", "2ms"]]
 """
 
+ENDS = """\
+[topology]
+type = "dumbbell"
+left_hosts = 4
+right_hosts = 4
+[workload]
+type = "flows"
+list = [[0, 4, "20MB"], [1, 5, "20MB"], [2, 6, "1B", "100us"]]
+"""
+
 FAILURE = """
 [[link_event]]
 at = "1ms"
@@ -123,6 +133,42 @@ class Hybrid(CliTest):
             self.assertEqual(results[choice]["flows_completed"], 4, choice)
             self.assertGreater(results[choice]["skips"], 0, choice)
         self.assertNotEqual(self.flows("rates=measured"), self.flows("rates=maxmin"))
+
+    def test_emptied_queues_are_in_the_phases_too(self):
+        self.write("scenario.toml", LONG)
+        self.succeed("run", "scenario.toml", "--mode", "hybrid", "--out", "out", "--quiet",
+                     "--set", 'phases.restore="empty"', "--set", 'congestion.law="dctcp"')
+        self.assertGreater(self.summary("out")["skips"], 0)
+        self.assertEqual(sum(int(row["bytes_skipped"]) for row in self.rows("out/phases.csv")),
+                         self.summary("out")["bytes_skipped"])
+
+    def test_sprayed_flows_are_not_skipped_whatever_the_rates(self):
+        self.write("scenario.toml", LONG)
+        for rates in ("measured", "maxmin"):
+            self.succeed("run", "scenario.toml", "--mode", "hybrid", "--out", rates, "--quiet",
+                         "--set", 'network.load_balance="spray"',
+                         "--set", f'phases.rates="{rates}"')
+            self.assertEqual(self.summary(rates)["skips"], 0)
+
+    def test_the_end_of_a_run_is_packet_modes(self):
+        # Time-outs of flows that finished long ago are still noted when the last one finishes.
+        self.write("scenario.toml", ENDS)
+        for stop in (None, "3ms", "6ms"):
+            with self.subTest(stop):
+                sets = ["--set", f'stop="{stop}"'] if stop else []
+                outputs = {}
+                for folder, mode in (("packet", ["packet"]), ("hybrid", ["hybrid"]),
+                                     ("apart", ["hybrid", "--no-skip"])):
+                    outputs[folder] = self.succeed("run", "scenario.toml", "--mode", *mode, "--out",
+                                                   folder, *sets).stdout
+                packet = self.summary("packet")
+                self.assertEqual(self.summary("apart")["simulated_s"], packet["simulated_s"])
+                self.assertEqual((self.folder / "packet/ports.csv").read_bytes(),
+                                 (self.folder / "apart/ports.csv").read_bytes())
+                self.assertLess(abs(self.summary("hybrid")["simulated_s"] - packet["simulated_s"]),
+                                0.01 * packet["simulated_s"])
+                for text in outputs.values():
+                    self.assertEqual("stopped at" in text, stop == "3ms")
 
     def test_ns3_arithmetic_is_packet_modes_only(self):
         self.write("scenario.toml", LONG + '\n[network]\narithmetic = "ns3"\n')
