@@ -14,9 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// 0.01234 as "1.23%", with the digits that a small error needs.
+/// 0.01234 as "1.23%", with the digits that a small error needs, in at most eight characters.
 std::string percent(double fraction) {
+    constexpr double kSmallest = 1e-6;
     if (fraction == 0) return "0";
+    if (fraction < kSmallest) return "<0.0001%";
     return fmt::format("{:.3g}%", 100 * fraction);
 }
 

@@ -219,8 +219,11 @@ SLUICE_HD inline PortId departure_port(const World& world, NodeId node, FlowId f
 
 /// Runs a host's earliest timer.
 SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
-    ++world.events;
     const Timer timer = pop_timer(world.host[node]);
+    if (superseded(world, timer)) {
+        return;
+    }
+    ++world.events;
     switch (timer.kind) {
         case TimerKind::flow_start: {
             const auto flow = static_cast<FlowId>(timer.id);
@@ -242,10 +245,8 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
             break;
         case TimerKind::sender: {
             const std::uint32_t index = world.sender_of[timer.id];
-            if (index != kNone) {
-                sender_timer(world, node, index, now);
-                decide(world, world.senders[index].port, now);
-            }
+            sender_timer(world, node, index, now);
+            decide(world, world.senders[index].port, now);
             break;
         }
     }
@@ -256,11 +257,7 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
 SLUICE_HD inline bool drop_stale_timers(const World& world, NodeId node) {
     Host& host = world.host[node];
     bool dropped = false;
-    while (host.timers.count > 0 && host.timers[0].kind == TimerKind::sender) {
-        const std::uint32_t index = world.sender_of[host.timers[0].id];
-        if (index != kNone && world.senders[index].armed == host.timers[0].time) {
-            break;
-        }
+    while (host.timers.count > 0 && superseded(world, host.timers[0])) {
         pop_timer(host);
         dropped = true;
     }

@@ -9,8 +9,11 @@
 ///     rank 16 | run 8 | rank 16 | run 8 | rank 16     rank = 65535 - age in ns (older is first)
 ///
 /// A run of n equal ages is coded n if an older age precedes it, else 255 - n: comparing the coded
-/// numbers is then comparing the chains. Law TIMELY carries its time stamp in the same field of a
-/// packet and keeps the project's own order.
+/// numbers is then comparing the chains. Where two chains cannot be told apart (an age or a run
+/// too long for its field, a chain longer than the key), the project's own order decides: port,
+/// then position in the link. Either way the order follows from the packets alone, so every driver
+/// finds the same. Law TIMELY carries its time stamp in the same field of a packet and keeps the
+/// project's own order throughout.
 #pragma once
 
 #include "core/step/state.h"
@@ -50,8 +53,9 @@ SLUICE_HD inline EventOrder transmit_cause(const Egress& egress, const EventOrde
     return egress.free_at == now ? egress.last_transmission : idle;
 }
 
-/// Puts simultaneous arrivals (already sorted by time and port) into ns-3's order. Packets of one
-/// port are never simultaneous.
+/// Puts simultaneous arrivals (already sorted by time, port and position) into ns-3's order.
+/// Packets of one port are simultaneous only where a frame takes no time; they stay in place, for
+/// the later one was scheduled by the end of the other's transmission.
 SLUICE_HD inline void order_ties(World& world, NodeId node, std::uint64_t* keys,
                                  std::uint32_t count) {
     const PortId first = world.first_port[node];

@@ -276,12 +276,19 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     return false;
 }
 
+/// True for a sender's timer that an earlier one has replaced or whose flow has finished. Whether it
+/// still comes up or is taken out of the heap before depends on the window: it must do nothing.
+SLUICE_HD inline bool superseded(const World& world, const Timer& timer) {
+    if (timer.kind != TimerKind::sender) {
+        return false;
+    }
+    const std::uint32_t index = world.sender_of[timer.id];
+    return index == kNone || world.senders[index].armed != timer.time;
+}
+
 /// A sender's timer came up: law timers, then the time-out.
 SLUICE_HD inline void sender_timer(World& world, NodeId node, std::uint32_t index, Tick now) {
     Sender& sender = world.senders[index];
-    if (sender.armed != now) {
-        return;  // superseded by an earlier one
-    }
     sender.armed = kNever;
     if (congestion::next_timer(sender.cc, world.config->congestion) <= now) {
         congestion::on_timer(sender.cc, world.config->congestion, now);

@@ -34,6 +34,7 @@ class Dice {
 struct RandomOptions {
     bool lossless = false;         ///< PFC with room for it, no spraying, no loss, no failures
     bool exact_only = false;       ///< no ns-3 arithmetic
+    bool ns3_only = false;         ///< nothing else
     std::uint32_t packets = 1500;  ///< about how many data packets in all
 };
 
@@ -208,7 +209,7 @@ inline Case random_case(std::uint64_t seed, const RandomOptions& options = {}) {
     Dice dice(seed);
     Case made;
     // In whole nanoseconds a pause frame takes no time at 400 Gb/s: such a link needs a delay.
-    const bool ns3 = !options.exact_only && dice.chance(30);
+    const bool ns3 = options.ns3_only || (!options.exact_only && dice.chance(30));
     made.topology = random_links(dice, random_shape(dice), options, !ns3 && !options.lossless);
     made.config = random_config(dice, made.topology, options);
     made.config.arithmetic = ns3 ? Arithmetic::ns3 : Arithmetic::exact;
