@@ -64,7 +64,7 @@ SCENARIOS = [
     ours("dp-1024", laws=LAWS_LARGE, bars=SINGLE),
     ours("pp-16384", laws=("hpcc",), packet=False),
     ours("tp-16384", laws=("hpcc",), packet=False),
-    ours("dp-16384", laws=("hpcc",), packet=False),
+    ours("dp-16384-leaf", laws=("hpcc",), packet=False),
 ]
 
 # Hybrid mode with another setting, beside the default.
