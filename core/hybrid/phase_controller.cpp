@@ -495,6 +495,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
         state.carry[i] +=
             state.rate[i] * static_cast<double>(dt) - static_cast<double>(state.packets[i]);
     }
+    engine_.settle(state.group);
     for (const NodeId host : state.group.hosts) {
         paused_by_[host] = kNone;
     }

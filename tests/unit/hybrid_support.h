@@ -178,6 +178,9 @@ inline void check_contracts(const Case& given, const step::WorldStore& store,
                            static_cast<double>(now);
         const double frame = world.payload + world.data_overhead;
         CHECK(static_cast<double>(ports[p].tx_bytes) <= can * 1.0001 + 2 * frame);
+        // What INT tells of a port stands within its unit where it would stand without skips.
+        const auto unit = static_cast<std::int64_t>(world.int_units.bytes_unit);
+        CHECK((ports[p].tx_bytes - world.egress[p].tx_bytes) % unit == 0);
     }
 }
 
