@@ -217,8 +217,8 @@ ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings
                            experiment.paths, experiment.application.get());
     store.begin();
     step::World& world = store.world();
-    SkippingRun run(experiment, store,
-                    settings != nullptr ? *settings : steady::DetectorSettings{}, lag);
+    SkippingRun run(experiment, store, settings != nullptr ? *settings : steady::DetectorSettings{},
+                    lag);
     step::DriverHooks hooks;
     if (settings != nullptr) {
         hooks.on_sample = [&](Tick now) { run.sample(now); };

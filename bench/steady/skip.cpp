@@ -48,9 +48,8 @@ void run_case(const Options& options, const Case& one, std::ofstream& flows) {
         built.experiment.flows[f].start +=
             uniform_below(1, kNudgeStream, f, static_cast<std::uint32_t>(options.nudge));
     }
-    const ReplayResult other =
-        steady_bench::replay(built.experiment, options.nudge > 0 ? nullptr : &options.settings,
-                             options.lag);
+    const ReplayResult other = steady_bench::replay(
+        built.experiment, options.nudge > 0 ? nullptr : &options.settings, options.lag);
     double mean = 0;
     double worst = 0;
     for (std::size_t f = 0; f < truth.fct.size(); ++f) {
