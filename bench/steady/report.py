@@ -8,12 +8,16 @@ usage: report.py WORK [DOCS]    (with DOCS: puts them into DOCS/steady-study.md 
 import csv
 import pathlib
 import re
+import statistics
 import struct
 import sys
 
 LAWS = ["hpcc", "dcqcn", "timely", "dctcp"]
 HALVES = ["tune", "judge"]
 DEFAULT_TOLERANCE = "0.1 (default)"
+# Kinds whose flows all go to one host.
+ONE_PORT = {"pair", "stagger2", "stagger3", "stagger4", "stagger16", "incast8", "incast16",
+            "elephants4"}
 GUARDED = ["rate", "hygra", "inflight", "queue"]
 
 
@@ -135,6 +139,33 @@ def table_lag(work):
     nudged = rows(work, "closed-nudge", ["tune"], laws=["hpcc"])
     lines.append(f"| nudged by a packet | | {closed(nudged)} | " +
                  " | ".join(closed(nudged, kind) for kind in kinds) + " |")
+    return lines
+
+
+def table_bias(work):
+    """HPCC, tuning half: signed errors, as a bias is not noise however small it is beside it."""
+    runs = [("0.03", "closed-tolerance0.03"), ("0.05", "closed-tolerance0.05"),
+            (DEFAULT_TOLERANCE, "closed-rate"), ("0.2", "closed-tolerance0.2"),
+            ("default, nothing counts as lag", "closed-lag-none"),
+            ("none: nudged by a packet", "closed-nudge")]
+    lines = ["| tolerance | mean of flows | fastest flow | slowest flow | slowest / fastest |",
+             "| --- | --- | --- | --- | --- |"]
+    for label, stem in runs:
+        by_case = {}
+        for row in rows(work, stem, ["tune"], ".flows", ["hpcc"]):
+            if row["kind"] in ONE_PORT:
+                by_case.setdefault(row["case"], []).append(
+                    (int(row["fct_packet"]), int(row["fct_skip"])))
+        changes = ([], [], [], [])
+        for times in by_case.values():
+            packet, skip = zip(*times)
+            changes[0].append(mean(s / p - 1 for p, s in times))
+            changes[1].append(min(skip) / min(packet) - 1)
+            changes[2].append(max(skip) / max(packet) - 1)
+            changes[3].append(max(skip) / min(skip) / (max(packet) / min(packet)) - 1)
+        cells = [f"{100 * mean(values):+.2f}% +- "
+                 f"{percent(statistics.stdev(values) / len(values) ** 0.5)}" for values in changes]
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -302,7 +333,7 @@ def main():
     tables = {"detectors": table_detectors(work), "tolerance": table_tolerance(work),
               "kinds": table_kinds(work), "distribution": table_distribution(work),
               "bars": table_bars(work), "contended": table_contended(work),
-              "lag": table_lag(work)}
+              "lag": table_lag(work), "bias": table_bias(work)}
     for name, lines in tables.items():
         (report / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="ascii")
     figures = {}
