@@ -2,6 +2,7 @@
 #include "bench/steady/replay.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -72,6 +73,7 @@ class SkippingRun {
             for (const FlowId f : group_) {
                 facts.lag = std::max(facts.lag, lag_ == Lag::flow ? skipped_[f] : 0);
             }
+            facts.sharing = sharing();
             detector_->reset(facts);
             carry_.assign(group_.size(), 0);
         }
@@ -121,6 +123,18 @@ class SkippingRun {
     }
 
   private:
+    /// On a star flows share a port that have a host in common, at the same end.
+    std::size_t sharing() const {
+        std::map<NodeId, std::size_t> from;
+        std::map<NodeId, std::size_t> to;
+        std::size_t most = 0;
+        for (const FlowId f : group_) {
+            most =
+                std::max({most, ++from[experiment_.flows[f].src], ++to[experiment_.flows[f].dst]});
+        }
+        return most;
+    }
+
     /// Simulated start and finish, with what had been skipped by then.
     void note_ends(FlowId f) {
         const FlowResult& done = store_.results()[f];

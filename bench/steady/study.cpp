@@ -169,6 +169,18 @@ class Replay {
                static_cast<double>(to.reading.acked - from.reading.acked);
     }
 
+    /// On a star flows share a port that have a host in common, at the same end.
+    std::size_t sharing(std::size_t i) const {
+        std::map<NodeId, std::size_t> from;
+        std::map<NodeId, std::size_t> to;
+        std::size_t most = 0;
+        for (std::size_t k = 0; k < count(i); ++k) {
+            const steady_bench::FlowRecord& flow = series_.flows[at(i, k).flow];
+            most = std::max({most, ++from[flow.src], ++to[flow.dst]});
+        }
+        return most;
+    }
+
     void feed(std::size_t i) {
         if (i == 0 || !same(i - 1, i)) {
             steady::GroupFacts facts = facts_;
@@ -178,6 +190,7 @@ class Replay {
                 facts.lag =
                     std::max(facts.lag, lag_ == Lag::flow ? flow_skipped_[at(i, k).flow] : 0);
             }
+            facts.sharing = sharing(i);
             detector_->reset(facts);
             offset_progress_.assign(count(i), 0);
             offset_acked_.assign(count(i), 0);

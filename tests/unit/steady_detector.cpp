@@ -269,13 +269,28 @@ TEST_CASE("steady detector: a flow of few packets needs a span that has some in 
     CHECK(detector->judge().rate[0] == doctest::Approx(1000 / 12e-6).epsilon(1e-6));
 }
 
+TEST_CASE("steady detector: flows that share a port are trusted less") {
+    // A ramp of 1% per span: alone, 10% of a flow's bytes may be off by it, sharing 1%.
+    GroupFacts facts = group(congestion::Law::hpcc, 1);
+    Tick skips[2] = {};
+    for (const std::size_t sharing : {std::size_t{1}, std::size_t{2}}) {
+        facts.sharing = sharing;
+        CHECK(resolved(DetectorSettings{}, facts).tolerance == (sharing == 1 ? 0.1 : 0.01));
+        Feed feed(facts);
+        feed.rate = [](std::size_t, int t) { return 100.0 * (1 + 0.01 * t / kSpan); };
+        REQUIRE(feed.until_steady(kSpan + 1) > 0);
+        skips[sharing - 1] = feed.detector->judge().longest_skip;
+    }
+    CHECK(skips[0] > 5 * skips[1]);
+}
+
 TEST_CASE("steady detector: a queue that fills under flat rates caps the skip") {
-    // 2000 bytes more per span: 10 tolerances of the mean (21,031) and a packet last
-    // 22,031 / 2000 x 32 us = 352.5 us.
+    // 2000 bytes more per span: 30% of the mean (21,031) and a packet last
+    // (6,309 + 1000) / 2000 x 32 us = 116.9 us.
     Feed feed(group(congestion::Law::hpcc, 1));
     feed.flight = [](std::size_t, int t) { return 20'000 + 2000.0 * t / kSpan; };
     REQUIRE(feed.until_steady(kSpan + 1) > 0);
-    CHECK(feed.skip_us() == doctest::Approx(352.5).epsilon(0.002));
+    CHECK(feed.skip_us() == doctest::Approx(116.9).epsilon(0.002));
 }
 
 TEST_CASE("steady detector: a deep queue makes round trips long") {
