@@ -76,6 +76,9 @@ RunCounters HybridRun::counters() const {
     counters.phases.bytes_skipped = phases.bytes_skipped;
     counters.phases.skips = phases.skips;
     counters.phases.skip_backs = phases.skip_backs;
+    if (const step::ClockDriver* clocks = impl_->engine.network().clock().clocks()) {
+        counters.phases.lease_stops = clocks->statistics().lease_stops;
+    }
     counters.phases.most_partitions = phases.most_partitions;
     counters.phases.largest_partition = phases.largest_partition;
     counters.phases.steady_flow_s = phases.steady_flow_seconds;

@@ -73,6 +73,17 @@ Scenario load_for_run(const RunOptions& options) {
     return scenario;
 }
 
+/// How far the run came: where it came to its end, the last thing that flows or the job did, which
+/// does not depend on how the engine cuts time.
+Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
+    Tick last = built.job != nullptr ? built.job->last_end() : 0;
+    for (const FlowResult& result : run.results()) {
+        if (result.finish == kNever) return run.now();
+        last = std::max(last, result.finish);
+    }
+    return last;
+}
+
 int run_scenario(const RunOptions& options) {
     Scenario scenario = load_for_run(options);
     const OutputConfig output = scenario.output;
@@ -126,7 +137,7 @@ int run_scenario(const RunOptions& options) {
     RunOutcome outcome;
     outcome.counters = run->counters();
     outcome.ports = run->port_statistics();
-    outcome.simulated = run->now();
+    outcome.simulated = simulated_time(built, *run);
     outcome.elaboration_s = run->elaboration_seconds();
     outcome.elaboration_user_s = before.user_s - unbuilt.user_s;
     outcome.wall_s = after.wall_s - before.wall_s;

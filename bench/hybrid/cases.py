@@ -51,16 +51,20 @@ SCENARIOS = [
     example("gpt13b-128", bars=Bars(speedup={"hpcc": 50})),
     ours("tp-64", bars=SINGLE),
     ours("pp-64", bars=SINGLE),
+    ours("pp-64-crowded", bars=SINGLE),
+    ours("dp-64-leaf", bars=SINGLE),
     ours("dp-64", bars=SINGLE),
     ours("pp-256", laws=LAWS_LARGE, bars=SINGLE),
     ours("tp-256", laws=LAWS_LARGE, bars=SINGLE),
+    ours("dp-256-leaf", laws=LAWS_LARGE, bars=SINGLE),
     ours("dp-256", laws=LAWS_LARGE, bars=SINGLE),
     ours("pp-1024", laws=LAWS_LARGE, bars=SINGLE),
     ours("tp-1024", laws=LAWS_LARGE, bars=SINGLE),
+    ours("dp-1024-leaf", laws=LAWS_LARGE, bars=SINGLE),
     ours("dp-1024", laws=LAWS_LARGE, bars=SINGLE),
     ours("pp-16384", laws=("hpcc",), packet=False),
     ours("tp-16384", laws=("hpcc",), packet=False),
-    ours("dp-16384", laws=("hpcc",), packet=False),
+    ours("dp-16384-leaf", laws=("hpcc",), packet=False),
 ]
 
 # Hybrid mode with another setting, beside the default.
@@ -105,11 +109,13 @@ def runs_of(scenario, law):
 
 
 def all_runs():
-    """In the order in which they are worth having: the default first, law by law."""
-    stages = (("packet", "hybrid", "flow"), ("floor",), tuple(VARIANTS))
-    for laws in ((LAWS[0],), LAWS[1:]):
-        for stage in stages:
-            for scenario in SCENARIOS:
-                for law in scenario.laws:
-                    if law in laws:
-                        yield from (r for r in runs_of(scenario, law) if r.name in stage)
+    """In the order in which they are worth having."""
+    base, floor, variants = ("packet", "hybrid", "flow"), ("floor",), tuple(VARIANTS)
+    hpcc, dctcp, others = LAWS[:1], LAWS[1:2], LAWS[2:]
+    for laws, stage in ((hpcc, base), (hpcc, floor), (dctcp, base), (hpcc, variants),
+                        (dctcp, floor), (others, base), (others, floor), (dctcp, variants),
+                        (others, variants)):
+        for scenario in SCENARIOS:
+            for law in scenario.laws:
+                if law in laws:
+                    yield from (r for r in runs_of(scenario, law) if r.name in stage)

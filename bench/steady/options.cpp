@@ -20,6 +20,19 @@ steady::Metric metric_from(const std::string& name) {
     throw std::runtime_error("unknown metric " + name);
 }
 
+Lag lag_from(const std::string& name) {
+    if (name == "none") {
+        return Lag::none;
+    }
+    if (name == "group") {
+        return Lag::group;
+    }
+    if (name == "flow") {
+        return Lag::flow;
+    }
+    throw std::runtime_error("unknown lag " + name);
+}
+
 std::string* text_option(Options& options, const std::string& key) {
     if (key == "--series") {
         return &options.series;
@@ -73,6 +86,8 @@ Options parse_options(int argc, char** argv) {
             *number = std::atof(value.c_str());
         } else if (key == "--metric") {
             options.settings.metric = metric_from(value);
+        } else if (key == "--lag") {
+            options.lag = lag_from(value);
         } else if (key == "--span") {
             options.settings.span = std::atoll(value.c_str());
         } else if (key == "--nudge") {

@@ -2,6 +2,7 @@
 /// What steady_skip and steady_study share: their command line and the list of cases.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@ struct Case {
     std::string law;
 };
 
+/// What a flow's earlier skips count for in the drift bound (L in docs/models/phases.md).
+enum class Lag : std::uint8_t {
+    none,   ///< nothing
+    group,  ///< those since the group's flows last changed
+    flow,   ///< all of them, as the phase controller has it
+};
+
 struct Options {
     std::string cases;  ///< folder with cases.csv and the scenarios
     std::string series;
@@ -26,6 +34,7 @@ struct Options {
     std::string flows;  ///< file for rows by flow
     std::string curve;  ///< file for errors by time skipped
     Tick nudge = 0;
+    Lag lag = Lag::flow;
     steady::DetectorSettings settings;
 };
 

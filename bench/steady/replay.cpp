@@ -2,6 +2,7 @@
 #include "bench/steady/replay.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -18,10 +19,12 @@ namespace {
 class SkippingRun {
   public:
     SkippingRun(const Experiment& experiment, step::WorldStore& store,
-                const steady::DetectorSettings& settings)
+                const steady::DetectorSettings& settings, Lag lag)
         : experiment_(experiment),
           store_(store),
+          lag_(lag),
           detector_(steady::make_detector(settings)),
+          skipped_(experiment.flows.size(), 0),
           finish_(experiment.flows.size(), kNever),
           start_(experiment.flows.size(), kNever) {
         const step::World& world = store.world();
@@ -67,6 +70,10 @@ class SkippingRun {
             steady::GroupFacts facts = facts_;
             facts.flows = group_.size();
             facts.ports = ports_.size();
+            for (const FlowId f : group_) {
+                facts.lag = std::max(facts.lag, lag_ == Lag::flow ? skipped_[f] : 0);
+            }
+            facts.sharing = sharing();
             detector_->reset(facts);
             carry_.assign(group_.size(), 0);
         }
@@ -98,7 +105,7 @@ class SkippingRun {
         const Tick skip = allowed(verdict, now);
         if (skip > 4 * facts_.base_rtt) {
             advance(verdict, skip, now);
-            detector_->resumed(skip);
+            detector_->resumed(lag_ == Lag::none ? 0 : skip);
         } else {
             ++result_.refusals["nothing left"];
         }
@@ -116,6 +123,18 @@ class SkippingRun {
     }
 
   private:
+    /// On a star flows share a port that have a host in common, at the same end.
+    std::size_t sharing() const {
+        std::map<NodeId, std::size_t> from;
+        std::map<NodeId, std::size_t> to;
+        std::size_t most = 0;
+        for (const FlowId f : group_) {
+            most =
+                std::max({most, ++from[experiment_.flows[f].src], ++to[experiment_.flows[f].dst]});
+        }
+        return most;
+    }
+
     /// Simulated start and finish, with what had been skipped by then.
     void note_ends(FlowId f) {
         const FlowResult& done = store_.results()[f];
@@ -159,6 +178,7 @@ class SkippingRun {
             sender.packets -= packets;
             sender.size -= std::int64_t{packets} * world.payload;
             world.receiver[group_[i]].packets -= packets;
+            skipped_[group_[i]] += skip;
         }
         bring_starts_closer(skip);
         offset_ += skip;
@@ -186,11 +206,13 @@ class SkippingRun {
 
     const Experiment& experiment_;
     step::WorldStore& store_;
+    Lag lag_;
     std::unique_ptr<steady::Detector> detector_;
     steady::GroupFacts facts_;
     std::vector<BaseRtt> base_;
     std::vector<PortId> ports_;
     std::vector<FlowId> group_;
+    std::vector<Tick> skipped_;  ///< by flow
     std::vector<double> carry_;  ///< bytes short of a whole packet, by the group's order
     std::vector<steady::FlowReading> readings_;
     std::vector<std::int64_t> queues_;
@@ -202,14 +224,15 @@ class SkippingRun {
 
 }  // namespace
 
-ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings* settings) {
+ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings* settings,
+                    Lag lag) {
     Routing routing(experiment.topology);
     step::WorldStore store(experiment.topology, routing, experiment.network, experiment.flows,
                            experiment.paths, experiment.application.get());
     store.begin();
     step::World& world = store.world();
-    SkippingRun run(experiment, store,
-                    settings != nullptr ? *settings : steady::DetectorSettings{});
+    SkippingRun run(experiment, store, settings != nullptr ? *settings : steady::DetectorSettings{},
+                    lag);
     step::DriverHooks hooks;
     if (settings != nullptr) {
         hooks.on_sample = [&](Tick now) { run.sample(now); };

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/steady/options.h"
 #include "cli/experiment.h"
 #include "core/steady/detector.h"
 
@@ -25,6 +26,7 @@ struct ReplayResult {
 };
 
 /// `settings` null: no detector, no skips. Flows must have start times (no Application).
-ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings* settings);
+ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings* settings,
+                    Lag lag = Lag::flow);
 
 }  // namespace sluice::steady_bench

@@ -8,11 +8,16 @@ usage: report.py WORK [DOCS]    (with DOCS: puts them into DOCS/steady-study.md 
 import csv
 import pathlib
 import re
+import statistics
 import struct
 import sys
 
 LAWS = ["hpcc", "dcqcn", "timely", "dctcp"]
 HALVES = ["tune", "judge"]
+DEFAULT_TOLERANCE = "0.1 (default)"
+# Kinds whose flows all go to one host.
+ONE_PORT = {"pair", "stagger2", "stagger3", "stagger4", "stagger16", "incast8", "incast16",
+            "elephants4"}
 GUARDED = ["rate", "hygra", "inflight", "queue"]
 
 
@@ -63,9 +68,104 @@ def table_detectors(work):
 
 def table_tolerance(work):
     lines = ["| tolerance | mean | p99 | max | time skipped |", "| --- | --- | --- | --- | --- |"]
-    for tolerance in ["0.01", "0.02", "", "0.05", "0.1"]:
+    for tolerance in ["0.01", "0.02", "0.03", "0.05", "", "0.2"]:
         stem = f"open-tolerance{tolerance}" if tolerance else "open-rate"
-        lines.append(summary_row(work, stem, ["tune"], tolerance or "0.03 (default)"))
+        lines.append(summary_row(work, stem, ["tune"], tolerance or DEFAULT_TOLERANCE))
+    return lines
+
+
+def closed_row(work, law, stem, label):
+    """One sweep point of the closed loop on the tuning half."""
+    cases = rows(work, stem, ["tune"], laws=[law])
+    lone = [float(row["mean"]) for row in cases if row["kind"] == "lone"]
+    saved = sum(int(row["hops_packet"]) for row in cases) / sum(
+        int(row["hops_skip"]) for row in cases)
+    by_flow = flow_errors(work, stem, ["tune"], [law])
+    return (f"| {law} | {label} | {percent(mean(float(row['mean']) for row in cases))} | "
+            f"{percent(mean(by_flow))} | {percent(quantile(by_flow, 0.99), 1)} | "
+            f"{percent(max(by_flow), 1)} | {percent(mean(lone))}, {percent(max(lone))} | "
+            f"{saved:.2f} |")
+
+
+def table_bars(work):
+    """Closed loop, tuning half: what the default tolerance was chosen by."""
+    lines = ["| law | tolerance | mean of cases | mean of flows | p99 | max | "
+             "lone flows: mean, max | packet-hops divided by |",
+             "| --- |" + " --- |" * 7]
+    for law in LAWS:
+        for tolerance in ["0.03", "0.05", "", "0.2"]:
+            stem = f"closed-tolerance{tolerance}" if tolerance else "closed-rate"
+            lines.append(closed_row(work, law, stem, tolerance or DEFAULT_TOLERANCE))
+        lines.append(closed_row(work, law, "closed-nudge", "none: nudged by a packet"))
+    return lines
+
+
+def table_contended(work):
+    """HPCC's kinds, closed loop, tuning half, by tolerance: what got worse."""
+    sweep = [("0.03", "closed-tolerance0.03"), ("0.05", "closed-tolerance0.05"),
+             (DEFAULT_TOLERANCE, "closed-rate"), ("0.2", "closed-tolerance0.2"),
+             ("nudged by a packet", "closed-nudge")]
+    lines = ["| traffic | " + " | ".join(label for label, _ in sweep) + " |",
+             "| --- |" + " --- |" * len(sweep)]
+    found = {label: rows(work, stem, ["tune"], laws=["hpcc"]) for label, stem in sweep}
+    for kind in dict.fromkeys(row["kind"] for row in found[DEFAULT_TOLERANCE]):
+        cells = []
+        for label, _ in sweep:
+            cases = [row for row in found[label] if row["kind"] == kind]
+            cells.append(f"{percent(mean(float(row['mean']) for row in cases))}, "
+                         f"{percent(mean(float(row['skipped']) for row in cases), 0)}")
+        lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def table_lag(work):
+    """HPCC, tuning half: what earlier skips count for."""
+    runs = [("nothing", "lag-none"), ("in the group", "lag-group"),
+            ("in whatever group (default)", "rate")]
+    kinds = ["stagger2", "stagger3", "stagger4", "stagger16", "uneven4", "elephants4"]
+    lines = ["| skips that count | open loop: mean, time skipped | closed loop: mean | " +
+             " | ".join(kinds) + " |", "| --- |" + " --- |" * (2 + len(kinds))]
+
+    def closed(cases, kind=None):
+        return percent(mean(float(row["mean"]) for row in cases if kind in (None, row["kind"])))
+
+    for label, name in runs:
+        cases = rows(work, f"closed-{name}", ["tune"], laws=["hpcc"])
+        off = mean(flow_errors(work, f"open-{name}", ["tune"], ["hpcc"]))
+        share = skipped(work, f"open-{name}", ["tune"], ["hpcc"])
+        lines.append(
+            f"| {label} | {percent(off)}, {percent(share, 0)} | {closed(cases)} | " +
+            " | ".join(closed(cases, kind) for kind in kinds) + " |")
+    nudged = rows(work, "closed-nudge", ["tune"], laws=["hpcc"])
+    lines.append(f"| nudged by a packet | | {closed(nudged)} | " +
+                 " | ".join(closed(nudged, kind) for kind in kinds) + " |")
+    return lines
+
+
+def table_bias(work):
+    """HPCC, tuning half: signed errors, as a bias is not noise however small it is beside it."""
+    runs = [("0.03", "closed-tolerance0.03"), ("0.05", "closed-tolerance0.05"),
+            (DEFAULT_TOLERANCE, "closed-rate"), ("0.2", "closed-tolerance0.2"),
+            ("default, nothing counts as lag", "closed-lag-none"),
+            ("none: nudged by a packet", "closed-nudge")]
+    lines = ["| tolerance | mean of flows | fastest flow | slowest flow | slowest / fastest |",
+             "| --- | --- | --- | --- | --- |"]
+    for label, stem in runs:
+        by_case = {}
+        for row in rows(work, stem, ["tune"], ".flows", ["hpcc"]):
+            if row["kind"] in ONE_PORT:
+                by_case.setdefault(row["case"], []).append(
+                    (int(row["fct_packet"]), int(row["fct_skip"])))
+        changes = ([], [], [], [])
+        for times in by_case.values():
+            packet, skip = zip(*times)
+            changes[0].append(mean(s / p - 1 for p, s in times))
+            changes[1].append(min(skip) / min(packet) - 1)
+            changes[2].append(max(skip) / max(packet) - 1)
+            changes[3].append(max(skip) / min(skip) / (max(packet) / min(packet)) - 1)
+        cells = [f"{100 * mean(values):+.2f}% +- "
+                 f"{percent(statistics.stdev(values) / len(values) ** 0.5)}" for values in changes]
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -231,7 +331,9 @@ def main():
     report = work / "report"
     report.mkdir(exist_ok=True)
     tables = {"detectors": table_detectors(work), "tolerance": table_tolerance(work),
-              "kinds": table_kinds(work), "distribution": table_distribution(work)}
+              "kinds": table_kinds(work), "distribution": table_distribution(work),
+              "bars": table_bars(work), "contended": table_contended(work),
+              "lag": table_lag(work), "bias": table_bias(work)}
     for name, lines in tables.items():
         (report / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="ascii")
     figures = {}

@@ -3,7 +3,7 @@
 ///
 ///   steady_skip CASES_DIR [--half tune|judge] [--law L] [--kind K] [--metric M] [--theta X]
 ///               [--span TICKS] [--eps-bw X] [--eps-q X] [--tolerance X] [--growth X]
-///               [--flows FILE]
+///               [--lag none|group|flow] [--flows FILE]
 ///
 /// With --nudge TICKS it compares packet mode with itself instead, each flow starting up to that much
 /// later and nothing skipped: what no extrapolation can be expected to beat.
@@ -48,8 +48,8 @@ void run_case(const Options& options, const Case& one, std::ofstream& flows) {
         built.experiment.flows[f].start +=
             uniform_below(1, kNudgeStream, f, static_cast<std::uint32_t>(options.nudge));
     }
-    const ReplayResult other =
-        steady_bench::replay(built.experiment, options.nudge > 0 ? nullptr : &options.settings);
+    const ReplayResult other = steady_bench::replay(
+        built.experiment, options.nudge > 0 ? nullptr : &options.settings, options.lag);
     double mean = 0;
     double worst = 0;
     for (std::size_t f = 0; f < truth.fct.size(); ++f) {

@@ -3,7 +3,8 @@
 /// compared with what was recorded.
 ///
 ///   steady_study CASES_DIR --series DIR [--half H] [--law L] [--kind K] [--metric M] [--theta X]
-///                [--span TICKS] [--tolerance X] [--growth X] [--flows FILE] [--curve FILE]
+///                [--span TICKS] [--tolerance X] [--growth X] [--lag none|group|flow]
+///                [--flows FILE] [--curve FILE]
 ///
 /// Standard output: one row per case for a chain of skips as a controller would make them; after a
 /// skip the series goes on where the recording is then, in local time. `flows`: the same by flow;
@@ -28,6 +29,7 @@ namespace {
 using namespace sluice;
 using steady_bench::Case;
 using steady_bench::FlowSample;
+using steady_bench::Lag;
 using steady_bench::Options;
 using steady_bench::Series;
 
@@ -36,9 +38,11 @@ constexpr Tick kBetweenCurvePoints = 10;  // base round trips
 
 class Replay {
   public:
-    Replay(const Series& series, const steady::DetectorSettings& settings)
+    Replay(const Series& series, const steady::DetectorSettings& settings, Lag lag)
         : series_(series),
+          lag_(lag),
           detector_(steady::make_detector(settings)),
+          flow_skipped_(series.flows.size(), 0),
           error_(series.flows.size(), 0) {
         facts_.congestion = series.congestion;
         facts_.payload = series.payload;
@@ -58,7 +62,8 @@ class Replay {
                 continue;
             }
             const std::size_t end = sample_at(series_.times[i] + verdict.longest_skip, i);
-            if (series_.times[end] - series_.times[i] < kShortestSkip * facts_.base_rtt) {
+            const Tick skip = series_.times[end] - series_.times[i];
+            if (skip < kShortestSkip * facts_.base_rtt) {
                 continue;
             }
             for (std::size_t k = 0; k < count(i); ++k) {
@@ -67,12 +72,12 @@ class Replay {
                 error_[from.flow] += off(from, to, verdict.rate[k]);
                 offset_progress_[k] += to.reading.progress - from.reading.progress;
                 offset_acked_[k] += to.reading.acked - from.reading.acked;
+                flow_skipped_[from.flow] += skip;
             }
-            const Tick skip = series_.times[end] - series_.times[i];
             offset_ += skip;
             skipped_ += skip;
             ++skips_;
-            detector_->resumed(skip);
+            detector_->resumed(lag_ == Lag::none ? 0 : skip);
             i = end;  // which stands where i stood
         }
     }
@@ -164,11 +169,28 @@ class Replay {
                static_cast<double>(to.reading.acked - from.reading.acked);
     }
 
+    /// On a star flows share a port that have a host in common, at the same end.
+    std::size_t sharing(std::size_t i) const {
+        std::map<NodeId, std::size_t> from;
+        std::map<NodeId, std::size_t> to;
+        std::size_t most = 0;
+        for (std::size_t k = 0; k < count(i); ++k) {
+            const steady_bench::FlowRecord& flow = series_.flows[at(i, k).flow];
+            most = std::max({most, ++from[flow.src], ++to[flow.dst]});
+        }
+        return most;
+    }
+
     void feed(std::size_t i) {
         if (i == 0 || !same(i - 1, i)) {
             steady::GroupFacts facts = facts_;
             facts.flows = count(i);
             facts.ports = series_.ports.size();
+            for (std::size_t k = 0; k < count(i); ++k) {
+                facts.lag =
+                    std::max(facts.lag, lag_ == Lag::flow ? flow_skipped_[at(i, k).flow] : 0);
+            }
+            facts.sharing = sharing(i);
             detector_->reset(facts);
             offset_progress_.assign(count(i), 0);
             offset_acked_.assign(count(i), 0);
@@ -186,6 +208,7 @@ class Replay {
     }
 
     const Series& series_;
+    Lag lag_;
     std::unique_ptr<steady::Detector> detector_;
     steady::GroupFacts facts_;
     std::vector<std::size_t> epoch_end_;
@@ -193,6 +216,7 @@ class Replay {
     std::vector<std::int64_t> queues_;
     std::vector<Tick> offset_progress_;  ///< skipped so far in this epoch, by the group's order
     std::vector<std::int64_t> offset_acked_;
+    std::vector<Tick> flow_skipped_;  ///< by flow
     Tick offset_ = 0;
     Tick skipped_ = 0;
     std::uint64_t skips_ = 0;
@@ -202,7 +226,7 @@ class Replay {
 void study_case(const Options& options, const Case& one, std::ofstream& flows,
                 std::ofstream& curve) {
     const Series series = steady_bench::read_series(options.series + "/" + one.name + ".series");
-    Replay replay(series, options.settings);
+    Replay replay(series, options.settings, options.lag);
     replay.chain();
     double mean = 0;
     double worst = 0;
@@ -220,7 +244,7 @@ void study_case(const Options& options, const Case& one, std::ofstream& flows,
                 static_cast<double>(replay.skipped()) / static_cast<double>(replay.length()),
                 static_cast<unsigned long long>(replay.skips()));
     if (curve.is_open()) {
-        Replay(series, options.settings).curve(one, curve);
+        Replay(series, options.settings, options.lag).curve(one, curve);
     }
 }
 

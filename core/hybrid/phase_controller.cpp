@@ -257,10 +257,31 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.queue_ports.erase(std::unique(state.queue_ports.begin(), state.queue_ports.end()),
                             state.queue_ports.end());
     facts.ports = state.queue_ports.size();
+    facts.sharing = sharing(state);
     state.queues.resize(state.queue_ports.size());
     state.rtt = facts.base_rtt;
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
     state.detector->reset(facts);
+}
+
+/// The most flows of a group whose data packets leave by one port.
+std::size_t PhaseController::sharing(const State& state) {
+    double most = 0;
+    const auto each = [&](auto&& visit) {
+        for (const FlowId flow : state.group.flows) {
+            for (const PortId port : *engine_.tracks(flow).data) {
+                visit(port);
+            }
+        }
+    };
+    each([&](PortId port) {
+        if (load_.size() <= port) {
+            load_.resize(port + 1, 0);
+        }
+        most = std::max(most, ++load_[port]);
+    });
+    each([&](PortId port) { load_[port] = 0; });
+    return static_cast<std::size_t>(most);
 }
 
 void PhaseController::sample(State& state, Tick at) {
@@ -495,6 +516,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
         state.carry[i] +=
             state.rate[i] * static_cast<double>(dt) - static_cast<double>(state.packets[i]);
     }
+    engine_.settle(state.group);
     for (const NodeId host : state.group.hosts) {
         paused_by_[host] = kNone;
     }

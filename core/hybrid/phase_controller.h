@@ -76,6 +76,7 @@ class PhaseController : public step::Supervisor {
     void set_cut(State& state, Tick at);
     void look(State& state, Tick at);
     void rebuild(State& state, Tick at);
+    std::size_t sharing(const State& state);
     void sample(State& state, Tick at);
     bool plan(State& state, const steady::Verdict& verdict, Tick at);
     /// HyGra's rates in place of the measured ones (eq. 2-3).

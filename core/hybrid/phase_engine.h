@@ -59,6 +59,8 @@ class PhaseEngine {
     virtual void advance(FlowId flow, std::int64_t packets) = 0;
     /// Counts `packets` data packets of the flow, and their ACKs, as sent by the ports of its path.
     virtual void account(FlowId flow, std::int64_t packets) = 0;
+    /// After account() of all flows of a skip: what ports tell packets agrees with what they sent.
+    virtual void settle(const Group& group) = 0;
     /// Takes the data packets out of the group's switch queues: they count as delivered. Returns
     /// their payload bytes.
     virtual std::int64_t empty_queues(const Group& group, Tick now) = 0;

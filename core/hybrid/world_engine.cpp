@@ -152,6 +152,12 @@ void WorldEngine::account(FlowId flow, std::int64_t packets) {
     }
 }
 
+void WorldEngine::settle(const Group& group) {
+    for (const PortId port : group.ports) {
+        store_.settle_skipped(port);
+    }
+}
+
 std::int64_t WorldEngine::empty_queues(const Group& group, Tick now) {
     step::World& world = store_.world();
     std::vector<std::pair<FlowId, std::uint32_t>> removed;

@@ -35,6 +35,7 @@ class WorldEngine : public PhaseEngine {
     void shift(const Group& group, Tick dt) override;
     void advance(FlowId flow, std::int64_t packets) override;
     void account(FlowId flow, std::int64_t packets) override;
+    void settle(const Group& group) override;
     std::int64_t empty_queues(const Group& group, Tick now) override;
 
     Tick next_call(NodeId host) const override;

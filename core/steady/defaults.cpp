@@ -17,6 +17,13 @@ constexpr double kSwings = 8;
 /// DCQCN: increase timers in a swing.
 constexpr Tick kRecoverySteps = 5;
 
+/// Error of a flow's bytes that a trend may cause. A flow whose data share no port is pulled back to
+/// where its law holds it: what looks like a trend is noise. Where flows share one, what they have
+/// of it wanders or converges, a skip holds that up, and errors of all skips point one way
+/// (docs/steady-study.md).
+constexpr double kAloneTolerance = 0.1;
+constexpr double kSharedTolerance = 0.01;
+
 double flows_of(const GroupFacts& facts) {
     return static_cast<double>(std::max<std::size_t>(facts.flows, 1));
 }
@@ -78,7 +85,7 @@ DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& fa
     const double bdp_bytes = bdp_packets(facts) * static_cast<double>(facts.payload);
     fill(full.eps_q, full.theta * bdp_bytes + 4 * static_cast<double>(facts.payload));
     fill(full.stable_rounds, 3);
-    fill(full.tolerance, 0.1);
+    fill(full.tolerance, facts.sharing > 1 ? kSharedTolerance : kAloneTolerance);
     fill(full.growth, 32.0);
     return full;
 }

@@ -37,7 +37,8 @@ struct GroupFacts {
     std::int64_t payload = 1000;  ///< bytes of a full packet
     std::size_t flows = 0;
     std::size_t ports = 0;
-    Tick lag = 0;  ///< the most that a flow of it has skipped so far, in whatever group
+    std::size_t sharing = 1;  ///< most flows whose data packets leave by one port
+    Tick lag = 0;             ///< the most that a flow of it has skipped so far, in whatever group
 };
 
 /// What a detector concludes.

@@ -600,6 +600,16 @@ void WorldStore::add_skipped(PortId port, std::int64_t packets, std::int64_t byt
     skipped_[port].bytes += bytes;
 }
 
+void WorldStore::settle_skipped(PortId port) {
+    if (skipped_.empty()) {
+        return;
+    }
+    const std::int64_t part =
+        skipped_[port].bytes % static_cast<std::int64_t>(world_.int_units.bytes_unit);
+    skipped_[port].bytes -= part;
+    egress_[port].tx_bytes += part;
+}
+
 std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
     std::vector<PortStatistics> all(egress_.size());
     for (std::size_t p = 0; p < egress_.size(); ++p) {

@@ -48,6 +48,11 @@ class WorldStore {
     /// Frames that skipped time would have put on the wire of `port`: part of its statistics, not of
     /// the executed packet-hops.
     void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);
+    /// Once for a port after all that one skip adds to it: its byte counter, as INT tells it, gets
+    /// what is left of the skipped bytes beyond whole INT units. HPCC follows the busiest of several
+    /// truncated counters, so where they stand within a unit moves a lone flow's rate by percents;
+    /// so they stand where they would without the skip. Records see at most one unit too much, once.
+    void settle_skipped(PortId port);
 
     /// Makes room for cells 0 .. count-1, count >= node_count. Cell n, n < node_count, is node n's.
     void resize_cells(std::uint32_t count);

@@ -67,6 +67,9 @@ class Hybrid(CliTest):
                 self.succeed("run", *common, "--mode", "packet", "--out", "packet")
                 self.succeed("run", *common, "--mode", "hybrid", "--no-skip", "--out", "hybrid")
                 self.assertEqual(self.flows("packet"), self.flows("hybrid"))
+                if not stop:
+                    self.assertEqual((self.folder / "packet/ports.csv").read_bytes(),
+                                     (self.folder / "hybrid/ports.csv").read_bytes())
                 self.assertGreater(len(self.rows("packet/flows.csv")), 0)
                 self.assertEqual(self.summary("hybrid")["skips"], 0)
 

@@ -66,6 +66,15 @@ TEST_CASE("steady defaults: a span covers round trips, timers and eight swings")
     CHECK(resolved({}, group(congestion::Law::dcqcn, 4)).span == 12 * kMillisecond);
 }
 
+TEST_CASE("steady defaults: what a skip may cost and how long a first one is") {
+    // The study's tuning half chose both, for every law.
+    for (const congestion::Law law : {congestion::Law::none, congestion::Law::hpcc,
+                                      congestion::Law::dcqcn, congestion::Law::dctcp}) {
+        CHECK(resolved({}, group(law, 4)).tolerance == doctest::Approx(0.1));
+        CHECK(resolved({}, group(law, 4)).growth == doctest::Approx(32));
+    }
+}
+
 TEST_CASE("steady defaults: what is given stays") {
     DetectorSettings given;
     given.theta = 0.2;
