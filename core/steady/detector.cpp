@@ -18,7 +18,7 @@ constexpr double kMeanErrors = 1;
 /// Round trips, queues included, that a span covers.
 constexpr Tick kRoundTrips = 4;
 /// Bytes in flight may move by this part of their mean while a skip lasts: what fills a queue ends
-/// in marks, pauses or drops, however flat the rates are.
+/// in marks, pauses or drops, however flat the rates are. By a larger tolerance, if one is given.
 constexpr double kFlightRange = 0.3;
 /// Base round trips that a skip must be worth, and that a probe lasts.
 constexpr Tick kShortestSkip = 4;
@@ -175,7 +175,8 @@ class GuardedDetector final : public Detector {
             return 0;
         }
         const double flight_drift = (std::abs(flight.change) + flight.change_error) / span;
-        const double flight_room = kFlightRange * flight.mean + static_cast<double>(facts_.payload);
+        const double flight_room = std::max(kFlightRange, settings_.tolerance) * flight.mean +
+                                   static_cast<double>(facts_.payload);
         if (flight_drift * kUnlimited > flight_room) {
             skip = std::min(skip, flight_room / flight_drift);
         }

@@ -320,6 +320,7 @@ TEST_CASE("steady detector: settings switch the guards off") {
     bare.growth = 1e9;
     Feed feed(group(congestion::Law::dcqcn, 1), bare);
     feed.rate = [](std::size_t, int t) { return 40 + 0.05 * t; };
+    feed.flight = [](std::size_t, int t) { return 10'000 + 60.0 * t; };
     CHECK(feed.until_steady(17) == 17);
     CHECK(feed.skip_us() > 1e6);
 }
