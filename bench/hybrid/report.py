@@ -2,6 +2,7 @@
 """Tables of the study, from the runs that are there: results.json and tables.md."""
 
 import json
+import re
 import statistics
 
 import cases
@@ -85,14 +86,28 @@ class Cache:
         self.path.write_text(json.dumps(self.new))
 
 
+def newest_program(out):
+    """The program of the latest hybrid mode run: its runs only are in the tables."""
+    stamps = sorted(out.glob("*/*/hybrid/stamp.json"), key=lambda path: path.stat().st_mtime)
+    return json.loads(stamps[-1].read_text())["program"] if stamps else None
+
+
 def write(out):
-    """Reads every run under `out`, writes results.json and tables.md, returns the results."""
+    """Reads every run under `out`, writes results.json and tables.md, returns the results. Hybrid
+    mode's runs are left out if another program than the latest one made them."""
+    newest = newest_program(out)
+
+    def counts(folder, run):
+        path = folder / run.name / "stamp.json"
+        return path.exists() and (run.mode != "hybrid" or
+                                  json.loads(path.read_text())["program"] == newest)
+
     cache, results = Cache(out / "rows.json"), []
     for scenario in cases.SCENARIOS:
         for law in scenario.laws:
             folder = out / scenario.name / law
             there = [run for run in cases.runs_of(scenario, law)
-                     if (folder / run.name / "costs.json").exists()]
+                     if counts(folder, run)]
             stamp = [[run.name, (folder / run.name / "costs.json").stat().st_mtime]
                      for run in there]
 
@@ -251,11 +266,25 @@ def phases_table(results):
     return table(["scenario", "law", "phases: share of flow time (count)"], lines)
 
 
+TABLES = {"cost": ("Cost", costs_table), "error": ("Error and floor", errors_table),
+          "class": ("By class", classes_table), "settings": ("Settings", settings_table),
+          "large": ("Too large for packet mode", large_table), "phases": ("Phases", phases_table)}
+
+
 def markdown(results):
     versions = sorted({row["version"] for result in results for row in result["rows"].values()})
     parts = ["Versions: " + ", ".join(versions)]
-    for title, make in (("Cost", costs_table), ("Error and floor", errors_table),
-                        ("By class", classes_table), ("Settings", settings_table),
-                        ("Too large for packet mode", large_table), ("Phases", phases_table)):
-        parts.append(f"### {title}\n\n{make(results)}")
+    parts += [f"### {title}\n\n{make(results)}" for title, make in TABLES.values()]
     return "\n\n".join(parts) + "\n"
+
+
+def publish(results):
+    """Renews the tables of the documentation, between `<!-- table hybrid-NAME -->` and
+    `<!-- end -->`."""
+    for name in ("fidelity.md", "performance.md"):
+        page = cases.PROJECT / "docs" / name
+        text = re.sub(
+            r"(<!-- table hybrid-(\w+) -->\n).*?(<!-- end -->)",
+            lambda match: match[1] + TABLES[match[2]][1](results) + "\n" + match[3],
+            page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        page.write_text(text, encoding="utf-8")

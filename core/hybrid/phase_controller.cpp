@@ -125,11 +125,9 @@ void PhaseController::at_cut(Tick at) {
     run_calls(at);
 }
 
-void PhaseController::before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) {
+void PhaseController::before_entry(FlowId /*flow*/, const std::vector<PartitionId>& touched,
+                                   Tick now) {
     ++statistics_.entries;
-    if (engine_.active(flow)) {
-        quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
-    }
     const auto disturb = [&](std::uint32_t id) {
         if (id < groups_.size() && groups_[id] != nullptr && groups_[id]->skipping) {
             skip_back(*groups_[id], now, PhaseEnd::flow_entered);
@@ -143,7 +141,10 @@ void PhaseController::before_entry(FlowId flow, const std::vector<PartitionId>& 
     }
 }
 
-void PhaseController::after_entry(FlowId /*flow*/, const PartitionSet::Entry& entry, Tick now) {
+void PhaseController::after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) {
+    if (engine_.active(flow)) {
+        quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
+    }
     statistics_.merges += entry.absorbed.size();
     statistics_.most_partitions = std::max(statistics_.most_partitions, partitions_.set().count());
     statistics_.largest_partition =

@@ -35,6 +35,7 @@ class PhaseEngine {
     // What it shows.
     virtual bool active(FlowId flow) const = 0;
     virtual const congestion::Parameters& law() const = 0;
+    /// Of the flow's own path, without queues; of active flows that have entered their partition.
     virtual Tick base_rtt(FlowId flow) const = 0;
     virtual std::int64_t line_rate(FlowId flow) const = 0;  ///< of its NIC, bits/s
     virtual std::int64_t payload() const = 0;               ///< bytes of a full packet

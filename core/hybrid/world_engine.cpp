@@ -57,7 +57,19 @@ bool WorldEngine::active(FlowId flow) const { return store_.world().sender_of[fl
 
 const congestion::Parameters& WorldEngine::law() const { return store_.world().config->congestion; }
 
-Tick WorldEngine::base_rtt(FlowId flow) const { return sender(flow).cc.base_rtt; }
+Tick WorldEngine::base_rtt(FlowId flow) const {
+    const step::World& world = store_.world();
+    const FlowTracks way = tracks(flow);
+    Tick trip = 0;
+    for (const PortId port : *way.data) {
+        trip += world.egress[port].delay + world.egress[port].serialization[data_bytes()];
+    }
+    for (const PortId port : *way.acks) {
+        trip +=
+            world.egress[port].delay + world.egress[port].serialization[world.config->format.ack];
+    }
+    return way.data->empty() ? sender(flow).cc.base_rtt : trip;
+}
 
 std::int64_t WorldEngine::line_rate(FlowId flow) const { return sender(flow).cc.line_rate; }
 
