@@ -50,7 +50,7 @@ class PhaseEngine {
     /// Full packets not sent yet, but for the last one; negative if something is to be sent again.
     virtual std::int64_t unsent_packets(FlowId flow) const = 0;
     /// False while something holds that no steady phase may hide: a paused class, a sprayed flow,
-    /// a foreign model on a cable.
+    /// a cable that loses packets, a foreign model on a cable.
     virtual bool may_skip(const Group& group) const = 0;
 
     // What can be done to it.

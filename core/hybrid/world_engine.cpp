@@ -128,7 +128,8 @@ bool WorldEngine::may_skip(const Group& group) const {
     return std::all_of(group.ports.begin(), group.ports.end(), [&](PortId port) {
         const NodeId node = store_.topology().node_of(port);
         return world.egress[port].paused == 0 && world.ingress[port].paused == 0 &&
-               world.egress[port].up && (foreign_.empty() || !foreign_[node]);
+               world.ingress[port].loss == 0 && world.egress[port].up &&
+               (foreign_.empty() || !foreign_[node]);
     });
 }
 

@@ -86,7 +86,8 @@ struct RunWriter::Impl {
         totals.flows = flows.size();
         for (const FlowSpec& flow : flows) {
             totals.bytes += flow.size;
-            first_planned_start = std::min(first_planned_start, flow.start);
+            // Flows that an application starts have no planned start: then time counts from 0.
+            count_from = std::min(count_from, flow.start == kNever ? 0 : flow.start);
         }
         last_flush = Clock::now();
     }
@@ -165,8 +166,8 @@ struct RunWriter::Impl {
     std::unique_ptr<OutputFile> fct;
     std::vector<std::unique_ptr<OutputFile>> others;
     FlowTotals totals;
-    Tick first_planned_start = kNever;
-    std::vector<bool> named;  ///< processes of the trace, by node
+    Tick count_from = kNever;  ///< utilization's time
+    std::vector<bool> named;   ///< processes of the trace, by node
     Clock::time_point last_flush;
     bool finished = false;
 };
@@ -174,9 +175,7 @@ struct RunWriter::Impl {
 void RunWriter::Impl::write_ports(const RunOutcome& outcome) {
     *port_rows << "port,node,kind,interface,peer,rate_bps,tx_bytes,tx_packets,utilization,"
                   "max_queue_bytes,ecn_marks,drops,pauses_sent,paused_ps\n";
-    // Flows that an application starts have no planned start: then time counts from 0.
-    const Tick from = first_planned_start == kNever ? 0 : first_planned_start;
-    const Tick span = std::max<Tick>(outcome.simulated - from, 0);
+    const Tick span = std::max<Tick>(outcome.simulated - count_from, 0);
     const bool packets = moves_packets(info.mode);
     for (PortId port = 0; port < outcome.ports.size(); ++port) {
         const PortStatistics& counts = outcome.ports[port];

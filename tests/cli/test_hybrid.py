@@ -138,9 +138,9 @@ class Hybrid(CliTest):
         self.assertNotEqual(self.flows("rates=measured"), self.flows("rates=maxmin"))
 
     def test_emptied_queues_are_in_the_phases_too(self):
-        self.write("scenario.toml", LONG)
+        self.write("scenario.toml", ENDS)
         self.succeed("run", "scenario.toml", "--mode", "hybrid", "--out", "out", "--quiet",
-                     "--set", 'phases.restore="empty"', "--set", 'congestion.law="dctcp"')
+                     "--set", 'phases.restore="empty"', "--set", 'congestion.law="none"')
         self.assertGreater(self.summary("out")["skips"], 0)
         self.assertEqual(sum(int(row["bytes_skipped"]) for row in self.rows("out/phases.csv")),
                          self.summary("out")["bytes_skipped"])
@@ -153,10 +153,17 @@ class Hybrid(CliTest):
                          "--set", f'phases.rates="{rates}"')
             self.assertEqual(self.summary(rates)["skips"], 0)
 
+    def test_a_cable_that_loses_packets_is_not_skipped(self):
+        self.write("scenario.toml", LONG)
+        for mode in ("packet", "hybrid"):
+            self.succeed("run", "scenario.toml", "--mode", mode, "--out", mode, "--quiet",
+                         "--set", "topology.loss=0.0001")
+        self.assertEqual(self.flows("packet"), self.flows("hybrid"))
+
     def test_the_end_of_a_run_is_packet_modes(self):
         # Time-outs of flows that finished long ago are still noted when the last one finishes.
         self.write("scenario.toml", ENDS)
-        for stop in (None, "3ms", "6ms"):
+        for stop in (None, "3ms", "3900us"):
             with self.subTest(stop):
                 sets = ["--set", f'stop="{stop}"'] if stop else []
                 outputs = {}

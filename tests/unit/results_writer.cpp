@@ -123,6 +123,12 @@ TEST_CASE("unit.results.ports_csv_counts_utilization_from_the_first_start") {
           std::string::npos);
     // Port 2 and 3 are the switch's, in the order of its links.
     CHECK(ports.find("\n3,2,switch,2,1,") != std::string::npos);
+
+    // Beside a job, whose flows have no planned start, time counts from 0: 5 us.
+    f.flows.push_back({0, 1, 1000, kNever, 10002, 100, 3});
+    RunWriter beside_a_job(scratch / "job", f.info, f.topology, f.flows);
+    beside_a_job.finish(f.outcome());
+    CHECK(read(scratch / "job/ports.csv").find(",25000,0,0.400000,") != std::string::npos);
 }
 
 TEST_CASE("unit.results.summary_has_every_key_and_nearest_rank_percentiles") {
