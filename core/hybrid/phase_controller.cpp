@@ -37,6 +37,7 @@ struct PhaseController::State {
     std::vector<std::int64_t> queues;
     Tick skipped = 0;  ///< since the detector was reset
     Tick rtt = 0;
+    Tick last_progress = 0;  ///< of any flow, as of the last look
 
     bool skipping = false;
     Tick until = 0;
@@ -261,6 +262,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     facts.sharing = sharing(state);
     state.queues.resize(state.queue_ports.size());
     state.rtt = facts.base_rtt;
+    state.last_progress = 0;
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
     state.detector->reset(facts);
 }
@@ -285,6 +287,25 @@ std::size_t PhaseController::sharing(const State& state) {
     return static_cast<std::size_t>(most);
 }
 
+/// A group of which nothing was acknowledged since the last look (time-outs run, or a pause): it is
+/// looked at again after half as long as it has stood already, and then from the start.
+bool PhaseController::stands_still(State& state, Tick at) {
+    Tick last = 0;
+    for (const steady::FlowReading& reading : state.readings) {
+        last = std::max(last, reading.progress);
+    }
+    const bool still = last <= state.last_progress;
+    state.last_progress = last;
+    const Tick stood = at - state.skipped - last;
+    if (!still || stood <= 2 * state.rtt) {
+        return false;
+    }
+    state.dirty = true;
+    state.changed = at;
+    set_cut(state, next_on_grid(at + std::max(stood / 2, quiet_time_), state.period));
+    return true;
+}
+
 void PhaseController::sample(State& state, Tick at) {
     set_cut(state, next_on_grid(at, state.period));
     if (state.group.flows.empty()) {
@@ -297,6 +318,9 @@ void PhaseController::sample(State& state, Tick at) {
     }
     for (std::size_t i = 0; i < state.queue_ports.size(); ++i) {
         state.queues[i] = engine_.queue_bytes(state.queue_ports[i]);
+    }
+    if (stands_still(state, at)) {
+        return;
     }
     state.detector->add(at - state.skipped, state.readings, state.queues);
     const steady::Verdict verdict = state.detector->judge();

@@ -78,6 +78,7 @@ class PhaseController : public step::Supervisor {
     void rebuild(State& state, Tick at);
     std::size_t sharing(const State& state);
     void sample(State& state, Tick at);
+    bool stands_still(State& state, Tick at);
     bool plan(State& state, const steady::Verdict& verdict, Tick at);
     /// HyGra's rates in place of the measured ones (eq. 2-3).
     void share_max_min(State& state);

@@ -93,10 +93,16 @@ DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& fa
 Tick sampling_period(const GroupFacts& facts) {
     constexpr Tick kSamplesPerRoundTrip = 4;
     constexpr std::int64_t kPackets = 4;
+    // In a crowd packets are counted at a flow's share of a port: looking more often than a flow
+    // sends would cost more than simulating what it sends.
+    constexpr std::size_t kCrowd = 16;
     Tick packet = 0;
     if (facts.line_rate > 0) {
         packet =
             serialization_time(facts.payload, Rate{facts.line_rate}, Arithmetic::exact) * kPackets;
+    }
+    if (facts.sharing > kCrowd) {
+        packet *= static_cast<Tick>(facts.sharing);
     }
     return std::max({facts.base_rtt / kSamplesPerRoundTrip, packet, Tick{kNanosecond}});
 }
