@@ -13,7 +13,7 @@
 #include "cli/estimate.h"
 #include "cli/experiment.h"
 #include "core/config/scenario.h"
-#include "workloads/job_application.h"
+#include "workloads/job/job_application.h"
 
 namespace sluice {
 

@@ -5,11 +5,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace sluice {
+
+/// A sub-command: its place in the command line, and what it does when it was typed. Each lives in
+/// a file of its own that knows its options; main.cpp lists them.
+struct Command {
+    CLI::App* app = nullptr;
+    std::function<int()> run;
+};
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitBadInput = 2;

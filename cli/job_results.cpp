@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "workloads/job_report.h"
+#include "workloads/job/job_report.h"
 
 namespace sluice {
 

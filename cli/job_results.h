@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/results/run_writer.h"
-#include "workloads/job_application.h"
+#include "workloads/job/job_application.h"
 
 namespace sluice {
 

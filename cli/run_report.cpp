@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "cli/progress.h"
-#include "workloads/job_report.h"
+#include "workloads/job/job_report.h"
 
 namespace sluice {
 

@@ -6,8 +6,8 @@
 #include "cli/progress.h"
 #include "cli/workload_part.h"
 #include "core/error.h"
-#include "workloads/collectives.h"
-#include "workloads/workload.h"
+#include "workloads/collective/collectives.h"
+#include "workloads/job/workload.h"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@
 
 #include "core/config/scenario.h"
 #include "core/flow/flow.h"
-#include "workloads/job_application.h"
+#include "workloads/job/job_application.h"
 
 namespace sluice {
 

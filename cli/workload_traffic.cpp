@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// [workload] type = "poisson", "permutation", "incast", "ring": generated flows with start times.
-#include <filesystem>
-
 #include <fmt/core.h>
 
+#include "cli/data_folders.h"
 #include "cli/progress.h"
 #include "cli/workload_part.h"
 #include "core/config/scenario_network.h"
-#include "workloads/flow_size_cdf.h"
-#include "workloads/traffic.h"
+#include "workloads/traffic/flow_size_cdf.h"
+#include "workloads/traffic/traffic.h"
 
 namespace sluice {
 
 namespace {
 
 constexpr Bytes kLargest{std::int64_t{1} << 50};
-
-/// Where distributions known by name live: beside an installed program, else in the source tree.
-std::vector<std::string> cdf_folders(const Scenario& scenario) {
-    namespace fs = std::filesystem;
-    std::vector<std::string> folders;
-    const std::string own = fs::path(scenario.path).parent_path().string();
-    if (!own.empty()) folders.push_back(own);
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    if (!error) {
-        folders.push_back((program.parent_path().parent_path() / "share/sluice/cdf").string());
-    }
-    folders.emplace_back(SLUICE_CDF_DIR);
-    return folders;
-}
 
 MakeWorkload read_poisson(ConfigSection& section, const Scenario& scenario) {
     const std::string name = section.text("cdf", std::nullopt);
@@ -40,7 +24,7 @@ MakeWorkload read_poisson(ConfigSection& section, const Scenario& scenario) {
     traffic.duration = section.time("duration", traffic.duration, kPicosecond);
     traffic.seed = scenario.network.seed;
     return [=, &scenario] {
-        const FlowSizeCdf sizes = FlowSizeCdf::find(scenario.resolve(name), cdf_folders(scenario));
+        const FlowSizeCdf sizes = FlowSizeCdf::find(scenario.resolve(name), data_folders("cdf", scenario.path));
         WorkloadPart part;
         part.flows = poisson_traffic(scenario.topology.hosts(), sizes, traffic);
         part.flow_class = "poisson";

@@ -4,7 +4,7 @@
 
 #include "cli/workload_part.h"
 #include "core/error.h"
-#include "workloads/training.h"
+#include "workloads/training/training.h"
 
 namespace sluice {
 

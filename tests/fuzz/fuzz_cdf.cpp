@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "workloads/flow_size_cdf.h"
+#include "workloads/traffic/flow_size_cdf.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer calls.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

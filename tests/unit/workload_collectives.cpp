@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 #include "tests/unit/workload_fake_engine.h"
-#include "workloads/collectives.h"
-#include "workloads/job_report.h"
-#include "workloads/workload.h"
+#include "workloads/collective/collectives.h"
+#include "workloads/job/job_report.h"
+#include "workloads/job/workload.h"
 
 using namespace sluice;
 

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "tests/unit/error_of.h"
-#include "workloads/job_graph.h"
+#include "workloads/job/job_graph.h"
 
 using namespace sluice;
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "workloads/gpu.h"
-#include "workloads/model.h"
+#include "workloads/model/gpu.h"
+#include "workloads/model/model.h"
 
 using namespace sluice;
 

@@ -10,14 +10,14 @@
 
 #include "core/error.h"
 #include "tests/unit/workload_fake_engine.h"
-#include "workloads/flow_size_cdf.h"
-#include "workloads/traffic.h"
+#include "workloads/traffic/flow_size_cdf.h"
+#include "workloads/traffic/traffic.h"
 
 using namespace sluice;
 
 namespace {
 
-const std::string kData = std::string(SLUICE_SOURCE_DIR) + "/workloads/data";
+const std::string kData = std::string(SLUICE_SOURCE_DIR) + "/workloads/data/cdf";
 
 std::string parse_error(const std::string& text) {
     try {

@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 #include "tests/unit/workload_fake_engine.h"
-#include "workloads/job_report.h"
-#include "workloads/pipeline.h"
-#include "workloads/training.h"
+#include "workloads/job/job_report.h"
+#include "workloads/training/pipeline.h"
+#include "workloads/training/training.h"
 
 using namespace sluice;
 

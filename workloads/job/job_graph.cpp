@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/job_graph.h"
+#include "workloads/job/job_graph.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/config/quantity.h"
 #include "core/error.h"
@@ -11,9 +12,10 @@ namespace sluice {
 
 namespace {
 
-constexpr std::array<const char*, 6> kKindNames = {"compute", "delay",  "send",
-                                                   "recv",    "signal", "await"};
-constexpr std::array<const char*, 6> kClassNames = {"compute", "TP", "DP", "PP", "EP", "other"};
+constexpr std::array<const char*, 10> kKindNames = {"compute", "delay", "send", "recv",    "signal",
+                                                    "await",   "meet",  "task", "acquire", "release"};
+constexpr std::array<const char*, 8> kClassNames = {"compute", "TP", "DP",        "PP",
+                                                    "EP",      "CP", "embedding", "other"};
 
 /// Turns counts in begin[1..] into offsets.
 void accumulate(std::vector<std::uint32_t>& begin) {
@@ -79,6 +81,45 @@ OpId JobGraph::add_delay(RankId rank, Tick duration, Label label) {
     return add(OpKind::delay, rank, duration, kNone, label);
 }
 
+OpId JobGraph::add_task(RankId rank, ResourceId resource, Tick duration, Label label) {
+    take_resource(resource);
+    return add(OpKind::task, rank, duration, resource, label);
+}
+
+OpId JobGraph::add_acquire(RankId rank, ResourceId resource, Label label) {
+    take_resource(resource);
+    return add(OpKind::acquire, rank, 0, resource, label);
+}
+
+OpId JobGraph::add_release(RankId rank, ResourceId resource, Label label) {
+    take_resource(resource);
+    return add(OpKind::release, rank, 0, resource, label);
+}
+
+void JobGraph::take_resource(ResourceId resource) {
+    if (resource >= kMostResources) {
+        throw ConfigError("resource " + std::to_string(resource) + " of a rank: allowed are 0 to " +
+                          std::to_string(kMostResources - 1));
+    }
+    resources_ = std::max(resources_, resource + 1);
+}
+
+OpId JobGraph::add_meet(const std::vector<RankId>& ranks, Tick duration, Label label) {
+    if (ranks.empty()) throw InternalError("a meeting of no ranks");
+    std::vector<RankId> sorted = ranks;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) {
+        throw ConfigError("\"" + names_[label.name] + "\" lists rank " + std::to_string(*twice) +
+                          " twice: members must differ");
+    }
+    const auto meeting = static_cast<std::uint32_t>(meetings_.size());
+    const auto first = static_cast<OpId>(op_count());
+    for (const RankId rank : ranks) add(OpKind::meet, rank, duration, meeting, label);
+    meetings_.push_back({first, static_cast<std::uint32_t>(ranks.size())});
+    return first;
+}
+
 JobGraph::Pair JobGraph::add_message(RankId src, RankId dst, std::int64_t bytes, Label label) {
     check_rank(src);
     check_rank(dst);
@@ -110,6 +151,32 @@ void JobGraph::add_dependency(OpId op, OpId on) {
     if (finished_) throw InternalError("dependency added to a finished graph");
     if (on == kNone) return;
     edges_.push_back({op, on});
+}
+
+void JobGraph::scale_compute(RankId rank, double factor) {
+    if (finished_) throw InternalError("compute scaled in a finished graph");
+    check_rank(rank);
+    if (!(factor >= 0 && factor <= 1e6)) {
+        throw ConfigError("the compute of rank " + std::to_string(rank) +
+                          " is scaled by a factor out of range: allowed are 0 to 1e6");
+    }
+    for (OpId op = 0; op < op_count(); ++op) {
+        if (rank_[op] != rank || cls_[op] != OpClass::compute) continue;
+        const double scaled = static_cast<double>(duration_[op]) * factor;
+        if (scaled >= static_cast<double>(kNever)) {
+            throw ConfigError(describe(op) + ", scaled, lasts longer than time does");
+        }
+        duration_[op] = std::llround(scaled);
+    }
+}
+
+void JobGraph::set_overlap_slowdown(std::int64_t millionths) {
+    if (millionths < 0 || millionths > kMostSlowdown) {
+        throw ConfigError("the slow-down of compute by communication is out of range: allowed are "
+                          "0 to " +
+                          std::to_string(kMostSlowdown / 1'000'000));
+    }
+    overlap_slowdown_ = millionths;
 }
 
 void JobGraph::finish() {
@@ -177,37 +244,58 @@ void JobGraph::refuse_cycles() const {
     for (OpId op = 0; op < op_count(); ++op) {
         if (kind_[op] == OpKind::recv || kind_[op] == OpKind::await) ++waiting[op];
     }
+    std::vector<std::uint32_t> absent(meetings_.size());
+    for (std::size_t m = 0; m < meetings_.size(); ++m) absent[m] = meetings_[m].parts;
     std::vector<OpId> ready;
+    // A part of a meeting completes when all parts can start.
+    const auto release = [&](OpId op) {
+        if (kind_[op] != OpKind::meet) {
+            ready.push_back(op);
+        } else if (--absent[target_[op]] == 0) {
+            const Meeting& meeting = meetings_[target_[op]];
+            for (std::uint32_t i = 0; i < meeting.parts; ++i) ready.push_back(meeting.first + i);
+        }
+    };
     for (OpId op = 0; op < op_count(); ++op) {
-        if (waiting[op] == 0) ready.push_back(op);
+        if (waiting[op] == 0) release(op);
     }
+    std::vector<bool> done(op_count(), false);
     std::size_t ordered = 0;
     while (!ready.empty()) {
         const OpId op = ready.back();
         ready.pop_back();
+        done[op] = true;
         ++ordered;
         for (const OpId next : successors(op)) {
-            if (--waiting[next] == 0) ready.push_back(next);
+            if (--waiting[next] == 0) release(next);
         }
         const OpId remote = remote_successor(op);
-        if (remote != kNone && --waiting[remote] == 0) ready.push_back(remote);
+        if (remote != kNone && --waiting[remote] == 0) release(remote);
     }
-    if (ordered < op_count()) throw ConfigError(describe_cycle(waiting));
+    if (ordered < op_count()) throw ConfigError(describe_cycle(find_cycle(waiting, done)));
 }
 
-/// `waiting` > 0 marks operations in, or behind, a cycle. Each has a predecessor of the same kind,
-/// so walking backwards from any of them must run into a cycle.
-std::string JobGraph::describe_cycle(const std::vector<std::uint32_t>& waiting) const {
+/// Every operation that is not done waits for another such one: a dependency, its message or
+/// signal, or a part of its meeting. Walking backwards from any of them must run into a cycle.
+std::vector<OpId> JobGraph::find_cycle(const std::vector<std::uint32_t>& waiting,
+                                       const std::vector<bool>& done) const {
     std::vector<OpId> predecessor(op_count(), kNone);
     OpId at = kNone;
     for (OpId op = 0; op < op_count(); ++op) {
-        if (waiting[op] == 0) continue;
+        if (done[op]) continue;
         at = op;
-        for (const OpId next : successors(op)) {
-            if (waiting[next] != 0) predecessor[next] = op;
-        }
+        for (const OpId next : successors(op)) predecessor[next] = op;
         const OpId remote = remote_successor(op);
-        if (remote != kNone && waiting[remote] != 0) predecessor[remote] = op;
+        if (remote != kNone) predecessor[remote] = op;
+    }
+    for (const Meeting& meeting : meetings_) {
+        OpId missing = kNone;
+        for (OpId op = meeting.first; op < meeting.first + meeting.parts; ++op) {
+            if (waiting[op] != 0) missing = op;
+        }
+        for (OpId op = meeting.first; op < meeting.first + meeting.parts; ++op) {
+            if (waiting[op] == 0) predecessor[op] = missing;
+        }
     }
     std::vector<bool> seen(op_count(), false);
     while (!seen[at]) {
@@ -216,6 +304,10 @@ std::string JobGraph::describe_cycle(const std::vector<std::uint32_t>& waiting) 
     }
     std::vector<OpId> cycle = {at};
     for (OpId op = predecessor[at]; op != at; op = predecessor[op]) cycle.push_back(op);
+    return cycle;
+}
+
+std::string JobGraph::describe_cycle(const std::vector<OpId>& cycle) const {
     std::string text = "the job can never finish, operations wait for each other in a cycle: ";
     constexpr std::size_t kShown = 6;
     for (std::size_t i = 0; i < cycle.size() && i < kShown; ++i) {
@@ -224,7 +316,7 @@ std::string JobGraph::describe_cycle(const std::vector<std::uint32_t>& waiting) 
     if (cycle.size() > kShown) {
         text += "... " + std::to_string(cycle.size() - kShown) + " more ... ";
     }
-    return text + describe(at);
+    return text + describe(cycle.front());
 }
 
 std::vector<FlowSpec> JobGraph::flows(const std::vector<NodeId>& hosts) const {
@@ -243,13 +335,21 @@ std::vector<FlowSpec> JobGraph::flows(const std::vector<NodeId>& hosts) const {
 }
 
 void JobGraph::check_signals(Tick lookahead) const {
+    const auto check = [&](OpId op, const std::string& what, Tick least) {
+        if (duration_[op] >= least) return;
+        throw ConfigError(describe(op) + what + " after " + format_time(duration_[op]) +
+                          ": at least " + format_time(least) +
+                          " is needed, by the least link delay of the network");
+    };
     for (OpId op = 0; op < op_count(); ++op) {
-        if (kind_[op] == OpKind::signal && rank_[op] != rank_[target_[op]] &&
-            duration_[op] < lookahead) {
-            throw ConfigError(describe(op) + " reaches rank " + std::to_string(rank_[target_[op]]) +
-                              " after " + format_time(duration_[op]) + ": at least " +
-                              format_time(lookahead) +
-                              " is needed, the least link delay of the network");
+        if (kind_[op] == OpKind::signal && rank_[op] != rank_[target_[op]]) {
+            check(op, " reaches rank " + std::to_string(rank_[target_[op]]), lookahead);
+        }
+    }
+    for (const Meeting& meeting : meetings_) {
+        if (meeting.parts > 1) {
+            check(meeting.first, " of " + std::to_string(meeting.parts) + " ranks completes",
+                  2 * lookahead);
         }
     }
 }

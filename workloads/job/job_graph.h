@@ -6,11 +6,19 @@
 /// every engine may run ranks independently within its lookahead (docs/architecture.md, locality).
 ///   compute  occupies the rank's one compute stream for its duration. The stream is in order: a
 ///            compute operation also waits for the one added to its rank before it.
+///   task     occupies one of the rank's numbered resources for its duration. Of the operations that
+///            wait for a resource, the one added first is next.
+///   acquire, release  take a resource and give it back: what happens between occupies it.
 ///   delay    takes its duration and occupies nothing; duration 0 joins dependencies.
 ///   send     starts its flow at once; completes with the last ACK.
 ///   recv     completes when its dependencies have and the last in-order byte has arrived; the
 ///            sender does not wait for it (eager, unbounded receive memory).
 ///   signal   completes at once; its await, on any rank, completes no sooner than `delay` later.
+///   meet     an operation of several ranks, one part each (a collective inside a server, computed,
+///            not simulated): all parts complete together, `duration` after the last one started.
+/// Overlap (Multiverse, section 4.1): while a rank communicates, i.e. has a send or a meet that has
+/// started and not completed, its operations of class compute progress more slowly, by the factor
+/// 1 / (1 + overlap_slowdown).
 /// Invariants after finish(): ids are dense, in order of addition; no operation waits for itself
 /// in any number of steps, messages and signals included; successors are in order of addition.
 /// Storage is columns of plain integers, no allocation per operation: 38 bytes per operation and
@@ -34,10 +42,24 @@ using RankId = std::uint32_t;
 using NameId = std::uint32_t;
 using CollectiveId = std::uint32_t;
 
-enum class OpKind : std::uint8_t { compute, delay, send, recv, signal, await };
+using ResourceId = std::uint32_t;
 
-/// What an operation is for: the parallel group whose traffic it is.
-enum class OpClass : std::uint8_t { compute, tp, dp, pp, ep, other };
+enum class OpKind : std::uint8_t {
+    compute,
+    delay,
+    send,
+    recv,
+    signal,
+    await,
+    meet,
+    task,
+    acquire,
+    release,
+};
+
+/// What an operation is for: the parallel group whose traffic it is. `embedding`: the tie of the
+/// first and last pipeline stage's embeddings.
+enum class OpClass : std::uint8_t { compute, tp, dp, pp, ep, cp, embedding, other };
 
 const char* to_string(OpKind kind);
 const char* to_string(OpClass cls);
@@ -72,6 +94,9 @@ struct OpSpan {
 
 class JobGraph {
   public:
+    static constexpr ResourceId kMostResources = 256;
+    static constexpr std::int64_t kMostSlowdown = 100'000'000;
+
     /// A message or a signal: what happens at each end.
     struct Pair {
         OpId from;
@@ -85,12 +110,25 @@ class JobGraph {
     CollectiveId add_collective(const Collective& collective);
     OpId add_compute(RankId rank, Tick duration, Label label);
     OpId add_delay(RankId rank, Tick duration, Label label);
+    /// `resource` below kMostResources.
+    OpId add_task(RankId rank, ResourceId resource, Tick duration, Label label);
+    OpId add_acquire(RankId rank, ResourceId resource, Label label);
+    /// Must depend on its acquire.
+    OpId add_release(RankId rank, ResourceId resource, Label label);
+    /// One part per rank, which must be different, in their order: ids first, first + 1, ...
+    /// Returns the first. With two ranks or more `duration` must be at least twice the lookahead:
+    /// check_signals().
+    OpId add_meet(const std::vector<RankId>& ranks, Tick duration, Label label);
     /// A flow of `bytes` from rank `src` to another rank `dst`.
     Pair add_message(RankId src, RankId dst, std::int64_t bytes, Label label);
     /// `delay` must be at least the lookahead where the ranks differ: check_signals().
     Pair add_signal(RankId from, RankId to, Tick delay, Label label);
     /// `op` starts after `on` has completed. `on` may be added later; kNone is no dependency.
     void add_dependency(OpId op, OpId on);
+    /// Makes every operation of class compute on `rank` take `factor` times as long: a straggler.
+    void scale_compute(RankId rank, double factor);
+    /// By how much compute is slower while its rank communicates, in millionths: 0 to kMostSlowdown.
+    void set_overlap_slowdown(std::int64_t millionths);
     /// Checks everything and freezes the graph.
     void finish();
 
@@ -99,11 +137,15 @@ class JobGraph {
     RankId rank_count() const { return ranks_; }
     OpKind kind(OpId op) const { return kind_[op]; }
     RankId rank(OpId op) const { return rank_[op]; }
-    /// compute, delay: how long it takes; signal: how late its await hears of it; else 0.
+    /// compute, delay, task, meet: how long it takes; signal: how late its await hears of it; else 0.
     Tick duration(OpId op) const { return duration_[op]; }
     Label label(OpId op) const { return {name_[op], cls_[op], collective_[op]}; }
-    /// send, recv: the message's index; signal: its await; await: its signal; else kNone.
+    /// send, recv: the message's index; signal: its await; await: its signal; meet: the meeting's
+    /// index; task, acquire, release: the resource; else kNone.
     std::uint32_t target(OpId op) const { return target_[op]; }
+    /// Resources of every rank are 0 to resource_count() - 1.
+    ResourceId resource_count() const { return resources_; }
+    std::int64_t overlap_slowdown() const { return overlap_slowdown_; }
 
     struct Message {
         OpId send = kNone;
@@ -111,6 +153,12 @@ class JobGraph {
         std::int64_t bytes = 0;
     };
     const std::vector<Message>& messages() const { return messages_; }
+
+    struct Meeting {
+        OpId first = kNone;  ///< the parts are first to first + parts - 1
+        std::uint32_t parts = 0;
+    };
+    const std::vector<Meeting>& meetings() const { return meetings_; }
     /// One flow per message, started by the application: rank r is hosts[r]. Ports are defaults.
     std::vector<FlowSpec> flows(const std::vector<NodeId>& hosts) const;
 
@@ -128,7 +176,8 @@ class JobGraph {
     OpSpan ops_of(RankId rank) const {
         return {rank_ops_.data() + rank_begin_[rank], rank_ops_.data() + rank_begin_[rank + 1]};
     }
-    /// Throws ConfigError if a signal between ranks is quicker than `lookahead`.
+    /// Throws ConfigError if a signal between ranks is quicker than `lookahead`, or a meeting of
+    /// several than twice that.
     void check_signals(Tick lookahead) const;
     /// For messages to users: `rank 3 send "dp_rs" (operation 17)`.
     std::string describe(OpId op) const;
@@ -141,14 +190,19 @@ class JobGraph {
 
     OpId add(OpKind kind, RankId rank, Tick duration, std::uint32_t target, Label label);
     void check_rank(RankId rank) const;
+    void take_resource(ResourceId resource);
     void check_edges() const;
     void group_by_rank();
     void index_successors();
     void refuse_cycles() const;
     OpId remote_successor(OpId op) const;
-    std::string describe_cycle(const std::vector<std::uint32_t>& waiting) const;
+    std::vector<OpId> find_cycle(const std::vector<std::uint32_t>& waiting,
+                                 const std::vector<bool>& done) const;
+    std::string describe_cycle(const std::vector<OpId>& cycle) const;
 
     RankId ranks_;
+    ResourceId resources_ = 0;
+    std::int64_t overlap_slowdown_ = 0;  ///< millionths
     bool finished_ = false;
     std::vector<Tick> duration_;
     std::vector<RankId> rank_;
@@ -158,6 +212,7 @@ class JobGraph {
     std::vector<OpKind> kind_;
     std::vector<OpClass> cls_;
     std::vector<Message> messages_;
+    std::vector<Meeting> meetings_;
     std::vector<Collective> collectives_;
     std::vector<std::string> names_;
     std::unordered_map<std::string, NameId> name_ids_;

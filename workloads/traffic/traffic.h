@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/flow/flow.h"
-#include "workloads/flow_size_cdf.h"
+#include "workloads/traffic/flow_size_cdf.h"
 
 namespace sluice {
 

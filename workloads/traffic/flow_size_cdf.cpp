@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/flow_size_cdf.h"
+#include "workloads/traffic/flow_size_cdf.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/gpu.h"
+#include "workloads/model/gpu.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/job_report.h"
+#include "workloads/job/job_report.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "workloads/training.h"
+#include "workloads/training/training.h"
 
 namespace sluice {
 

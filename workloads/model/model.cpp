@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/model.h"
+#include "workloads/model/model.h"
 
 #include "core/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/pipeline.h"
+#include "workloads/training/pipeline.h"
 
 #include <algorithm>
 

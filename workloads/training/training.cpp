@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/training.h"
+#include "workloads/training/training.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/collectives.h"
-#include "workloads/pipeline.h"
+#include "workloads/collective/collectives.h"
+#include "workloads/training/pipeline.h"
 
 namespace sluice {
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/job_graph.h"
+#include "workloads/job/job_graph.h"
 
 namespace sluice {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/collectives.h"
+#include "workloads/collective/collectives.h"
 
 #include <algorithm>
 

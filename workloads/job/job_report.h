@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/job_application.h"
+#include "workloads/job/job_application.h"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/flow/flow.h"
-#include "workloads/job_application.h"
+#include "workloads/job/job_application.h"
 
 namespace sluice {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/traffic.h"
+#include "workloads/traffic/traffic.h"
 
 #include <algorithm>
 #include <cmath>

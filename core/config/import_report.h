@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What an importer made of somebody's files: what was read, what was left out and why, and what
+/// does not fit. `--check` prints it; a run prints what was skipped. A file that cannot be read at
+/// all is not a note but a ConfigError.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+struct ImportNote {
+    enum class Kind : unsigned char {
+        read,     ///< "92 layers", "8 ranks, 8 operations"
+        skipped,  ///< understood or unknown, and without effect here
+        misfit,   ///< contradicts something else; the run would refuse it or mean something else
+    };
+    Kind kind = Kind::read;
+    std::string where;  ///< "file:line", or the file
+    std::string text;
+};
+
+class ImportReport {
+  public:
+    /// At most this many notes of a kind are kept; the rest are counted.
+    static constexpr std::size_t kMostNotes = 1000;
+
+    void read(const std::string& where, const std::string& text);
+    void skipped(const std::string& where, const std::string& text);
+    void misfit(const std::string& where, const std::string& text);
+
+    const std::vector<ImportNote>& notes() const { return notes_; }
+    std::size_t count(ImportNote::Kind kind) const { return counts_[static_cast<int>(kind)]; }
+    /// One line per note, "WHERE: read|skipped|does not fit: TEXT", then the totals.
+    std::string text() const;
+
+  private:
+    void add(ImportNote::Kind kind, const std::string& where, const std::string& text);
+
+    std::vector<ImportNote> notes_;
+    std::size_t counts_[3] = {0, 0, 0};
+};
+
+}  // namespace sluice
