@@ -16,6 +16,8 @@ TraceLane lane_of(OpClass cls) {
         case OpClass::ep: return TraceLane::expert;
         case OpClass::dp: return TraceLane::data;
         case OpClass::pp: return TraceLane::pipeline;
+        case OpClass::cp:
+        case OpClass::embedding:
         case OpClass::other: return TraceLane::flows;
     }
     return TraceLane::flows;

@@ -24,7 +24,8 @@ MakeWorkload read_poisson(ConfigSection& section, const Scenario& scenario) {
     traffic.duration = section.time("duration", traffic.duration, kPicosecond);
     traffic.seed = scenario.network.seed;
     return [=, &scenario] {
-        const FlowSizeCdf sizes = FlowSizeCdf::find(scenario.resolve(name), data_folders("cdf", scenario.path));
+        const FlowSizeCdf sizes =
+            FlowSizeCdf::find(scenario.resolve(name), data_folders("cdf", scenario.path));
         WorkloadPart part;
         part.flows = poisson_traffic(scenario.topology.hosts(), sizes, traffic);
         part.flow_class = "poisson";

@@ -14,7 +14,7 @@
 namespace sluice {
 
 enum class CollectiveAlgorithm : std::uint8_t {
-    automatic,         ///< inside one server: `computed` if that is on, else ring; across: ring
+    automatic,  ///< inside one server: `computed` if that is on, else ring; across: ring
     ring,
     tree,              ///< double binary tree (all-reduce, broadcast, reduce)
     halving_doubling,  ///< recursive; powers of two (all-reduce, reduce-scatter, all-gather)
@@ -36,11 +36,11 @@ struct CollectiveOptions {
     std::function<std::uint32_t(RankId)> rail;
     bool computed_in_server = true;  ///< false: the network carries traffic inside servers
     IntraNode intra_node;
-    std::uint32_t channels = 1;     ///< the tensor is split over so many copies of the algorithm
-    std::int64_t chunk = 0;         ///< bytes that are pipelined at a time; 0: whole steps
-    Tick overhead = 0;              ///< software, once per collective and member, before it sends
-    Tick step_overhead = 0;         ///< of each step on top of the network's
-    std::uint32_t window = 0;       ///< all-to-all: unfinished sends of a member; 0: all
+    std::uint32_t channels = 1;  ///< the tensor is split over so many copies of the algorithm
+    std::int64_t chunk = 0;      ///< bytes that are pipelined at a time; 0: whole steps
+    Tick overhead = 0;           ///< software, once per collective and member, before it sends
+    Tick step_overhead = 0;      ///< of each step on top of the network's
+    std::uint32_t window = 0;    ///< all-to-all: unfinished sends of a member; 0: all
 };
 
 /// Appends collectives to one graph. Results are those of collectives.h: per member the operation

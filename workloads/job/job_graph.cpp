@@ -12,8 +12,8 @@ namespace sluice {
 
 namespace {
 
-constexpr std::array<const char*, 10> kKindNames = {"compute", "delay", "send", "recv",    "signal",
-                                                    "await",   "meet",  "task", "acquire", "release"};
+constexpr std::array<const char*, 10> kKindNames = {
+    "compute", "delay", "send", "recv", "signal", "await", "meet", "task", "acquire", "release"};
 constexpr std::array<const char*, 8> kClassNames = {"compute", "TP", "DP",        "PP",
                                                     "EP",      "CP", "embedding", "other"};
 
@@ -172,9 +172,10 @@ void JobGraph::scale_compute(RankId rank, double factor) {
 
 void JobGraph::set_overlap_slowdown(std::int64_t millionths) {
     if (millionths < 0 || millionths > kMostSlowdown) {
-        throw ConfigError("the slow-down of compute by communication is out of range: allowed are "
-                          "0 to " +
-                          std::to_string(kMostSlowdown / 1'000'000));
+        throw ConfigError(
+            "the slow-down of compute by communication is out of range: allowed are "
+            "0 to " +
+            std::to_string(kMostSlowdown / 1'000'000));
     }
     overlap_slowdown_ = millionths;
 }

@@ -42,9 +42,10 @@ LinearCost IntraNode::cost(CollectiveKind kind, std::uint32_t members) const {
         if (calibration.kind != kind) continue;
         // The largest that is not above `members`, else the smallest there is.
         const bool fits = calibration.members <= members;
-        const bool better = best == nullptr || (fits && (best->members > members ||
-                                                         calibration.members > best->members)) ||
-                            (!fits && best->members > calibration.members);
+        const bool better =
+            best == nullptr ||
+            (fits && (best->members > members || calibration.members > best->members)) ||
+            (!fits && best->members > calibration.members);
         if (better) best = &calibration;
     }
     if (best == nullptr) {

@@ -10,9 +10,9 @@
 #pragma once
 
 #include "core/topology/topology.h"
+#include "workloads/job/workload.h"
 #include "workloads/model/gpu.h"
 #include "workloads/model/model.h"
-#include "workloads/job/workload.h"
 
 namespace sluice {
 
