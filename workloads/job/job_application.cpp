@@ -275,6 +275,13 @@ bool JobApplication::finish_running(OpId op, Tick now, RankState& state) {
     return false;
 }
 
+OpId JobApplication::holder_before(OpId op) const {
+    const OpKind kind = graph_.kind(op);
+    const bool waits = (kind == OpKind::task || kind == OpKind::acquire) && pending_[op] == 0 &&
+                       start_[op] == kNever;
+    return waits ? rank_states_[graph_.rank(op)].resources[graph_.target(op)].holder : kNone;
+}
+
 std::size_t JobApplication::completed_count() const {
     std::size_t count = 0;
     for (const RankState& state : rank_states_) count += state.completed;

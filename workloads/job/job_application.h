@@ -41,10 +41,8 @@ class JobApplication final : public Application {
     Tick end(OpId op) const { return end_[op]; }
     /// recv: the last byte has arrived; await: the signal has.
     bool arrived(OpId op) const { return arrived_[op] != 0; }
-    /// The operation that holds `resource` of `rank`; kNone: it is free.
-    OpId holder(RankId rank, ResourceId resource) const {
-        return rank_states_[rank].resources[resource].holder;
-    }
+    /// The operation that holds the resource for which `op` waits; kNone: it waits for none.
+    OpId holder_before(OpId op) const;
     std::uint32_t pending_dependencies(OpId op) const { return pending_[op]; }
     std::size_t completed_count() const;
     bool complete() const { return completed_count() == graph_.op_count(); }
