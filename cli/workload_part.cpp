@@ -16,6 +16,9 @@ bool is_collective(const std::string& type) {
 }  // namespace
 
 JobSite::JobSite(ConfigSection& section, const Scenario& scenario, HostPool& pool) : pool_(&pool) {
+    if (pool.free_count() == 0) {
+        section.fail("type", "is a job for which no host is free: give the earlier ones `ranks`");
+    }
     request_.seed = scenario.network.seed;
     request_.ranks =
         static_cast<std::uint32_t>(section.integer("ranks", 0, 0, std::int64_t{1} << 24));
