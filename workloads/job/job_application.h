@@ -26,12 +26,17 @@ class JobApplication final : public Application {
     JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId first_flow = 0);
 
     void on_begin(NodeId host, HostServices& services) override;
+    /// The two halves of on_begin(): forgets an earlier run; starts the rank of `host` at `now`.
+    void reset(NodeId host);
+    void begin(NodeId host, Tick now, HostServices& services);
     void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_timer(NodeId host, std::uint64_t token, Tick now, HostServices& services) override;
 
     const JobGraph& graph() const { return graph_; }
     FlowId first_flow() const { return first_flow_; }
+    /// Before the first run.
+    void set_first_flow(FlowId first_flow) { first_flow_ = first_flow; }
     NodeId host(RankId rank) const { return hosts_[rank]; }
 
     /// When the operation's dependencies were complete (a compute operation: also its stream free;
