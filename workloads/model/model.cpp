@@ -109,12 +109,12 @@ void check_attention(const ModelShape& model) {
     const std::int64_t most = mla.kv_rank > 0 ? kWidest : 0;
     const std::int64_t least = mla.kv_rank > 0 ? 1 : 0;
     check_range(model, "q_lora_rank", mla.query_rank, 0, most);
-    check_range(model, "nope_head_dim", mla.nope_width, least, most);
-    check_range(model, "rope_head_dim", mla.rope_width, 0, most);
-    check_range(model, "value_head_dim", mla.value_width, least, most);
-    check_range(model, "heads x (nope_head_dim + rope_head_dim)",
+    check_range(model, "qk_nope_head_dim", mla.nope_width, least, most);
+    check_range(model, "qk_rope_head_dim", mla.rope_width, 0, most);
+    check_range(model, "v_head_dim", mla.value_width, least, most);
+    check_range(model, "heads x (qk_nope_head_dim + qk_rope_head_dim)",
                 model.heads * (mla.nope_width + mla.rope_width), 0, kWidest);
-    check_range(model, "heads x value_head_dim", model.heads * mla.value_width, 0, kWidest);
+    check_range(model, "heads x v_head_dim", model.heads * mla.value_width, 0, kWidest);
     if (mla.kv_rank == 0 && model.head_dim == 0) {
         check_divides(model, "hidden", model.hidden, "heads", model.heads);
     }
@@ -209,8 +209,7 @@ std::vector<LayerRange> split_layers(const ModelShape& model, std::int64_t stage
     std::vector<LayerRange> ranges;
     std::int64_t first = 0;
     for (std::int64_t stage = 0; stage < stages; ++stage) {
-        const std::int64_t count =
-            model.layers / stages + (stage < model.layers % stages ? 1 : 0);
+        const std::int64_t count = model.layers / stages + (stage < model.layers % stages ? 1 : 0);
         ranges.push_back({first, count, stage == 0, stage + 1 == stages});
         first += count;
     }
@@ -226,9 +225,9 @@ RankParameters rank_parameters(const ModelShape& model, const LayerRange& range,
     const std::int64_t every_layer = on_rank(attention) + norm_parameters(model);
     const std::int64_t last = range.first + range.count;
     const std::int64_t dense_layers =
-        model.experts > 0 ? std::clamp(model.dense_layers - range.first, std::int64_t{0},
-                                       range.count)
-                          : last - range.first;
+        model.experts > 0
+            ? std::clamp(model.dense_layers - range.first, std::int64_t{0}, range.count)
+            : last - range.first;
     const std::int64_t mixtures = range.count - dense_layers;
 
     RankParameters rank;
@@ -236,8 +235,8 @@ RankParameters rank_parameters(const ModelShape& model, const LayerRange& range,
     rank.dense += dense_layers * on_rank(mlp_parameters(model, model.ffn));
     if (mixtures > 0) {
         const Split expert = mlp_parameters(model, expert_width(model));
-        rank.dense += mixtures * (model.hidden * model.experts +
-                                  model.shared_experts * on_rank(expert));
+        rank.dense +=
+            mixtures * (model.hidden * model.experts + model.shared_experts * on_rank(expert));
         rank.experts = divide_up(mixtures * model.experts * on_rank(expert), ep);
     }
     const std::int64_t words = divide_up(model.vocabulary * model.hidden, tp);
