@@ -6,6 +6,7 @@
 
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
+#include "cli/explain.h"
 #include "cli/hpcc_import.h"
 #include "cli/hpcc_outputs.h"
 #include "cli/interrupt.h"

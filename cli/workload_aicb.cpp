@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/// [workload] type = "aicb": a workload file of AICB or SimAI on any network.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "cli/data_folders.h"
+#include "cli/workload_part.h"
+#include "core/error.h"
+#include "workloads/aicb/aicb_graph.h"
+#include "workloads/job/workload.h"
+#include "workloads/model/gpu.h"
+
+namespace sluice {
+
+namespace {
+
+bool has_nvswitches(const Topology& topology) {
+    for (NodeId node = 0; node < topology.node_count(); ++node) {
+        if (topology.kind(node) == NodeKind::nvswitch) return true;
+    }
+    return false;
+}
+
+/// Every algorithm for the kinds that a workload file has, under its own name.
+void read_algorithms(ConfigSection& section, CollectiveOptions& options) {
+    std::vector<std::pair<const char*, CollectiveAlgorithm>> words;
+    for (std::size_t i = 0; i < kCollectiveAlgorithms; ++i) {
+        const auto algorithm = static_cast<CollectiveAlgorithm>(i);
+        words.emplace_back(to_string(algorithm), algorithm);
+    }
+    options.algorithms.assign(kCollectiveKinds, CollectiveAlgorithm::automatic);
+    const std::pair<const char*, CollectiveKind> keys[] = {
+        {"all_reduce", CollectiveKind::all_reduce},
+        {"all_gather", CollectiveKind::all_gather},
+        {"reduce_scatter", CollectiveKind::reduce_scatter},
+        {"all_to_all", CollectiveKind::all_to_all},
+    };
+    for (const auto& [key, kind] : keys) {
+        options.algorithms[static_cast<std::size_t>(kind)] =
+            section.choice(key, CollectiveAlgorithm::automatic, words);
+    }
+}
+
+CollectiveOptions read_collectives(ConfigSection& section, const Scenario& scenario) {
+    const Topology& topology = scenario.topology;
+    CollectiveOptions options;
+    read_algorithms(section, options);
+    const bool computed =
+        topology.gpus_per_server > 1 && !has_nvswitches(topology);
+    options.computed_in_server =
+        section.choice("intra_node", computed, {{"computed", true}, {"network", false}});
+    const Gpu gpu =
+        read_gpu(section, "gpu", topology.gpu_type.empty() ? "H100" : topology.gpu_type,
+                 data_folders("gpus"), [&](const std::string& file) {
+                     return scenario.resolve(file);
+                 });
+    const std::string interconnect = section.text("interconnect", "nvlink");
+    if (options.computed_in_server) {
+        try {
+            options.intra_node = gpu.intra_node(interconnect);
+        } catch (const ConfigError& error) {
+            section.fail("interconnect", error.what());
+        }
+        if (const Interconnect* nvls = gpu.find_interconnect("nvls")) {
+            options.nvls = nvls->calibration;
+        }
+    }
+    options.overhead = section.time("overhead", 0);
+    options.step_overhead = section.time("step_overhead", 0);
+    options.channels = static_cast<std::uint32_t>(section.integer("channels", 1, 1, 64));
+    options.window = static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
+    return options;
+}
+
+}  // namespace
+
+MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
+                                const JobSite& site) {
+    const Topology& topology = scenario.topology;
+    const std::string file = scenario.resolve(section.text("file", std::nullopt));
+    AicbGraphConfig config;
+    config.compute_scale = section.number("compute_scale", 1, 0, 1e6);
+    config.micro_batches =
+        static_cast<std::size_t>(section.integer("micro_batches", 0, 0, 1'000'000'000));
+    config.schedule = section.choice<PipelineSchedule>(
+        "schedule", PipelineSchedule::one_f_one_b,
+        {{"1f1b", PipelineSchedule::one_f_one_b},
+         {"gpipe", PipelineSchedule::gpipe},
+         {"zb-h1", PipelineSchedule::zb_h1}});
+    const auto gpus = static_cast<RankId>(
+        section.integer("gpus", 0, 0, AicbWorkload::kMostGpus));
+    config.collectives = read_collectives(section, scenario);
+    return [=, &topology]() mutable {
+        ImportReport report;
+        const AicbWorkload workload = read_aicb(file, report);
+        const std::uint32_t per_server = std::max<std::uint32_t>(1, topology.gpus_per_server);
+        const AicbLayout layout(workload, static_cast<RankId>(site.available()), per_server, gpus,
+                                report);
+        const std::vector<NodeId> hosts = site.take(layout.world());
+        // Ranks need not be placed in order: a rank's server is its host's.
+        std::vector<std::uint32_t> place(topology.node_count(), 0);
+        for (std::uint32_t i = 0; i < topology.hosts().size(); ++i) place[topology.hosts()[i]] = i;
+        std::vector<std::uint32_t> slots;
+        for (const NodeId host : hosts) slots.push_back(place[host]);
+        config.collectives.server = [slots, per_server](RankId rank) {
+            return slots[rank] / per_server;
+        };
+        config.collectives.rail = [slots, per_server](RankId rank) {
+            return slots[rank] % per_server;
+        };
+        AicbGraph built = build_aicb_graph(workload, layout, config, report);
+        built.graph.finish();
+        Workload made = make_workload(std::move(built.graph), hosts);
+        WorkloadPart part;
+        part.flows = std::move(made.flows);
+        part.application = std::move(made.application);
+        part.description = fmt::format("{} ({} layers) on {} GPUs (TP{} EP{} DP{} PP{})", file,
+                                       workload.layers.size(), layout.world(), layout.tp(),
+                                       layout.ep(), layout.dp(), layout.pp());
+        return part;
+    };
+}
+
+}  // namespace sluice

@@ -64,6 +64,7 @@ namespace {
 
 MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                       const std::string& type) {
+    if (type == "aicb") return read_aicb_workload(section, scenario, site);
     if (is_collective(type)) return read_collective(section, scenario, site, type);
     return read_training(section, scenario, site);
 }
@@ -77,7 +78,7 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
-        "training", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather", "all-to-all"};
+        "training", "aicb", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather", "all-to-all"};
     static const std::vector<std::string> kPlain = {"flows", "poisson", "permutation", "incast",
                                                     "ring"};
     std::vector<std::string> types = kJobs;

@@ -378,6 +378,7 @@ class Builder {
         const AicbLayer& at = workload_.layers[layer];
         const AicbWork& work = at.work[phase];
         const Label update{name(layer, phase), class_of(group, phase), kNone};
+        const CollectiveKind kind = collective_kind(work.comm);
         Done done(layout_.world(), kNone);
         for (RankId index = 0; index < layout_.count(group); ++index) {
             Members members{layout_.members(group, stage, index), {}};
@@ -386,7 +387,7 @@ class Builder {
                 fmt::format("{} {}", workload_.name(at), kPhaseNames[phase]),
                 fmt::format("{}{}", to_string(group), stage * layout_.count(group) + index),
                 class_of(group, phase), work.bytes};
-            const std::vector<OpId> ends = library_.add(collective_kind(work.comm), spec, members);
+            const std::vector<OpId> ends = library_.add(kind, spec, members, aicb_algorithm(config_, kind, members.ranks));
             for (std::size_t m = 0; m < members.ranks.size(); ++m) {
                 const RankId rank = members.ranks[m];
                 done[rank] = ends[m];
@@ -459,6 +460,25 @@ class Builder {
 };
 
 }  // namespace
+
+CollectiveAlgorithm aicb_algorithm(const AicbGraphConfig& config, CollectiveKind kind,
+                                   const std::vector<RankId>& ranks) {
+    const auto& server = config.collectives.server;
+    if (server == nullptr) return CollectiveAlgorithm::automatic;
+    std::map<std::uint32_t, std::size_t> members;
+    for (const RankId rank : ranks) ++members[server(rank)];
+    const bool inside = members.size() == 1;
+    const bool paired = std::all_of(members.begin(), members.end(),
+                                    [](const auto& entry) { return entry.second > 1; });
+    if (kind == CollectiveKind::all_reduce && paired &&
+        (inside ? config.nvls : config.nvls_tree)) {
+        return CollectiveAlgorithm::nvls;
+    }
+    if (kind == CollectiveKind::all_to_all && config.pxn && !inside && paired) {
+        return CollectiveAlgorithm::pxn;
+    }
+    return CollectiveAlgorithm::automatic;
+}
 
 double count_operations(const AicbWorkload& workload, const AicbLayout& layout,
                         const AicbGraphConfig& config) {

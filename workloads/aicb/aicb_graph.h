@@ -40,6 +40,12 @@ struct AicbGraphConfig {
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;  ///< gpipe, 1f1b or zb-h1
     std::size_t micro_batches = 0;                              ///< of the file's; 0: all
     CollectiveOptions collectives;
+    /// All-reduces by reduction in NVSwitches, of groups in one server, and of those that have
+    /// several GPUs in each of several; all-to-alls across servers through GPUs on the
+    /// destination's rail.
+    bool nvls = false;
+    bool nvls_tree = false;
+    bool pxn = false;
     double most_operations = 100e6;
 };
 
@@ -61,6 +67,10 @@ struct AicbGraph {
     std::vector<AicbRecord> records;  ///< of rank 0, in program order
     AicbBlocks blocks;
 };
+
+/// The algorithm of a group's collectives, by the three switches above.
+CollectiveAlgorithm aicb_algorithm(const AicbGraphConfig& config, CollectiveKind kind,
+                                   const std::vector<RankId>& ranks);
 
 /// How many operations the graph would have, about.
 double count_operations(const AicbWorkload& workload, const AicbLayout& layout,
