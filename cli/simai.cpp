@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice simai`: SimAI's simulator (-w -n -c) on our engines, and its analytical program.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -36,6 +38,44 @@ constexpr const char* kSimulatedFile = "ncclFlowModel_EndToEnd.csv";
 /// SimAI waits so long before each message where AS_SEND_LAT does not say it. Once per collective
 /// here: a ring would count it in every step.
 constexpr Tick kCollectiveOverhead = 6 * kMicrosecond;
+
+/// SimAI reads GLOBAL_T and takes it as 1: windows are those of the longest round trip, so that they
+/// never limit a flow inside a server.
+void force_global_window(HpccConfig& config, ImportReport& report) {
+    if (!config.global_t) {
+        report.skipped(config.path, "GLOBAL_T 0: SimAI takes it as 1 whatever it says, so do we");
+    }
+    config.global_t = true;
+}
+
+/// SimAI's NVSwitches mark nothing. Marking goes by port rate: where no other switch has a port of
+/// an NVSwitch's rate, that rate never marks.
+void silence_nvswitches(const Topology& topology, EcnConfig& ecn) {
+    constexpr Bytes kOutOfReach{std::int64_t{1} << 50};
+    std::set<std::int64_t> inside;
+    std::set<std::int64_t> outside;
+    for (PortId port = 0; port < topology.port_count(); ++port) {
+        const NodeKind kind = topology.kind(topology.node_of(port));
+        if (kind == NodeKind::host) continue;
+        (kind == NodeKind::nvswitch ? inside : outside).insert(topology.rate(port).bits_per_second);
+    }
+    for (const std::int64_t rate : inside) {
+        if (outside.count(rate) > 0) continue;
+        ecn.points.erase(std::remove_if(ecn.points.begin(), ecn.points.end(),
+                                        [&](const EcnPoint& point) {
+                                            return point.rate.bits_per_second == rate;
+                                        }),
+                         ecn.points.end());
+        EcnPoint point;
+        point.rate = {rate};
+        point.kmin = kOutOfReach;
+        point.kmax = kOutOfReach;
+        point.pmax = 0;
+        ecn.points.push_back(point);
+    }
+    std::sort(ecn.points.begin(), ecn.points.end(),
+              [](const EcnPoint& a, const EcnPoint& b) { return a.rate < b.rate; });
+}
 
 void require(const std::string& value, const char* option, const char* what) {
     if (value.empty()) {
@@ -121,13 +161,15 @@ class Simulation {
     void read_network() {
         const Topology topology = read_topology(options_.topology, &report_);
         inputs_.config = read_hpcc_config(options_.config);
-        const HpccConfig& config = *inputs_.config;
+        HpccConfig& config = *inputs_.config;
+        force_global_window(config, report_);
         for (const std::string& note : config.notes) report_.skipped(config.path, note);
         inputs_.topology = with_ns3_links(topology, config.error_rate);
         std::vector<std::string> notes;
         const auto seed = static_cast<std::uint64_t>(config.random_seed);
         inputs_.network = hpcc_network(config, *inputs_.topology,
                                        options_.seed != 0 ? options_.seed : seed, notes);
+        silence_nvswitches(*inputs_.topology, inputs_.network.ecn);
         // ns-3's order of ties and its nanoseconds exist packet by packet only.
         if (mode_ != Mode::packet) inputs_.network.arithmetic = Arithmetic::exact;
         for (const std::string& note : notes) report_.skipped(config.path, note);
