@@ -54,8 +54,7 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     info.seed = built.experiment.network.seed;
     info.config_json = request.config_json;
     const Experiment& experiment = built.experiment;
-    RunWriter writer(request.directory, info, experiment.topology, experiment.flows,
-                     request.files);
+    RunWriter writer(request.directory, info, experiment.topology, experiment.flows, request.files);
 
     const ResourceUsage unbuilt = resource_usage();
     const std::unique_ptr<ModeRun> run = make_run(experiment, request.mode);

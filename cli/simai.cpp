@@ -177,10 +177,9 @@ class Simulation {
     }
 
     void make_layout() {
-        inputs_.layout.emplace(*inputs_.workload,
-                               static_cast<RankId>(inputs_.topology->host_count()),
-                               inputs_.topology->gpus_per_server,
-                               static_cast<RankId>(options_.gpus), report_);
+        inputs_.layout.emplace(
+            *inputs_.workload, static_cast<RankId>(inputs_.topology->host_count()),
+            inputs_.topology->gpus_per_server, static_cast<RankId>(options_.gpus), report_);
     }
 
     AicbGraphConfig graph_config() const {
@@ -289,11 +288,11 @@ std::string result_name(const SimaiOptions& options, const AicbWorkload& workloa
     std::string model = fs::path(options.workload).filename().string();
     const std::size_t at = model.find("-world_size");
     model = at != std::string::npos ? model.substr(0, at) : fs::path(model).stem().string();
-    return options.result +
-           fmt::format("{}-tp{}-pp{}-dp{}-ga{}-ep{}-NVL{}-{:.1f}G-DP{:g}-", model, layout.tp(),
-                       layout.pp(), layout.dp(), std::max<std::int64_t>(1, workload.header.ga),
-                       layout.ep(), parameters.gpus_per_server, parameters.nic * 8,
-                       parameters.dp_overlap);
+    return options.result + fmt::format("{}-tp{}-pp{}-dp{}-ga{}-ep{}-NVL{}-{:.1f}G-DP{:g}-", model,
+                                        layout.tp(), layout.pp(), layout.dp(),
+                                        std::max<std::int64_t>(1, workload.header.ga), layout.ep(),
+                                        parameters.gpus_per_server, parameters.nic * 8,
+                                        parameters.dp_overlap);
 }
 
 void write_result(const fs::path& path, const std::string& text) {
@@ -325,14 +324,14 @@ int run_analytical(const SimaiOptions& options, ImportReport& report) {
                                          kAnalyticalRun, fs::path(name).filename().string()));
     if (!options.quiet) {
         constexpr double kNanosecondsPerMillisecond = 1e6;
-        fmt::print("{} layers on {} GPUs: {:.3f} ms, of it compute {:.3f}, exposed {:.3f}, bubble "
-                   "{:.3f}, PP {:.3f}\nResults in {}\n",
-                   workload.layers.size(), layout.world(),
-                   times.totals.total / kNanosecondsPerMillisecond,
-                   times.totals.compute / kNanosecondsPerMillisecond,
-                   times.totals.exposed / kNanosecondsPerMillisecond,
-                   times.totals.bubble / kNanosecondsPerMillisecond,
-                   times.totals.pp / kNanosecondsPerMillisecond, path.string());
+        fmt::print(
+            "{} layers on {} GPUs: {:.3f} ms, of it compute {:.3f}, exposed {:.3f}, bubble "
+            "{:.3f}, PP {:.3f}\nResults in {}\n",
+            workload.layers.size(), layout.world(), times.totals.total / kNanosecondsPerMillisecond,
+            times.totals.compute / kNanosecondsPerMillisecond,
+            times.totals.exposed / kNanosecondsPerMillisecond,
+            times.totals.bubble / kNanosecondsPerMillisecond,
+            times.totals.pp / kNanosecondsPerMillisecond, path.string());
     }
     return kExitDone;
 }

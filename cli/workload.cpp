@@ -34,8 +34,9 @@ int write_aicb(AicbOptions options) {
     std::optional<Roofline> speed;
     if (!options.profile.empty()) {
         if (!options.compatible) {
-            throw ConfigError("workload aicb: --aiob needs --aicb-compatible; our own files take "
-                              "their compute times from --gpu");
+            throw ConfigError(
+                "workload aicb: --aiob needs --aicb-compatible; our own files take "
+                "their compute times from --gpu");
         }
         profile = AiobProfile::read(options.profile);
     }

@@ -46,15 +46,12 @@ CollectiveOptions read_collectives(ConfigSection& section, const Scenario& scena
     const Topology& topology = scenario.topology;
     CollectiveOptions options;
     read_algorithms(section, options);
-    const bool computed =
-        topology.gpus_per_server > 1 && !has_nvswitches(topology);
+    const bool computed = topology.gpus_per_server > 1 && !has_nvswitches(topology);
     options.computed_in_server =
         section.choice("intra_node", computed, {{"computed", true}, {"network", false}});
-    const Gpu gpu =
-        read_gpu(section, "gpu", topology.gpu_type.empty() ? "H100" : topology.gpu_type,
-                 data_folders("gpus"), [&](const std::string& file) {
-                     return scenario.resolve(file);
-                 });
+    const Gpu gpu = read_gpu(section, "gpu", topology.gpu_type.empty() ? "H100" : topology.gpu_type,
+                             data_folders("gpus"),
+                             [&](const std::string& file) { return scenario.resolve(file); });
     const std::string interconnect = section.text("interconnect", "nvlink");
     if (options.computed_in_server) {
         try {
@@ -83,13 +80,11 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
     config.compute_scale = section.number("compute_scale", 1, 0, 1e6);
     config.micro_batches =
         static_cast<std::size_t>(section.integer("micro_batches", 0, 0, 1'000'000'000));
-    config.schedule = section.choice<PipelineSchedule>(
-        "schedule", PipelineSchedule::one_f_one_b,
-        {{"1f1b", PipelineSchedule::one_f_one_b},
-         {"gpipe", PipelineSchedule::gpipe},
-         {"zb-h1", PipelineSchedule::zb_h1}});
-    const auto gpus = static_cast<RankId>(
-        section.integer("gpus", 0, 0, AicbWorkload::kMostGpus));
+    config.schedule = section.choice<PipelineSchedule>("schedule", PipelineSchedule::one_f_one_b,
+                                                       {{"1f1b", PipelineSchedule::one_f_one_b},
+                                                        {"gpipe", PipelineSchedule::gpipe},
+                                                        {"zb-h1", PipelineSchedule::zb_h1}});
+    const auto gpus = static_cast<RankId>(section.integer("gpus", 0, 0, AicbWorkload::kMostGpus));
     config.collectives = read_collectives(section, scenario);
     return [=, &topology]() mutable {
         ImportReport report;

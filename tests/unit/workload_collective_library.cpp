@@ -121,8 +121,7 @@ void check_data(const Trial& trial, std::uint64_t seed) {
     CAPTURE(seed);
     const std::size_t n = trial.ranks.size();
     const bool exchange = trial.kind == Kind::all_to_all;
-    DataFlow data(trial.ranks,
-                  exchange ? trial.bytes * static_cast<std::int64_t>(n) : trial.bytes);
+    DataFlow data(trial.ranks, exchange ? trial.bytes * static_cast<std::int64_t>(n) : trial.bytes);
     JobGraph graph(*std::max_element(trial.ranks.begin(), trial.ranks.end()) + 1);
     CollectiveLibrary library(graph, trial.options);
     library.watch(data.watcher());
@@ -151,7 +150,7 @@ void check_data(const Trial& trial, std::uint64_t seed) {
             continue;
         }
         for (std::int64_t b = 0; b < trial.bytes; ++b) {
-            const bool has = trial.kind == Kind::all_gather ? shares[i][static_cast<size_t>(b)]
+            const bool has = trial.kind == Kind::all_gather  ? shares[i][static_cast<size_t>(b)]
                              : trial.kind == Kind::broadcast ? i == 0
                                                              : true;
             if (has) data.at(i, b) = only(i);

@@ -55,8 +55,8 @@ void check(const AicbJob& job) {
         refuse(fmt::format("ep {} does not divide {} experts", job.ep, job.model.experts));
     }
     if (micro_batches(job) > kMostLines / (10 * (job.model.layers / job.pp + 2))) {
-        refuse(fmt::format("{} micro-batches are more than {} lines", micro_batches(job),
-                           kMostLines));
+        refuse(
+            fmt::format("{} micro-batches are more than {} lines", micro_batches(job), kMostLines));
     }
 }
 
@@ -225,8 +225,7 @@ class Compatible {
 
     void embedding() {
         if (!profile_) {
-            const AicbComm comm =
-                job_.sequence_parallel ? AicbComm::none : AicbComm::all_reduce;
+            const AicbComm comm = job_.sequence_parallel ? AicbComm::none : AicbComm::all_reduce;
             writer_.add("embedding_layer", kNoTime, {comm, tp_comm_}, {comm, tp_comm_});
             return;
         }
@@ -370,9 +369,7 @@ class Formula {
         return work;
     }
 
-    Line tensor(AicbComm comm) const {
-        return job_.tp > 1 ? Line{comm, tp_comm_} : Line{};
-    }
+    Line tensor(AicbComm comm) const { return job_.tp > 1 ? Line{comm, tp_comm_} : Line{}; }
 
     void gradients() {
         RankParameters largest;
@@ -386,8 +383,8 @@ class Formula {
         writer_.add("grad_param_comm", kNoTime, {}, {},
                     {AicbComm::reduce_scatter, bytes.dense_reduce_scatter});
         if (roofline_) {
-            writer_.add("grad_param_compute", kNoTime, {}, time(optimizer_work(shard(largest))),
-                        {}, kNoTime, {});
+            writer_.add("grad_param_compute", kNoTime, {}, time(optimizer_work(shard(largest))), {},
+                        kNoTime, {});
         }
         if (job_.sequence_parallel && job_.tp > 1) {
             std::int64_t norms = final_norm_parameters(job_.model);
@@ -469,10 +466,9 @@ class Formula {
         };
         const char* name = "mlp_moelayer";
         const std::int64_t compute = time(work);
-        const Line counts =
-            spread ? Line{AicbComm::all_gather, router_count_bytes(job_.model, message_),
-                          AicbSuffix::ep}
-                   : Line{};
+        const Line counts = spread ? Line{AicbComm::all_gather,
+                                          router_count_bytes(job_.model, message_), AicbSuffix::ep}
+                                   : Line{};
         writer_.add(name, compute, counts, compute, {}, compute, {});
         const std::int64_t combined = combine_bytes(job_.model, message_);
         writer_.add(name, kNoTime, exchange(dispatch_bytes(job_.model, message_)),
@@ -514,8 +510,7 @@ AicbParameters aicb_parameters(const AicbJob& job) {
     const std::int64_t attention = 4 * h * h / job.tp;
     const std::int64_t mlp = 2 * h * (ffn / job.tp);
     AicbParameters parameters;
-    parameters.dense =
-        4 * (vocabulary / job.tp) * h + job.sequence * h + layers * attention;
+    parameters.dense = 4 * (vocabulary / job.tp) * h + job.sequence * h + layers * attention;
     if (job.sequence_parallel && model.experts > 0) {
         parameters.experts = layers * 2 * h * (ffn * (model.experts / job.ep) / job.tp);
     } else {

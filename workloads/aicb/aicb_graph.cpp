@@ -387,7 +387,8 @@ class Builder {
                 fmt::format("{} {}", workload_.name(at), kPhaseNames[phase]),
                 fmt::format("{}{}", to_string(group), stage * layout_.count(group) + index),
                 class_of(group, phase), work.bytes};
-            const std::vector<OpId> ends = library_.add(kind, spec, members, aicb_algorithm(config_, kind, members.ranks));
+            const std::vector<OpId> ends =
+                library_.add(kind, spec, members, aicb_algorithm(config_, kind, members.ranks));
             for (std::size_t m = 0; m < members.ranks.size(); ++m) {
                 const RankId rank = members.ranks[m];
                 done[rank] = ends[m];
@@ -470,8 +471,7 @@ CollectiveAlgorithm aicb_algorithm(const AicbGraphConfig& config, CollectiveKind
     const bool inside = members.size() == 1;
     const bool paired = std::all_of(members.begin(), members.end(),
                                     [](const auto& entry) { return entry.second > 1; });
-    if (kind == CollectiveKind::all_reduce && paired &&
-        (inside ? config.nvls : config.nvls_tree)) {
+    if (kind == CollectiveKind::all_reduce && paired && (inside ? config.nvls : config.nvls_tree)) {
         return CollectiveAlgorithm::nvls;
     }
     if (kind == CollectiveKind::all_to_all && config.pxn && !inside && paired) {

@@ -94,9 +94,9 @@ Servers Schedule::servers() const {
 Servers Schedule::equal_servers(const char* algorithm) const {
     Servers groups = servers();
     for (const std::vector<Member>& server : groups) {
-        const bool equal = std::equal(
-            server.begin(), server.end(), groups.front().begin(), groups.front().end(),
-            [&](Member a, Member b) { return rail_[a] == rail_[b]; });
+        const bool equal =
+            std::equal(server.begin(), server.end(), groups.front().begin(), groups.front().end(),
+                       [&](Member a, Member b) { return rail_[a] == rail_[b]; });
         if (equal) continue;
         fail(std::string("algorithm ") + algorithm +
              " needs members on the same rails in each server; server " +
