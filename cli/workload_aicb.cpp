@@ -8,6 +8,7 @@
 #include "cli/workload_part.h"
 #include "core/error.h"
 #include "workloads/aicb/aicb_graph.h"
+#include "workloads/aicb/aicb_physical.h"
 #include "workloads/job/workload.h"
 #include "workloads/model/gpu.h"
 
@@ -70,6 +71,22 @@ CollectiveOptions read_collectives(ConfigSection& section, const Scenario& scena
     return options;
 }
 
+bool ends_in_csv(const std::string& file) {
+    return file.size() >= 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
+}
+
+/// A rank's server is its host's: ranks need not be placed in order.
+void place_ranks(CollectiveOptions& options, const Topology& topology,
+                 const std::vector<NodeId>& hosts) {
+    const std::uint32_t per_server = std::max<std::uint32_t>(1, topology.gpus_per_server);
+    std::vector<std::uint32_t> place(topology.node_count(), 0);
+    for (std::uint32_t i = 0; i < topology.hosts().size(); ++i) place[topology.hosts()[i]] = i;
+    std::vector<std::uint32_t> slots;
+    for (const NodeId host : hosts) slots.push_back(place[host]);
+    options.server = [slots, per_server](RankId rank) { return slots[rank] / per_server; };
+    options.rail = [slots, per_server](RankId rank) { return slots[rank] % per_server; };
+}
+
 }  // namespace
 
 MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
@@ -88,31 +105,31 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
     config.collectives = read_collectives(section, scenario);
     return [=, &topology]() mutable {
         ImportReport report;
-        const AicbWorkload workload = read_aicb(file, report);
         const std::uint32_t per_server = std::max<std::uint32_t>(1, topology.gpus_per_server);
+        TokenReader reader = TokenReader::open(file);
+        const bool is_physical = ends_in_csv(file);
+        AicbPhysical physical;
+        if (is_physical) {
+            physical = parse_aicb_physical(reader, report);
+        } else {
+            physical.workload = parse_aicb(reader, report);
+        }
+        const AicbWorkload& workload = physical.workload;
         const AicbLayout layout(workload, static_cast<RankId>(site.available()), per_server, gpus,
                                 report);
         const std::vector<NodeId> hosts = site.take(layout.world());
-        // Ranks need not be placed in order: a rank's server is its host's.
-        std::vector<std::uint32_t> place(topology.node_count(), 0);
-        for (std::uint32_t i = 0; i < topology.hosts().size(); ++i) place[topology.hosts()[i]] = i;
-        std::vector<std::uint32_t> slots;
-        for (const NodeId host : hosts) slots.push_back(place[host]);
-        config.collectives.server = [slots, per_server](RankId rank) {
-            return slots[rank] / per_server;
-        };
-        config.collectives.rail = [slots, per_server](RankId rank) {
-            return slots[rank] % per_server;
-        };
-        AicbGraph built = build_aicb_graph(workload, layout, config, report);
-        built.graph.finish();
-        Workload made = make_workload(std::move(built.graph), hosts);
+        place_ranks(config.collectives, topology, hosts);
+        JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives)
+                                     : build_aicb_graph(workload, layout, config, report).graph;
+        graph.finish();
+        Workload made = make_workload(std::move(graph), hosts);
         WorkloadPart part;
         part.flows = std::move(made.flows);
         part.application = std::move(made.application);
-        part.description = fmt::format("{} ({} layers) on {} GPUs (TP{} EP{} DP{} PP{})", file,
-                                       workload.layers.size(), layout.world(), layout.tp(),
-                                       layout.ep(), layout.dp(), layout.pp());
+        part.description = fmt::format("{} ({} {}) on {} GPUs (TP{} EP{} DP{} PP{})", file,
+                                       is_physical ? physical.rows.size() : workload.layers.size(),
+                                       is_physical ? "collectives" : "layers", layout.world(),
+                                       layout.tp(), layout.ep(), layout.dp(), layout.pp());
         return part;
     };
 }

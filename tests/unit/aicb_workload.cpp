@@ -9,6 +9,7 @@
 #include "tests/unit/aicb_support.h"
 #include "tests/unit/error_of.h"
 #include "workloads/aicb/aicb_layout.h"
+#include "workloads/aicb/aicb_physical.h"
 #include "workloads/aicb/aicb_pipeline.h"
 
 using namespace sluice;
@@ -283,4 +284,62 @@ TEST_CASE("unit.aicb.micro_batches_of_samples") {
     // 8 layers of 9 lines, the embedding and final_column.
     CHECK(blocks("workload_analytical").length == 74);
     CHECK(blocks("workload_analytical").count == 24);
+}
+
+TEST_CASE("unit.aicb.physical_files") {
+    const auto parse = [](const std::string& text, ImportReport& report) {
+        TokenReader reader("input", text);
+        return parse_aicb_physical(reader, report);
+    };
+    const std::string head =
+        "[rank0 ~ rank7]\r\ncomm_type,comm_group,comm_group_size,msg_size,stage,dst,src,count\r\n";
+    const std::string rows =
+        "CommType.all_reduce,CommGroup.tp_group,2,800,forward,None,None,2\r\n"
+        "CommType.computation,None,None,\"((4, 5), (5, 6))\",forward,None,None,1\r\n"
+        "CommType.broadcast,CommGroup.tp_group,2,24,init,None,0,1\r\n"
+        "CommType.reduce_scatter,CommGroup.dp_group,4,400,step,None,None,1\r\n"
+        "CommType.all_reduce,CommGroup.tp_group,2,0,step,None,None,1\r\n"
+        "CommType.epoch_end,None,None,0,,None,None,1\r\n";
+    ImportReport report;
+    const AicbPhysical physical = parse(head + rows, report);
+    REQUIRE(physical.rows.size() == 3);
+    CHECK(physical.workload.header.all_gpus == 8);
+    CHECK(physical.workload.header.tp == 2);
+    CHECK(report.count(ImportNote::Kind::skipped) == 3);
+    const AicbLayout layout(physical.workload, 8, 8, 0, report);
+    CHECK(layout.dp() == 4);
+    CollectiveOptions options;
+    options.computed_in_server = false;
+    JobGraph graph = build_aicb_physical(physical, layout, options);
+    graph.finish();
+    // Two all-reduces of 2 x 2 messages in 4 groups, a broadcast of 1 in 4, and a reduce-scatter of
+    // 3 x 4 in 2.
+    CHECK(graph.messages().size() == 2 * 4 * 4 + 4 + 2 * 12);
+    const auto error = [&](const std::string& text) {
+        return error_of([&] {
+            ImportReport ignored;
+            parse(text, ignored);
+        });
+    };
+    CHECK(error("").find("is empty") != std::string::npos);
+    CHECK(error("[rank0 ~ rank7]\na,b\n").find("input:2: has no column comm_type") == 0);
+    CHECK(error(head).find("has no row with a collective") != std::string::npos);
+    CHECK(error(head + "CommType.foo,CommGroup.tp_group,2,8,,,,1\n")
+              .find("input:3: unknown comm_type \"foo\"") == 0);
+    CHECK(error(head + rows + "CommType.all_reduce,CommGroup.tp_group,4,8,,,,1\n")
+              .find("input:9: comm_group_size 4; the rows above have 2") == 0);
+    CHECK(error("[\n").find("input:1: ") == 0);
+    ImportReport pipeline;
+    parse(head + rows + "CommType.isend,CommGroup.pp_group,1,8,,4,0,1\n", pipeline);
+    CHECK(pipeline.count(ImportNote::Kind::misfit) == 1);
+    if (!aicb::reference().empty()) {
+        ImportReport own;
+        TokenReader reader = TokenReader::open(
+            aicb::reference() + "/samples/aicb/L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1.csv");
+        const AicbPhysical sample = parse_aicb_physical(reader, own);
+        // 149 rows: two ends of epochs and one all-reduce of no bytes are not run.
+        CHECK(sample.rows.size() == 146);
+        CHECK(sample.workload.header.all_gpus == 128);
+        CHECK(own.count(ImportNote::Kind::misfit) == 0);
+    }
 }
