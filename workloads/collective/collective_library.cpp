@@ -13,8 +13,8 @@ namespace sluice {
 namespace {
 
 constexpr std::array<const char*, kCollectiveAlgorithms> kNames = {
-    "automatic", "ring",         "tree", "halving-doubling", "direct",
-    "pairwise",  "hierarchical", "nvls", "pxn",              "computed"};
+    "automatic",    "ring", "tree", "halving-doubling", "direct", "pairwise",
+    "hierarchical", "nvls", "pxn",  "computed"};
 
 using Algorithm = CollectiveAlgorithm;
 

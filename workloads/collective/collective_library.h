@@ -47,11 +47,11 @@ struct CollectiveOptions {
     /// Includes software: `overhead` is not added to what is computed as a whole.
     IntraNode intra_node;
     std::optional<IntraNode> nvls;  ///< the same by reduction in the switch, where GPUs have it
-    std::uint32_t channels = 1;  ///< the tensor is split over so many copies of the algorithm
-    std::int64_t chunk = 0;      ///< bytes that are pipelined at a time; 0: whole steps
-    Tick overhead = 0;           ///< software, once per collective and member, before it sends
-    Tick step_overhead = 0;      ///< of each message on top of the network's
-    std::uint32_t window = 0;    ///< all pairs at once: unfinished sends of a member; 0: all
+    std::uint32_t channels = 1;     ///< the tensor is split over so many copies of the algorithm
+    std::int64_t chunk = 0;         ///< bytes that are pipelined at a time; 0: whole steps
+    Tick overhead = 0;              ///< software, once per collective and member, before it sends
+    Tick step_overhead = 0;         ///< of each message on top of the network's
+    std::uint32_t window = 0;       ///< all pairs at once: unfinished sends of a member; 0: all
     /// The resource of a rank that stands for its links inside the server.
     ResourceId server_links = 0;
 };

@@ -94,9 +94,9 @@ Servers Schedule::servers() const {
 Servers Schedule::equal_servers(const char* algorithm) const {
     Servers groups = servers();
     for (const std::vector<Member>& server : groups) {
-        const bool equal = std::equal(
-            server.begin(), server.end(), groups.front().begin(), groups.front().end(),
-            [&](Member a, Member b) { return rail_[a] == rail_[b]; });
+        const bool equal =
+            std::equal(server.begin(), server.end(), groups.front().begin(), groups.front().end(),
+                       [&](Member a, Member b) { return rail_[a] == rail_[b]; });
         if (equal) continue;
         fail(std::string("algorithm ") + algorithm +
              " needs members on the same rails in each server; server " +
@@ -146,8 +146,7 @@ Hop Schedule::connect(Member from, Member to, std::int64_t bytes) {
         depend(pair.from, task);
     } else {
         if (graph_.messages().size() >= kMostMessages) {
-            fail("takes the job's messages above " + std::to_string(kMostMessages) +
-                 ": fewer members, channels or chunks are needed");
+            fail_too_many();
         }
         pair = graph_.add_message(source, ranks_[to], std::max<std::int64_t>(1, bytes), label_);
         depend(pair.from, first);
@@ -181,6 +180,11 @@ OpId Schedule::join(Member member, const std::vector<OpId>& ops) {
 
 void Schedule::fail(const std::string& message) const {
     throw ConfigError("collective \"" + name_ + "\": " + message);
+}
+
+void Schedule::fail_too_many() const {
+    fail("takes the job's messages above " + std::to_string(kMostMessages) +
+         ": fewer members or channels, or longer chunks are needed");
 }
 
 Lane::Lane(Schedule& schedule, Member from, Member to, bool pipelined)
@@ -226,7 +230,10 @@ std::vector<OpId> add_channels(
 std::size_t chunk_count(const Schedule& schedule, std::int64_t bytes) {
     const std::int64_t chunk = schedule.options().chunk;
     if (chunk == 0 || bytes <= chunk) return 1;
-    return static_cast<std::size_t>((bytes + chunk - 1) / chunk);
+    const auto chunks = static_cast<std::size_t>(bytes / chunk + (bytes % chunk > 0 ? 1 : 0));
+    // Each chunk reaches every member: refused before anything of that size is allocated.
+    if (chunks > kMostMessages / schedule.size()) schedule.fail_too_many();
+    return chunks;
 }
 
 std::size_t channel_count(const Schedule& schedule, std::int64_t bytes) {

@@ -67,6 +67,7 @@ class Schedule {
     OpId join(Member member, const std::vector<OpId>& ops);
 
     [[noreturn]] void fail(const std::string& message) const;
+    [[noreturn]] void fail_too_many() const;
 
   private:
     Hop connect(Member from, Member to, std::int64_t bytes);
