@@ -199,7 +199,7 @@ JobGraph::Pair CollectiveLibrary::add_point_to_point(const CollectiveSpec& spec,
     const Members members{{from, to}, {after, ready}};
     Schedule schedule(graph_, options_, spec, members, &watcher_);
     if (!schedule.computed(0, 1)) schedule.add_overhead();
-    const Hop hop = schedule.transfer(0, 1, schedule.tensor(), false);
+    const Hop hop = schedule.send_whole();
     schedule.depend(hop.first, schedule.start(0));
     schedule.depend(hop.received, schedule.start(1));
     return {hop.sent, hop.received};

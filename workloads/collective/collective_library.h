@@ -2,8 +2,8 @@
 /// Collectives by kind, algorithm and placement, as operations of a job's graph: what NCCL is to a
 /// training framework. What each algorithm sends, and what that costs: docs/models/collectives.md.
 /// Every message is a flow. Between members of one server it is instead, where that is computed, a
-/// task on the sender's links (bytes / bandwidth, one after the other) and a signal that arrives
-/// the linear model's latency after it; a collective of one server is a meet.
+/// task on the sender's links (bytes / bandwidth of send, one after the other) and a signal that
+/// arrives `server_hop` after it; a collective of one server is a meet.
 /// A member is done when its last receive is complete, or where it only sends, when its sends are.
 /// Errors: ConfigError for a group, size or algorithm that does not fit, naming the collective.
 #pragma once
@@ -47,11 +47,14 @@ struct CollectiveOptions {
     /// Includes software: `overhead` is not added to what is computed as a whole.
     IntraNode intra_node;
     std::optional<IntraNode> nvls;  ///< the same by reduction in the switch, where GPUs have it
-    std::uint32_t channels = 1;     ///< the tensor is split over so many copies of the algorithm
-    std::int64_t chunk = 0;         ///< bytes that are pipelined at a time; 0: whole steps
-    Tick overhead = 0;              ///< software, once per collective and member, before it sends
-    Tick step_overhead = 0;         ///< of each message on top of the network's
-    std::uint32_t window = 0;       ///< all pairs at once: unfinished sends of a member; 0: all
+    /// Of one message of an algorithm inside a server, where it is computed (NCCL's tuning tables: one
+    /// NVLink step of the Simple protocol). The linear model's latency is that of a whole operation.
+    Tick server_hop = 3'400 * kNanosecond;
+    std::uint32_t channels = 1;  ///< the tensor is split over so many copies of the algorithm
+    std::int64_t chunk = 0;      ///< bytes that are pipelined at a time; 0: whole steps
+    Tick overhead = 0;           ///< software, once per collective and member, before it sends
+    Tick step_overhead = 0;      ///< of each message on top of the network's
+    std::uint32_t window = 0;    ///< all pairs at once: unfinished sends of a member; 0: all
     /// The resource of a rank that stands for its links inside the server.
     ResourceId server_links = 0;
 };

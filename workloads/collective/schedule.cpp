@@ -108,7 +108,7 @@ Servers Schedule::equal_servers(const char* algorithm) const {
 }
 
 Hop Schedule::transfer(Member from, Member to, Slice slice, bool reduce) {
-    const Hop hop = connect(from, to, slice.bytes);
+    const Hop hop = connect(from, to, slice.bytes, options_.server_hop);
     if (watcher_ != nullptr) tell(hop, {slice}, reduce);
     return hop;
 }
@@ -116,8 +116,16 @@ Hop Schedule::transfer(Member from, Member to, Slice slice, bool reduce) {
 Hop Schedule::transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce) {
     std::int64_t bytes = 0;
     for (const Slice& piece : pieces) bytes += piece.bytes;
-    const Hop hop = connect(from, to, bytes);
+    const Hop hop = connect(from, to, bytes, options_.server_hop);
     tell(hop, pieces, reduce);
+    return hop;
+}
+
+Hop Schedule::send_whole() {
+    const Tick latency =
+        computed(0, 1) ? options_.intra_node.cost(CollectiveKind::send, 2).latency : 0;
+    const Hop hop = connect(0, 1, bytes_, latency);
+    tell(hop, {tensor()}, false);
     return hop;
 }
 
@@ -129,7 +137,7 @@ Hop Schedule::computed_transfer(Member from, Member to, const std::vector<Slice>
     return hop;
 }
 
-Hop Schedule::connect(Member from, Member to, std::int64_t bytes) {
+Hop Schedule::connect(Member from, Member to, std::int64_t bytes, Tick server_hop) {
     const RankId source = ranks_[from];
     OpId first = kNone;
     if (options_.step_overhead > 0) {
@@ -142,7 +150,7 @@ Hop Schedule::connect(Member from, Member to, std::int64_t bytes) {
         const OpId task = graph_.add_task(source, options_.server_links, wire, label_);
         depend(task, first);
         if (first == kNone) first = task;
-        pair = graph_.add_signal(source, ranks_[to], cost.latency, label_);
+        pair = graph_.add_signal(source, ranks_[to], server_hop, label_);
         depend(pair.from, task);
     } else {
         if (graph_.messages().size() >= kMostMessages) {

@@ -57,6 +57,8 @@ class Schedule {
     Hop transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce);
     /// Inside a server, where bandwidth has been accounted for in `duration`.
     Hop computed_transfer(Member from, Member to, const std::vector<Slice>& pieces, Tick duration);
+    /// From member 0 to member 1 as an operation of its own: inside a server, with all its latency.
+    Hop send_whole();
     /// A collective of `members`, who take `duration` together. Returns the members' parts.
     std::vector<OpId> meet(const std::vector<Member>& members, Tick duration,
                            const std::vector<OpId>& after);
@@ -70,7 +72,7 @@ class Schedule {
     [[noreturn]] void fail_too_many() const;
 
   private:
-    Hop connect(Member from, Member to, std::int64_t bytes);
+    Hop connect(Member from, Member to, std::int64_t bytes, Tick server_hop);
     void tell(const Hop& hop, const std::vector<Slice>& pieces, bool reduce) const;
 
     JobGraph& graph_;
