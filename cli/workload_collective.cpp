@@ -154,11 +154,13 @@ bool has_nvswitch(const Topology& topology) {
     return false;
 }
 
-CollectiveOptions read_options(ConfigSection& section, const Scenario& scenario,
-                               std::int64_t chunk) {
+CollectiveOptions read_options(ConfigSection& section, const Scenario& scenario) {
     CollectiveOptions options;
     options.channels = static_cast<std::uint32_t>(section.integer("channels", 1, 1, 1024));
-    options.chunk = section.bytes("chunk", Bytes{chunk}, {0}, kLargest).count;
+    options.chunk = kUsualChunk;
+    if (section.has("chunk")) {
+        options.chunk = section.bytes("chunk", std::nullopt, {0}, kLargest).count;
+    }
     options.overhead = section.time("overhead", kCollectiveOverhead);
     options.step_overhead = section.time("step_overhead", 0);
     options.window = static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
@@ -199,7 +201,7 @@ MakeWorkload read_by_algorithm(ConfigSection& section, const Scenario& scenario,
         read_name(section, "algorithm", kCollectiveAlgorithms, CollectiveAlgorithm::automatic);
     const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargest);
     const Groups grouping(section);
-    const CollectiveOptions common = read_options(section, scenario, usual_chunk(kind, algorithm));
+    const CollectiveOptions common = read_options(section, scenario);
     return [=, &topology] {
         const auto hosts = static_cast<std::uint32_t>(site.available());
         const auto groups = grouping.make("collective", hosts, topology.gpus_per_server);

@@ -469,6 +469,27 @@ TEST_CASE("unit.collective_library.computed_inside_a_server") {
     CHECK(time_of(Kind::broadcast, Algorithm::ring, 2, 160'000, options) == 4400 * kNanosecond);
 }
 
+TEST_CASE("unit.collective_library.usual_chunk_is_nccls") {
+    constexpr std::int64_t kKi = 1024;
+    const auto tree = [](std::int64_t bytes, std::uint32_t depth) {
+        return usual_chunk(Kind::all_reduce, Algorithm::tree, bytes, depth);
+    };
+    CHECK(tree(4096 * kKi, 1) == 512 * kKi);  // 8 chunks, one level
+    CHECK(tree(4095 * kKi, 1) == 256 * kKi);  // 7 would be too few
+    CHECK(tree(1024 * kKi, 3) == 64 * kKi);   // 8 at 128, fewer than 12, so 64
+    CHECK(tree(64 * kKi, 3) == 32 * kKi);     // never less than 32
+    CHECK(usual_chunk(Kind::broadcast, Algorithm::ring, 1000, 3) == 512 * kKi);
+    CHECK(usual_chunk(Kind::all_reduce, Algorithm::ring, 1000, 3) == 0);
+    // 8 servers are 3 levels; half of 2 MiB per tree: 16 chunks of 64 KiB in 28 hops, up and down.
+    JobGraph graph(8);
+    CollectiveOptions options = options_for(1, false);
+    options.chunk = kUsualChunk;
+    CollectiveLibrary library(graph, options);
+    library.add(Kind::all_reduce, spec_of(2048 * kKi), first_ranks(8), Algorithm::tree);
+    graph.finish();
+    CHECK(graph.messages().size() == 16 * 28);
+}
+
 TEST_CASE("unit.collective_library.hierarchical_phases") {
     // 2 servers of 4. Reduce-scatter of 480 kB inside: 4 us + 3/4 x 480 kB / 110 GB/s = 3.2727 us;
     // each rail all-reduces 120 kB in 2 steps of 60 kB; all-gather inside at 120 GB/s: 4 + 3 us.

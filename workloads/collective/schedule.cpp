@@ -55,6 +55,7 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
       watcher_(watcher != nullptr && *watcher ? watcher : nullptr),
       name_(spec.name),
       bytes_(spec.bytes),
+      chunk_(std::max<std::int64_t>(0, options.chunk)),
       ranks_(members.ranks),
       start_(members.after) {
     check_members(spec, members);
@@ -65,6 +66,15 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
         server_.push_back(options.server ? options.server(rank) : rank);
         rail_.push_back(options.rail ? options.rail(rank) : places[server_.back()]++);
     }
+}
+
+void Schedule::choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm) {
+    if (options_.chunk != kUsualChunk) return;
+    const std::size_t nodes = servers().size();
+    auto depth = static_cast<std::uint32_t>(size() / nodes - 1);
+    for (std::size_t reached = 1; reached < nodes; reached *= 2) ++depth;
+    const auto trees = 2 * static_cast<std::int64_t>(options_.channels);
+    chunk_ = usual_chunk(kind, algorithm, bytes_ / trees, depth);
 }
 
 void Schedule::add_overhead() {
@@ -236,7 +246,7 @@ std::vector<OpId> add_channels(
 }
 
 std::size_t chunk_count(const Schedule& schedule, std::int64_t bytes) {
-    const std::int64_t chunk = schedule.options().chunk;
+    const std::int64_t chunk = schedule.chunk();
     if (chunk == 0 || bytes <= chunk) return 1;
     const auto chunks = static_cast<std::size_t>(bytes / chunk + (bytes % chunk > 0 ? 1 : 0));
     // Each chunk reaches every member: refused before anything of that size is allocated.

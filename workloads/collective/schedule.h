@@ -33,6 +33,11 @@ class Schedule {
     Schedule(JobGraph& graph, const CollectiveOptions& options, const CollectiveSpec& spec,
              const Members& members, const TransferWatcher* watcher = nullptr);
 
+    /// Where the options leave the chunk to the library.
+    void choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm);
+    /// Bytes that are pipelined at a time; 0: whole steps.
+    std::int64_t chunk() const { return chunk_; }
+
     /// Delays every member by the options' overhead.
     void add_overhead();
 
@@ -80,6 +85,7 @@ class Schedule {
     const TransferWatcher* watcher_;
     std::string name_;
     std::int64_t bytes_;
+    std::int64_t chunk_;
     Label label_;
     const std::vector<RankId>& ranks_;
     std::vector<OpId> start_;
