@@ -317,6 +317,7 @@ Command add_collective_command(CLI::App& program) {
     key("--chunk", "chunk", "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
     key("--overhead", "overhead", "Software, once per collective and rank (default: 8.4us)");
     key("--step-overhead", "step_overhead", "Software, per message (default: 0s)");
+    key("--server-hop", "server_hop", "A computed message inside a server (default: 3.4us)");
     key("--window", "window", "All pairs at once: unfinished sends of a rank (default: all)");
     key("--intra-node", "intra_node", "Inside servers: computed, or network");
     key("--gpu", "gpu", "The GPU type: what computed communication costs");
