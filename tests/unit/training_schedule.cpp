@@ -101,7 +101,8 @@ class FreeExecution {
     /// When what `slot` needs is there; -1: not yet.
     Tick ready(std::uint32_t rank, const PipelineSlot& slot) const {
         const std::uint32_t own = stage_of(shape_, rank, slot.chunk);
-        if (slot.kind == SlotKind::backward_weight) return gradients_[result(own, slot.micro_batch)];
+        if (slot.kind == SlotKind::backward_weight)
+            return gradients_[result(own, slot.micro_batch)];
         Tick when = 0;
         const SlotPeers peers = slot_peers(shape_, rank, slot);
         const bool forward = slot.kind == SlotKind::forward;
@@ -273,8 +274,8 @@ TEST_CASE("unit.schedule.what_a_slot_sends_the_other_end_receives") {
                 agreed = agreed && back.from && *back.from == PipelinePlace{r, slot.chunk};
                 const std::uint32_t here = stage_of(shape, r, slot.chunk);
                 const std::uint32_t there = stage_of(shape, peers.to->rank, peers.to->chunk);
-                agreed = agreed && (slot.kind == SlotKind::forward ? there == here + 1
-                                                                   : there + 1 == here);
+                agreed = agreed &&
+                         (slot.kind == SlotKind::forward ? there == here + 1 : there + 1 == here);
             }
         }
         CHECK(agreed);
@@ -450,8 +451,7 @@ TEST_CASE("unit.schedule.shapes_that_do_not_exist_are_refused") {
     CHECK(error({kInterleaved, 4, 6, 2}) ==
           "interleaved: 6 micro-batches are not divisible by the pipeline's 4 ranks");
     CHECK(error({kOneFOneB, 4, 8, 2}) == "2 chunks per rank need schedule interleaved, not 1f1b");
-    CHECK(error({kDualPipe, 3, 8, 1}) ==
-          "dualpipe needs an even number of pipeline ranks, not 3");
+    CHECK(error({kDualPipe, 3, 8, 1}) == "dualpipe needs an even number of pipeline ranks, not 3");
     CHECK(error({kDualPipe, 4, 9, 1}) ==
           "dualpipe on 4 ranks needs an even number of at least 8 micro-batches, not 9");
     CHECK(error({kDualPipe, 4, 6, 1}) ==
