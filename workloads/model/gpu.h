@@ -25,8 +25,8 @@ struct Interconnect {
 
 struct Gpu {
     std::string name;
-    double peak_flops = 0;                     ///< dense 16-bit, per second
-    double efficiency = 0.5;                   ///< share of it that matrix products reach
+    double peak_flops = 0;    ///< dense 16-bit, per second
+    double efficiency = 0.5;  ///< share of it that matrix products reach
     std::int64_t memory_bytes = 0;
     double memory_bytes_per_second = 0;
     double memory_efficiency = 0.8;            ///< share of it that is reached

@@ -72,8 +72,8 @@ Work latent_projections(const ModelShape& model, const Sizes& sizes) {
     work += product(sizes.own, sizes.h, kv_rank + static_cast<double>(mla.rope_width), sizes.value);
     work += norm(sizes.own, kv_rank, sizes.value);
     work += product(sizes.tokens, kv_rank, key_value, sizes.value);
-    work += product(sizes.tokens, heads * static_cast<double>(mla.value_width), sizes.h,
-                    sizes.value);
+    work +=
+        product(sizes.tokens, heads * static_cast<double>(mla.value_width), sizes.h, sizes.value);
     return work;
 }
 
@@ -105,8 +105,8 @@ Heads heads_of(const ModelShape& model, const Sizes& sizes) {
 Work projections(const ModelShape& model, const Sizes& sizes) {
     if (model.latent.kv_rank > 0) return latent_projections(model, sizes);
     const Heads heads = heads_of(model, sizes);
-    Work work = product(sizes.tokens, sizes.h,
-                        (heads.queries + 2 * heads.keys) * heads.key_width, sizes.value);
+    Work work = product(sizes.tokens, sizes.h, (heads.queries + 2 * heads.keys) * heads.key_width,
+                        sizes.value);
     work += product(sizes.tokens, heads.queries * heads.key_width, sizes.h, sizes.value);
     return work;
 }
@@ -151,8 +151,7 @@ LayerWork forward_work(const ModelShape& model, std::int64_t layer, const Pass& 
         return work;
     }
     const auto experts = static_cast<double>(model.experts);
-    const auto width =
-        static_cast<double>(model.expert_ffn > 0 ? model.expert_ffn : model.ffn);
+    const auto width = static_cast<double>(model.expert_ffn > 0 ? model.expert_ffn : model.ffn);
     work.router = product(sizes.own, sizes.h, experts, sizes.value);
     if (model.shared_experts > 0) {
         work.shared = mlp(model, sizes, sizes.tokens,

@@ -15,8 +15,7 @@ std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by
 /// Tokens of a micro-batch on a rank. Refuses what would overflow later.
 std::int64_t tokens_of(const MessageShape& shape) {
     constexpr double kMostTokens = 1e9;
-    const double tokens =
-        static_cast<double>(shape.sequences) * static_cast<double>(shape.tokens);
+    const double tokens = static_cast<double>(shape.sequences) * static_cast<double>(shape.tokens);
     if (!(tokens >= 1 && tokens <= kMostTokens)) {
         throw ConfigError("a micro-batch has " + std::to_string(std::llround(tokens)) +
                           " tokens, allowed are 1 to 1000000000: check sequence and micro_batch");
@@ -37,11 +36,12 @@ std::int64_t pipeline_bytes(const ModelShape& model, const MessageShape& shape) 
 
 std::int64_t combine_bytes(const ModelShape& model, const MessageShape& shape) {
     // Each factor is far below 2^31, their product is not bounded.
-    const double bytes = static_cast<double>(tensor_parallel_bytes(model, shape)) *
-                         static_cast<double>(model.top_k);
+    const double bytes =
+        static_cast<double>(tensor_parallel_bytes(model, shape)) * static_cast<double>(model.top_k);
     if (bytes > 1e18) {
-        throw ConfigError("the tokens sent to experts exceed 1e18 bytes: check sequence, "
-                          "micro_batch and top_k");
+        throw ConfigError(
+            "the tokens sent to experts exceed 1e18 bytes: check sequence, "
+            "micro_batch and top_k");
     }
     return divide_up(tensor_parallel_bytes(model, shape) * model.top_k, shape.tp);
 }

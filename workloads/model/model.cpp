@@ -209,8 +209,7 @@ std::vector<LayerRange> split_layers(const ModelShape& model, std::int64_t stage
     std::vector<LayerRange> ranges;
     std::int64_t first = 0;
     for (std::int64_t stage = 0; stage < stages; ++stage) {
-        const std::int64_t count =
-            model.layers / stages + (stage < model.layers % stages ? 1 : 0);
+        const std::int64_t count = model.layers / stages + (stage < model.layers % stages ? 1 : 0);
         ranges.push_back({first, count, stage == 0, stage + 1 == stages});
         first += count;
     }
@@ -226,9 +225,9 @@ RankParameters rank_parameters(const ModelShape& model, const LayerRange& range,
     const std::int64_t every_layer = on_rank(attention) + norm_parameters(model);
     const std::int64_t last = range.first + range.count;
     const std::int64_t dense_layers =
-        model.experts > 0 ? std::clamp(model.dense_layers - range.first, std::int64_t{0},
-                                       range.count)
-                          : last - range.first;
+        model.experts > 0
+            ? std::clamp(model.dense_layers - range.first, std::int64_t{0}, range.count)
+            : last - range.first;
     const std::int64_t mixtures = range.count - dense_layers;
 
     RankParameters rank;
@@ -236,8 +235,8 @@ RankParameters rank_parameters(const ModelShape& model, const LayerRange& range,
     rank.dense += dense_layers * on_rank(mlp_parameters(model, model.ffn));
     if (mixtures > 0) {
         const Split expert = mlp_parameters(model, expert_width(model));
-        rank.dense += mixtures * (model.hidden * model.experts +
-                                  model.shared_experts * on_rank(expert));
+        rank.dense +=
+            mixtures * (model.hidden * model.experts + model.shared_experts * on_rank(expert));
         rank.experts = divide_up(mixtures * model.experts * on_rank(expert), ep);
     }
     const std::int64_t words = divide_up(model.vocabulary * model.hidden, tp);

@@ -28,10 +28,10 @@ namespace sluice {
 
 /// Multi-head latent attention; kv_rank 0: the model has none.
 struct LatentAttention {
-    std::int64_t query_rank = 0;  ///< q; 0: queries are not compressed
-    std::int64_t kv_rank = 0;     ///< c
-    std::int64_t nope_width = 0;  ///< d_n
-    std::int64_t rope_width = 0;  ///< d_r
+    std::int64_t query_rank = 0;   ///< q; 0: queries are not compressed
+    std::int64_t kv_rank = 0;      ///< c
+    std::int64_t nope_width = 0;   ///< d_n
+    std::int64_t rope_width = 0;   ///< d_r
     std::int64_t value_width = 0;  ///< d_v
 };
 
@@ -43,9 +43,9 @@ struct ModelShape {
     std::int64_t kv_heads = 0;
     std::int64_t head_dim = 0;  ///< 0: hidden / heads
     LatentAttention latent;
-    std::int64_t ffn = 0;             ///< width of a dense MLP; of each expert where expert_ffn is 0
-    bool gated = false;               ///< SwiGLU: three matrices instead of two
-    std::int64_t experts = 0;         ///< 0: dense
+    std::int64_t ffn = 0;      ///< width of a dense MLP; of each expert where expert_ffn is 0
+    bool gated = false;        ///< SwiGLU: three matrices instead of two
+    std::int64_t experts = 0;  ///< 0: dense
     std::int64_t top_k = 0;
     std::int64_t expert_ffn = 0;      ///< width of an expert, if not ffn
     std::int64_t shared_experts = 0;  ///< every token meets them
@@ -82,11 +82,11 @@ ParameterCount count_parameters(const ModelShape& model);
 /// Of one layer, by part.
 struct LayerParameters {
     std::int64_t attention = 0;
-    std::int64_t norms = 0;   ///< those of latent attention included
-    std::int64_t mlp = 0;     ///< of a dense layer; 0 in a mixture's
-    std::int64_t router = 0;  ///< 0 in a dense layer, as all that follow
-    std::int64_t shared = 0;  ///< all shared experts
-    std::int64_t expert = 0;  ///< one routed expert
+    std::int64_t norms = 0;    ///< those of latent attention included
+    std::int64_t mlp = 0;      ///< of a dense layer; 0 in a mixture's
+    std::int64_t router = 0;   ///< 0 in a dense layer, as all that follow
+    std::int64_t shared = 0;   ///< all shared experts
+    std::int64_t expert = 0;   ///< one routed expert
     std::int64_t experts = 0;  ///< how many of them
 
     std::int64_t dense() const { return attention + norms + mlp + router + shared; }
@@ -151,12 +151,13 @@ struct Work {
 /// What one rank works on at a time.
 struct Pass {
     std::int64_t sequences = 1;  ///< b
-    std::int64_t tokens = 2048;  ///< s of each sequence on this rank: s / cp under context parallelism
-    std::int64_t context = 0;    ///< tokens that each of them attends to; 0: `tokens`
-    std::int64_t tp = 1;         ///< matrices, heads and experts are cut in so many parts
-    std::int64_t ep = 1;         ///< replicas that share the experts
+    std::int64_t tokens =
+        2048;  ///< s of each sequence on this rank: s / cp under context parallelism
+    std::int64_t context = 0;       ///< tokens that each of them attends to; 0: `tokens`
+    std::int64_t tp = 1;            ///< matrices, heads and experts are cut in so many parts
+    std::int64_t ep = 1;            ///< replicas that share the experts
     bool sequence_parallel = true;  ///< norms, routers and down-projections: tokens in tp parts
-    bool causal = false;         ///< half of the attention scores
+    bool causal = false;            ///< half of the attention scores
     /// Fused attention: scores stay on the chip. false: they are written and read twice.
     bool flash = true;
     std::int64_t value_bytes = 2;  ///< of a weight or an activation
