@@ -85,5 +85,6 @@ int topo_command(const TopoOptions& options);
 Command add_simai_command(CLI::App& program);
 /// `sluice workload`: workload files of other tools, from models.
 Command add_workload_command(CLI::App& program);
+Command add_collective_command(CLI::App& program);
 
 }  // namespace sluice

@@ -142,6 +142,7 @@ int run(int argc, char** argv) {
     const std::vector<sluice::Command> commands = {
         sluice::add_simai_command(app),
         sluice::add_workload_command(app),
+        sluice::add_collective_command(app),
     };
 
     try {

@@ -4,24 +4,15 @@
 
 #include <fmt/core.h>
 
-#include "cli/data_folders.h"
+#include "cli/collective_options.h"
 #include "cli/workload_part.h"
-#include "core/error.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/aicb_physical.h"
 #include "workloads/job/workload.h"
-#include "workloads/model/gpu.h"
 
 namespace sluice {
 
 namespace {
-
-bool has_nvswitches(const Topology& topology) {
-    for (NodeId node = 0; node < topology.node_count(); ++node) {
-        if (topology.kind(node) == NodeKind::nvswitch) return true;
-    }
-    return false;
-}
 
 /// Every algorithm for the kinds that a workload file has, under its own name.
 void read_algorithms(ConfigSection& section, CollectiveOptions& options) {
@@ -43,48 +34,8 @@ void read_algorithms(ConfigSection& section, CollectiveOptions& options) {
     }
 }
 
-CollectiveOptions read_collectives(ConfigSection& section, const Scenario& scenario) {
-    const Topology& topology = scenario.topology;
-    CollectiveOptions options;
-    read_algorithms(section, options);
-    const bool computed = topology.gpus_per_server > 1 && !has_nvswitches(topology);
-    options.computed_in_server =
-        section.choice("intra_node", computed, {{"computed", true}, {"network", false}});
-    const Gpu gpu = read_gpu(section, "gpu", topology.gpu_type.empty() ? "H100" : topology.gpu_type,
-                             data_folders("gpus"),
-                             [&](const std::string& file) { return scenario.resolve(file); });
-    const std::string interconnect = section.text("interconnect", "nvlink");
-    if (options.computed_in_server) {
-        try {
-            options.intra_node = gpu.intra_node(interconnect);
-        } catch (const ConfigError& error) {
-            section.fail("interconnect", error.what());
-        }
-        if (const Interconnect* nvls = gpu.find_interconnect("nvls")) {
-            options.nvls = nvls->calibration;
-        }
-    }
-    options.overhead = section.time("overhead", 0);
-    options.step_overhead = section.time("step_overhead", 0);
-    options.channels = static_cast<std::uint32_t>(section.integer("channels", 1, 1, 64));
-    options.window = static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
-    return options;
-}
-
 bool ends_in_csv(const std::string& file) {
     return file.size() >= 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
-}
-
-/// A rank's server is its host's: ranks need not be placed in order.
-void place_ranks(CollectiveOptions& options, const Topology& topology,
-                 const std::vector<NodeId>& hosts) {
-    const std::uint32_t per_server = std::max<std::uint32_t>(1, topology.gpus_per_server);
-    std::vector<std::uint32_t> place(topology.node_count(), 0);
-    for (std::uint32_t i = 0; i < topology.hosts().size(); ++i) place[topology.hosts()[i]] = i;
-    std::vector<std::uint32_t> slots;
-    for (const NodeId host : hosts) slots.push_back(place[host]);
-    options.server = [slots, per_server](RankId rank) { return slots[rank] / per_server; };
-    options.rail = [slots, per_server](RankId rank) { return slots[rank] % per_server; };
 }
 
 }  // namespace
@@ -102,7 +53,8 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
                                                         {"gpipe", PipelineSchedule::gpipe},
                                                         {"zb-h1", PipelineSchedule::zb_h1}});
     const auto gpus = static_cast<RankId>(section.integer("gpus", 0, 0, AicbWorkload::kMostGpus));
-    config.collectives = read_collectives(section, scenario);
+    config.collectives = read_collective_options(section, scenario);
+    read_algorithms(section, config.collectives);
     return [=, &topology]() mutable {
         ImportReport report;
         const std::uint32_t per_server = std::max<std::uint32_t>(1, topology.gpus_per_server);
@@ -118,7 +70,7 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
         const AicbLayout layout(workload, static_cast<RankId>(site.available()), per_server, gpus,
                                 report);
         const std::vector<NodeId> hosts = site.take(layout.world());
-        place_ranks(config.collectives, topology, hosts);
+        place_collectives(config.collectives, topology, hosts);
         JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives)
                                      : build_aicb_graph(workload, layout, config, report).graph;
         graph.finish();

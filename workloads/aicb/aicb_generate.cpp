@@ -183,8 +183,7 @@ class Compatible {
     }
 
     void gradients_with_profile() {
-        const std::int64_t compute =
-            nanoseconds(profile_->gradient_forward()) + nanoseconds(profile_->gradient_backward());
+        const std::int64_t compute = nanoseconds(profile_->optimizer());
         writer_.add("grad_gather", kNoTime, {}, {}, {AicbComm::all_gather, 2 * parameters_.dense});
         writer_.add("grad_param_comm", kNoTime, {}, {},
                     {AicbComm::reduce_scatter, 4 * parameters_.dense});
@@ -193,7 +192,7 @@ class Compatible {
         writer_.add("embedding_grads", kNoTime, {},
                     {job_.tp > 1 ? AicbComm::all_reduce : AicbComm::none, tp_comm_});
         expert_gradients();
-        last_backward_ = nanoseconds(profile_->gradient_backward());
+        last_backward_ = nanoseconds(profile_->embedding_gradient());
     }
 
     void micro_batch() {

@@ -138,8 +138,10 @@ std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSize
     const Member n = schedule.size();
     std::vector<std::vector<OpId>> held(n);
     for (Member member = 0; member < n; ++member) held[member] = {schedule.start(member)};
+    std::vector<std::vector<OpId>> last_received(n);
     for (Member step = 1; step < n; ++step) {
         std::vector<std::vector<OpId>> next(n);
+        std::vector<std::vector<OpId>> received(n);
         for (Member from = 0; from < n; ++from) {
             const Member to = (from + step) % n;
             if (!sizes.sent(from, to)) continue;
@@ -152,16 +154,20 @@ std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSize
                 for (const OpId op : held[to]) schedule.depend(hop.received, op);
                 next[from].push_back(hop.sent);
                 next[to].push_back(hop.received);
+                received[to].push_back(hop.received);
             }
         }
         // A step without anything to send or receive takes no time.
         for (Member member = 0; member < n; ++member) {
             if (!next[member].empty()) held[member] = std::move(next[member]);
+            if (!received[member].empty()) last_received[member] = std::move(received[member]);
         }
     }
     std::vector<OpId> done(n);
-    for (Member member = 0; member < n; ++member)
-        done[member] = schedule.join(member, held[member]);
+    for (Member member = 0; member < n; ++member) {
+        const bool receives = !last_received[member].empty();
+        done[member] = schedule.join(member, receives ? last_received[member] : held[member]);
+    }
     return done;
 }
 
