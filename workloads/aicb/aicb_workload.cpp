@@ -165,7 +165,7 @@ class Parser {
                 words.emplace_back(token.substr(colon + 1));
             }
         }
-        work_.header.policy = read_policy(words.front());
+        work_.header.policy = read_policy(words.empty() ? ":" : words.front());
         for (std::size_t at = 1; at < words.size();) read_key(words, at);
     }
 
