@@ -430,6 +430,7 @@ TEST_CASE("unit.hpcc.the_simulators_own_example_imports") {
     CHECK(import.experiment.topology.links().size() == 65);
     CHECK(import.experiment.flows.size() == 2);
     CHECK(noted(import, "more flows follow"));
+    CHECK(noted(import, "topology.txt:67: 191 more links follow than the 65 that the header says"));
 }
 
 TEST_CASE("unit.hpcc.refuses_hostile_flow_and_trace_files_with_a_line") {
