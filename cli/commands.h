@@ -40,6 +40,7 @@ struct RunOptions {
     std::string out;                ///< overrides the scenario's output folder
     std::vector<std::string> sets;  ///< "key=value"
     int threads = 1;
+    bool check = false;    ///< with hpcc: reads the files and says what is in them
     bool no_skip = false;  ///< hybrid mode: all else on, nothing is skipped
     bool quiet = false;
 };
@@ -58,14 +59,24 @@ struct CompareOptions {
 
 int compare_command(const CompareOptions& options);
 
+struct DescribeOptions {
+    std::string scenario;           ///< SCENARIO.toml
+    std::vector<std::string> sets;  ///< "key=value"
+    std::string flows;              ///< where to write an HPCC flow.txt; empty: nowhere
+    std::string topology;           ///< where to write the topology.txt; empty: nowhere
+};
+
 /// What would run, without running it.
-int describe_command(const std::string& scenario, const std::vector<std::string>& sets);
+int describe_command(const DescribeOptions& options);
 
 struct TopoOptions {
-    std::string type;
+    std::string type;  ///< empty with file
+    std::string file;  ///< a topology.txt, in place of a type and its keys
     /// Keys and values of a scenario's [topology] table.
     std::vector<std::pair<std::string, std::string>> settings;
     std::string output;  ///< the topology.txt to write; empty: counts only
+    std::string format;  ///< of the output: "hpcc", "simai"; empty: what the network needs
+    bool check = false;  ///< of the file: says what was read, skipped and does not fit
 };
 
 int topo_command(const TopoOptions& options);

@@ -7,6 +7,7 @@
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
+#include "cli/hpcc_import.h"
 #include "cli/hpcc_outputs.h"
 #include "cli/interrupt.h"
 #include "cli/job_results.h"
@@ -29,6 +30,11 @@ int run_hpcc_experiment(const RunOptions& options) {
     }
     if (options.no_skip || (!options.mode.empty() && options.mode != "packet")) {
         throw ConfigError("run: --hpcc runs in packet mode, where ns-3's order of events holds");
+    }
+    if (options.check) {
+        const ImportReport report = check_hpcc(options.hpcc, options.paths);
+        fmt::print("{}", report.text());
+        return report.count(ImportNote::Kind::misfit) > 0 ? kExitBadInput : kExitDone;
     }
     Progress progress(options.quiet);
     const InterruptGuard guard;
@@ -186,6 +192,7 @@ int run_scenario(const RunOptions& options) {
 
 int run_command(const RunOptions& options) {
     if (!options.hpcc.empty()) return run_hpcc_experiment(options);
+    if (options.check) throw ConfigError("run: --check needs --hpcc config.txt");
     if (options.scenario.empty()) {
         throw ConfigError("run: needs a SCENARIO.toml, or --hpcc config.txt");
     }

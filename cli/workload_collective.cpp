@@ -28,18 +28,26 @@ enum class Grouping : std::uint8_t { all, rail, server };
 constexpr const char* kGroupNames[] = {"all", "rail", "server"};
 
 /// Ranks [0, hosts) in groups: all of them, those with one index in their servers, or those of one
-/// server; with `size` > 0 each of these is cut into groups of `size` neighbours.
+/// server, the last of which may be short; with `size` > 0 each of these is cut into groups of
+/// `size` neighbours.
 std::vector<std::vector<RankId>> make_groups(Grouping grouping, std::uint32_t hosts,
                                              std::uint32_t gpus_per_server, std::uint32_t size) {
-    const std::uint32_t wholes = grouping == Grouping::all    ? 1
-                                 : grouping == Grouping::rail ? gpus_per_server
-                                                              : hosts / gpus_per_server;
+    std::vector<std::vector<RankId>> wholes(grouping == Grouping::all ? 1
+                                            : grouping == Grouping::rail
+                                                ? std::min(gpus_per_server, hosts)
+                                                : (hosts + gpus_per_server - 1) / gpus_per_server);
+    for (RankId rank = 0; rank < hosts; ++rank) {
+        const std::uint32_t whole = grouping == Grouping::all    ? 0
+                                    : grouping == Grouping::rail ? rank % gpus_per_server
+                                                                 : rank / gpus_per_server;
+        wholes[whole].push_back(rank);
+    }
+    if (size == 0) return wholes;
     std::vector<std::vector<RankId>> groups;
-    for (std::uint32_t whole = 0; whole < wholes; ++whole) {
-        for (std::uint32_t member = 0; member < hosts / wholes; ++member) {
-            if (member % (size > 0 ? size : hosts) == 0) groups.emplace_back();
-            groups.back().push_back(grouping == Grouping::rail ? member * wholes + whole
-                                                               : whole * (hosts / wholes) + member);
+    for (const std::vector<RankId>& whole : wholes) {
+        for (std::size_t member = 0; member < whole.size(); ++member) {
+            if (member % size == 0) groups.emplace_back();
+            groups.back().push_back(whole[member]);
         }
     }
     return groups;
@@ -47,26 +55,29 @@ std::vector<std::vector<RankId>> make_groups(Grouping grouping, std::uint32_t ho
 
 void check_groups(const std::string& type, const std::vector<std::vector<RankId>>& groups,
                   std::uint32_t size) {
-    const std::size_t members = groups.front().size();
-    if (members < 2) {
-        throw ConfigError(type + " needs at least 2 hosts in a group, there are " +
-                          std::to_string(members));
-    }
     for (const std::vector<RankId>& group : groups) {
         if (size > 0 && group.size() != size) {
             throw ConfigError(type + ": group_size " + std::to_string(size) +
                               " does not divide the hosts of a group");
+        }
+        if (group.size() < 2) {
+            throw ConfigError(type + " needs at least 2 hosts in a group, there are " +
+                              std::to_string(group.size()));
         }
     }
 }
 
 /// Of the types that are one algorithm.
 void check_messages(const std::string& type, const std::vector<std::vector<RankId>>& groups) {
-    const std::uint64_t members = groups.front().size();
-    const std::uint64_t steps = type == "ring-all-reduce" ? 2 : 1;
-    const std::uint64_t messages = steps * groups.size() * members * (members - 1);
+    std::uint64_t messages = 0;
+    std::uint64_t largest = 0;
+    for (const std::vector<RankId>& group : groups) {
+        const std::uint64_t members = group.size();
+        largest = std::max(largest, members);
+        messages += (type == "ring-all-reduce" ? 2 : 1) * members * (members - 1);
+    }
     if (messages > kMostMessages) {
-        throw ConfigError(type + " over " + std::to_string(members) + " hosts takes " +
+        throw ConfigError(type + " over " + std::to_string(largest) + " hosts takes " +
                           std::to_string(messages) + " messages; at most 50000000 are allowed");
     }
 }
