@@ -314,6 +314,7 @@ Command add_collective_command(CLI::App& program) {
     app->add_option("--mode", options->point.mode,
                     "packet, hybrid, flow (default: the scenario's)");
     key("--channels", "channels", "Copies of the algorithm that share the tensor");
+    key("--ring-order", "ring_order", "Around rings: given, or rail (same rail across servers)");
     key("--chunk", "chunk", "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
     key("--overhead", "overhead", "Software, once per collective and rank (default: 8.4us)");
     key("--step-overhead", "step_overhead", "Software, per message (default: 0s)");
