@@ -145,7 +145,7 @@ void JobApplication::drain(RankState& state, Tick now, HostServices& services) {
         }
         state.ready.clear();
         grant_resources(state, now, services);
-    } while (!state.ready.empty());
+    } while (!state.ready.empty() || state.claimed);
     if (graph_.overlap_slowdown() > 0) time_running(state, now, services);
 }
 
