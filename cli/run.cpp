@@ -76,12 +76,25 @@ Scenario load_for_run(const RunOptions& options) {
 /// How far the run came: where it came to its end, the last thing that flows or the job did, which
 /// does not depend on how the engine cuts time.
 Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
-    Tick last = built.job != nullptr ? built.job->last_end() : 0;
+    Tick last = 0;
+    for (const BuiltJob& job : built.jobs) last = std::max(last, job.application->last_end());
     for (const FlowResult& result : run.results()) {
         if (result.finish == kNever) return run.now();
         last = std::max(last, result.finish);
     }
     return last;
+}
+
+/// From the first job's start to the last one's end; kNever if one is not complete, or there is none.
+Tick completion_of(const std::vector<JobRecord>& jobs) {
+    Tick first = kNever;
+    Tick last = 0;
+    for (const JobRecord& job : jobs) {
+        if (job.jct == kNever) return kNever;
+        first = std::min(first, job.start);
+        last = std::max(last, job.start + job.jct);
+    }
+    return jobs.empty() ? kNever : last - first;
 }
 
 int run_scenario(const RunOptions& options) {
@@ -143,10 +156,9 @@ int run_scenario(const RunOptions& options) {
     outcome.wall_s = after.wall_s - before.wall_s;
     outcome.user_s = after.user_s - before.user_s;
     outcome.interrupted = interrupted;
-    if (built.job != nullptr) {
-        if (built.job->complete()) outcome.jct = built.job->last_end();
-        write_job_results(*built.job, writer);
-    }
+    outcome.jobs = job_records(built);
+    outcome.jct = completion_of(outcome.jobs);
+    for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
     const Summary summary = writer.finish(outcome);
     if (!options.quiet) print_summary(built, scenario.mode, summary, outcome, directory);
     if (interrupted) {

@@ -54,7 +54,8 @@ struct TraceSpan {
 
 /// One collective operation of one group of ranks, finished everywhere.
 struct CollectiveRecord {
-    std::uint32_t id = 0;
+    std::string_view job;    ///< the job's name
+    std::uint32_t id = 0;    ///< within the job
     std::string_view kind;   ///< "all_reduce", "reduce_scatter", "all_gather", ...
     std::string_view group;  ///< "dp0", "pp3", ...
     std::uint32_t ranks = 0;
@@ -64,6 +65,18 @@ struct CollectiveRecord {
     Tick finish = 0;  ///< the last rank was done
 };
 
+/// One of the jobs of a run.
+struct JobRecord {
+    std::string name;
+    std::uint32_t ranks = 0;
+    Tick start = 0;
+    Tick jct = kNever;  ///< from its start to its last operation's end; kNever: not complete
+    std::size_t operations = 0;
+    std::size_t operations_completed = 0;
+    std::size_t flows = 0;
+    std::int64_t bytes = 0;  ///< of its flows
+};
+
 /// What the run itself reports at its end.
 struct RunOutcome {
     RunCounters counters;
@@ -71,6 +84,7 @@ struct RunOutcome {
     Tick simulated = 0;                 ///< simulated time reached
     /// Job completion time. kNever: from the first start to the last finish of a completed flow.
     Tick jct = kNever;
+    std::vector<JobRecord> jobs;  ///< empty where flows have start times
     double elaboration_s = 0;
     double elaboration_user_s = 0;  ///< user CPU time of building the network, all threads
     double wall_s = 0;              ///< of the run phase

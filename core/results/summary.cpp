@@ -74,6 +74,16 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
                      {"p50", seconds_or_null(summary.fct_p50)},
                      {"p99", seconds_or_null(summary.fct_p99)},
                      {"max", seconds_or_null(summary.fct_max)}};
+    for (const JobRecord& job : outcome.jobs) {
+        json["jobs"].push_back({{"name", job.name},
+                                {"ranks", job.ranks},
+                                {"start_s", to_seconds(job.start)},
+                                {"jct_s", seconds_or_null(job.jct)},
+                                {"operations", job.operations},
+                                {"operations_completed", job.operations_completed},
+                                {"flows", job.flows},
+                                {"bytes", job.bytes}});
+    }
     const bool packets = moves_packets(info.mode);
     if (packets) {
         json["packet_hops"] = counters.packet_hops;
