@@ -206,7 +206,7 @@ Cable cable(const Tier& tier, const Tier* below) {
             tier.latency * kNanosecond + switches * (kNanosecond / 2), 0};
 }
 
-Topology build(const Shape& s, const Counts& n, const std::string& file) {
+Topology build_clos(const Shape& s, const Counts& n, const std::string& file) {
     using build::capped_product;
     const std::int64_t tors = n.pods * n.tors_per_pod;
     const std::int64_t aggs = n.pods * n.aggs_per_pod;
@@ -246,7 +246,7 @@ bool is_htsim_topology(const std::string& path) {
 Topology read_htsim_topology(TokenReader reader, std::vector<std::string>& skipped) {
     const Shape shape = ShapeReader(reader, skipped).read();
     const Counts counts = Solver(shape, reader.file()).solve();
-    return build(shape, counts, reader.file());
+    return build_clos(shape, counts, reader.file());
 }
 
 }  // namespace sluice

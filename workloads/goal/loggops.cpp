@@ -2,7 +2,6 @@
 #include "workloads/goal/loggops.h"
 
 #include <algorithm>
-#include <queue>
 
 #include <fmt/core.h>
 
@@ -18,13 +17,54 @@ constexpr std::int64_t kLatest = std::int64_t{1} << 62;
 /// An operation that is ready, or the message of a send on its way to `host`.
 struct Event {
     std::int64_t at;
-    std::uint64_t order;  ///< of becoming ready: breaks ties, kept when an operation has to wait
     GoalOp op;
     std::uint32_t host;
     bool message;
-    friend bool operator<(const Event& a, const Event& b) {
-        return a.at != b.at ? a.at > b.at : a.order > b.order;
+};
+
+/// Events by time. LogGOPSim's times depend on the order in which events of one time leave its
+/// std::priority_queue, which compares times only; so this is the binary heap of GNU's library, whose
+/// order of ties is fixed by what was pushed and popped before.
+class EventHeap {
+  public:
+    bool empty() const { return events_.empty(); }
+
+    void push(const Event& event) {
+        events_.emplace_back();
+        rise(events_.size() - 1, event);
     }
+
+    Event pop() {
+        const Event top = events_.front();
+        const Event last = events_.back();
+        events_.pop_back();
+        if (!events_.empty()) rise(sink(), last);
+        return top;
+    }
+
+  private:
+    /// Moves the hole at `at` up past later events and puts `event` there.
+    void rise(std::size_t at, const Event& event) {
+        while (at > 0 && events_[(at - 1) / 2].at > event.at) {
+            events_[at] = events_[(at - 1) / 2];
+            at = (at - 1) / 2;
+        }
+        events_[at] = event;
+    }
+
+    /// Moves the hole at the top to a leaf, along earlier children; of equal ones, the right.
+    std::size_t sink() {
+        std::size_t at = 0;
+        for (;;) {
+            std::size_t child = 2 * at + 2;
+            if (child > events_.size()) return at;
+            if (child == events_.size() || events_[child].at > events_[child - 1].at) --child;
+            events_[at] = events_[child];
+            at = child;
+        }
+    }
+
+    std::vector<Event> events_;
 };
 
 class Simulation {
@@ -56,8 +96,7 @@ class Simulation {
             }
         }
         while (!events_.empty()) {
-            const Event event = events_.top();
-            events_.pop();
+            const Event event = events_.pop();
             if (event.at > kLatest) throw ConfigError("LogGOPS: times beyond 2^62 ns");
             if (event.message) {
                 arrive(event);
@@ -97,7 +136,7 @@ class Simulation {
     }
 
     void push(std::int64_t at, GoalOp op, std::uint32_t host, bool message) {
-        events_.push({at, next_order_++, op, host, message});
+        events_.push({at, op, host, message});
     }
     void wait(Event event, std::int64_t until) {
         event.at = until;
@@ -286,8 +325,7 @@ class Simulation {
     const LogGopsParameters p_;
     const std::uint32_t cpus_;
     const std::uint32_t nics_;
-    std::priority_queue<Event> events_;
-    std::uint64_t next_order_ = 0;
+    EventHeap events_;
     MessageQueues posted_;
     MessageQueues unexpected_;
     std::vector<std::int64_t> cpu_free_;
