@@ -87,7 +87,8 @@ std::unique_ptr<Application> run_jobs(std::vector<std::unique_ptr<JobApplication
 void add_starter(Experiment& experiment, WorkloadPart& part) {
     if (part.starter == nullptr) return;
     if (experiment.application != nullptr) {
-        throw ConfigError("a connection matrix with triggers runs beside neither jobs nor another one");
+        throw ConfigError(
+            "a connection matrix with triggers runs beside neither jobs nor another one");
     }
     experiment.application = std::move(part.starter);
 }

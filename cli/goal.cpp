@@ -66,13 +66,14 @@ int run_loggops(const GoalSchedule& schedule, const GoalCommandOptions& options)
     p.intra_gap_per_byte =
         options.intra_gap_per_byte < 0 ? p.gap_per_byte : options.intra_gap_per_byte;
     if (options.network_type == "simple" && !options.quiet) {
-        fmt::print(stderr, "sluice: -n simple is LogGP here, as in ATLAHS; --topology gives a network\n");
+        fmt::print(stderr,
+                   "sluice: -n simple is LogGP here, as in ATLAHS; --topology gives a network\n");
     }
     if (!options.quiet) {
         fmt::print("size: {} ({} CPUs, {} NICs); L={}, o={} g={}, G={:f}, O={}, P={}, S={}\n",
-                   schedule.rank_count(), schedule.max_cpu() + 1, schedule.max_nic() + 1,
-                   p.latency, p.overhead, p.gap, p.gap_per_byte, p.overhead_per_byte,
-                   schedule.rank_count(), p.largest_eager);
+                   schedule.rank_count(), schedule.max_cpu() + 1, schedule.max_nic() + 1, p.latency,
+                   p.overhead, p.gap, p.gap_per_byte, p.overhead_per_byte, schedule.rank_count(),
+                   p.largest_eager);
     }
     const LogGopsResult result = simulate_loggops(schedule, p);
     for (const std::string& line : result.blocked) fmt::print(stderr, "sluice: {}\n", line);
@@ -142,7 +143,8 @@ Command add_goal_command(CLI::App& program) {
         ->type_name("FILE");
     LogGopsParameters& p = options->loggops;
     app->add_option("-L,--LogGOPS_L", p.latency, "Latency, ns")->capture_default_str();
-    app->add_option("-o,--LogGOPS_o", p.overhead, "CPU time per message, ns")->capture_default_str();
+    app->add_option("-o,--LogGOPS_o", p.overhead, "CPU time per message, ns")
+        ->capture_default_str();
     app->add_option("-g,--LogGOPS_g", p.gap, "NIC time per message, ns")->capture_default_str();
     app->add_option("-G,--LogGOPS_G", p.gap_per_byte, "NIC time per byte, ns")
         ->capture_default_str();
@@ -155,7 +157,8 @@ Command add_goal_command(CLI::App& program) {
     app->add_option("--LogGOPS_L_intra", options->intra_latency, "L inside a node (default: L)");
     app->add_option("--LogGOPS_G_intra", options->intra_gap_per_byte,
                     "G inside a node (default: G)");
-    app->add_option("-n,--network-type", options->network_type, "LogGP, or simple, which is the same")
+    app->add_option("-n,--network-type", options->network_type,
+                    "LogGP, or simple, which is the same")
         ->check(CLI::IsMember({"LogGP", "simple"}));
     app->add_flag("-b,--batchmode", options->batch, "Print the maximum only");
     app->add_option("--topology", options->topology,
@@ -170,7 +173,8 @@ Command add_goal_command(CLI::App& program) {
         ->type_name("KEY=VALUE")
         ->type_size(1)
         ->allow_extra_args(false);
-    app->add_flag("--check", options->check, "Say what was read and what does not fit; run nothing");
+    app->add_flag("--check", options->check,
+                  "Say what was read and what does not fit; run nothing");
     app->add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
         ->type_name("FILE");
     app->add_option("--to-text", options->to_text, "Write the schedule as GOAL text")

@@ -21,9 +21,9 @@ namespace {
 void tell(const ImportReport& report) {
     for (const ImportNote& note : report.notes()) {
         if (note.kind == ImportNote::Kind::read) continue;
-        fmt::print(stderr, "sluice: {}: {}{}\n", note.where,
-                   note.kind == ImportNote::Kind::skipped ? "skipped: " : "does not fit: ",
-                   note.text);
+        fmt::print(
+            stderr, "sluice: {}: {}{}\n", note.where,
+            note.kind == ImportNote::Kind::skipped ? "skipped: " : "does not fit: ", note.text);
     }
 }
 
@@ -48,10 +48,10 @@ MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario
         WorkloadPart part;
         part.flows = std::move(workload.flows);
         part.application = std::move(workload.application);
-        part.description =
-            fmt::format("GOAL schedule {} of {} ranks on {} hosts, {} operations, {} messages", file,
-                        schedule.rank_count(), ranks,
-                        human_count(static_cast<double>(schedule.op_count())), human_count(messages));
+        part.description = fmt::format(
+            "GOAL schedule {} of {} ranks on {} hosts, {} operations, {} messages", file,
+            schedule.rank_count(), ranks, human_count(static_cast<double>(schedule.op_count())),
+            human_count(messages));
         return part;
     };
 }
@@ -65,12 +65,12 @@ MakeWorkload read_htsim_workload(ConfigSection& section, const Scenario& scenari
         tell(report);
         WorkloadPart part;
         part.flow_class = "htsim";
-        part.description = fmt::format("connection matrix {} of {} nodes, {} flows, {} triggers",
-                                       file, matrix.nodes, matrix.connections.size(),
-                                       matrix.triggers.size());
+        part.description =
+            fmt::format("connection matrix {} of {} nodes, {} flows, {} triggers", file,
+                        matrix.nodes, matrix.connections.size(), matrix.triggers.size());
         const bool triggers = !matrix.triggers.empty();
-        auto application = std::make_unique<TriggerApplication>(std::move(matrix),
-                                                                scenario.topology.hosts());
+        auto application =
+            std::make_unique<TriggerApplication>(std::move(matrix), scenario.topology.hosts());
         part.flows = application->flows();
         if (triggers) part.starter = std::move(application);
         return part;

@@ -79,10 +79,10 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
-        "training", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather", "all-to-all",
-        "goal"};
-    static const std::vector<std::string> kPlain = {"flows", "poisson", "permutation", "incast",
-                                                    "ring",  "htsim"};
+        "training",        "ring-all-reduce", "ring-reduce-scatter",
+        "ring-all-gather", "all-to-all",      "goal"};
+    static const std::vector<std::string> kPlain = {"flows",  "poisson", "permutation",
+                                                    "incast", "ring",    "htsim"};
     std::vector<std::string> types = kJobs;
     types.insert(types.end(), kPlain.begin(), kPlain.end());
     const std::size_t index = section.choice_index("type", "", types);

@@ -66,7 +66,8 @@ class ShapeReader {
             if (*value != kUnset) reader_.fail(shown + " is given twice");
             *value = reader_.next_integer(shown, lowest(key), highest(key));
         } else {
-            skipped_.push_back(reader_.file() + ":" + std::to_string(reader_.line()) + ": " + shown);
+            skipped_.push_back(reader_.file() + ":" + std::to_string(reader_.line()) + ": " +
+                               shown);
         }
         rest_of_line();
     }
@@ -152,18 +153,19 @@ class Solver {
         require(tor.bundle == 1, "Tier 0: Bundle must be 1, a host has one NIC");
         Counts counts;
         counts.pods = divide(s_.nodes, s_.podsize, "Nodes", "Podsize");
-        if (s_.tiers == 2) require(counts.pods == 1, "two tiers make one pod: Podsize must be Nodes");
+        if (s_.tiers == 2)
+            require(counts.pods == 1, "two tiers make one pod: Podsize must be Nodes");
         counts.tors_per_pod = divide(s_.podsize, tor.radix_down, "Podsize", "Tier 0's Radix_Down");
         // Every step's uplinks: what comes from below over what a link above carries.
         const std::int64_t tor_uplinks =
-            divide(s_.nodes * tor.speed, agg.speed * tor.oversubscribed,
-                   "the hosts' rates", "Tier 1's Downlink_speed_Gbps x Tier 0's Oversubscribed");
+            divide(s_.nodes * tor.speed, agg.speed * tor.oversubscribed, "the hosts' rates",
+                   "Tier 1's Downlink_speed_Gbps x Tier 0's Oversubscribed");
         counts.aggs_per_pod = divide(tor_uplinks, counts.pods * agg.radix_down,
                                      "the number of ToR uplinks", "pods x Tier 1's Radix_Down");
         require(counts.aggs_per_pod * agg.bundle == tor.radix_up,
                 "Tier 0's Radix_Up is " + std::to_string(tor.radix_up) + ", but there are " +
-                    std::to_string(counts.aggs_per_pod) + " aggregation switches per pod x Bundle " +
-                    std::to_string(agg.bundle));
+                    std::to_string(counts.aggs_per_pod) +
+                    " aggregation switches per pod x Bundle " + std::to_string(agg.bundle));
         if (s_.tiers == 3) add_cores(counts, tor_uplinks);
         return counts;
     }
@@ -172,9 +174,9 @@ class Solver {
     void add_cores(Counts& counts, std::int64_t tor_uplinks) {
         const Tier& agg = s_.tier[1];
         const Tier& core = s_.tier[2];
-        const std::int64_t agg_uplinks =
-            divide(tor_uplinks * agg.speed, core.speed * agg.oversubscribed, "the ToR uplinks' rates",
-                   "Tier 2's Downlink_speed_Gbps x Tier 1's Oversubscribed");
+        const std::int64_t agg_uplinks = divide(
+            tor_uplinks * agg.speed, core.speed * agg.oversubscribed, "the ToR uplinks' rates",
+            "Tier 2's Downlink_speed_Gbps x Tier 1's Oversubscribed");
         counts.cores = divide(agg_uplinks, core.radix_down, "the number of aggregation uplinks",
                               "Tier 2's Radix_Down");
         const std::int64_t per_agg =
@@ -201,7 +203,8 @@ class Solver {
 
 /// The downlinks of a tier; `below` is the tier below or null for hosts.
 Cable cable(const Tier& tier, const Tier* below) {
-    const std::int64_t switches = tier.switch_latency + (below == nullptr ? 0 : below->switch_latency);
+    const std::int64_t switches =
+        tier.switch_latency + (below == nullptr ? 0 : below->switch_latency);
     return {gigabits_per_second(tier.speed),
             tier.latency * kNanosecond + switches * (kNanosecond / 2), 0};
 }
@@ -210,8 +213,8 @@ Topology build_clos(const Shape& s, const Counts& n, const std::string& file) {
     using build::capped_product;
     const std::int64_t tors = n.pods * n.tors_per_pod;
     const std::int64_t aggs = n.pods * n.aggs_per_pod;
-    const std::int64_t tor_links =
-        capped_product(capped_product(tors, n.aggs_per_pod, kMaxLinks), s.tier[1].bundle, kMaxLinks);
+    const std::int64_t tor_links = capped_product(capped_product(tors, n.aggs_per_pod, kMaxLinks),
+                                                  s.tier[1].bundle, kMaxLinks);
     const std::int64_t agg_links =
         s.tiers == 3 ? capped_product(aggs, s.tier[1].radix_up, kMaxLinks) : 0;
     build::Builder builder(file, s.nodes + tors + aggs + n.cores, s.nodes + tor_links + agg_links);

@@ -155,10 +155,11 @@ TEST_CASE("unit.goal.loggops.tagsAndWildcardsMatch") {
     CHECK(partner_of_first(text("from 2 tag -1", "from -1 tag 3")) == 7);
     CHECK(times(text("from -1 tag 4", "from -1 tag -1"), p)[0] == 1109);
     // A wildcard that looks among messages that wait takes the earliest.
-    CHECK(partner_of_first("num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: recv 8b from -1 tag -1\n"
-                           "c: calc 500\nd: calc 0\na requires c\nb requires a\n}\n"
-                           "rank 1 {\na: calc 9\nb: send 8b to 0 tag 3\nb requires a\n}\n"
-                           "rank 2 {\na: calc 5\nb: send 8b to 0 tag 4\nb requires a\n}\n") == 7);
+    CHECK(partner_of_first(
+              "num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: recv 8b from -1 tag -1\n"
+              "c: calc 500\nd: calc 0\na requires c\nb requires a\n}\n"
+              "rank 1 {\na: calc 9\nb: send 8b to 0 tag 3\nb requires a\n}\n"
+              "rank 2 {\na: calc 5\nb: send 8b to 0 tag 4\nb requires a\n}\n") == 7);
 }
 
 TEST_CASE("unit.goal.loggops.messagesToOneselfAndOfNoBytesArrive") {
@@ -183,7 +184,8 @@ TEST_CASE("unit.goal.loggops.whatCannotEndIsTold") {
           "rank 0 recv of 8 bytes from rank 1 tag 5 (operation 0 of the rank) waits for a message "
           "that nobody sent");
     CHECK(result.blocked[1] ==
-          "rank 1 send of 8 bytes to rank 0 tag 6 (operation 0 of the rank) has no recv that takes it");
+          "rank 1 send of 8 bytes to rank 0 tag 6 (operation 0 of the rank) has no recv that takes "
+          "it");
     CHECK(result.blocked[2] ==
           "rank 0 calc of 9 ns (operation 1 of the rank) waits for 1 of its dependencies");
     // Operations that wait for each other never start.

@@ -45,8 +45,7 @@ TEST_CASE("unit.critical_path.a_pipeline_of_two_by_hand") {
     graph.add_dependency(message.from, first);
     const OpId second = graph.add_compute(1, 5 * us, work);
     graph.add_dependency(second, message.to);
-    const OpId meet =
-        graph.add_meet({0, 1}, 20 * us, {graph.intern("ar"), OpClass::tp, kNone});
+    const OpId meet = graph.add_meet({0, 1}, 20 * us, {graph.intern("ar"), OpClass::tp, kNone});
     graph.add_dependency(meet, first);
     graph.add_dependency(meet + 1, second);
     const OpId third = graph.add_compute(0, 3 * us, work);

@@ -46,9 +46,7 @@ class MatrixReader {
 
   private:
     [[noreturn]] void fail(const std::string& message) const { reader_.fail(message); }
-    std::string here() const {
-        return fmt::format("{}:{}", reader_.file(), reader_.line());
-    }
+    std::string here() const { return fmt::format("{}:{}", reader_.file(), reader_.line()); }
 
     bool more() const { return at_ < words_.size(); }
     std::string_view next(std::string_view what) {
@@ -73,9 +71,10 @@ class MatrixReader {
                               : first == "Failures"    ? &failures_
                                                        : nullptr;
         if (count == nullptr) {
-            fail(fmt::format("\"{}\": expected Nodes, Connections, Triggers, Failures, SRC->DST, "
-                             "trigger or failure",
-                             first.substr(0, 40)));
+            fail(
+                fmt::format("\"{}\": expected Nodes, Connections, Triggers, Failures, SRC->DST, "
+                            "trigger or failure",
+                            first.substr(0, 40)));
         }
         *count = integer(first, 0, kMostIds);
         if (count == &nodes_ && (nodes_ < 1 || nodes_ > kMaxNodes)) {
@@ -99,8 +98,7 @@ class MatrixReader {
         while (more()) {
             const std::string_view key = next("a key");
             if (key == "start") {
-                c.start = static_cast<Tick>(
-                    parse_real(next(key), reader_.place(key), 0, kLatest));
+                c.start = static_cast<Tick>(parse_real(next(key), reader_.place(key), 0, kLatest));
             } else if (key == "size") {
                 c.size = integer(key, 1, kLargest);
             } else if (key == "id") {
@@ -117,9 +115,10 @@ class MatrixReader {
             } else if (key == "addon") {
                 ++addons_;
             } else {
-                fail(fmt::format("\"{}\": expected start, trigger, size, id, send_done_trigger, "
-                                 "recv_done_trigger, prio or addon",
-                                 key.substr(0, 40)));
+                fail(
+                    fmt::format("\"{}\": expected start, trigger, size, id, send_done_trigger, "
+                                "recv_done_trigger, prio or addon",
+                                key.substr(0, 40)));
             }
         }
         if (c.size == 0) fail("the connection has no size");
@@ -232,9 +231,9 @@ class MatrixReader {
                      fmt::format("{} nodes, {} connections, {} triggers", nodes_,
                                  matrix_.connections.size(), matrix_.triggers.size()));
         if (prios_ > 0) {
-            report_.skipped(reader_.file(),
-                            fmt::format("prio of {} connections; the workload has one priority",
-                                        prios_));
+            report_.skipped(
+                reader_.file(),
+                fmt::format("prio of {} connections; the workload has one priority", prios_));
         }
         if (addons_ > 0) {
             report_.skipped(reader_.file(), fmt::format("addon of {} connections", addons_));
@@ -245,9 +244,10 @@ class MatrixReader {
     void check_activations(const ConnectionMatrix::Trigger& t, std::uint32_t activators,
                            const std::string& where) {
         using Type = ConnectionMatrix::TriggerType;
-        const std::uint64_t due = t.type == Type::barrier     ? t.count
-                                  : t.type == Type::multishot ? t.targets.size()
-                                                              : std::min<std::size_t>(t.targets.size(), 1);
+        const std::uint64_t due = t.type == Type::barrier ? t.count
+                                  : t.type == Type::multishot
+                                      ? t.targets.size()
+                                      : std::min<std::size_t>(t.targets.size(), 1);
         if (activators < due) {
             report_.misfit(where, fmt::format("trigger {} is activated {} times, {} are needed to "
                                               "start all that waits for it",

@@ -21,8 +21,8 @@ template <typename T>
 T get(const char* at) {
     T value = 0;
     for (std::size_t i = 0; i < sizeof(T); ++i) {
-        value = static_cast<T>(value | static_cast<T>(static_cast<T>(static_cast<unsigned char>(at[i]))
-                                                      << (8 * i)));
+        value = static_cast<T>(
+            value | static_cast<T>(static_cast<T>(static_cast<unsigned char>(at[i])) << (8 * i)));
     }
     return value;
 }
@@ -76,7 +76,9 @@ class BinaryReader {
         fetch(0, kOffsetBase + kHeader, header);
         const auto magic = get<std::uint64_t>(header.data());
         if (magic == kInvalidated) {
-            fail("was made invalid by a simulation that ran in place (magic 2342); convert it again");
+            fail(
+                "was made invalid by a simulation that ran in place (magic 2342); convert it "
+                "again");
         }
         if (magic != kMagic) fail("is no GOAL binary: it does not begin with 4223");
         ranks_ = get<std::uint32_t>(header.data() + 8);
@@ -96,9 +98,10 @@ class BinaryReader {
                             get<std::uint64_t>(header.data() + 16 * std::size_t{rank_} + 8)};
             if (span.start < last || span.end < span.start || span.end - span.start < 8 ||
                 span.end > size_ - kOffsetBase) {
-                fail_rank(fmt::format("offsets {} to {} are not a block between {} and the file's "
-                                      "end at {}",
-                                      span.start, span.end, last, size_ - kOffsetBase));
+                fail_rank(
+                    fmt::format("offsets {} to {} are not a block between {} and the file's "
+                                "end at {}",
+                                span.start, span.end, last, size_ - kOffsetBase));
             }
             last = span.end;
             spans_.push_back(span);
@@ -183,15 +186,17 @@ class BinaryReader {
             const std::uint64_t first = get<std::uint32_t>(node + (start ? 35 : 27));
             // Without dependents the index means nothing. Nodes do not share entries.
             entered_ += count;
-            if (count > 0 && (first > entries_ || count > entries_ - first || entered_ > entries_)) {
+            if (count > 0 &&
+                (first > entries_ || count > entries_ - first || entered_ > entries_)) {
                 fail_rank(fmt::format("operation {}: dependents {} to {} of an appendix of {}", on,
                                       first, first + count, entries_));
             }
             for (std::uint64_t i = 0; i < count; ++i) {
                 const auto op = get<std::uint32_t>(appendix_ + 4 * (first + i));
                 if (op >= nodes_) {
-                    fail_rank(fmt::format("operation {} names dependent {}; there are {} operations",
-                                          on, op, nodes_));
+                    fail_rank(
+                        fmt::format("operation {} names dependent {}; there are {} operations", on,
+                                    op, nodes_));
                 }
                 ++expected_[op];
                 builder_.add_edge(op, on, start);
@@ -270,9 +275,9 @@ bool is_goal_binary(std::string_view magic) {
 
 GoalSchedule read_goal_binary(std::istream& input, const std::string& file, ImportReport& report) {
     GoalSchedule schedule = BinaryReader(input, file).read();
-    report.read(file, fmt::format("GOAL binary, {} ranks, {} operations, {} dependencies",
-                                  schedule.rank_count(), schedule.op_count(),
-                                  schedule.edge_count()));
+    report.read(file,
+                fmt::format("GOAL binary, {} ranks, {} operations, {} dependencies",
+                            schedule.rank_count(), schedule.op_count(), schedule.edge_count()));
     return schedule;
 }
 

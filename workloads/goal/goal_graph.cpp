@@ -69,8 +69,9 @@ class GraphBuilder {
         }
         // An operation becomes up to two, a dependency across hosts a signal's two ends.
         if (2 * (schedule_.op_count() + schedule_.edge_count()) >= kNone) {
-            throw ConfigError("GOAL: more than 2^30 operations and dependencies; LogGOPS can run them, "
-                              "a network simulation cannot");
+            throw ConfigError(
+                "GOAL: more than 2^30 operations and dependencies; LogGOPS can run them, "
+                "a network simulation cannot");
         }
         return static_cast<RankId>(hosts);
     }
@@ -136,9 +137,8 @@ class GraphBuilder {
                                           kLongest / kNanosecond));
         }
         const Tick duration = static_cast<Tick>(ns) * kNanosecond;
-        end_[op] = duration == 0
-                       ? graph_.add_delay(where, 0, calc_)
-                       : graph_.add_task(where, schedule_.cpu(op), duration, calc_);
+        end_[op] = duration == 0 ? graph_.add_delay(where, 0, calc_)
+                                 : graph_.add_task(where, schedule_.cpu(op), duration, calc_);
     }
 
     void add_message(std::uint32_t rank, GoalOp op) {
@@ -154,7 +154,8 @@ class GraphBuilder {
             graph_.add_dependency(end_[recv], end_[send]);
             return;
         }
-        const auto bytes = std::max<std::int64_t>(1, static_cast<std::int64_t>(schedule_.size(send)));
+        const auto bytes =
+            std::max<std::int64_t>(1, static_cast<std::int64_t>(schedule_.size(send)));
         const JobGraph::Pair pair = graph_.add_message(from, to, bytes, send_);
         end_[send] = pair.from;
         end_[recv] = pair.to;
@@ -192,8 +193,8 @@ class GraphBuilder {
     Label calc_;
     Label send_;
     Label join_;
-    std::vector<OpId> end_;    ///< what an operation became
-    std::vector<OpId> start_;  ///< the delay before it, where others wait for its start
+    std::vector<OpId> end_;              ///< what an operation became
+    std::vector<OpId> start_;            ///< the delay before it, where others wait for its start
     std::vector<std::uint8_t> cpu_nic_;  ///< by rank and CPU, where hosts are NICs
 };
 
@@ -218,9 +219,9 @@ void report_matches(const GoalSchedule& schedule, const std::vector<GoalOp>& par
                                              : " waits for a message that nobody sends"));
             } else if (schedule.kind(op) == GoalKind::recv &&
                        schedule.size(op) != schedule.size(partner[op])) {
-                report.misfit(file, fmt::format("{} takes a message of {} bytes",
-                                                schedule.describe(rank, op),
-                                                schedule.size(partner[op])));
+                report.misfit(
+                    file, fmt::format("{} takes a message of {} bytes", schedule.describe(rank, op),
+                                      schedule.size(partner[op])));
             }
         }
     }

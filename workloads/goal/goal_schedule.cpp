@@ -116,8 +116,6 @@ void GoalBuilder::end_rank() {
     s.first_edge_.push_back(s.edges_.size());
 }
 
-GoalSchedule GoalBuilder::finish() {
-    return std::move(schedule_);
-}
+GoalSchedule GoalBuilder::finish() { return std::move(schedule_); }
 
 }  // namespace sluice

@@ -107,7 +107,8 @@ class GoalSchedule {
     std::vector<std::uint8_t> cpu_;
     std::vector<std::uint8_t> nic_;
     std::vector<std::uint8_t> kind_;
-    std::vector<std::uint32_t> edges_;  ///< 2 x operation of the rank, + 1 if it waits for the start
+    std::vector<std::uint32_t>
+        edges_;  ///< 2 x operation of the rank, + 1 if it waits for the start
     std::uint8_t max_cpu_ = 0;
     std::uint8_t max_nic_ = 0;
     bool wildcards_ = false;

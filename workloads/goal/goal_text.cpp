@@ -22,15 +22,9 @@ namespace {
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 constexpr std::size_t kLongestLine = kBlock;
 
-bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r';
-}
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /// The lines of a stream, read in blocks.
 class Lines {
@@ -48,9 +42,8 @@ class Lines {
         for (;;) {
             const char* begin = buffer_.data() + at_;
             const std::size_t left = buffer_.size() - at_;
-            const void* end = left > searched
-                                  ? std::memchr(begin + searched, '\n', left - searched)
-                                  : nullptr;
+            const void* end =
+                left > searched ? std::memchr(begin + searched, '\n', left - searched) : nullptr;
             if (end != nullptr) return take(line, static_cast<const char*>(end) - begin, 1);
             if (left > kLongestLine) {
                 ++number_;
@@ -349,18 +342,19 @@ class TextReader {
             const int next = key == "tag" ? 1 : key == "cpu" ? 2 : key == "nic" ? 3 : 0;
             if (next <= stage || (!message && next != 2)) {
                 at_ = begin;
-                fail(message ? "expected tag, cpu, nic, in this order, or the end of the line, found " +
-                                   here()
-                             : "expected cpu or the end of the line, found " + here());
+                fail(message
+                         ? "expected tag, cpu, nic, in this order, or the end of the line, found " +
+                               here()
+                         : "expected cpu or the end of the line, found " + here());
             }
             stage = next;
             if (next == 1) {
                 const bool wild = op.kind == GoalKind::recv && any();
-                op.tag = wild ? kGoalAny
-                              : static_cast<std::uint32_t>(number("a tag", kGoalAny - 1));
+                op.tag =
+                    wild ? kGoalAny : static_cast<std::uint32_t>(number("a tag", kGoalAny - 1));
             } else {
-                (next == 2 ? op.cpu : op.nic) = static_cast<std::uint8_t>(
-                    number(next == 2 ? "a cpu" : "a nic", 255));
+                (next == 2 ? op.cpu : op.nic) =
+                    static_cast<std::uint8_t>(number(next == 2 ? "a cpu" : "a nic", 255));
             }
         }
     }
@@ -420,9 +414,9 @@ void append_operation(fmt::memory_buffer& out, const GoalSchedule& s, GoalOp op,
 
 GoalSchedule read_goal_text(std::istream& input, const std::string& file, ImportReport& report) {
     GoalSchedule schedule = TextReader(input, file).read(report);
-    report.read(file, fmt::format("GOAL text, {} ranks, {} operations, {} dependencies",
-                                  schedule.rank_count(), schedule.op_count(),
-                                  schedule.edge_count()));
+    report.read(file,
+                fmt::format("GOAL text, {} ranks, {} operations, {} dependencies",
+                            schedule.rank_count(), schedule.op_count(), schedule.edge_count()));
     return schedule;
 }
 

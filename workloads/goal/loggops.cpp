@@ -172,9 +172,7 @@ class Simulation {
     void release(const Freed& freed) {
         std::int64_t at = freed.at;
         switch (schedule_.kind(freed.op)) {
-            case GoalKind::calc:
-                at = std::max(at, cpu(freed.host, schedule_.cpu(freed.op)));
-                break;
+            case GoalKind::calc: at = std::max(at, cpu(freed.host, schedule_.cpu(freed.op))); break;
             case GoalKind::send:
                 at = std::max(at, sender(freed.host, schedule_.nic(freed.op)));
                 break;
@@ -214,11 +212,12 @@ class Simulation {
         touch(event.host);
         started(event.host, op);
         const std::uint32_t target = schedule_.peer(op);
-        const bool intra = p_.ranks_per_node > 0 &&
-                           event.host / p_.ranks_per_node == target / p_.ranks_per_node;
+        const bool intra =
+            p_.ranks_per_node > 0 && event.host / p_.ranks_per_node == target / p_.ranks_per_node;
         const auto bytes = static_cast<double>(beyond_first(op));
         const double wire = bytes * (intra ? p_.intra_gap_per_byte : p_.gap_per_byte);
-        if (!(wire < static_cast<double>(kLatest))) throw ConfigError("LogGOPS: G times the size is beyond 2^62 ns");
+        if (!(wire < static_cast<double>(kLatest)))
+            throw ConfigError("LogGOPS: G times the size is beyond 2^62 ns");
         const auto on_wire = static_cast<std::int64_t>(wire);
         processor = event.at + p_.overhead + beyond_first(op) * p_.overhead_per_byte;
         nic = event.at + p_.gap + on_wire;

@@ -35,10 +35,10 @@ namespace sluice {
 
 /// The defaults are LogGOPSim's.
 struct LogGopsParameters {
-    std::int64_t latency = 2500;      ///< L
-    std::int64_t overhead = 1500;     ///< o
-    std::int64_t gap = 1000;          ///< g
-    double gap_per_byte = 6;          ///< G
+    std::int64_t latency = 2500;         ///< L
+    std::int64_t overhead = 1500;        ///< o
+    std::int64_t gap = 1000;             ///< g
+    double gap_per_byte = 6;             ///< G
     std::int64_t overhead_per_byte = 0;  ///< O
     std::int64_t largest_eager = 65535;  ///< S, bytes
     /// Ranks [n k, (n + 1) k) share node n and use L and G of their own; 0: none do.

@@ -119,9 +119,8 @@ std::vector<OpId> JobTiming::computations(RankId rank) const {
         if (application_.end(op) == kNever) continue;
         if (application_.end(op) > application_.start(op)) ops.push_back(op);
     }
-    std::stable_sort(ops.begin(), ops.end(), [&](OpId a, OpId b) {
-        return application_.start(a) < application_.start(b);
-    });
+    std::stable_sort(ops.begin(), ops.end(),
+                     [&](OpId a, OpId b) { return application_.start(a) < application_.start(b); });
     return ops;
 }
 
@@ -141,7 +140,7 @@ void JobTiming::attribute(OpId after, Tick from, Tick to, RankTimes& times) cons
         // Once the path has come to another rank, that one is what this rank waits for.
         const OpId origin = step.message != kNone && graph_.kind(step.op) == OpKind::recv
                                 ? graph_.messages()[step.message].send
-                            : graph_.kind(step.op) == OpKind::meet ? last_part(step.op)
+                            : graph_.kind(step.op) == OpKind::meet  ? last_part(step.op)
                             : graph_.kind(step.op) == OpKind::await ? graph_.target(step.op)
                                                                     : step.op;
         return open > from && at == rank && graph_.rank(origin) == rank;

@@ -63,8 +63,8 @@ class JobTiming {
     const JobGraph& graph_;
     Tick begin_;
     Tick end_ = 0;
-    OpId last_ = kNone;           ///< what completes last
-    std::vector<OpId> blocker_;   ///< the dependency that completed last; kNone: no dependency
+    OpId last_ = kNone;          ///< what completes last
+    std::vector<OpId> blocker_;  ///< the dependency that completed last; kNone: no dependency
 };
 
 }  // namespace sluice
