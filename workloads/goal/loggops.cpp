@@ -2,6 +2,8 @@
 #include "workloads/goal/loggops.h"
 
 #include <algorithm>
+#include <queue>
+#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -13,6 +15,9 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kLatest = std::int64_t{1} << 62;
+/// Of the events that wait for the same CPU and NIC, so many are tried again whenever these become
+/// free, as LogGOPSim does with all; the others follow first come, first served.
+constexpr std::uint32_t kCrowd = 1024;
 
 /// An operation that is ready, or the message of a send on its way to `host`.
 struct Event {
@@ -20,6 +25,7 @@ struct Event {
     GoalOp op;
     std::uint32_t host;
     bool message;
+    bool waited;  ///< for a CPU or a NIC, and is one of those that do
 };
 
 /// Events by time. LogGOPSim's times depend on the order in which events of one time leave its
@@ -110,6 +116,10 @@ class Simulation {
     }
 
   private:
+    struct Crowd {
+        std::uint32_t waiting = 0;
+        std::queue<Event> behind;
+    };
     /// A host where operations became free, and which.
     struct Freed {
         std::uint32_t host;
@@ -136,11 +146,41 @@ class Simulation {
     }
 
     void push(std::int64_t at, GoalOp op, std::uint32_t host, bool message) {
-        events_.push({at, op, host, message});
+        events_.push({at, op, host, message, false});
+    }
+
+    /// Who waits for the same thing: the kind of event, its host, CPU (not of a message, which has
+    /// none before it meets its recv) and NIC.
+    std::uint64_t crowd_key(const Event& event) const {
+        const std::uint64_t cpu = event.message ? 0 : schedule_.cpu(event.op);
+        const std::uint64_t kind =
+            event.message ? 0 : static_cast<std::uint64_t>(schedule_.kind(event.op));
+        return std::uint64_t{event.host} << 24 | cpu << 16 |
+               std::uint64_t{schedule_.nic(event.op)} << 8 | kind;
     }
     void wait(Event event, std::int64_t until) {
         event.at = until;
+        if (!event.waited) {
+            event.waited = true;
+            Crowd& crowd = crowds_[crowd_key(event)];
+            if (crowd.waiting == kCrowd) return crowd.behind.push(event);
+            ++crowd.waiting;
+        }
         events_.push(event);
+    }
+    /// The event waits no more.
+    void leave(const Event& event) {
+        if (!event.waited) return;
+        const auto crowd = crowds_.find(crowd_key(event));
+        std::queue<Event>& behind = crowd->second.behind;
+        if (!behind.empty()) {
+            Event next = behind.front();
+            behind.pop();
+            next.at = std::max(next.at, event.at);
+            events_.push(next);
+        } else if (--crowd->second.waiting == 0) {
+            crowds_.erase(crowd);
+        }
     }
 
     void started(std::uint32_t host, GoalOp op) { satisfy(host, op, true, 0); }
@@ -198,6 +238,7 @@ class Simulation {
     void calc(const Event& event) {
         std::int64_t& free = cpu(event.host, schedule_.cpu(event.op));
         if (free > event.at) return wait(event, free);
+        leave(event);
         free = event.at + static_cast<std::int64_t>(schedule_.size(event.op));
         touch(event.host);
         started(event.host, event.op);
@@ -209,6 +250,7 @@ class Simulation {
         std::int64_t& processor = cpu(event.host, schedule_.cpu(op));
         std::int64_t& nic = sender(event.host, schedule_.nic(op));
         if (std::max(processor, nic) > event.at) return wait(event, std::max(processor, nic));
+        leave(event);
         touch(event.host);
         started(event.host, op);
         const std::uint32_t target = schedule_.peer(op);
@@ -258,6 +300,7 @@ class Simulation {
         MessageQueues::Entry posted;
         if (!(schedule_.has_wildcards() ? posted_.take_among_any(event.host, source, tag, posted)
                                         : posted_.take(event.host, source, tag, posted))) {
+            leave(event);
             unexpected_.add(event.host, source, tag, {op, event.at});
             return;
         }
@@ -269,6 +312,7 @@ class Simulation {
             posted_.add(event.host, schedule_.peer(recv), schedule_.tag(recv), posted);
             return wait(event, std::max(processor, nic));
         }
+        leave(event);
         nic = event.at + p_.gap;
         processor = nic + p_.overhead + beyond_first(op) * p_.overhead_per_byte;
         if (!eager(op)) end_rendezvous(op, op, nic, processor);
@@ -325,6 +369,7 @@ class Simulation {
     const std::uint32_t cpus_;
     const std::uint32_t nics_;
     EventHeap events_;
+    std::unordered_map<std::uint64_t, Crowd> crowds_;
     MessageQueues posted_;
     MessageQueues unexpected_;
     std::vector<std::int64_t> cpu_free_;

@@ -16,12 +16,16 @@
 ///         recv that finds its message waiting takes the earliest: the same, but it waits for the
 ///         NIC's sending side and takes the CPU at once, even from an operation in progress.
 ///   rendezvous  the sender's CPU and NIC are busy until the receiver's have done.
-/// Matching: source and tag, each possibly any. Everything that is ready at one time runs in the order
-/// in which it became ready. A host's time is when the last of its CPUs is free.
+/// Matching: source and tag, each possibly any. Of what is ready at one time, that runs first which
+/// leaves GNU's std::priority_queue first, as in LogGOPSim (EventHeap in loggops.cpp; the same on
+/// every platform). A host's time is when the last of its CPUs is free.
 /// As in LogGOPSim, what an `irequires` frees starts as soon as its CPU and NIC allow, even where
 /// those were free before the operation that it waits for started.
 /// Deviations: a message of 0 bytes costs what one byte costs; wildcards match (ATLAHS builds
 /// LogGOPSim without them); an operation never starts before its message has arrived (LogGOPSim aborts).
+/// Time: a heap of events. As in LogGOPSim, events that find their CPU or NIC busy are tried again when
+/// it is free, all of them; so that many do not take quadratic time, at most 1024 per CPU and NIC
+/// are, and the order of the others is that of arrival.
 /// Memory: 12 bytes per operation beside the schedule, and what is in flight.
 #pragma once
 
