@@ -169,8 +169,10 @@ class BinaryReader {
                                   builder_.op_count(), op.size, kMostGoalSize));
         }
         if (op.kind == GoalKind::calc) {
+            // They mean nothing, and text has no words for them.
             op.peer = 0;
             op.tag = 0;
+            op.nic = 0;
         } else if (op.peer >= ranks_ && !(op.kind == GoalKind::recv && op.peer == kGoalAny)) {
             fail_rank(fmt::format("operation {} names rank {}; there are 0 to {}",
                                   builder_.op_count(), op.peer, ranks_ - 1));
