@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cli/explain.h"
 #include "workloads/job/job_report.h"
 
 namespace sluice {
@@ -87,6 +88,7 @@ std::vector<JobRecord> job_records(const BuiltExperiment& built) {
         if (job.application->complete()) record.jct = job.application->last_end() - job.start;
         record.flows = graph.messages().size();
         for (const JobGraph::Message& message : graph.messages()) record.bytes += message.bytes;
+        explain_job(built, job, record);
         records.push_back(std::move(record));
     }
     return records;

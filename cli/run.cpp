@@ -6,6 +6,7 @@
 
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
+#include "cli/explain.h"
 #include "cli/hpcc_outputs.h"
 #include "cli/interrupt.h"
 #include "cli/job_results.h"
@@ -100,6 +101,7 @@ Tick completion_of(const std::vector<JobRecord>& jobs) {
 int run_scenario(const RunOptions& options) {
     Scenario scenario = load_for_run(options);
     const OutputConfig output = scenario.output;
+    const std::vector<std::string> unused = keys_without_effect(scenario);
     BuiltExperiment built = build_experiment(scenario);
     if (!options.paths.empty()) take_paths(built.experiment, options);
     std::string directory = options.out.empty() ? output.directory : options.out;
@@ -158,6 +160,9 @@ int run_scenario(const RunOptions& options) {
     outcome.interrupted = interrupted;
     outcome.jobs = job_records(built);
     outcome.jct = completion_of(outcome.jobs);
+    outcome.link_classes = explain_links(experiment.topology, outcome.ports, outcome.simulated);
+    outcome.keys_without_effect = unused;
+    outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
     for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
     const Summary summary = writer.finish(outcome);
     if (!options.quiet) print_summary(built, scenario.mode, summary, outcome, directory);

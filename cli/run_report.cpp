@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/explain.h"
 #include "cli/progress.h"
 #include "workloads/job/job_report.h"
 
@@ -55,6 +56,7 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
                            human_count(summary.packet_hops_per_s));
     }
     if (mode == Mode::hybrid) print_phases(counters.phases);
+    for (const std::string& line : explanation(outcome)) fmt::print("  {}\n", line);
     fmt::print("  simulated        {} in {}{}, peak {}B\n", human_time(outcome.simulated),
                human_seconds(outcome.wall_s), hops,
                human_count(static_cast<double>(summary.peak_rss_bytes)));

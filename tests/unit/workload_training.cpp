@@ -5,9 +5,9 @@
 #include <set>
 
 #include "core/error.h"
+#include "tests/unit/model_support.h"
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/job/job_report.h"
-#include "workloads/training/pipeline.h"
 #include "workloads/training/training.h"
 
 using namespace sluice;
@@ -16,7 +16,7 @@ namespace {
 
 TrainingConfig gpt13b_on_128() {
     TrainingConfig config;
-    config.model = find_model("gpt-13b");
+    config.model = preset("gpt-13b");
     config.tp = 8;
     config.dp = 4;
     config.pp = 4;
@@ -27,7 +27,7 @@ TrainingConfig gpt13b_on_128() {
 /// One GPU per stage or replica, compute only: nothing inside servers, given durations.
 TrainingConfig bare(std::uint32_t dp, std::uint32_t pp, std::uint32_t micro_batches) {
     TrainingConfig config;
-    config.model = find_model("gpt-13b");
+    config.model = preset("gpt-13b");
     config.dp = dp;
     config.pp = pp;
     config.micro_batches = micro_batches;
@@ -113,22 +113,6 @@ TEST_CASE("unit.training.gpt13b_runs_to_completion_and_in_the_same_times_in_wind
     CHECK(same);
 }
 
-TEST_CASE("unit.training.pipeline_order") {
-    // Stage 1 of 4 with 3 micro-batches: 2 forwards to warm up, one alternation, 2 to drain.
-    std::string order;
-    for (const PipelineSlot& slot : one_forward_one_backward(4, 1, 3)) {
-        order += (slot.forward ? 'F' : 'B') + std::to_string(slot.micro_batch);
-    }
-    CHECK(order == "F0F1F2B0B1B2");
-    order.clear();
-    for (const PipelineSlot& slot : one_forward_one_backward(4, 3, 3)) {
-        order += (slot.forward ? 'F' : 'B') + std::to_string(slot.micro_batch);
-    }
-    CHECK(order == "F0B0F1B1F2B2");
-    // Fewer micro-batches than warm-up slots.
-    CHECK(one_forward_one_backward(8, 0, 2).size() == 4);
-}
-
 TEST_CASE("unit.training.bubble_of_1f1b_with_free_communication") {
     // Boundary messages are free here: 1 byte in 80 ps over links without delay. Then an
     // iteration lasts (m + p - 1)(tF + tB): work m (tF + tB), bubble (p - 1)(tF + tB).
@@ -205,7 +189,7 @@ TEST_CASE("unit.training.compute_time_formula") {
 TEST_CASE("unit.training.expert_groups_of_128_gpus") {
     // ep 8 over dp 4: 4 replicas x 2 tensor ranks, so at most 2 of 8 share a server of 8.
     TrainingConfig config = gpt13b_on_128();
-    config.model = find_model("moe-8x13b");
+    config.model = preset("moe-8x13b");
     config.ep = 8;
     const std::vector<std::vector<RankId>> groups = expert_groups(config);
     CHECK(groups.size() == 4);
@@ -223,7 +207,7 @@ TEST_CASE("unit.training.moe_8x13b_on_128_gpus") {
     // Per stage 10 layers x 4 exchanges x 4 micro-batches over 32 ranks x 7 peers; one peer of 7
     // is in the same server and analytic. A part is 2 x 2048 x 5120 x 2 / 8 / 8 = 655,360 B.
     TrainingConfig config = gpt13b_on_128();
-    config.model = find_model("moe-8x13b");
+    config.model = preset("moe-8x13b");
     config.ep = 8;
     const JobGraph graph = training_graph(config, 128, 8);
     const std::map<OpClass, Totals> totals = totals_of(graph);
@@ -251,7 +235,7 @@ TEST_CASE("unit.training.mixture_computes_the_same_time_as_one_block") {
     // Exchanges cost nothing but NVLink's latency in one server: ep 2 = dp 2, both GPUs together.
     // Per rank: m (tF + tB) of compute, and 4 exchanges of 1 us per layer and micro-batch.
     TrainingConfig config = bare(2, 1, 2);
-    config.model = find_model("moe-8x13b");
+    config.model = preset("moe-8x13b");
     config.ep = 2;
     config.nvlink_bytes_per_second = 0;
     config.nvlink_latency = kMicrosecond;
@@ -275,7 +259,7 @@ TEST_CASE("unit.training.moe_32x22b_reduces_experts_over_dp_by_ep") {
     // Wormhole's largest, 1024 GPUs TP8-EP8-DP16-PP8, one micro-batch here: dense rings of 16,
     // expert rings of 16 / 8 = 2: per rank 2 x 15 + 2 x 1 flows.
     TrainingConfig config;
-    config.model = find_model("moe-32x22b");
+    config.model = preset("moe-32x22b");
     config.tp = 8;
     config.ep = 8;
     config.dp = 16;
@@ -304,7 +288,7 @@ TEST_CASE("unit.training.table_1_configurations_build") {
                            Row{"gpt-175b", 1024, 1, 16, 8}}) {
         CAPTURE(row.model);
         TrainingConfig config;
-        config.model = find_model(row.model);
+        config.model = preset(row.model);
         config.tp = 8;
         config.ep = row.ep;
         config.dp = row.dp;
@@ -339,7 +323,7 @@ TEST_CASE("unit.training.refuses_groups_that_do_not_fit") {
     bad.ep = 2;
     CHECK(mentions(error_of(bad), "has no experts"));
     bad = good;
-    bad.model = find_model("moe-8x13b");
+    bad.model = preset("moe-8x13b");
     bad.ep = 3;
     CHECK(mentions(error_of(bad), "experts 8 is not divisible by ep 3"));
     bad.ep = 8;

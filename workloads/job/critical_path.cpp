@@ -127,23 +127,18 @@ std::vector<OpId> JobTiming::computations(RankId rank) const {
 /// Gives [from, to), in which the rank of `after` computes nothing and at whose end `after` starts
 /// or has completed, to what `after` waited for.
 void JobTiming::attribute(OpId after, Tick from, Tick to, RankTimes& times) const {
-    const RankId rank = graph_.rank(after);
     Tick open = to;  // what is not attributed yet is [from, open)
     walk(after, [&](const CriticalStep& step) {
-        const RankId at = graph_.rank(step.op);
+        const OpClass cls = graph_.label(step.op).cls;
         const Tick end = std::min(step.end, open);
         const Tick start = std::max(step.start, from);
+        // A step that computes lies outside the gap, or on another rank: that one is waited for.
+        if (start < end && cls == OpClass::compute && step.message == kNone) return false;
         if (start < end) {
-            times.exposed[static_cast<std::size_t>(graph_.label(step.op).cls)] += end - start;
+            times.exposed[static_cast<std::size_t>(cls)] += end - start;
             open = start;
         }
-        // Once the path has come to another rank, that one is what this rank waits for.
-        const OpId origin = step.message != kNone && graph_.kind(step.op) == OpKind::recv
-                                ? graph_.messages()[step.message].send
-                            : graph_.kind(step.op) == OpKind::meet  ? last_part(step.op)
-                            : graph_.kind(step.op) == OpKind::await ? graph_.target(step.op)
-                                                                    : step.op;
-        return open > from && at == rank && graph_.rank(origin) == rank;
+        return open > from;
     });
     times.waiting += open - from;
 }

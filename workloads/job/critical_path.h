@@ -5,8 +5,9 @@
 /// there, the holder of a resource. The steps follow each other without gaps, so their sum is the
 /// job's time.
 /// Exposed communication: per rank, the time in which it computes nothing, by what the next
-/// computation waited for: communication of some group, or `waiting` for another rank that had not
-/// sent or come yet (pipeline bubbles, stragglers), or `idle`: nothing left to do for this rank.
+/// computation waited for: communication of some group, steps of a collective among other ranks
+/// included, or `waiting`, from where another rank's computation held that up (pipeline bubbles,
+/// stragglers), or `idle`: nothing left to do for this rank.
 /// Compute, exposed communication, waiting and idle add up to the job's time, on every rank.
 #pragma once
 
