@@ -10,6 +10,8 @@
 #include "cli/commands.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/topology/htsim_topology.h"
+#include "workloads/goal/connection_matrix.h"
 #include "workloads/goal/goal_binary.h"
 #include "workloads/goal/goal_graph.h"
 #include "workloads/goal/goal_text.h"
@@ -54,6 +56,10 @@ int check_schedule(const GoalSchedule& schedule, const GoalCommandOptions& optio
     report.read(options.file, fmt::format("{} CPUs and {} NICs per rank{}", schedule.max_cpu() + 1,
                                           schedule.max_nic() + 1,
                                           schedule.has_wildcards() ? ", with wildcards" : ""));
+    const GoalLayout layout = options.layout == "gpu" ? GoalLayout::gpu : GoalLayout::node;
+    report.read(options.file,
+                fmt::format("needs {} hosts of a network", std::uint64_t{schedule.rank_count()} *
+                                                               hosts_per_rank(schedule, layout)));
     report_matches(schedule, match_goal(schedule, options.loggops), options.file, report);
     fmt::print("{}", report.text());
     return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
@@ -116,8 +122,40 @@ int run_on_network(const GoalCommandOptions& options) {
     return run_command(run);
 }
 
+bool ends_with(const std::string& text, std::string_view ending) {
+    return text.size() >= ending.size() &&
+           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/// htsim's files, which scenarios read.
+int check_htsim_file(const std::string& file) {
+    ImportReport report;
+    if (is_htsim_topology(file)) {
+        std::vector<std::string> skipped;
+        const Topology topology = read_htsim_topology(TokenReader::open(file), skipped);
+        report.read(file, fmt::format("{} hosts, {} switches, {} links", topology.host_count(),
+                                      topology.node_count() - topology.host_count(),
+                                      topology.links().size()));
+        for (const std::string& line : skipped) {
+            const std::size_t name = line.rfind(": ");
+            report.skipped(line.substr(0, name), line.substr(name + 2));
+        }
+    } else {
+        read_connection_matrix(TokenReader::open(file), report);
+    }
+    fmt::print("{}", report.text());
+    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+}
+
 int goal_command(const GoalCommandOptions& options) {
     if (options.file.empty()) throw ConfigError("goal: needs a FILE (GOAL text or binary)");
+    if (is_htsim_topology(options.file) || ends_with(options.file, ".cm")) {
+        if (options.check) return check_htsim_file(options.file);
+        throw ConfigError(
+            options.file +
+            ": is htsim's; a scenario names it (workload type \"htsim\", topology type "
+            "\"file\"), goal can only --check it");
+    }
     const bool converts = !options.to_binary.empty() || !options.to_text.empty();
     if (!options.topology.empty() && !options.check && !converts) return run_on_network(options);
     ImportReport report;
@@ -174,7 +212,7 @@ Command add_goal_command(CLI::App& program) {
         ->type_size(1)
         ->allow_extra_args(false);
     app->add_flag("--check", options->check,
-                  "Say what was read and what does not fit; run nothing");
+                  "Say what was read and what does not fit; run nothing. Takes .cm and .topo, too");
     app->add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
         ->type_name("FILE");
     app->add_option("--to-text", options->to_text, "Write the schedule as GOAL text")

@@ -180,6 +180,14 @@ class GoalTest(support.CliTest):
         self.refuse("run", "h.toml", says="m.cm: Connections 4, but there are 3 such lines")
         self.write("m.cm", MATRIX.replace("Nodes 4", "Nodes 9"))
         self.refuse("run", "h.toml", says="9 nodes but only 8 hosts")
+        self.write("t.topo", TOPO + "Queue_Size 7\n")
+        self.write("m.cm", MATRIX.replace("count 2", "count 3"))
+        self.assertIn("t.topo:14: skipped: Queue_Size",
+                      self.succeed("goal", "t.topo", "--check").stdout)
+        checked = self.sluice("goal", "m.cm", "--check")
+        self.assertEqual(checked.returncode, 2)
+        self.assertIn("m.cm:4: does not fit: trigger 1", checked.stdout)
+        self.refuse("goal", "m.cm", says="is htsim's")
         self.write("t.topo", TOPO.replace("Podsize 8", "Podsize 7"))
         self.refuse("run", "h.toml", says="t.topo")
 

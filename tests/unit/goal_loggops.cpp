@@ -173,6 +173,26 @@ TEST_CASE("unit.goal.loggops.messagesToOneselfAndOfNoBytesArrive") {
           Times{10, 120});
 }
 
+TEST_CASE("unit.goal.loggops.crowdsAtOneCpuAndNicAreServed") {
+    // More than the 1024 that are tried again at a time: all run, one after the other.
+    LogGopsParameters p;
+    p.latency = 100;
+    p.overhead = 10;
+    p.gap = 5;
+    p.gap_per_byte = 0;
+    std::string calcs = "num_ranks 1\nrank 0 {\n";
+    std::string sends = "num_ranks 2\nrank 0 {\n";
+    std::string recvs = "}\nrank 1 {\n";
+    for (int i = 0; i < 2500; ++i) {
+        calcs += "calc " + std::to_string(i) + "\n";
+        sends += "send 1b to 1 tag " + std::to_string(i) + "\n";
+        recvs += "recv 1b from 0 tag " + std::to_string(i) + "\n";
+    }
+    CHECK(times(calcs + "}\n", p) == Times{2500 * 2499 / 2});
+    // Sends at the CPU's pace of 10 ns; the receiver takes g + o = 15 ns for each, from 110 ns on.
+    CHECK(times(sends + recvs + "}\n", p) == Times{25000, 110 + 2500 * 15});
+}
+
 TEST_CASE("unit.goal.loggops.whatCannotEndIsTold") {
     const LogGopsResult result = simulate_loggops(
         from_text("num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 5\nb: calc 9\nb requires a\n}\n"

@@ -116,6 +116,17 @@ void GoalBuilder::end_rank() {
     s.first_edge_.push_back(s.edges_.size());
 }
 
-GoalSchedule GoalBuilder::finish() { return std::move(schedule_); }
+GoalSchedule GoalBuilder::finish() {
+    GoalSchedule& s = schedule_;
+    s.size_.shrink_to_fit();
+    s.peer_.shrink_to_fit();
+    s.tag_.shrink_to_fit();
+    s.edge_end_.shrink_to_fit();
+    s.cpu_.shrink_to_fit();
+    s.nic_.shrink_to_fit();
+    s.kind_.shrink_to_fit();
+    s.edges_.shrink_to_fit();
+    return std::move(s);
+}
 
 }  // namespace sluice

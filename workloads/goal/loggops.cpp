@@ -15,6 +15,8 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kLatest = std::int64_t{1} << 62;
+/// CPUs and NICs of all ranks, 8 bytes each.
+constexpr std::uint64_t kMostClocks = std::uint64_t{1} << 28;
 /// Of the events that wait for the same CPU and NIC, so many are tried again whenever these become
 /// free, as LogGOPSim does with all; the others follow first come, first served.
 constexpr std::uint32_t kCrowd = 1024;
@@ -404,6 +406,12 @@ void check(const LogGopsParameters& p) {
 LogGopsResult simulate_loggops(const GoalSchedule& schedule, const LogGopsParameters& parameters,
                                bool record_partners) {
     check(parameters);
+    const std::uint64_t clocks = schedule.max_cpu() + 1U + 2 * (schedule.max_nic() + 1U);
+    if (clocks * schedule.rank_count() > kMostClocks) {
+        throw ConfigError(fmt::format("LogGOPS: {} ranks of {} CPUs and {} NICs are too many",
+                                      schedule.rank_count(), schedule.max_cpu() + 1,
+                                      schedule.max_nic() + 1));
+    }
     return Simulation(schedule, parameters, record_partners).run();
 }
 
