@@ -23,6 +23,9 @@ struct Command {
     std::function<int()> run;
 };
 
+/// `sluice goal`: GOAL schedules (cli/goal.cpp).
+Command add_goal_command(CLI::App& program);
+
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitWorkLeft = 3;       ///< at rest with flows or operations unfinished

@@ -141,6 +141,7 @@ int run(int argc, char** argv) {
 
     const std::vector<sluice::Command> commands = {
         sluice::add_collective_command(app),
+        sluice::add_goal_command(app),
     };
 
     try {
