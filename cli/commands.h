@@ -84,6 +84,10 @@ struct TopoOptions {
 
 int topo_command(const TopoOptions& options);
 
+/// `sluice simai`: SimAI's programs by their own options.
+Command add_simai_command(CLI::App& program);
+/// `sluice workload`: workload files of other tools, from models.
+Command add_workload_command(CLI::App& program);
 Command add_collective_command(CLI::App& program);
 
 }  // namespace sluice

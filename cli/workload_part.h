@@ -54,6 +54,8 @@ using MakeWorkload = std::function<WorkloadPart()>;
 MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, const JobSite& site);
 MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                              const std::string& type);
+MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
+                                const JobSite& site);
 MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
                           const std::string& type);
 MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario);
