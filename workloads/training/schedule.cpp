@@ -313,22 +313,36 @@ SlotPeers slot_peers(const PipelineShape& shape, std::uint32_t rank, const Pipel
     return {after, before};
 }
 
-double peak_activations(const PipelineShape& shape, std::uint32_t rank, double weight_share) {
-    std::uint32_t whole = 0;
-    std::uint32_t weights_only = 0;
-    double peak = 0;
+ActivationPeak activation_peak(const PipelineShape& shape, std::uint32_t rank,
+                               const std::vector<ChunkLoad>& loads) {
+    ActivationPeak now;
+    now.whole.assign(loads.size(), 0);
+    now.weights_only.assign(loads.size(), 0);
+    ActivationPeak peak = now;
     for (const PipelineSlot& slot : pipeline_slots(shape, rank)) {
-        if (slot.kind == SlotKind::forward) {
-            ++whole;
-            peak = std::max(peak, whole + weight_share * weights_only);
-        } else if (slot.kind == SlotKind::backward_weight) {
-            --weights_only;
-        } else {
-            --whole;
-            if (slot.kind == SlotKind::backward_input) ++weights_only;
+        std::uint32_t& whole = now.whole[slot.chunk];
+        std::uint32_t& weights_only = now.weights_only[slot.chunk];
+        switch (slot.kind) {
+            case SlotKind::forward: ++whole; break;
+            case SlotKind::backward: --whole; break;
+            case SlotKind::backward_input:
+                --whole;
+                ++weights_only;
+                break;
+            case SlotKind::backward_weight: --weights_only; break;
         }
+        now.load = 0;
+        for (std::size_t c = 0; c < loads.size(); ++c) {
+            now.load += loads[c].whole * now.whole[c] + loads[c].weights_only * now.weights_only[c];
+        }
+        if (now.load > peak.load) peak = now;
     }
     return peak;
+}
+
+double peak_activations(const PipelineShape& shape, std::uint32_t rank, double weight_share) {
+    const std::vector<ChunkLoad> loads(chunks_per_rank(shape), ChunkLoad{1, weight_share});
+    return activation_peak(shape, rank, loads).load;
 }
 
 Tick bubble_time(const PipelineShape& shape, const SlotTimes& times) {

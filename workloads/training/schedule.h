@@ -93,10 +93,27 @@ struct SlotPeers {
 };
 SlotPeers slot_peers(const PipelineShape& shape, std::uint32_t rank, const PipelineSlot& slot);
 
-/// The most activations that `rank` keeps at once, in chunks of one micro-batch, by its order: one
-/// from the beginning of a forward to the end of its backward. Between the gradients of inputs and
-/// of weights it counts `weight_share`, the part that the latter still need; 0 counts what awaits
-/// its gradient from the next stage only.
+/// What one micro-batch's activations of a chunk count, in any unit: from the beginning of the
+/// forward to the end of the backward or of the gradients of inputs; and from there to the end of
+/// the gradients of weights, which need less.
+struct ChunkLoad {
+    double whole = 1;
+    double weights_only = 1;
+};
+
+/// The moment at which a rank's activations, by its order, weigh most.
+struct ActivationPeak {
+    double load = 0;
+    std::vector<std::uint32_t> whole;         ///< micro-batches alive, by chunk
+    std::vector<std::uint32_t> weights_only;  ///< of which only gradients of weights are missing
+};
+
+/// `loads` by chunk of the rank.
+ActivationPeak activation_peak(const PipelineShape& shape, std::uint32_t rank,
+                               const std::vector<ChunkLoad>& loads);
+
+/// The same with one unit per chunk and micro-batch, `weight_share` of it between the gradients of
+/// inputs and of weights; 0 counts only what awaits its gradient from the next stage.
 double peak_activations(const PipelineShape& shape, std::uint32_t rank, double weight_share = 1);
 
 /// How long slots take, of one chunk and one micro-batch, the same on all ranks.
