@@ -47,7 +47,9 @@ class AiobProfile {
     Tick gradient_backward() const;
 
   private:
-    Tick average(const char* name) const;
+    Tick needed(const char* name, Tick Part::*time, const char* time_name) const;
+    /// Averages of `norm` and of all parts with `start` in their name.
+    Tick sum(std::string_view start, const char* norm, bool recompute) const;
 
     std::string source_;
     std::vector<Part> parts_;
