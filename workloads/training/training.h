@@ -20,6 +20,7 @@
 #include "workloads/collective/collective_library.h"
 #include "workloads/job/workload.h"
 #include "workloads/model/model.h"
+#include "workloads/training/memory.h"
 #include "workloads/training/parallel_groups.h"
 #include "workloads/training/schedule.h"
 
@@ -31,9 +32,6 @@ enum class TrainingDetail : std::uint8_t { automatic, stage, layer };
 /// arithmetic, embeddings and head included. layers: layers are whole, embeddings lie on the first
 /// stage, final norm and head on the last.
 enum class StageSplit : std::uint8_t { even, layers };
-
-/// What the backward pass computes again: nothing, attention itself, whole layers.
-enum class Recomputation : std::uint8_t { none, selective, full };
 
 /// Where compute times come from: FLOPs / (peak x efficiency); the roofline, which memory bounds
 /// too; a profile measured per layer.
@@ -68,7 +66,7 @@ struct TrainingConfig {
     StageSplit split = StageSplit::even;
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
     std::uint32_t chunks = 1;  ///< per rank; interleaved only
-    Recomputation recompute = Recomputation::none;
+    Recomputation recompute = Recomputation::none;  ///< adds forward time to the backward pass
     TrainingDetail detail = TrainingDetail::automatic;
 
     std::int64_t sequence = 2048;       ///< tokens
