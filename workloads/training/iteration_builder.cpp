@@ -9,11 +9,11 @@ namespace sluice {
 
 namespace {
 
-CollectiveOptions collective_options(const TrainingConfig& config, std::uint32_t gpus_per_server) {
+CollectiveOptions collective_options(const TrainingConfig& config, const RankPlaces& places) {
     CollectiveOptions options;
     options.algorithms = config.algorithms;
-    options.server = [gpus_per_server](RankId rank) { return rank / gpus_per_server; };
-    options.rail = [gpus_per_server](RankId rank) { return rank % gpus_per_server; };
+    options.server = [&places](RankId rank) { return places.server[rank]; };
+    options.rail = [&places](RankId rank) { return places.rail[rank]; };
     options.computed_in_server = !config.network_in_server;
     options.intra_node = intra_node_of(config);
     options.channels = config.channels;
@@ -30,17 +30,18 @@ bool makes_gradients(SlotKind kind) {
 
 }  // namespace
 
-IterationBuilder::IterationBuilder(const TrainingConfig& config, std::uint32_t gpus_per_server)
+IterationBuilder::IterationBuilder(const TrainingConfig& config, const RankPlaces& places)
     : config_(config),
-      gpus_per_server_(gpus_per_server),
-      detail_(training_detail(config, gpus_per_server)),
+      places_(places),
+      tensor_on_network_(tensor_uses_network(config, places)),
+      detail_(training_detail(config, tensor_on_network_)),
       pipeline_(config.pipeline()),
       groups_(config.degrees()),
       costs_(training_costs(config)),
       lanes_(groups_.lanes()),
       chunks_(chunks_per_rank(pipeline_)),
       graph_(groups_.ranks()),
-      library_(graph_, collective_options(config, gpus_per_server)),
+      library_(graph_, collective_options(config, places)),
       slowdown_(groups_.ranks(), 1.0),
       programs_(costs_.stages.size(), std::vector<Program>(4)),
       layer_shares_(static_cast<std::size_t>(config.model.layers)),

@@ -13,6 +13,7 @@
 
 #include "workloads/collective/collective_library.h"
 #include "workloads/training/parallel_groups.h"
+#include "workloads/training/rank_places.h"
 #include "workloads/training/schedule.h"
 #include "workloads/training/training.h"
 #include "workloads/training/training_costs.h"
@@ -49,7 +50,7 @@ using Program = std::vector<Step>;
 
 class IterationBuilder {
   public:
-    IterationBuilder(const TrainingConfig& config, std::uint32_t gpus_per_server);
+    IterationBuilder(const TrainingConfig& config, const RankPlaces& places);
 
     JobGraph build();
 
@@ -155,7 +156,8 @@ class IterationBuilder {
                      CollectiveAlgorithm algorithm);
 
     const TrainingConfig& config_;
-    std::uint32_t gpus_per_server_;
+    const RankPlaces& places_;
+    bool tensor_on_network_;
     TrainingDetail detail_;
     PipelineShape pipeline_;
     ParallelGroups groups_;

@@ -79,7 +79,7 @@ bool IterationBuilder::exchange_by_server(SlotRun& run, const Step& step, const 
     const std::vector<double>& shares =
         shares_of(costs_.stages[run.stage].range.first + step.layer);
     for (std::size_t i = 0; i < group.size(); ++i) {
-        const std::uint32_t server = rank(run.device, group[i]) / gpus_per_server_;
+        const std::uint32_t server = places_.server[rank(run.device, group[i])];
         servers[server].push_back(group[i]);
         popularity[server] += shares[i];
     }

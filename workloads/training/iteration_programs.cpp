@@ -119,7 +119,7 @@ class LayerWriter {
     }
 
     double total_weight() const {
-        double sum = head_weight(stage_.head, kind_);
+        double sum = has_head() ? head_weight(stage_.head, kind_) : 0;
         for (const LayerCosts& layer : stage_.layers) {
             const Weights weights = weights_of(layer, kind_, config_.recompute);
             sum += weights.attention_again + weights.mlp_again + weights.attention + weights.mlp;
@@ -127,8 +127,11 @@ class LayerWriter {
         return sum;
     }
 
+    /// Where stages are even the head is a part of every layer's time.
+    bool has_head() const { return config_.split == StageSplit::layers && stage_.head > 0; }
+
     void head() {
-        if (config_.split == StageSplit::even || stage_.head <= 0) return;
+        if (!has_head()) return;
         const Tick time = dealer_.next(head_weight(stage_.head, kind_));
         compute(0, kind_ == SlotKind::forward ? "head" : "head-grad", time);
     }
@@ -309,8 +312,7 @@ Program IterationBuilder::stage_program(const StageCosts& stage, SlotKind kind) 
 }
 
 Program IterationBuilder::layer_program(const StageCosts& stage, SlotKind kind) const {
-    const bool in_server = config_.tp <= gpus_per_server_ && !config_.network_in_server;
-    const bool tensor = config_.tp > 1 && !(costs_.given_times && in_server);
+    const bool tensor = config_.tp > 1 && (tensor_on_network_ || !costs_.given_times);
     return LayerWriter(config_, stage, kind, tensor).write();
 }
 

@@ -22,6 +22,7 @@
 #include "workloads/model/model.h"
 #include "workloads/training/memory.h"
 #include "workloads/training/parallel_groups.h"
+#include "workloads/training/rank_places.h"
 #include "workloads/training/schedule.h"
 
 namespace sluice {
@@ -124,18 +125,27 @@ struct TrainingConfig {
     Tick step_overhead = 0;
 
     ParallelDegrees degrees() const { return {tp, cp, ep, dp, pp, order}; }
+    RankId ranks() const { return tp * cp * dp * pp; }
     PipelineShape pipeline() const { return {schedule, pp, micro_batches, chunks}; }
 };
 
 /// Throws ConfigError unless `config` fits `hosts` hosts in servers of `gpus_per_server`.
 void check_training(const TrainingConfig& config, std::size_t hosts, std::uint32_t gpus_per_server);
 
+/// Whether a tensor-parallel group's collectives are simulated: simulation inside servers, or a
+/// group on several.
+bool tensor_uses_network(const TrainingConfig& config, const RankPlaces& places);
+
 /// The detail that the graph is built in: automatic is layer where layers matter to the network
 /// (expert exchange, context parallelism, overlap of gradients or parameters, ZeRO-3, tensor
 /// parallelism that is simulated), else stage.
-TrainingDetail training_detail(const TrainingConfig& config, std::uint32_t gpus_per_server);
+TrainingDetail training_detail(const TrainingConfig& config, bool tensor_on_network);
 
-/// Checks `config` and builds the iteration's graph, finished.
+/// Builds the graph of a checked configuration, finished. ConfigError if a tensor-parallel group is
+/// on several servers and may not be.
+JobGraph training_graph(const TrainingConfig& config, const RankPlaces& places);
+
+/// Checks `config` and builds the graph on the first of `hosts` hosts.
 JobGraph training_graph(const TrainingConfig& config, std::size_t hosts,
                         std::uint32_t gpus_per_server);
 

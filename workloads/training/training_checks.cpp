@@ -169,6 +169,10 @@ void check_experts(const TrainingConfig& config) {
     check_divides("tp", config.tp, context ? "ep / (cp x dp)" : "ep / dp", config.ep / copies);
 }
 
+bool on_network(const TrainingConfig& config, std::uint32_t gpus_per_server) {
+    return config.tp > 1 && (config.network_in_server || config.tp > gpus_per_server);
+}
+
 /// Operations per rank, roughly and rather too many.
 double operations_per_rank(const TrainingConfig& config, std::uint32_t gpus_per_server) {
     const double chunks = chunks_per_rank(config.pipeline());
@@ -176,14 +180,12 @@ double operations_per_rank(const TrainingConfig& config, std::uint32_t gpus_per_
     const double slots = config.micro_batches * chunks;
     const double layers = static_cast<double>(config.model.layers) / config.pp;
     double operations = slots * 8 + 8.0 * copies;
-    if (training_detail(config, gpus_per_server) == TrainingDetail::layer) {
+    const bool network = on_network(config, gpus_per_server);
+    if (training_detail(config, network) == TrainingDetail::layer) {
         double per_layer = 10;
         if (config.ep > 1) per_layer += 4.0 * (2.0 * config.ep + 2);
         if (config.cp > 1) per_layer += 10.0 * config.cp;
-        if (config.tp > 1) {
-            const bool network = config.network_in_server || config.tp > gpus_per_server;
-            per_layer += 10.0 * (network ? 2.0 * config.tp : 1);
-        }
+        if (config.tp > 1) per_layer += 10.0 * (network ? 2.0 * config.tp : 1);
         if (config.zero == 3) per_layer += 6.0 * copies;
         operations += config.micro_batches * layers * per_layer;
     }
@@ -216,18 +218,16 @@ void check_amounts(const TrainingConfig& config, std::uint32_t gpus_per_server) 
     }
 }
 
-bool needs_layers(const TrainingConfig& config, std::uint32_t gpus_per_server) {
-    const bool tensor_network =
-        config.tp > 1 && (config.network_in_server || config.tp > gpus_per_server);
+bool needs_layers(const TrainingConfig& config, bool tensor_on_network) {
     return config.ep > 1 || config.cp > 1 || config.zero == 3 || config.overlap_gradients ||
-           config.overlap_parameters || tensor_network;
+           config.overlap_parameters || tensor_on_network;
 }
 
 }  // namespace
 
-TrainingDetail training_detail(const TrainingConfig& config, std::uint32_t gpus_per_server) {
+TrainingDetail training_detail(const TrainingConfig& config, bool tensor_on_network) {
     if (config.detail == TrainingDetail::layer) return TrainingDetail::layer;
-    return needs_layers(config, gpus_per_server) ? TrainingDetail::layer : TrainingDetail::stage;
+    return needs_layers(config, tensor_on_network) ? TrainingDetail::layer : TrainingDetail::stage;
 }
 
 void check_training(const TrainingConfig& config, std::size_t hosts,
@@ -238,7 +238,8 @@ void check_training(const TrainingConfig& config, std::size_t hosts,
     check_strategy(config);
     check_groups(config, hosts, gpus_per_server);
     check_experts(config);
-    if (config.detail == TrainingDetail::stage && needs_layers(config, gpus_per_server)) {
+    if (config.detail == TrainingDetail::stage &&
+        needs_layers(config, on_network(config, gpus_per_server))) {
         throw ConfigError(
             "detail = \"stage\" cannot show ep, cp, zero = 3, overlap or tensor parallelism over "
             "the network: allowed is \"layer\"");

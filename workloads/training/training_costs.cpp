@@ -62,22 +62,44 @@ class ComputeTimes {
             return costs;
         }
         costs.attention = seconds(work.projections) + costs.scores + seconds(work.router);
+        if (config_.source == ComputeSource::flops) {
+            set_mlp_by_weights(number, costs);
+            return costs;
+        }
         costs.routed = seconds(work.experts);
         costs.mlp = seconds(work.mlp) + seconds(work.shared) + costs.routed;
-        if (config_.source == ComputeSource::roofline) {
-            const double norms = seconds(work.norms);
-            costs.attention += norms / 2;
-            costs.mlp += norms / 2;
-        }
+        const double norms = seconds(work.norms);
+        costs.attention += norms / 2;
+        costs.mlp += norms / 2;
         return costs;
     }
 
     double head() const {
         if (config_.source == ComputeSource::profile) return seconds_of(config_.profile_head);
-        return seconds(head_work(config_.model, pass_));
+        if (config_.source == ComputeSource::roofline) {
+            return seconds(head_work(config_.model, pass_));
+        }
+        const double flops =
+            forward_flops(config_.model, config_.micro_batch, config_.sequence).head;
+        return flops / (config_.tp * config_.cp) / roofline_.flops_per_second;
     }
 
   private:
+    /// 2 FLOPs per weight and token, nothing for activation functions.
+    void set_mlp_by_weights(std::int64_t number, LayerCosts& costs) const {
+        ModelShape model = config_.model;
+        model.biases = false;
+        const LayerParameters layer = layer_parameters(model, number);
+        const double tokens =
+            static_cast<double>(pass_.sequences) * static_cast<double>(pass_.tokens);
+        const auto time = [&](std::int64_t weights) {
+            return 2 * tokens * static_cast<double>(weights) / config_.tp /
+                   roofline_.flops_per_second;
+        };
+        costs.routed = costs.mixture ? time(model.top_k * layer.expert) : 0;
+        costs.mlp = costs.routed + time(layer.mlp + layer.shared);
+    }
+
     double seconds(const Work& work) const {
         double time = work.flops / roofline_.flops_per_second;
         if (roofline_.bytes_per_second > 0) {
