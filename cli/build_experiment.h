@@ -34,6 +34,8 @@ struct BuiltExperiment {
     /// times.
     std::vector<BuiltJob> jobs;
     std::string workload;  ///< for people, one line
+    std::vector<std::string> notes;     ///< for people: what the workloads say of themselves
+    std::vector<std::string> warnings;  ///< of the workloads
     TrafficEstimate estimate;
 
     std::string_view class_of(FlowId flow) const { return class_names[flow_class[flow]]; }

@@ -41,6 +41,7 @@ struct RunOptions {
     std::vector<std::string> sets;  ///< "key=value"
     int threads = 1;
     bool no_skip = false;  ///< hybrid mode: all else on, nothing is skipped
+    bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
     bool quiet = false;
 };
 
@@ -59,7 +60,8 @@ struct CompareOptions {
 int compare_command(const CompareOptions& options);
 
 /// What would run, without running it.
-int describe_command(const std::string& scenario, const std::vector<std::string>& sets);
+int describe_command(const std::string& scenario, const std::vector<std::string>& sets,
+                     bool allow_oom = false);
 
 struct TopoOptions {
     std::string type;

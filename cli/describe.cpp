@@ -87,10 +87,14 @@ void print_cost(const BuiltExperiment& built) {
 
 }  // namespace
 
-int describe_command(const std::string& path, const std::vector<std::string>& sets) {
+int describe_command(const std::string& path, const std::vector<std::string>& sets,
+                     bool allow_oom) {
     Scenario scenario = load_scenario(path, sets);
+    scenario.allow_oom = allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
     fmt::print("{}: {}\n", built.experiment.name, built.workload);
+    for (const std::string& note : built.notes) fmt::print("  {}\n", note);
+    for (const std::string& warning : built.warnings) fmt::print("  warning: {}\n", warning);
     print_network(built.experiment);
     print_traffic(built);
     print_cost(built);

@@ -106,6 +106,12 @@ int run(int argc, char** argv) {
 
     CLI::App* describe_app =
         app.add_subcommand("describe", "Say what a scenario would run, without running it");
+    const auto add_allow_oom = [&](CLI::App* command) {
+        command->add_flag("--allow-oom", options.allow_oom,
+                          "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+    };
+    add_allow_oom(run_app);
+    add_allow_oom(describe_app);
     describe_app->add_option("scenario", options.scenario, "The scenario file")
         ->type_name("SCENARIO.toml")
         ->required();
@@ -130,7 +136,9 @@ int run(int argc, char** argv) {
         return complain(sluice::kExitBadInput,
                         std::string(error.what()) + " (sluice --help shows what is allowed)");
     }
-    if (describe_app->parsed()) return sluice::describe_command(options.scenario, options.sets);
+    if (describe_app->parsed()) {
+        return sluice::describe_command(options.scenario, options.sets, options.allow_oom);
+    }
     if (topo_app->parsed()) {
         topo.settings = topology_settings(topo_app->remaining());
         return sluice::topo_command(topo);

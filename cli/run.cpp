@@ -66,6 +66,7 @@ Scenario load_for_run(const RunOptions& options) {
     }
     if (options.no_skip) sets.emplace_back("phases.skip=false");
     Scenario scenario = load_scenario(options.scenario, sets);
+    scenario.allow_oom = options.allow_oom;
     const std::string mode = mode_name(scenario.mode);
     require_offered(scenario.mode, options.scenario + ": mode " + mode);
     if (options.no_skip && scenario.mode != Mode::hybrid) {
@@ -163,6 +164,7 @@ int run_scenario(const RunOptions& options) {
     outcome.link_classes = explain_links(experiment.topology, outcome.ports, outcome.simulated);
     outcome.keys_without_effect = unused;
     outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
+    outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
     for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
     const Summary summary = writer.finish(outcome);
     if (!options.quiet) print_summary(built, scenario.mode, summary, outcome, directory);

@@ -23,6 +23,8 @@ struct WorkloadPart {
     Tick start = 0;           ///< of a job
     std::string flow_class;   ///< of every flow, where no job says more
     std::string description;  ///< for people
+    std::vector<std::string> notes;     ///< for people, beside the description
+    std::vector<std::string> warnings;  ///< what is probably not meant
 };
 
 /// Where a job runs: the keys `ranks`, `placement`, `unit` and `hosts` of its table.

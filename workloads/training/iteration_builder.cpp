@@ -16,6 +16,7 @@ CollectiveOptions collective_options(const TrainingConfig& config, const RankPla
     options.rail = [&places](RankId rank) { return places.rail[rank]; };
     options.computed_in_server = !config.network_in_server;
     options.intra_node = intra_node_of(config);
+    options.nvls = config.nvls;
     options.channels = config.channels;
     options.chunk = config.chunk;
     options.overhead = config.collective_overhead;

@@ -13,6 +13,7 @@
 /// ConfigError saying what is allowed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -116,7 +117,11 @@ struct TrainingConfig {
     std::int64_t nvlink_bytes_per_second = 240'000'000'000;  ///< 0: unlimited
     Tick nvlink_latency = 11'800 * kNanosecond;  ///< NCCL's ring, Simple protocol, per operation
     bool calibrated = false;
-    IntraNode intra_node;  ///< where calibrated
+    IntraNode intra_node;           ///< where calibrated
+    std::optional<IntraNode> nvls;  ///< reduction in the server's switches, where there is one
+
+    bool flash_attention = true;  ///< memory only: scores are never stored
+    bool dropout = true;          ///< memory only
 
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
     std::uint32_t channels = 1;
