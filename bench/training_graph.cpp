@@ -46,8 +46,8 @@ void check(const TrainingConfig& config, const JobGraph& graph) {
     }
     std::int64_t reduced = 0;
     for (const StageCosts& stage : costs.stages) reduced += stage.dense_parameters;
-    const std::int64_t ring_bytes = reduced * (config.gradient_bytes + config.parameter_bytes) *
-                                    (config.dp - 1) * config.tp;
+    const std::int64_t ring_bytes =
+        reduced * (config.gradient_bytes + config.parameter_bytes) * (config.dp - 1) * config.tp;
     if (flows[0] != boundary_flows || flows[1] != ring_flows || bytes[1] != ring_bytes ||
         bytes[0] != static_cast<std::int64_t>(boundary_flows) * costs.boundary_bytes) {
         throw std::runtime_error("the graph's messages are not those of the formulae");

@@ -40,7 +40,7 @@ struct RunOptions {
     std::string out;                ///< overrides the scenario's output folder
     std::vector<std::string> sets;  ///< "key=value"
     int threads = 1;
-    bool no_skip = false;  ///< hybrid mode: all else on, nothing is skipped
+    bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped
     bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
     bool quiet = false;
 };

@@ -19,10 +19,10 @@ struct WorkloadPart {
     std::vector<FlowSpec> flows;
     /// Starts all of `flows`; null: each has its start time.
     std::unique_ptr<JobApplication> application;
-    std::string name;         ///< of a job
-    Tick start = 0;           ///< of a job
-    std::string flow_class;   ///< of every flow, where no job says more
-    std::string description;  ///< for people
+    std::string name;                   ///< of a job
+    Tick start = 0;                     ///< of a job
+    std::string flow_class;             ///< of every flow, where no job says more
+    std::string description;            ///< for people
     std::vector<std::string> notes;     ///< for people, beside the description
     std::vector<std::string> warnings;  ///< what is probably not meant
 };

@@ -36,13 +36,13 @@ void read_strategy(ConfigSection& section, const JobSite& site, TrainingConfig& 
     config.tp_across_servers = section.flag("tp_across_servers", config.tp_across_servers);
     config.split = section.choice<StageSplit>(
         "split", config.split, {{"even", StageSplit::even}, {"layers", StageSplit::layers}});
-    config.schedule = section.choice<PipelineSchedule>(
-        "schedule", config.schedule,
-        {{"gpipe", PipelineSchedule::gpipe},
-         {"1f1b", PipelineSchedule::one_f_one_b},
-         {"interleaved", PipelineSchedule::interleaved},
-         {"zb-h1", PipelineSchedule::zb_h1},
-         {"dualpipe", PipelineSchedule::dualpipe}});
+    config.schedule =
+        section.choice<PipelineSchedule>("schedule", config.schedule,
+                                         {{"gpipe", PipelineSchedule::gpipe},
+                                          {"1f1b", PipelineSchedule::one_f_one_b},
+                                          {"interleaved", PipelineSchedule::interleaved},
+                                          {"zb-h1", PipelineSchedule::zb_h1},
+                                          {"dualpipe", PipelineSchedule::dualpipe}});
     config.chunks =
         degree(section, "chunks", config.schedule == PipelineSchedule::interleaved ? 2 : 1);
     config.recompute = section.choice<Recomputation>("recompute", config.recompute,
@@ -77,10 +77,9 @@ void read_gradients(ConfigSection& section, TrainingConfig& config) {
 void read_experts(ConfigSection& section, const Scenario& scenario, TrainingConfig& config) {
     ExpertLoad& load = config.expert_load;
     load.exponent = section.number("expert_skew", load.exponent, 0, 10);
-    load.seed = static_cast<std::uint64_t>(
-        section.integer("expert_seed", static_cast<std::int64_t>(scenario.network.seed),
-                        std::numeric_limits<std::int64_t>::min(),
-                        std::numeric_limits<std::int64_t>::max()));
+    load.seed = static_cast<std::uint64_t>(section.integer(
+        "expert_seed", static_cast<std::int64_t>(scenario.network.seed),
+        std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
     load.capacity = section.number("expert_capacity", load.capacity, 0, 1e6);
     config.dispatch_factor = section.number("dispatch_factor", config.dispatch_factor, 1e-3, 16);
     config.node_limit = static_cast<std::uint32_t>(
@@ -128,8 +127,7 @@ void read_compute(ConfigSection& section, const Scenario& scenario, const Gpu& g
     config.efficiency = section.number("efficiency", gpu.efficiency, 1e-6, 1);
     config.memory_bytes_per_second = gpu.memory_bytes_per_second * gpu.memory_efficiency;
     if (config.source == ComputeSource::profile) read_profile(section, scenario, config);
-    config.overlap_slowdown =
-        section.number("overlap_slowdown", config.overlap_slowdown, 0, 100);
+    config.overlap_slowdown = section.number("overlap_slowdown", config.overlap_slowdown, 0, 100);
     read_stragglers(section, config);
 }
 
@@ -142,7 +140,8 @@ void read_in_server(ConfigSection& section, const Gpu& gpu, TrainingConfig& conf
     if (section.has("interconnect")) {
         const std::string name = section.text("interconnect", std::nullopt);
         for (const char* other : {"nvlink_bandwidth", "nvlink_latency"}) {
-            if (section.has(other)) section.fail(other, "is given beside interconnect: allowed is one of them");
+            if (section.has(other))
+                section.fail(other, "is given beside interconnect: allowed is one of them");
         }
         try {
             config.intra_node = gpu.intra_node(name);
@@ -161,18 +160,16 @@ void read_collectives(ConfigSection& section, TrainingConfig& config) {
     }
     ConfigSection algorithms = section.table("algorithms");
     config.algorithms.assign(kCollectiveKinds, CollectiveAlgorithm::automatic);
-    for (const auto& [key, kind] :
-         {std::pair{"all_reduce", CollectiveKind::all_reduce},
-          std::pair{"reduce_scatter", CollectiveKind::reduce_scatter},
-          std::pair{"all_gather", CollectiveKind::all_gather},
-          std::pair{"all_to_all", CollectiveKind::all_to_all}}) {
+    for (const auto& [key, kind] : {std::pair{"all_reduce", CollectiveKind::all_reduce},
+                                    std::pair{"reduce_scatter", CollectiveKind::reduce_scatter},
+                                    std::pair{"all_gather", CollectiveKind::all_gather},
+                                    std::pair{"all_to_all", CollectiveKind::all_to_all}}) {
         config.algorithms[static_cast<std::size_t>(kind)] =
             static_cast<CollectiveAlgorithm>(algorithms.choice_index(key, names[0], names));
     }
     algorithms.finish();
     config.channels = static_cast<std::uint32_t>(section.integer("channels", 1, 1, 1024));
-    config.chunk =
-        section.bytes("chunk", Bytes{0}, Bytes{0}, Bytes{1'000'000'000'000'000}).count;
+    config.chunk = section.bytes("chunk", Bytes{0}, Bytes{0}, Bytes{1'000'000'000'000'000}).count;
     config.collective_overhead = section.time("collective_overhead", config.collective_overhead);
     config.step_overhead = section.time("step_overhead", config.step_overhead);
 }
@@ -188,17 +185,16 @@ MemoryLimit read_memory(ConfigSection& section, const Scenario& scenario, const 
     config.flash_attention = section.flag("flash_attention", config.flash_attention);
     config.dropout = section.flag("dropout", config.dropout);
     MemoryLimit limit;
-    limit.capacity = section
-                         .bytes("gpu_memory", Bytes{gpu.memory_bytes}, Bytes{0},
-                                Bytes{1'000'000'000'000'000})
-                         .count;
+    limit.capacity =
+        section.bytes("gpu_memory", Bytes{gpu.memory_bytes}, Bytes{0}, Bytes{1'000'000'000'000'000})
+            .count;
     limit.allow_oom = section.flag("allow_oom", scenario.allow_oom);
     return limit;
 }
 
 std::string describe_compute(const TrainingConfig& config) {
-    const std::string reached = fmt::format("{:.0f} TFLOP/s x {:g}", config.peak_flops / 1e12,
-                                            config.efficiency);
+    const std::string reached =
+        fmt::format("{:.0f} TFLOP/s x {:g}", config.peak_flops / 1e12, config.efficiency);
     if (config.forward_time >= 0 && config.backward_time >= 0) return "times are given";
     switch (config.source) {
         case ComputeSource::flops: return "FLOPs / (" + reached + ")";
@@ -211,8 +207,8 @@ std::string describe_compute(const TrainingConfig& config) {
 }
 
 std::string describe_strategy(const TrainingConfig& config, TrainingDetail detail) {
-    std::string text = fmt::format("{}, ZeRO {}, order {}", to_string(config.schedule),
-                                   config.zero, config.order);
+    std::string text =
+        fmt::format("{}, ZeRO {}, order {}", to_string(config.schedule), config.zero, config.order);
     if (config.chunks > 1) text += fmt::format(", {} chunks", config.chunks);
     if (config.cp > 1) text += fmt::format(", CP{}", config.cp);
     if (config.recompute == Recomputation::selective) text += ", attention recomputed";
@@ -271,9 +267,8 @@ MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, con
     read_in_server(section, gpu, config);
     read_collectives(section, config);
     const MemoryLimit limit = read_memory(section, scenario, gpu, config);
-    return [config, limit, &topology, site] {
-        return make_training(config, topology, site, limit);
-    };
+    return
+        [config, limit, &topology, site] { return make_training(config, topology, site, limit); };
 }
 
 }  // namespace sluice

@@ -206,7 +206,8 @@ TEST_CASE("unit.training.expert_groups_of_128_gpus") {
     // ep 8 within dp 16: 8 neighbouring replicas at one tensor index.
     config.dp = 16;
     CHECK(ParallelGroups(config.degrees()).experts().size() == 16);
-    CHECK(ParallelGroups(config.degrees()).experts()[8] == LaneGroup{64, 72, 80, 88, 96, 104, 112, 120});
+    CHECK(ParallelGroups(config.degrees()).experts()[8] ==
+          LaneGroup{64, 72, 80, 88, 96, 104, 112, 120});
 }
 
 TEST_CASE("unit.training.moe_8x13b_on_128_gpus") {
@@ -277,7 +278,8 @@ TEST_CASE("unit.training.moe_32x22b_reduces_experts_over_dp_by_ep") {
     // models.md: dense 0.47 GB, experts 0.91 GB of gradients per rank in the table's tp 8, pp 8,
     // ep 32; here ep 8, so four times the experts.
     const TrainingCosts costs = training_costs(config);
-    CHECK(static_cast<double>(costs.stages[0].dense_parameters) * 4 == doctest::Approx(0.47e9).epsilon(0.02));
+    CHECK(static_cast<double>(costs.stages[0].dense_parameters) * 4 ==
+          doctest::Approx(0.47e9).epsilon(0.02));
     CHECK(static_cast<double>(costs.stages[0].expert_parameters) * 4 ==
           doctest::Approx(4 * 0.91e9).epsilon(0.01));
     CHECK(costs.dispatch_bytes == 6 << 20);

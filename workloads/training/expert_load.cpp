@@ -61,8 +61,7 @@ std::vector<double> expert_shares(const ExpertLoad& load, std::int64_t experts, 
     return shares;
 }
 
-std::vector<double> member_shares(const std::vector<double>& expert_shares,
-                                  std::uint32_t members) {
+std::vector<double> member_shares(const std::vector<double>& expert_shares, std::uint32_t members) {
     const std::size_t each = expert_shares.size() / members;
     std::vector<double> shares(members, 0);
     for (std::size_t expert = 0; expert < expert_shares.size(); ++expert) {

@@ -40,8 +40,7 @@ void IterationBuilder::connect(PipelinePlace from, PipelinePlace to, bool forwar
     const OpId after = last_[slot_index(src, forward, from.chunk, micro_batch)];
     const OpId before = first_[slot_index(dst, forward, to.chunk, micro_batch)];
     // Two chunks of one rank: nothing is sent.
-    const OpId arrived =
-        src == dst ? after : library_.add_point_to_point(spec, src, dst, after).to;
+    const OpId arrived = src == dst ? after : library_.add_point_to_point(spec, src, dst, after).to;
     graph_.add_dependency(before, arrived);
 }
 

@@ -197,8 +197,7 @@ void IterationBuilder::run_step(SlotRun& run, const Step& step) {
 
 std::size_t IterationBuilder::slot_index(RankId rank, bool forward, std::uint32_t chunk,
                                          std::uint32_t micro_batch) const {
-    return ((std::size_t{rank} * chunks_ + chunk) * 2 + (forward ? 0 : 1)) *
-               config_.micro_batches +
+    return ((std::size_t{rank} * chunks_ + chunk) * 2 + (forward ? 0 : 1)) * config_.micro_batches +
            micro_batch;
 }
 

@@ -37,8 +37,7 @@ const std::vector<double>& IterationBuilder::shares_of(std::int64_t layer) {
 
 /// How much longer a step takes on a lane whose experts have more than the mean to do.
 double IterationBuilder::expert_slowdown(std::uint32_t stage, const Step& step, Lane lane) {
-    const std::vector<double>& shares =
-        shares_of(costs_.stages[stage].range.first + step.layer);
+    const std::vector<double>& shares = shares_of(costs_.stages[stage].range.first + step.layer);
     const double load = shares[member_index_[lane]] * static_cast<double>(shares.size());
     return 1 + step.routed * (load - 1);
 }
@@ -63,8 +62,7 @@ void IterationBuilder::exchange(SlotRun& run, const Step& step) {
                                                      matrix_of(parts, back)));
         } else {
             take_over(run, groups[g],
-                      library_.add(CollectiveKind::all_to_all, spec,
-                                   members_of(run, groups[g])));
+                      library_.add(CollectiveKind::all_to_all, spec, members_of(run, groups[g])));
         }
     }
 }

@@ -29,8 +29,7 @@ void IterationBuilder::update() {
             const bool follows = whole && !config_.overlap_gradients;
             const OpId reduced = reduce_tail_[at];
             const OpId ended = final_of(at);
-            reduce_tail_[at] =
-                follows && reduced != kNone ? reduced : join(at, reduced, ended);
+            reduce_tail_[at] = follows && reduced != kNone ? reduced : join(at, reduced, ended);
         }
     }
     if (config_.tied_embeddings) sum_tied_embeddings();
@@ -95,7 +94,8 @@ std::vector<IterationBuilder::Bucket> IterationBuilder::whole_buckets(
     std::int64_t count = 1;
     if (config_.bucket_bytes > 0) {
         const std::int64_t bytes = (all.dense + all.expert) * value_bytes;
-        count = std::max<std::int64_t>(1, (bytes + config_.bucket_bytes - 1) / config_.bucket_bytes);
+        count =
+            std::max<std::int64_t>(1, (bytes + config_.bucket_bytes - 1) / config_.bucket_bytes);
     }
     std::vector<Bucket> buckets;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -147,8 +147,7 @@ void IterationBuilder::reduce_gradients(const DeviceSet& devices) {
     for (const std::uint32_t stage : gradient_order_[devices[0]]) {
         for (const Bucket& bucket : layer_buckets(stage, false, config_.gradient_bytes)) {
             for (const std::uint32_t device : devices) {
-                const std::size_t place =
-                    std::size_t{device} * chunks_ + chunk_on(device, stage);
+                const std::size_t place = std::size_t{device} * chunks_ + chunk_on(device, stage);
                 const Frontier& made = ready_[place][bucket.layers.back()];
                 for (Lane lane = 0; lane < lanes_; ++lane) {
                     OpId& tail = reduce_tail_[rank(device, lane)];
@@ -176,8 +175,7 @@ void IterationBuilder::gather_before_forward(const DeviceSet& devices) {
         for (const Bucket& bucket : layer_buckets(stage, true, config_.gradient_bytes)) {
             over_copies(devices, {bucket}, CollectiveKind::all_gather);
             for (const std::uint32_t device : devices) {
-                const std::size_t place =
-                    std::size_t{device} * chunks_ + chunk_on(device, stage);
+                const std::size_t place = std::size_t{device} * chunks_ + chunk_on(device, stage);
                 const Frontier& users = uses_[place][bucket.layers.front()];
                 for (Lane lane = 0; lane < lanes_; ++lane) {
                     graph_.add_dependency(users[lane], reduce_tail_[rank(device, lane)]);
@@ -195,8 +193,8 @@ void IterationBuilder::gather_before_forward(const DeviceSet& devices) {
 /// All dense parts first, then those of experts, each after the one before.
 void IterationBuilder::over_copies(const DeviceSet& devices, const std::vector<Bucket>& buckets,
                                    CollectiveKind kind) {
-    const std::int64_t value = kind == CollectiveKind::all_gather ? config_.parameter_bytes
-                                                                  : config_.gradient_bytes;
+    const std::int64_t value =
+        kind == CollectiveKind::all_gather ? config_.parameter_bytes : config_.gradient_bytes;
     for (const Bucket& bucket : buckets) {
         over_groups(devices, groups_.replicas(), "", kind, bucket.dense * value);
     }

@@ -17,8 +17,7 @@ class Dealer {
         if (weights_ <= 0) return 0;
         sum_ += weight;
         const double share = sum_ / weights_;
-        const Tick upto =
-            share >= 1 ? total_ : std::llround(static_cast<double>(total_) * share);
+        const Tick upto = share >= 1 ? total_ : std::llround(static_cast<double>(total_) * share);
         const Tick part = std::max<Tick>(0, upto - dealt_);
         dealt_ += part;
         return part;
@@ -64,7 +63,9 @@ Weights weights_of(const LayerCosts& layer, SlotKind kind, Recomputation recompu
     return weights;
 }
 
-double head_weight(double head, SlotKind kind) { return kind == SlotKind::backward ? 2 * head : head; }
+double head_weight(double head, SlotKind kind) {
+    return kind == SlotKind::backward ? 2 * head : head;
+}
 
 Tick total_time(const StageCosts& stage, SlotKind kind) {
     switch (kind) {
@@ -102,7 +103,9 @@ class LayerWriter {
         if (kind_ != SlotKind::forward) head();
         for (std::uint32_t i = 0; i < layers; ++i) {
             // The next layer's parameters are gathered while this one computes.
-            if (gathers && i == 0) add(StepKind::gather_parameters, layer_at(i), "gather");
+            if (gathers && i == 0) {
+                add(StepKind::gather_parameters, layer_at(i), "gather").first = true;
+            }
             if (gathers && i + 1 < layers) {
                 add(StepKind::gather_parameters, layer_at(i + 1), "gather");
             }
@@ -137,16 +140,15 @@ class LayerWriter {
     }
 
     void write_layer(std::uint32_t layer) {
-        const Weights weights =
-            weights_of(stage_.layers[layer], kind_, config_.recompute);
+        const Weights weights = weights_of(stage_.layers[layer], kind_, config_.recompute);
         needs_parameters_ = true;
         if (kind_ == SlotKind::forward) {
             forward(layer, weights.attention, weights.scores, weights.mlp, true);
             return;
         }
         if (weights.attention_again > 0) {
-            forward(layer, weights.attention_again, stage_.layers[layer].scores,
-                    weights.mlp_again, false);
+            forward(layer, weights.attention_again, stage_.layers[layer].scores, weights.mlp_again,
+                    false);
         }
         if (kind_ == SlotKind::backward_weight) {
             compute(layer, "mlp-weight", dealer_.next(weights.mlp), routed(layer));
@@ -241,7 +243,7 @@ class LayerWriter {
     }
 
     void mark_first(Step& step) {
-        step.first_of_layer = needs_parameters_;
+        step.first = needs_parameters_;
         needs_parameters_ = false;
     }
 

@@ -48,10 +48,9 @@ void IterationBuilder::add_compute(SlotRun& run, const Step& step) {
     const Label label = {graph_.intern(layer_name(run, step)), OpClass::compute, kNone};
     const bool loaded = step.routed > 0 && config_.expert_load.exponent > 0;
     for (Lane lane = 0; lane < lanes_; ++lane) {
-        const Tick time =
-            loaded ? std::llround(static_cast<double>(step.time) *
-                                  expert_slowdown(run.stage, step, lane))
-                   : step.time;
+        const Tick time = loaded ? std::llround(static_cast<double>(step.time) *
+                                                expert_slowdown(run.stage, step, lane))
+                                 : step.time;
         run.done[lane] = compute(run, lane, time, label);
     }
     run.open = true;
@@ -60,7 +59,7 @@ void IterationBuilder::add_compute(SlotRun& run, const Step& step) {
 
 /// Of the operations that the lanes have just added, where they are a layer's first.
 void IterationBuilder::use_parameters(const SlotRun& run, const Step& step) {
-    if (!step.first_of_layer) return;
+    if (!step.first) return;
     if (config_.zero == 3) {
         for (Lane lane = 0; lane < lanes_; ++lane) {
             graph_.add_dependency(run.done[lane], run.gathered[step.layer][lane]);
@@ -120,8 +119,8 @@ void IterationBuilder::add_tensor(SlotRun& run, const Step& step) {
         return;
     }
     const bool expert = is_expert(step.kind);
-    spec.bytes = expert ? costs_.expert_tensor_bytes * groups_.expert_tensor_degree()
-                        : costs_.tensor_bytes;
+    spec.bytes =
+        expert ? costs_.expert_tensor_bytes * groups_.expert_tensor_degree() : costs_.tensor_bytes;
     const CollectiveKind reduce = config_.sequence_parallel || expert
                                       ? CollectiveKind::reduce_scatter
                                       : CollectiveKind::all_reduce;
@@ -155,9 +154,8 @@ void IterationBuilder::pass_blocks(SlotRun& run, const Step& step, const LaneGro
                                    std::size_t index) {
     const std::size_t n = group.size();
     const Label label = {graph_.intern(layer_name(run, step)), OpClass::compute, kNone};
-    const std::string where = " layer" +
-                              std::to_string(costs_.stages[run.stage].range.first + step.layer) +
-                              run.suffix;
+    const std::string where =
+        " layer" + std::to_string(costs_.stages[run.stage].range.first + step.layer) + run.suffix;
     CollectiveSpec spec;
     spec.name = (step.forward ? "keys-values" : "keys-values-again") + where;
     spec.group = "pp" + std::to_string(run.device) + ".cp" + std::to_string(index);
@@ -167,8 +165,8 @@ void IterationBuilder::pass_blocks(SlotRun& run, const Step& step, const LaneGro
     gradients.name = "keys-values-grad" + where;
     const auto parts = static_cast<Tick>(n);
 
-    std::vector<OpId> block(n);              // what brought the block that a member attends to
-    std::vector<OpId> gradient(n, kNone);    // what brought the gradients summed so far
+    std::vector<OpId> block(n);            // what brought the block that a member attends to
+    std::vector<OpId> gradient(n, kNone);  // what brought the gradients summed so far
     for (std::size_t i = 0; i < n; ++i) block[i] = run.done[group[i]];
     for (Tick turn = 0; turn < parts; ++turn) {
         const bool passes = turn + 1 < parts;
@@ -200,16 +198,15 @@ OpId IterationBuilder::hand_on(RankId from, RankId to, const CollectiveSpec& spe
     return library_.add_point_to_point(spec, from, to, after).to;
 }
 
-/// ZeRO-3: gathered one layer ahead of use, one after the other. The first ones of a slot may begin
-/// with the last layer of the slot before.
+/// ZeRO-3: a layer's parameters are gathered while the layer before it computes, a slot's first ones
+/// while the last layer of the slot before does; one gathering after the other.
 void IterationBuilder::gather_parameters(SlotRun& run, const Step& step) {
-    const bool ahead = run.open || run.gathered[0].size() + run.gathered.back().size() > 0;
     Frontier after(lanes_);
     for (Lane lane = 0; lane < lanes_; ++lane) {
         const RankId at = rank(run.device, lane);
-        const OpId ready = ahead ? run.done[lane] : prefetch_[at];
-        after[lane] = join(at, ready, gather_tail_[at]);
-        if (run.open) prefetch_[at] = run.done[lane];
+        const OpId now = run.done[lane] != kNone ? run.done[lane] : computed_[at];
+        after[lane] = join(at, step.first ? prefetch_[at] : now, gather_tail_[at]);
+        prefetch_[at] = now;
     }
     std::swap(run.done, after);
     over_layer_parameters(run, step, CollectiveKind::all_gather, config_.parameter_bytes);

@@ -130,7 +130,8 @@ void ParallelGroups::make_expert_groups() {
     const std::uint32_t spanned = std::min(degrees_.ep, copies());
     const std::uint32_t sets = copies() / spanned;
     const std::vector<std::string> names = split(degrees_.order);
-    const bool strided = place(names, "ep") < names.size() && place(names, "ep") > place(names, "dp");
+    const bool strided =
+        place(names, "ep") < names.size() && place(names, "ep") > place(names, "dp");
     std::vector<std::uint32_t> group;
     std::vector<std::uint32_t> tensor;
     std::vector<std::uint32_t> replica;

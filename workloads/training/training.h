@@ -67,7 +67,7 @@ struct TrainingConfig {
     bool tp_across_servers = false;  ///< allowed, over the network
     StageSplit split = StageSplit::even;
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
-    std::uint32_t chunks = 1;  ///< per rank; interleaved only
+    std::uint32_t chunks = 1;                       ///< per rank; interleaved only
     Recomputation recompute = Recomputation::none;  ///< adds forward time to the backward pass
     TrainingDetail detail = TrainingDetail::automatic;
 
@@ -113,7 +113,7 @@ struct TrainingConfig {
 
     /// Communication inside a server: each operation takes latency + wire bytes / bandwidth, unless
     /// `calibrated` says more.
-    bool network_in_server = false;                           ///< simulated instead
+    bool network_in_server = false;                          ///< simulated instead
     std::int64_t nvlink_bytes_per_second = 240'000'000'000;  ///< 0: unlimited
     Tick nvlink_latency = 11'800 * kNanosecond;  ///< NCCL's ring, Simple protocol, per operation
     bool calibrated = false;
