@@ -72,4 +72,6 @@ struct TopoOptions {
 
 int topo_command(const TopoOptions& options);
 
+Command add_collective_command(CLI::App& program);
+
 }  // namespace sluice

@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 bool is_collective(const std::string& type) {
-    return type == "all-to-all" || type.rfind("ring-", 0) == 0;
+    return type == "collective" || type == "all-to-all" || type.rfind("ring-", 0) == 0;
 }
 
 }  // namespace
@@ -76,8 +76,9 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 }  // namespace
 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
-    static const std::vector<std::string> kJobs = {
-        "training", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather", "all-to-all"};
+    static const std::vector<std::string> kJobs = {"training",        "collective",
+                                                   "ring-all-reduce", "ring-reduce-scatter",
+                                                   "ring-all-gather", "all-to-all"};
     static const std::vector<std::string> kPlain = {"flows", "poisson", "permutation", "incast",
                                                     "ring"};
     std::vector<std::string> types = kJobs;

@@ -22,8 +22,8 @@ class DataFlow {
     /// `space`: bytes of the data that the collective is about (Slice).
     DataFlow(std::vector<RankId> ranks, std::int64_t space)
         : ranks_(std::move(ranks)),
-          held_(ranks_.size(), std::vector<Byte>(static_cast<std::size_t>(space),
-                                                 Byte(ranks_.size(), 0))) {}
+          held_(ranks_.size(),
+                std::vector<Byte>(static_cast<std::size_t>(space), Byte(ranks_.size(), 0))) {}
 
     TransferWatcher watcher() {
         return [this](const Transfer& transfer) {

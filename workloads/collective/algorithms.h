@@ -63,8 +63,8 @@ class AllToAllSizes {
   private:
     Member members_;
     bool even_;
-    std::int64_t each_ = 0;               ///< even: a member's buffer
-    std::vector<std::int64_t> offsets_;   ///< uneven: of each block, and the end
+    std::int64_t each_ = 0;              ///< even: a member's buffer
+    std::vector<std::int64_t> offsets_;  ///< uneven: of each block, and the end
 };
 
 std::vector<OpId> add_direct_all_to_all(Schedule& schedule, const AllToAllSizes& sizes);
@@ -77,7 +77,8 @@ std::vector<OpId> add_computed_all_to_all(Schedule& schedule, const AllToAllSize
 /// a member share its links, and so do those that reach it.
 class ServerShares {
   public:
-    ServerShares(const Schedule& schedule, const std::function<std::int64_t(Member, Member)>& bytes);
+    ServerShares(const Schedule& schedule,
+                 const std::function<std::int64_t(Member, Member)>& bytes);
     Tick time(Member from, Member to) const;
 
   private:

@@ -46,7 +46,8 @@ std::vector<OpId> all_pairs(Schedule& schedule, const AllToAllSizes& sizes, std:
             const Member to = (from + step) % n;
             if (!sizes.sent(from, to)) continue;
             const Slice block = sizes.block(from, to);
-            const Tick computed = time ? time(from, to, std::max<std::int64_t>(1, block.bytes)) : -1;
+            const Tick computed =
+                time ? time(from, to, std::max<std::int64_t>(1, block.bytes)) : -1;
             const std::size_t channels = computed >= 0 ? 1 : channel_count(schedule, block.bytes);
             for (std::size_t channel = 0; channel < channels; ++channel) {
                 const Slice slice = part_of(block, channels, channel);
@@ -101,7 +102,9 @@ std::int64_t AllToAllSizes::most(const std::function<bool(Member, Member)>& coun
 
 ServerShares::ServerShares(const Schedule& schedule,
                            const std::function<std::int64_t(Member, Member)>& bytes)
-    : schedule_(schedule), out_(schedule.size(), 0), in_(schedule.size(), 0),
+    : schedule_(schedule),
+      out_(schedule.size(), 0),
+      in_(schedule.size(), 0),
       mates_(schedule.size(), 1) {
     for (const std::vector<Member>& server : schedule.servers()) {
         for (const Member from : server) {
@@ -124,8 +127,8 @@ Tick ServerShares::time(Member from, Member to) const {
 std::vector<OpId> add_direct_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
     const std::uint32_t window = schedule.options().window;
     if (!schedule.options().computed_in_server) return all_pairs(schedule, sizes, window, nullptr);
-    const ServerShares shares(
-        schedule, [&](Member from, Member to) { return sizes.block(from, to).bytes; });
+    const ServerShares shares(schedule,
+                              [&](Member from, Member to) { return sizes.block(from, to).bytes; });
     return all_pairs(schedule, sizes, window, [&](Member from, Member to, std::int64_t) {
         return schedule.same_server(from, to) ? shares.time(from, to) : Tick{-1};
     });
@@ -135,8 +138,10 @@ std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSize
     const Member n = schedule.size();
     std::vector<std::vector<OpId>> held(n);
     for (Member member = 0; member < n; ++member) held[member] = {schedule.start(member)};
+    std::vector<std::vector<OpId>> last_received(n);
     for (Member step = 1; step < n; ++step) {
         std::vector<std::vector<OpId>> next(n);
+        std::vector<std::vector<OpId>> received(n);
         for (Member from = 0; from < n; ++from) {
             const Member to = (from + step) % n;
             if (!sizes.sent(from, to)) continue;
@@ -149,15 +154,20 @@ std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSize
                 for (const OpId op : held[to]) schedule.depend(hop.received, op);
                 next[from].push_back(hop.sent);
                 next[to].push_back(hop.received);
+                received[to].push_back(hop.received);
             }
         }
         // A step without anything to send or receive takes no time.
         for (Member member = 0; member < n; ++member) {
             if (!next[member].empty()) held[member] = std::move(next[member]);
+            if (!received[member].empty()) last_received[member] = std::move(received[member]);
         }
     }
     std::vector<OpId> done(n);
-    for (Member member = 0; member < n; ++member) done[member] = schedule.join(member, held[member]);
+    for (Member member = 0; member < n; ++member) {
+        const bool receives = !last_received[member].empty();
+        done[member] = schedule.join(member, receives ? last_received[member] : held[member]);
+    }
     return done;
 }
 

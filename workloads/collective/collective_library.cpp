@@ -13,8 +13,8 @@ namespace sluice {
 namespace {
 
 constexpr std::array<const char*, kCollectiveAlgorithms> kNames = {
-    "automatic", "ring",         "tree", "halving-doubling", "direct",
-    "pairwise",  "hierarchical", "nvls", "pxn",              "computed"};
+    "automatic",    "ring", "tree", "halving-doubling", "direct", "pairwise",
+    "hierarchical", "nvls", "pxn",  "computed"};
 
 using Algorithm = CollectiveAlgorithm;
 
@@ -104,7 +104,7 @@ std::vector<OpId> add_by(Algorithm algorithm, Schedule& schedule, CollectiveKind
 
 void check_options(const CollectiveOptions& options) {
     if (options.channels == 0) throw ConfigError("collectives need at least 1 channel");
-    if (options.chunk < 0 || options.overhead < 0 || options.step_overhead < 0) {
+    if (options.chunk < kUsualChunk || options.overhead < 0 || options.step_overhead < 0) {
         throw ConfigError("the chunk and the overheads of collectives must be 0 or more");
     }
 }
@@ -115,10 +115,20 @@ const char* to_string(CollectiveAlgorithm algorithm) {
     return kNames[static_cast<std::size_t>(algorithm)];
 }
 
-std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm) {
-    const bool forwards = algorithm == Algorithm::tree || kind == CollectiveKind::broadcast ||
-                          kind == CollectiveKind::reduce;
-    return forwards ? 512 * 1024 : 0;
+std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std::int64_t bytes,
+                         std::uint32_t depth) {
+    std::int64_t chunk = 512 * 1024;
+    if (algorithm == Algorithm::tree) {
+        const auto halve = [&](std::int64_t chunks, std::int64_t least) {
+            while (bytes / chunk < chunks && chunk > least) chunk /= 2;
+        };
+        halve(std::int64_t{8} * depth, 128 * 1024);
+        halve(std::int64_t{4} * depth, 64 * 1024);
+        halve(depth, 32 * 1024);
+        return chunk;
+    }
+    const bool forwards = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
+    return forwards ? chunk : 0;
 }
 
 CollectiveLibrary::CollectiveLibrary(JobGraph& graph, CollectiveOptions options)
@@ -164,6 +174,7 @@ std::vector<OpId> CollectiveLibrary::add(CollectiveKind kind, const CollectiveSp
         schedule.fail(std::string("algorithm ") + to_string(algorithm) + " cannot do " +
                       to_string(kind) + "; allowed are " + allowed_names(kind));
     }
+    schedule.choose_chunk(kind, algorithm);
     if (algorithm != Algorithm::nvls || !nvls_is_computed(schedule)) schedule.add_overhead();
     return add_by(algorithm, schedule, kind);
 }
@@ -199,7 +210,7 @@ JobGraph::Pair CollectiveLibrary::add_point_to_point(const CollectiveSpec& spec,
     const Members members{{from, to}, {after, ready}};
     Schedule schedule(graph_, options_, spec, members, &watcher_);
     if (!schedule.computed(0, 1)) schedule.add_overhead();
-    const Hop hop = schedule.transfer(0, 1, schedule.tensor(), false);
+    const Hop hop = schedule.send_whole();
     schedule.depend(hop.first, schedule.start(0));
     schedule.depend(hop.received, schedule.start(1));
     return {hop.sent, hop.received};

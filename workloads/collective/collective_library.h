@@ -2,8 +2,8 @@
 /// Collectives by kind, algorithm and placement, as operations of a job's graph: what NCCL is to a
 /// training framework. What each algorithm sends, and what that costs: docs/models/collectives.md.
 /// Every message is a flow. Between members of one server it is instead, where that is computed, a
-/// task on the sender's links (bytes / bandwidth, one after the other) and a signal that arrives
-/// the linear model's latency after it; a collective of one server is a meet.
+/// task on the sender's links (bytes / bandwidth of send, one after the other) and a signal that
+/// arrives `server_hop` after it; a collective of one server is a meet.
 /// A member is done when its last receive is complete, or where it only sends, when its sends are.
 /// Errors: ConfigError for a group, size or algorithm that does not fit, naming the collective.
 #pragma once
@@ -47,21 +47,30 @@ struct CollectiveOptions {
     /// Includes software: `overhead` is not added to what is computed as a whole.
     IntraNode intra_node;
     std::optional<IntraNode> nvls;  ///< the same by reduction in the switch, where GPUs have it
+    /// Of one message of an algorithm inside a server, where it is computed (NCCL's tuning tables: one
+    /// NVLink step of the Simple protocol). The linear model's latency is that of a whole operation.
+    Tick server_hop = 3'400 * kNanosecond;
     std::uint32_t channels = 1;  ///< the tensor is split over so many copies of the algorithm
-    std::int64_t chunk = 0;      ///< bytes that are pipelined at a time; 0: whole steps
-    Tick overhead = 0;           ///< software, once per collective and member, before it sends
-    Tick step_overhead = 0;      ///< of each message on top of the network's
-    std::uint32_t window = 0;    ///< all pairs at once: unfinished sends of a member; 0: all
+    /// Bytes that are pipelined at a time; 0: whole steps; kUsualChunk: as NCCL, usual_chunk().
+    std::int64_t chunk = 0;
+    Tick overhead = 0;         ///< software, once per collective and member, before it sends
+    Tick step_overhead = 0;    ///< of each message on top of the network's
+    std::uint32_t window = 0;  ///< all pairs at once: unfinished sends of a member; 0: all
     /// The resource of a rank that stands for its links inside the server.
     ResourceId server_links = 0;
 };
 
+inline constexpr std::int64_t kUsualChunk = -1;
+
 /// Messages that one graph may hold; a message is about 100 bytes of columns here and in an engine.
 inline constexpr std::size_t kMostMessages = 50'000'000;
 
-/// `chunk` as NCCL has it: 512 KiB where an algorithm forwards what it receives (tree, broadcast,
-/// reduce), else whole steps.
-std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm);
+/// NCCL's chunk (Simple protocol; enqueue.cc): 512 KiB, an eighth of a channel's buffer, where an
+/// algorithm forwards what it receives: broadcast, reduce, tree. A tree's chunk is halved down to
+/// 128, 64, 32 KiB while there are fewer than 8, 4, 1 per level of the tree. All else: whole steps.
+/// `bytes` of one tree or chain; `depth` in hops.
+std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std::int64_t bytes,
+                         std::uint32_t depth);
 
 /// Appends collectives to one graph. Results are those of collectives.h: per member the operation
 /// that is complete when the member is done, `after` itself where there is one member.

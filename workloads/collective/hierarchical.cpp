@@ -65,8 +65,8 @@ class TwoLevel {
         for (const std::vector<Member>& server : servers_) {
             const auto part = [&](std::size_t rail) { return rail_part(slice, rail); };
             if (computed_) {
-                const Tick time = in_server_.time(
-                    kind, static_cast<std::uint32_t>(server.size()), slice.bytes);
+                const Tick time =
+                    in_server_.time(kind, static_cast<std::uint32_t>(server.size()), slice.bytes);
                 take(done, server, schedule_.meet(server, time, of(server, held)));
             } else {
                 take(done, server, ring(server, part, kind, of(server, held)));
@@ -96,13 +96,12 @@ class TwoLevel {
         std::vector<std::vector<OpId>> ends(members.size());
         for (std::size_t channel = 0; channel < channels; ++channel) {
             const RingPhase phase{
-                members,
-                [&](std::size_t q) { return part_of(part(q), channels, channel); },
-                held};
-            const std::vector<OpId> done =
-                kind == CollectiveKind::all_reduce       ? ring_all_reduce_phase(schedule_, phase)
-                : kind == CollectiveKind::reduce_scatter ? ring_reduce_scatter_phase(schedule_, phase)
-                                                         : ring_all_gather_phase(schedule_, phase);
+                members, [&](std::size_t q) { return part_of(part(q), channels, channel); }, held};
+            const std::vector<OpId> done = kind == CollectiveKind::all_reduce
+                                               ? ring_all_reduce_phase(schedule_, phase)
+                                           : kind == CollectiveKind::reduce_scatter
+                                               ? ring_reduce_scatter_phase(schedule_, phase)
+                                               : ring_all_gather_phase(schedule_, phase);
             for (std::size_t q = 0; q < members.size(); ++q) ends[q].push_back(done[q]);
         }
         std::vector<OpId> done;
@@ -187,10 +186,9 @@ class InsideExchange {
               std::vector<std::vector<OpId>>& received) {
         const std::vector<Slice> carried = pieces(from, rail_of(to));
         if (carried.empty()) return;
-        const Hop hop =
-            schedule_.computed(from, to)
-                ? schedule_.computed_transfer(from, to, carried, shares.time(from, to))
-                : schedule_.transfer(from, to, carried, false);
+        const Hop hop = schedule_.computed(from, to)
+                            ? schedule_.computed_transfer(from, to, carried, shares.time(from, to))
+                            : schedule_.transfer(from, to, carried, false);
         schedule_.depend(hop.first, schedule_.start(from));
         schedule_.depend(hop.received, schedule_.start(to));
         received[to].push_back(hop.received);
@@ -208,7 +206,7 @@ std::vector<OpId> add_two_level(Schedule& schedule, CollectiveKind kind, const S
     TwoLevel levels(schedule, servers, in_server, schedule.options().computed_in_server);
     using Phases = std::vector<TwoLevel::Phase>;
     const Phases phases =
-        kind == CollectiveKind::all_reduce ? Phases{{CollectiveKind::reduce_scatter, false},
+        kind == CollectiveKind::all_reduce       ? Phases{{CollectiveKind::reduce_scatter, false},
                                                     {CollectiveKind::all_reduce, true},
                                                     {CollectiveKind::all_gather, false}}
         : kind == CollectiveKind::reduce_scatter ? Phases{{kind, false}, {kind, true}}

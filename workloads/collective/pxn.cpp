@@ -12,8 +12,11 @@ namespace {
 class Pxn {
   public:
     Pxn(Schedule& schedule, const AllToAllSizes& sizes)
-        : schedule_(schedule), sizes_(sizes), servers_(schedule.servers()),
-          ends_(schedule.size()), sent_(schedule.size()) {
+        : schedule_(schedule),
+          sizes_(sizes),
+          servers_(schedule.servers()),
+          ends_(schedule.size()),
+          sent_(schedule.size()) {
         if (servers_.size() == 1) schedule.fail("algorithm pxn needs members in several servers");
     }
 

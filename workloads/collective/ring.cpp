@@ -105,8 +105,7 @@ std::vector<OpId> pass_chain(Schedule& schedule, const std::vector<Member>& chai
     for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
         Lane lane(schedule, chain[i], chain[i + 1], chunks > 1);
         for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-            held[chunk] =
-                lane.send(part_of(slice, chunks, chunk), reduce, held[chunk]).received;
+            held[chunk] = lane.send(part_of(slice, chunks, chunk), reduce, held[chunk]).received;
         }
         if (reduce || i == 0) done[chain[i]] = lane.all_sent();
         done[chain[i + 1]] = lane.last_received();

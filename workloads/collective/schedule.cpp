@@ -55,6 +55,7 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
       watcher_(watcher != nullptr && *watcher ? watcher : nullptr),
       name_(spec.name),
       bytes_(spec.bytes),
+      chunk_(std::max<std::int64_t>(0, options.chunk)),
       ranks_(members.ranks),
       start_(members.after) {
     check_members(spec, members);
@@ -65,6 +66,15 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
         server_.push_back(options.server ? options.server(rank) : rank);
         rail_.push_back(options.rail ? options.rail(rank) : places[server_.back()]++);
     }
+}
+
+void Schedule::choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm) {
+    if (options_.chunk != kUsualChunk) return;
+    const std::size_t nodes = servers().size();
+    auto depth = static_cast<std::uint32_t>(size() / nodes - 1);
+    for (std::size_t reached = 1; reached < nodes; reached *= 2) ++depth;
+    const auto trees = 2 * static_cast<std::int64_t>(options_.channels);
+    chunk_ = usual_chunk(kind, algorithm, bytes_ / trees, depth);
 }
 
 void Schedule::add_overhead() {
@@ -94,9 +104,9 @@ Servers Schedule::servers() const {
 Servers Schedule::equal_servers(const char* algorithm) const {
     Servers groups = servers();
     for (const std::vector<Member>& server : groups) {
-        const bool equal = std::equal(
-            server.begin(), server.end(), groups.front().begin(), groups.front().end(),
-            [&](Member a, Member b) { return rail_[a] == rail_[b]; });
+        const bool equal =
+            std::equal(server.begin(), server.end(), groups.front().begin(), groups.front().end(),
+                       [&](Member a, Member b) { return rail_[a] == rail_[b]; });
         if (equal) continue;
         fail(std::string("algorithm ") + algorithm +
              " needs members on the same rails in each server; server " +
@@ -108,7 +118,7 @@ Servers Schedule::equal_servers(const char* algorithm) const {
 }
 
 Hop Schedule::transfer(Member from, Member to, Slice slice, bool reduce) {
-    const Hop hop = connect(from, to, slice.bytes);
+    const Hop hop = connect(from, to, slice.bytes, options_.server_hop);
     if (watcher_ != nullptr) tell(hop, {slice}, reduce);
     return hop;
 }
@@ -116,8 +126,16 @@ Hop Schedule::transfer(Member from, Member to, Slice slice, bool reduce) {
 Hop Schedule::transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce) {
     std::int64_t bytes = 0;
     for (const Slice& piece : pieces) bytes += piece.bytes;
-    const Hop hop = connect(from, to, bytes);
+    const Hop hop = connect(from, to, bytes, options_.server_hop);
     tell(hop, pieces, reduce);
+    return hop;
+}
+
+Hop Schedule::send_whole() {
+    const Tick latency =
+        computed(0, 1) ? options_.intra_node.cost(CollectiveKind::send, 2).latency : 0;
+    const Hop hop = connect(0, 1, bytes_, latency);
+    tell(hop, {tensor()}, false);
     return hop;
 }
 
@@ -129,7 +147,7 @@ Hop Schedule::computed_transfer(Member from, Member to, const std::vector<Slice>
     return hop;
 }
 
-Hop Schedule::connect(Member from, Member to, std::int64_t bytes) {
+Hop Schedule::connect(Member from, Member to, std::int64_t bytes, Tick server_hop) {
     const RankId source = ranks_[from];
     OpId first = kNone;
     if (options_.step_overhead > 0) {
@@ -142,12 +160,11 @@ Hop Schedule::connect(Member from, Member to, std::int64_t bytes) {
         const OpId task = graph_.add_task(source, options_.server_links, wire, label_);
         depend(task, first);
         if (first == kNone) first = task;
-        pair = graph_.add_signal(source, ranks_[to], cost.latency, label_);
+        pair = graph_.add_signal(source, ranks_[to], server_hop, label_);
         depend(pair.from, task);
     } else {
         if (graph_.messages().size() >= kMostMessages) {
-            fail("takes the job's messages above " + std::to_string(kMostMessages) +
-                 ": fewer members, channels or chunks are needed");
+            fail_too_many();
         }
         pair = graph_.add_message(source, ranks_[to], std::max<std::int64_t>(1, bytes), label_);
         depend(pair.from, first);
@@ -181,6 +198,11 @@ OpId Schedule::join(Member member, const std::vector<OpId>& ops) {
 
 void Schedule::fail(const std::string& message) const {
     throw ConfigError("collective \"" + name_ + "\": " + message);
+}
+
+void Schedule::fail_too_many() const {
+    fail("takes the job's messages above " + std::to_string(kMostMessages) +
+         ": fewer members or channels, or longer chunks are needed");
 }
 
 Lane::Lane(Schedule& schedule, Member from, Member to, bool pipelined)
@@ -224,9 +246,12 @@ std::vector<OpId> add_channels(
 }
 
 std::size_t chunk_count(const Schedule& schedule, std::int64_t bytes) {
-    const std::int64_t chunk = schedule.options().chunk;
+    const std::int64_t chunk = schedule.chunk();
     if (chunk == 0 || bytes <= chunk) return 1;
-    return static_cast<std::size_t>((bytes + chunk - 1) / chunk);
+    const auto chunks = static_cast<std::size_t>(bytes / chunk + (bytes % chunk > 0 ? 1 : 0));
+    // Each chunk reaches every member: refused before anything of that size is allocated.
+    if (chunks > kMostMessages / schedule.size()) schedule.fail_too_many();
+    return chunks;
 }
 
 std::size_t channel_count(const Schedule& schedule, std::int64_t bytes) {

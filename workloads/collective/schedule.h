@@ -33,6 +33,11 @@ class Schedule {
     Schedule(JobGraph& graph, const CollectiveOptions& options, const CollectiveSpec& spec,
              const Members& members, const TransferWatcher* watcher = nullptr);
 
+    /// Where the options leave the chunk to the library.
+    void choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm);
+    /// Bytes that are pipelined at a time; 0: whole steps.
+    std::int64_t chunk() const { return chunk_; }
+
     /// Delays every member by the options' overhead.
     void add_overhead();
 
@@ -57,6 +62,8 @@ class Schedule {
     Hop transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce);
     /// Inside a server, where bandwidth has been accounted for in `duration`.
     Hop computed_transfer(Member from, Member to, const std::vector<Slice>& pieces, Tick duration);
+    /// From member 0 to member 1 as an operation of its own: inside a server, with all its latency.
+    Hop send_whole();
     /// A collective of `members`, who take `duration` together. Returns the members' parts.
     std::vector<OpId> meet(const std::vector<Member>& members, Tick duration,
                            const std::vector<OpId>& after);
@@ -67,9 +74,10 @@ class Schedule {
     OpId join(Member member, const std::vector<OpId>& ops);
 
     [[noreturn]] void fail(const std::string& message) const;
+    [[noreturn]] void fail_too_many() const;
 
   private:
-    Hop connect(Member from, Member to, std::int64_t bytes);
+    Hop connect(Member from, Member to, std::int64_t bytes, Tick server_hop);
     void tell(const Hop& hop, const std::vector<Slice>& pieces, bool reduce) const;
 
     JobGraph& graph_;
@@ -77,6 +85,7 @@ class Schedule {
     const TransferWatcher* watcher_;
     std::string name_;
     std::int64_t bytes_;
+    std::int64_t chunk_;
     Label label_;
     const std::vector<RankId>& ranks_;
     std::vector<OpId> start_;

@@ -194,8 +194,7 @@ std::vector<OpId> add_tree(Schedule& schedule, CollectiveKind kind) {
             if (part.bytes == 0) continue;
             const Tree tree = up && down ? all_reduce_tree(schedule, channel, half == 1)
                                          : rooted_tree(schedule, channel, half == 1);
-            const std::vector<OpId> done =
-                TreePass(schedule, tree, part, up, down).done();
+            const std::vector<OpId> done = TreePass(schedule, tree, part, up, down).done();
             for (Member member = 0; member < schedule.size(); ++member) {
                 ends[member].push_back(done[member]);
             }

@@ -199,7 +199,7 @@ OpId IterationBuilder::hand_on(RankId from, RankId to, const CollectiveSpec& spe
 }
 
 /// ZeRO-3: a layer's parameters are gathered while the layer before it computes, a slot's first ones
-/// while the last layer of the slot before does; one gathering after the other.
+/// right after the last ones of the slot before; one gathering after the other.
 void IterationBuilder::gather_parameters(SlotRun& run, const Step& step) {
     Frontier after(lanes_);
     for (Lane lane = 0; lane < lanes_; ++lane) {
