@@ -189,6 +189,9 @@ TEST_CASE("unit.memory.layer.plain_layer_equals_the_published_equations") {
     expect(34.0 / 8, 80.0 / 8, 32.0 / 8);
     inputs.sequence_parallel = false;
     expect(10 + 24.0 / 8, 80.0 / 8, 8 + 24.0 / 8);
+    inputs.activation_factor = 0.5;
+    expect((10 + 24.0 / 8) / 2, 80.0 / 8 / 2, (8 + 24.0 / 8) / 2);
+    inputs.activation_factor = 1;
     // Context parallelism: half of the tokens, each of which attends to all.
     inputs.cp = 2;
     expect((10 + 24.0 / 8) / 2, 80.0 / 8 / 2, (8 + 24.0 / 8) / 2);
@@ -240,6 +243,29 @@ TEST_CASE("unit.memory.layer.latent_attention") {
     CHECK(
         layer_activations(inputs, 3).whole ==
         doctest::Approx(2048 * (attention + 4 * h + 8 * 256 + 8 * (2 * h + 8 * 2048) + 8 * 2048)));
+}
+
+TEST_CASE("unit.memory.layer.what_gradients_of_weights_need") {
+    // Inputs of the matrices and gradients of their outputs, 2 B each.
+    const auto of_layer = [](const ModelShape& model, std::int64_t layer) {
+        return layer_activations(even_split(model, 1, one_f_one_b(1, 1), 0), layer).weights_only /
+               2048;
+    };
+    // LLaMA: attention 2 h + 6 h, 2 h + 2 h; MLP 2 h + 4 f, 2 f + 2 h.
+    const double llama = 8192;
+    CHECK(of_layer(llama_65b(), 0) == doctest::Approx(16 * llama + 6 * 22016));
+    // Mixtral: attention 2 h + 2 (h + h / 2), 2 h + 2 h; router 2 h and 4 B of logits for 8 experts;
+    // two copies with 2 h + 4 f, 2 f + 2 h.
+    const double mixtral = 4096;
+    CHECK(of_layer(mixtral_8x7b(), 0) ==
+          doctest::Approx(9 * mixtral + 2 * mixtral + 32 + 2 * (4 * mixtral + 6 * 14336)));
+    // DeepSeek-V3: attention as when whole but for one of the norm's inputs; then router, 8 copies
+    // and the shared expert, which reads the router's input.
+    const double v3 = 7168;
+    const double attention = 4 * v3 + 2 * (2 * 24576 + 2 * 16384) + 4 * 2112;
+    CHECK(of_layer(deepseek_v3(), 3) ==
+          doctest::Approx(attention + 2 * v3 + 4 * 256 + 8 * (4 * v3 + 6 * 2048) + 2 * v3 +
+                          6 * 2048));
 }
 
 TEST_CASE("unit.memory.activations.published_examples_of_175b_stage_0") {
@@ -311,9 +337,25 @@ TEST_CASE("unit.memory.logits_are_on_the_last_stage_and_follow_its_micro_batches
     // Rank 0 holds the last stage of the other direction.
     CHECK(logits({PipelineSchedule::dualpipe, 4, 16, 1}, 0) > 0);
     CHECK(logits({PipelineSchedule::dualpipe, 4, 16, 1}, 1) == 0);
+    // ZB-H1's last rank: one micro-batch whole, and of 3 the gradient of the logits, 2 s V.
+    CHECK(logits({PipelineSchedule::zb_h1, 4, 16, 1}, 3) == 2 * once);
     // Dropout masks of the embedding: one byte a value.
     CHECK(memory_use(even_split(qwen_72b(), 8, one_f_one_b(4, 16), 0)).embedding ==
           4 * 2048 * 8192 / 8);
+}
+
+TEST_CASE("unit.memory.activations.of_the_head_are_two_inputs_of_4_bytes") {
+    const auto kept = [](PipelineSchedule schedule, bool head) {
+        MemoryInputs inputs = even_split(gpt_175b(), 8, {schedule, 4, 16, 1}, 3);
+        inputs.chunks[0].layers.head = head;
+        return memory_use(inputs).activations;
+    };
+    // Inputs of the final norm and of the head, 2 s b h / 8 each. ZB-H1: 1 whole, 3 with the latter.
+    const std::int64_t input = 2LL * 2048 * 12288 / 8;
+    const PipelineSchedule plain = PipelineSchedule::one_f_one_b;
+    CHECK(kept(plain, true) - kept(plain, false) == 2 * input);
+    const PipelineSchedule split = PipelineSchedule::zb_h1;
+    CHECK(kept(split, true) - kept(split, false) == (2 + 3) * input);
 }
 
 TEST_CASE("unit.memory.dualpipe_holds_two_stages") {
@@ -372,19 +414,24 @@ TEST_CASE("unit.memory.verdict") {
     CHECK(!is_out_of_memory(memory_use(inputs), 80 * kGigabyte));
 }
 
-TEST_CASE("unit.memory.verdict.agrees_with_what_175b_on_64_a100_needed") {
-    // Korthikanti et al., figure 1 and table 3: tp 8, pp 8, 3 chunks, micro-batches of 1, one
-    // replica, fp32 gradients, A100 of 80 GB. Storing everything with tensor parallelism alone does
-    // not fit; sequence parallelism with selective recomputation does.
+TEST_CASE("unit.memory.verdict.of_175b_on_64_a100_follows_recomputation") {
+    // Korthikanti et al., table 3: tp 8, pp 8, 3 chunks, micro-batches of 1, one replica; fp32
+    // gradients, A100 of 80 GB. Storing everything with tensor parallelism alone does not fit;
+    // sequence parallelism with selective recomputation does.
     const PipelineShape shape = {PipelineSchedule::interleaved, 8, 64, 3};
     MemoryInputs inputs = even_split(gpt_175b(), 8, shape, 0);
     inputs.gradient_bytes = 4;
     inputs.flash_attention = false;
     inputs.sequence_parallel = false;
-    CHECK(is_out_of_memory(memory_use(inputs), 80 * kGigabyte));
+    const MemoryUse before = memory_use(inputs);
+    CHECK(is_out_of_memory(before, 80 * kGigabyte));
     inputs.sequence_parallel = true;
     inputs.recomputation = Recomputation::selective;
-    CHECK(!is_out_of_memory(memory_use(inputs), 80 * kGigabyte));
+    const MemoryUse after = memory_use(inputs);
+    CHECK(!is_out_of_memory(after, 80 * kGigabyte));
+    // (10 + 24 / 8 + 80 / 8) / (34 / 8); the abstract says 5 times less.
+    CHECK(gigabytes(before.activations) / gigabytes(after.activations) ==
+          doctest::Approx(23 / 4.25));
 }
 
 TEST_CASE("unit.memory.values_out_of_range_are_refused") {

@@ -44,6 +44,7 @@ void check_inputs(const MemoryInputs& inputs) {
         {"bytes of optimizer state", inputs.optimizer_bytes, 0},
         {"live parameters", static_cast<double>(inputs.live_parameters), 0},
         {"capacity factor", inputs.capacity_factor, 0},
+        {"activation factor", inputs.activation_factor, 0},
         {"bucket bytes", static_cast<double>(inputs.bucket_bytes), 0},
         {"NCCL channels", static_cast<double>(inputs.nccl_channels), 0},
         {"NCCL peers", static_cast<double>(inputs.nccl_peers), 0},
@@ -287,11 +288,11 @@ LayerActivations layer_activations(const MemoryInputs& inputs, std::int64_t laye
     kept += is_mixture_layer(inputs.model, layer) ? mixture(inputs) : plain_mlp(inputs);
     // Softmax's output, the dropout mask and the output of dropout, per head and pair of tokens.
     const double per_pair = inputs.dropout ? 5 : 2;
-    const double pairs = tokens_of(inputs) * static_cast<double>(inputs.sequence);
-    return {
-        bytes_of(inputs, kept.whole),
-        per_pair * pairs * static_cast<double>(inputs.model.heads) / static_cast<double>(inputs.tp),
-        bytes_of(inputs, kept.weights_only)};
+    const double scores = per_pair * tokens_of(inputs) * static_cast<double>(inputs.sequence) *
+                          static_cast<double>(inputs.model.heads) / static_cast<double>(inputs.tp);
+    const double factor = inputs.activation_factor;
+    return {factor * bytes_of(inputs, kept.whole), factor * scores,
+            factor * bytes_of(inputs, kept.weights_only)};
 }
 
 MemoryUse memory_use(const MemoryInputs& inputs) {

@@ -78,6 +78,9 @@ struct MemoryInputs {
         false;  ///< full recomputation: each rank keeps 1 / tp of a layer's input
     bool dropout = true;
     double capacity_factor = 1;  ///< the fullest rank's token copies over the mean
+    /// What a layer really keeps over what the formulae say: implementations that fuse or free more
+    /// are below 1. Inputs kept by full recomputation are not scaled.
+    double activation_factor = 1;
 
     std::int64_t bucket_bytes = 0;  ///< communication buckets beside the gradients themselves
     std::int64_t nccl_channels = 16;
