@@ -125,6 +125,12 @@ TEST_CASE("unit.model.refuses_impossible_shapes") {
     model.top_k = 1;
     CHECK_THROWS_WITH_AS(check_model(model), doctest::Contains("layers x experts"), ConfigError);
     model = preset("moe-8x13b");
+    model.hidden = model.ffn = 1 << 20;
+    model.heads = model.kv_heads = 64;
+    model.experts = 1024;
+    model.layers = 1000;
+    CHECK_THROWS_WITH_AS(check_model(model), doctest::Contains("10^15 parameters"), ConfigError);
+    model = preset("moe-8x13b");
     model.top_k = 9;
     CHECK_THROWS_AS(check_model(model), ConfigError);
     CHECK_THROWS_WITH_AS(preset("gpt-14b"), doctest::Contains("gpt-13b"), ConfigError);

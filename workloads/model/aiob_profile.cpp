@@ -156,11 +156,11 @@ Tick AiobProfile::final_norm() const {
     return needed("layernorm_post", &Part::avg, "time_gpu_avg");
 }
 Tick AiobProfile::head() const { return needed("logit_time", &Part::avg, "time_gpu_avg"); }
-Tick AiobProfile::gradient_forward() const {
-    return needed("param_time", &Part::min, "time_gpu_min");
-}
-Tick AiobProfile::gradient_backward() const {
+Tick AiobProfile::embedding_gradient() const {
     return needed("param_time", &Part::avg, "time_gpu_avg");
+}
+Tick AiobProfile::optimizer() const {
+    return needed("param_time", &Part::min, "time_gpu_min") + embedding_gradient();
 }
 
 }  // namespace sluice

@@ -149,6 +149,10 @@ void check_model(const ModelShape& model) {
     check_range(model, "positions", model.positions, 0, 100'000'000);
     check_range(model, "sequence", model.sequence, 1, 100'000'000);
     check_experts(model);
+    constexpr std::int64_t kMostParameters = 1'000'000'000'000'000;
+    if (count_parameters(model).total() > kMostParameters) {
+        throw ConfigError("model \"" + model.name + "\" has more than 10^15 parameters");
+    }
 }
 
 bool is_mixture_layer(const ModelShape& model, std::int64_t layer) {
