@@ -184,6 +184,8 @@ MemoryLimit read_memory(ConfigSection& section, const Scenario& scenario, const 
                         TrainingConfig& config) {
     config.flash_attention = section.flag("flash_attention", config.flash_attention);
     config.dropout = section.flag("dropout", config.dropout);
+    config.activation_factor =
+        section.number("activation_factor", config.activation_factor, 0.01, 100);
     MemoryLimit limit;
     limit.capacity =
         section.bytes("gpu_memory", Bytes{gpu.memory_bytes}, Bytes{0}, Bytes{1'000'000'000'000'000})

@@ -138,6 +138,16 @@ TEST_CASE("unit.experts.compute_of_all_ranks_together_does_not_depend_on_skew") 
     CHECK(busy() == doctest::Approx(even).epsilon(1e-6));
 }
 
+TEST_CASE("unit.experts.counts_travel_before_each_dispatch") {
+    // 2 layers, an all-gather of 2 ep E t = 128 B over 8: 7 steps x 8 ranks of 16 B.
+    TrainingConfig config = small_mixture(8, 8);
+    const Totals without = totals_of(training_graph(config, 8, 1)).at(OpClass::ep);
+    config.small_reductions = true;
+    const Totals with = totals_of(training_graph(config, 8, 1)).at(OpClass::ep);
+    CHECK(with.flows - without.flows == 2 * 7 * 8);
+    CHECK(with.bytes - without.bytes == 2 * 7 * 128);
+}
+
 TEST_CASE("unit.experts.eight_bit_dispatch_shrinks_one_exchange_of_four") {
     TrainingConfig config = small_mixture(8, 8);
     const double even =

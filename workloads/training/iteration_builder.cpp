@@ -183,6 +183,7 @@ void IterationBuilder::run_step(SlotRun& run, const Step& step) {
         case StepKind::tensor_reduce:
         case StepKind::expert_gather:
         case StepKind::expert_reduce:
+        case StepKind::expert_counts:
         case StepKind::cross_entropy: add_tensor(run, step); break;
         case StepKind::attention_ring: add_attention_ring(run, step); break;
         case StepKind::to_experts:

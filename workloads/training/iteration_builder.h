@@ -29,6 +29,7 @@ enum class StepKind : std::uint8_t {
     expert_gather,  ///< as tensor_*, inside an expert
     expert_reduce,
     attention_ring,  ///< attention of context parallelism: computing and ring
+    expert_counts,  ///< all-gather over the expert group
     to_experts,      ///< all-to-all
     from_experts,
     gather_parameters,  ///< ZeRO-3

@@ -176,6 +176,9 @@ class LayerWriter {
         attention(layer, attention_name, attention_weight, scores);
         leave(layer, first ? "attention-out" : "attention-out-again");
         if (exchanges(layer)) {
+            if (config_.small_reductions) {
+                add(StepKind::expert_counts, layer, first ? "counts" : "counts-again");
+            }
             add(StepKind::to_experts, layer, first ? "dispatch" : "dispatch-again");
             expert(StepKind::expert_gather, layer, first ? "experts-in" : "experts-in-again");
             compute(layer, first ? "experts" : "experts-again", dealer_.next(mlp), routed(layer));

@@ -113,6 +113,12 @@ void IterationBuilder::add_tensor(SlotRun& run, const Step& step) {
     CollectiveSpec spec;
     spec.name = layer_name(run, step);
     spec.cls = OpClass::tp;
+    if (step.kind == StepKind::expert_counts) {
+        spec.cls = OpClass::ep;
+        spec.bytes = costs_.expert_count_bytes;
+        add_over(run, groups_.experts(), "ep", CollectiveKind::all_gather, spec);
+        return;
+    }
     if (step.kind == StepKind::cross_entropy) {
         spec.bytes = costs_.cross_entropy_bytes;
         add_over(run, groups_.tensor(), "tp", CollectiveKind::all_reduce, spec);

@@ -122,6 +122,7 @@ struct TrainingConfig {
 
     bool flash_attention = true;  ///< memory only: scores are never stored
     bool dropout = true;          ///< memory only
+    double activation_factor = 1;  ///< memory only: what layers keep, against the estimate
 
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
     std::uint32_t channels = 1;

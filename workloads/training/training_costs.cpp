@@ -223,6 +223,7 @@ TrainingCosts training_costs(const TrainingConfig& config) {
     }
     costs.expert_tensor_bytes = combine_bytes(model, shape);
     costs.context_bytes = context_block_bytes(model, shape);
+    costs.expert_count_bytes = router_count_bytes(model, shape);
     costs.cross_entropy_bytes = cross_entropy_bytes(shape);
     costs.tied_embedding_bytes = tied_embedding_bytes(model, shape);
 

@@ -49,6 +49,7 @@ struct TrainingCosts {
     std::int64_t dispatch_bytes = 0;       ///< a rank's buffer in one all-to-all; 0: none happens
     std::int64_t combine_bytes = 0;
     std::int64_t context_bytes = 0;  ///< one block of keys and values
+    std::int64_t expert_count_bytes = 0;
     std::int64_t cross_entropy_bytes = 0;
     std::int64_t tied_embedding_bytes = 0;
 };

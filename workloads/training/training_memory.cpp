@@ -57,6 +57,7 @@ MemoryInputs common_inputs(const TrainingConfig& config) {
     inputs.recomputation = config.recompute;
     inputs.flash_attention = config.flash_attention;
     inputs.dropout = config.dropout;
+    inputs.activation_factor = config.activation_factor;
     inputs.capacity_factor = fullest_member(config);
     inputs.bucket_bytes = config.bucket_bytes;
     inputs.nccl_peers = connected_ranks(config);
