@@ -111,6 +111,8 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
             part.starter->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
         }
         experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
+        built.notes.insert(built.notes.end(), part.notes.begin(), part.notes.end());
+        built.warnings.insert(built.warnings.end(), part.warnings.begin(), part.warnings.end());
         built.workload += (built.workload.empty() ? "" : "; ") + part.description;
     }
     experiment.application = run_jobs(std::move(applications), built.jobs);

@@ -70,6 +70,7 @@ Scenario load_for_run(const RunOptions& options) {
     }
     if (options.no_skip) sets.emplace_back("phases.skip=false");
     Scenario scenario = load_scenario(options.scenario, sets);
+    scenario.allow_oom = options.allow_oom;
     const std::string mode = mode_name(scenario.mode);
     require_offered(scenario.mode, options.scenario + ": mode " + mode);
     if (options.no_skip && scenario.mode != Mode::hybrid) {

@@ -22,10 +22,12 @@ struct WorkloadPart {
     std::unique_ptr<JobApplication> application;
     /// Starts those of `flows` that have no start time and no job; may be null.
     std::unique_ptr<TriggerApplication> starter;
-    std::string name;         ///< of a job
-    Tick start = 0;           ///< of a job
-    std::string flow_class;   ///< of every flow, where no job says more
-    std::string description;  ///< for people
+    std::string name;                   ///< of a job
+    Tick start = 0;                     ///< of a job
+    std::string flow_class;             ///< of every flow, where no job says more
+    std::string description;            ///< for people
+    std::vector<std::string> notes;     ///< for people, beside the description
+    std::vector<std::string> warnings;  ///< what is probably not meant
 };
 
 /// Where a job runs: the keys `ranks`, `placement`, `unit` and `hosts` of its table.
