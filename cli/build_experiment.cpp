@@ -83,6 +83,16 @@ std::unique_ptr<Application> run_jobs(std::vector<std::unique_ptr<JobApplication
     return set;
 }
 
+/// Gives the experiment what starts a part's flows, if they need that.
+void add_starter(Experiment& experiment, WorkloadPart& part) {
+    if (part.starter == nullptr) return;
+    if (experiment.application != nullptr) {
+        throw ConfigError(
+            "a connection matrix with triggers runs beside neither jobs nor another one");
+    }
+    experiment.application = std::move(part.starter);
+}
+
 /// Appends all workloads' flows and makes what starts those of the jobs.
 void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
     Experiment& experiment = built.experiment;
@@ -97,10 +107,16 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
             built.jobs.push_back({name, part.application.get(), part.start});
             applications.push_back(std::move(part.application));
         }
+        if (part.starter != nullptr) {
+            part.starter->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
+        }
         experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
+        built.notes.insert(built.notes.end(), part.notes.begin(), part.notes.end());
+        built.warnings.insert(built.warnings.end(), part.warnings.begin(), part.warnings.end());
         built.workload += (built.workload.empty() ? "" : "; ") + part.description;
     }
     experiment.application = run_jobs(std::move(applications), built.jobs);
+    for (WorkloadPart& part : parts) add_starter(experiment, part);
 }
 
 }  // namespace

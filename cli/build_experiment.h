@@ -34,7 +34,9 @@ struct BuiltExperiment {
     /// What experiment.application runs, in order of their flows; empty where all flows have start
     /// times.
     std::vector<BuiltJob> jobs;
-    std::string workload;  ///< for people, one line
+    std::string workload;               ///< for people, one line
+    std::vector<std::string> notes;     ///< for people: what the workloads say of themselves
+    std::vector<std::string> warnings;  ///< of the workloads
     TrafficEstimate estimate;
 
     std::string_view class_of(FlowId flow) const { return class_names[flow_class[flow]]; }

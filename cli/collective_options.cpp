@@ -26,6 +26,8 @@ bool has_nvswitch(const Topology& topology) {
 CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario) {
     CollectiveOptions options;
     options.channels = static_cast<std::uint32_t>(section.integer("channels", 1, 1, 1024));
+    options.ring_order = section.choice("ring_order", RingOrder::given,
+                                        {{"given", RingOrder::given}, {"rail", RingOrder::rail}});
     options.chunk = kUsualChunk;
     if (section.has("chunk")) {
         options.chunk = section.bytes("chunk", std::nullopt, {0}, kLargestChunk).count;

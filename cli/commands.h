@@ -23,6 +23,9 @@ struct Command {
     std::function<int()> run;
 };
 
+/// `sluice goal`: GOAL schedules (cli/goal.cpp).
+Command add_goal_command(CLI::App& program);
+
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitWorkLeft = 3;       ///< at rest with flows or operations unfinished
@@ -40,8 +43,9 @@ struct RunOptions {
     std::string out;                ///< overrides the scenario's output folder
     std::vector<std::string> sets;  ///< "key=value"
     int threads = 1;
-    bool check = false;    ///< with hpcc: reads the files and says what is in them
-    bool no_skip = false;  ///< hybrid mode: all else on, nothing is skipped
+    bool check = false;      ///< with hpcc: reads the files and says what is in them
+    bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped
+    bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
     bool quiet = false;
 };
 
@@ -64,6 +68,7 @@ struct DescribeOptions {
     std::vector<std::string> sets;  ///< "key=value"
     std::string flows;              ///< where to write an HPCC flow.txt; empty: nowhere
     std::string topology;           ///< where to write the topology.txt; empty: nowhere
+    bool allow_oom = false;         ///< jobs that do not fit their GPUs: a warning, not an error
 };
 
 /// What would run, without running it.

@@ -123,8 +123,11 @@ void write_topology(const Topology& topology, const std::string& path) {
 
 int describe_command(const DescribeOptions& options) {
     Scenario scenario = load_scenario(options.scenario, options.sets);
+    scenario.allow_oom = options.allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
     fmt::print("{}: {}\n", built.experiment.name, built.workload);
+    for (const std::string& note : built.notes) fmt::print("  {}\n", note);
+    for (const std::string& warning : built.warnings) fmt::print("  warning: {}\n", warning);
     print_network(built.experiment);
     print_traffic(built);
     print_cost(built);

@@ -148,6 +148,16 @@ HpccImport import_hpcc(const std::string& config_path, const std::string& paths_
     HpccImport import;
     ImportReport report;
     import_into(import, config_path, paths_csv, seed, report);
+    // One is enough to send the user to --check.
+    const std::size_t misfits = report.count(ImportNote::Kind::misfit);
+    for (const ImportNote& note : report.notes()) {
+        if (note.kind != ImportNote::Kind::misfit) continue;
+        import.notes.push_back(note.where + ": " + note.text +
+                               (misfits > 1 ? "; --check lists " + std::to_string(misfits - 1) +
+                                                  " more that do not fit"
+                                            : ""));
+        break;
+    }
     return import;
 }
 

@@ -111,6 +111,12 @@ int run(int argc, char** argv) {
     sluice::DescribeOptions describe;
     CLI::App* describe_app =
         app.add_subcommand("describe", "Say what a scenario would run, without running it");
+    const auto add_allow_oom = [](CLI::App* command, bool& allow) {
+        command->add_flag("--allow-oom", allow,
+                          "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+    };
+    add_allow_oom(run_app, options.allow_oom);
+    add_allow_oom(describe_app, describe.allow_oom);
     describe_app->add_option("scenario", describe.scenario, "The scenario file")
         ->type_name("SCENARIO.toml")
         ->required();
@@ -143,6 +149,7 @@ int run(int argc, char** argv) {
         sluice::add_simai_command(app),
         sluice::add_workload_command(app),
         sluice::add_collective_command(app),
+        sluice::add_goal_command(app),
     };
 
     try {

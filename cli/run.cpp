@@ -48,11 +48,13 @@ int run_hpcc_experiment(const RunOptions& options) {
     return run_hpcc(hpcc);
 }
 
-/// Paths from a file, in place of ECMP's.
-void take_paths(Experiment& experiment, const RunOptions& options) {
+/// Paths from a file, in place of ECMP's; what is expected of each flow is by its path.
+void take_paths(BuiltExperiment& built, const RunOptions& options) {
+    Experiment& experiment = built.experiment;
     std::size_t unlisted = 0;
     experiment.paths =
         paths_of(PathTable::read(options.paths, experiment.topology), experiment.flows, unlisted);
+    built.estimate = estimate_traffic(experiment);
     if (unlisted > 0 && !options.quiet) {
         fmt::print(stderr, "sluice: {}: {} of {} flows are not listed and go by ECMP\n",
                    options.paths, unlisted, experiment.flows.size());
@@ -68,6 +70,7 @@ Scenario load_for_run(const RunOptions& options) {
     }
     if (options.no_skip) sets.emplace_back("phases.skip=false");
     Scenario scenario = load_scenario(options.scenario, sets);
+    scenario.allow_oom = options.allow_oom;
     const std::string mode = mode_name(scenario.mode);
     require_offered(scenario.mode, options.scenario + ": mode " + mode);
     if (options.no_skip && scenario.mode != Mode::hybrid) {
@@ -81,7 +84,7 @@ int run_scenario(const RunOptions& options) {
     const OutputConfig output = scenario.output;
     const std::vector<std::string> unused = keys_without_effect(scenario);
     BuiltExperiment built = build_experiment(scenario);
-    if (!options.paths.empty()) take_paths(built.experiment, options);
+    if (!options.paths.empty()) take_paths(built, options);
     std::string directory = options.out.empty() ? output.directory : options.out;
     if (directory.empty()) directory = "runs/" + scenario.name;
 

@@ -102,6 +102,7 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     outcome.link_classes = explain_links(experiment.topology, outcome.ports, outcome.simulated);
     outcome.keys_without_effect = request.keys_without_effect;
     outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
+    outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
     for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
     if (request.add_results) request.add_results(writer);
     const Summary summary = writer.finish(outcome);

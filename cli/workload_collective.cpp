@@ -52,14 +52,13 @@ std::vector<std::vector<RankId>> make_groups(Grouping grouping, std::uint32_t ho
 void check_groups(const std::string& type, const std::vector<std::vector<RankId>>& groups,
                   std::uint32_t size) {
     for (const std::vector<RankId>& group : groups) {
-        const std::uint64_t members = group.size();
-        if (size > 0 && members != size) {
+        if (size > 0 && group.size() != size) {
             throw ConfigError(type + ": group_size " + std::to_string(size) +
                               " does not divide the hosts of a group");
         }
-        if (members < 2) {
+        if (group.size() < 2) {
             throw ConfigError(type + " needs at least 2 hosts in a group, there are " +
-                              std::to_string(members));
+                              std::to_string(group.size()));
         }
     }
 }

@@ -23,6 +23,7 @@ FOLDERS = {
     "workloads/job": ["workloads/job", "core"],
     "workloads/model": ["workloads/model", "core"],
     "workloads/traffic": ["workloads/traffic", "core"],
+    "workloads/goal": ["workloads/goal", "workloads/job", "core"],
     "workloads/collective": ["workloads/collective", "workloads/job", "workloads/model", "core"],
     "workloads/training": [
         "workloads/training", "workloads/collective", "workloads/job", "workloads/model", "core",

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/topology/builders.h"
 #include "core/topology/connectivity.h"
+#include "core/topology/htsim_topology.h"
 #include "core/topology/limits.h"
 #include "core/topology/topology_io.h"
 
@@ -215,7 +216,11 @@ Build read_bcube(ConfigSection& section, const Resolve&) {
 Build read_file(ConfigSection& section, const Resolve& resolve) {
     const std::string path = section.text("path", std::nullopt);
     section.finish();
-    return [file = resolve(path)] { return read_topology(file); };
+    return [file = resolve(path)] {
+        if (!is_htsim_topology(file)) return read_topology(file);
+        std::vector<std::string> skipped;
+        return read_htsim_topology(TokenReader::open(file), skipped);
+    };
 }
 
 struct Type {
