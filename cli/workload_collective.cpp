@@ -94,11 +94,11 @@ struct Groups {
     }
 };
 
-WorkloadPart make_part(JobGraph graph, std::vector<NodeId> hosts, const std::string& what,
+WorkloadPart make_part(JobGraph graph, const std::vector<NodeId>& hosts, const std::string& what,
                        Bytes size, std::size_t groups) {
     graph.finish();
     const RankId ranks = graph.rank_count();
-    Workload workload = make_workload(std::move(graph), std::move(hosts));
+    Workload workload = make_workload(std::move(graph), hosts);
     WorkloadPart part;
     part.flows = std::move(workload.flows);
     part.application = std::move(workload.application);
@@ -189,6 +189,7 @@ void locate(CollectiveOptions& options, const Topology& topology,
     std::uint32_t next = 0;
     for (const NodeId host : topology.hosts()) places[host] = next++;
     std::vector<std::uint32_t> of_rank;
+    of_rank.reserve(hosts.size());
     for (const NodeId host : hosts) of_rank.push_back(places[host]);
     const std::uint32_t gpus = topology.gpus_per_server;
     options.server = [of_rank, gpus](RankId rank) { return of_rank[rank] / gpus; };
