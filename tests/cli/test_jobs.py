@@ -87,6 +87,11 @@ class Jobs(CliTest):
                     says="needs the key hosts")
         self.refuse("run", "two.toml", "--set", "workload.1.hosts=[1]", says="listed")
         self.refuse("run", "two.toml", "--set", "workload.1.unit=3", says="no multiple of the unit")
+        self.refuse("run", "two.toml", "--set", "workload.1.placement=listed", "--set",
+                    "workload.1.ranks=0", "--set", "workload.1.hosts=[20, 21]", "--set",
+                    "workload.1.unit=2", says="'unit' is not for placement")
+        self.refuse("run", "two.toml", "--set", 'workload.0.name="a\\nb"', says="control characters")
+        self.refuse("run", "two.toml", "--set", 'workload.0.name=""', says="at least one letter")
 
     def test_describe_lists_the_jobs(self):
         self.write("two.toml", TWO)
