@@ -77,6 +77,15 @@ class Jobs(CliTest):
                  if row["label"] == "left.dp"}
         self.assertEqual(pairs, {(31, 2), (2, 9), (9, 31)})
 
+    def test_a_job_cut_short_has_no_completion_time(self):
+        self.write("two.toml", TWO)
+        text = self.succeed("run", "two.toml", "--mode", "flow", "--set", "stop=100us").stdout
+        summary = self.summary("two")
+        self.assertGreater(summary["flows_completed"], 0)
+        self.assertEqual([job["jct_s"] for job in summary["jobs"]], [None, None])
+        self.assertIsNone(summary["jct_s"])
+        self.assertNotIn("completion time", text)
+
     def test_mistakes(self):
         self.write("two.toml", TWO)
         self.refuse("run", "two.toml", "--set", "workload.1.ranks=17",
