@@ -127,7 +127,8 @@ priority = 5
     def test_a_job_that_never_uses_the_network_is_told_so(self):
         self.write("job.toml", JOB)
         text = self.succeed("run", "job.toml", "--mode", "flow", "--set", "topology.gpus=8", "--set",
-                            "workload.pp=1").stdout
+                            "workload.pp=1", "--set", "workload.forward_time=10ms", "--set",
+                            "workload.backward_time=20ms").stdout
         self.assertIn("no traffic crosses a NIC", text)
         self.assertEqual(len(self.summary()["warnings"]), 2)
 
