@@ -12,6 +12,7 @@
 
 #include "cli/estimate.h"
 #include "cli/experiment.h"
+#include "cli/workload_part.h"
 #include "core/config/scenario.h"
 #include "workloads/job/job_application.h"
 
@@ -44,5 +45,10 @@ struct BuiltExperiment {
 /// Takes the scenario's topology and network over. `config_json` must be asked of the scenario
 /// afterwards: the workload's keys are recorded while they are read.
 BuiltExperiment build_experiment(Scenario& scenario);
+
+/// The same of a network and workloads that come from elsewhere: `experiment` has all but flows and
+/// application. Messages begin with `where`.
+BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
+                                 const std::string& where);
 
 }  // namespace sluice
