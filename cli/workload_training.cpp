@@ -246,6 +246,12 @@ std::string describe_strategy(const TrainingConfig& config, TrainingDetail detai
     if (config.expert_load.exponent > 0) {
         text += fmt::format(", experts skewed by {:g}", config.expert_load.exponent);
     }
+    if (config.expert_load.capacity > 0) {
+        text += fmt::format(", experts take at most {:g} of the mean", config.expert_load.capacity);
+    }
+    if (config.ep > 1 && config.node_limit > 0) {
+        text += fmt::format(", at most {} servers per token", config.node_limit);
+    }
     return text + (detail == TrainingDetail::layer ? ", layer by layer" : "");
 }
 
