@@ -82,12 +82,9 @@ const std::vector<Rule>& rules() {
          [](const Scenario& s) { return !s.network.congestion.window; }, "there is no window"},
         {"network.buffer.egress_alpha", [](const Scenario& s) { return s.network.pfc; },
          "with PFC nothing is dropped"},
-        {"network.buffer.headroom_factor", no_pfc,
-         "there is no PFC"},
-        {"network.buffer.alpha_shift", no_pfc,
-         "there is no PFC"},
-        {"network.buffer.resume_offset", no_pfc,
-         "there is no PFC"},
+        {"network.buffer.headroom_factor", no_pfc, "there is no PFC"},
+        {"network.buffer.alpha_shift", no_pfc, "there is no PFC"},
+        {"network.buffer.resume_offset", no_pfc, "there is no PFC"},
     };
     return kRules;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// [workload] type = "training": one iteration of a model on all hosts.
+#include <algorithm>
 #include <limits>
 
 #include <fmt/core.h>
@@ -97,13 +98,37 @@ void read_profile(ConfigSection& section, const Scenario& scenario, TrainingConf
     config.profile_head = profile.head();
 }
 
-void read_stragglers(ConfigSection& section, TrainingConfig& config) {
+/// A slow host: a rank only once the job has its hosts.
+struct SlowHost {
+    NodeId host = 0;
+    double factor = 1;
+};
+
+std::vector<SlowHost> read_stragglers(ConfigSection& section, TrainingConfig& config) {
+    std::vector<SlowHost> hosts;
     for (ConfigSection& entry : section.tables("stragglers")) {
-        Straggler straggler;
-        straggler.rank = static_cast<RankId>(entry.integer("rank", std::nullopt, 0, 16'777'215));
-        straggler.factor = entry.number("factor", std::nullopt, 0.01, 1000);
+        const double factor = entry.number("factor", std::nullopt, 0.01, 1000);
+        if (entry.has("host")) {
+            if (entry.has("rank"))
+                entry.fail("rank", "is given beside host: allowed is one of them");
+            hosts.push_back(
+                {static_cast<NodeId>(entry.integer("host", std::nullopt, 0, kNone - 1)), factor});
+        } else {
+            const auto rank = entry.integer("rank", std::nullopt, 0, 16'777'215);
+            config.stragglers.push_back({static_cast<RankId>(rank), factor});
+        }
         entry.finish();
-        config.stragglers.push_back(straggler);
+    }
+    return hosts;
+}
+
+/// A slow host that the job does not have does not matter to it.
+void add_slow_hosts(const std::vector<SlowHost>& slow, const std::vector<NodeId>& hosts,
+                    TrainingConfig& config) {
+    for (const SlowHost& entry : slow) {
+        const auto found = std::find(hosts.begin(), hosts.end(), entry.host);
+        if (found == hosts.end()) continue;
+        config.stragglers.push_back({static_cast<RankId>(found - hosts.begin()), entry.factor});
     }
 }
 
@@ -119,7 +144,9 @@ void read_compute(ConfigSection& section, const Scenario& scenario, const Gpu& g
         config.weight_time = section.time("weight_time", std::nullopt);
     }
     config.optimizer_time = section.time("optimizer_time", config.optimizer_time);
-    config.source = section.choice<ComputeSource>("compute", config.source,
+    const ComputeSource usual =
+        section.has("profile") ? ComputeSource::profile : ComputeSource::flops;
+    config.source = section.choice<ComputeSource>("compute", usual,
                                                   {{"flops", ComputeSource::flops},
                                                    {"roofline", ComputeSource::roofline},
                                                    {"profile", ComputeSource::profile}});
@@ -128,7 +155,6 @@ void read_compute(ConfigSection& section, const Scenario& scenario, const Gpu& g
     config.memory_bytes_per_second = gpu.memory_bytes_per_second * gpu.memory_efficiency;
     if (config.source == ComputeSource::profile) read_profile(section, scenario, config);
     config.overlap_slowdown = section.number("overlap_slowdown", config.overlap_slowdown, 0, 100);
-    read_stragglers(section, config);
 }
 
 void read_in_server(ConfigSection& section, const Gpu& gpu, TrainingConfig& config) {
@@ -220,11 +246,18 @@ std::string describe_strategy(const TrainingConfig& config, TrainingDetail detai
     if (config.expert_load.exponent > 0) {
         text += fmt::format(", experts skewed by {:g}", config.expert_load.exponent);
     }
+    if (config.expert_load.capacity > 0) {
+        text += fmt::format(", experts take at most {:g} of the mean", config.expert_load.capacity);
+    }
+    if (config.ep > 1 && config.node_limit > 0) {
+        text += fmt::format(", at most {} servers per token", config.node_limit);
+    }
     return text + (detail == TrainingDetail::layer ? ", layer by layer" : "");
 }
 
-WorkloadPart make_training(const TrainingConfig& config, const Topology& topology,
-                           const JobSite& site, const MemoryLimit& limit) {
+WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& slow,
+                           const Topology& topology, const JobSite& site,
+                           const MemoryLimit& limit) {
     check_training(config, site.available(), topology.gpus_per_server);
     WorkloadPart part;
     const TrainingMemory memory = training_memory(config);
@@ -238,6 +271,7 @@ WorkloadPart make_training(const TrainingConfig& config, const Topology& topolog
             static_cast<double>(limit.capacity) / 1e9, 100 * kUsableMemory));
     }
     const std::vector<NodeId> hosts = site.take(config.ranks());
+    add_slow_hosts(slow, hosts, config);
     const RankPlaces places = RankPlaces::on(topology, hosts);
     Workload workload = make_workload(training_graph(config, places), hosts);
     part.flows = std::move(workload.flows);
@@ -269,8 +303,10 @@ MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, con
     read_in_server(section, gpu, config);
     read_collectives(section, config);
     const MemoryLimit limit = read_memory(section, scenario, gpu, config);
-    return
-        [config, limit, &topology, site] { return make_training(config, topology, site, limit); };
+    const std::vector<SlowHost> slow = read_stragglers(section, config);
+    return [config, slow, limit, &topology, site] {
+        return make_training(config, slow, topology, site, limit);
+    };
 }
 
 }  // namespace sluice

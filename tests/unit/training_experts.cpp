@@ -179,6 +179,40 @@ TEST_CASE("unit.experts.node_limited_routing_sends_one_copy_per_server") {
     CHECK(run(config, false, 2).application->complete());
 }
 
+TEST_CASE("unit.experts.dualpipe_hides_the_exchange_of_one_slot_behind_the_other") {
+    // Two stages of one layer, ep 4: every slot has two exchanges. In 1F1B they are exposed, in
+    // pairs each slot's are hidden behind the other's compute.
+    TrainingConfig config = small_mixture(4, 4);
+    config.pp = 2;
+    config.micro_batches = 12;
+    config.zero = 0;
+    config.gradient_bytes = 1;
+    config.forward_time = 40 * kMicrosecond;
+    config.backward_time = 80 * kMicrosecond;
+    config.weight_time = 40 * kMicrosecond;
+    const Tick one_by_one = duration(config, false);
+    config.schedule = PipelineSchedule::dualpipe;
+    const Workload work = run(config, false);
+    const JobGraph& graph = work.application->graph();
+    CHECK(work.application->last_end() < one_by_one);
+    // No backward of the last stage begins before its own forward has its tokens back.
+    std::map<std::string, Tick> forward_end;
+    for (OpId op = 0; op < graph.op_count(); ++op) {
+        const std::string& name = graph.name(graph.label(op).name);
+        if (graph.rank(op) == 0 && name.rfind("combine layer1 chunk1", 0) == 0) {
+            Tick& end = forward_end[name.substr(name.find(" mb"))];
+            if (graph.kind(op) == OpKind::delay) end = work.application->end(op);
+        }
+    }
+    REQUIRE(forward_end.size() == 6);
+    for (OpId op = 0; op < graph.op_count(); ++op) {
+        const std::string& name = graph.name(graph.label(op).name);
+        if (graph.rank(op) == 0 && name.rfind("gradient chunk1", 0) == 0) {
+            CHECK(work.application->start(op) >= forward_end.at(name.substr(name.find(" mb"))));
+        }
+    }
+}
+
 TEST_CASE("unit.experts.gradients_of_experts_are_reduced_over_their_copies") {
     // ep 4 of dp 8: two copies of each expert.
     TrainingConfig config = small_mixture(4, 8);

@@ -32,6 +32,17 @@ JobGraph::JobGraph(RankId ranks) : ranks_(ranks), last_compute_(ranks, kNone) {
     intern("");
 }
 
+void JobGraph::reserve(std::size_t operations, std::size_t dependencies) {
+    duration_.reserve(operations);
+    rank_.reserve(operations);
+    target_.reserve(operations);
+    name_.reserve(operations);
+    collective_.reserve(operations);
+    kind_.reserve(operations);
+    cls_.reserve(operations);
+    edges_.reserve(dependencies);
+}
+
 NameId JobGraph::intern(std::string_view name) {
     const auto [it, fresh] =
         name_ids_.try_emplace(std::string(name), static_cast<NameId>(names_.size()));

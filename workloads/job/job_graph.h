@@ -106,6 +106,8 @@ class JobGraph {
     explicit JobGraph(RankId ranks);
 
     // Building. Ranks must be below rank_count(), durations >= 0, sizes >= 1.
+    /// Room for so many, for speed: a large graph is then built without copying its columns.
+    void reserve(std::size_t operations, std::size_t dependencies);
     NameId intern(std::string_view name);
     CollectiveId add_collective(const Collective& collective);
     OpId add_compute(RankId rank, Tick duration, Label label);

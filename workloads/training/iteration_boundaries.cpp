@@ -10,6 +10,21 @@ void IterationBuilder::add_boundaries() {
     for (std::uint32_t stage = 0; stage + 1 < stages; ++stage) {
         for (std::uint32_t k = 0; k < config_.micro_batches; ++k) add_boundary(stage, k);
     }
+    if (config_.schedule == PipelineSchedule::dualpipe) turn_around();
+}
+
+/// On the last stage a backward pass follows its own forward pass. Elsewhere a message sees to that,
+/// and without pairs slots follow one another.
+void IterationBuilder::turn_around() {
+    const std::uint32_t last = stage_count(pipeline_) - 1;
+    for (std::uint32_t k = 0; k < config_.micro_batches; ++k) {
+        const PipelinePlace place = place_of(pipeline_, last, k);
+        for (Lane lane = 0; lane < lanes_; ++lane) {
+            const RankId at = rank(place.rank, lane);
+            graph_.add_dependency(first_[slot_index(at, false, place.chunk, k)],
+                                  last_[slot_index(at, true, place.chunk, k)]);
+        }
+    }
 }
 
 void IterationBuilder::add_boundary(std::uint32_t stage, std::uint32_t micro_batch) {

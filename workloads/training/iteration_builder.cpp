@@ -72,11 +72,25 @@ IterationBuilder::IterationBuilder(const TrainingConfig& config, const RankPlace
 
 JobGraph IterationBuilder::build() {
     graph_.set_overlap_slowdown(static_cast<std::int64_t>(config_.overlap_slowdown * 1e6 + 0.5));
+    reserve();
     for (std::uint32_t device = 0; device < config_.pp; ++device) add_device(device);
     add_boundaries();
     update();
     graph_.finish();
     return std::move(graph_);
+}
+
+/// An operation per lane and step, one that opens the slot, and four at its boundaries; exchanges
+/// take more. An underestimate costs time only.
+void IterationBuilder::reserve() {
+    std::size_t steps = 0;
+    for (std::uint32_t device = 0; device < config_.pp; ++device) {
+        for (const PipelineSlot& slot : pipeline_slots(pipeline_, device)) {
+            const std::uint32_t stage = stage_of(pipeline_, device, slot.chunk);
+            steps += program(stage, slot.kind).size() + 5;
+        }
+    }
+    graph_.reserve(steps * lanes_, 2 * steps * lanes_);
 }
 
 void IterationBuilder::add_device(std::uint32_t device) {

@@ -141,7 +141,7 @@ class LayerWriter {
 
     void write_layer(std::uint32_t layer) {
         const Weights weights = weights_of(stage_.layers[layer], kind_, config_.recompute);
-        needs_parameters_ = true;
+        needs_parameters_ = kind_ != SlotKind::backward_weight;
         if (kind_ == SlotKind::forward) {
             forward(layer, weights.attention, weights.scores, weights.mlp, true);
             return;
