@@ -26,7 +26,7 @@ Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
     Tick last = 0;
     for (const BuiltJob& job : built.jobs) last = std::max(last, job.application->last_end());
     for (const FlowResult& result : run.results()) {
-        if (result.finish == kNever) return run.now();
+        if (result.finish == kNever) return std::max(last, run.now());
         last = std::max(last, result.finish);
     }
     return last;
