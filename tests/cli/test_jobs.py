@@ -86,6 +86,26 @@ class Jobs(CliTest):
         self.assertIsNone(summary["jct_s"])
         self.assertNotIn("completion time", text)
 
+    def test_a_job_beyond_the_end_of_time_comes_to_rest(self):
+        self.write("long.toml", """\
+[topology]
+type = "rail-optimized"
+gpus = 16
+[workload]
+type = "training"
+model = { base = "gpt-7b", layers = 4, hidden = 512, heads = 8, ffn = 2048 }
+tp = 4
+micro_batches = 60
+forward_time = "86400s"
+backward_time = "86400s"
+""")
+        for mode in ("packet", "flow"):
+            result = self.sluice("run", "long.toml", "--mode", mode)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn("the end of time", result.stderr)
+            # 52 micro-batches of two days, and one more forward.
+            self.assertEqual(self.summary("long")["simulated_s"], 105 * 86400)
+
     def test_mistakes(self):
         self.write("two.toml", TWO)
         self.refuse("run", "two.toml", "--set", "workload.1.ranks=17",
