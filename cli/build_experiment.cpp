@@ -111,6 +111,8 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
             part.starter->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
         }
         experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
+        built.notes.insert(built.notes.end(), part.notes.begin(), part.notes.end());
+        built.warnings.insert(built.warnings.end(), part.warnings.begin(), part.warnings.end());
         built.workload += (built.workload.empty() ? "" : "; ") + part.description;
     }
     experiment.application = run_jobs(std::move(applications), built.jobs);
@@ -119,29 +121,35 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
 
 }  // namespace
 
-BuiltExperiment build_experiment(Scenario& scenario) {
+BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
+                                 const std::string& where) {
     BuiltExperiment built;
-    Experiment& experiment = built.experiment;
-    add_workloads(built, read_parts(scenario));
-    if (experiment.flows.empty() && built.jobs.empty()) {
-        throw ConfigError(scenario.path + ": the workload has no flows; nothing would run");
+    built.experiment = std::move(experiment);
+    Experiment& made = built.experiment;
+    add_workloads(built, std::move(parts));
+    if (made.flows.empty() && built.jobs.empty()) {
+        throw ConfigError(where + ": the workload has no flows; nothing would run");
     }
-    if (experiment.flows.size() >= kNone) {
-        throw ConfigError(scenario.path + ": has 2^32 flows or more");
-    }
-    assign_source_ports(experiment.flows);
+    if (made.flows.size() >= kNone) throw ConfigError(where + ": has 2^32 flows or more");
+    assign_source_ports(made.flows);
     for (const BuiltJob& job : built.jobs) {
         job.application->graph().check_signals(
-            step::network_lookahead(scenario.topology, scenario.network));
+            step::network_lookahead(made.topology, made.network));
     }
+    built.estimate = estimate_traffic(made);
+    return built;
+}
+
+BuiltExperiment build_experiment(Scenario& scenario) {
+    std::vector<WorkloadPart> parts = read_parts(scenario);
+    Experiment experiment;
     experiment.name = scenario.name;
     experiment.topology = std::move(scenario.topology);
     experiment.network = scenario.network;
     experiment.phases = scenario.phases;
     experiment.link_events = scenario.link_events;
     experiment.stop = scenario.stop;
-    built.estimate = estimate_traffic(experiment);
-    return built;
+    return build_experiment(std::move(experiment), std::move(parts), scenario.path);
 }
 
 }  // namespace sluice

@@ -120,8 +120,8 @@ CollectiveKind kind_of(const std::string& name) {
     throw InternalError("no collective is called " + name);
 }
 
-void print_header(const Row& row, const std::string& algorithm) {
-    fmt::print("# {} ({}) of {} ranks", row.result.kind, algorithm, row.result.members);
+void print_header(const Row& row) {
+    fmt::print("# {} ({}) of {} ranks", row.result.kind, row.result.algorithm, row.result.members);
     if (row.result.groups > 1) fmt::print(" in each of {} groups", row.result.groups);
     fmt::print(", mode {}; {}\n", row.result.mode, row.result.network);
     fmt::print(
@@ -143,12 +143,13 @@ void print_row(const Row& row) {
 
 std::string csv_of(const std::vector<Row>& rows) {
     std::string text =
-        "kind,members,groups,size_bytes,count,time_us,algbw_GBps,busbw_GBps,flows,flow_bytes\n";
+        "kind,algorithm,members,groups,size_bytes,count,time_us,algbw_GBps,busbw_GBps,flows,flow_"
+        "bytes\n";
     for (const Row& row : rows) {
-        text += fmt::format("{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{}\n", row.result.kind,
-                            row.result.members, row.result.groups, row.bytes, row.count(),
-                            row.microseconds(), row.algorithm_bandwidth(), row.bus_bandwidth(),
-                            row.result.flows, row.result.flow_bytes);
+        text += fmt::format("{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{}\n", row.result.kind,
+                            row.result.algorithm, row.result.members, row.result.groups, row.bytes,
+                            row.count(), row.microseconds(), row.algorithm_bandwidth(),
+                            row.bus_bandwidth(), row.result.flows, row.result.flow_bytes);
     }
     return text;
 }
@@ -161,6 +162,7 @@ std::string json_of(const std::vector<Row>& rows, const Options& options) {
     for (const Row& row : rows) {
         json["mode"] = row.result.mode;
         json["kind"] = row.result.kind;
+        json["algorithm"] = row.result.algorithm;
         json["members"] = row.result.members;
         json["groups"] = row.result.groups;
         json["rows"].push_back({{"size_bytes", row.bytes},
@@ -222,13 +224,6 @@ int run_child(const Options& options) {
     return kExitDone;
 }
 
-std::string algorithm_of(const Options& options) {
-    for (const auto& [key, value] : options.keys) {
-        if (key == "algorithm") return value;
-    }
-    return to_string(CollectiveAlgorithm::automatic);
-}
-
 void write(const std::string& path, const std::string& text) {
     if (path.empty()) return;
     OutputFile file(path);
@@ -255,7 +250,7 @@ int collective_command(Options& options) {
         row.kind = kind_of(row.result.kind);
         rows.push_back(row);
         if (options.quiet) continue;
-        if (rows.size() == 1) print_header(row, algorithm_of(options));
+        if (rows.size() == 1) print_header(row);
         print_row(row);
     }
     if (rows.empty()) return code;
@@ -281,8 +276,9 @@ Command add_collective_command(CLI::App& program) {
     CLI::App* app = program.add_subcommand(
         "collective", "Run one collective over a range of sizes; a table as nccl-tests prints it");
     const auto options = std::make_shared<Options>();
-    app->add_option("scenario", options->point.scenario,
-                    "The scenario file: network and devices; its workload is not used")
+    app->add_option(
+           "scenario", options->point.scenario,
+           "The scenario file: network, devices, and what a workload of type collective says")
         ->type_name("SCENARIO.toml")
         ->required();
     const auto key = [&](const std::string& flags, const std::string& name,
@@ -314,6 +310,7 @@ Command add_collective_command(CLI::App& program) {
     app->add_option("--mode", options->point.mode,
                     "packet, hybrid, flow (default: the scenario's)");
     key("--channels", "channels", "Copies of the algorithm that share the tensor");
+    key("--ring-order", "ring_order", "Around rings: given, or rail (same rail across servers)");
     key("--chunk", "chunk", "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
     key("--overhead", "overhead", "Software, once per collective and rank (default: 8.4us)");
     key("--step-overhead", "step_overhead", "Software, per message (default: 0s)");

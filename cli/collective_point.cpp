@@ -14,16 +14,34 @@
 #include "cli/mode_run.h"
 #include "cli/run_report.h"
 #include "cli/stall_guard.h"
+#include "core/config/scenario_value.h"
 #include "core/error.h"
 
 namespace sluice {
 
 namespace {
 
+/// Whether the scenario's one workload is a collective, whose keys then are the defaults.
+bool has_collective(const CollectivePoint& point) {
+    ConfigValue root = load_config(point.scenario);
+    for (const std::string& set : point.sets) override_config(root, set);
+    const auto find = [](const ConfigValue& table, const char* key) -> const ConfigValue* {
+        for (const ConfigMember& member : table.table) {
+            if (member.key == key) return &member.value;
+        }
+        return nullptr;
+    };
+    const ConfigValue* workload = find(root, "workload");
+    const ConfigValue* type = workload != nullptr ? find(*workload, "type") : nullptr;
+    return type != nullptr && type->text == "collective";
+}
+
 Scenario load_point(const CollectivePoint& point, std::int64_t bytes) {
     std::vector<std::string> sets = point.sets;
-    sets.emplace_back("workload={}");
-    sets.emplace_back("workload.type=collective");
+    if (!has_collective(point)) {
+        sets.emplace_back("workload={}");
+        sets.emplace_back("workload.type=collective");
+    }
     for (const auto& [key, value] : point.keys) sets.push_back("workload." + key + "=" + value);
     sets.push_back(fmt::format("workload.size=\"{}B\"", bytes));
     if (!point.mode.empty()) sets.push_back("mode=" + point.mode);
@@ -80,6 +98,8 @@ int run_collective_point(const CollectivePoint& point, std::int64_t bytes,
     }
     const std::vector<Collective>& collectives = job.graph().collectives();
     result.kind = job.graph().name(collectives.front().name);
+    const nlohmann::json config = nlohmann::json::parse(scenario.effective->json());
+    result.algorithm = config.at("workload").at("algorithm");
     result.mode = mode_name(scenario.mode);
     result.members = collectives.front().members;
     result.groups = collectives.size();
@@ -91,14 +111,10 @@ int run_collective_point(const CollectivePoint& point, std::int64_t bytes,
 }
 
 std::string to_json(const CollectiveResult& result) {
-    return nlohmann::json{{"kind", result.kind},
-                          {"mode", result.mode},
-                          {"time_ps", result.time},
-                          {"members", result.members},
-                          {"groups", result.groups},
-                          {"flows", result.flows},
-                          {"flow_bytes", result.flow_bytes},
-                          {"network", result.network}}
+    return nlohmann::json{
+        {"kind", result.kind},    {"algorithm", result.algorithm},   {"mode", result.mode},
+        {"time_ps", result.time}, {"members", result.members},       {"groups", result.groups},
+        {"flows", result.flows},  {"flow_bytes", result.flow_bytes}, {"network", result.network}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -108,6 +124,7 @@ CollectiveResult read_collective_result(const std::string& path) {
     if (json.is_discarded()) throw InternalError(path + ": a run left no result there");
     CollectiveResult result;
     result.kind = json.at("kind");
+    result.algorithm = json.at("algorithm");
     result.mode = json.at("mode");
     result.time = json.at("time_ps");
     result.members = json.at("members");

@@ -11,10 +11,12 @@
 namespace sluice {
 
 /// What a row is about, the size apart. Texts are values of the scenario's keys of the same name
-/// (docs/scenario.md, type = "collective"); empty: the key's default.
+/// (docs/scenario.md, type = "collective").
 struct CollectivePoint {
-    std::string scenario;  ///< SCENARIO.toml; its workload is not used
-    std::string mode;      ///< empty: the scenario's
+    /// SCENARIO.toml. Its workload gives keys that are not in `keys` if it is a collective, and is not
+    /// used if it is anything else.
+    std::string scenario;
+    std::string mode;  ///< empty: the scenario's
     /// Keys of the workload and their values.
     std::vector<std::pair<std::string, std::string>> keys;
     std::vector<std::string> sets;  ///< "key=value" on the scenario
@@ -23,6 +25,7 @@ struct CollectivePoint {
 /// What came of it. `time`: until the last member is done, in the slowest group.
 struct CollectiveResult {
     std::string kind;
+    std::string algorithm;  ///< as asked for: "automatic", ...
     std::string mode;
     Tick time = 0;
     std::uint32_t members = 0;  ///< of a group

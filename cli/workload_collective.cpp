@@ -6,40 +6,44 @@
 
 #include <fmt/core.h>
 
-#include "cli/data_folders.h"
+#include "cli/collective_options.h"
 #include "cli/progress.h"
 #include "cli/workload_part.h"
 #include "core/error.h"
 #include "workloads/collective/collective_library.h"
 #include "workloads/job/workload.h"
-#include "workloads/model/gpu.h"
 
 namespace sluice {
 
 namespace {
 
 constexpr Bytes kLargest{std::int64_t{1} << 50};
-/// Of a collective that NCCL runs by ring or tree with its Simple protocol, before anything is sent
-/// (the base latency of NCCL's tuning tables).
-constexpr Tick kCollectiveOverhead = 8'400 * kNanosecond;
 
 /// Which hosts make one group, in the order of the choices of `groups`.
 enum class Grouping : std::uint8_t { all, rail, server };
 constexpr const char* kGroupNames[] = {"all", "rail", "server"};
 
 /// Ranks [0, hosts) in groups: all of them, those with one index in their servers, or those of one
-/// server; with `size` > 0 each of these is cut into groups of `size` neighbours.
+/// server, the last of which may be short; with `size` > 0 each of these is cut into groups of
+/// `size` neighbours.
 std::vector<std::vector<RankId>> make_groups(Grouping grouping, std::uint32_t hosts,
                                              std::uint32_t gpus_per_server, std::uint32_t size) {
-    const std::uint32_t wholes = grouping == Grouping::all    ? 1
-                                 : grouping == Grouping::rail ? gpus_per_server
-                                                              : hosts / gpus_per_server;
+    std::vector<std::vector<RankId>> wholes(grouping == Grouping::all ? 1
+                                            : grouping == Grouping::rail
+                                                ? std::min(gpus_per_server, hosts)
+                                                : (hosts + gpus_per_server - 1) / gpus_per_server);
+    for (RankId rank = 0; rank < hosts; ++rank) {
+        const std::uint32_t whole = grouping == Grouping::all    ? 0
+                                    : grouping == Grouping::rail ? rank % gpus_per_server
+                                                                 : rank / gpus_per_server;
+        wholes[whole].push_back(rank);
+    }
+    if (size == 0) return wholes;
     std::vector<std::vector<RankId>> groups;
-    for (std::uint32_t whole = 0; whole < wholes; ++whole) {
-        for (std::uint32_t member = 0; member < hosts / wholes; ++member) {
-            if (member % (size > 0 ? size : hosts) == 0) groups.emplace_back();
-            groups.back().push_back(grouping == Grouping::rail ? member * wholes + whole
-                                                               : whole * (hosts / wholes) + member);
+    for (const std::vector<RankId>& whole : wholes) {
+        for (std::size_t member = 0; member < whole.size(); ++member) {
+            if (member % size == 0) groups.emplace_back();
+            groups.back().push_back(whole[member]);
         }
     }
     return groups;
@@ -47,26 +51,29 @@ std::vector<std::vector<RankId>> make_groups(Grouping grouping, std::uint32_t ho
 
 void check_groups(const std::string& type, const std::vector<std::vector<RankId>>& groups,
                   std::uint32_t size) {
-    const std::size_t members = groups.front().size();
-    if (members < 2) {
-        throw ConfigError(type + " needs at least 2 hosts in a group, there are " +
-                          std::to_string(members));
-    }
     for (const std::vector<RankId>& group : groups) {
         if (size > 0 && group.size() != size) {
             throw ConfigError(type + ": group_size " + std::to_string(size) +
                               " does not divide the hosts of a group");
+        }
+        if (group.size() < 2) {
+            throw ConfigError(type + " needs at least 2 hosts in a group, there are " +
+                              std::to_string(group.size()));
         }
     }
 }
 
 /// Of the types that are one algorithm.
 void check_messages(const std::string& type, const std::vector<std::vector<RankId>>& groups) {
-    const std::uint64_t members = groups.front().size();
-    const std::uint64_t steps = type == "ring-all-reduce" ? 2 : 1;
-    const std::uint64_t messages = steps * groups.size() * members * (members - 1);
+    std::uint64_t messages = 0;
+    std::uint64_t largest = 0;
+    for (const std::vector<RankId>& group : groups) {
+        const std::uint64_t members = group.size();
+        largest = std::max(largest, members);
+        messages += (type == "ring-all-reduce" ? 2 : 1) * members * (members - 1);
+    }
     if (messages > kMostMessages) {
-        throw ConfigError(type + " over " + std::to_string(members) + " hosts takes " +
+        throw ConfigError(type + " over " + std::to_string(largest) + " hosts takes " +
                           std::to_string(messages) + " messages; at most 50000000 are allowed");
     }
 }
@@ -147,52 +154,6 @@ Value read_name(ConfigSection& section, const char* key, std::size_t count, Valu
     return static_cast<Value>(section.choice_index(key, to_string(fallback), names));
 }
 
-bool has_nvswitch(const Topology& topology) {
-    for (NodeId node = 0; node < topology.node_count(); ++node) {
-        if (topology.kind(node) == NodeKind::nvswitch) return true;
-    }
-    return false;
-}
-
-CollectiveOptions read_options(ConfigSection& section, const Scenario& scenario) {
-    CollectiveOptions options;
-    options.channels = static_cast<std::uint32_t>(section.integer("channels", 1, 1, 1024));
-    options.chunk = kUsualChunk;
-    if (section.has("chunk")) {
-        options.chunk = section.bytes("chunk", std::nullopt, {0}, kLargest).count;
-    }
-    options.overhead = section.time("overhead", kCollectiveOverhead);
-    options.step_overhead = section.time("step_overhead", 0);
-    options.window = static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
-    options.computed_in_server = section.choice("intra_node", !has_nvswitch(scenario.topology),
-                                                {{"computed", true}, {"network", false}});
-    const Gpu gpu = read_gpu(section, "gpu", "A100", data_folders("gpus"),
-                             [&](const std::string& file) { return scenario.resolve(file); });
-    const std::string interconnect = section.text("interconnect", "nvlink");
-    try {
-        options.intra_node = gpu.intra_node(interconnect);
-    } catch (const ConfigError& error) {
-        section.fail("interconnect", error.what());
-    }
-    options.server_hop = section.time("server_hop", options.server_hop);
-    const Interconnect* nvls = gpu.find_interconnect("nvls");
-    if (nvls != nullptr) options.nvls = nvls->calibration;
-    return options;
-}
-
-/// Where the job's ranks are.
-void locate(CollectiveOptions& options, const Topology& topology,
-            const std::vector<NodeId>& hosts) {
-    std::vector<std::uint32_t> places(topology.node_count(), 0);
-    std::uint32_t next = 0;
-    for (const NodeId host : topology.hosts()) places[host] = next++;
-    std::vector<std::uint32_t> of_rank;
-    for (const NodeId host : hosts) of_rank.push_back(places[host]);
-    const std::uint32_t gpus = topology.gpus_per_server;
-    options.server = [of_rank, gpus](RankId rank) { return of_rank[rank] / gpus; };
-    options.rail = [of_rank, gpus](RankId rank) { return of_rank[rank] % gpus; };
-}
-
 MakeWorkload read_by_algorithm(ConfigSection& section, const Scenario& scenario,
                                const JobSite& site) {
     const Topology& topology = scenario.topology;
@@ -201,13 +162,13 @@ MakeWorkload read_by_algorithm(ConfigSection& section, const Scenario& scenario,
         read_name(section, "algorithm", kCollectiveAlgorithms, CollectiveAlgorithm::automatic);
     const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargest);
     const Groups grouping(section);
-    const CollectiveOptions common = read_options(section, scenario);
+    const CollectiveOptions common = read_collective_options(section, scenario);
     return [=, &topology] {
         const auto hosts = static_cast<std::uint32_t>(site.available());
         const auto groups = grouping.make("collective", hosts, topology.gpus_per_server);
         const std::vector<NodeId> placed = site.take(hosts);
         CollectiveOptions options = common;
-        locate(options, topology, placed);
+        place_collectives(options, topology, placed);
         JobGraph graph(hosts);
         CollectiveLibrary library(graph, std::move(options));
         std::size_t number = 0;

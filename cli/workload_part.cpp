@@ -64,6 +64,7 @@ namespace {
 
 MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                       const std::string& type) {
+    if (type == "aicb") return read_aicb_workload(section, scenario, site);
     if (is_collective(type)) return read_collective(section, scenario, site, type);
     if (type == "goal") return read_goal_workload(section, scenario, site);
     return read_training(section, scenario, site);
@@ -79,8 +80,8 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
-        "training",   "collective", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather",
-        "all-to-all", "goal"};
+        "training",        "aicb",       "collective", "ring-all-reduce", "ring-reduce-scatter",
+        "ring-all-gather", "all-to-all", "goal"};
     static const std::vector<std::string> kPlain = {"flows",  "poisson", "permutation",
                                                     "incast", "ring",    "htsim"};
     std::vector<std::string> types = kJobs;

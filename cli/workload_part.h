@@ -22,10 +22,12 @@ struct WorkloadPart {
     std::unique_ptr<JobApplication> application;
     /// Starts those of `flows` that have no start time and no job; may be null.
     std::unique_ptr<TriggerApplication> starter;
-    std::string name;         ///< of a job
-    Tick start = 0;           ///< of a job
-    std::string flow_class;   ///< of every flow, where no job says more
-    std::string description;  ///< for people
+    std::string name;                   ///< of a job
+    Tick start = 0;                     ///< of a job
+    std::string flow_class;             ///< of every flow, where no job says more
+    std::string description;            ///< for people
+    std::vector<std::string> notes;     ///< for people, beside the description
+    std::vector<std::string> warnings;  ///< what is probably not meant
 };
 
 /// Where a job runs: the keys `ranks`, `placement`, `unit` and `hosts` of its table.
@@ -54,6 +56,8 @@ using MakeWorkload = std::function<WorkloadPart()>;
 MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, const JobSite& site);
 MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                              const std::string& type);
+MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
+                                const JobSite& site);
 MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
                           const std::string& type);
 MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario);

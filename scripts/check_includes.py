@@ -28,6 +28,10 @@ FOLDERS = {
     "workloads/training": [
         "workloads/training", "workloads/collective", "workloads/job", "workloads/model", "core",
     ],
+    "workloads/aicb": [
+        "workloads/aicb", "workloads/training", "workloads/collective", "workloads/job",
+        "workloads/model", "core",
+    ],
     "models": ["models", "core"],
     "cli": ["cli", "workloads", "models", "flowlevel", "core"],
     "bench": ["bench", "cli", "workloads", "models", "flowlevel", "core"],

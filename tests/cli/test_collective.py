@@ -179,6 +179,22 @@ size = "1MiB"
         # The job also waits for the last acknowledgements, which are here before the last phase.
         self.assertAlmostEqual(summary["jct_s"], time, delta=5e-6)
 
+    def test_a_collective_of_the_scenario_gives_defaults(self):
+        self.write("given.toml", SERVERS + 'kind = "all-gather"\nalgorithm = "hierarchical"\n'
+                   'overhead = "1ms"\nsize = "8B"\n')
+        point = ("-b", "1M", "-e", "1M", "--mode", "flow")
+        plain = self.time("servers.toml", *point, "--kind", "all-gather", "--algorithm",
+                          "hierarchical", "--overhead", 0)
+        self.assertAlmostEqual(self.time("given.toml", *point), plain + 1e-3, delta=1e-11)
+        self.assertAlmostEqual(self.time("given.toml", *point, "--overhead", "2ms"), plain + 2e-3,
+                               delta=1e-11)
+        result = self.succeed("collective", "given.toml", *point)
+        self.assertIn("# all-gather (hierarchical) of 16 ranks, mode flow", result.stdout)
+        # A list of workloads is not.
+        self.write("list.toml", SERVERS.replace("[workload]", "[[workload]]") + 'kind = "reduce"\n')
+        result = self.succeed("collective", "list.toml", *point)
+        self.assertIn("# all-reduce (automatic) of 16 ranks", result.stdout)
+
     def test_refusals(self):
         def refuse(says, *arguments, scenario="star.toml"):
             self.refuse("collective", scenario, *arguments, says=says)

@@ -272,6 +272,7 @@ TEST_CASE("unit.collective_library.every_member_gets_what_it_needs") {
             trial.options = options_for(trial.gpus, followed && draw(0, 1) == 1);
             trial.options.channels = static_cast<std::uint32_t>(draw(1, 4));
             if (draw(0, 1) == 1) trial.options.chunk = static_cast<std::int64_t>(draw(1, 30));
+            trial.options.ring_order = draw(0, 1) == 1 ? RingOrder::rail : RingOrder::given;
             trial.options.window = static_cast<std::uint32_t>(draw(0, 2));
             trial.options.overhead = draw(0, 1) == 1 ? 100 : 0;
             trial.options.step_overhead = draw(0, 1) == 1 ? 100 : 0;
@@ -348,6 +349,30 @@ TEST_CASE("unit.collective_library.ring_is_that_of_collectives_h") {
     }
     for (std::size_t i = 0; i < graph.messages().size(); ++i) {
         CHECK(graph.messages()[i].bytes == plain.messages()[i].bytes);
+    }
+}
+
+TEST_CASE("unit.collective_library.rings_by_rail_cross_servers_on_a_rail") {
+    // 4 servers of 4, 4 channels: every message between servers stays on its rail. In the given order
+    // a ring leaves a server one rail before the one on which it enters the next.
+    for (const RingOrder order : {RingOrder::rail, RingOrder::given}) {
+        JobGraph graph(16);
+        CollectiveOptions options = options_for(4, false);
+        options.channels = 4;
+        options.ring_order = order;
+        CollectiveLibrary library(graph, options);
+        library.add(Kind::all_gather, spec_of(1600), first_ranks(16), Algorithm::ring);
+        graph.finish();
+        std::vector<std::size_t> crossings(4, 0);
+        for (const JobGraph::Message& message : graph.messages()) {
+            const RankId from = graph.rank(message.send);
+            const RankId to = graph.rank(message.recv);
+            if (from / 4 == to / 4) continue;
+            CHECK((from % 4 == to % 4) == (order == RingOrder::rail));
+            ++crossings[from % 4];
+        }
+        // 15 steps in which 4 pairs of servers are crossed, on each channel: evenly by rail.
+        for (const std::size_t count : crossings) CHECK(count == 15 * 4);
     }
 }
 
@@ -644,6 +669,7 @@ TEST_CASE("unit.collective_library.refusals_say_what_is_allowed") {
     says(refusal(Kind::all_reduce, Algorithm::nvls, 4, options_for(4, true)), "GPU type");
     says(refusal(Kind::all_reduce, Algorithm::nvls, 8, options_for(4, false)), "inside one server");
     says(refusal(Kind::send, Algorithm::direct, 3, options_for(1, false)), "needs 2");
+    says(refusal(Kind::send, Algorithm::automatic, 3, options_for(4, true)), "needs 2");
     CollectiveOptions none = options_for(1, false);
     none.channels = 0;
     JobGraph small(2);

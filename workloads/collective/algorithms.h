@@ -12,7 +12,8 @@
 
 namespace sluice {
 
-/// The order of members around a ring: channel 0 as given; others rotated inside servers.
+/// The order of members around a ring (RingOrder). Members of a server stay together where they are
+/// together in the given order.
 std::vector<Member> ring_order(const Schedule& schedule, std::size_t channel);
 
 /// Parts that travel around rings of their own members: position q of `order` has part(q). The

@@ -46,21 +46,20 @@ std::string allowed_names(CollectiveKind kind) {
     return names;
 }
 
-std::vector<OpId> add_computed(Schedule& schedule, CollectiveKind kind, std::int64_t bytes) {
-    std::vector<Member> members;
-    std::vector<OpId> after;
-    for (Member member = 0; member < schedule.size(); ++member) {
-        members.push_back(member);
-        after.push_back(schedule.start(member));
+/// All members meet. Jobs have hundreds of thousands of these: nothing that a schedule needs is made.
+std::vector<OpId> add_meeting(JobGraph& graph, const CollectiveSpec& spec, const Members& members,
+                              Tick duration) {
+    const Label label = label_instance(graph, spec, members.ranks.size());
+    std::vector<OpId> parts(members.ranks.size());
+    const OpId first = graph.add_meet(members.ranks, duration, label);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i] = first + static_cast<OpId>(i);
+        graph.add_dependency(parts[i], members.after[i]);
     }
-    return schedule.meet(members, schedule.options().intra_node.time(kind, schedule.size(), bytes),
-                         after);
+    return parts;
 }
 
 std::vector<OpId> add_send(Schedule& schedule) {
-    if (schedule.size() != 2) {
-        schedule.fail("send has " + std::to_string(schedule.size()) + " members: it needs 2");
-    }
     const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
     std::vector<OpId> sent;
     std::vector<OpId> received;
@@ -159,15 +158,22 @@ CollectiveAlgorithm CollectiveLibrary::choose(CollectiveKind kind, CollectiveAlg
 
 std::vector<OpId> CollectiveLibrary::add(CollectiveKind kind, const CollectiveSpec& spec,
                                          const Members& members, CollectiveAlgorithm algorithm) {
-    Schedule schedule(graph_, options_, spec, members, &watcher_);
-    if (schedule.size() == 1) return members.after;
+    check_size(spec, members);
+    if (members.ranks.size() == 1) return members.after;
+    if (kind == CollectiveKind::send && members.ranks.size() != 2) {
+        throw ConfigError("collective \"" + spec.name + "\": send has " +
+                          std::to_string(members.ranks.size()) + " members: it needs 2");
+    }
     algorithm = choose(kind, algorithm, members);
+    if (algorithm == Algorithm::computed && one_server(members.ranks)) {
+        const auto count = static_cast<std::uint32_t>(members.ranks.size());
+        return add_meeting(graph_, spec, members,
+                           options_.intra_node.time(kind, count, spec.bytes));
+    }
+    Schedule schedule(graph_, options_, spec, members, &watcher_);
     if (algorithm == Algorithm::computed) {
-        if (!one_server(members.ranks)) {
-            schedule.fail("algorithm computed is for members of one server; others are " +
-                          allowed_names(kind));
-        }
-        return add_computed(schedule, kind, spec.bytes);
+        schedule.fail("algorithm computed is for members of one server; others are " +
+                      allowed_names(kind));
     }
     const std::vector<Algorithm> able = algorithms_of(kind);
     if (std::find(able.begin(), able.end(), algorithm) == able.end()) {

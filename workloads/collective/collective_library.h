@@ -36,6 +36,12 @@ inline constexpr std::size_t kCollectiveAlgorithms = 10;
 
 const char* to_string(CollectiveAlgorithm algorithm);
 
+/// The order of members around rings and chains, and so who sends from server to server.
+enum class RingOrder : std::uint8_t {
+    given,  ///< the members' own; further channels begin further on inside each server
+    rail,   ///< every second server backwards, so that neighbours across servers share a rail
+};
+
 /// Where ranks are and how collectives run; the same for a whole job.
 struct CollectiveOptions {
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
@@ -51,6 +57,7 @@ struct CollectiveOptions {
     /// NVLink step of the Simple protocol). The linear model's latency is that of a whole operation.
     Tick server_hop = 3'400 * kNanosecond;
     std::uint32_t channels = 1;  ///< the tensor is split over so many copies of the algorithm
+    RingOrder ring_order = RingOrder::given;
     /// Bytes that are pipelined at a time; 0: whole steps; kUsualChunk: as NCCL, usual_chunk().
     std::int64_t chunk = 0;
     Tick overhead = 0;         ///< software, once per collective and member, before it sends

@@ -151,12 +151,15 @@ std::vector<OpId> plain_ring(JobGraph& graph, const CollectiveSpec& spec, const 
 std::vector<Member> ring_order(const Schedule& schedule, std::size_t channel) {
     std::vector<Member> order(schedule.size());
     for (Member member = 0; member < schedule.size(); ++member) order[member] = member;
+    bool backwards = false;
     for (auto begin = order.begin(); begin != order.end();) {
         const auto end = std::find_if(begin, order.end(), [&](Member member) {
             return !schedule.same_server(*begin, member);
         });
         const auto shift = static_cast<std::ptrdiff_t>(channel) % (end - begin);
         std::rotate(begin, begin + shift, end);
+        if (backwards) std::reverse(begin, end);
+        backwards = !backwards && schedule.options().ring_order == RingOrder::rail;
         begin = end;
     }
     return order;

@@ -9,9 +9,7 @@
 
 namespace sluice {
 
-namespace {
-
-void check_members(const CollectiveSpec& spec, const Members& members) {
+void check_size(const CollectiveSpec& spec, const Members& members) {
     if (members.ranks.empty() || members.ranks.size() != members.after.size()) {
         throw InternalError("a collective needs members, each with an operation to start after");
     }
@@ -19,6 +17,11 @@ void check_members(const CollectiveSpec& spec, const Members& members) {
         throw ConfigError("collective \"" + spec.name + "\" has " + std::to_string(spec.bytes) +
                           " bytes: it must have at least 1");
     }
+}
+
+namespace {
+
+void check_unlike(const CollectiveSpec& spec, const Members& members) {
     std::vector<RankId> sorted = members.ranks;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
@@ -27,6 +30,8 @@ void check_members(const CollectiveSpec& spec, const Members& members) {
                           " twice: members must differ");
     }
 }
+
+}  // namespace
 
 Label label_instance(JobGraph& graph, const CollectiveSpec& spec, std::size_t members) {
     Collective collective;
@@ -37,8 +42,6 @@ Label label_instance(JobGraph& graph, const CollectiveSpec& spec, std::size_t me
     collective.bytes = spec.bytes;
     return {collective.name, spec.cls, graph.add_collective(collective)};
 }
-
-}  // namespace
 
 Slice part_of(Slice whole, std::size_t parts, std::size_t index) {
     const auto count = static_cast<std::int64_t>(parts);
@@ -58,7 +61,8 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
       chunk_(std::max<std::int64_t>(0, options.chunk)),
       ranks_(members.ranks),
       start_(members.after) {
-    check_members(spec, members);
+    check_size(spec, members);
+    check_unlike(spec, members);
     if (ranks_.size() == 1) return;
     label_ = label_instance(graph, spec, ranks_.size());
     std::unordered_map<std::uint32_t, std::uint32_t> places;

@@ -26,6 +26,11 @@ struct Hop {
 /// server are in order of rail.
 using Servers = std::vector<std::vector<Member>>;
 
+/// Refuses a collective of no members or no bytes.
+void check_size(const CollectiveSpec& spec, const Members& members);
+/// Adds an instance to the graph's list; the label of its operations.
+Label label_instance(JobGraph& graph, const CollectiveSpec& spec, std::size_t members);
+
 class Schedule {
   public:
     /// Checks members and size, and adds the collective to the graph's list. Where there is one
