@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// ATLAHS's merge configuration: {"mode": "multi-job", "goal_files": [...], "pattern": "packed",
-/// "round-robin", "random" or [[rank, ...], ...] by job}. Files as named from the working directory if
-/// they are there, else from the configuration's folder. share-nic is for mode multi-tenant, which
-/// ATLAHS names but does not have, and which is refused.
+/// "round-robin", "random" or [[rank, ...], ...] by job}. Files as named from the working directory
+/// if they are there, else from the configuration's folder. share-nic is for mode multi-tenant,
+/// which ATLAHS names but does not have, and which is refused.
 /// Errors: ConfigError with the file.
 #pragma once
 

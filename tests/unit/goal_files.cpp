@@ -162,7 +162,8 @@ TEST_CASE("unit.goal.files.mistakesAreRefusedWithTheirLine") {
 }
 
 TEST_CASE("unit.goal.files.labelsOfAllKindsStayApart") {
-    // The table begins at a rank's first number; others are hashed, and must not be mixed up with it.
+    // The table begins at a rank's first number; others are hashed, and must not be mixed up with
+    // it.
     std::string lines = "l900000: calc 1\nl01: calc 2\nl1: calc 3\nl0: calc 4\n";
     for (int i = 2; i < 2000; ++i) lines += "l" + std::to_string(i) + ": calc 5\n";
     const GoalSchedule s =

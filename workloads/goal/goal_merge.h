@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Several schedules as one, each on ranks of its own: what ATLAHS's merge_goals.py calls multi-job.
-/// Rank r of schedule j becomes rank mapping[j][r]; ranks that nobody has are empty. Dependencies, tags,
-/// CPUs and NICs stay as they are. A recv from any source still hears of its own job only, since
-/// nobody else sends to its rank.
+/// Several schedules as one, each on ranks of its own: what ATLAHS's merge_goals.py calls
+/// multi-job. Rank r of schedule j becomes rank mapping[j][r]; ranks that nobody has are empty.
+/// Dependencies, tags, CPUs and NICs stay as they are. A recv from any source still hears of its
+/// own job only, since nobody else sends to its rank.
 /// Errors: ConfigError where a mapping does not fit or two ranks meet.
 #pragma once
 

@@ -29,7 +29,7 @@ enum class StepKind : std::uint8_t {
     expert_gather,  ///< as tensor_*, inside an expert
     expert_reduce,
     attention_ring,  ///< attention of context parallelism: computing and ring
-    expert_counts,  ///< all-gather over the expert group
+    expert_counts,   ///< all-gather over the expert group
     to_experts,      ///< all-to-all
     from_experts,
     gather_parameters,  ///< ZeRO-3
@@ -41,8 +41,8 @@ struct Step {
     std::uint32_t layer = 0;  ///< in its stage
     const char* name = "";
     Tick time = 0;
-    Tick scores = 0;              ///< attention_ring: the part that keys and values are needed for
-    double routed = 0;            ///< compute: the share of it that grows with the experts' load
+    Tick scores = 0;     ///< attention_ring: the part that keys and values are needed for
+    double routed = 0;   ///< compute: the share of it that grows with the experts' load
     bool first = false;  ///< compute: of its layer, needs the parameters; gathering: of its slot
     bool forward = true;
 };
@@ -173,11 +173,12 @@ class IterationBuilder {
     std::vector<std::vector<Program>> programs_;     ///< by stage and SlotKind
     std::vector<std::vector<double>> layer_shares_;  ///< by layer, of an expert group's members
     std::vector<Lane> member_index_;                 ///< by lane: place in its expert group
-    std::vector<OpId> first_;        ///< by slot_index: what a boundary message releases
-    std::vector<OpId> last_;         ///< by slot_index: what completes the slot
-    std::vector<OpId> previous_;     ///< by rank: communication that ended the slot before
-    std::vector<OpId> computed_;     ///< by rank: its latest compute operation
-    std::vector<OpId> prefetch_;     ///< by rank, ZeRO-3: what the latest layer to gather for waited for
+    std::vector<OpId> first_;     ///< by slot_index: what a boundary message releases
+    std::vector<OpId> last_;      ///< by slot_index: what completes the slot
+    std::vector<OpId> previous_;  ///< by rank: communication that ended the slot before
+    std::vector<OpId> computed_;  ///< by rank: its latest compute operation
+    std::vector<OpId>
+        prefetch_;  ///< by rank, ZeRO-3: what the latest layer to gather for waited for
     std::vector<OpId> gather_tail_;  ///< by rank: latest gathering of parameters
     std::vector<OpId> reduce_tail_;  ///< by rank: latest reduction of gradients
     /// By device x chunks + chunk, layer, lane: what made the gradients, what uses the parameters.

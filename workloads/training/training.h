@@ -120,8 +120,8 @@ struct TrainingConfig {
     IntraNode intra_node;           ///< where calibrated
     std::optional<IntraNode> nvls;  ///< reduction in the server's switches, where there is one
 
-    bool flash_attention = true;  ///< memory only: scores are never stored
-    bool dropout = true;          ///< memory only
+    bool flash_attention = true;   ///< memory only: scores are never stored
+    bool dropout = true;           ///< memory only
     double activation_factor = 1;  ///< memory only: what layers keep, against the estimate
 
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
