@@ -133,7 +133,7 @@ bool ends_with(const std::string& text, std::string_view ending) {
 /// htsim's files, which scenarios read.
 int check_htsim_file(const std::string& file) {
     ImportReport report;
-    if (is_htsim_topology(file)) {
+    if (ends_with(file, ".topo")) {
         std::vector<std::string> skipped;
         const Topology topology = read_htsim_topology(TokenReader::open(file), skipped);
         report.read(file, fmt::format("{} hosts, {} switches, {} links", topology.host_count(),
@@ -155,7 +155,7 @@ int goal_command(GoalCommandOptions options) {
         throw ConfigError("goal: needs a FILE (GOAL text or binary), or --merge CONFIG.json");
     }
     const bool merges = !options.merge.empty();
-    if (!merges && (is_htsim_topology(options.file) || ends_with(options.file, ".cm"))) {
+    if (!merges && (ends_with(options.file, ".topo") || ends_with(options.file, ".cm"))) {
         if (options.check) return check_htsim_file(options.file);
         throw ConfigError(
             options.file +

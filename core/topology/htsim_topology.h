@@ -23,8 +23,8 @@
 
 namespace sluice {
 
-/// By its ending, ".topo".
-bool is_htsim_topology(const std::string& path);
+/// It begins with a word or a comment; a topology.txt begins with a number. Takes nothing.
+bool is_htsim_topology(TokenReader& reader);
 
 /// Keys that mean nothing here (queue sizes) are left out, and told in `skipped`: "file:line: key".
 Topology read_htsim_topology(TokenReader reader, std::vector<std::string>& skipped);
