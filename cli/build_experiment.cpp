@@ -2,52 +2,105 @@
 #include "cli/build_experiment.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
 #include <utility>
 
 #include "cli/workload_part.h"
 #include "core/error.h"
 #include "core/step/lookahead.h"
+#include "workloads/job/job_set.h"
 
 namespace sluice {
 
 namespace {
 
-std::uint8_t class_index(std::vector<std::string>& names, const std::string& name) {
+std::uint16_t class_index(std::vector<std::string>& names, const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);
-    if (found != names.end()) return static_cast<std::uint8_t>(found - names.begin());
+    if (found != names.end()) return static_cast<std::uint16_t>(found - names.begin());
+    if (names.size() > std::numeric_limits<std::uint16_t>::max()) {
+        throw ConfigError("the workloads have more than 65536 classes of traffic: run fewer jobs");
+    }
     names.push_back(name);
-    return static_cast<std::uint8_t>(names.size() - 1);
+    return static_cast<std::uint16_t>(names.size() - 1);
 }
 
-void add_classes(BuiltExperiment& built, const WorkloadPart& part) {
+void add_classes(BuiltExperiment& built, const WorkloadPart& part, const std::string& prefix) {
     if (part.application == nullptr) {
-        const std::uint8_t index = class_index(built.class_names, part.flow_class);
+        const std::uint16_t index = class_index(built.class_names, part.flow_class);
         built.flow_class.insert(built.flow_class.end(), part.flows.size(), index);
         return;
     }
     const JobGraph& graph = part.application->graph();
+    std::array<int, 256> known;
+    known.fill(-1);
     for (const JobGraph::Message& message : graph.messages()) {
-        std::string name = to_string(graph.label(message.send).cls);
-        for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        built.flow_class.push_back(class_index(built.class_names, name));
+        const OpClass cls = graph.label(message.send).cls;
+        int& index = known[static_cast<std::uint8_t>(cls)];
+        if (index < 0) {
+            std::string name = prefix + to_string(cls);
+            for (std::size_t i = prefix.size(); i < name.size(); ++i) {
+                name[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+            }
+            index = class_index(built.class_names, name);
+        }
+        built.flow_class.push_back(static_cast<std::uint16_t>(index));
     }
 }
 
-/// Jobs count their flows from 0, so the one job there may be comes first.
+/// The workloads, jobs first: flow ids of a job do not depend on what runs beside it.
 std::vector<WorkloadPart> read_parts(Scenario& scenario) {
     std::vector<WorkloadPart> parts;
+    HostPool pool(scenario.topology);
     for (ConfigSection& section : scenario.workloads) {
-        WorkloadPart part = read_workload(section, scenario);
-        if (part.application == nullptr) {
-            parts.push_back(std::move(part));
-            continue;
-        }
-        if (!parts.empty() && parts.front().application != nullptr) {
-            section.fail("type", "is a second job; an experiment runs one, beside other traffic");
-        }
-        parts.insert(parts.begin(), std::move(part));
+        parts.push_back(read_workload(section, scenario, pool));
     }
+    std::stable_partition(parts.begin(), parts.end(),
+                          [](const WorkloadPart& part) { return part.application != nullptr; });
     return parts;
+}
+
+/// Names of jobs that differ: the second "training" is "training-2".
+std::string unlike(const std::vector<BuiltJob>& jobs, const std::string& wanted) {
+    std::string name = wanted;
+    const auto taken = [&](const BuiltJob& job) { return job.name == name; };
+    for (int n = 2; std::any_of(jobs.begin(), jobs.end(), taken); ++n) {
+        name = wanted + "-" + std::to_string(n);
+    }
+    return name;
+}
+
+/// What runs the jobs: the one job itself, if it starts at once, or several side by side.
+std::unique_ptr<Application> run_jobs(std::vector<std::unique_ptr<JobApplication>> applications,
+                                      const std::vector<BuiltJob>& jobs) {
+    if (jobs.empty()) return nullptr;
+    if (jobs.size() == 1 && jobs.front().start == 0) return std::move(applications.front());
+    auto set = std::make_unique<JobSet>();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        set->add(std::move(applications[i]), jobs[i].start);
+    }
+    return set;
+}
+
+/// Appends all workloads' flows and makes what starts those of the jobs.
+void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
+    Experiment& experiment = built.experiment;
+    const auto is_job = [](const WorkloadPart& part) { return part.application != nullptr; };
+    const bool several = std::count_if(parts.begin(), parts.end(), is_job) > 1;
+    std::vector<std::unique_ptr<JobApplication>> applications;
+    for (WorkloadPart& part : parts) {
+        const std::string name = unlike(built.jobs, part.name);
+        add_classes(built, part, several ? name + "." : "");
+        if (is_job(part)) {
+            part.application->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
+            built.jobs.push_back({name, part.application.get(), part.start});
+            applications.push_back(std::move(part.application));
+        }
+        experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
+        built.workload += (built.workload.empty() ? "" : "; ") + part.description;
+    }
+    experiment.application = run_jobs(std::move(applications), built.jobs);
 }
 
 }  // namespace
@@ -55,24 +108,16 @@ std::vector<WorkloadPart> read_parts(Scenario& scenario) {
 BuiltExperiment build_experiment(Scenario& scenario) {
     BuiltExperiment built;
     Experiment& experiment = built.experiment;
-    for (WorkloadPart& part : read_parts(scenario)) {
-        add_classes(built, part);
-        experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
-        built.workload += (built.workload.empty() ? "" : "; ") + part.description;
-        if (part.application != nullptr) {
-            built.job = part.application.get();
-            experiment.application = std::move(part.application);
-        }
-    }
-    if (experiment.flows.empty() && built.job == nullptr) {
+    add_workloads(built, read_parts(scenario));
+    if (experiment.flows.empty() && built.jobs.empty()) {
         throw ConfigError(scenario.path + ": the workload has no flows; nothing would run");
     }
     if (experiment.flows.size() >= kNone) {
         throw ConfigError(scenario.path + ": has 2^32 flows or more");
     }
     assign_source_ports(experiment.flows);
-    if (built.job != nullptr) {
-        built.job->graph().check_signals(
+    for (const BuiltJob& job : built.jobs) {
+        job.application->graph().check_signals(
             step::network_lookahead(scenario.topology, scenario.network));
     }
     experiment.name = scenario.name;

@@ -17,13 +17,22 @@
 
 namespace sluice {
 
+/// A job among an experiment's workloads.
+struct BuiltJob {
+    std::string name;  ///< unlike any other job's
+    const JobApplication* application = nullptr;
+    Tick start = 0;
+};
+
 struct BuiltExperiment {
     Experiment experiment;
-    /// Every flow belongs to a class of traffic ("dp", "pp", "poisson", ...): an index into names.
+    /// Every flow belongs to a class of traffic ("dp", "pp", "poisson", ...; with several jobs
+    /// "NAME.dp"): an index into names.
     std::vector<std::string> class_names;
-    std::vector<std::uint8_t> flow_class;
-    /// The job that experiment.application runs; null where flows have start times.
-    const JobApplication* job = nullptr;
+    std::vector<std::uint16_t> flow_class;
+    /// What experiment.application runs, in order of their flows; empty where all flows have start
+    /// times.
+    std::vector<BuiltJob> jobs;
     std::string workload;  ///< for people, one line
     TrafficEstimate estimate;
 

@@ -62,15 +62,17 @@ void print_traffic(const BuiltExperiment& built) {
                    bytes[c] < 1'000'000'000 ? human_count(amount) + "B"
                                             : fmt::format("{:.2f} GB", amount / 1e9));
     }
-    if (built.job != nullptr) {
-        fmt::print("  job          {} operations, {} collectives\n", built.job->graph().op_count(),
-                   built.job->graph().collectives().size());
+    for (const BuiltJob& job : built.jobs) {
+        const JobGraph& graph = job.application->graph();
+        fmt::print("  job          {}: {} ranks, {} operations, {} collectives\n", job.name,
+                   graph.rank_count(), graph.op_count(), graph.collectives().size());
     }
 }
 
 void print_cost(const BuiltExperiment& built) {
     const Experiment& experiment = built.experiment;
-    const std::size_t operations = built.job == nullptr ? 0 : built.job->graph().op_count();
+    std::size_t operations = 0;
+    for (const BuiltJob& job : built.jobs) operations += job.application->graph().op_count();
     const double hops = built.estimate.packet_hops;
     const double memory = kBytesPerProcess + static_cast<double>(built.estimate.routing_bytes) +
                           kBytesPerPort * static_cast<double>(experiment.topology.port_count()) +

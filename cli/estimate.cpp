@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/topology/link_class.h"
 
 namespace sluice {
 
@@ -83,6 +84,8 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
     TrafficEstimate estimate;
     estimate.routing_bytes = routing.memory_bytes();
     estimate.ideal.reserve(experiment.flows.size());
+    estimate.link_class.reserve(experiment.flows.size());
+    const LinkClasses classes(experiment.topology);
     const std::int64_t payload = experiment.network.format.payload;
     const std::int64_t ack_every = experiment.network.nic.ack_every;
     for (std::size_t i = 0; i < experiment.flows.size(); ++i) {
@@ -98,6 +101,12 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         }
         estimate.ideal.push_back(
             idle_completion_time(experiment, flow.size, path.forward, path.reverse));
+        std::size_t highest = 0;
+        for (const PortId port : path.forward) {
+            highest = std::max(highest, classes.class_of(experiment.topology.link_of(port)));
+        }
+        estimate.link_class.push_back(
+            static_cast<std::uint8_t>(std::min<std::size_t>(highest, 255)));
         const std::int64_t packets = (flow.size + payload - 1) / payload;
         const std::int64_t acks = (packets + ack_every - 1) / ack_every;
         estimate.packet_hops +=

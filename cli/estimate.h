@@ -14,6 +14,8 @@ struct TrafficEstimate {
     /// By flow: creation to last ACK on an idle network at line rate, paths and packet format as
     /// configured; no window, no congestion control.
     std::vector<Tick> ideal;
+    /// By flow: the highest of the classes (LinkClasses) of the links of its path.
+    std::vector<std::uint8_t> link_class;
     std::int64_t bytes = 0;         ///< payload of all flows
     double packet_hops = 0;         ///< transmissions of data and ACK packets, nothing lost
     std::int64_t longest_path = 0;  ///< links

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
+#include "flowlevel/max_min_rates.h"
 
 namespace sluice {
 
@@ -29,13 +30,14 @@ struct HybridRun::Impl {
           engine(given),
           partitions(engine.network().store()),
           view(engine.network().store(), partitions),
-          controller(view, partitions, given.phases, given.stop),
+          controller(view, partitions, rates, given.phases, given.stop),
           tracker(engine.network().store(), partitions, controller) {}
 
     const Experiment& experiment;
     PacketEngine engine;
     step::FlowPartitions partitions;
     hybrid::WorldEngine view;
+    flowlevel::MaxMinRates rates;
     hybrid::PhaseController controller;
     step::PartitionTracker tracker;
 };

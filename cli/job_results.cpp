@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cli/explain.h"
 #include "workloads/job/job_report.h"
 
 namespace sluice {
@@ -23,7 +24,8 @@ TraceLane lane_of(OpClass cls) {
     return TraceLane::flows;
 }
 
-void write_collectives(const JobApplication& job, RunWriter& writer) {
+void write_collectives(const BuiltJob& built, RunWriter& writer) {
+    const JobApplication& job = *built.application;
     const JobGraph& graph = job.graph();
     std::vector<std::uint32_t> flows(graph.collectives().size(), 0);
     for (const JobGraph::Message& message : graph.messages()) {
@@ -34,6 +36,7 @@ void write_collectives(const JobApplication& job, RunWriter& writer) {
         if (span.start == kNever || span.end == kNever) continue;
         const Collective& collective = graph.collectives()[span.collective];
         CollectiveRecord record;
+        record.job = built.name;
         record.id = span.collective;
         record.kind = graph.name(collective.name);
         record.group = graph.name(collective.group);
@@ -66,9 +69,29 @@ void write_rank(const JobApplication& job, RankId rank, RunWriter& writer) {
 
 }  // namespace
 
-void write_job_results(const JobApplication& job, RunWriter& writer) {
+void write_job_results(const BuiltJob& job, RunWriter& writer) {
     write_collectives(job, writer);
-    for (RankId rank = 0; rank < job.graph().rank_count(); ++rank) write_rank(job, rank, writer);
+    const RankId ranks = job.application->graph().rank_count();
+    for (RankId rank = 0; rank < ranks; ++rank) write_rank(*job.application, rank, writer);
+}
+
+std::vector<JobRecord> job_records(const BuiltExperiment& built) {
+    std::vector<JobRecord> records;
+    for (const BuiltJob& job : built.jobs) {
+        const JobGraph& graph = job.application->graph();
+        JobRecord record;
+        record.name = job.name;
+        record.ranks = graph.rank_count();
+        record.start = job.start;
+        record.operations = graph.op_count();
+        record.operations_completed = job.application->completed_count();
+        if (job.application->complete()) record.jct = job.application->last_end() - job.start;
+        record.flows = graph.messages().size();
+        for (const JobGraph::Message& message : graph.messages()) record.bytes += message.bytes;
+        explain_job(built, job, record);
+        records.push_back(std::move(record));
+    }
+    return records;
 }
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
+#include "cli/explain.h"
 #include "cli/hpcc_outputs.h"
 #include "cli/interrupt.h"
 #include "cli/job_results.h"
@@ -76,7 +77,8 @@ Scenario load_for_run(const RunOptions& options) {
 /// How far the run came: where it came to its end, the last thing that flows or the job did, which
 /// does not depend on how the engine cuts time.
 Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
-    Tick last = built.job != nullptr ? built.job->last_end() : 0;
+    Tick last = 0;
+    for (const BuiltJob& job : built.jobs) last = std::max(last, job.application->last_end());
     for (const FlowResult& result : run.results()) {
         if (result.finish == kNever) return run.now();
         last = std::max(last, result.finish);
@@ -84,9 +86,22 @@ Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
     return last;
 }
 
+/// From the first job's start to the last one's end; kNever if one is not complete, or there is none.
+Tick completion_of(const std::vector<JobRecord>& jobs) {
+    Tick first = kNever;
+    Tick last = 0;
+    for (const JobRecord& job : jobs) {
+        if (job.jct == kNever) return kNever;
+        first = std::min(first, job.start);
+        last = std::max(last, job.start + job.jct);
+    }
+    return jobs.empty() ? kNever : last - first;
+}
+
 int run_scenario(const RunOptions& options) {
     Scenario scenario = load_for_run(options);
     const OutputConfig output = scenario.output;
+    const std::vector<std::string> unused = keys_without_effect(scenario);
     BuiltExperiment built = build_experiment(scenario);
     if (!options.paths.empty()) take_paths(built.experiment, options);
     std::string directory = options.out.empty() ? output.directory : options.out;
@@ -143,10 +158,12 @@ int run_scenario(const RunOptions& options) {
     outcome.wall_s = after.wall_s - before.wall_s;
     outcome.user_s = after.user_s - before.user_s;
     outcome.interrupted = interrupted;
-    if (built.job != nullptr) {
-        if (built.job->complete()) outcome.jct = built.job->last_end();
-        write_job_results(*built.job, writer);
-    }
+    outcome.jobs = job_records(built);
+    outcome.jct = completion_of(outcome.jobs);
+    outcome.link_classes = explain_links(experiment.topology, outcome.ports, outcome.simulated);
+    outcome.keys_without_effect = unused;
+    outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
+    for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
     const Summary summary = writer.finish(outcome);
     if (!options.quiet) print_summary(built, scenario.mode, summary, outcome, directory);
     if (interrupted) {

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/explain.h"
 #include "cli/progress.h"
 #include "workloads/job/job_report.h"
 
@@ -31,6 +32,13 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
     const RunCounters& counters = outcome.counters;
     fmt::print("{}: {}\n", built.experiment.name, built.workload);
     if (summary.jct != kNever) fmt::print("  completion time  {}\n", human_time(summary.jct));
+    if (outcome.jobs.size() > 1) {
+        for (const JobRecord& job : outcome.jobs) {
+            fmt::print("    {:<14} {} from {}, {} ranks\n", job.name,
+                       job.jct == kNever ? "not complete" : human_time(job.jct),
+                       human_time(job.start), job.ranks);
+        }
+    }
     fmt::print("  flows            {} of {} completed, {}B of {}B\n", summary.flows_completed,
                summary.flows, human_count(static_cast<double>(summary.bytes_completed)),
                human_count(static_cast<double>(summary.bytes)));
@@ -48,6 +56,7 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
                            human_count(summary.packet_hops_per_s));
     }
     if (mode == Mode::hybrid) print_phases(counters.phases);
+    for (const std::string& line : explanation(outcome)) fmt::print("  {}\n", line);
     fmt::print("  simulated        {} in {}{}, peak {}B\n", human_time(outcome.simulated),
                human_seconds(outcome.wall_s), hops,
                human_count(static_cast<double>(summary.peak_rss_bytes)));
@@ -57,16 +66,17 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
 std::vector<std::string> work_left(const BuiltExperiment& built,
                                    const std::vector<FlowResult>& results) {
     std::vector<std::string> lines;
-    if (built.job != nullptr) {
-        if (built.job->complete()) return lines;
-        const std::size_t all = built.job->graph().op_count();
-        lines.push_back(fmt::format("the job came to rest with {} of {} operations undone",
-                                    all - built.job->completed_count(), all));
-        for (const BlockedOperation& op : unfinished(*built.job, kShownBlocked)) {
+    for (const BuiltJob& job : built.jobs) {
+        const JobApplication& application = *job.application;
+        if (application.complete()) continue;
+        const std::size_t all = application.graph().op_count();
+        lines.push_back(fmt::format("the job \"{}\" came to rest with {} of {} operations undone",
+                                    job.name, all - application.completed_count(), all));
+        for (const BlockedOperation& op : unfinished(application, kShownBlocked)) {
             lines.push_back("  " + op.text);
         }
-        return lines;
     }
+    if (!lines.empty()) return lines;
     const auto undone = std::count_if(results.begin(), results.end(),
                                       [](const FlowResult& r) { return r.finish == kNever; });
     if (undone == 0) return lines;

@@ -62,7 +62,7 @@ void check_groups(const std::string& type, const std::vector<std::vector<RankId>
 
 }  // namespace
 
-MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario,
+MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                              const std::string& type) {
     const Topology& topology = scenario.topology;
     const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargest);
@@ -75,7 +75,7 @@ MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario,
         options.window = static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
     }
     return [=, &topology] {
-        const auto hosts = static_cast<std::uint32_t>(topology.host_count());
+        const auto hosts = static_cast<std::uint32_t>(site.available());
         const auto groups = make_groups(grouping, hosts, topology.gpus_per_server, group_size);
         check_groups(type, groups, group_size);
         JobGraph graph(hosts);
@@ -97,7 +97,7 @@ MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario,
             }
         }
         graph.finish();
-        Workload workload = make_workload(std::move(graph), topology.hosts());
+        Workload workload = make_workload(std::move(graph), site.take(hosts));
         WorkloadPart part;
         part.flows = std::move(workload.flows);
         part.application = std::move(workload.application);

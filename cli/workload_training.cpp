@@ -72,14 +72,14 @@ void read_compute(ConfigSection& section, TrainingConfig& config) {
 
 }  // namespace
 
-MakeWorkload read_training(ConfigSection& section, const Scenario& scenario) {
+MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, const JobSite& site) {
     const Topology& topology = scenario.topology;
     TrainingConfig config;
     config.model = read_model(section);
     config.tp = degree(section, "tp", config.tp);
     config.pp = degree(section, "pp", config.pp);
     const std::uint64_t replica = std::uint64_t{config.tp} * config.pp;
-    const std::uint64_t replicas = topology.host_count() / replica;
+    const std::uint64_t replicas = site.available() / replica;
     config.dp = degree(section, "dp", replicas < 1 ? 1 : static_cast<std::uint32_t>(replicas));
     config.ep = degree(section, "ep", config.ep);
     config.sequence = section.integer("sequence", config.sequence, 1, kMany);
@@ -91,8 +91,10 @@ MakeWorkload read_training(ConfigSection& section, const Scenario& scenario) {
     read_compute(section, config);
     config.all_to_all_window = static_cast<std::uint32_t>(
         section.integer("all_to_all_window", config.all_to_all_window, 0, kMany));
-    return [config, &topology] {
-        Workload workload = training_workload(config, topology);
+    return [config, &topology, site] {
+        JobGraph graph = training_graph(config, site.available(), topology.gpus_per_server);
+        const RankId ranks = graph.rank_count();
+        Workload workload = make_workload(std::move(graph), site.take(ranks));
         WorkloadPart part;
         part.flows = std::move(workload.flows);
         part.application = std::move(workload.application);

@@ -19,7 +19,6 @@ SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
 # Folder -> the folders that its files may include. The longest matching folder counts.
 FOLDERS = {
     "core": ["core"],
-    "core/hybrid": ["core", "flowlevel"],
     "flowlevel": ["flowlevel", "core"],
     "workloads/job": ["workloads/job", "core"],
     "workloads/model": ["workloads/model", "core"],

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "flowlevel/steady_phase.h"
-
 namespace sluice::hybrid {
 
 namespace {
@@ -52,8 +50,8 @@ struct PhaseController::State {
 };
 
 PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                                 const PhaseConfig& config, Tick stop)
-    : engine_(engine), partitions_(partitions), config_(config), stop_(stop) {}
+                                 const RateSource& rates, const PhaseConfig& config, Tick stop)
+    : engine_(engine), partitions_(partitions), rates_(rates), config_(config), stop_(stop) {}
 
 PhaseController::~PhaseController() = default;
 
@@ -351,7 +349,7 @@ bool PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
         state.rate[i] = verdict.rate[i] / payload / kTicksPerSecond;
     }
     if (config_.rates == SteadyRates::maxmin) {
-        share_max_min(state);
+        take_given_rates(state);
     }
     for (std::size_t i = 0; i < flows.size(); ++i) {
         // What is in flight when the skip ends is as much as now: that many are sent as packets.
@@ -421,16 +419,16 @@ void PhaseController::list_extent(State& state) {
     state.has_extent = true;
 }
 
-void PhaseController::share_max_min(State& state) {
+void PhaseController::take_given_rates(State& state) {
     const std::vector<FlowId>& flows = state.group.flows;
     const auto payload = static_cast<double>(engine_.payload());
     const double data = static_cast<double>(engine_.data_bytes()) / payload;
     const double acks = engine_.ack_bytes() / payload;
-    std::vector<flowlevel::SteadyFlow> shares(flows.size());
+    std::vector<RateDemand> demands(flows.size());
     std::vector<double> capacities;
     std::vector<PortId> ports;
     std::vector<double> users;
-    const auto link_of = [&](PortId port) {
+    const auto use = [&](RateDemand& demand, PortId port, double coefficient) {
         if (link_index_.size() <= port) {
             link_index_.resize(port + 1, kNone);
         }
@@ -441,38 +439,32 @@ void PhaseController::share_max_min(State& state) {
                                  kTicksPerSecond);
             users.push_back(0);
         }
-        return link_index_[port];
+        demand.links.push_back({link_index_[port], coefficient});
+        users[link_index_[port]] += coefficient;
     };
     for (std::size_t i = 0; i < flows.size(); ++i) {
         const FlowTracks tracks = engine_.tracks(flows[i]);
         for (const PortId port : *tracks.data) {
-            shares[i].links.push_back({link_of(port), data});
-            shares[i].queues.push_back(link_of(port));
-            users[link_of(port)] += data;
+            use(demands[i], port, data);
         }
         for (const PortId port : *tracks.acks) {
-            shares[i].links.push_back({link_of(port), acks});
-            users[link_of(port)] += acks;
+            use(demands[i], port, acks);
         }
     }
-    std::vector<double> queues;
     for (const PortId port : ports) {
         link_index_[port] = kNone;
-        queues.push_back(static_cast<double>(engine_.queue_bytes(port)));
     }
     for (std::size_t i = 0; i < flows.size(); ++i) {
-        shares[i].instantaneous = state.rate[i] * payload;
+        demands[i].instantaneous = state.rate[i] * payload;
         // What an equal division of its links guarantees: laws know no other minimum.
-        shares[i].guaranteed = flowlevel::kUnlimited;
-        for (const flowlevel::LinkUse& use : shares[i].links) {
-            shares[i].guaranteed =
-                std::min(shares[i].guaranteed, capacities[use.link] / users[use.link]);
+        for (const RateDemand::Use& used : demands[i].links) {
+            demands[i].guaranteed =
+                std::min(demands[i].guaranteed, capacities[used.link] / users[used.link]);
         }
-        shares[i].remaining = static_cast<double>(engine_.unsent_packets(flows[i])) * payload;
     }
-    const flowlevel::SteadyPhase phase = flowlevel::steady_phase(shares, capacities, queues);
+    const std::vector<double> rates = rates_.rates(demands, capacities);
     for (std::size_t i = 0; i < flows.size(); ++i) {
-        state.rate[i] = phase.rates[i] / payload;
+        state.rate[i] = rates[i] / payload;
     }
 }
 

@@ -19,6 +19,7 @@
 
 #include "core/config/phase_config.h"
 #include "core/hybrid/phase_engine.h"
+#include "core/hybrid/rate_source.h"
 #include "core/results/phase_record.h"
 #include "core/step/flow_partitions.h"
 #include "core/step/supervisor.h"
@@ -43,9 +44,10 @@ struct PhaseStatistics {
 
 class PhaseController : public step::Supervisor {
   public:
-    /// Both references must outlive the controller. Nothing is skipped to or beyond `stop`.
+    /// What is referred to must outlive the controller. Nothing is skipped to or beyond `stop`.
+    /// `rates` gives those of steady phases where the configuration does not want measured ones.
     PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                    const PhaseConfig& config, Tick stop);
+                    const RateSource& rates, const PhaseConfig& config, Tick stop);
     ~PhaseController() override;
 
     /// Called with every phase as it ends, in an order that depends on the scenario alone.
@@ -81,7 +83,7 @@ class PhaseController : public step::Supervisor {
     bool stands_still(State& state, Tick at);
     bool plan(State& state, const steady::Verdict& verdict, Tick at);
     /// HyGra's rates in place of the measured ones (eq. 2-3).
-    void share_max_min(State& state);
+    void take_given_rates(State& state);
     void list_extent(State& state);
     /// Scales rates down where together they would exceed a link.
     void fit_to_links(State& state);
@@ -92,6 +94,7 @@ class PhaseController : public step::Supervisor {
 
     PhaseEngine& engine_;
     const step::FlowPartitions& partitions_;
+    const RateSource& rates_;
     PhaseConfig config_;
     Tick stop_;
     std::function<void(const PhaseRecord&)> on_phase_;

@@ -98,8 +98,8 @@ struct RunWriter::Impl {
                       "finish_ps,fct_ps,ideal_ps,slowdown,retransmitted_bytes\n";
         flow_rows->preamble_done();
         collective_rows = std::make_unique<OutputFile>(path("collectives.csv"));
-        *collective_rows << "collective,kind,group,ranks,flows,bytes,start_ps,finish_ps,"
-                            "duration_ps\n";
+        *collective_rows << "job,collective,kind,group,ranks,flows,bytes,start_ps,"
+                            "finish_ps,duration_ps\n";
         collective_rows->preamble_done();
         port_rows = std::make_unique<OutputFile>(path("ports.csv"));
         summary = std::make_unique<OutputFile>(path("summary.json"));
@@ -252,11 +252,11 @@ void RunWriter::flow_finished(FlowId flow, const FlowResult& result, Tick ideal,
 }
 
 void RunWriter::collective_finished(const CollectiveRecord& record) {
-    *impl_->collective_rows << std::int64_t{record.id} << ',' << csv_field(record.kind) << ','
-                            << csv_field(record.group) << ',' << std::int64_t{record.ranks} << ','
-                            << std::int64_t{record.flows} << ',' << record.bytes << ','
-                            << record.start << ',' << record.finish << ','
-                            << record.finish - record.start << '\n';
+    *impl_->collective_rows << csv_field(record.job) << ',' << std::int64_t{record.id} << ','
+                            << csv_field(record.kind) << ',' << csv_field(record.group) << ','
+                            << std::int64_t{record.ranks} << ',' << std::int64_t{record.flows}
+                            << ',' << record.bytes << ',' << record.start << ',' << record.finish
+                            << ',' << record.finish - record.start << '\n';
     if (impl_->trace) {
         impl_->name_process(impl_->collectives_process());
         impl_->trace->span(impl_->collectives_process(), 0, record.group, record.kind, record.start,

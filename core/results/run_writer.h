@@ -54,7 +54,8 @@ struct TraceSpan {
 
 /// One collective operation of one group of ranks, finished everywhere.
 struct CollectiveRecord {
-    std::uint32_t id = 0;
+    std::string_view job;    ///< the job's name
+    std::uint32_t id = 0;    ///< within the job
     std::string_view kind;   ///< "all_reduce", "reduce_scatter", "all_gather", ...
     std::string_view group;  ///< "dp0", "pp3", ...
     std::uint32_t ranks = 0;
@@ -64,6 +65,45 @@ struct CollectiveRecord {
     Tick finish = 0;  ///< the last rank was done
 };
 
+/// A share of a job's time: "compute", "PP over leaf-spine", ...
+struct TimeShare {
+    std::string name;
+    Tick time = 0;
+};
+
+/// A share of each rank's time: its mean over the ranks, and the rank with the most.
+struct RankTimeShare {
+    std::string name;
+    Tick mean = 0;
+    Tick most = 0;
+    std::uint32_t most_rank = 0;
+};
+
+/// What a kind of links carried.
+struct LinkClassRecord {
+    std::string name;
+    std::size_t links = 0;
+    std::int64_t bytes = 0;       ///< on the wire, both directions, headers and control included
+    double mean_utilization = 0;  ///< of all its directed links over the simulated time
+    double most_utilization = 0;  ///< of the busiest one
+};
+
+/// One of the jobs of a run.
+struct JobRecord {
+    std::string name;
+    std::uint32_t ranks = 0;
+    Tick start = 0;
+    Tick jct = kNever;  ///< from its start to its last operation's end; kNever: not complete
+    std::size_t operations = 0;
+    std::size_t operations_completed = 0;
+    std::size_t flows = 0;
+    std::int64_t bytes = 0;                ///< of its flows
+    std::vector<TimeShare> critical_path;  ///< adds up to jct; the largest share first
+    /// Compute, exposed communication by group, waiting for other ranks, idle: adds up to jct on
+    /// every rank. Empty, like critical_path, if nothing completed.
+    std::vector<RankTimeShare> rank_time;
+};
+
 /// What the run itself reports at its end.
 struct RunOutcome {
     RunCounters counters;
@@ -71,6 +111,10 @@ struct RunOutcome {
     Tick simulated = 0;                 ///< simulated time reached
     /// Job completion time. kNever: from the first start to the last finish of a completed flow.
     Tick jct = kNever;
+    std::vector<JobRecord> jobs;  ///< empty where flows have start times
+    std::vector<LinkClassRecord> link_classes;
+    std::vector<std::string> keys_without_effect;  ///< "key: why"
+    std::vector<std::string> warnings;
     double elaboration_s = 0;
     double elaboration_user_s = 0;  ///< user CPU time of building the network, all threads
     double wall_s = 0;              ///< of the run phase

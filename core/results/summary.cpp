@@ -25,6 +25,28 @@ std::string hexadecimal(std::uint64_t value) {
     return text;
 }
 
+Json job_json(const JobRecord& job) {
+    Json json = {{"name", job.name},
+                 {"ranks", job.ranks},
+                 {"start_s", to_seconds(job.start)},
+                 {"jct_s", seconds_or_null(job.jct)},
+                 {"operations", job.operations},
+                 {"operations_completed", job.operations_completed},
+                 {"flows", job.flows},
+                 {"bytes", job.bytes},
+                 {"critical_path_s", Json::object()},
+                 {"rank_time_s", Json::object()}};
+    for (const TimeShare& share : job.critical_path) {
+        json["critical_path_s"][share.name] = to_seconds(share.time);
+    }
+    for (const RankTimeShare& share : job.rank_time) {
+        json["rank_time_s"][share.name] = {{"mean", to_seconds(share.mean)},
+                                           {"most", to_seconds(share.most)},
+                                           {"most_rank", share.most_rank}};
+    }
+    return json;
+}
+
 }  // namespace
 
 Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
@@ -74,6 +96,16 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
                      {"p50", seconds_or_null(summary.fct_p50)},
                      {"p99", seconds_or_null(summary.fct_p99)},
                      {"max", seconds_or_null(summary.fct_max)}};
+    for (const JobRecord& job : outcome.jobs) json["jobs"].push_back(job_json(job));
+    for (const LinkClassRecord& links : outcome.link_classes) {
+        json["link_classes"].push_back({{"name", links.name},
+                                        {"links", links.links},
+                                        {"bytes", links.bytes},
+                                        {"mean_utilization", links.mean_utilization},
+                                        {"most_utilization", links.most_utilization}});
+    }
+    json["keys_without_effect"] = outcome.keys_without_effect;
+    json["warnings"] = outcome.warnings;
     const bool packets = moves_packets(info.mode);
     if (packets) {
         json["packet_hops"] = counters.packet_hops;

@@ -71,7 +71,7 @@ SCENARIOS = [
      "micro_batches = 9999999\n", ["bad.toml"]),
     ("absurd all-to-all", "[topology]\ntype = \"star\"\nhosts = 100000\n"
      "[workload]\ntype = \"all-to-all\"\n", ["bad.toml:5:8", "messages"]),
-    ("two jobs", STAR + "[[workload]]\ntype = \"ring-all-reduce\"\n" * 2, ["second job"]),
+    ("two jobs", STAR + "[[workload]]\ntype = \"ring-all-reduce\"\n" * 2, ["no host is free"]),
     ("no such link", STAR + FLOW + "[[link_event]]\nat = \"1us\"\nlink = [0, 1]\n",
      ["bad.toml:9:8", "no cable"]),
     ("link index", STAR + FLOW + "[[link_event]]\nat = \"1us\"\nlink = 4\n", ["bad.toml:9:8"]),

@@ -10,6 +10,7 @@
 #include "core/hybrid/world_engine.h"
 #include "core/step/clock_driver.h"
 #include "core/step/skip.h"
+#include "flowlevel/max_min_rates.h"
 #include "tests/unit/step_random.h"
 
 namespace sluice::test {
@@ -250,7 +251,8 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     step::FlowPartitions partitions(store);
     CheckedEngine engine(store, partitions);
     engine.forgets = forgets;
-    hybrid::PhaseController controller(engine, partitions, config, given.stop);
+    const flowlevel::MaxMinRates rates;
+    hybrid::PhaseController controller(engine, partitions, rates, config, given.stop);
     HybridOutcome made;
     controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
     std::uint64_t seen = 0;

@@ -274,7 +274,7 @@ TEST_CASE("unit.results.same_calls_give_same_bytes") {
         RunWriter writer(scratch / folder, f.info, f.topology, f.flows, {true, true});
         writer.span({0, TraceLane::compute, "forward 0", 0, 1'000'000});
         writer.flow_finished(2, Fixture::result(2'000'000, 4'000'000), 2'000'000, "dp");
-        writer.collective_finished({1, "all_gather", "dp0", 4, 4000, 2, 0, 4'000'000});
+        writer.collective_finished({"job", 1, "all_gather", "dp0", 4, 4000, 2, 0, 4'000'000});
         writer.finish(f.outcome());
     }
     for (const char* name :
@@ -284,6 +284,6 @@ TEST_CASE("unit.results.same_calls_give_same_bytes") {
                       name);
     }
     CHECK(read(scratch / "a/collectives.csv") ==
-          "collective,kind,group,ranks,flows,bytes,start_ps,finish_ps,duration_ps\n"
-          "1,all_gather,dp0,4,2,4000,0,4000000,4000000\n");
+          "job,collective,kind,group,ranks,flows,bytes,start_ps,finish_ps,duration_ps\n"
+          "job,1,all_gather,dp0,4,2,4000,0,4000000,4000000\n");
 }

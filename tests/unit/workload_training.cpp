@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/job/job_report.h"
-#include "workloads/training/pipeline.h"
 #include "workloads/training/training.h"
 
 using namespace sluice;
@@ -111,22 +110,6 @@ TEST_CASE("unit.training.gpt13b_runs_to_completion_and_in_the_same_times_in_wind
     bool same = true;
     for (OpId op = 0; op < ends.size(); ++op) same = same && work.application->end(op) == ends[op];
     CHECK(same);
-}
-
-TEST_CASE("unit.training.pipeline_order") {
-    // Stage 1 of 4 with 3 micro-batches: 2 forwards to warm up, one alternation, 2 to drain.
-    std::string order;
-    for (const PipelineSlot& slot : one_forward_one_backward(4, 1, 3)) {
-        order += (slot.forward ? 'F' : 'B') + std::to_string(slot.micro_batch);
-    }
-    CHECK(order == "F0F1F2B0B1B2");
-    order.clear();
-    for (const PipelineSlot& slot : one_forward_one_backward(4, 3, 3)) {
-        order += (slot.forward ? 'F' : 'B') + std::to_string(slot.micro_batch);
-    }
-    CHECK(order == "F0B0F1B1F2B2");
-    // Fewer micro-batches than warm-up slots.
-    CHECK(one_forward_one_backward(8, 0, 2).size() == 4);
 }
 
 TEST_CASE("unit.training.bubble_of_1f1b_with_free_communication") {

@@ -64,6 +64,11 @@ JobApplication::JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId
 }
 
 void JobApplication::on_begin(NodeId host, HostServices& services) {
+    reset(host);
+    begin(host, 0, services);
+}
+
+void JobApplication::reset(NodeId host) {
     const RankId rank = rank_of(host);
     if (rank == kNone) return;
     RankState& state = rank_states_[rank];
@@ -79,7 +84,11 @@ void JobApplication::on_begin(NodeId host, HostServices& services) {
         const std::uint32_t meeting = graph_.target(op);
         if (graph_.meetings()[meeting].first == op) meetings_[meeting] = {};
     }
-    drain(state, 0, services);
+}
+
+void JobApplication::begin(NodeId host, Tick now, HostServices& services) {
+    const RankId rank = rank_of(host);
+    if (rank != kNone) drain(rank_states_[rank], now, services);
 }
 
 const JobGraph::Message* JobApplication::message_of(FlowId flow) const {
@@ -273,6 +282,13 @@ bool JobApplication::finish_running(OpId op, Tick now, RankState& state) {
         return true;
     }
     return false;
+}
+
+OpId JobApplication::holder_before(OpId op) const {
+    const OpKind kind = graph_.kind(op);
+    const bool waits = (kind == OpKind::task || kind == OpKind::acquire) && pending_[op] == 0 &&
+                       start_[op] == kNever;
+    return waits ? rank_states_[graph_.rank(op)].resources[graph_.target(op)].holder : kNone;
 }
 
 std::size_t JobApplication::completed_count() const {

@@ -26,12 +26,17 @@ class JobApplication final : public Application {
     JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId first_flow = 0);
 
     void on_begin(NodeId host, HostServices& services) override;
+    /// The two halves of on_begin(): forgets an earlier run; starts the rank of `host` at `now`.
+    void reset(NodeId host);
+    void begin(NodeId host, Tick now, HostServices& services);
     void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_timer(NodeId host, std::uint64_t token, Tick now, HostServices& services) override;
 
     const JobGraph& graph() const { return graph_; }
     FlowId first_flow() const { return first_flow_; }
+    /// Before the first run.
+    void set_first_flow(FlowId first_flow) { first_flow_ = first_flow; }
     NodeId host(RankId rank) const { return hosts_[rank]; }
 
     /// When the operation's dependencies were complete (a compute operation: also its stream free;
@@ -41,10 +46,8 @@ class JobApplication final : public Application {
     Tick end(OpId op) const { return end_[op]; }
     /// recv: the last byte has arrived; await: the signal has.
     bool arrived(OpId op) const { return arrived_[op] != 0; }
-    /// The operation that holds `resource` of `rank`; kNone: it is free.
-    OpId holder(RankId rank, ResourceId resource) const {
-        return rank_states_[rank].resources[resource].holder;
-    }
+    /// The operation that holds the resource for which `op` waits; kNone: it waits for none.
+    OpId holder_before(OpId op) const;
     std::uint32_t pending_dependencies(OpId op) const { return pending_[op]; }
     std::size_t completed_count() const;
     bool complete() const { return completed_count() == graph_.op_count(); }

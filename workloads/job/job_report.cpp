@@ -54,6 +54,13 @@ std::string outside_cause(const JobApplication& application, OpId op) {
             return "waits for " + graph.describe(signal) + ", " +
                    (sent == kNever ? "which has not been given" : "given at " + format_time(sent));
         }
+        case OpKind::meet: {
+            const JobGraph::Meeting& meeting = graph.meetings()[graph.target(op)];
+            for (OpId part = meeting.first; part < meeting.first + meeting.parts; ++part) {
+                if (application.start(part) == kNever) return "waits for " + graph.describe(part);
+            }
+            [[fallthrough]];
+        }
         default: return "would end at " + format_time(application.start(op) + graph.duration(op));
     }
 }
@@ -101,6 +108,13 @@ std::vector<BlockedOperation> unfinished(const JobApplication& application, std:
     std::vector<OpId> behind;
     for (OpId op = 0; op < graph.op_count() && blocked.size() < limit; ++op) {
         if (application.end(op) != kNever) continue;
+        const OpId holder = application.holder_before(op);
+        if (holder != kNone) {
+            blocked.push_back({op, graph.describe(op) + " waits for resource " +
+                                       std::to_string(graph.target(op)) + ", held by " +
+                                       graph.describe(holder)});
+            continue;
+        }
         if (application.start(op) == kNever) {
             if (behind.size() < limit) behind.push_back(op);
             continue;

@@ -1,79 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/model/model.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace sluice {
 
 namespace {
 
-ModelShape gpt(const char* name, std::int64_t layers, std::int64_t hidden, std::int64_t heads,
-               std::int64_t experts = 0) {
-    ModelShape model;
-    model.name = name;
-    model.layers = layers;
-    model.hidden = hidden;
-    model.heads = heads;
-    model.kv_heads = heads;
-    model.ffn = 4 * hidden;
-    model.experts = experts;
-    model.top_k = experts > 0 ? 2 : 0;
-    model.vocabulary = 50257;
-    model.positions = 2048;
-    return model;
+std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+
+bool latent(const ModelShape& model) { return model.latent.kv_rank > 0; }
+
+std::int64_t head_width(const ModelShape& model) {
+    return model.head_dim > 0 ? model.head_dim : model.hidden / model.heads;
 }
 
-ModelShape llama(const char* name, std::int64_t layers, std::int64_t hidden, std::int64_t heads,
-                 std::int64_t kv_heads, std::int64_t ffn, std::int64_t vocabulary,
-                 std::int64_t experts = 0) {
-    ModelShape model;
-    model.name = name;
-    model.layers = layers;
-    model.hidden = hidden;
-    model.heads = heads;
-    model.kv_heads = kv_heads;
-    model.ffn = ffn;
-    model.gated = true;
-    model.experts = experts;
-    model.top_k = experts > 0 ? 2 : 0;
-    model.vocabulary = vocabulary;
-    model.untied_head = true;
-    return model;
+/// Width of all heads' outputs, which the last projection of attention reads.
+std::int64_t value_width(const ModelShape& model) {
+    return model.heads * (latent(model) ? model.latent.value_width : head_width(model));
 }
 
-std::vector<ModelShape> make_presets() {
-    std::vector<ModelShape> models = {
-        // AICB's preset script; 6.7B as in the GPT-3 paper.
-        gpt("gpt-6.7b", 32, 4096, 32),
-        gpt("gpt-7b", 36, 4096, 32),
-        gpt("gpt-13b", 40, 5120, 40),
-        gpt("gpt-22b", 48, 6144, 64),
-        gpt("gpt-175b", 96, 12288, 96),
-        // GPT shapes whose every MLP is replaced by experts, two of them active.
-        gpt("moe-8x13b", 40, 5120, 40, 8),
-        gpt("moe-8x22b", 48, 6144, 64, 8),
-        gpt("moe-32x22b", 48, 6144, 64, 32),
-        // Public configurations.
-        llama("mixtral-8x7b", 32, 4096, 32, 8, 14336, 32000, 8),
-        llama("mixtral-8x22b", 56, 6144, 48, 8, 16384, 32768, 8),
-        llama("llama-7b", 32, 4096, 32, 32, 11008, 32000),
-        llama("llama-65b", 80, 8192, 64, 64, 22016, 32000),
-        llama("llama3-405b", 126, 16384, 128, 8, 53248, 128256),
-        llama("qwen2.5-72b", 80, 8192, 64, 8, 29568, 152064),
-    };
-    models.back().qkv_bias = true;
-    return models;
+/// Of a head: what queries and keys are compared over, and values added over.
+std::int64_t score_width(const ModelShape& model) {
+    const LatentAttention& mla = model.latent;
+    return latent(model) ? mla.nope_width + mla.rope_width + mla.value_width
+                         : 2 * head_width(model);
 }
 
-std::int64_t head_width(const ModelShape& model) { return model.hidden / model.heads; }
+std::int64_t norm_values(const ModelShape& model) { return model.norm_biases ? 2 : 1; }
 
-std::int64_t attention_weights(const ModelShape& model) {
-    return 2 * model.hidden * model.hidden + 2 * model.hidden * model.kv_heads * head_width(model);
+std::int64_t expert_width(const ModelShape& model) {
+    return model.expert_ffn > 0 ? model.expert_ffn : model.ffn;
 }
 
-std::int64_t mlp_weights(const ModelShape& model) {
-    return (model.gated ? 3 : 2) * model.hidden * model.ffn;
+/// A part's parameters: those that tensor parallelism cuts, and those that every rank has whole.
+struct Split {
+    std::int64_t cut = 0;
+    std::int64_t whole = 0;
+};
+
+Split attention_parameters(const ModelShape& model, std::int64_t kv_heads) {
+    const std::int64_t h = model.hidden;
+    Split parameters;
+    parameters.cut = h * value_width(model);
+    if (latent(model)) {
+        const LatentAttention& mla = model.latent;
+        const std::int64_t query = model.heads * (mla.nope_width + mla.rope_width);
+        parameters.cut += (mla.query_rank > 0 ? mla.query_rank : h) * query;
+        parameters.cut += mla.kv_rank * model.heads * (mla.nope_width + mla.value_width);
+        parameters.whole += h * mla.query_rank + h * (mla.kv_rank + mla.rope_width);
+    } else {
+        const std::int64_t outputs = (model.heads + 2 * kv_heads) * head_width(model);
+        parameters.cut += h * outputs;
+        if (model.qkv_bias || model.biases) parameters.cut += outputs;
+    }
+    if (model.biases) parameters.whole += h;
+    return parameters;
 }
+
+/// Of an MLP or of an expert, `width` wide.
+Split mlp_parameters(const ModelShape& model, std::int64_t width) {
+    const std::int64_t inputs = model.gated ? 2 : 1;
+    Split parameters;
+    parameters.cut = (inputs + 1) * model.hidden * width;
+    if (model.biases) {
+        parameters.cut += inputs * width;
+        parameters.whole = model.hidden;
+    }
+    return parameters;
+}
+
+std::int64_t norm_parameters(const ModelShape& model) {
+    std::int64_t values = 2 * model.hidden;
+    if (latent(model)) values += model.latent.query_rank + model.latent.kv_rank;
+    return values * norm_values(model);
+}
+
+std::int64_t sum(const Split& parameters) { return parameters.cut + parameters.whole; }
 
 void check_range(const ModelShape& model, const char* what, std::int64_t value, std::int64_t least,
                  std::int64_t most) {
@@ -83,73 +88,190 @@ void check_range(const ModelShape& model, const char* what, std::int64_t value, 
     }
 }
 
-}  // namespace
-
-void check_model(const ModelShape& model) {
-    // Bounds keep every product below 2^63.
-    constexpr std::int64_t kWidest = 1 << 20;
-    check_range(model, "layers", model.layers, 1, 100'000);
-    check_range(model, "hidden", model.hidden, 1, kWidest);
-    check_range(model, "heads", model.heads, 1, model.hidden);
-    check_range(model, "kv_heads", model.kv_heads, 1, model.heads);
-    check_range(model, "ffn", model.ffn, 1, kWidest);
-    check_range(model, "vocabulary", model.vocabulary, 1, 100'000'000);
-    check_range(model, "positions", model.positions, 0, 100'000'000);
-    check_range(model, "experts", model.experts, 0, 1024);
-    check_range(model, "layers x experts", model.layers * model.experts, 0, 1'024'000);
-    check_range(model, "top_k", model.top_k, model.experts > 0 ? 1 : 0, model.experts);
-    if (model.hidden % model.heads != 0) {
-        throw ConfigError("model \"" + model.name + "\": hidden " + std::to_string(model.hidden) +
-                          " is not divisible by heads " + std::to_string(model.heads));
+void check_divides(const ModelShape& model, const char* what, std::int64_t value, const char* by,
+                   std::int64_t divisor) {
+    if (value % divisor != 0) {
+        throw ConfigError("model \"" + model.name + "\": " + what + " " + std::to_string(value) +
+                          " is not divisible by " + by + " " + std::to_string(divisor));
     }
 }
 
-ParameterCount count_parameters(const ModelShape& model) {
-    const std::int64_t h = model.hidden;
-    std::int64_t layer = attention_weights(model) + 2 * h;
-    if (model.qkv_bias) layer += h + 2 * model.kv_heads * head_width(model);
-    const std::int64_t mlp = mlp_weights(model);
-    std::int64_t active_mlp = 0;
-    ParameterCount count;
-    if (model.experts > 0) {
-        layer += h * model.experts;
-        count.experts = model.layers * model.experts * mlp;
-        active_mlp = model.top_k * mlp;
-    } else {
-        layer += mlp;
+// Bounds keep every product below 2^63.
+constexpr std::int64_t kWidest = 1 << 20;
+
+void check_attention(const ModelShape& model) {
+    check_range(model, "heads", model.heads, 1, model.hidden);
+    check_range(model, "kv_heads", model.kv_heads, 1, model.heads);
+    check_range(model, "head_dim", model.head_dim, 0, kWidest);
+    check_range(model, "heads x head_dim", model.heads * model.head_dim, 0, kWidest);
+    const LatentAttention& mla = model.latent;
+    check_range(model, "kv_lora_rank", mla.kv_rank, 0, kWidest);
+    const std::int64_t most = mla.kv_rank > 0 ? kWidest : 0;
+    const std::int64_t least = mla.kv_rank > 0 ? 1 : 0;
+    check_range(model, "q_lora_rank", mla.query_rank, 0, most);
+    check_range(model, "nope_head_dim", mla.nope_width, least, most);
+    check_range(model, "rope_head_dim", mla.rope_width, 0, most);
+    check_range(model, "value_head_dim", mla.value_width, least, most);
+    check_range(model, "heads x (nope_head_dim + rope_head_dim)",
+                model.heads * (mla.nope_width + mla.rope_width), 0, kWidest);
+    check_range(model, "heads x value_head_dim", model.heads * mla.value_width, 0, kWidest);
+    if (mla.kv_rank == 0 && model.head_dim == 0) {
+        check_divides(model, "hidden", model.hidden, "heads", model.heads);
     }
-    count.dense = model.layers * layer + h + (model.untied_head ? 2 : 1) * model.vocabulary * h +
-                  model.positions * h;
-    count.active = count.dense + model.layers * active_mlp;
+}
+
+void check_experts(const ModelShape& model) {
+    check_range(model, "experts", model.experts, 0, 1024);
+    const bool mixture = model.experts > 0;
+    check_range(model, "shared_experts", model.shared_experts, 0, mixture ? 1024 : 0);
+    check_range(model, "layers x experts", model.layers * (model.experts + model.shared_experts), 0,
+                1'024'000);
+    check_range(model, "top_k", model.top_k, mixture ? 1 : 0, model.experts);
+    check_range(model, "expert_ffn", model.expert_ffn, 0, mixture ? kWidest : 0);
+    check_range(model, "dense_layers", model.dense_layers, 0, mixture ? model.layers : 0);
+    check_range(model, "expert_groups", model.expert_groups, 0, model.experts);
+    check_range(model, "top_groups", model.top_groups, model.expert_groups > 0 ? 1 : 0,
+                model.expert_groups);
+    if (model.expert_groups == 0) return;
+    check_divides(model, "experts", model.experts, "expert_groups", model.expert_groups);
+    check_range(model, "top_k", model.top_k, 1,
+                model.experts / model.expert_groups * model.top_groups);
+}
+
+}  // namespace
+
+void check_model(const ModelShape& model) {
+    check_range(model, "layers", model.layers, 1, 100'000);
+    check_range(model, "hidden", model.hidden, 1, kWidest);
+    check_attention(model);
+    check_range(model, "ffn", model.ffn, 1, kWidest);
+    check_range(model, "vocabulary", model.vocabulary, 1, 100'000'000);
+    check_range(model, "positions", model.positions, 0, 100'000'000);
+    check_range(model, "sequence", model.sequence, 1, 100'000'000);
+    check_experts(model);
+}
+
+bool is_mixture_layer(const ModelShape& model, std::int64_t layer) {
+    return model.experts > 0 && layer >= model.dense_layers;
+}
+
+std::int64_t mixture_layers(const ModelShape& model) {
+    return model.experts > 0 ? model.layers - model.dense_layers : 0;
+}
+
+LayerParameters layer_parameters(const ModelShape& model, std::int64_t layer) {
+    LayerParameters parameters;
+    parameters.attention = sum(attention_parameters(model, model.kv_heads));
+    parameters.norms = norm_parameters(model);
+    if (!is_mixture_layer(model, layer)) {
+        parameters.mlp = sum(mlp_parameters(model, model.ffn));
+        return parameters;
+    }
+    parameters.router = model.hidden * model.experts;
+    parameters.expert = sum(mlp_parameters(model, expert_width(model)));
+    parameters.shared = model.shared_experts * parameters.expert;
+    parameters.experts = model.experts;
+    return parameters;
+}
+
+std::int64_t embedding_parameters(const ModelShape& model) {
+    return (model.vocabulary + model.positions) * model.hidden;
+}
+
+std::int64_t head_parameters(const ModelShape& model) {
+    return model.untied_head ? model.vocabulary * model.hidden : 0;
+}
+
+std::int64_t final_norm_parameters(const ModelShape& model) {
+    return model.hidden * norm_values(model);
+}
+
+ParameterCount count_parameters(const ModelShape& model) {
+    ParameterCount count;
+    count.dense =
+        embedding_parameters(model) + head_parameters(model) + final_norm_parameters(model);
+    const std::int64_t mixtures = mixture_layers(model);
+    std::int64_t active_experts = 0;
+    if (mixtures < model.layers) {
+        count.dense += (model.layers - mixtures) * layer_parameters(model, 0).dense();
+    }
+    if (mixtures > 0) {
+        const LayerParameters layer = layer_parameters(model, model.layers - 1);
+        count.dense += mixtures * layer.dense();
+        count.experts = mixtures * layer.experts * layer.expert;
+        active_experts = mixtures * model.top_k * layer.expert;
+    }
+    count.active = count.dense + active_experts;
     return count;
+}
+
+std::vector<LayerRange> split_layers(const ModelShape& model, std::int64_t stages) {
+    std::vector<LayerRange> ranges;
+    std::int64_t first = 0;
+    for (std::int64_t stage = 0; stage < stages; ++stage) {
+        const std::int64_t count = model.layers / stages + (stage < model.layers % stages ? 1 : 0);
+        ranges.push_back({first, count, stage == 0, stage + 1 == stages});
+        first += count;
+    }
+    return ranges;
+}
+
+RankParameters rank_parameters(const ModelShape& model, const LayerRange& range, std::int64_t tp,
+                               std::int64_t ep) {
+    // Key and value heads cannot be cut: with fewer of them than ranks, ranks hold copies.
+    const std::int64_t kv_heads = divide_up(model.kv_heads, tp) * tp;
+    const Split attention = attention_parameters(model, kv_heads);
+    const auto on_rank = [tp](const Split& part) { return divide_up(part.cut, tp) + part.whole; };
+    const std::int64_t every_layer = on_rank(attention) + norm_parameters(model);
+    const std::int64_t last = range.first + range.count;
+    const std::int64_t dense_layers =
+        model.experts > 0
+            ? std::clamp(model.dense_layers - range.first, std::int64_t{0}, range.count)
+            : last - range.first;
+    const std::int64_t mixtures = range.count - dense_layers;
+
+    RankParameters rank;
+    rank.dense = range.count * every_layer;
+    rank.dense += dense_layers * on_rank(mlp_parameters(model, model.ffn));
+    if (mixtures > 0) {
+        const Split expert = mlp_parameters(model, expert_width(model));
+        rank.dense +=
+            mixtures * (model.hidden * model.experts + model.shared_experts * on_rank(expert));
+        rank.experts = divide_up(mixtures * model.experts * on_rank(expert), ep);
+    }
+    const std::int64_t words = divide_up(model.vocabulary * model.hidden, tp);
+    if (range.embedding) rank.dense += words + model.positions * model.hidden;
+    if (range.head) {
+        rank.dense += final_norm_parameters(model);
+        if (model.untied_head || !range.embedding) rank.dense += words;
+    }
+    return rank;
 }
 
 ForwardFlops forward_flops(const ModelShape& model, std::int64_t sequences, std::int64_t tokens) {
     const double all_tokens = static_cast<double>(sequences) * static_cast<double>(tokens);
     const auto h = static_cast<double>(model.hidden);
-    const auto experts = static_cast<double>(model.experts);
-    const auto active = model.experts > 0 ? static_cast<double>(model.top_k) : 1.0;
+    const auto layers = static_cast<double>(model.layers);
+    const auto mixtures = static_cast<double>(mixture_layers(model));
+    const auto weights = [](const ModelShape& shape) {
+        ModelShape plain = shape;
+        plain.biases = plain.qkv_bias = false;
+        return plain;
+    }(model);
+    const auto matrices = static_cast<double>(sum(attention_parameters(weights, model.kv_heads)));
+    const auto mlp = static_cast<double>(sum(mlp_parameters(weights, model.ffn)));
+    const auto expert = static_cast<double>(sum(mlp_parameters(weights, expert_width(model))));
+    const auto active = static_cast<double>(model.top_k + model.shared_experts);
+
     ForwardFlops flops;
-    flops.attention =
-        2 * all_tokens * (static_cast<double>(attention_weights(model)) + h * experts) +
-        4 * all_tokens * static_cast<double>(tokens) * h;
-    flops.mlp = 2 * all_tokens * active * static_cast<double>(mlp_weights(model));
+    const double router = h * static_cast<double>(model.experts) * (mixtures / layers);
+    flops.attention = 2 * all_tokens * (matrices + router) +
+                      2 * all_tokens * static_cast<double>(tokens) *
+                          static_cast<double>(model.heads * score_width(model));
+    const double met = (layers - mixtures) / layers * mlp + mixtures / layers * active * expert;
+    flops.mlp = 2 * all_tokens * met;
     flops.head = 2 * all_tokens * h * static_cast<double>(model.vocabulary);
     return flops;
-}
-
-const std::vector<ModelShape>& model_presets() {
-    static const std::vector<ModelShape> kPresets = make_presets();
-    return kPresets;
-}
-
-const ModelShape& find_model(const std::string& name) {
-    std::string known;
-    for (const ModelShape& model : model_presets()) {
-        if (model.name == name) return model;
-        known += (known.empty() ? "" : ", ") + model.name;
-    }
-    throw ConfigError("unknown model \"" + name + "\": known are " + known);
 }
 
 }  // namespace sluice

@@ -5,11 +5,13 @@
 #include <cmath>
 
 #include "workloads/collective/collectives.h"
-#include "workloads/training/pipeline.h"
+#include "workloads/training/schedule.h"
 
 namespace sluice {
 
 namespace {
+
+bool is_forward(const PipelineSlot& slot) { return slot.kind == SlotKind::forward; }
 
 /// Builds one iteration, a stage at a time, each stage in its schedule's order.
 class TrainingBuilder {
@@ -29,9 +31,9 @@ class TrainingBuilder {
 
     JobGraph build() {
         for (std::uint32_t stage = 0; stage < config_.pp; ++stage) {
-            const std::vector<PipelineSlot> order =
-                one_forward_one_backward(config_.pp, stage, config_.micro_batches);
-            for (const PipelineSlot& slot : order) add_slot(stage, slot);
+            const PipelineShape shape = {PipelineSchedule::one_f_one_b, config_.pp,
+                                         config_.micro_batches};
+            for (const PipelineSlot& slot : pipeline_slots(shape, stage)) add_slot(stage, slot);
         }
         for (std::uint32_t stage = 0; stage + 1 < config_.pp; ++stage) add_boundary(stage);
         for (std::uint32_t stage = 0; stage < config_.pp; ++stage) add_update(stage);
@@ -45,7 +47,7 @@ class TrainingBuilder {
     }
 
     std::size_t slot_index(RankId rank, const PipelineSlot& slot) const {
-        return (std::size_t{rank} * 2 + (slot.forward ? 0 : 1)) * config_.micro_batches +
+        return (std::size_t{rank} * 2 + (is_forward(slot) ? 0 : 1)) * config_.micro_batches +
                slot.micro_batch;
     }
 
@@ -59,12 +61,12 @@ class TrainingBuilder {
             add_mixture_slot(stage, slot);
             return;
         }
-        const Label label = compute_label(slot.forward ? "forward" : "backward", slot);
+        const Label label = compute_label(is_forward(slot) ? "forward" : "backward", slot);
         for (std::uint32_t i = 0; i < stage_ranks_; ++i) {
             const RankId rank = stage * stage_ranks_ + i;
             const std::size_t at = slot_index(rank, slot);
-            first_[at] = last_[at] =
-                graph_.add_compute(rank, slot.forward ? costs_.forward : costs_.backward, label);
+            first_[at] = last_[at] = graph_.add_compute(
+                rank, is_forward(slot) ? costs_.forward : costs_.backward, label);
         }
     }
 
@@ -72,14 +74,14 @@ class TrainingBuilder {
     /// combine; backward the reverse, so it ends with attention.
     void add_mixture_slot(std::uint32_t stage, const PipelineSlot& slot) {
         const std::int64_t layers = config_.model.layers / config_.pp;
-        const Tick total = slot.forward ? costs_.forward : costs_.backward;
+        const Tick total = is_forward(slot) ? costs_.forward : costs_.backward;
         std::vector<OpId> done(stage_ranks_, kNone);
         for (std::int64_t i = 0; i < layers; ++i) {
-            const std::int64_t layer = slot.forward ? i : layers - 1 - i;
+            const std::int64_t layer = is_forward(slot) ? i : layers - 1 - i;
             const std::string where = " layer" + std::to_string(stage * layers + layer);
             const Tick time = total / layers + (i < total % layers ? 1 : 0);
             const Tick attention = std::llround(static_cast<double>(time) * costs_.attention_share);
-            if (slot.forward) {
+            if (is_forward(slot)) {
                 add_part(stage, slot, "attention" + where, attention, done);
                 exchange(stage, slot, "dispatch" + where, done);
                 add_part(stage, slot, "experts" + where, time - attention, done);
@@ -174,8 +176,8 @@ class TrainingBuilder {
                     const RankId next = rank_of(stage + 1, dp, tp);
                     const std::string group =
                         "dp" + std::to_string(dp) + ".tp" + std::to_string(tp);
-                    add_transfer(here, next, {true, k}, "activation", group);
-                    add_transfer(next, here, {false, k}, "gradient", group);
+                    add_transfer(here, next, {SlotKind::forward, false, 0, k}, "activation", group);
+                    add_transfer(next, here, {SlotKind::backward, false, 0, k}, "gradient", group);
                 }
             }
         }
@@ -200,8 +202,8 @@ class TrainingBuilder {
         const bool experts = costs_.expert_parameters > 0 && config_.dp > replicas;
         std::vector<OpId> done(stage_ranks_);
         for (std::uint32_t i = 0; i < stage_ranks_; ++i) {
-            done[i] =
-                last_[slot_index(stage * stage_ranks_ + i, {false, config_.micro_batches - 1})];
+            done[i] = last_[slot_index(stage * stage_ranks_ + i,
+                                       {SlotKind::backward, false, 0, config_.micro_batches - 1})];
         }
         reduce(stage, "", 1, costs_.dense_parameters, true, done);
         if (experts) reduce(stage, "expert ", replicas, costs_.expert_parameters, true, done);

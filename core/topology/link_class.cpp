@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/topology/link_class.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace sluice {
+
+namespace {
+
+/// Sorts classes: kind first, then the tiers at both ends, the lower first. A class that a host
+/// reaches comes before the unattached ones, whose tiers are 0.
+struct Key {
+    LinkKind kind = LinkKind::fabric;
+    std::uint32_t low = 0;
+    std::uint32_t high = 0;
+
+    bool attached() const { return kind != LinkKind::fabric || low > 0; }
+    bool operator<(const Key& other) const {
+        if (kind != other.kind) return kind < other.kind;
+        if (attached() != other.attached()) return attached();
+        return std::pair{low, high} < std::pair{other.low, other.high};
+    }
+};
+
+Key key_of(const Topology& topology, const std::vector<std::uint32_t>& tiers, const Link& link) {
+    if (topology.kind(link.a) == NodeKind::nvswitch ||
+        topology.kind(link.b) == NodeKind::nvswitch) {
+        return {LinkKind::nvlink, 0, 0};
+    }
+    if (topology.is_host(link.a) || topology.is_host(link.b)) {
+        return {LinkKind::nic, 0, 0};
+    }
+    const auto [low, high] = std::minmax(tiers[link.a], tiers[link.b]);
+    return {LinkKind::fabric, low, high};
+}
+
+std::string tier_name(std::uint32_t tier) {
+    constexpr const char* kNames[] = {"", "leaf", "spine", "core"};
+    return tier <= 3 ? kNames[tier] : "tier" + std::to_string(tier);
+}
+
+std::string name_of(const Key& key) {
+    if (key.kind == LinkKind::nvlink) return "nvlink";
+    if (key.kind == LinkKind::nic) return "nic";
+    if (!key.attached()) return "unattached";
+    return tier_name(key.low) + "-" + tier_name(key.high);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> switch_tiers(const Topology& topology) {
+    std::vector<std::uint32_t> tiers(topology.node_count(), 0);
+    std::vector<NodeId> frontier;
+    for (const Link& link : topology.links()) {
+        for (const auto& [host, other] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
+            if (topology.is_host(host) && topology.kind(other) == NodeKind::ethernet &&
+                tiers[other] == 0) {
+                tiers[other] = 1;
+                frontier.push_back(other);
+            }
+        }
+    }
+    for (std::uint32_t tier = 2; !frontier.empty(); ++tier) {
+        std::vector<NodeId> next;
+        for (const NodeId node : frontier) {
+            const PortId first = topology.first_port(node);
+            for (PortId port = first; port < first + topology.port_count(node); ++port) {
+                const NodeId other = topology.neighbor(port);
+                if (topology.kind(other) == NodeKind::ethernet && tiers[other] == 0) {
+                    tiers[other] = tier;
+                    next.push_back(other);
+                }
+            }
+        }
+        frontier = std::move(next);
+    }
+    return tiers;
+}
+
+LinkClasses::LinkClasses(const Topology& topology) {
+    const std::vector<std::uint32_t> tiers = switch_tiers(topology);
+    std::map<Key, std::size_t> links;
+    for (const Link& link : topology.links()) ++links[key_of(topology, tiers, link)];
+    std::map<Key, std::uint32_t> index;
+    for (const auto& [key, count] : links) {
+        index.emplace(key, static_cast<std::uint32_t>(classes_.size()));
+        classes_.push_back({name_of(key), key.kind, count});
+    }
+    of_link_.reserve(topology.links().size());
+    for (const Link& link : topology.links()) {
+        of_link_.push_back(index.at(key_of(topology, tiers, link)));
+    }
+}
+
+std::vector<std::int64_t> LinkClasses::sum_by_class(
+    const Topology& topology, const std::vector<std::int64_t>& by_port) const {
+    std::vector<std::int64_t> sums(classes_.size(), 0);
+    for (PortId port = 0; port < by_port.size(); ++port) {
+        sums[of_link_[topology.link_of(port)]] += by_port[port];
+    }
+    return sums;
+}
+
+}  // namespace sluice

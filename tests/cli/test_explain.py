@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run says about why it took so long, and what of the scenario did not matter."""
+import json
+import unittest
+
+from support import CliTest
+
+JOB = """\
+name = "job"
+[topology]
+type = "rail-optimized"
+gpus = 32
+gpus_per_server = 8
+[workload]
+type = "training"
+model = "gpt-6.7b"
+tp = 8
+pp = 2
+micro_batches = 4
+"""
+
+
+class Explain(CliTest):
+    def summary(self, folder="runs/job"):
+        return json.loads((self.folder / folder / "summary.json").read_text())
+
+    def test_shares_add_up_to_the_completion_time(self):
+        self.write("job.toml", JOB)
+        text = self.succeed("run", "job.toml", "--mode", "flow").stdout
+        job = self.summary()["jobs"][0]
+        self.assertAlmostEqual(sum(job["critical_path_s"].values()), job["jct_s"], places=11)
+        means = sum(share["mean"] for share in job["rank_time_s"].values())
+        self.assertAlmostEqual(means, job["jct_s"], places=10)
+        self.assertIn("DP over nic", job["critical_path_s"])
+        self.assertIn("bound by", text)
+        self.assertNotIn("warning", text)
+
+    def test_bytes_by_link_class(self):
+        self.write("job.toml", JOB)
+        self.succeed("run", "job.toml", "--mode", "flow")
+        classes = {c["name"]: c for c in self.summary()["link_classes"]}
+        sent = self.summary()["bytes"]
+        # Every flow leaves by a host's cable and arrives by one; headers and ACKs come on top.
+        self.assertGreater(classes["nic"]["bytes"], 2 * sent)
+        self.assertLess(classes["nic"]["bytes"], 2.5 * sent)
+        self.assertLessEqual(classes["nic"]["most_utilization"], 1)
+
+    def test_keys_without_effect(self):
+        self.write("job.toml", JOB + """
+[phases]
+theta = 0.05
+[congestion]
+law = "hpcc"
+[congestion.timely]
+beta = 0.8
+[network.ecn]
+kmin = "1MB"
+kmax = "2MB"
+""")
+        text = self.succeed("run", "job.toml", "--set", "workload.model=gpt-6.7b", "--set",
+                            "workload.micro_batches=1", "--set", "workload.sequence=64", "--set",
+                            "workload.gradient_bytes=1", "--mode", "flow").stdout
+        keys = {line.split(":")[0] for line in self.summary()["keys_without_effect"]}
+        self.assertEqual(keys, {"phases.theta", "congestion.law", "congestion.timely.beta",
+                                "network.ecn.kmin", "network.ecn.kmax"})
+        self.assertIn("no effect", text)
+        self.write("ring.toml", "[topology]\ntype = \"star\"\nhosts = 3\n[workload]\n"
+                   "type = \"ring-all-reduce\"\nsize = \"10KB\"\n[phases]\neps_q = \"1KB\"\n"
+                   "[congestion.hpcc]\nmax_stage = 5\n")
+        self.succeed("run", "ring.toml", "--mode", "hybrid")
+        self.assertEqual([line.split(":")[0] for line in
+                          self.summary("runs/ring")["keys_without_effect"]], ["phases.eps_q"])
+
+    def test_a_job_that_never_uses_the_network_is_told_so(self):
+        self.write("job.toml", JOB)
+        text = self.succeed("run", "job.toml", "--mode", "flow", "--set", "topology.gpus=8", "--set",
+                            "workload.pp=1").stdout
+        self.assertIn("no traffic crosses a NIC", text)
+        self.assertEqual(len(self.summary()["warnings"]), 2)
+
+    def test_a_job_cut_off_names_what_is_blocked(self):
+        self.write("cut.toml", "[topology]\ntype = \"star\"\nhosts = 3\n[workload]\n"
+                   "type = \"ring-all-reduce\"\nsize = \"10MB\"\n[[link_event]]\nat = \"10us\"\n"
+                   "link = 1\n")
+        result = self.sluice("run", "cut.toml")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("operations undone", result.stderr)
+        self.assertIn("waits for", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

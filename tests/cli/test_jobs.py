@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several jobs on one fabric, as a user types it."""
+import csv
+import json
+import unittest
+
+from support import CliTest
+
+TWO = """\
+name = "two"
+[topology]
+type = "rail-optimized"
+gpus = 32
+[[workload]]
+type = "ring-all-reduce"
+name = "left"
+ranks = 16
+size = "1MB"
+[[workload]]
+type = "ring-all-reduce"
+name = "right"
+ranks = 16
+size = "1MB"
+start = "50us"
+"""
+
+
+class Jobs(CliTest):
+    def summary(self, name):
+        return json.loads((self.folder / "runs" / name / "summary.json").read_text())
+
+    def rows(self, name, file):
+        with open(self.folder / "runs" / name / file, newline="") as text:
+            return list(csv.DictReader(text))
+
+    def test_each_job_has_its_own_results(self):
+        self.write("two.toml", TWO)
+        result = self.succeed("run", "two.toml", "--mode", "flow")
+        self.assertIn("left", result.stdout)
+        left, right = self.summary("two")["jobs"]
+        self.assertEqual((left["name"], right["name"]), ("left", "right"))
+        self.assertEqual((left["ranks"], left["start_s"], right["start_s"]), (16, 0, 50e-6))
+        # Servers of their own and rings inside them and across: alike, so equally long.
+        self.assertAlmostEqual(left["jct_s"], right["jct_s"], delta=0.2 * left["jct_s"])
+        self.assertAlmostEqual(
+            self.summary("two")["jct_s"],
+            max(left["jct_s"], 50e-6 + right["jct_s"]), places=12)
+        jobs = {row["job"] for row in self.rows("two", "collectives.csv")}
+        self.assertEqual(jobs, {"left", "right"})
+        flows = self.rows("two", "flows.csv")
+        self.assertEqual({row["label"] for row in flows}, {"left.dp", "right.dp"})
+        for row in flows:
+            mine = range(16) if row["label"] == "left.dp" else range(16, 32)
+            self.assertIn(int(row["src"]), mine)
+            self.assertIn(int(row["dst"]), mine)
+
+    def test_packet_and_hybrid_without_skips_agree(self):
+        self.write("two.toml", TWO)
+        self.succeed("run", "two.toml", "--set", "workload.0.placement=random", "--out", "p")
+        self.succeed("run", "two.toml", "--set", "workload.0.placement=random", "--out", "h",
+                     "--mode", "hybrid", "--no-skip")
+        packet = (self.folder / "p/flows.csv").read_text()
+        self.assertEqual(packet, (self.folder / "h/flows.csv").read_text())
+        self.assertGreater(len(packet.splitlines()), 900)
+
+    def test_placements(self):
+        self.write("two.toml", TWO)
+        self.succeed("run", "two.toml", "--mode", "flow", "--set", "workload.0.placement=spread",
+                     "--set", "workload.0.name=a b")
+        # Servers 0 and 2 of 4.
+        hosts = {int(row["src"]) for row in self.rows("two", "flows.csv")
+                 if row["label"] == "a b.dp"}
+        self.assertEqual(hosts, {*range(8), *range(16, 24)})
+        self.succeed("run", "two.toml", "--mode", "flow", "--set", "workload.0.placement=listed",
+                     "--set", "workload.0.hosts=[31, 2, 9]", "--set", "workload.0.ranks=0")
+        pairs = {(int(row["src"]), int(row["dst"])) for row in self.rows("two", "flows.csv")
+                 if row["label"] == "left.dp"}
+        self.assertEqual(pairs, {(31, 2), (2, 9), (9, 31)})
+
+    def test_mistakes(self):
+        self.write("two.toml", TWO)
+        self.refuse("run", "two.toml", "--set", "workload.1.ranks=17",
+                    says=["two.toml:", "wants 17 hosts, 16 of 32 are free"])
+        self.refuse("run", "two.toml", "--set", "workload.1.placement=sprad",
+                    says=["packed, spread, random, listed"])
+        self.refuse("run", "two.toml", "--set", "workload.1.placement=listed",
+                    says="needs the key hosts")
+        self.refuse("run", "two.toml", "--set", "workload.1.hosts=[1]", says="listed")
+        self.refuse("run", "two.toml", "--set", "workload.1.unit=3", says="no multiple of the unit")
+
+    def test_describe_lists_the_jobs(self):
+        self.write("two.toml", TWO)
+        text = self.succeed("describe", "two.toml").stdout
+        self.assertIn("left: 16 ranks", text)
+        self.assertIn("right: 16 ranks", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Meetings, resources, stragglers, and compute that communication slows.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/unit/error_of.h"
+#include "tests/unit/job_random.h"
+#include "tests/unit/workload_fake_engine.h"
+#include "workloads/job/job_report.h"
+#include "workloads/job/workload.h"
+
+using namespace sluice;
+
+namespace {
+
+constexpr Tick kLatency = kMicrosecond;
+
+Label label(JobGraph& graph, const char* name, OpClass cls) {
+    return {graph.intern(name), cls, kNone};
+}
+
+/// Runs on the fake engine: a flow of n bytes is received n x 80 ps + 1 us after its start.
+Workload run(JobGraph graph) {
+    const RankId ranks = graph.rank_count();
+    Workload work = make_workload(std::move(graph), fake::hosts(ranks));
+    fake::Engine(*work.application, work.flows, ranks).run();
+    return work;
+}
+
+}  // namespace
+
+TEST_CASE("unit.job_execution.a_meeting_ends_together_after_the_last_start") {
+    JobGraph graph(3);
+    const Label tp = label(graph, "all-reduce", OpClass::tp);
+    std::vector<OpId> before;
+    for (RankId r = 0; r < 3; ++r) {
+        before.push_back(graph.add_compute(r, (5 + 3 * r) * kMicrosecond,
+                                           label(graph, "gemm", OpClass::compute)));
+    }
+    const OpId first = graph.add_meet({2, 0, 1}, 20 * kMicrosecond, tp);
+    graph.add_dependency(first, before[2]);
+    graph.add_dependency(first + 1, before[0]);
+    graph.add_dependency(first + 2, before[1]);
+    graph.finish();
+    graph.check_signals(kLatency);
+    const Workload work = run(std::move(graph));
+    // Starts at 5, 8 and 11 us: all end at 11 + 20.
+    CHECK(work.application->start(first + 1) == 5 * kMicrosecond);
+    for (OpId part = first; part < first + 3; ++part) {
+        CHECK(work.application->end(part) == 31 * kMicrosecond);
+    }
+    CHECK(work.application->complete());
+}
+
+TEST_CASE("unit.job_execution.a_meeting_quicker_than_two_lookaheads_is_refused") {
+    JobGraph graph(2);
+    graph.add_meet({0, 1}, 3 * kMicrosecond, label(graph, "x", OpClass::tp));
+    graph.finish();
+    graph.check_signals(1500 * kNanosecond);
+    CHECK(error_of([&] { graph.check_signals(1501 * kNanosecond); }).find("at least 3002ns") !=
+          std::string::npos);
+}
+
+TEST_CASE("unit.job_execution.a_cycle_through_a_meeting_is_found") {
+    // Rank 1's part waits for a message that rank 0 sends after the meeting.
+    JobGraph graph(2);
+    const Label tp = label(graph, "m", OpClass::tp);
+    const OpId first = graph.add_meet({0, 1}, kMillisecond, tp);
+    const JobGraph::Pair message = graph.add_message(0, 1, 10, tp);
+    graph.add_dependency(message.from, first);
+    graph.add_dependency(first + 1, message.to);
+    const std::string error = error_of([&] { graph.finish(); });
+    CHECK(error.find("wait for each other in a cycle") != std::string::npos);
+    CHECK(error.find("rank 0 meet") != std::string::npos);
+    CHECK(error.find("rank 1 recv") != std::string::npos);
+}
+
+TEST_CASE("unit.job_execution.a_resource_serves_what_was_added_first") {
+    JobGraph graph(1);
+    const Label other = label(graph, "t", OpClass::other);
+    // All but the last are ready at 0: 3 us each on one resource, in order of addition; the second
+    // resource is free at once.
+    const OpId a = graph.add_task(0, 0, 3 * kMicrosecond, other);
+    const OpId b = graph.add_task(0, 0, 3 * kMicrosecond, other);
+    const OpId c = graph.add_task(0, 0, 3 * kMicrosecond, other);
+    const OpId d = graph.add_task(0, 1, kMicrosecond, other);
+    graph.add_dependency(a, d);  // ready at 1 us, when b holds the resource: before c
+    graph.finish();
+    const Workload work = run(std::move(graph));
+    CHECK(work.application->start(d) == 0);
+    CHECK(work.application->start(b) == 0);
+    CHECK(work.application->start(a) == 3 * kMicrosecond);
+    CHECK(work.application->start(c) == 6 * kMicrosecond);
+    CHECK(work.application->last_end() == 9 * kMicrosecond);
+}
+
+TEST_CASE("unit.job_execution.what_lies_between_acquire_and_release_holds_the_resource") {
+    JobGraph graph(2);
+    const Label other = label(graph, "t", OpClass::other);
+    const OpId take = graph.add_acquire(0, 5, other);
+    const JobGraph::Pair message = graph.add_message(0, 1, 1000, other);
+    const OpId free = graph.add_release(0, 5, other);
+    const OpId next = graph.add_task(0, 5, kMicrosecond, other);
+    graph.add_dependency(message.from, take);
+    graph.add_dependency(free, message.from);
+    graph.finish();
+    const Workload work = run(std::move(graph));
+    // 1000 bytes: 80 ns + 1 us there, 1 us for the acknowledgement.
+    CHECK(work.application->start(next) == 2080 * kNanosecond);
+}
+
+TEST_CASE("unit.job_execution.an_acquire_without_release_blocks_and_is_reported") {
+    JobGraph graph(1);
+    const Label other = label(graph, "t", OpClass::other);
+    graph.add_acquire(0, 0, label(graph, "keeper", OpClass::other));
+    const OpId next = graph.add_task(0, 0, kMicrosecond, other);
+    graph.finish();
+    const Workload work = run(std::move(graph));
+    CHECK(!work.application->complete());
+    const auto blocked = unfinished(*work.application);
+    REQUIRE(blocked.size() == 1);
+    CHECK(blocked[0].op == next);
+    CHECK(blocked[0].text.find("waits for resource 0, held by rank 0 acquire \"keeper\"") !=
+          std::string::npos);
+}
+
+TEST_CASE("unit.job_execution.a_missing_part_of_a_meeting_is_reported") {
+    JobGraph graph(2);
+    const Label tp = label(graph, "reduce", OpClass::tp);
+    const JobGraph::Pair lost = graph.add_message(0, 1, 10, tp);
+    const OpId first = graph.add_meet({0, 1}, kMillisecond, tp);
+    graph.add_dependency(first + 1, lost.to);
+    graph.finish();
+    Workload work = make_workload(std::move(graph), fake::hosts(2));
+    fake::Engine engine(*work.application, work.flows, 2);
+    engine.lost.insert(0);
+    engine.run();
+    std::string all;
+    for (const BlockedOperation& blocked : unfinished(*work.application)) {
+        all += blocked.text + "\n";
+    }
+    CHECK(all.find("rank 0 meet \"reduce\" (operation 2) waits for rank 1 meet \"reduce\"") !=
+          std::string::npos);
+}
+
+TEST_CASE("unit.job_execution.communication_slows_compute_by_the_stated_factor") {
+    // 10 us of compute; a send of 1000 B is in progress from 0 to 2.08 us (last ACK). Slowed by
+    // one half, 2.08 us do 2.08 / 1.5 of work; the rest runs at full speed.
+    JobGraph graph(2);
+    graph.set_overlap_slowdown(500'000);
+    const OpId gemm =
+        graph.add_compute(0, 10 * kMicrosecond, label(graph, "gemm", OpClass::compute));
+    graph.add_message(0, 1, 1000, label(graph, "pp", OpClass::pp));
+    graph.finish();
+    const Workload work = run(std::move(graph));
+    const Tick busy = 2080 * kNanosecond;
+    const Tick done = busy * 2 / 3;  // rounded down: work is never done early
+    CHECK(work.application->end(gemm) == busy + 10 * kMicrosecond - done);
+    CHECK(work.application->complete());
+}
+
+TEST_CASE("unit.job_execution.a_straggler_computes_longer") {
+    JobGraph graph(2);
+    const OpId fast = graph.add_compute(0, kMicrosecond, label(graph, "x", OpClass::compute));
+    const OpId slow = graph.add_compute(1, kMicrosecond, label(graph, "x", OpClass::compute));
+    const OpId wait = graph.add_delay(1, kMicrosecond, label(graph, "w", OpClass::tp));
+    graph.scale_compute(1, 1.25);
+    graph.finish();
+    const Workload work = run(std::move(graph));
+    CHECK(work.application->end(fast) == kMicrosecond);
+    CHECK(work.application->end(slow) == 1250 * kNanosecond);
+    CHECK(work.application->end(wait) == kMicrosecond);
+}
+
+TEST_CASE("unit.job_execution.windows_and_threads_give_the_same_times") {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        CAPTURE(seed);
+        const RankId ranks = 2 + static_cast<RankId>(seed % 5);
+        const auto times = [&](int driver) {
+            Workload work = make_workload(random_job(ranks, seed), fake::hosts(ranks));
+            fake::Engine engine(*work.application, work.flows, ranks);
+            if (driver == 0) engine.run();
+            if (driver > 0) engine.run_windows(driver == 2);
+            CHECK(work.application->complete());
+            std::vector<Tick> all;
+            for (OpId op = 0; op < work.application->graph().op_count(); ++op) {
+                all.push_back(work.application->start(op));
+                all.push_back(work.application->end(op));
+            }
+            return all;
+        };
+        const std::vector<Tick> expected = times(0);
+        CHECK(times(1) == expected);
+        CHECK(times(2) == expected);
+    }
+}
