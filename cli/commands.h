@@ -23,6 +23,10 @@ struct Command {
     std::function<int()> run;
 };
 
+/// `sluice astra` and `sluice chakra`: Chakra traces (cli/astra.cpp, cli/chakra.cpp).
+Command add_astra_command(CLI::App& program);
+Command add_chakra_command(CLI::App& program);
+
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitWorkLeft = 3;       ///< at rest with flows or operations unfinished

@@ -33,25 +33,6 @@ std::string find_input(const HpccConfig& config, const std::string& key, const s
     return beside.string();
 }
 
-/// The links as ns-3 has them: delays in whole nanoseconds, and the global error rate on links
-/// without one of their own.
-Topology with_ns3_links(const Topology& topology, double error_rate) {
-    Topology result;
-    for (NodeId node = 0; node < topology.node_count(); ++node) {
-        result.add_node(topology.kind(node));
-    }
-    for (Link link : topology.links()) {
-        link.delay -= link.delay % kNanosecond;
-        link.loss = link.loss > 0 ? link.loss : error_rate;
-        result.add_link(link);
-    }
-    result.finish();
-    result.name = topology.name;
-    result.gpus_per_server = topology.gpus_per_server;
-    result.gpu_type = topology.gpu_type;
-    return result;
-}
-
 std::vector<NodeId> traced_nodes(const HpccConfig& config, const Topology& topology,
                                  std::vector<std::string>& notes) {
     if (config.trace_file.empty()) {

@@ -222,6 +222,23 @@ NetworkConfig hpcc_network(const HpccConfig& config, const Topology& topology, s
     return network;
 }
 
+Topology with_ns3_links(const Topology& topology, double error_rate) {
+    Topology result;
+    for (NodeId node = 0; node < topology.node_count(); ++node) {
+        result.add_node(topology.kind(node));
+    }
+    for (Link link : topology.links()) {
+        link.delay -= link.delay % kNanosecond;
+        link.loss = link.loss > 0 ? link.loss : error_rate;
+        result.add_link(link);
+    }
+    result.finish();
+    result.name = topology.name;
+    result.gpus_per_server = topology.gpus_per_server;
+    result.gpu_type = topology.gpu_type;
+    return result;
+}
+
 std::vector<LinkEvent> hpcc_link_events(const HpccConfig& config, const Topology& topology) {
     std::vector<LinkEvent> events;
     const HpccConfig::LinkDown& down = config.link_down;

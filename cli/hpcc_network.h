@@ -17,6 +17,10 @@ namespace sluice {
 NetworkConfig hpcc_network(const HpccConfig& config, const Topology& topology, std::uint64_t seed,
                            std::vector<std::string>& notes);
 
+/// The links as ns-3 has them: delays in whole nanoseconds, and the global error rate on links
+/// without one of their own.
+Topology with_ns3_links(const Topology& topology, double error_rate);
+
 /// LINK_DOWN as events (every cable between the two nodes), empty if there is none.
 std::vector<LinkEvent> hpcc_link_events(const HpccConfig& config, const Topology& topology);
 

@@ -8,6 +8,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -122,6 +123,11 @@ int run(int argc, char** argv) {
         ->type_name("FILE");
     topo_app->allow_extras();
 
+    const std::vector<sluice::Command> commands = {
+        sluice::add_astra_command(app),
+        sluice::add_chakra_command(app),
+    };
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {
@@ -129,6 +135,9 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return complain(sluice::kExitBadInput,
                         std::string(error.what()) + " (sluice --help shows what is allowed)");
+    }
+    for (const sluice::Command& command : commands) {
+        if (command.app->parsed()) return command.run();
     }
     if (describe_app->parsed()) return sluice::describe_command(options.scenario, options.sets);
     if (topo_app->parsed()) {

@@ -65,6 +65,7 @@ namespace {
 MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                       const std::string& type) {
     if (is_collective(type)) return read_collective(section, scenario, site, type);
+    if (type == "chakra") return read_chakra_workload(section, scenario, site);
     return read_training(section, scenario, site);
 }
 
@@ -77,7 +78,8 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
-        "training", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather", "all-to-all"};
+        "training", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather", "all-to-all",
+        "chakra"};
     static const std::vector<std::string> kPlain = {"flows", "poisson", "permutation", "incast",
                                                     "ring"};
     std::vector<std::string> types = kJobs;

@@ -53,6 +53,8 @@ MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, c
                              const std::string& type);
 MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
                           const std::string& type);
+MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenario,
+                                  const JobSite& site);
 MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario);
 
 }  // namespace sluice

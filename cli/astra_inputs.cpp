@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/astra_inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/core.h>
+
+#include "cli/hpcc_config.h"
+#include "cli/hpcc_network.h"
+#include "core/error.h"
+#include "core/step/lookahead.h"
+#include "core/topology/topology_io.h"
+
+namespace sluice {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void require(const std::string& value, const char* option, const char* what) {
+    if (value.empty()) {
+        throw ConfigError(fmt::format("astra: --{} is missing: {}", option, what));
+    }
+}
+
+bool parse_flag(const std::string& text, const char* option) {
+    if (text == "true" || text == "1" || text == "on") return true;
+    if (text == "false" || text == "0" || text == "off") return false;
+    throw ConfigError(
+        fmt::format("astra: --{} is \"{}\": true or false is needed", option, text));
+}
+
+bool is_yaml(const std::string& path) {
+    const std::string ending = fs::path(path).extension().string();
+    return ending == ".yml" || ending == ".yaml" || ending == ".json";
+}
+
+/// TOPOLOGY_FILE: as it stands, from the config's folder, or by its name beside the config:
+/// ASTRA-sim's own configs name it relative to where its ns-3 is built.
+std::string find_topology(const HpccConfig& config) {
+    const std::string& name = config.topology_file;
+    if (name.empty()) {
+        throw ConfigError(config.path, 0, "TOPOLOGY_FILE is missing: it names the topology");
+    }
+    const fs::path folder = fs::path(config.path).parent_path();
+    std::error_code error;
+    for (const fs::path& candidate :
+         {fs::path(name), folder / name, folder / fs::path(name).filename()}) {
+        if (fs::is_regular_file(candidate, error)) return candidate.string();
+    }
+    config.fail("TOPOLOGY_FILE", "no such file: " + name + ", nor from the folder of the config");
+}
+
+Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
+    const HpccConfig config = read_hpcc_config(options.network);
+    Experiment experiment;
+    experiment.name = "astra";
+    experiment.topology =
+        with_ns3_links(read_topology(find_topology(config)), config.error_rate);
+    std::vector<std::string> notes = config.notes;
+    experiment.network = hpcc_network(config, experiment.topology,
+                                      static_cast<std::uint64_t>(config.random_seed), notes);
+    // ns-3's order of ties and its nanoseconds exist packet by packet only.
+    if (options.mode != "packet") experiment.network.arithmetic = Arithmetic::exact;
+    experiment.link_events = hpcc_link_events(config, experiment.topology);
+    constexpr double kLongest = 8'000'000;  // SimAI and ASTRA-sim write 4e13 s: never
+    if (config.given("SIMULATOR_STOP_TIME") && config.stop_s < kLongest) {
+        experiment.stop = static_cast<Tick>(config.stop_s * static_cast<double>(kSecond));
+    }
+    report.read(config.path, fmt::format("{} keys; {} hosts", config.lines.size(),
+                                         experiment.topology.host_count()));
+    for (const std::string& note : notes) report.skipped(config.path, note);
+    return experiment;
+}
+
+flowlevel::AnalyticalConfig analytical_config(const AstraOptions& options, ImportReport& report) {
+    flowlevel::AnalyticalConfig config;
+    if (options.backend != "congestion-aware" && options.backend != "congestion-unaware") {
+        throw ConfigError("astra: --network-backend is \"" + options.backend +
+                          "\": congestion-aware or congestion-unaware is needed");
+    }
+    config.congestion_aware = options.backend == "congestion-aware";
+    for (const chakra::NetworkDimension& dimension :
+         chakra::read_network(options.network, report)) {
+        config.dimensions.push_back({static_cast<flowlevel::DimensionKind>(dimension.kind),
+                                     dimension.npus, dimension.bandwidth, dimension.latency});
+    }
+    return config;
+}
+
+void check_logical(const AstraOptions& options, const std::vector<std::uint32_t>& dims,
+                   AstraInputs& inputs, ImportReport& report) {
+    std::uint64_t npus = 1;
+    for (const std::uint32_t dim : dims) npus *= dim;
+    const std::uint64_t hosts = inputs.experiment->topology.host_count();
+    if (npus > hosts) {
+        report.misfit(options.logical, fmt::format("has {} NPUs; the topology has {} hosts", npus,
+                                                   hosts));
+    }
+}
+
+}  // namespace
+
+unsigned reading_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+void refuse_misfits(const ImportReport& report) {
+    const std::size_t count = report.count(ImportNote::Kind::misfit);
+    for (const ImportNote& note : report.notes()) {
+        if (note.kind != ImportNote::Kind::misfit) continue;
+        throw ConfigError(note.where + ": " + note.text +
+                          (count > 1 ? fmt::format(" (and {} more; --check lists them)", count - 1)
+                                     : std::string()));
+    }
+}
+
+AstraInputs read_astra_inputs(const AstraOptions& options, ImportReport& report) {
+    require(options.workload, "workload-configuration", "the prefix of the traces PREFIX.0.et, ...");
+    require(options.system, "system-configuration", "ASTRA-sim's system.json");
+    require(options.network, "network-configuration", "network.yml or an ns-3 config.txt");
+    AstraInputs inputs;
+    inputs.system = chakra::read_system(options.system, report);
+    chakra::ExpansionOptions& expansion = inputs.job.expansion;
+    if (is_yaml(options.network)) {
+        inputs.analytical = analytical_config(options, report);
+        for (const flowlevel::AnalyticalDimension& dimension : inputs.analytical->dimensions) {
+            expansion.dims.push_back(dimension.npus);
+        }
+        if (!options.logical.empty() && options.logical.find("empty") == std::string::npos &&
+            chakra::read_logical_dims(options.logical, report) != expansion.dims) {
+            report.misfit(options.logical, "differs from npus_count of " + options.network);
+        }
+    } else {
+        require(options.logical, "logical-topology-configuration",
+                "{\"logical-dims\": [\"8\"]}, NPUs per dimension, goes with an ns-3 config");
+        inputs.experiment = read_ns3(options, report);
+        expansion.dims = chakra::read_logical_dims(options.logical, report);
+        check_logical(options, expansion.dims, inputs, report);
+        inputs.job.signal_delay = step::network_lookahead(inputs.experiment->topology,
+                                                          inputs.experiment->network);
+    }
+    if (!options.remote_memory.empty()) {
+        inputs.job.memory = chakra::read_remote_memory(options.remote_memory, report);
+    }
+    if (!options.comm_group.empty()) {
+        inputs.job.groups = chakra::read_comm_groups(options.comm_group, report);
+    }
+    expansion.queues_per_dim = static_cast<std::uint32_t>(options.queues_per_dim);
+    expansion.injection_scale = options.injection_scale;
+    expansion.rendezvous = parse_flag(options.rendezvous, "rendezvous-protocol");
+    inputs.job.compute_scale = options.compute_scale;
+    inputs.job.comm_scale = options.comm_scale;
+    inputs.traces = chakra::read_traces(chakra::find_traces(options.workload), reading_threads(),
+                                        report);
+    return inputs;
+}
+
+}  // namespace sluice
