@@ -2,8 +2,9 @@
 /// [workload] type = "training": one iteration of a model on all hosts.
 #include <fmt/core.h>
 
+#include "cli/data_folders.h"
 #include "cli/workload_part.h"
-#include "core/error.h"
+#include "workloads/model/model_file.h"
 #include "workloads/training/training.h"
 
 namespace sluice {
@@ -16,45 +17,7 @@ std::uint32_t degree(ConfigSection& section, const char* key, std::uint32_t fall
     return static_cast<std::uint32_t>(section.integer(key, fallback, 1, 16'777'216));
 }
 
-ModelShape read_model_table(ConfigSection section) {
-    ModelShape model;
-    model.name = section.text("name", "custom");
-    model.layers = section.integer("layers", std::nullopt, 1, kMany);
-    model.hidden = section.integer("hidden", std::nullopt, 1, kMany);
-    model.heads = section.integer("heads", std::nullopt, 1, kMany);
-    model.kv_heads = section.integer("kv_heads", model.heads, 1, kMany);
-    model.ffn = section.integer("ffn", 4 * model.hidden, 1, kMany);
-    model.gated = section.flag("gated", false);
-    model.experts = section.integer("experts", 0, 0, kMany);
-    model.top_k = section.integer("top_k", model.experts > 0 ? 2 : 0, 0, kMany);
-    model.vocabulary = section.integer("vocabulary", 50257, 1, kMany);
-    model.positions = section.integer("positions", 0, 0, kMany);
-    model.untied_head = section.flag("untied_head", false);
-    model.qkv_bias = section.flag("qkv_bias", false);
-    section.finish();
-    return model;
-}
-
-ModelShape read_model(ConfigSection& section) {
-    const ConfigValue* value = section.raw("model");
-    if (value != nullptr && value->kind == ConfigValue::Kind::table) {
-        return read_model_table(section.table("model"));
-    }
-    std::vector<std::string> names;
-    for (const ModelShape& preset : model_presets()) names.push_back(preset.name);
-    return find_model(names[section.choice_index("model", "", names)]);
-}
-
-const Gpu& read_gpu(ConfigSection& section) {
-    const std::string name = section.text("gpu", "A100");
-    try {
-        return find_gpu(name);
-    } catch (const ConfigError& error) {
-        section.fail("gpu", error.what());
-    }
-}
-
-void read_compute(ConfigSection& section, TrainingConfig& config) {
+void read_compute(ConfigSection& section, const Scenario& scenario, TrainingConfig& config) {
     if (section.has("forward_time")) {
         config.forward_time = section.time("forward_time", std::nullopt);
     }
@@ -62,12 +25,13 @@ void read_compute(ConfigSection& section, TrainingConfig& config) {
         config.backward_time = section.time("backward_time", std::nullopt);
     }
     config.optimizer_time = section.time("optimizer_time", config.optimizer_time);
-    const Gpu& gpu = read_gpu(section);
+    const Gpu gpu = read_gpu(section, "gpu", "A100", data_folders("gpus"),
+                             [&](const std::string& file) { return scenario.resolve(file); });
     config.peak_flops = section.number("peak_flops", gpu.peak_flops, 1e6, 1e21);
-    config.efficiency = section.number("efficiency", config.efficiency, 1e-6, 1);
+    config.efficiency = section.number("efficiency", gpu.efficiency, 1e-6, 1);
     const Rate nvlink = section.rate("nvlink_bandwidth", Rate{8 * gpu.nvlink_bytes_per_second});
     config.nvlink_bytes_per_second = nvlink.bits_per_second / 8;
-    config.nvlink_latency = section.time("nvlink_latency", config.nvlink_latency);
+    config.nvlink_latency = section.time("nvlink_latency", gpu.nvlink_latency);
 }
 
 }  // namespace
@@ -75,7 +39,8 @@ void read_compute(ConfigSection& section, TrainingConfig& config) {
 MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, const JobSite& site) {
     const Topology& topology = scenario.topology;
     TrainingConfig config;
-    config.model = read_model(section);
+    config.model = read_model(section, "model", data_folders("models"),
+                              [&](const std::string& file) { return scenario.resolve(file); });
     config.tp = degree(section, "tp", config.tp);
     config.pp = degree(section, "pp", config.pp);
     const std::uint64_t replica = std::uint64_t{config.tp} * config.pp;
@@ -88,7 +53,7 @@ MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, con
     config.activation_bytes = section.integer("activation_bytes", config.activation_bytes, 1, 16);
     config.gradient_bytes = section.integer("gradient_bytes", config.gradient_bytes, 1, 16);
     config.parameter_bytes = section.integer("parameter_bytes", config.parameter_bytes, 1, 16);
-    read_compute(section, config);
+    read_compute(section, scenario, config);
     config.all_to_all_window = static_cast<std::uint32_t>(
         section.integer("all_to_all_window", config.all_to_all_window, 0, kMany));
     return [config, &topology, site] {

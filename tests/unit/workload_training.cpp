@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "tests/unit/model_support.h"
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/job/job_report.h"
 #include "workloads/training/training.h"
@@ -15,7 +16,7 @@ namespace {
 
 TrainingConfig gpt13b_on_128() {
     TrainingConfig config;
-    config.model = find_model("gpt-13b");
+    config.model = preset("gpt-13b");
     config.tp = 8;
     config.dp = 4;
     config.pp = 4;
@@ -26,7 +27,7 @@ TrainingConfig gpt13b_on_128() {
 /// One GPU per stage or replica, compute only: nothing inside servers, given durations.
 TrainingConfig bare(std::uint32_t dp, std::uint32_t pp, std::uint32_t micro_batches) {
     TrainingConfig config;
-    config.model = find_model("gpt-13b");
+    config.model = preset("gpt-13b");
     config.dp = dp;
     config.pp = pp;
     config.micro_batches = micro_batches;
@@ -188,7 +189,7 @@ TEST_CASE("unit.training.compute_time_formula") {
 TEST_CASE("unit.training.expert_groups_of_128_gpus") {
     // ep 8 over dp 4: 4 replicas x 2 tensor ranks, so at most 2 of 8 share a server of 8.
     TrainingConfig config = gpt13b_on_128();
-    config.model = find_model("moe-8x13b");
+    config.model = preset("moe-8x13b");
     config.ep = 8;
     const std::vector<std::vector<RankId>> groups = expert_groups(config);
     CHECK(groups.size() == 4);
@@ -206,7 +207,7 @@ TEST_CASE("unit.training.moe_8x13b_on_128_gpus") {
     // Per stage 10 layers x 4 exchanges x 4 micro-batches over 32 ranks x 7 peers; one peer of 7
     // is in the same server and analytic. A part is 2 x 2048 x 5120 x 2 / 8 / 8 = 655,360 B.
     TrainingConfig config = gpt13b_on_128();
-    config.model = find_model("moe-8x13b");
+    config.model = preset("moe-8x13b");
     config.ep = 8;
     const JobGraph graph = training_graph(config, 128, 8);
     const std::map<OpClass, Totals> totals = totals_of(graph);
@@ -234,7 +235,7 @@ TEST_CASE("unit.training.mixture_computes_the_same_time_as_one_block") {
     // Exchanges cost nothing but NVLink's latency in one server: ep 2 = dp 2, both GPUs together.
     // Per rank: m (tF + tB) of compute, and 4 exchanges of 1 us per layer and micro-batch.
     TrainingConfig config = bare(2, 1, 2);
-    config.model = find_model("moe-8x13b");
+    config.model = preset("moe-8x13b");
     config.ep = 2;
     config.nvlink_bytes_per_second = 0;
     config.nvlink_latency = kMicrosecond;
@@ -258,7 +259,7 @@ TEST_CASE("unit.training.moe_32x22b_reduces_experts_over_dp_by_ep") {
     // Wormhole's largest, 1024 GPUs TP8-EP8-DP16-PP8, one micro-batch here: dense rings of 16,
     // expert rings of 16 / 8 = 2: per rank 2 x 15 + 2 x 1 flows.
     TrainingConfig config;
-    config.model = find_model("moe-32x22b");
+    config.model = preset("moe-32x22b");
     config.tp = 8;
     config.ep = 8;
     config.dp = 16;
@@ -287,7 +288,7 @@ TEST_CASE("unit.training.table_1_configurations_build") {
                            Row{"gpt-175b", 1024, 1, 16, 8}}) {
         CAPTURE(row.model);
         TrainingConfig config;
-        config.model = find_model(row.model);
+        config.model = preset(row.model);
         config.tp = 8;
         config.ep = row.ep;
         config.dp = row.dp;
@@ -322,7 +323,7 @@ TEST_CASE("unit.training.refuses_groups_that_do_not_fit") {
     bad.ep = 2;
     CHECK(mentions(error_of(bad), "has no experts"));
     bad = good;
-    bad.model = find_model("moe-8x13b");
+    bad.model = preset("moe-8x13b");
     bad.ep = 3;
     CHECK(mentions(error_of(bad), "experts 8 is not divisible by ep 3"));
     bad.ep = 8;

@@ -5,9 +5,10 @@
 /// part is kept.
 /// AICB's use of it, which the functions follow: a layer's attention takes the averages of
 /// layernorm and of all parts named atten*, backward as long as forward, the flash kernel twice
-/// with recomputation; its MLP those of layernorm2 and of all parts named mlp*; the gradients'
-/// forward part is param_time's minimum and the backward part its average. Where attention or MLP
-/// is written as a column- and a row-parallel part, each has half.
+/// with recomputation; its MLP those of layernorm2 and of all parts named mlp*. Each of forward,
+/// input-gradient and weight-gradient takes this time; a column- and a row-parallel part have half
+/// each. The embedding's weight gradient takes param_time's average, the optimizer's step its
+/// minimum and its average together.
 /// Errors: ConfigError "file:line: ...".
 #pragma once
 
@@ -43,11 +44,13 @@ class AiobProfile {
     Tick embedding() const;
     Tick final_norm() const;
     Tick head() const;
-    Tick gradient_forward() const;
-    Tick gradient_backward() const;
+    Tick embedding_gradient() const;
+    Tick optimizer() const;
 
   private:
-    Tick average(const char* name) const;
+    Tick needed(const char* name, Tick Part::*time, const char* time_name) const;
+    /// Averages of `norm` and of all parts with `start` in their name.
+    Tick sum(std::string_view start, const char* norm, bool recompute) const;
 
     std::string source_;
     std::vector<Part> parts_;

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/config/scenario_section.h"
 #include "core/units.h"
 #include "workloads/model/intra_node.h"
 
@@ -44,6 +46,10 @@ Gpu parse_gpu(const std::string& text, const std::string& source);
 Gpu load_gpu(const std::string& path);
 /// `name` is the path of a file, or NAME of a NAME.toml in the first of `folders` that has one.
 Gpu find_gpu(const std::string& name, const std::vector<std::string>& folders);
+/// The value of `key` in `section`, a name or a path (through `resolve`); `fallback` if missing.
+Gpu read_gpu(ConfigSection& section, const std::string& key, const std::string& fallback,
+             const std::vector<std::string>& folders,
+             const std::function<std::string(const std::string&)>& resolve);
 /// Names of all GPU types in `folders`, sorted, each once.
 std::vector<std::string> gpu_names(const std::vector<std::string>& folders);
 

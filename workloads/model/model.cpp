@@ -109,12 +109,12 @@ void check_attention(const ModelShape& model) {
     const std::int64_t most = mla.kv_rank > 0 ? kWidest : 0;
     const std::int64_t least = mla.kv_rank > 0 ? 1 : 0;
     check_range(model, "q_lora_rank", mla.query_rank, 0, most);
-    check_range(model, "nope_head_dim", mla.nope_width, least, most);
-    check_range(model, "rope_head_dim", mla.rope_width, 0, most);
-    check_range(model, "value_head_dim", mla.value_width, least, most);
-    check_range(model, "heads x (nope_head_dim + rope_head_dim)",
+    check_range(model, "qk_nope_head_dim", mla.nope_width, least, most);
+    check_range(model, "qk_rope_head_dim", mla.rope_width, 0, most);
+    check_range(model, "v_head_dim", mla.value_width, least, most);
+    check_range(model, "heads x (qk_nope_head_dim + qk_rope_head_dim)",
                 model.heads * (mla.nope_width + mla.rope_width), 0, kWidest);
-    check_range(model, "heads x value_head_dim", model.heads * mla.value_width, 0, kWidest);
+    check_range(model, "heads x v_head_dim", model.heads * mla.value_width, 0, kWidest);
     if (mla.kv_rank == 0 && model.head_dim == 0) {
         check_divides(model, "hidden", model.hidden, "heads", model.heads);
     }
@@ -149,6 +149,10 @@ void check_model(const ModelShape& model) {
     check_range(model, "positions", model.positions, 0, 100'000'000);
     check_range(model, "sequence", model.sequence, 1, 100'000'000);
     check_experts(model);
+    constexpr std::int64_t kMostParameters = 1'000'000'000'000'000;
+    if (count_parameters(model).total() > kMostParameters) {
+        throw ConfigError("model \"" + model.name + "\" has more than 10^15 parameters");
+    }
 }
 
 bool is_mixture_layer(const ModelShape& model, std::int64_t layer) {

@@ -122,7 +122,7 @@ struct RankParameters {
 /// Megatron's split: matrices and embeddings are cut in `tp` parts; norms, routers, the
 /// down-projections of latent attention and the biases of row-parallel matrices are whole on each.
 /// Experts are cut in `tp` parts and spread over `ep` replicas. A head that is tied to an embedding
-/// on another stage is a copy, V h / tp. Divisions round up.
+/// on another stage is a copy, V h / tp. Divisions round up. `tp` is at most the number of heads.
 RankParameters rank_parameters(const ModelShape& model, const LayerRange& range, std::int64_t tp,
                                std::int64_t ep);
 
