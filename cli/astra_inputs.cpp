@@ -71,7 +71,11 @@ Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
     }
     report.read(config.path, fmt::format("{} keys; {} hosts", config.lines.size(),
                                          experiment.topology.host_count()));
-    for (const std::string& note : notes) report.skipped(config.path, note);
+    for (const std::string& note : notes) {
+        const std::string place = config.path + ": ";
+        const bool placed = note.rfind(place, 0) == 0;
+        report.skipped(config.path, placed ? note.substr(place.size()) : note);
+    }
     return experiment;
 }
 

@@ -148,6 +148,7 @@ int generate(const ChakraOptions& options) {
                            chakra::Attribute::int64("comm_size", size.count)};
         for (int rank = 0; rank < options.ranks; ++rank) {
             chakra::EtWriter writer(fmt::format("{}.{}.et", options.output, rank), {});
+            node.id = static_cast<std::uint64_t>(rank);
             writer.write(node);
             writer.close();
         }

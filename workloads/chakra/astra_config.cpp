@@ -275,8 +275,8 @@ AstraSystem read_system(const std::string& path, ImportReport& report) {
         in.fail("model-shared-bus",
                 "is 1: the LogGP model of the memory bus is not simulated here; 0 is allowed");
     }
-    in.finish({"scheduling-policy", "local-reduction-delay", "L", "o", "g", "G", "boost-mode",
-               "trace-enabled", "track-local-mem", "local-mem-trace-filename"});
+    in.find("boost-mode");  // ASTRA-sim itself ignores it
+    in.finish({"local-reduction-delay", "L", "o", "g", "G", "trace-enabled", "track-local-mem", "local-mem-trace-filename"});
     report.read(path, "system configuration");
     return system;
 }
