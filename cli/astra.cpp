@@ -55,7 +55,8 @@ void print_rank(RankId rank, const chakra::RankStatistics& of, bool roofline) {
 
 class AstraRun {
   public:
-    AstraRun(const AstraOptions& options, AstraInputs inputs, std::unique_ptr<chakra::ChakraJob> job)
+    AstraRun(const AstraOptions& options, AstraInputs inputs,
+             std::unique_ptr<chakra::ChakraJob> job)
         : options_(options), inputs_(std::move(inputs)), job_(std::move(job)) {
         std::vector<NodeId> hosts(inputs_.traces.size());
         if (inputs_.experiment) {
@@ -153,11 +154,13 @@ int check(const AstraOptions& options) {
     ImportReport report;
     try {
         const AstraInputs inputs = read_astra_inputs(options, report);
-        const auto job = chakra::build_job(inputs.traces, inputs.system, inputs.job, report);
+        const bool whole = !inputs.traces.empty() && !inputs.job.expansion.dims.empty();
+        const auto job =
+            whole ? chakra::build_job(inputs.traces, inputs.system, inputs.job, report) : nullptr;
         if (job) {
-            report.read(options.workload, fmt::format("{} operations, {} messages",
-                                                      job->graph.op_count(),
-                                                      job->graph.messages().size()));
+            report.read(options.workload,
+                        fmt::format("{} operations, {} messages", job->graph.op_count(),
+                                    job->graph.messages().size()));
         }
     } catch (const ConfigError& error) {
         report.misfit("astra", error.what());
@@ -182,8 +185,8 @@ int astra_command(const AstraOptions& options) {
 
 Command add_astra_command(CLI::App& program) {
     auto options = std::make_shared<AstraOptions>();
-    CLI::App* app = program.add_subcommand(
-        "astra", "Run Chakra traces as ASTRA-sim does, by its own options");
+    CLI::App* app =
+        program.add_subcommand("astra", "Run Chakra traces as ASTRA-sim does, by its own options");
     app->add_option("--workload-configuration", options->workload,
                     "Prefix of the traces PREFIX.0.et, PREFIX.1.et, ..., or their folder")
         ->type_name("PREFIX");

@@ -28,8 +28,7 @@ void require(const std::string& value, const char* option, const char* what) {
 bool parse_flag(const std::string& text, const char* option) {
     if (text == "true" || text == "1" || text == "on") return true;
     if (text == "false" || text == "0" || text == "off") return false;
-    throw ConfigError(
-        fmt::format("astra: --{} is \"{}\": true or false is needed", option, text));
+    throw ConfigError(fmt::format("astra: --{} is \"{}\": true or false is needed", option, text));
 }
 
 bool is_yaml(const std::string& path) {
@@ -57,8 +56,7 @@ Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
     const HpccConfig config = read_hpcc_config(options.network);
     Experiment experiment;
     experiment.name = "astra";
-    experiment.topology =
-        with_ns3_links(read_topology(find_topology(config)), config.error_rate);
+    experiment.topology = with_ns3_links(read_topology(find_topology(config)), config.error_rate);
     std::vector<std::string> notes = config.notes;
     experiment.network = hpcc_network(config, experiment.topology,
                                       static_cast<std::uint64_t>(config.random_seed), notes);
@@ -100,8 +98,8 @@ void check_logical(const AstraOptions& options, const std::vector<std::uint32_t>
     for (const std::uint32_t dim : dims) npus *= dim;
     const std::uint64_t hosts = inputs.experiment->topology.host_count();
     if (npus > hosts) {
-        report.misfit(options.logical, fmt::format("has {} NPUs; the topology has {} hosts", npus,
-                                                   hosts));
+        report.misfit(options.logical,
+                      fmt::format("has {} NPUs; the topology has {} hosts", npus, hosts));
     }
 }
 
@@ -119,45 +117,100 @@ void refuse_misfits(const ImportReport& report) {
     }
 }
 
-AstraInputs read_astra_inputs(const AstraOptions& options, ImportReport& report) {
-    require(options.workload, "workload-configuration", "the prefix of the traces PREFIX.0.et, ...");
-    require(options.system, "system-configuration", "ASTRA-sim's system.json");
-    require(options.network, "network-configuration", "network.yml or an ns-3 config.txt");
-    AstraInputs inputs;
-    inputs.system = chakra::read_system(options.system, report);
-    chakra::ExpansionOptions& expansion = inputs.job.expansion;
-    if (is_yaml(options.network)) {
-        inputs.analytical = analytical_config(options, report);
-        for (const flowlevel::AnalyticalDimension& dimension : inputs.analytical->dimensions) {
-            expansion.dims.push_back(dimension.npus);
+namespace {
+
+/// Reads one part after the other; with --check a part that cannot be read is a misfit.
+class Reading {
+  public:
+    Reading(const AstraOptions& options, ImportReport& report)
+        : options_(options), report_(report) {}
+
+    AstraInputs read() {
+        chakra::ExpansionOptions& expansion = inputs_.job.expansion;
+        expansion.queues_per_dim = static_cast<std::uint32_t>(options_.queues_per_dim);
+        expansion.injection_scale = options_.injection_scale;
+        inputs_.job.compute_scale = options_.compute_scale;
+        inputs_.job.comm_scale = options_.comm_scale;
+        attempt(
+            [&] { expansion.rendezvous = parse_flag(options_.rendezvous, "rendezvous-protocol"); });
+        attempt([&] { read_system(); });
+        attempt([&] { read_network(); });
+        attempt([&] {
+            if (options_.remote_memory.empty()) return;
+            inputs_.job.memory = chakra::read_remote_memory(options_.remote_memory, report_);
+        });
+        attempt([&] {
+            if (options_.comm_group.empty()) return;
+            inputs_.job.groups = chakra::read_comm_groups(options_.comm_group, report_);
+        });
+        attempt([&] { read_traces(); });
+        return std::move(inputs_);
+    }
+
+  private:
+    template <typename Action>
+    void attempt(const Action& action) {
+        if (!options_.check) {
+            action();
+            return;
         }
-        if (!options.logical.empty() && options.logical.find("empty") == std::string::npos &&
-            chakra::read_logical_dims(options.logical, report) != expansion.dims) {
-            report.misfit(options.logical, "differs from npus_count of " + options.network);
+        try {
+            action();
+        } catch (const ConfigError& error) {
+            const std::string text = error.what();
+            const std::size_t colon = text.find(": ");
+            if (colon == std::string::npos) {
+                report_.misfit("astra", text);
+            } else {
+                report_.misfit(text.substr(0, colon), text.substr(colon + 2));
+            }
         }
-    } else {
-        require(options.logical, "logical-topology-configuration",
+    }
+
+    void read_system() {
+        require(options_.system, "system-configuration", "ASTRA-sim's system.json");
+        inputs_.system = chakra::read_system(options_.system, report_);
+    }
+
+    void read_network() {
+        require(options_.network, "network-configuration", "network.yml or an ns-3 config.txt");
+        std::vector<std::uint32_t>& dims = inputs_.job.expansion.dims;
+        if (is_yaml(options_.network)) {
+            inputs_.analytical = analytical_config(options_, report_);
+            for (const flowlevel::AnalyticalDimension& dimension : inputs_.analytical->dimensions) {
+                dims.push_back(dimension.npus);
+            }
+            if (!options_.logical.empty() && options_.logical.find("empty") == std::string::npos &&
+                chakra::read_logical_dims(options_.logical, report_) != dims) {
+                report_.misfit(options_.logical, "differs from npus_count of " + options_.network);
+            }
+            return;
+        }
+        require(options_.logical, "logical-topology-configuration",
                 "{\"logical-dims\": [\"8\"]}, NPUs per dimension, goes with an ns-3 config");
-        inputs.experiment = read_ns3(options, report);
-        expansion.dims = chakra::read_logical_dims(options.logical, report);
-        check_logical(options, expansion.dims, inputs, report);
-        inputs.job.signal_delay = step::network_lookahead(inputs.experiment->topology,
-                                                          inputs.experiment->network);
+        inputs_.experiment = read_ns3(options_, report_);
+        dims = chakra::read_logical_dims(options_.logical, report_);
+        check_logical(options_, dims, inputs_, report_);
+        inputs_.job.signal_delay =
+            step::network_lookahead(inputs_.experiment->topology, inputs_.experiment->network);
     }
-    if (!options.remote_memory.empty()) {
-        inputs.job.memory = chakra::read_remote_memory(options.remote_memory, report);
+
+    void read_traces() {
+        require(options_.workload, "workload-configuration",
+                "the prefix of the traces PREFIX.0.et, ...");
+        inputs_.traces =
+            chakra::read_traces(chakra::find_traces(options_.workload), reading_threads(), report_);
     }
-    if (!options.comm_group.empty()) {
-        inputs.job.groups = chakra::read_comm_groups(options.comm_group, report);
-    }
-    expansion.queues_per_dim = static_cast<std::uint32_t>(options.queues_per_dim);
-    expansion.injection_scale = options.injection_scale;
-    expansion.rendezvous = parse_flag(options.rendezvous, "rendezvous-protocol");
-    inputs.job.compute_scale = options.compute_scale;
-    inputs.job.comm_scale = options.comm_scale;
-    inputs.traces = chakra::read_traces(chakra::find_traces(options.workload), reading_threads(),
-                                        report);
-    return inputs;
+
+    const AstraOptions& options_;
+    ImportReport& report_;
+    AstraInputs inputs_;
+};
+
+}  // namespace
+
+AstraInputs read_astra_inputs(const AstraOptions& options, ImportReport& report) {
+    return Reading(options, report).read();
 }
 
 }  // namespace sluice

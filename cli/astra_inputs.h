@@ -15,11 +15,11 @@
 namespace sluice {
 
 struct AstraOptions {
-    std::string workload;        ///< prefix of the traces, or their folder
-    std::string system;          ///< system.json
-    std::string network;         ///< network.yml, or an ns-3 config.txt
-    std::string remote_memory;   ///< empty: none
-    std::string logical;         ///< with an ns-3 config: logical topology
+    std::string workload;       ///< prefix of the traces, or their folder
+    std::string system;         ///< system.json
+    std::string network;        ///< network.yml, or an ns-3 config.txt
+    std::string remote_memory;  ///< empty: none
+    std::string logical;        ///< with an ns-3 config: logical topology
     std::string comm_group = "empty";
     std::string logging;         ///< taken and without effect
     std::string logging_folder;  ///< likewise
@@ -44,6 +44,8 @@ struct AstraInputs {
     std::optional<Experiment> experiment;
 };
 
+/// With options.check, what cannot be read is a misfit of the report, and the rest is read all the
+/// same.
 AstraInputs read_astra_inputs(const AstraOptions& options, ImportReport& report);
 
 /// Threads for reading traces: as many as there are processors.

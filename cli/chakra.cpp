@@ -9,9 +9,11 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/astra_inputs.h"
+#include "cli/build_experiment.h"
 #include "cli/commands.h"
 #include "core/config/quantity.h"
 #include "core/error.h"
+#include "workloads/chakra/et_export.h"
 #include "workloads/chakra/et_file.h"
 
 namespace sluice {
@@ -139,9 +141,9 @@ int generate(const ChakraOptions& options) {
         const bool whole = size.count >= 1 << 20 && size.count % (1 << 20) == 0;
         std::string lower = wanted;
         for (char& c : lower) c = static_cast<char>(std::tolower(c));
-        node.name = fmt::format("{}_{}npus_{}", lower, options.ranks,
-                                whole ? fmt::format("{}MB", size.count >> 20)
-                                      : fmt::format("{}B", size.count));
+        node.name = fmt::format(
+            "{}_{}npus_{}", lower, options.ranks,
+            whole ? fmt::format("{}MB", size.count >> 20) : fmt::format("{}B", size.count));
         node.type = NodeType::comm_coll;
         node.attributes = {chakra::Attribute::boolean("is_cpu_op", false),
                            chakra::Attribute::int64("comm_type", static_cast<std::int64_t>(type)),
@@ -159,6 +161,20 @@ int generate(const ChakraOptions& options) {
                       "gather, scatter, reduce_scatter_block or barrier is needed");
 }
 
+/// The first job of a scenario as traces.
+int write_job(const ChakraOptions& options) {
+    if (options.output.empty()) throw ConfigError("chakra export: -o PREFIX is missing");
+    Scenario scenario = load_scenario(options.input, {});
+    const BuiltExperiment built = build_experiment(scenario);
+    if (built.jobs.empty()) {
+        throw ConfigError(options.input + ": has no job, only flows with start times");
+    }
+    ImportReport report;
+    chakra::export_job(built.jobs.front().application->graph(), options.output, report);
+    fmt::print("{}", report.text());
+    return kExitDone;
+}
+
 }  // namespace
 
 Command add_chakra_command(CLI::App& program) {
@@ -166,17 +182,16 @@ Command add_chakra_command(CLI::App& program) {
     CLI::App* app = program.add_subcommand("chakra", "Look at, convert and write Chakra traces");
     app->require_subcommand(1);
     const auto add_input = [&](CLI::App* command) {
-        command
-            ->add_option("traces", options->input, "Prefix of PREFIX.0.et, ..., folder or file")
+        command->add_option("traces", options->input, "Prefix of PREFIX.0.et, ..., folder or file")
             ->required();
     };
-    CLI::App* lint_app =
-        app->add_subcommand("lint", "Say what was read, skipped and does not fit, by file and node");
+    CLI::App* lint_app = app->add_subcommand(
+        "lint", "Say what was read, skipped and does not fit, by file and node");
     add_input(lint_app);
     CLI::App* stat_app = app->add_subcommand("stat", "Count nodes, time and bytes by kind");
     add_input(stat_app);
-    CLI::App* convert_app = app->add_subcommand(
-        "convert", "Convert .et to protobuf-JSON, and either JSON form to .et");
+    CLI::App* convert_app =
+        app->add_subcommand("convert", "Convert .et to protobuf-JSON, and either JSON form to .et");
     add_input(convert_app);
     convert_app->add_option("-o,--output", options->output, "Folder")->type_name("DIR");
     CLI::App* generate_app =
@@ -186,7 +201,15 @@ Command add_chakra_command(CLI::App& program) {
     generate_app->add_option("--size", options->size, "Size, e.g. 1MiB");
     generate_app->add_option("-o,--output", options->output, "Prefix of the files")
         ->type_name("PREFIX");
+    CLI::App* export_app =
+        app->add_subcommand("export", "Write the job of a scenario as .et files");
+    export_app->add_option("scenario", options->input, "The scenario file")
+        ->type_name("SCENARIO.toml")
+        ->required();
+    export_app->add_option("-o,--output", options->output, "Prefix of the files")
+        ->type_name("PREFIX");
     return {app, [=] {
+                if (export_app->parsed()) return write_job(*options);
                 if (lint_app->parsed()) return lint(*options);
                 if (stat_app->parsed()) return stat(*options);
                 return convert_app->parsed() ? convert(*options) : generate(*options);

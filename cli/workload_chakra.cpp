@@ -61,9 +61,9 @@ MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenar
         } else {
             options.expansion.dims = {static_cast<std::uint32_t>(read.size())};
         }
-        const chakra::AstraSystem how =
-            system.empty() ? default_system(options.expansion.dims.size())
-                           : chakra::read_system(scenario.resolve(system), report);
+        const chakra::AstraSystem how = system.empty()
+                                            ? default_system(options.expansion.dims.size())
+                                            : chakra::read_system(scenario.resolve(system), report);
         if (!groups.empty()) {
             options.groups = chakra::read_comm_groups(scenario.resolve(groups), report);
         }

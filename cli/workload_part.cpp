@@ -78,8 +78,8 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
-        "training", "ring-all-reduce", "ring-reduce-scatter", "ring-all-gather", "all-to-all",
-        "chakra"};
+        "training",        "ring-all-reduce", "ring-reduce-scatter",
+        "ring-all-gather", "all-to-all",      "chakra"};
     static const std::vector<std::string> kPlain = {"flows", "poisson", "permutation", "incast",
                                                     "ring"};
     std::vector<std::string> types = kJobs;

@@ -290,8 +290,6 @@ void AnalyticalRun::run(const std::function<bool(Tick now)>& on_progress) {
 Tick AnalyticalRun::now() const { return impl_->now; }
 std::uint64_t AnalyticalRun::events() const { return impl_->done; }
 std::uint64_t AnalyticalRun::delivered() const { return impl_->delivered; }
-const std::vector<std::uint64_t>& AnalyticalRun::bytes_by_dimension() const {
-    return impl_->bytes;
-}
+const std::vector<std::uint64_t>& AnalyticalRun::bytes_by_dimension() const { return impl_->bytes; }
 
 }  // namespace sluice::flowlevel

@@ -30,13 +30,16 @@ auto accepted(Reader reader, const std::string& text, ImportReport& report) {
 
 TEST_CASE("system.json") {
     ImportReport report;
-    const AstraSystem system = accepted(read_system, "{\r\n"
-        R"("scheduling-policy": "LIFO", "endpoint-delay": 12.5, "boost-mode": 0,
+    const AstraSystem system =
+        accepted(read_system,
+                 "{\r\n"
+                 R"("scheduling-policy": "LIFO", "endpoint-delay": 12.5, "boost-mode": 0,
         "active-chunks-per-dimension": 2, "preferred-dataset-splits": 4,
         "all-reduce-implementation": ["ring", "direct7", "halvingDoubling", "doubleBinaryTree"],
         "all-gather-implementation": ["oneDirect3"], "collective-optimization": "localBWAware",
         "local-mem-bw": 1600, "roofline-enabled": 1, "peak-perf": 900,
-        "trace-enabled": 1, "colour": "blue"})", report);
+        "trace-enabled": 1, "colour": "blue"})",
+                 report);
     CHECK(system.endpoint_delay == 12.5);
     CHECK(system.active_chunks == 2);
     CHECK(system.dataset_splits == 4);
@@ -69,8 +72,8 @@ TEST_CASE("system.json: traps") {
           ":1: all-reduce-implementation is \"ring\": a list is needed, one per dimension");
     for (const char* name : {"rings", "direct0", "direct-1", "directx", "oneDirect99999999999"}) {
         CHECK(refuse("{\"all-reduce-implementation\": [\"" + std::string(name) + "\"]}")
-                  .find(":1: all-reduce-implementation names \"" + std::string(name) + "\": ring") ==
-              0);
+                  .find(":1: all-reduce-implementation names \"" + std::string(name) +
+                        "\": ring") == 0);
     }
     CHECK(refuse("{\"roofline-enabled\": 1}") ==
           ":1: roofline-enabled needs peak-perf and local-mem-bw above 0");
@@ -88,10 +91,11 @@ TEST_CASE("system.json: traps") {
 
 TEST_CASE("network.yml") {
     ImportReport report;
-    const auto dims = accepted(read_network,
-                               "topology: [ Ring, Switch ]  # two\r\nnpus_count: [ 4, 2 ]\r\n"
-                               "bandwidth: [ 50.0, 25 ]\r\nlatency: [ 500.0, 936.25 ]\r\ncolor: 1\n",
-                               report);
+    const auto dims =
+        accepted(read_network,
+                 "topology: [ Ring, Switch ]  # two\r\nnpus_count: [ 4, 2 ]\r\n"
+                 "bandwidth: [ 50.0, 25 ]\r\nlatency: [ 500.0, 936.25 ]\r\ncolor: 1\n",
+                 report);
     REQUIRE(dims.size() == 2);
     CHECK(dims[0].kind == NetworkKind::ring);
     CHECK(dims[1].kind == NetworkKind::switch_);
@@ -145,7 +149,8 @@ TEST_CASE("communicator groups") {
     CHECK(groups[1].ranks == std::vector<std::uint32_t>{1, 3});
     CHECK(read_comm_groups("an-empty-file.json", report).empty());
     const auto refuse = [](const std::string& text) { return refused(read_comm_groups, text); };
-    CHECK(refuse("{\"tp\": [0]}") == ":1: tp is not a group's id: a whole number as a text is needed");
+    CHECK(refuse("{\"tp\": [0]}") ==
+          ":1: tp is not a group's id: a whole number as a text is needed");
     CHECK(refuse("{\"0\": [0]}") == ":1: 0 stands for all ranks: number the groups from 1");
     CHECK(refuse("{\"1\": []}") == ":1: 1 needs a list of ranks");
     CHECK(refuse("{\"1\": [0, 0]}") == ":1: 1 lists rank 0 twice");

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/unit/chakra_support.h"
+#include "workloads/chakra/et_export.h"
 
 namespace sluice::chakra {
 namespace {
@@ -34,8 +35,8 @@ Tick ns(std::int64_t count) { return count * kNanosecond; }
 
 /// A message of the analytical ring between neighbours: whole nanoseconds.
 Tick hop(std::int64_t bytes) {
-    return ns(500 + static_cast<std::int64_t>(static_cast<double>(bytes) /
-                                              (50 * 1073741824.0 / 1e9)));
+    return ns(500 +
+              static_cast<std::int64_t>(static_cast<double>(bytes) / (50 * 1073741824.0 / 1e9)));
 }
 
 Tick reduction(std::int64_t bytes) {
@@ -132,8 +133,8 @@ TEST_CASE("double binary tree all-reduce over 4") {
     system.algorithms[0] = {{Algorithm::double_binary_tree, false, 0}};
     const flowlevel::AnalyticalConfig network{
         {{flowlevel::DimensionKind::fully_connected, 4, 50, 500}}, true};
-    const Outcome outcome =
-        run(same_on_all(4, {collective(0, CollectiveType::all_reduce, kMebibyte)}), system, network);
+    const Outcome outcome = run(
+        same_on_all(4, {collective(0, CollectiveType::all_reduce, kMebibyte)}), system, network);
     const Tick inner = ns(10) + reduction(kMebibyte);
     const Tick root = ns(10) + 2 * (hop(kMebibyte) + inner);
     const Tick middle = root + hop(kMebibyte) + inner;
@@ -176,8 +177,7 @@ TEST_CASE("groups: by METADATA, by comm_group file, by int32 pg_name") {
     AstraSystem system = regression_system();
     system.dataset_splits = 1;
     system.endpoint_delay = 1000;
-    const Tick expected =
-        ns(10) + 2 * (hop(kMebibyte / 2) + ns(10)) + reduction(kMebibyte / 2);
+    const Tick expected = ns(10) + 2 * (hop(kMebibyte / 2) + ns(10)) + reduction(kMebibyte / 2);
     std::vector<std::vector<Node>> ranks(4);
     JobOptions options = options_for(ring_network(4));
     SUBCASE("METADATA") {
@@ -229,8 +229,8 @@ TEST_CASE("send and recv, with and without rendezvous") {
     options.expansion.rendezvous = true;
     CHECK(run(ranks, regression_system(), ring_network(2), options).finish == eager.finish);
     // Now they are not: the receiver asks at 9 us, the message leaves a message of 8 KiB later.
-    const std::vector<std::vector<Node>> late = {
-        {message(1, true, 1, 65536)}, {compute(0, 9), message(1, false, 0, 65536, {0})}};
+    const std::vector<std::vector<Node>> late = {{message(1, true, 1, 65536)},
+                                                 {compute(0, 9), message(1, false, 0, 65536, {0})}};
     CHECK(run(late, regression_system(), ring_network(2), options).finish ==
           std::vector<Tick>(2, 9 * kMicrosecond + hop(8192) + hop(65536)));
 }
@@ -293,8 +293,7 @@ TEST_CASE("remote memory: none, each rank's own, shared") {
 TEST_CASE("collectives that are not simulated take their duration") {
     Node broadcast = collective(0, CollectiveType::broadcast, 100);
     broadcast.duration_us = 3;
-    const Outcome outcome =
-        run(same_on_all(2, {broadcast}), regression_system(), ring_network(2));
+    const Outcome outcome = run(same_on_all(2, {broadcast}), regression_system(), ring_network(2));
     check_all(outcome, 2, 3 * kMicrosecond);
     CHECK(outcome.report.count(ImportNote::Kind::skipped) == 2);
 }
@@ -316,10 +315,10 @@ TEST_CASE("scales: of computation, bytes and endpoint delays") {
     options.expansion.injection_scale = 3;
     AstraSystem system = regression_system();
     system.dataset_splits = 1;
-    check_all(run(same_on_all(2, {compute(0, 2),
-                                  collective(1, CollectiveType::all_gather, 32768, {0})}),
-                  system, ring_network(2), options),
-              2, 5 * kMicrosecond + ns(30) + hop(65536) + ns(30));
+    check_all(
+        run(same_on_all(2, {compute(0, 2), collective(1, CollectiveType::all_gather, 32768, {0})}),
+            system, ring_network(2), options),
+        2, 5 * kMicrosecond + ns(30) + hop(65536) + ns(30));
 }
 
 TEST_CASE("a collective's own traces") {
@@ -346,6 +345,39 @@ TEST_CASE("a collective's own traces") {
                     ConfigError);
 }
 
+TEST_CASE("a job written as traces runs as it did, where nothing communicates twice at a time") {
+    // Rank 0 computes 2.5 us (3 in Chakra) and sends; rank 1 receives and computes 4 us.
+    JobGraph graph(2);
+    const OpId first =
+        graph.add_compute(0, 2500 * kNanosecond, {graph.intern("a"), OpClass::compute});
+    const JobGraph::Pair pair = graph.add_message(0, 1, 65536, {graph.intern("m"), OpClass::pp});
+    const OpId join = graph.add_delay(1, 0, {});
+    const OpId second = graph.add_compute(1, 4 * kMicrosecond, {});
+    graph.add_dependency(pair.from, first);
+    graph.add_dependency(join, pair.to);
+    graph.add_dependency(second, join);
+    graph.finish();
+    const test::TestFolder folder;
+    ImportReport notes;
+    export_job(graph, folder.file("t"), notes);
+    CHECK(notes.count(ImportNote::Kind::skipped) == 1);
+    ImportReport report;
+    const std::vector<Trace> traces = read_traces(find_traces(folder.file("t")), 1, report);
+    CHECK(report.count(ImportNote::Kind::misfit) == 0);
+    const AstraSystem system = regression_system();
+    const auto network = ring_network(2);
+    const auto job = build_job(traces, system, options_for(network), report);
+    REQUIRE(job != nullptr);
+    const std::vector<FlowSpec> flows = job->graph.flows({0, 1});
+    JobApplication application(job->graph, {0, 1});
+    flowlevel::AnalyticalRun(network, flows, application).run();
+    CHECK(application.last_end() == 3 * kMicrosecond + hop(65536) + 4 * kMicrosecond);
+    JobGraph signals(2);
+    signals.add_signal(0, 1, kMicrosecond, {});
+    signals.finish();
+    CHECK_THROWS_AS(export_job(signals, folder.file("s"), notes), ConfigError);
+}
+
 TEST_CASE("what does not fit together is said, by file and node") {
     const auto misfit = [](const std::vector<std::vector<Node>>& ranks) {
         const Outcome outcome = run(ranks, regression_system(), ring_network(2));
@@ -353,8 +385,7 @@ TEST_CASE("what does not fit together is said, by file and node") {
         return outcome.first_misfit;
     };
     const Node reduce = collective(3, CollectiveType::all_reduce, 64);
-    CHECK(misfit({{reduce}}) ==
-          "t.0.et: there are traces of 1 ranks; the dimensions have 2 NPUs");
+    CHECK(misfit({{reduce}}) == "t.0.et: there are traces of 1 ranks; the dimensions have 2 NPUs");
     CHECK(misfit({{reduce}, {}}) ==
           "t.0.et:node 3: has no partner on rank 1, which has 0 collectives of the world, not 1");
     CHECK(misfit({{reduce}, {collective(4, CollectiveType::all_gather, 64)}})
@@ -398,10 +429,11 @@ TEST_CASE("algorithms that cannot serve a group are refused") {
 
 TEST_CASE("collectives of every kind and algorithm come to their end, whatever the sizes") {
     // No figures: nothing hangs, nobody is left waiting, in three dimensions with shared queues.
-    const flowlevel::AnalyticalConfig network{{{flowlevel::DimensionKind::ring, 2, 50, 500},
-                                               {flowlevel::DimensionKind::switch_, 4, 25, 700},
-                                               {flowlevel::DimensionKind::fully_connected, 2, 9, 3}},
-                                              true};
+    const flowlevel::AnalyticalConfig network{
+        {{flowlevel::DimensionKind::ring, 2, 50, 500},
+         {flowlevel::DimensionKind::switch_, 4, 25, 700},
+         {flowlevel::DimensionKind::fully_connected, 2, 9, 3}},
+        true};
     for (const auto algorithm : {Algorithm::ring, Algorithm::direct, Algorithm::halving_doubling,
                                  Algorithm::double_binary_tree}) {
         for (const bool flat : {false, true}) {
@@ -417,8 +449,9 @@ TEST_CASE("collectives of every kind and algorithm come to their end, whatever t
                 options.expansion.queues_per_dim = queues;
                 std::vector<Node> nodes;
                 const bool halving = algorithm == Algorithm::halving_doubling;
-                for (const auto type : {CollectiveType::all_reduce, CollectiveType::all_gather,
-                                        CollectiveType::reduce_scatter, CollectiveType::all_to_all}) {
+                for (const auto type :
+                     {CollectiveType::all_reduce, CollectiveType::all_gather,
+                      CollectiveType::reduce_scatter, CollectiveType::all_to_all}) {
                     if (halving && type == CollectiveType::all_to_all) continue;
                     for (const std::int64_t bytes : {0, 1, 17, 100'000}) {
                         nodes.push_back(collective(nodes.size(), type, bytes));

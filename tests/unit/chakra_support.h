@@ -3,11 +3,11 @@
 /// on an analytical network.
 #pragma once
 
-#include <unistd.h>
-
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,10 +22,10 @@ namespace sluice::chakra::test {
 class TestFolder {
   public:
     TestFolder() {
-        static int count = 0;
-        path_ = std::filesystem::temp_directory_path() /
-                ("sluice-chakra-" + std::to_string(getpid()) + "-" + std::to_string(count++));
-        std::filesystem::create_directories(path_);
+        std::string name =
+            (std::filesystem::temp_directory_path() / "sluice-chakra-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+        path_ = name;
     }
     ~TestFolder() {
         std::error_code error;
@@ -70,8 +70,7 @@ inline Node collective(std::uint64_t id, CollectiveType type, std::int64_t bytes
 
 inline Node message(std::uint64_t id, bool send, int peer, std::int64_t bytes,
                     std::vector<std::uint64_t> deps = {}, int tag = 0) {
-    Node result =
-        node(id, send ? NodeType::comm_send : NodeType::comm_recv, std::move(deps));
+    Node result = node(id, send ? NodeType::comm_send : NodeType::comm_recv, std::move(deps));
     result.attributes = {Attribute::int32(send ? "comm_dst" : "comm_src", peer),
                          Attribute::int32("comm_tag", tag), Attribute::int64("comm_size", bytes)};
     return result;

@@ -70,8 +70,7 @@ TEST_CASE("dangling dependencies, cycles and duplicates are found, by node") {
     CHECK(read({compute(1, 1, {2})}).misfits ==
           std::vector<std::string>{"node 1: depends on node 2, which is not in the file"});
     CHECK(read({compute(4, 1, {4})}).misfits ==
-          std::vector<std::string>{
-              "node 4: waits for itself: node 4 -> 4; 1 nodes can never run"});
+          std::vector<std::string>{"node 4: waits for itself: node 4 -> 4; 1 nodes can never run"});
     CHECK(read({compute(1, 1, {3}), compute(2, 1, {1}), compute(3, 1, {2}), compute(4, 1, {3}),
                 compute(5, 1)})
               .misfits == std::vector<std::string>{"node 1: waits for itself: node 1 -> 3 -> 2 -> "
@@ -107,8 +106,8 @@ TEST_CASE("attributes of any integer kind, and what is none") {
 
 TEST_CASE("groups of METADATA nodes") {
     Node node = test::node(0, NodeType::metadata);
-    node.inputs = IoInfo{R"(['[{"pg_name": "0", "ranks": []}, {"pg_name": "7", "ranks": [1, 3]}]'])",
-                         "", ""};
+    node.inputs =
+        IoInfo{R"(['[{"pg_name": "0", "ranks": []}, {"pg_name": "7", "ranks": [1, 3]}]'])", "", ""};
     const Read in = read({node});
     REQUIRE(in.trace.groups().size() == 2);
     CHECK(in.trace.groups()[1].name == "7");
@@ -134,9 +133,9 @@ TEST_CASE("finding the files of a job") {
           std::string::npos);
     std::filesystem::remove(folder.file("t.10.et"));
     folder.write("t.1.json", "[]");
-    CHECK(find_traces(folder.file("t")) ==
-          std::vector<std::string>{folder.file("t.0.et"), folder.file("t.1.et"),
-                                   folder.file("t.2.et.gz")});
+    CHECK(find_traces(folder.file("t")) == std::vector<std::string>{folder.file("t.0.et"),
+                                                                    folder.file("t.1.et"),
+                                                                    folder.file("t.2.et.gz")});
     CHECK(find_traces(folder.file("")).size() == 3);
     folder.write("other.0.et", "");
     CHECK(found("").find("holds traces of several jobs") != std::string::npos);
@@ -156,8 +155,9 @@ TEST_CASE("the number of threads changes nothing") {
     CHECK(one.count(ImportNote::Kind::misfit) == 20);
     folder.write("t.7.et", "");
     folder.write("t.13.et", "");
-    CHECK(error_of([&] { read_traces(find_traces(folder.file("t")), 4, four); })
-              .find("t.7.et: is empty") != std::string::npos);
+    CHECK(error_of([&] {
+              read_traces(find_traces(folder.file("t")), 4, four);
+          }).find("t.7.et: is empty") != std::string::npos);
 }
 
 }  // namespace sluice::chakra

@@ -54,9 +54,12 @@ Node full_node() {
     node.duration_us = 1ULL << 40;
     node.inputs = IoInfo{"[1]", "[[2]]", "['x']"};
     node.outputs = IoInfo{};
-    node.attributes = {Attribute::boolean("is_cpu_op", false), Attribute::int32("comm_tag", -5),
-                       Attribute::int64("comm_size", -1),      Attribute::uint64("u", UINT64_MAX),
-                       Attribute::real("r", 0.5),              Attribute::text("pg_name", "3"),
+    node.attributes = {Attribute::boolean("is_cpu_op", false),
+                       Attribute::int32("comm_tag", -5),
+                       Attribute::int64("comm_size", -1),
+                       Attribute::uint64("u", UINT64_MAX),
+                       Attribute::real("r", 0.5),
+                       Attribute::text("pg_name", "3"),
                        Attribute::booleans("dims", {true, false, true})};
     node.attributes.back().doc = "doc";
     return node;
@@ -102,10 +105,10 @@ TEST_CASE("a node is what it was after writing and reading, byte for byte") {
 
 TEST_CASE("every kind of attribute holds the same integer") {
     const AttributeKind kinds[] = {
-        AttributeKind::f64,      AttributeKind::f32,     AttributeKind::int32,
-        AttributeKind::int64,    AttributeKind::uint32,  AttributeKind::uint64,
-        AttributeKind::sint32,   AttributeKind::sint64,  AttributeKind::fixed32,
-        AttributeKind::fixed64,  AttributeKind::sfixed32, AttributeKind::sfixed64,
+        AttributeKind::f64,     AttributeKind::f32,      AttributeKind::int32,
+        AttributeKind::int64,   AttributeKind::uint32,   AttributeKind::uint64,
+        AttributeKind::sint32,  AttributeKind::sint64,   AttributeKind::fixed32,
+        AttributeKind::fixed64, AttributeKind::sfixed32, AttributeKind::sfixed64,
         AttributeKind::text};
     for (const AttributeKind kind : kinds) {
         for (const bool list : {false, true}) {
@@ -189,9 +192,10 @@ TEST_CASE("files that are no traces are refused in one line") {
     damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 0x55);
     CHECK(file(damaged).find("FILE") == 0);
     CHECK(file(good.substr(0, good.size() - 1)).find("FILE:message 2: claims ") == 0);
-    CHECK(file("\xff\xff\xff\xff\xff\xff\xff\xff\x7f") ==
-          "FILE:message 1: claims 9223372036854775807 bytes; at most 268435456 are allowed: is this "
-          "a Chakra .et file?");
+    CHECK(
+        file("\xff\xff\xff\xff\xff\xff\xff\xff\x7f") ==
+        "FILE:message 1: claims 9223372036854775807 bytes; at most 268435456 are allowed: is this "
+        "a Chakra .et file?");
     CHECK(file("\xff\xff\xff\x7f").find("FILE:message 1: claims 268435455 bytes, the file ends") ==
           0);
     CHECK(file("\xff") == "FILE:message 1: its length cannot be read: it ends within a number");
@@ -208,7 +212,8 @@ TEST_CASE("JSON: protobuf's own form of nodes, CRLF, gzip") {
         "  \"durationMicros\": \"12\", \"dataDeps\": [\"1\", 2], \"ctrl_deps\": [0],\r\n"
         "  \"attr\": [{\"name\": \"is_cpu_op\", \"boolVal\": false},\r\n"
         "            {\"name\": \"num_ops\", \"int64Val\": \"99\"},\r\n"
-        "            {\"name\": \"involved_dim\", \"boolList\": {\"values\": [true, false]}}]}]\r\n";
+        "            {\"name\": \"involved_dim\", \"boolList\": {\"values\": [true, "
+        "false]}}]}]\r\n";
     folder.write("a.json", text);
     folder.write("b.json.gz", gzipped(text, folder));
     for (const char* name : {"a.json", "b.json.gz"}) {
@@ -264,8 +269,8 @@ TEST_CASE("JSON written is JSON read") {
 
 TEST_CASE("ASTRA-sim's microbenchmarks are rewritten byte for byte") {
     const char* const reference = std::getenv("SLUICE_REFERENCE");
-    const std::filesystem::path folder = std::filesystem::path(reference ? reference : "") /
-                                         "samples" / "astra-sim" / "et";
+    const std::filesystem::path folder =
+        std::filesystem::path(reference ? reference : "") / "samples" / "astra-sim" / "et";
     if (reference == nullptr || !std::filesystem::exists(folder)) {
         MESSAGE("skipped: no reference samples");
         return;

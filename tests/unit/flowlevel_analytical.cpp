@@ -121,8 +121,8 @@ TEST_CASE("impossible networks are refused") {
                     ConfigError);
     CHECK_THROWS_AS(analytical_delay({{{DimensionKind::ring, 8, 1, -1}}, true}, 0, 1, 1),
                     ConfigError);
-    CHECK_THROWS_AS(
-        analytical_delay({{{DimensionKind::ring, 1U << 31, 1, 0}}, true}, 0, 1, 1), ConfigError);
+    CHECK_THROWS_AS(analytical_delay({{{DimensionKind::ring, 1U << 31, 1, 0}}, true}, 0, 1, 1),
+                    ConfigError);
     const std::vector<FlowSpec> outside = {message(0, 16, 1)};
     SendAll application(outside);
     const auto ring = one_dimension(DimensionKind::ring, true);

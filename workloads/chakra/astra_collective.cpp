@@ -58,7 +58,8 @@ JobGraph::Pair CollectiveExpander::add_message(RankId src, RankId dst, std::int6
         graph_.add_dependency(control.to, sent_after);
         sent_after = control.to;
     }
-    const JobGraph::Pair pair = graph_.add_message(src, dst, std::max<std::int64_t>(bytes, 1), label);
+    const JobGraph::Pair pair =
+        graph_.add_message(src, dst, std::max<std::int64_t>(bytes, 1), label);
     graph_.add_dependency(pair.from, sent_after);
     graph_.add_dependency(pair.to, received_after);
     return pair;
@@ -118,8 +119,8 @@ std::vector<CollectiveExpander::Phase> CollectiveExpander::phases_of(const Colle
                                                                      std::int64_t chunk) const {
     std::vector<std::size_t> active;
     for (std::size_t dim = 0; dim < layout.sizes.size(); ++dim) {
-        const bool involved =
-            layout.one_ring || !call.dims_given || (call.dims >> std::min<std::size_t>(dim, 63) & 1);
+        const bool involved = layout.one_ring || !call.dims_given ||
+                              (call.dims >> std::min<std::size_t>(dim, 63) & 1);
         if (layout.sizes[dim] > 1 && involved) active.push_back(dim);
     }
     if (call.kind == Simulated::all_gather) std::reverse(active.begin(), active.end());
@@ -333,10 +334,8 @@ void CollectiveExpander::tree(const CollectiveCall& call, std::int64_t bytes, bo
             if (low == 1) {
                 ready = busy(rank(m), endpoint_, call.label, {begins[p]});
             } else {
-                const OpId left =
-                    busy(rank(m), reduce, call.label, {links[p - low / 2].up});
-                const OpId right =
-                    busy(rank(m), reduce, call.label, {links[p + low / 2].up});
+                const OpId left = busy(rank(m), reduce, call.label, {links[p - low / 2].up});
+                const OpId right = busy(rank(m), reduce, call.label, {links[p + low / 2].up});
                 ready = busy(rank(m), 0, call.label, {left, right});
             }
             const std::size_t up = parent(p);
@@ -405,10 +404,9 @@ void CollectiveExpander::expand(const CollectiveCall& call) {
             // the others on its way down; one queue serves both.
             const std::uint32_t half = std::max(1U, all / 2);
             const auto index = static_cast<std::uint32_t>(c);
-            const std::uint32_t queue =
-                phase.half == Phase::Half::any     ? index % all
-                : phase.half == Phase::Half::first ? index % half
-                : all == 1                         ? 0
+            const std::uint32_t queue = phase.half == Phase::Half::any     ? index % all
+                                        : phase.half == Phase::Half::first ? index % half
+                                        : all == 1                         ? 0
                                                    : half + index % (all - half);
             const bool anticlockwise =
                 phase.half == Phase::Half::last ||
@@ -432,8 +430,8 @@ void CollectiveExpander::expand(const CollectiveCall& call) {
             } else {
                 if (algorithm.algorithm == Algorithm::halving_doubling &&
                     (!power_of_two(n) || phase.kind == Simulated::all_to_all)) {
-                    throw ConfigError(system_.path + ": halvingDoubling over " +
-                                      std::to_string(n) + " NPUs for " + name_of(phase.kind) +
+                    throw ConfigError(system_.path + ": halvingDoubling over " + std::to_string(n) +
+                                      " NPUs for " + name_of(phase.kind) +
                                       ": it needs a power of two and cannot do all-to-all");
                 }
                 const Plan plan =
@@ -494,7 +492,8 @@ void CollectiveExpander::run_custom(const CollectiveCall& call, const std::strin
             const NodeType type = trace.type(node);
             Tick duration = 0;
             if (type == NodeType::comp) {
-                const auto us = static_cast<Tick>(std::min<std::uint64_t>(trace.value(node), 1U << 30));
+                const auto us =
+                    static_cast<Tick>(std::min<std::uint64_t>(trace.value(node), 1U << 30));
                 duration = us == 0 ? kNanosecond : us * kMicrosecond;
             }
             const OpId op = busy(call.members[m], duration, call.label, {call.starts[m]});

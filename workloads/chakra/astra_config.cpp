@@ -119,7 +119,8 @@ class JsonObject {
     std::set<std::string> known_;
 };
 
-DimensionAlgorithm parse_algorithm(const JsonObject& in, const std::string& key, const json& value) {
+DimensionAlgorithm parse_algorithm(const JsonObject& in, const std::string& key,
+                                   const json& value) {
     struct Name {
         const char* name;
         DimensionAlgorithm meaning;
@@ -217,10 +218,10 @@ double yaml_number(const std::string& path, const std::string& key, const YAML::
     double value = 0;
     if (!node.IsScalar() || !YAML::convert<double>::decode(node, value) || !(value >= lowest) ||
         !(value <= 1e12)) {
-        throw ConfigError(path, node.Mark().line + 1,
-                          key + (node.IsScalar() ? " is \"" + node.Scalar() + '"' : " is no number") +
-                              ": a number of at least " + (lowest > 0 ? "1e-9" : "0") +
-                              " is needed");
+        throw ConfigError(
+            path, node.Mark().line + 1,
+            key + (node.IsScalar() ? " is \"" + node.Scalar() + '"' : " is no number") +
+                ": a number of at least " + (lowest > 0 ? "1e-9" : "0") + " is needed");
     }
     return value;
 }
@@ -258,9 +259,8 @@ AstraSystem read_system(const std::string& path, ImportReport& report) {
         system.custom[kind] = read_custom(in, key + "-custom");
     }
     system.custom_by_node = read_custom_by_node(in);
-    system.local_bandwidth_aware =
-        in.choice("collective-optimization", "baseline", {"baseline", "localBWAware"}) ==
-        "localBWAware";
+    system.local_bandwidth_aware = in.choice("collective-optimization", "baseline",
+                                             {"baseline", "localBWAware"}) == "localBWAware";
     system.active_chunks = in.count("active-chunks-per-dimension", 1, 1, 1'000'000);
     system.dataset_splits = in.count("preferred-dataset-splits", 1, 1, 1'000'000);
     system.endpoint_delay = in.number("endpoint-delay", 10, 0, 1e12);
@@ -276,7 +276,8 @@ AstraSystem read_system(const std::string& path, ImportReport& report) {
                 "is 1: the LogGP model of the memory bus is not simulated here; 0 is allowed");
     }
     in.find("boost-mode");  // ASTRA-sim itself ignores it
-    in.finish({"local-reduction-delay", "L", "o", "g", "G", "trace-enabled", "track-local-mem", "local-mem-trace-filename"});
+    in.finish({"local-reduction-delay", "L", "o", "g", "G", "trace-enabled", "track-local-mem",
+               "local-mem-trace-filename"});
     report.read(path, "system configuration");
     return system;
 }
@@ -362,8 +363,7 @@ std::vector<Group> read_comm_groups(const std::string& path, ImportReport& repor
     for (const auto& item : in.object().items()) {
         Group group;
         group.name = item.key();
-        if (group.name.empty() ||
-            group.name.find_first_not_of("0123456789") != std::string::npos) {
+        if (group.name.empty() || group.name.find_first_not_of("0123456789") != std::string::npos) {
             in.fail(group.name, "is not a group's id: a whole number as a text is needed");
         }
         if (group.name == "0") {
@@ -388,10 +388,9 @@ std::vector<Group> read_comm_groups(const std::string& path, ImportReport& repor
 RemoteMemory read_remote_memory(const std::string& path, ImportReport& report) {
     JsonObject in(path, report);
     RemoteMemory memory;
-    const std::string kind =
-        in.choice("memory-type", "NO_MEMORY_EXPANSION",
-                  {"NO_MEMORY_EXPANSION", "PER_NODE_MEMORY_EXPANSION", "PER_NPU_MEMORY_EXPANSION",
-                   "MEMORY_POOL"});
+    const std::string kind = in.choice("memory-type", "NO_MEMORY_EXPANSION",
+                                       {"NO_MEMORY_EXPANSION", "PER_NODE_MEMORY_EXPANSION",
+                                        "PER_NPU_MEMORY_EXPANSION", "MEMORY_POOL"});
     memory.latency = in.number("remote-mem-latency", 0, 0, 1e12);
     memory.bandwidth = in.number("remote-mem-bw", 0, 0, 1e12);
     if (kind == "PER_NODE_MEMORY_EXPANSION") {
@@ -399,11 +398,13 @@ RemoteMemory read_remote_memory(const std::string& path, ImportReport& report) {
         memory.nodes = in.count("num-nodes", 0, 0, kMostNpus);
         memory.npus_per_node = in.count("num-npus-per-node", 0, 0, kMostNpus);
         if (memory.nodes == 0 || memory.npus_per_node == 0) {
-            in.fail("memory-type", "PER_NODE_MEMORY_EXPANSION needs num-nodes and "
-                                   "num-npus-per-node, both at least 1");
+            in.fail("memory-type",
+                    "PER_NODE_MEMORY_EXPANSION needs num-nodes and "
+                    "num-npus-per-node, both at least 1");
         }
     } else if (kind != "NO_MEMORY_EXPANSION") {
-        memory.kind = kind == "MEMORY_POOL" ? RemoteMemory::Kind::pool : RemoteMemory::Kind::per_npu;
+        memory.kind =
+            kind == "MEMORY_POOL" ? RemoteMemory::Kind::pool : RemoteMemory::Kind::per_npu;
     }
     if (memory.kind != RemoteMemory::Kind::none && !(memory.bandwidth > 0)) {
         in.fail("remote-mem-bw", "must be above 0 for " + kind);

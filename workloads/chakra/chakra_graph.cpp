@@ -38,14 +38,11 @@ std::optional<Simulated> simulated(CollectiveType type) {
     }
 }
 
-bool is_memory(NodeType type) {
-    return type == NodeType::mem_load || type == NodeType::mem_store;
-}
+bool is_memory(NodeType type) { return type == NodeType::mem_load || type == NodeType::mem_store; }
 
 /// The roofline's attainable operations per nanosecond.
 double attainable(const Work& work, const AstraSystem& system) {
-    const double intensity =
-        static_cast<double>(work.operations) / static_cast<double>(work.bytes);
+    const double intensity = static_cast<double>(work.operations) / static_cast<double>(work.bytes);
     return std::min(system.local_mem_bw * intensity, system.peak_perf * 1e3);
 }
 
@@ -168,8 +165,9 @@ class JobBuilder {
         const ResourceId resource = trace.on_cpu(node) ? kCpu : kGpuComm;
         const Label name = label(rank, node, OpClass::other);
         if (memory.kind == RemoteMemory::Kind::none && !system_.replay_only) {
-            report_.misfit(trace.where(node), "accesses remote memory, and there is none "
-                                              "(NO_MEMORY_EXPANSION)");
+            report_.misfit(trace.where(node),
+                           "accesses remote memory, and there is none "
+                           "(NO_MEMORY_EXPANSION)");
             return;
         }
         const Tick time =
@@ -272,16 +270,16 @@ class JobBuilder {
             report_.skipped(trace.where(node), std::string(to_string(comm.type)) +
                                                    " is not simulated: it takes its duration, "
                                                    "without traffic");
-            const OpId wait = graph().add_delay(rank, replayed(trace, node),
-                                                label(rank, node, OpClass::other));
+            const OpId wait =
+                graph().add_delay(rank, replayed(trace, node), label(rank, node, OpClass::other));
             join(wait, job_->first[rank][node], job_->last[rank][node]);
             return;
         }
         if (comm.dims_given && comm.dim_count < options_.expansion.dims.size()) {
-            report_.misfit(trace.where(node),
-                           "involved_dim has " + std::to_string(comm.dim_count) +
-                               " entries; the network has " +
-                               std::to_string(options_.expansion.dims.size()) + " dimensions");
+            report_.misfit(trace.where(node), "involved_dim has " + std::to_string(comm.dim_count) +
+                                                  " entries; the network has " +
+                                                  std::to_string(options_.expansion.dims.size()) +
+                                                  " dimensions");
             return;
         }
         const std::optional<std::vector<RankId>> members = members_of(rank, node);
@@ -331,9 +329,8 @@ class JobBuilder {
             return std::nullopt;
         }
         if (!member) {
-            report_.misfit(trace.where(node),
-                           "belongs to group " + name + ", which rank " + std::to_string(rank) +
-                               " is not a member of");
+            report_.misfit(trace.where(node), "belongs to group " + name + ", which rank " +
+                                                  std::to_string(rank) + " is not a member of");
             return std::nullopt;
         }
         return found->ranks;
@@ -362,9 +359,9 @@ class JobBuilder {
     }
 
     void report_unmatched(const End& end, const std::string& wanted, std::int64_t tag) {
-        report_.misfit(traces_[end.rank].where(end.node),
-                       "has no partner: a " + wanted + " with tag " + std::to_string(tag) +
-                           " is missing");
+        report_.misfit(
+            traces_[end.rank].where(end.node),
+            "has no partner: a " + wanted + " with tag " + std::to_string(tag) + " is missing");
     }
 
     void add_message(const End& send, const End& recv) {
@@ -378,13 +375,12 @@ class JobBuilder {
         }
         const Label name = label(send.rank, send.node, OpClass::pp);
         // A recv that rendezvous makes ask for its message needs an operation to begin with.
-        const OpId posted = options_.expansion.rendezvous
-                                ? graph().add_delay(recv.rank, 0, name)
-                                : kNone;
+        const OpId posted =
+            options_.expansion.rendezvous ? graph().add_delay(recv.rank, 0, name) : kNone;
         const OpId begin = job_->first[send.rank][send.node];
         const OpId end = job_->last[send.rank][send.node];
-        const JobGraph::Pair pair = expander_.add_message(send.rank, recv.rank, scaled_bytes(bytes),
-                                                          name, begin, posted);
+        const JobGraph::Pair pair =
+            expander_.add_message(send.rank, recv.rank, scaled_bytes(bytes), name, begin, posted);
         graph().add_dependency(end, pair.from);
         graph().add_dependency(end, begin);
         job_->first[recv.rank][recv.node] = posted == kNone ? pair.to : posted;
@@ -437,11 +433,10 @@ class JobBuilder {
                 other.dims_given != comm.dims_given || other.dims != comm.dims) {
                 report_.misfit(traces_[rank].where(node),
                                std::string(to_string(other.type)) + " of " +
-                                   std::to_string(traces_[rank].value(node)) +
-                                   " bytes is number " + std::to_string(index) + " of " + group +
-                                   ", as is " + to_string(comm.type) + " of " +
-                                   std::to_string(bytes) + " bytes at " +
-                                   traces_[leader].where(lead) +
+                                   std::to_string(traces_[rank].value(node)) + " bytes is number " +
+                                   std::to_string(index) + " of " + group + ", as is " +
+                                   to_string(comm.type) + " of " + std::to_string(bytes) +
+                                   " bytes at " + traces_[leader].where(lead) +
                                    " (type, comm_size and involved_dim must agree)");
                 return;
             }

@@ -19,7 +19,8 @@ constexpr std::size_t kPiece = std::size_t{256} << 10;
 constexpr std::size_t kLargestJson = std::size_t{1} << 30;
 
 bool ends_with(const std::string& text, const std::string& end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 }  // namespace
@@ -142,10 +143,10 @@ struct Standard {
 };
 
 constexpr Standard kStandard[] = {
-    {"is_cpu_op", AttributeKind::boolean},  {"comm_type", AttributeKind::int64},
-    {"comm_size", AttributeKind::int64},    {"num_ops", AttributeKind::int64},
-    {"tensor_size", AttributeKind::uint64}, {"comm_src", AttributeKind::int32},
-    {"comm_dst", AttributeKind::int32},     {"comm_tag", AttributeKind::int32},
+    {"is_cpu_op", AttributeKind::boolean},   {"comm_type", AttributeKind::int64},
+    {"comm_size", AttributeKind::int64},     {"num_ops", AttributeKind::int64},
+    {"tensor_size", AttributeKind::uint64},  {"comm_src", AttributeKind::int32},
+    {"comm_dst", AttributeKind::int32},      {"comm_tag", AttributeKind::int32},
     {"comm_priority", AttributeKind::int32},
 };
 

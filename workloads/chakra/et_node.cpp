@@ -15,8 +15,8 @@ constexpr std::array<const char*, kNodeTypes> kNodeTypeNames = {
     "INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
     "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
 constexpr std::array<const char*, kCollectiveTypes> kCollectiveTypeNames = {
-    "ALL_REDUCE", "REDUCE",     "ALL_GATHER",     "GATHER",               "SCATTER",
-    "BROADCAST",  "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
+    "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
+    "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
 
 constexpr std::uint32_t kFirstKind = 3;
 constexpr std::uint32_t kLastKind = 32;
@@ -92,8 +92,9 @@ std::uint64_t parse_io(std::string_view message, IoView& io) {
             continue;
         }
         fields.require(WireType::bytes);
-        (fields.field() == 1 ? io.values : fields.field() == 2 ? io.shapes : io.types) =
-            fields.bytes();
+        (fields.field() == 1   ? io.values
+         : fields.field() == 2 ? io.shapes
+                               : io.types) = fields.bytes();
     }
     io.present = true;
     return unknown;
@@ -303,8 +304,14 @@ void parse_node(std::string_view message, NodeView& node) {
     WireReader fields(message);
     while (fields.next()) {
         switch (fields.field()) {
-            case 1: fields.require(WireType::varint); node.id = fields.number(); break;
-            case 2: fields.require(WireType::bytes); node.name = fields.bytes(); break;
+            case 1:
+                fields.require(WireType::varint);
+                node.id = fields.number();
+                break;
+            case 2:
+                fields.require(WireType::bytes);
+                node.name = fields.bytes();
+                break;
             case 3:
                 fields.require(WireType::varint);
                 if (fields.number() >= kNodeTypes) {
@@ -315,8 +322,14 @@ void parse_node(std::string_view message, NodeView& node) {
                 break;
             case 4: take_ids(fields, node.ctrl_deps); break;
             case 5: take_ids(fields, node.data_deps); break;
-            case 6: fields.require(WireType::varint); node.start_us = fields.number(); break;
-            case 7: fields.require(WireType::varint); node.duration_us = fields.number(); break;
+            case 6:
+                fields.require(WireType::varint);
+                node.start_us = fields.number();
+                break;
+            case 7:
+                fields.require(WireType::varint);
+                node.duration_us = fields.number();
+                break;
             case 8:
             case 9:
                 fields.require(WireType::bytes);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <tuple>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
@@ -113,8 +115,7 @@ class TraceReader {
             if (cpu) misfit(node.id, "is a communication on the CPU: is_cpu_op must be false");
             value = static_cast<std::uint64_t>(
                 integer(node, "comm_size", 0, 0, std::numeric_limits<std::int64_t>::max()));
-            extra = static_cast<std::uint32_t>(trace_.comms_.size());
-            trace_.comms_.push_back(communication(node));
+            extra = intern(communication(node));
         } else if (node.type == NodeType::comp) {
             value = node.duration_us;
             extra = add_work(node);
@@ -122,8 +123,7 @@ class TraceReader {
             value = static_cast<std::uint64_t>(
                 integer(node, "tensor_size", 0, 0, std::numeric_limits<std::int64_t>::max()));
             if (node.duration_us > 0) {
-                extra = static_cast<std::uint32_t>(trace_.works_.size());
-                trace_.works_.push_back({static_cast<std::int64_t>(node.duration_us), 0});
+                extra = intern(Work{static_cast<std::int64_t>(node.duration_us), 0});
             }
         } else if (node.type == NodeType::metadata) {
             add_groups(node);
@@ -151,9 +151,25 @@ class TraceReader {
     std::uint32_t add_work(const NodeView& node) {
         if (node.find("num_ops") == nullptr && node.find("tensor_size") == nullptr) return kNone;
         constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-        trace_.works_.push_back({integer(node, "num_ops", 0, 0, kMost),
-                                 integer(node, "tensor_size", 0, 0, kMost)});
-        return static_cast<std::uint32_t>(trace_.works_.size() - 1);
+        return intern(
+            Work{integer(node, "num_ops", 0, 0, kMost), integer(node, "tensor_size", 0, 0, kMost)});
+    }
+
+    /// Layers and iterations repeat themselves: what is alike is stored once.
+    std::uint32_t intern(const Work& work) {
+        const auto [it, fresh] = work_ids_.try_emplace(
+            {work.operations, work.bytes}, static_cast<std::uint32_t>(trace_.works_.size()));
+        if (fresh) trace_.works_.push_back(work);
+        return it->second;
+    }
+
+    std::uint32_t intern(const Communication& comm) {
+        const auto [it, fresh] =
+            comm_ids_.try_emplace({comm.type, comm.dims_given, comm.dim_count, comm.group, comm.src,
+                                   comm.dst, comm.tag, comm.priority, comm.dims, comm.duration_us},
+                                  static_cast<std::uint32_t>(trace_.comms_.size()));
+        if (fresh) trace_.comms_.push_back(comm);
+        return it->second;
     }
 
     Communication communication(const NodeView& node) {
@@ -170,10 +186,8 @@ class TraceReader {
         } else {
             comm.tag = integer(node, "comm_tag", 0, std::numeric_limits<std::int64_t>::min(),
                                std::numeric_limits<std::int64_t>::max());
-            comm.src =
-                static_cast<std::uint32_t>(integer(node, "comm_src", kNone, 0, kMostRank));
-            comm.dst =
-                static_cast<std::uint32_t>(integer(node, "comm_dst", kNone, 0, kMostRank));
+            comm.src = static_cast<std::uint32_t>(integer(node, "comm_src", kNone, 0, kMostRank));
+            comm.dst = static_cast<std::uint32_t>(integer(node, "comm_dst", kNone, 0, kMostRank));
             const bool send = node.type == NodeType::comm_send;
             if ((send ? comm.dst : comm.src) == kNone) {
                 misfit(node.id, send ? "is a send without comm_dst" : "is a recv without comm_src");
@@ -319,8 +333,8 @@ class TraceReader {
         std::vector<bool> done(trace_.size(), false);
         for (const std::uint32_t node : order) done[node] = true;
         // Every node that is left waits for another that is left: following them must come back.
-        auto node = static_cast<std::uint32_t>(std::find(done.begin(), done.end(), false) -
-                                               done.begin());
+        auto node =
+            static_cast<std::uint32_t>(std::find(done.begin(), done.end(), false) - done.begin());
         std::vector<std::uint32_t> path;
         std::vector<bool> seen(trace_.size(), false);
         while (!seen[node]) {
@@ -369,6 +383,11 @@ class TraceReader {
     Trace trace_;
     std::vector<std::uint64_t> dep_ids_;
     std::unordered_map<std::string, std::uint32_t> name_ids_;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> work_ids_;
+    std::map<std::tuple<CollectiveType, bool, std::uint8_t, std::uint32_t, std::uint32_t,
+                        std::uint32_t, std::int64_t, std::int64_t, std::uint64_t, std::uint64_t>,
+             std::uint32_t>
+        comm_ids_;
     std::uint64_t unknown_ = 0;
     bool consecutive_ = false;
 };

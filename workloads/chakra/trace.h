@@ -6,7 +6,7 @@
 /// Invariants of a trace without misfits: nodes are in ascending order of their ids; every dependency
 /// is a node of the same trace; no node waits for itself in any number of steps.
 /// Storage: 21 bytes per node, 4 per dependency, and 8 more per node where ids are not consecutive;
-/// 56 for each communication and 16 for each computation with operations and bytes.
+/// 56 for each communication and 16 for each computation that differs from all others of its rank.
 /// Errors: ConfigError for a file that cannot be read as a trace; what contradicts itself is a misfit
 /// of the report, in FILE:node form.
 #pragma once
@@ -56,7 +56,9 @@ class Trace {
 
     const std::string& path() const { return path_; }
     std::size_t size() const { return type_.size(); }
-    std::uint64_t id(std::size_t node) const { return ids_.empty() ? first_id_ + node : ids_[node]; }
+    std::uint64_t id(std::size_t node) const {
+        return ids_.empty() ? first_id_ + node : ids_[node];
+    }
     NodeType type(std::size_t node) const { return static_cast<NodeType>(type_[node] & 0x7f); }
     bool on_cpu(std::size_t node) const { return (type_[node] & 0x80) != 0; }
     /// A computation's duration in us; a communication's or memory access's bytes; else 0.

@@ -87,12 +87,11 @@ std::vector<std::string> find_traces(const std::string& prefix_or_folder) {
     if (fs::is_directory(prefix_or_folder, error)) {
         const std::map<std::string, FilesByRank> found = list_folder(prefix_or_folder);
         if (found.size() == 1) return by_rank(found.begin()->first, found.begin()->second);
-        throw ConfigError(prefix_or_folder +
-                          (found.empty() ? ": holds no traces PREFIX.0.et, PREFIX.1.et, ..."
-                                         : ": holds traces of several jobs, " +
-                                               found.begin()->first + " and " +
-                                               std::next(found.begin())->first +
-                                               ": give one as PREFIX"));
+        throw ConfigError(
+            prefix_or_folder +
+            (found.empty() ? ": holds no traces PREFIX.0.et, PREFIX.1.et, ..."
+                           : ": holds traces of several jobs, " + found.begin()->first + " and " +
+                                 std::next(found.begin())->first + ": give one as PREFIX"));
     }
     const fs::path path(prefix_or_folder);
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -100,6 +99,10 @@ std::vector<std::string> find_traces(const std::string& prefix_or_folder) {
     if (fs::is_directory(folder, error)) {
         for (auto& [prefix, found] : list_folder(folder)) {
             if (fs::path(prefix).filename() == path.filename()) files = std::move(found);
+        }
+        // In the working directory, names stay as the user typed them.
+        for (auto& [rank, file] : files) {
+            if (!path.has_parent_path()) file = fs::path(file).filename().string();
         }
     }
     if (files.empty()) {

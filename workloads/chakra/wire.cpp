@@ -3,7 +3,7 @@
 
 namespace sluice::chakra {
 
-std::uint64_t take_varint(std::string_view& left) {
+std::uint64_t take_long_varint(std::string_view& left) {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < left.size() && i < 10; ++i) {
         const auto byte = static_cast<unsigned char>(left[i]);
@@ -41,8 +41,8 @@ bool WireReader::next() {
             const std::uint64_t length = take_varint(left_);
             if (length > left_.size()) {
                 throw WireError("field " + std::to_string(field_) + " claims " +
-                                std::to_string(length) + " bytes, " +
-                                std::to_string(left_.size()) + " are left");
+                                std::to_string(length) + " bytes, " + std::to_string(left_.size()) +
+                                " are left");
             }
             bytes_ = left_.substr(0, length);
             left_.remove_prefix(length);
@@ -72,8 +72,8 @@ void append_fixed(std::string& out, std::uint64_t bits, std::size_t size) {
 }
 
 void WireWriter::key(std::uint32_t field, WireType type) {
-    append_varint(message_, (static_cast<std::uint64_t>(field) << 3) |
-                                static_cast<std::uint64_t>(type));
+    append_varint(message_,
+                  (static_cast<std::uint64_t>(field) << 3) | static_cast<std::uint64_t>(type));
 }
 
 void WireWriter::varint(std::uint32_t field, std::uint64_t value) {

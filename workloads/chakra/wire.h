@@ -44,8 +44,19 @@ class WireReader {
     std::string_view bytes_;
 };
 
-/// Takes a varint off the front of `left`.
-std::uint64_t take_varint(std::string_view& left);
+/// A varint of more than one byte.
+std::uint64_t take_long_varint(std::string_view& left);
+
+/// Takes a varint off the front of `left`. Most are keys, lengths and small numbers: one byte.
+inline std::uint64_t take_varint(std::string_view& left) {
+    if (left.empty() || static_cast<unsigned char>(left.front()) >= 0x80) {
+        return take_long_varint(left);
+    }
+    const auto value = static_cast<unsigned char>(left.front());
+    left.remove_prefix(1);
+    return value;
+}
+
 /// Takes 4 or 8 bytes, little endian, off the front of `left`.
 std::uint64_t take_fixed(std::string_view& left, std::size_t size);
 
