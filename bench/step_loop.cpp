@@ -9,10 +9,10 @@
 #include <cstring>
 #include <exception>
 
+#include "bench/experiment_loop.h"
 #include "cli/build_experiment.h"
 #include "core/step/clock_driver.h"
 #include "core/step/lane_driver.h"
-#include "core/step/nic.h"
 #include "core/step/oracle.h"
 
 namespace {
@@ -48,10 +48,8 @@ void run(const char* path, const char* driver) {
     Scenario scenario = load_scenario(path);
     BuiltExperiment built = build_experiment(scenario);
     const Experiment& experiment = built.experiment;
-    Routing routing(experiment.topology);
-    step::WorldStore store(experiment.topology, routing, experiment.network, experiment.flows,
-                           experiment.paths, experiment.application.get());
-    store.begin();
+    ExperimentLoop loop(experiment);
+    step::WorldStore& store = loop.store;
     step::World& world = store.world();
     const double begin = user_seconds();
     if (std::strcmp(driver, "--oracle") == 0) {
@@ -60,24 +58,15 @@ void run(const char* path, const char* driver) {
         for (NodeId n = 0; n < world.node_count; ++n) {
             world.buffer[n].exact_only = std::strcmp(driver, "--exact") == 0;
         }
-        step::SwitchScratch scratch;
-        const auto step_cell = [&](const step::Cell& cell, Tick from, Tick to) {
-            if (world.is_host[cell.node] != 0) {
-                step::host_step(world, cell, to);
-            } else {
-                step::switch_step(world, scratch, cell, from, to);
-            }
-        };
         if (std::strcmp(driver, "--clocks") == 0) {
             step::FlowPartitions partitions(store);
             step::ClockDriver clocks(store, experiment.link_events, {}, partitions);
-            clocks.advance(experiment.stop, step_cell);
+            clocks.advance(experiment.stop, loop.step);
             show(clocks.statistics());
         } else {
             step::LaneDriver lane(store, experiment.link_events, {});
-            lane.advance(experiment.stop, step_cell);
+            lane.advance(experiment.stop, loop.step);
         }
-        step::free_scratch(scratch);
     }
     const double user = user_seconds() - begin;
     const RunCounters counters = store.counters();

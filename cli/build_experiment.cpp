@@ -83,6 +83,16 @@ std::unique_ptr<Application> run_jobs(std::vector<std::unique_ptr<JobApplication
     return set;
 }
 
+/// Gives the experiment what starts a part's flows, if they need that.
+void add_starter(Experiment& experiment, WorkloadPart& part) {
+    if (part.starter == nullptr) return;
+    if (experiment.application != nullptr) {
+        throw ConfigError(
+            "a connection matrix with triggers runs beside neither jobs nor another one");
+    }
+    experiment.application = std::move(part.starter);
+}
+
 /// Appends all workloads' flows and makes what starts those of the jobs.
 void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
     Experiment& experiment = built.experiment;
@@ -97,37 +107,49 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
             built.jobs.push_back({name, part.application.get(), part.start});
             applications.push_back(std::move(part.application));
         }
+        if (part.starter != nullptr) {
+            part.starter->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
+        }
         experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
+        built.notes.insert(built.notes.end(), part.notes.begin(), part.notes.end());
+        built.warnings.insert(built.warnings.end(), part.warnings.begin(), part.warnings.end());
         built.workload += (built.workload.empty() ? "" : "; ") + part.description;
     }
     experiment.application = run_jobs(std::move(applications), built.jobs);
+    for (WorkloadPart& part : parts) add_starter(experiment, part);
 }
 
 }  // namespace
 
-BuiltExperiment build_experiment(Scenario& scenario) {
+BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
+                                 const std::string& where) {
     BuiltExperiment built;
-    Experiment& experiment = built.experiment;
-    add_workloads(built, read_parts(scenario));
-    if (experiment.flows.empty() && built.jobs.empty()) {
-        throw ConfigError(scenario.path + ": the workload has no flows; nothing would run");
+    built.experiment = std::move(experiment);
+    Experiment& made = built.experiment;
+    add_workloads(built, std::move(parts));
+    if (made.flows.empty() && built.jobs.empty()) {
+        throw ConfigError(where + ": the workload has no flows; nothing would run");
     }
-    if (experiment.flows.size() >= kNone) {
-        throw ConfigError(scenario.path + ": has 2^32 flows or more");
-    }
-    assign_source_ports(experiment.flows);
+    if (made.flows.size() >= kNone) throw ConfigError(where + ": has 2^32 flows or more");
+    assign_source_ports(made.flows);
     for (const BuiltJob& job : built.jobs) {
         job.application->graph().check_signals(
-            step::network_lookahead(scenario.topology, scenario.network));
+            step::network_lookahead(made.topology, made.network));
     }
+    built.estimate = estimate_traffic(made);
+    return built;
+}
+
+BuiltExperiment build_experiment(Scenario& scenario) {
+    std::vector<WorkloadPart> parts = read_parts(scenario);
+    Experiment experiment;
     experiment.name = scenario.name;
     experiment.topology = std::move(scenario.topology);
     experiment.network = scenario.network;
     experiment.phases = scenario.phases;
     experiment.link_events = scenario.link_events;
     experiment.stop = scenario.stop;
-    built.estimate = estimate_traffic(experiment);
-    return built;
+    return build_experiment(std::move(experiment), std::move(parts), scenario.path);
 }
 
 }  // namespace sluice

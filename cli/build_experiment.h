@@ -12,6 +12,7 @@
 
 #include "cli/estimate.h"
 #include "cli/experiment.h"
+#include "cli/workload_part.h"
 #include "core/config/scenario.h"
 #include "workloads/job/job_application.h"
 
@@ -33,7 +34,9 @@ struct BuiltExperiment {
     /// What experiment.application runs, in order of their flows; empty where all flows have start
     /// times.
     std::vector<BuiltJob> jobs;
-    std::string workload;  ///< for people, one line
+    std::string workload;               ///< for people, one line
+    std::vector<std::string> notes;     ///< for people: what the workloads say of themselves
+    std::vector<std::string> warnings;  ///< of the workloads
     TrafficEstimate estimate;
 
     std::string_view class_of(FlowId flow) const { return class_names[flow_class[flow]]; }
@@ -42,5 +45,10 @@ struct BuiltExperiment {
 /// Takes the scenario's topology and network over. `config_json` must be asked of the scenario
 /// afterwards: the workload's keys are recorded while they are read.
 BuiltExperiment build_experiment(Scenario& scenario);
+
+/// The same of a network and workloads that come from elsewhere: `experiment` has all but flows and
+/// application. Messages begin with `where`.
+BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
+                                 const std::string& where);
 
 }  // namespace sluice

@@ -26,6 +26,8 @@ struct Command {
 /// `sluice astra` and `sluice chakra`: Chakra traces (cli/astra.cpp, cli/chakra.cpp).
 Command add_astra_command(CLI::App& program);
 Command add_chakra_command(CLI::App& program);
+/// `sluice goal`: GOAL schedules (cli/goal.cpp).
+Command add_goal_command(CLI::App& program);
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitBadInput = 2;
@@ -44,7 +46,9 @@ struct RunOptions {
     std::string out;                ///< overrides the scenario's output folder
     std::vector<std::string> sets;  ///< "key=value"
     int threads = 1;
-    bool no_skip = false;  ///< hybrid mode: all else on, nothing is skipped
+    bool check = false;      ///< with hpcc: reads the files and says what is in them
+    bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped
+    bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
     bool quiet = false;
 };
 
@@ -62,16 +66,33 @@ struct CompareOptions {
 
 int compare_command(const CompareOptions& options);
 
+struct DescribeOptions {
+    std::string scenario;           ///< SCENARIO.toml
+    std::vector<std::string> sets;  ///< "key=value"
+    std::string flows;              ///< where to write an HPCC flow.txt; empty: nowhere
+    std::string topology;           ///< where to write the topology.txt; empty: nowhere
+    bool allow_oom = false;         ///< jobs that do not fit their GPUs: a warning, not an error
+};
+
 /// What would run, without running it.
-int describe_command(const std::string& scenario, const std::vector<std::string>& sets);
+int describe_command(const DescribeOptions& options);
 
 struct TopoOptions {
-    std::string type;
+    std::string type;  ///< empty with file
+    std::string file;  ///< a topology.txt, in place of a type and its keys
     /// Keys and values of a scenario's [topology] table.
     std::vector<std::pair<std::string, std::string>> settings;
     std::string output;  ///< the topology.txt to write; empty: counts only
+    std::string format;  ///< of the output: "hpcc", "simai"; empty: what the network needs
+    bool check = false;  ///< of the file: says what was read, skipped and does not fit
 };
 
 int topo_command(const TopoOptions& options);
+
+/// `sluice simai`: SimAI's programs by their own options.
+Command add_simai_command(CLI::App& program);
+/// `sluice workload`: workload files of other tools, from models.
+Command add_workload_command(CLI::App& program);
+Command add_collective_command(CLI::App& program);
 
 }  // namespace sluice

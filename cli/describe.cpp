@@ -7,8 +7,12 @@
 
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
+#include "cli/hpcc_flows.h"
 #include "cli/progress.h"
 #include "core/config/quantity.h"
+#include "core/error.h"
+#include "core/results/output_file.h"
+#include "core/topology/topology_io.h"
 
 namespace sluice {
 
@@ -85,15 +89,50 @@ void print_cost(const BuiltExperiment& built) {
                human_seconds(std::max(hops / speed, 0.001)), human_count(speed));
 }
 
+void write_flows(const BuiltExperiment& built, const std::string& path) {
+    std::vector<FlowSpec> flows;
+    bool cut = false;
+    for (const FlowSpec& flow : built.experiment.flows) {
+        if (flow.start == kNever) continue;
+        cut = cut || flow.start % kNanosecond != 0;
+        flows.push_back(flow);
+    }
+    const std::size_t left_out = built.experiment.flows.size() - flows.size();
+    if (flows.empty()) {
+        throw ConfigError(
+            "describe --flows: every flow starts when others end; a flow.txt can say "
+            "start times only");
+    }
+    OutputFile file(path);
+    file << format_hpcc_flows(flows);
+    file.commit();
+    fmt::print("  {} flows written to {}", flows.size(), path);
+    if (cut) fmt::print(", starts cut to whole nanoseconds");
+    if (left_out > 0) fmt::print("; {} of the job, without start times, left out", left_out);
+    fmt::print("\n");
+}
+
+void write_topology(const Topology& topology, const std::string& path) {
+    OutputFile file(path);
+    file << format_topology(topology);
+    file.commit();
+    fmt::print("  network written to {}\n", path);
+}
+
 }  // namespace
 
-int describe_command(const std::string& path, const std::vector<std::string>& sets) {
-    Scenario scenario = load_scenario(path, sets);
+int describe_command(const DescribeOptions& options) {
+    Scenario scenario = load_scenario(options.scenario, options.sets);
+    scenario.allow_oom = options.allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
     fmt::print("{}: {}\n", built.experiment.name, built.workload);
+    for (const std::string& note : built.notes) fmt::print("  {}\n", note);
+    for (const std::string& warning : built.warnings) fmt::print("  warning: {}\n", warning);
     print_network(built.experiment);
     print_traffic(built);
     print_cost(built);
+    if (!options.flows.empty()) write_flows(built, options.flows);
+    if (!options.topology.empty()) write_topology(built.experiment.topology, options.topology);
     return kExitDone;
 }
 

@@ -60,17 +60,49 @@ std::vector<FlowSpec> read_hpcc_flows(TokenReader reader, const Topology& topolo
     }
     if (!reader.at_end()) {
         const std::string rest(reader.next("text"));
-        if (rest[0] >= '0' && rest[0] <= '9') {
-            reader.fail("more flows follow than the " + std::to_string(count) +
-                        " that the first line says");
-        }
-        notes.push_back(reader.file() + ":" + std::to_string(reader.line()) +
-                        ": text after the last flow skipped");
+        const bool flow = rest[0] >= '0' && rest[0] <= '9';
+        notes.push_back(reader.file() + ":" + std::to_string(reader.line()) + ": " +
+                        (flow ? "more flows follow than the " + std::to_string(count) +
+                                    " that the first line says; not read"
+                              : "text after the last flow skipped"));
     }
     std::stable_sort(flows.begin(), flows.end(),
                      [](const FlowSpec& a, const FlowSpec& b) { return a.start < b.start; });
     assign_source_ports(flows);
     return flows;
+}
+
+namespace {
+
+/// Seconds that ns3_seconds() turns into `time`, whole nanoseconds. It truncates a double, which
+/// may lie just below what the text says; half a nanosecond more then lands inside the nanosecond.
+std::string ns3_start(Tick time) {
+    const Tick nanoseconds = time / kNanosecond;
+    std::string digits = std::to_string(nanoseconds % 1'000'000'000);
+    digits.insert(0, 9 - digits.size(), '0');
+    std::string text = std::to_string(nanoseconds / 1'000'000'000) + "." + digits;
+    if (ns3_seconds(std::stod(text)) != nanoseconds * kNanosecond) text += '5';
+    return text;
+}
+
+}  // namespace
+
+std::string format_hpcc_flows(std::vector<FlowSpec> flows) {
+    std::stable_sort(flows.begin(), flows.end(),
+                     [](const FlowSpec& a, const FlowSpec& b) { return a.start < b.start; });
+    std::string text = std::to_string(flows.size()) + '\n';
+    for (const FlowSpec& flow : flows) {
+        if (flow.start == kNever) {
+            throw InternalError("format_hpcc_flows: a flow has no start time");
+        }
+        for (const std::int64_t number :
+             {std::int64_t{flow.src}, std::int64_t{flow.dst}, std::int64_t{flow.priority},
+              std::int64_t{flow.dport}, flow.size}) {
+            text += std::to_string(number) + ' ';
+        }
+        text += ns3_start(flow.start) + '\n';
+    }
+    return text;
 }
 
 std::vector<NodeId> read_hpcc_trace_nodes(TokenReader reader, const Topology& topology) {

@@ -2,10 +2,14 @@
 #include "cli/hpcc_import.h"
 
 #include <filesystem>
+#include <utility>
+
+#include <fmt/core.h>
 
 #include "cli/hpcc_config.h"
 #include "cli/hpcc_flows.h"
 #include "cli/hpcc_network.h"
+#include "core/config/quantity.h"
 #include "core/config/tokens.h"
 #include "core/error.h"
 #include "core/routing/paths.h"
@@ -16,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where an input file is: tried from the working directory, then from the config's folder.
+/// Where an input file is: tried from the working directory, then from the config's folder, then
+/// beside the config, because mix/config.txt names mix/topology.txt.
 std::string find_input(const HpccConfig& config, const std::string& key, const std::string& name) {
     if (name.empty()) {
         throw ConfigError(config.path, 0, key + " is missing: it names an input file");
@@ -26,6 +31,11 @@ std::string find_input(const HpccConfig& config, const std::string& key, const s
         return name;
     }
     const fs::path beside = fs::path(config.path).parent_path() / name;
+    const fs::path next_to = fs::path(config.path).parent_path() / fs::path(name).filename();
+    if (!fs::path(name).is_absolute() && !fs::exists(beside, error) &&
+        fs::is_regular_file(next_to, error)) {
+        return next_to.string();
+    }
     if (fs::path(name).is_absolute() || !fs::exists(beside, error)) {
         config.fail(key, "no such file: " + name +
                              (fs::path(name).is_absolute() ? "" : ", nor " + beside.string()));
@@ -34,7 +44,7 @@ std::string find_input(const HpccConfig& config, const std::string& key, const s
 }
 
 std::vector<NodeId> traced_nodes(const HpccConfig& config, const Topology& topology,
-                                 std::vector<std::string>& notes) {
+                                 std::vector<std::string>& notes, ImportReport& report) {
     if (config.trace_file.empty()) {
         return {};
     }
@@ -46,6 +56,7 @@ std::vector<NodeId> traced_nodes(const HpccConfig& config, const Topology& topol
         return {};
     }
     const std::vector<NodeId> nodes = read_hpcc_trace_nodes(TokenReader::open(file), topology);
+    report.read(file, std::to_string(nodes.size()) + " nodes to trace");
     if (config.enable_trace && !nodes.empty()) {
         notes.push_back(config.path +
                         ": the binary packet trace (TRACE_OUTPUT_FILE) is not "
@@ -70,23 +81,35 @@ Tick stop_time(double seconds) {
 
 }  // namespace
 
-HpccImport import_hpcc(const std::string& config_path, const std::string& paths_csv,
-                       std::uint64_t seed) {
+namespace {
+
+std::string flow_text(const std::vector<FlowSpec>& flows) {
+    if (flows.empty()) return "0 flows";
+    std::int64_t bytes = 0;
+    for (const FlowSpec& flow : flows) bytes += flow.size;
+    return fmt::format("{} flows, {} bytes in all, starting from {} to {}", flows.size(), bytes,
+                       format_time(flows.front().start), format_time(flows.back().start));
+}
+
+/// What import_hpcc() does; `import` holds the notes so far where it throws.
+void import_into(HpccImport& import, const std::string& config_path, const std::string& paths_csv,
+                 std::uint64_t seed, ImportReport& report) {
     const HpccConfig config = read_hpcc_config(config_path);
-    HpccImport import;
+    report.read(config_path, std::to_string(config.lines.size()) + " keys");
     import.notes = config.notes;
     Experiment& experiment = import.experiment;
     experiment.name = config_path;
-    experiment.topology =
-        with_ns3_links(read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file)),
-                       config.error_rate);
+    experiment.topology = with_ns3_links(
+        read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file), &report),
+        config.error_rate);
     experiment.network = hpcc_network(
         config, experiment.topology,
         seed != 0 ? seed : static_cast<std::uint64_t>(config.random_seed), import.notes);
     const Routing routing(experiment.topology);
+    const std::string flow_file = find_input(config, "FLOW_FILE", config.flow_file);
     experiment.flows =
-        read_hpcc_flows(TokenReader::open(find_input(config, "FLOW_FILE", config.flow_file)),
-                        experiment.topology, routing, import.notes);
+        read_hpcc_flows(TokenReader::open(flow_file), experiment.topology, routing, import.notes);
+    report.read(flow_file, flow_text(experiment.flows));
     if (!paths_csv.empty()) {
         std::size_t unlisted = 0;
         experiment.paths =
@@ -99,7 +122,7 @@ HpccImport import_hpcc(const std::string& config_path, const std::string& paths_
     }
     experiment.link_events = hpcc_link_events(config, experiment.topology);
     experiment.stop = stop_time(config.stop_s);
-    import.traced_nodes = traced_nodes(config, experiment.topology, import.notes);
+    import.traced_nodes = traced_nodes(config, experiment.topology, import.notes, report);
 
     import.fct_file = base_name(config, "FCT_OUTPUT_FILE", config.fct_output_file);
     import.pfc_file = base_name(config, "PFC_OUTPUT_FILE", config.pfc_output_file);
@@ -109,7 +132,49 @@ HpccImport import_hpcc(const std::string& config_path, const std::string& paths_
         import.queue_monitor.to = config.qlen_to_ns * kNanosecond;
     }
     import.config_json = hpcc_config_json(config);
+}
+
+/// "file:line: text", as errors and notes have it, in its two parts.
+std::pair<std::string, std::string> split_place(const std::string& line) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string::npos) return {"", line};
+    return {line.substr(0, colon), line.substr(colon + 2)};
+}
+
+}  // namespace
+
+HpccImport import_hpcc(const std::string& config_path, const std::string& paths_csv,
+                       std::uint64_t seed) {
+    HpccImport import;
+    ImportReport report;
+    import_into(import, config_path, paths_csv, seed, report);
+    // One is enough to send the user to --check.
+    const std::size_t misfits = report.count(ImportNote::Kind::misfit);
+    for (const ImportNote& note : report.notes()) {
+        if (note.kind != ImportNote::Kind::misfit) continue;
+        import.notes.push_back(note.where + ": " + note.text +
+                               (misfits > 1 ? "; --check lists " + std::to_string(misfits - 1) +
+                                                  " more that do not fit"
+                                            : ""));
+        break;
+    }
     return import;
+}
+
+ImportReport check_hpcc(const std::string& config_path, const std::string& paths_csv) {
+    HpccImport import;
+    ImportReport report;
+    try {
+        import_into(import, config_path, paths_csv, 0, report);
+    } catch (const ConfigError& error) {
+        const auto [where, text] = split_place(error.what());
+        report.misfit(where, text);
+    }
+    for (const std::string& note : import.notes) {
+        const auto [where, text] = split_place(note);
+        report.skipped(where, text);
+    }
+    return report;
 }
 
 }  // namespace sluice

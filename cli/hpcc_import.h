@@ -2,7 +2,7 @@
 /// Reads an experiment of the HPCC ns-3 simulator, unchanged: config.txt and the topology, flow and
 /// trace files that it names. Keys, defaults and behaviours are that simulator's
 /// (docs/models/hpcc_import.md), its arithmetic included. Relative paths are tried from the working
-/// directory, then from the config's own folder.
+/// directory, then from the config's own folder, then as a file name beside the config.
 /// Errors: ConfigError with file and line. What is skipped or not modelled is listed in `notes`.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/experiment.h"
+#include "core/config/import_report.h"
 
 namespace sluice {
 
@@ -35,5 +36,9 @@ struct HpccImport {
 /// receiver to its sender with the flow's dport gives the way of its ACKs. `seed` 0: the config's
 /// RANDOM_SEED, else 1.
 HpccImport import_hpcc(const std::string& config, const std::string& paths_csv, std::uint64_t seed);
+
+/// Reads the same files for what they hold only: everything read, skipped and not fitting. A file
+/// that would make import_hpcc() throw is a misfit, and what depends on it is not read.
+ImportReport check_hpcc(const std::string& config, const std::string& paths_csv);
 
 }  // namespace sluice

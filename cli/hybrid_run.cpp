@@ -24,17 +24,15 @@ const Experiment& checked(const Experiment& experiment) {
 
 }  // namespace
 
-struct HybridRun::Impl {
-    explicit Impl(const Experiment& given)
-        : experiment(checked(given)),
-          engine(given),
+struct HybridRun::Watch {
+    Watch(const Experiment& given, PacketEngine& engine)
+        : experiment(given),
           partitions(engine.network().store()),
           view(engine.network().store(), partitions),
           controller(view, partitions, rates, given.phases, given.stop),
           tracker(engine.network().store(), partitions, controller) {}
 
     const Experiment& experiment;
-    PacketEngine engine;
     step::FlowPartitions partitions;
     hybrid::WorldEngine view;
     flowlevel::MaxMinRates rates;
@@ -42,43 +40,35 @@ struct HybridRun::Impl {
     step::PartitionTracker tracker;
 };
 
-HybridRun::HybridRun(const Experiment& experiment) : impl_(std::make_unique<Impl>(experiment)) {}
+HybridRun::HybridRun(const Experiment& experiment)
+    : PacketRun(checked(experiment)), watch_(std::make_unique<Watch>(experiment, engine())) {}
 
 HybridRun::~HybridRun() = default;
 
 void HybridRun::run(const RunHooks& hooks) {
-    PacketEngine& engine = impl_->engine;
     if (hooks.on_phase) {
-        impl_->controller.on_phase([&engine, &hooks](const PhaseRecord& phase) {
-            engine.guarded([&] { hooks.on_phase(phase); });
+        watch_->controller.on_phase([this, &hooks](const PhaseRecord& phase) {
+            engine().guarded([&] { hooks.on_phase(phase); });
         });
     }
-    if (impl_->experiment.phases.scope == PhaseScope::network) {
-        engine.network().clock().supervise(impl_->tracker);  // it looks at everything at once
+    if (watch_->experiment.phases.scope == PhaseScope::network) {
+        engine().network().clock().supervise(watch_->tracker);  // it looks at everything at once
     } else {
-        engine.network().clock().divide(impl_->partitions, &impl_->controller);
+        engine().network().clock().divide(watch_->partitions, &watch_->controller);
     }
-    engine.start(engine.driver_hooks(hooks));
-    impl_->controller.finish(std::min(now(), engine.network().clock().now()));
-    engine.rethrow();
-}
-
-bool HybridRun::cut_off() const { return impl_->engine.network().clock().cut_off(); }
-
-Tick HybridRun::now() const { return impl_->engine.reached(); }
-
-const std::vector<FlowResult>& HybridRun::results() const {
-    return impl_->engine.network().store().results();
+    engine().start(engine().driver_hooks(hooks));
+    watch_->controller.finish(std::min(now(), engine().network().clock().now()));
+    engine().rethrow();
 }
 
 RunCounters HybridRun::counters() const {
-    RunCounters counters = impl_->engine.network().counters();
-    const hybrid::PhaseStatistics& phases = impl_->controller.statistics();
+    RunCounters counters = PacketRun::counters();
+    const hybrid::PhaseStatistics& phases = watch_->controller.statistics();
     counters.phases.hops_saved = static_cast<std::uint64_t>(phases.hops_saved);
     counters.phases.bytes_skipped = phases.bytes_skipped;
     counters.phases.skips = phases.skips;
     counters.phases.skip_backs = phases.skip_backs;
-    if (const step::ClockDriver* clocks = impl_->engine.network().clock().clocks()) {
+    if (const step::ClockDriver* clocks = engine().network().clock().clocks()) {
         counters.phases.lease_stops = clocks->statistics().lease_stops;
     }
     counters.phases.most_partitions = phases.most_partitions;
@@ -91,16 +81,6 @@ RunCounters HybridRun::counters() const {
         }
     }
     return counters;
-}
-
-std::vector<PortStatistics> HybridRun::port_statistics() const {
-    return impl_->engine.network().store().port_statistics(now());
-}
-
-double HybridRun::elaboration_seconds() const { return impl_->engine.elaboration_seconds(); }
-
-std::size_t HybridRun::memory_bytes() const {
-    return impl_->engine.network().store().memory_bytes();
 }
 
 }  // namespace sluice

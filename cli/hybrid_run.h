@@ -3,13 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
-#include "cli/mode_run.h"
+#include "cli/packet_run.h"
 
 namespace sluice {
 
-class HybridRun : public ModeRun {
+class HybridRun : public PacketRun {
   public:
     /// Elaborates. The experiment must outlive the run. ConfigError under ns-3's arithmetic, whose
     /// tie order is packet mode's only.
@@ -17,17 +16,11 @@ class HybridRun : public ModeRun {
     ~HybridRun() override;
 
     void run(const RunHooks& hooks) override;
-    bool cut_off() const override;
-    Tick now() const override;
-    const std::vector<FlowResult>& results() const override;
     RunCounters counters() const override;
-    std::vector<PortStatistics> port_statistics() const override;
-    double elaboration_seconds() const override;
-    std::size_t memory_bytes() const override;
 
   private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    struct Watch;
+    std::unique_ptr<Watch> watch_;
 };
 
 }  // namespace sluice

@@ -81,6 +81,9 @@ int run(int argc, char** argv) {
     run_app->add_flag("--quiet", options.quiet, "Print nothing but errors");
     run_app->add_option("--hpcc", options.hpcc, "Run an HPCC ns-3 experiment instead")
         ->type_name("config.txt");
+    run_app->add_flag(
+        "--check", options.check,
+        "With --hpcc: only say what was read, what was skipped and what does not fit");
     run_app
         ->add_option("--paths", options.paths,
                      "Paths of flows (src,dst,sport,path), in place of ECMP")
@@ -105,27 +108,47 @@ int run(int argc, char** argv) {
     add_sets(compare_app, compare.sets);
     compare_app->add_flag("--quiet", compare.quiet, "Print nothing but errors");
 
+    sluice::DescribeOptions describe;
     CLI::App* describe_app =
         app.add_subcommand("describe", "Say what a scenario would run, without running it");
-    describe_app->add_option("scenario", options.scenario, "The scenario file")
+    const auto add_allow_oom = [](CLI::App* command, bool& allow) {
+        command->add_flag("--allow-oom", allow,
+                          "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+    };
+    add_allow_oom(run_app, options.allow_oom);
+    add_allow_oom(describe_app, describe.allow_oom);
+    describe_app->add_option("scenario", describe.scenario, "The scenario file")
         ->type_name("SCENARIO.toml")
         ->required();
-    add_sets(describe_app, options.sets);
+    describe_app
+        ->add_option("--flows", describe.flows,
+                     "Write the flows that have start times as an HPCC ns-3 flow.txt")
+        ->type_name("FILE");
+    describe_app->add_option("--topology", describe.topology, "Write the network as a topology.txt")
+        ->type_name("FILE");
+    add_sets(describe_app, describe.sets);
 
     TopoOptions topo;
     CLI::App* topo_app = app.add_subcommand(
         "topo",
         "Build a topology: --KEY VALUE for each key of its [topology] table "
         "(docs/scenario.md), e.g. topo fat-tree --k 8 --rate 100Gbps -o topology.txt");
-    topo_app->add_option("type", topo.type, "fat-tree, leaf-spine, rail-optimized, ...")
-        ->required();
+    topo_app->add_option("type", topo.type, "fat-tree, leaf-spine, rail-optimized, ...");
+    topo_app->add_option("--file", topo.file, "A topology.txt of HPCC ns-3 or SimAI, not a type")
+        ->type_name("FILE");
+    topo_app->add_flag("--check", topo.check,
+                       "With --file: say what was read, what was skipped and what does not fit");
     topo_app->add_option("-o,--output", topo.output, "Where to write the topology.txt")
         ->type_name("FILE");
+    topo_app
+        ->add_option("--format", topo.format, "Header to write (default: what the network needs)")
+        ->check(CLI::IsMember({"hpcc", "simai"}));
     topo_app->allow_extras();
 
     const std::vector<sluice::Command> commands = {
-        sluice::add_astra_command(app),
-        sluice::add_chakra_command(app),
+        sluice::add_astra_command(app),      sluice::add_chakra_command(app),
+        sluice::add_simai_command(app),      sluice::add_workload_command(app),
+        sluice::add_collective_command(app), sluice::add_goal_command(app),
     };
 
     try {
@@ -139,7 +162,7 @@ int run(int argc, char** argv) {
     for (const sluice::Command& command : commands) {
         if (command.app->parsed()) return command.run();
     }
-    if (describe_app->parsed()) return sluice::describe_command(options.scenario, options.sets);
+    if (describe_app->parsed()) return sluice::describe_command(describe);
     if (topo_app->parsed()) {
         topo.settings = topology_settings(topo_app->remaining());
         return sluice::topo_command(topo);

@@ -26,6 +26,9 @@ class PacketRun : public ModeRun {
     double elaboration_seconds() const override;
     std::size_t memory_bytes() const override;
 
+  protected:
+    PacketEngine& engine() const { return *engine_; }
+
   private:
     std::unique_ptr<PacketEngine> engine_;
 };

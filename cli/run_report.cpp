@@ -31,6 +31,7 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
                    const RunOutcome& outcome, const std::string& directory) {
     const RunCounters& counters = outcome.counters;
     fmt::print("{}: {}\n", built.experiment.name, built.workload);
+    for (const std::string& note : built.notes) fmt::print("  {}\n", note);
     if (summary.jct != kNever) fmt::print("  completion time  {}\n", human_time(summary.jct));
     if (outcome.jobs.size() > 1) {
         for (const JobRecord& job : outcome.jobs) {

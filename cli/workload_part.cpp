@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 bool is_collective(const std::string& type) {
-    return type == "all-to-all" || type.rfind("ring-", 0) == 0;
+    return type == "collective" || type == "all-to-all" || type.rfind("ring-", 0) == 0;
 }
 
 }  // namespace
@@ -64,13 +64,16 @@ namespace {
 
 MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                       const std::string& type) {
+    if (type == "aicb") return read_aicb_workload(section, scenario, site);
     if (is_collective(type)) return read_collective(section, scenario, site, type);
     if (type == "chakra") return read_chakra_workload(section, scenario, site);
+    if (type == "goal") return read_goal_workload(section, scenario, site);
     return read_training(section, scenario, site);
 }
 
 MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const std::string& type) {
     if (type == "flows") return read_flows(section, scenario);
+    if (type == "htsim") return read_htsim_workload(section, scenario);
     return read_traffic(section, scenario, type);
 }
 
@@ -78,10 +81,10 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
-        "training",        "ring-all-reduce", "ring-reduce-scatter",
-        "ring-all-gather", "all-to-all",      "chakra"};
-    static const std::vector<std::string> kPlain = {"flows", "poisson", "permutation", "incast",
-                                                    "ring"};
+        "training",        "aicb",       "collective", "ring-all-reduce", "ring-reduce-scatter",
+        "ring-all-gather", "all-to-all", "goal",       "chakra"};
+    static const std::vector<std::string> kPlain = {"flows",  "poisson", "permutation",
+                                                    "incast", "ring",    "htsim"};
     std::vector<std::string> types = kJobs;
     types.insert(types.end(), kPlain.begin(), kPlain.end());
     const std::size_t index = section.choice_index("type", "", types);

@@ -10,6 +10,7 @@
 
 #include "core/config/scenario.h"
 #include "core/flow/flow.h"
+#include "workloads/goal/trigger_application.h"
 #include "workloads/job/job_application.h"
 #include "workloads/job/placement.h"
 
@@ -19,10 +20,14 @@ struct WorkloadPart {
     std::vector<FlowSpec> flows;
     /// Starts all of `flows`; null: each has its start time.
     std::unique_ptr<JobApplication> application;
-    std::string name;         ///< of a job
-    Tick start = 0;           ///< of a job
-    std::string flow_class;   ///< of every flow, where no job says more
-    std::string description;  ///< for people
+    /// Starts those of `flows` that have no start time and no job; may be null.
+    std::unique_ptr<TriggerApplication> starter;
+    std::string name;                   ///< of a job
+    Tick start = 0;                     ///< of a job
+    std::string flow_class;             ///< of every flow, where no job says more
+    std::string description;            ///< for people
+    std::vector<std::string> notes;     ///< for people, beside the description
+    std::vector<std::string> warnings;  ///< what is probably not meant
 };
 
 /// Where a job runs: the keys `ranks`, `placement`, `unit` and `hosts` of its table.
@@ -51,10 +56,15 @@ using MakeWorkload = std::function<WorkloadPart()>;
 MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, const JobSite& site);
 MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                              const std::string& type);
+MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
+                                const JobSite& site);
 MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
                           const std::string& type);
 MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenario,
                                   const JobSite& site);
 MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario);
+MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario,
+                                const JobSite& site);
+MakeWorkload read_htsim_workload(ConfigSection& section, const Scenario& scenario);
 
 }  // namespace sluice

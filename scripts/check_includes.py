@@ -23,10 +23,15 @@ FOLDERS = {
     "workloads/job": ["workloads/job", "core"],
     "workloads/model": ["workloads/model", "core"],
     "workloads/traffic": ["workloads/traffic", "core"],
+    "workloads/goal": ["workloads/goal", "workloads/job", "core"],
     "workloads/collective": ["workloads/collective", "workloads/job", "workloads/model", "core"],
     "workloads/chakra": ["workloads/chakra", "workloads/job", "core"],
     "workloads/training": [
         "workloads/training", "workloads/collective", "workloads/job", "workloads/model", "core",
+    ],
+    "workloads/aicb": [
+        "workloads/aicb", "workloads/training", "workloads/collective", "workloads/job",
+        "workloads/model", "core",
     ],
     "models": ["models", "core"],
     "cli": ["cli", "workloads", "models", "flowlevel", "core"],

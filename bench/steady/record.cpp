@@ -10,11 +10,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/experiment_loop.h"
 #include "bench/steady/series.h"
 #include "cli/build_experiment.h"
 #include "core/routing/base_rtt.h"
-#include "core/step/lane_driver.h"
-#include "core/step/nic.h"
 
 namespace {
 
@@ -125,34 +124,17 @@ void record(const char* scenario_path, const char* out, const std::vector<std::s
     Scenario scenario = load_scenario(scenario_path, overrides);
     BuiltExperiment built = build_experiment(scenario);
     const Experiment& experiment = built.experiment;
-    Routing routing(experiment.topology);
-    step::WorldStore store(experiment.topology, routing, experiment.network, experiment.flows,
-                           experiment.paths, experiment.application.get());
-    store.begin();
-    step::World& world = store.world();
-    Recorder recorder(experiment, store);
+    ExperimentLoop loop(experiment);
+    Recorder recorder(experiment, loop.store);
     step::DriverHooks hooks;
     hooks.on_sample = [&](Tick now) { recorder.sample(now); };
     hooks.sample_every = recorder.period();
     hooks.sample_from = recorder.period();
     hooks.sample_to = kNever;
-    step::SwitchScratch scratch;
-    step::LaneDriver lane(store, experiment.link_events, std::move(hooks));
-    // In stretches, because sampling alone would go on for ever.
-    for (Tick limit = kMillisecond; step::next_instant(world) != kNever && limit < experiment.stop;
-         limit += kMillisecond) {
-        lane.advance(limit, [&](const step::Cell& cell, Tick from, Tick to) {
-            if (world.is_host[cell.node] != 0) {
-                step::host_step(world, cell, to);
-            } else {
-                step::switch_step(world, scratch, cell, from, to);
-            }
-        });
-    }
-    step::free_scratch(scratch);
+    loop.run_sampled(experiment.link_events, std::move(hooks), experiment.stop);
     const Series series = recorder.finish();
     steady_bench::write_series(series, out);
-    const RunCounters counters = store.counters();
+    const RunCounters counters = loop.store.counters();
     std::printf(
         "%s: %zu flows, %zu samples every %.3f us, %llu packet-hops, until %.3f ms\n",
         scenario_path, series.flows.size(), series.times.size(),

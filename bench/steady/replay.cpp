@@ -8,9 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/experiment_loop.h"
 #include "core/routing/base_rtt.h"
-#include "core/step/lane_driver.h"
-#include "core/step/nic.h"
 
 namespace sluice::steady_bench {
 
@@ -226,13 +225,9 @@ class SkippingRun {
 
 ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings* settings,
                     Lag lag) {
-    Routing routing(experiment.topology);
-    step::WorldStore store(experiment.topology, routing, experiment.network, experiment.flows,
-                           experiment.paths, experiment.application.get());
-    store.begin();
-    step::World& world = store.world();
-    SkippingRun run(experiment, store, settings != nullptr ? *settings : steady::DetectorSettings{},
-                    lag);
+    ExperimentLoop loop(experiment);
+    SkippingRun run(experiment, loop.store,
+                    settings != nullptr ? *settings : steady::DetectorSettings{}, lag);
     step::DriverHooks hooks;
     if (settings != nullptr) {
         hooks.on_sample = [&](Tick now) { run.sample(now); };
@@ -240,19 +235,7 @@ ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings
         hooks.sample_from = run.period();
         hooks.sample_to = kNever;
     }
-    step::SwitchScratch scratch;
-    step::LaneDriver lane(store, experiment.link_events, std::move(hooks));
-    // In stretches, because sampling alone would go on for ever.
-    for (Tick limit = kMillisecond; step::next_instant(world) != kNever; limit += kMillisecond) {
-        lane.advance(limit, [&](const step::Cell& cell, Tick from, Tick to) {
-            if (world.is_host[cell.node] != 0) {
-                step::host_step(world, cell, to);
-            } else {
-                step::switch_step(world, scratch, cell, from, to);
-            }
-        });
-    }
-    step::free_scratch(scratch);
+    loop.run_sampled(experiment.link_events, std::move(hooks), kNever);
     return run.finish();
 }
 

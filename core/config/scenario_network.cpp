@@ -262,6 +262,10 @@ Rate nic_rate(const Topology& topology) {
             }
         }
     }
+    // GPUs in one box, joined by NVSwitches alone.
+    for (const NodeId host : topology.hosts()) {
+        if (topology.port_count(host) > 0) return topology.rate(topology.first_port(host));
+    }
     throw ConfigError(topology.name + ": no host has a link");
 }
 

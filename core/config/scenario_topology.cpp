@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/topology/builders.h"
 #include "core/topology/connectivity.h"
+#include "core/topology/htsim_topology.h"
 #include "core/topology/limits.h"
 #include "core/topology/topology_io.h"
 
@@ -29,8 +30,10 @@ Cable read_cable(ConfigSection& section, const std::string& prefix, const Cable&
 }
 
 /// "3:1": capacity down to capacity up.
-Oversubscription read_oversubscription(ConfigSection& section, const char* key) {
-    const std::string text = section.text(key, "1:1");
+Oversubscription read_oversubscription(ConfigSection& section, const char* key,
+                                       const Oversubscription& fallback = {}) {
+    const std::string text =
+        section.text(key, std::to_string(fallback.down) + ":" + std::to_string(fallback.up));
     const std::size_t colon = text.find(':');
     if (colon == std::string::npos) {
         section.fail(key, "is " + shown_text(text) + "; must be DOWN:UP, such as \"3:1\"");
@@ -99,6 +102,48 @@ Build read_rail(ConfigSection& section, const Resolve&) {
     p.gpus_per_server = count(section, "gpus_per_server", p.gpus_per_server);
     section.finish();
     return [p] { return build_rail(p); };
+}
+
+/// The keys of SimAI's generator; `p` holds the template's defaults.
+Build read_simai(ConfigSection& section, SimaiParams p) {
+    p.gpus = count(section, "gpus", p.gpus);
+    p.gpu_type = section.text("gpu_type", p.gpu_type);
+    p.nvswitches_per_server = count(section, "nvswitches_per_server", p.nvswitches_per_server, 0);
+    p.nics_per_asw = count(section, "nics_per_asw", p.nics_per_asw);
+    p.psws = count(section, "psws", p.psws, 0);
+    p.asws_per_psw = count(section, "asws_per_psw", p.asws_per_psw);
+    p.pods = count(section, "pods", p.pods, 0);
+    p.cores = count(section, "cores", p.cores, 0);
+    p.core_oversubscription =
+        read_oversubscription(section, "core_oversubscription", p.core_oversubscription);
+    p.nic = read_cable(section, "", p.nic);
+    // As the generator has it, delay and loss are those of all Ethernet cables, the rate is not.
+    p.fabric = read_cable(section, "fabric_", {p.fabric.rate, p.nic.delay, p.nic.loss});
+    p.core = read_cable(section, "core_", p.fabric);
+    p.nvlink = read_cable(section, "nvlink_", {p.nvlink.rate, p.nvlink.delay, p.nic.loss});
+    p.gpus_per_server = count(section, "gpus_per_server", p.gpus_per_server);
+    section.finish();
+    return [p] { return build_simai(p); };
+}
+
+Build read_spectrum_x(ConfigSection& section, const Resolve&) {
+    return read_simai(section, spectrum_x_params());
+}
+
+Build read_alibaba_hpn(ConfigSection& section, const Resolve&) {
+    return read_simai(section, alibaba_hpn_params(section.flag("dual_plane", false)));
+}
+
+Build read_dcn_plus(ConfigSection& section, const Resolve&) {
+    return read_simai(section, dcn_plus_params(section.flag("dual_tor", false)));
+}
+
+Build read_simai_free(ConfigSection& section, const Resolve&) {
+    SimaiParams p;
+    p.rail_optimized = section.flag("rail_optimized", p.rail_optimized);
+    p.dual_tor = section.flag("dual_tor", p.dual_tor);
+    p.dual_plane = section.flag("dual_plane", p.dual_plane);
+    return read_simai(section, p);
 }
 
 Build read_three_tier(ConfigSection& section, const Resolve&) {
@@ -171,7 +216,11 @@ Build read_bcube(ConfigSection& section, const Resolve&) {
 Build read_file(ConfigSection& section, const Resolve& resolve) {
     const std::string path = section.text("path", std::nullopt);
     section.finish();
-    return [file = resolve(path)] { return read_topology(file); };
+    return [file = resolve(path)] {
+        if (!is_htsim_topology(file)) return read_topology(file);
+        std::vector<std::string> skipped;
+        return read_htsim_topology(TokenReader::open(file), skipped);
+    };
 }
 
 struct Type {
@@ -180,10 +229,21 @@ struct Type {
 };
 
 constexpr Type kTypes[] = {
-    {"dumbbell", read_dumbbell},   {"star", read_star},           {"leaf-spine", read_leaf_spine},
-    {"fat-tree", read_fat_tree},   {"rail-optimized", read_rail}, {"three-tier", read_three_tier},
-    {"full-mesh", read_full_mesh}, {"torus", read_torus},         {"dragonfly", read_dragonfly},
-    {"bcube", read_bcube},         {"file", read_file},
+    {"dumbbell", read_dumbbell},
+    {"star", read_star},
+    {"leaf-spine", read_leaf_spine},
+    {"fat-tree", read_fat_tree},
+    {"rail-optimized", read_rail},
+    {"three-tier", read_three_tier},
+    {"full-mesh", read_full_mesh},
+    {"torus", read_torus},
+    {"dragonfly", read_dragonfly},
+    {"bcube", read_bcube},
+    {"spectrum-x", read_spectrum_x},
+    {"alibaba-hpn", read_alibaba_hpn},
+    {"dcn-plus", read_dcn_plus},
+    {"simai", read_simai_free},
+    {"file", read_file},
 };
 
 }  // namespace
@@ -213,8 +273,11 @@ Topology build_topology(ConfigSection section, const Resolve& resolve) {
             throw ConfigError(section.where("type") + ": " + error.what());
         }
     }();
-    if (given) {
-        topology.gpus_per_server = static_cast<std::uint32_t>(count(section, "gpus_per_server", 1));
+    const auto servers = static_cast<std::uint32_t>(given ? count(section, "gpus_per_server", 1)
+                                                          : topology.gpus_per_server);
+    // A network that was built or written with servers of this size may end in a short one.
+    if (servers != topology.gpus_per_server) {
+        topology.gpus_per_server = servers;
         if (topology.host_count() % topology.gpus_per_server != 0) {
             section.fail("gpus_per_server",
                          "does not divide the " + std::to_string(topology.host_count()) + " hosts");

@@ -10,8 +10,6 @@ namespace sluice::steady {
 
 namespace {
 
-/// Base round trips that every span covers.
-constexpr Tick kRoundTrips = 4;
 /// Swings of a sawtooth that a span covers.
 constexpr double kSwings = 8;
 /// DCQCN: increase timers in a swing.

@@ -7,6 +7,9 @@
 
 namespace sluice::steady {
 
+/// Round trips that every span covers: base ones by default, and with their queues before a skip.
+inline constexpr Tick kRoundTrips = 4;
+
 /// C x RTT of the group in full packets, at least 1.
 double bdp_packets(const GroupFacts& facts);
 

@@ -15,8 +15,6 @@ namespace {
 /// Standard errors that an uncertain change or mean is taken to be off by.
 constexpr double kChangeErrors = 1;
 constexpr double kMeanErrors = 1;
-/// Round trips, queues included, that a span covers.
-constexpr Tick kRoundTrips = 4;
 /// Bytes in flight may move by this part of their mean while a skip lasts: what fills a queue ends
 /// in marks, pauses or drops, however flat the rates are. By a larger tolerance, if one is given.
 constexpr double kFlightRange = 0.3;

@@ -21,8 +21,7 @@ void visit_packets(Ring& ring, Visit&& visit) {
 
 ClockDriver::ClockDriver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks,
                          FlowPartitions& partitions, Supervisor* supervisor)
-    : store_(store),
-      hooks_(store, std::move(events), std::move(hooks)),
+    : LaneLoop(store, std::move(events), std::move(hooks)),
       partitions_(partitions),
       supervisor_(supervisor),
       layout_(store),
@@ -46,20 +45,6 @@ ClockDriver::ClockDriver(WorldStore& store, std::vector<LinkEvent> events, Drive
 ClockDriver::~ClockDriver() {
     // Whatever else drives the lane after this finds no node split.
     layout_.reset();
-}
-
-Tick ClockDriver::next_cut() const {
-    const Tick event = hooks_.next_event();
-    const bool pending = event != kNever && !at_rest();
-    const Tick at = std::min(pending ? event : kNever, hooks_.next_sample());
-    // Nothing left to do is the end, however much there would be to look at.
-    const bool watched = supervisor_ != nullptr && next_instant(store_.world()) != kNever;
-    return watched ? std::min(at, supervisor_->next_cut()) : at;
-}
-
-bool ClockDriver::at_rest() const {
-    const World& world = store_.world();
-    return world.senders.count == world.free_senders.count && next_instant(world) == kNever;
 }
 
 void ClockDriver::execute_cut(Tick at) {

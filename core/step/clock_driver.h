@@ -23,11 +23,10 @@
 
 #include "core/step/buffer_leases.h"
 #include "core/step/cell_layout.h"
-#include "core/step/driver_hooks.h"
 #include "core/step/flow_partitions.h"
 #include "core/step/horizon.h"
+#include "core/step/lane_loop.h"
 #include "core/step/supervisor.h"
-#include "core/step/window_loop.h"
 
 namespace sluice::step {
 
@@ -56,14 +55,12 @@ struct ClockTuning {
     std::uint64_t review_every = 32;  ///< windows between two examinations of a domain
 };
 
-class ClockDriver {
+class ClockDriver : public LaneLoop {
   public:
     /// Call store.begin() first. All references must outlive the driver; `supervisor` may be null.
     ClockDriver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks,
                 FlowPartitions& partitions, Supervisor* supervisor = nullptr);
     ~ClockDriver();
-    ClockDriver(const ClockDriver&) = delete;
-    ClockDriver& operator=(const ClockDriver&) = delete;
 
     /// One clock for everything, where a supervisor looks at all partitions at once. Before the
     /// first window.
@@ -75,9 +72,6 @@ class ClockDriver {
 
     void tune(const ClockTuning& tuning) { tuning_ = tuning; }
 
-    /// Everything before this instant has been executed, on all clocks.
-    Tick now() const { return now_; }
-    bool stopped() const { return hooks_.stopped(); }
     std::uint64_t windows() const { return statistics_.windows_solo + statistics_.windows_joint; }
     const ClockStatistics& statistics() const { return statistics_; }
 
@@ -89,26 +83,12 @@ class ClockDriver {
     /// next(), or kNever once stopped.
     template <class StepCell, class AfterWindow>
     Tick advance(Tick limit, StepCell&& step_cell, AfterWindow&& after_window) {
-        World& world = store_.world();
-        while (!stopped()) {
-            const Tick begin = next_instant(world);
-            const Tick cut = next_cut();
-            if (cut <= begin) {
-                if (cut >= limit || cut == kNever) {
-                    break;
-                }
-                now_ = std::max(cut, now_);
-                execute_cut(cut);
-                continue;
-            }
-            if (begin >= limit) {
-                break;
-            }
+        return drive(*this, limit, [&](Tick begin, Tick until) {
             const Tick apart = solo_until(begin, limit);
             if (apart > begin) {
                 run_solo(apart, step_cell);
             } else {
-                const Tick end = std::min({begin + world.lookahead, cut, limit});
+                const Tick end = std::min(begin + store_.world().lookahead, until);
                 run_blocks(all_blocks_.data(), all_blocks(), begin, end, step_cell);
                 now_ = std::max(now_, end);
                 ++statistics_.windows_joint;
@@ -119,9 +99,7 @@ class ClockDriver {
             if ((windows() & 255U) == 0 || now_ >= hooks_.next_progress() || apart > begin) {
                 hooks_.report(now_);
             }
-        }
-        hooks_.report(now_);
-        return stopped() ? kNever : next();
+        });
     }
 
     template <class StepCell>
@@ -130,6 +108,8 @@ class ClockDriver {
     }
 
   private:
+    friend class LaneLoop;
+
     struct Domain {
         std::vector<PartitionId> partitions;
         bool alive = false;
@@ -138,8 +118,7 @@ class ClockDriver {
     };
     enum class Presence : std::uint8_t { absent, open, lingering };
 
-    Tick next_cut() const;
-    bool at_rest() const;
+    Tick next_cut() const { return next_cut_with(supervisor_); }
     void execute_cut(Tick at);
     Tick solo_until(Tick begin, Tick limit);
     void check_stretch(Tick end);
@@ -238,15 +217,12 @@ class ClockDriver {
         now_ = next_instant(store_.world()) == kNever ? latest : end;
     }
 
-    WorldStore& store_;
-    HookRunner hooks_;
     FlowPartitions& partitions_;
     Supervisor* supervisor_;
     CellLayout layout_;
     BufferLeases leases_;
     Horizon horizon_;
     ClockStatistics statistics_;
-    Tick now_ = 0;
     bool one_clock_ = false;
     bool outside_ = false;
     bool divided_ = false;  ///< else every node is whole, and in the idle domain

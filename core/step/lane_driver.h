@@ -8,26 +8,20 @@
 #include <utility>
 #include <vector>
 
-#include "core/step/driver_hooks.h"
+#include "core/step/lane_loop.h"
 #include "core/step/partition_tracker.h"
-#include "core/step/window_loop.h"
 
 namespace sluice::step {
 
-class LaneDriver {
+class LaneDriver : public LaneLoop {
   public:
     LaneDriver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks)
-        : store_(store), hooks_(store, std::move(events), std::move(hooks)) {}
-    LaneDriver(const LaneDriver&) = delete;
-    LaneDriver& operator=(const LaneDriver&) = delete;
+        : LaneLoop(store, std::move(events), std::move(hooks)) {}
 
     /// Keeps partitions and lets their supervisor look between windows. Before the first window;
     /// `tracker` must outlive the driver.
     void supervise(PartitionTracker& tracker) { tracker_ = &tracker; }
 
-    /// Everything before this instant has been executed.
-    Tick now() const { return now_; }
-    bool stopped() const { return hooks_.stopped(); }
     std::uint64_t windows() const { return windows_; }
 
     /// The next instant at which this lane has something to do.
@@ -37,22 +31,9 @@ class LaneDriver {
     /// `after_window()` runs after each window. Returns next(), or kNever once stopped.
     template <class StepCell, class AfterWindow>
     Tick advance(Tick limit, StepCell&& step_cell, AfterWindow&& after_window) {
-        World& world = store_.world();
-        while (!stopped()) {
-            const Tick begin = next_instant(world);
-            const Tick cut = next_cut();
-            if (cut <= begin) {
-                if (cut >= limit || cut == kNever) {
-                    break;
-                }
-                now_ = std::max(now_, cut);
-                execute_cut(cut);
-                continue;
-            }
-            if (begin >= limit) {
-                break;
-            }
-            const Tick end = std::min({begin + world.lookahead, cut, limit});
+        return drive(*this, limit, [&](Tick begin, Tick until) {
+            World& world = store_.world();
+            const Tick end = std::min(begin + world.lookahead, until);
             run_window(world, begin, end, step_cell);
             now_ = std::max(now_, end);
             ++windows_;
@@ -63,9 +44,7 @@ class LaneDriver {
             if ((windows_ & 255U) == 0 || end >= hooks_.next_progress()) {
                 hooks_.report(end);
             }
-        }
-        hooks_.report(now_);
-        return stopped() ? kNever : next();
+        });
     }
 
     template <class StepCell>
@@ -74,19 +53,10 @@ class LaneDriver {
     }
 
   private:
-    Tick next_cut() const {
-        const Tick event = hooks_.next_event();
-        const bool pending = event != kNever && !at_rest();
-        const Tick at = std::min(pending ? event : kNever, hooks_.next_sample());
-        // Nothing left to do is the end, however much there would be to look at.
-        const bool watched = tracker_ != nullptr && next_instant(store_.world()) != kNever;
-        return watched ? std::min(at, tracker_->supervisor().next_cut()) : at;
-    }
+    friend class LaneLoop;
 
-    /// Nothing is under way and nothing will start: a link event would change nothing.
-    bool at_rest() const {
-        const World& world = store_.world();
-        return world.senders.count == world.free_senders.count && next_instant(world) == kNever;
+    Tick next_cut() const {
+        return next_cut_with(tracker_ != nullptr ? &tracker_->supervisor() : nullptr);
     }
 
     void execute_cut(Tick at) {
@@ -108,10 +78,7 @@ class LaneDriver {
         }
     }
 
-    WorldStore& store_;
-    HookRunner hooks_;
     PartitionTracker* tracker_ = nullptr;
-    Tick now_ = 0;
     std::uint64_t windows_ = 0;
 };
 

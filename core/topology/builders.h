@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/topology/topology.h"
@@ -82,6 +83,52 @@ struct RailParams {
     Cable nvlink{gigabits_per_second(2880), 25 * kNanosecond, 0};
 };
 Topology build_rail(const RailParams& params);
+
+/// The networks of SimAI's topology generator (gen_Topo_Template.py): servers of GPUs around
+/// NVSwitches, access switches (ASW, leaf), pod switches (PSW, spine) and, beyond one pod, a core
+/// layer that the generator does not have. Every GPU has a NIC with one port (single ToR) or two
+/// (dual ToR: one to the ASW of set 1, one to that of set 2).
+///   rail-optimized      GPU i of every server of a segment joins ASW i of that segment (in each
+///                       set); a segment holds nics_per_asw servers
+///   not rail-optimized  consecutive GPUs fill an ASW; a segment is one ASW (in each set)
+///   single plane        every ASW of a pod joins every PSW of the pod
+///   dual plane          ASWs of set 1 join the first half of the pod's PSWs, set 2 the others
+///   several pods        PSW j of every pod joins cores [j c, (j + 1) c), c = cores / psws, so a
+///                       plane's cores are its own
+/// The last server, segment and pod may be short. GPUs, order of links and link properties are the
+/// generator's, so that a network of one pod writes the generator's very file.
+/// Nodes: GPUs by server, NVSwitches by server, ASWs of set 1 by segment, ASWs of set 2, PSWs by
+/// pod, cores.
+struct SimaiParams {
+    enum class Template : std::uint8_t { free, spectrum_x, alibaba_hpn, dcn_plus };
+    Template origin = Template::free;  ///< names the network, nothing else
+    bool rail_optimized = false;
+    bool dual_tor = false;
+    bool dual_plane = false;  ///< needs the other two
+    std::int64_t gpus = 32;
+    std::int64_t gpus_per_server = 8;
+    std::string gpu_type = "H100";
+    std::int64_t nvswitches_per_server = 1;
+    std::int64_t nics_per_asw = 64;
+    std::int64_t psws = 64;  ///< of a pod
+    /// What the generator takes a pod's capacity from: floor(asws_per_psw / ASWs of a segment)
+    /// segments, counting one set only where a network is rail-optimized with dual ToR.
+    std::int64_t asws_per_psw = 64;
+    std::int64_t pods = 0;  ///< 0: as few as hold the GPUs; else the segments are spread over these
+    /// Of all pods together, a multiple of psws; 0: as core_oversubscription needs.
+    std::int64_t cores = 0;
+    Oversubscription core_oversubscription;  ///< of a PSW: rates from its ASWs : rates to cores
+    Cable nic{gigabits_per_second(400), 500 * kNanosecond, 0};
+    Cable fabric{gigabits_per_second(400), 500 * kNanosecond, 0};  ///< ASW to PSW
+    Cable core{gigabits_per_second(400), 500 * kNanosecond, 0};    ///< PSW to core
+    Cable nvlink{gigabits_per_second(2880), 25 * kNanosecond, 0};
+};
+/// The generator's defaults for its templates. HPN's core layer is its paper's, 15:1
+/// (Qian et al., SIGCOMM 2024).
+SimaiParams spectrum_x_params();
+SimaiParams alibaba_hpn_params(bool dual_plane);
+SimaiParams dcn_plus_params(bool dual_tor);
+Topology build_simai(const SimaiParams& params);
 
 /// Three-tier Clos. In a pod every leaf joins every aggregation switch; aggregation switch j of
 /// every pod joins cores [j c, (j + 1) c), c = cores / aggs_per_pod. The rate of fabric cables

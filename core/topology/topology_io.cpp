@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/topology/topology_io.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <vector>
@@ -8,11 +9,15 @@
 #include "core/config/quantity.h"
 #include "core/error.h"
 #include "core/topology/limits.h"
+#include "core/topology/topology_report.h"
 
 namespace sluice {
 namespace {
 
 struct Header {
+    bool simai = false;
+    bool own_line = false;  ///< it has a line of its own, so ids and links will have theirs
+    int line = 1;
     std::int64_t nodes = 0;
     std::int64_t gpus_per_server = 1;
     std::int64_t nvswitches = 0;
@@ -32,6 +37,19 @@ bool is_rate(std::string_view token) {
     } catch (const ConfigError&) {
         return false;
     }
+}
+
+/// Nothing but blanks is left on the line of the last token.
+bool ends_line(TokenReader& reader) {
+    const TokenReader::Mark here = reader.mark();
+    bool ends = reader.at_end();
+    if (!ends) {
+        const int line = reader.line();
+        reader.next("token");
+        ends = reader.line() != line;
+    }
+    reader.rewind(here);
+    return ends;
 }
 
 /// SimAI's header has five integers and a word; in an HPCC file the sixth token is an id or, where
@@ -64,8 +82,9 @@ bool has_simai_header(TokenReader& reader) {
 
 Header read_header(TokenReader& reader) {
     Header header;
-    const bool simai = has_simai_header(reader);
+    const bool simai = header.simai = has_simai_header(reader);
     header.nodes = reader.next_integer("number of nodes", 1, kMaxNodes);
+    header.line = reader.line();
     // A file that describes so many nodes names each at least once: this bounds what a short file
     // can make us allocate.
     if (static_cast<std::size_t>(header.nodes) > reader.tokens_left_at_most() + 2) {
@@ -81,21 +100,61 @@ Header read_header(TokenReader& reader) {
     header.links = reader.next_integer("number of links", 0, kMaxLinks);
     if (simai) {
         header.gpu_type = reader.next("GPU type");
+        if (header.gpu_type == "NONE") header.gpu_type.clear();
     }
+    header.own_line = reader.line() == header.line && ends_line(reader);
     return header;
+}
+
+/// In a file laid out as usual, header and ids on lines of their own, every whole number before the
+/// first line of five words is an id: says which line and count disagree before ids are taken for
+/// links, or links for ids.
+void check_id_count(TokenReader& reader, const Header& header) {
+    if (!header.own_line) return;
+    const TokenReader::Mark start = reader.mark();
+    const std::int64_t expected = header.nvswitches + header.switches;
+    std::int64_t found = 0;
+    int last_line = 0;
+    bool reached_links = false;
+    std::vector<std::string_view> words;
+    while (!reader.at_end() && !reached_links) {
+        words.clear();
+        do {
+            words.push_back(reader.next("id"));
+        } while (!ends_line(reader));
+        const bool all_integers = std::all_of(words.begin(), words.end(), is_integer);
+        reached_links = !all_integers || (found >= expected && words.size() == 5);
+        if (!reached_links) {
+            found += static_cast<std::int64_t>(words.size());
+            last_line = reader.line();
+        }
+    }
+    // Lines of another shape are for the token reader to judge.
+    if (reached_links && words.size() == 5 && found != expected) {
+        const std::string place = found > 0 ? reader.file() + ":" + std::to_string(last_line)
+                                            : reader.file() + ":" + std::to_string(header.line);
+        throw ConfigError(place + ": " + std::to_string(found) +
+                          " switch ids are listed, the header says " +
+                          (header.simai ? std::to_string(header.nvswitches) + " NVSwitches and " +
+                                              std::to_string(header.switches) + " switches"
+                                        : std::to_string(header.switches)));
+    }
+    reader.rewind(start);
 }
 
 /// Reads `count` ids into `kinds`. An id listed twice is harmless, as in the original; one listed
 /// as both kinds of switch is not.
-void read_ids(TokenReader& reader, std::int64_t count, NodeKind kind,
-              std::vector<NodeKind>& kinds) {
+void read_ids(TokenReader& reader, std::int64_t count, NodeKind kind, std::vector<NodeKind>& kinds,
+              TopologyReporter& reporter) {
     for (std::int64_t i = 0; i < count; ++i) {
         const auto id = static_cast<std::size_t>(
             reader.next_integer(kind == NodeKind::nvswitch ? "NVSwitch id" : "switch id", 0,
                                 static_cast<std::int64_t>(kinds.size()) - 1));
         if (kinds[id] != NodeKind::host && kinds[id] != kind) {
-            reader.fail("switch id " + std::to_string(id) + " is listed as an NVSwitch before");
+            reader.fail("switch id " + std::to_string(id) +
+                        " is listed as an NVSwitch before; a node is one or the other");
         }
+        if (kinds[id] == kind) reporter.id_again(reader.line(), static_cast<NodeId>(id));
         kinds[id] = kind;
     }
 }
@@ -124,6 +183,61 @@ Link read_link(TokenReader& reader, std::int64_t last_id) {
     return link;
 }
 
+/// Takes what has the form of a link, and nothing else.
+bool skip_link(TokenReader& reader) {
+    const TokenReader::Mark start = reader.mark();
+    std::string_view words[5];
+    for (std::string_view& word : words) {
+        if (reader.at_end()) break;
+        word = reader.next("link");
+    }
+    const bool link =
+        is_integer(words[0]) && is_integer(words[1]) && is_rate(words[2]) && !words[4].empty();
+    if (!link) reader.rewind(start);
+    return link;
+}
+
+/// The links, as many as the header says. What follows is not read, as in the originals, whose own
+/// example has a link too many.
+void read_links(TokenReader& reader, const Header& header, Topology& topology,
+                TopologyReporter& reporter) {
+    for (std::int64_t i = 0; i < header.links; ++i) {
+        if (reader.at_end()) {
+            reader.fail("the file ends after " + std::to_string(i) + " links, the header says " +
+                        std::to_string(header.links));
+        }
+        topology.add_link(read_link(reader, header.nodes - 1));
+        reporter.link(reader.line());
+    }
+    if (!reporter.active()) return;
+    const TokenReader::Mark end = reader.mark();
+    const int last_line = reader.line();
+    std::size_t more = 0;
+    while (skip_link(reader)) ++more;
+    if (more > 0) reporter.more_links(last_line, more, header.links);
+    if (!reader.at_end()) {
+        reader.next("text");
+        reporter.trailing_text(reader.line());
+    }
+    reader.rewind(end);
+}
+
+/// Milliseconds: a tick is 1e-9 of one, so nine decimals are exact.
+void append_milliseconds(std::string& text, Tick time) {
+    constexpr Tick kMillisecond = kSecond / 1000;
+    std::string decimals = std::to_string(time % kMillisecond);
+    decimals.insert(0, 9 - decimals.size(), '0');
+    decimals.erase(decimals.find_last_not_of('0') + 1);
+    text += std::to_string(time / kMillisecond) + (decimals.empty() ? "" : "." + decimals) + "ms";
+}
+
+bool has_nvswitch(const Topology& topology) {
+    for (NodeId node = 0; node < topology.node_count(); ++node) {
+        if (topology.kind(node) == NodeKind::nvswitch) return true;
+    }
+    return false;
+}
+
 void append(std::string& text, double value) {
     char digits[32];
     text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
@@ -131,11 +245,19 @@ void append(std::string& text, double value) {
 
 }  // namespace
 
-Topology read_topology(TokenReader& reader) {
+bool is_gpu_type(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\n\v\f\r";
+    return !text.empty() && text.find_first_of(kBlanks) == text.npos && !is_integer(text) &&
+           !is_rate(text);
+}
+
+Topology read_topology(TokenReader& reader, ImportReport* report) {
     const Header header = read_header(reader);
+    check_id_count(reader, header);
+    TopologyReporter reporter(reader.file(), report);
     std::vector<NodeKind> kinds(static_cast<std::size_t>(header.nodes), NodeKind::host);
-    read_ids(reader, header.nvswitches, NodeKind::nvswitch, kinds);
-    read_ids(reader, header.switches, NodeKind::ethernet, kinds);
+    read_ids(reader, header.nvswitches, NodeKind::nvswitch, kinds, reporter);
+    read_ids(reader, header.switches, NodeKind::ethernet, kinds, reporter);
     Topology topology;
     topology.name = reader.file();
     topology.gpus_per_server = static_cast<std::uint32_t>(header.gpus_per_server);
@@ -143,32 +265,34 @@ Topology read_topology(TokenReader& reader) {
     for (const NodeKind kind : kinds) {
         topology.add_node(kind);
     }
-    for (std::int64_t i = 0; i < header.links; ++i) {
-        topology.add_link(read_link(reader, header.nodes - 1));
-    }
+    reporter.header(header.line, header.simai, topology);
+    read_links(reader, header, topology, reporter);
     topology.finish();
+    reporter.finish(topology);
     return topology;
 }
 
-Topology read_topology(const std::string& path) {
+Topology read_topology(const std::string& path, ImportReport* report) {
     TokenReader reader = TokenReader::open(path);
-    return read_topology(reader);
+    return read_topology(reader, report);
 }
 
-std::string format_topology(const Topology& topology) {
+std::string format_topology(const Topology& topology, TopologyFormat format) {
+    const bool simai =
+        format == TopologyFormat::simai ||
+        (format == TopologyFormat::automatic &&
+         (topology.gpus_per_server != 1 || !topology.gpu_type.empty() || has_nvswitch(topology)));
     std::string nvswitch_ids;
     std::string switch_ids;
     std::size_t nvswitches = 0;
     std::size_t switches = 0;
     for (NodeId node = 0; node < topology.node_count(); ++node) {
-        if (topology.kind(node) == NodeKind::nvswitch) {
+        if (simai && topology.kind(node) == NodeKind::nvswitch) {
             nvswitch_ids += (nvswitches++ == 0 ? "" : " ") + std::to_string(node);
-        } else if (topology.kind(node) == NodeKind::ethernet) {
+        } else if (!topology.is_host(node)) {
             switch_ids += (switches++ == 0 ? "" : " ") + std::to_string(node);
         }
     }
-    const bool simai =
-        nvswitches > 0 || topology.gpus_per_server != 1 || !topology.gpu_type.empty();
     std::string text = std::to_string(topology.node_count());
     if (simai) {
         text += ' ' + std::to_string(topology.gpus_per_server) + ' ' + std::to_string(nvswitches);
@@ -176,14 +300,13 @@ std::string format_topology(const Topology& topology) {
     text += ' ' + std::to_string(switches) + ' ' + std::to_string(topology.links().size());
     if (simai) {
         text += ' ' + (topology.gpu_type.empty() ? "NONE" : topology.gpu_type);
-        text += '\n' + nvswitch_ids + (nvswitches > 0 && switches > 0 ? " " : "") + switch_ids;
-    } else {
-        text += '\n' + switch_ids;
     }
-    text += '\n';
+    text += '\n' + nvswitch_ids + (nvswitches > 0 && switches > 0 ? " " : "") + switch_ids + '\n';
     for (const Link& link : topology.links()) {
         text += std::to_string(link.a) + ' ' + std::to_string(link.b) + ' ' +
-                format_rate(link.rate) + ' ' + format_time(link.delay) + ' ';
+                format_rate(link.rate) + ' ';
+        append_milliseconds(text, link.delay);
+        text += ' ';
         append(text, link.loss);
         text += '\n';
     }

@@ -11,23 +11,39 @@
 ///
 /// Rates: ns-3 DataRate text, decimal; a bare number is b/s. Delays: s, ms, us, ns, ps, down to
 /// whole picoseconds; a bare number is seconds. Loss: probability per received packet; 0 lets the
-/// global setting of an HPCC experiment apply.
+/// global setting of an HPCC experiment apply. SimAI's GPU type NONE is read as unknown.
+/// Fewer links than the header says, and ids on lines of their own that are not as many as it says,
+/// are errors. More links are not read, as in the originals.
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "core/config/import_report.h"
 #include "core/config/tokens.h"
 #include "core/topology/topology.h"
 
 namespace sluice {
 
-/// Reads a file. ConfigError with file and line of the offending token.
-Topology read_topology(const std::string& path);
+/// Reads a file. ConfigError with file and line of the offending token. `report`, if given, gets
+/// what was read and skipped, and what is legal but likely a mistake: links listed twice (all are
+/// used), servers of different size, nodes without a link, hosts that cannot reach each other.
+Topology read_topology(const std::string& path, ImportReport* report = nullptr);
 /// The same from text that `reader` holds. The topology's name is the reader's file.
-Topology read_topology(TokenReader& reader);
+Topology read_topology(TokenReader& reader, ImportReport* report = nullptr);
 
-/// The text of a file that reads back as the same network: with SimAI's header if there are
-/// NVSwitches, servers of several GPUs or a GPU type, else with HPCC's.
-std::string format_topology(const Topology& topology);
+enum class TopologyFormat : std::uint8_t {
+    automatic,  ///< SimAI's if there are NVSwitches, servers of several GPUs or a GPU type
+    hpcc,       ///< NVSwitches become switches; servers and GPU type are lost
+    simai,
+};
+
+/// The text of a file that reads back as the same network, with the exceptions that the format
+/// makes. Delays are in milliseconds, as the originals' generators write them.
+std::string format_topology(const Topology& topology,
+                            TopologyFormat format = TopologyFormat::automatic);
+
+/// `text` may stand as GPU type in a header: one word that is neither a number nor a rate.
+bool is_gpu_type(std::string_view text);
 
 }  // namespace sluice

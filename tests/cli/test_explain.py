@@ -61,8 +61,8 @@ kmax = "2MB"
                             "workload.micro_batches=1", "--set", "workload.sequence=64", "--set",
                             "workload.gradient_bytes=1", "--mode", "flow").stdout
         keys = {line.split(":")[0] for line in self.summary()["keys_without_effect"]}
-        self.assertEqual(keys, {"phases.theta", "congestion.law", "congestion.timely.beta",
-                                "network.ecn.kmin", "network.ecn.kmax"})
+        self.assertEqual(keys, {"phases.theta", "congestion.timely.beta", "network.ecn.kmin",
+                                "network.ecn.kmax"})
         self.assertIn("no effect", text)
         self.write("ring.toml", "[topology]\ntype = \"star\"\nhosts = 3\n[workload]\n"
                    "type = \"ring-all-reduce\"\nsize = \"10KB\"\n[phases]\neps_q = \"1KB\"\n"
@@ -71,10 +71,64 @@ kmax = "2MB"
         self.assertEqual([line.split(":")[0] for line in
                           self.summary("runs/ring")["keys_without_effect"]], ["phases.eps_q"])
 
+    def test_keys_named_without_effect_have_none(self):
+        """Each key changes the results exactly if it is not named, in several modes and settings."""
+        self.write("mix.toml", """
+[topology]
+type = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+[[workload]]
+type = "permutation"
+size = "400KB"
+[[workload]]
+type = "incast"
+senders = 3
+size = "300KB"
+priority = 5
+""")
+
+        def results(mode, *keys):
+            options = [word for key in keys for word in ("--set", key)]
+            self.succeed("run", "mix.toml", "--mode", mode, "--out", "out", *options)
+            tables = [(self.folder / "out" / name).read_text() for name in
+                      ("flows.csv", "ports.csv")]
+            return tables, [line.split(":")[0] for line in
+                            self.summary("out")["keys_without_effect"]]
+
+        used = 0
+        for mode, base, keys in (
+                ("flow", (), (
+                    'congestion.law="dcqcn"', "congestion.hpcc.target_utilization=0.5",
+                    "congestion.hpcc.max_stage=0", "congestion.window=false",
+                    "network.nic.ack_every=4", "network.nic.ack_chunk=2",
+                    "network.nic.global_base_rtt=false", "network.packet.header=100",
+                    "network.packet.pause=400", "network.pfc=false")),
+                ("flow", ("network.nic.ack_every=3",), ("network.nic.ack_chunk=1",)),
+                ("flow", ('congestion.law="dcqcn"',), ("congestion.hpcc.target_utilization=0.5",)),
+                ("packet", ("network.nic.ack_every=3",), ("network.nic.ack_chunk=1",)),
+                ("packet", ("network.pfc=false",), (
+                    "network.nic.ack_chunk=2", "network.packet.pause=400",
+                    "network.queues.ack_pause_class=0", "network.buffer.alpha_shift=1")),
+                ("packet", ('congestion.law="dcqcn"', "network.ecn.enabled=false"),
+                 ("network.ecn.kmin=10KB", "congestion.variable_window=true")),
+                ("packet", ('congestion.law="dcqcn"',), ("network.ecn.kmin=10KB",)),
+                ("hybrid", ("phases.skip=false",), (
+                    'phases.rates="maxmin"', 'phases.restore="empty"',
+                    "phases.longest_skip=5us"))):
+            before, _ = results(mode, *base)
+            for key in keys:
+                after, unused = results(mode, *base, key)
+                self.assertEqual(before == after, key.split("=")[0] in unused, (mode, base, key))
+                used += before != after
+        self.assertGreaterEqual(used, 6)
+
     def test_a_job_that_never_uses_the_network_is_told_so(self):
         self.write("job.toml", JOB)
         text = self.succeed("run", "job.toml", "--mode", "flow", "--set", "topology.gpus=8", "--set",
-                            "workload.pp=1").stdout
+                            "workload.pp=1", "--set", "workload.forward_time=10ms", "--set",
+                            "workload.backward_time=20ms").stdout
         self.assertIn("no traffic crosses a NIC", text)
         self.assertEqual(len(self.summary()["warnings"]), 2)
 

@@ -22,6 +22,7 @@ type = "training"
 tp = 2
 pp = 2
 micro_batches = 2
+gpu_memory = "0B"
 """
 
 

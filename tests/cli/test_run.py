@@ -142,6 +142,19 @@ class Run(CliTest):
             self.assertEqual(result.returncode, 2, bad)
             self.assertIn("group", result.stderr)
 
+    def test_ideal_times_are_those_of_given_paths(self):
+        # A triangle of switches 3, 4, 5, given the long way round: one more link each way.
+        self.write("lone.toml", "[topology]\ntype = \"full-mesh\"\nswitches = 3\n"
+                   "hosts_per_switch = 1\n[congestion]\nlaw = \"none\"\n"
+                   "[workload]\ntype = \"flows\"\nlist = [[0, 1, \"1000B\"]]\n")
+        self.write("paths.csv", "src,dst,sport,path\n0,1,10000,0-3-5-4-1\n1,0,100,1-4-5-3-0\n")
+        self.succeed("run", "lone.toml", "--paths", "paths.csv")
+        with open(self.folder / "runs/lone/flows.csv", newline="") as file:
+            flow = next(csv.DictReader(file))
+        # Four links of 1 us each way, 1048 B and 60 B at 80 ps a byte.
+        self.assertEqual(flow["ideal_ps"], str(4 * (2_000_000 + 83_840 + 4_800)))
+        self.assertEqual(flow["fct_ps"], flow["ideal_ps"])
+
     def test_work_left_is_exit_code_3(self):
         self.write("down.toml", SMALL + "[[link_event]]\nat = \"1us\"\nlink = 0\n")
         result = self.sluice("run", "down.toml")

@@ -22,7 +22,8 @@ class TopoAndDescribe(CliTest):
 
     def test_every_topology_type(self):
         for type_ in ("dumbbell", "star", "leaf-spine", "fat-tree", "rail-optimized",
-                      "three-tier", "full-mesh", "torus", "dragonfly", "bcube"):
+                      "three-tier", "full-mesh", "torus", "dragonfly", "bcube", "spectrum-x",
+                      "alibaba-hpn", "dcn-plus", "simai"):
             with self.subTest(type_):
                 self.assertIn("hosts", self.succeed("topo", type_).stdout)
 
@@ -41,6 +42,33 @@ class TopoAndDescribe(CliTest):
         for text in ("8 hosts, 1 switches, 8 links", "8, 800 kB in all", "3.2 k", "memory", "time"):
             self.assertIn(text, out)
         self.assertFalse((self.folder / "runs").exists())
+
+    def test_describe_writes_an_hpcc_experiment(self):
+        self.write("s.toml", SMALL.replace('type = "permutation"', 'type = "incast"'))
+        out = self.succeed("describe", "s.toml", "--flows", "flow.txt",
+                           "--topology", "topology.txt").stdout
+        self.assertIn("flows written to flow.txt", out)
+        flows = (self.folder / "flow.txt").read_text().splitlines()
+        self.assertEqual(int(flows[0]), len(flows) - 1)
+        self.assertRegex(flows[1], r"^\d 0 3 200 100000 0\.0{9}$")
+        self.write("config.txt", "TOPOLOGY_FILE topology.txt FLOW_FILE flow.txt CC_MODE 8 "
+                   "KMAX_MAP 1 100000000000 400 KMIN_MAP 1 100000000000 100 "
+                   "PMAX_MAP 1 100000000000 0.2")
+        check = self.succeed("run", "--hpcc", "config.txt", "--check").stdout
+        self.assertIn(f"flow.txt: read: {flows[0]} flows", check)
+        self.assertIn("0 do not fit", check)
+        self.assertFalse((self.folder / "runs").exists())
+        self.assertIn(f"{flows[0]} of {flows[0]} flows finished",
+                      self.succeed("run", "--hpcc", "config.txt").stdout)
+        self.write("flow.txt", "1\n0 9 3 100 5 2\n")
+        broken = self.sluice("run", "--hpcc", "config.txt", "--check")
+        self.assertEqual((broken.returncode, broken.stderr), (2, ""))
+        self.assertIn("flow.txt:2: does not fit: the flow's destination 9", broken.stdout)
+        # Flows that start when others end have no start time to write.
+        self.refuse("describe", EXAMPLES / "gpt13b-128gpu.toml", "--flows", "f",
+                    says="start times only")
+        self.refuse("describe", "s.toml", "--flows", "/proc/nowhere/f", says="/proc/nowhere")
+        self.refuse("run", "s.toml", "--check", says="--check needs --hpcc")
 
     def test_describe_the_main_job(self):
         out = self.succeed("describe", EXAMPLES / "gpt13b-128gpu.toml").stdout

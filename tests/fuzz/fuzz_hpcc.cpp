@@ -41,6 +41,23 @@ void read_config(const std::string& text, const Topology& topology) {
     hpcc_link_events(config, topology);
 }
 
+/// Flows that read also write and read back.
+void read_flows(const std::string& text, const Topology& topology, const Routing& routing) {
+    std::vector<std::string> notes;
+    const std::vector<FlowSpec> flows =
+        read_hpcc_flows(TokenReader("flow.txt", text), topology, routing, notes);
+    const std::string written = format_hpcc_flows(flows);
+    notes.clear();
+    const std::vector<FlowSpec> again =
+        read_hpcc_flows(TokenReader("again.txt", written), topology, routing, notes);
+    if (!notes.empty() || format_hpcc_flows(again) != written || again.size() != flows.size()) {
+        std::abort();
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        if (again[i].start != flows[i].start) std::abort();
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -51,10 +68,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
     try {
-        std::vector<std::string> notes;
         switch (data[0] % 3) {
             case 0: read_config(text, topology); break;
-            case 1: read_hpcc_flows(TokenReader("flow.txt", text), topology, routing, notes); break;
+            case 1: read_flows(text, topology, routing); break;
             default: read_hpcc_trace_nodes(TokenReader("trace.txt", text), topology); break;
         }
     } catch (const ConfigError& error) {

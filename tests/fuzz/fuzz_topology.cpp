@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fuzzes what reads topology.txt and flow_paths.csv, and what is computed from them at once. An
 /// input is a topology file, then optionally a line "----" and a paths file. Whatever the bytes,
-/// the only way out besides success is ConfigError; a network that reads also writes and reads back.
+/// the only way out besides success is ConfigError; a network that reads also writes, in either
+/// family's format, and reads back.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -12,6 +13,7 @@
 #include "core/routing/paths.h"
 #include "core/routing/routing.h"
 #include "core/topology/connectivity.h"
+#include "core/topology/link_class.h"
 #include "core/topology/topology_io.h"
 
 namespace {
@@ -25,9 +27,18 @@ void check(bool condition) {
 }
 
 void exercise(const Topology& topology) {
-    const std::string text = format_topology(topology);
-    TokenReader again("again", text);
-    check(format_topology(read_topology(again)) == text);
+    for (const TopologyFormat format :
+         {TopologyFormat::automatic, TopologyFormat::hpcc, TopologyFormat::simai}) {
+        const std::string text = format_topology(topology, format);
+        TokenReader again("again", text);
+        ImportReport report;
+        check(format_topology(read_topology(again, &report), format) == text);
+        check(report.count(ImportNote::Kind::read) >= 2);
+    }
+    const LinkClasses classes(topology);
+    std::size_t links = 0;
+    for (const LinkClass& c : classes.classes()) links += c.links;
+    check(links == topology.links().size());
 
     // Larger networks only repeat the work of small ones.
     if (topology.host_count() < 2 || topology.host_count() > 64) {
@@ -60,7 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t cut = input.find(kSeparator);
     try {
         TokenReader reader("fuzz", std::string(input.substr(0, cut)));
-        const Topology topology = read_topology(reader);
+        ImportReport report;
+        const Topology topology = read_topology(reader, &report);
         if (cut != input.npos) {
             TokenReader paths("fuzz", std::string(input.substr(cut + kSeparator.size())));
             PathTable::read(paths, topology);

@@ -30,17 +30,22 @@ Outcome run_plain(const Case& given, Application* application) {
                            application);
     store.world().digest_hops = true;
     store.begin();
-    step::SwitchScratch scratch;
+    step::CellStep step_cell(store.world());
     step::LaneDriver lane(store, given.events, {});
-    lane.advance(given.stop, [&](const step::Cell& cell, Tick from, Tick to) {
-        if (store.world().is_host[cell.node] != 0) {
-            step::host_step(store.world(), cell, to);
-        } else {
-            step::switch_step(store.world(), scratch, cell, from, to);
-        }
-    });
-    step::free_scratch(scratch);
+    lane.advance(given.stop, step_cell);
     return outcome_of(store, end_of(given));
+}
+
+/// Runs `body(case, application)` on the chained case of each seed.
+template <class Body>
+void for_chained_cases(std::uint64_t first, std::uint64_t count, const RandomOptions& options,
+                       Body&& body) {
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        std::unique_ptr<ChainApplication> application;
+        Case given = chained_case(seed, application, options);
+        INFO(given.name);
+        body(seed, given, application.get());
+    }
 }
 
 }  // namespace
@@ -50,18 +55,16 @@ TEST_CASE("unit.hybrid.without_skipping_nothing_changes") {
     config.skip = false;
     std::uint64_t samples = 0;
     std::uint64_t solo = 0;
-    for (std::uint64_t seed = 20'000; seed < 20'100; ++seed) {
-        std::unique_ptr<ChainApplication> application;
-        const Case given = chained_case(seed, application);
-        INFO(given.name);
-        const Outcome plain = run_plain(given, application.get());
-        const HybridOutcome watched = run_hybrid(given, config, Driver::windows, application.get());
-        check_same(plain, watched.outcome);
-        const HybridOutcome apart = run_hybrid(given, config, Driver::clocks, application.get());
-        check_same(plain, apart.outcome);
-        samples += watched.phases.samples;
-        solo += apart.clocks.windows_solo;
-    }
+    for_chained_cases(
+        20'000, 100, RandomOptions{}, [&](std::uint64_t, Case& given, Application* application) {
+            const Outcome plain = run_plain(given, application);
+            const HybridOutcome watched = run_hybrid(given, config, Driver::windows, application);
+            check_same(plain, watched.outcome);
+            const HybridOutcome apart = run_hybrid(given, config, Driver::clocks, application);
+            check_same(plain, apart.outcome);
+            samples += watched.phases.samples;
+            solo += apart.clocks.windows_solo;
+        });
     CHECK(solo > 1000);
     CHECK(samples > 1000);
 }
@@ -70,19 +73,18 @@ TEST_CASE("unit.hybrid.contracts_hold_after_every_transition") {
     std::uint64_t skips = 0;
     std::uint64_t backs = 0;
     std::uint64_t checks = 0;
-    for (std::uint64_t seed = 21'000; seed < 21'500; ++seed) {
-        std::unique_ptr<ChainApplication> application;
-        const Case given = chained_case(seed, application);
-        INFO(given.name);
-        PhaseConfig config = eager_phases();
-        config.restore = seed % 3 == 0 ? Restoration::empty : Restoration::hold;
-        config.scope = seed % 4 == 0 ? PhaseScope::network : PhaseScope::partition;
-        const HybridOutcome made =
-            run_hybrid(given, config, Driver::windows, application.get(), true);
-        skips += made.phases.skips;
-        backs += made.phases.skip_backs;
-        checks += made.checks;
-    }
+    for_chained_cases(21'000, 500, RandomOptions{},
+                      [&](std::uint64_t seed, Case& given, Application* application) {
+                          PhaseConfig config = eager_phases();
+                          config.restore = seed % 3 == 0 ? Restoration::empty : Restoration::hold;
+                          config.scope =
+                              seed % 4 == 0 ? PhaseScope::network : PhaseScope::partition;
+                          const HybridOutcome made =
+                              run_hybrid(given, config, Driver::windows, application, true);
+                          skips += made.phases.skips;
+                          backs += made.phases.skip_backs;
+                          checks += made.checks;
+                      });
     MESSAGE(skips << " skips, " << backs << " skip-backs, " << checks << " checks");
     CHECK(skips > 1000);
     CHECK(backs > 100);
@@ -94,27 +96,25 @@ TEST_CASE("unit.hybrid.two_engines_agree") {
     std::uint64_t solo = 0;
     RandomOptions options;
     options.lossless = true;
-    for (std::uint64_t seed = 22'000; seed < 22'120; ++seed) {
-        std::unique_ptr<ChainApplication> application;
-        Case given = chained_case(seed, application, options);
-        // No decision on a shared buffer: a partition that skips back into a window that its
-        // neighbours have executed meets them there only.
-        given.config.buffer.size = Bytes{1 << 28};
-        INFO(given.name);
-        const PhaseConfig config = eager_phases();
-        const HybridOutcome windows = run_hybrid(given, config, Driver::windows, application.get());
-        const HybridOutcome oracle = run_hybrid(given, config, Driver::oracle, application.get());
-        check_same(windows.outcome, oracle.outcome);
-        CHECK(windows.phases.skips == oracle.phases.skips);
-        CHECK(windows.phases.skip_backs == oracle.phases.skip_backs);
-        CHECK(windows.timeline.size() == oracle.timeline.size());
-        const HybridOutcome clocks = run_hybrid(given, config, Driver::clocks, application.get());
-        check_same(windows.outcome, clocks.outcome);
-        CHECK(windows.phases.skips == clocks.phases.skips);
-        solo += clocks.clocks.windows_solo;
-        skips += windows.phases.skips;
-        backs += windows.phases.skip_backs;
-    }
+    for_chained_cases(
+        22'000, 120, options, [&](std::uint64_t, Case& given, Application* application) {
+            // No decision on a shared buffer: a partition that skips back into a window that its
+            // neighbours have executed meets them there only.
+            given.config.buffer.size = Bytes{1 << 28};
+            const PhaseConfig config = eager_phases();
+            const HybridOutcome windows = run_hybrid(given, config, Driver::windows, application);
+            const HybridOutcome oracle = run_hybrid(given, config, Driver::oracle, application);
+            check_same(windows.outcome, oracle.outcome);
+            CHECK(windows.phases.skips == oracle.phases.skips);
+            CHECK(windows.phases.skip_backs == oracle.phases.skip_backs);
+            CHECK(windows.timeline.size() == oracle.timeline.size());
+            const HybridOutcome clocks = run_hybrid(given, config, Driver::clocks, application);
+            check_same(windows.outcome, clocks.outcome);
+            CHECK(windows.phases.skips == clocks.phases.skips);
+            solo += clocks.clocks.windows_solo;
+            skips += windows.phases.skips;
+            backs += windows.phases.skip_backs;
+        });
     MESSAGE(skips << " skips, " << backs << " skip-backs");
     CHECK(skips > 300);
     CHECK(backs > 30);
@@ -126,16 +126,14 @@ TEST_CASE("unit.hybrid.skips_in_other_groups_count") {
     // that the next group may still have, so that less is skipped than if it were forgotten.
     std::int64_t bytes = 0;
     std::int64_t forgotten = 0;
-    for (std::uint64_t seed = 23'000; seed < 23'060; ++seed) {
-        std::unique_ptr<ChainApplication> application;
-        const Case given = chained_case(seed, application);
-        INFO(given.name);
-        PhaseConfig config = eager_phases();
-        config.detector.tolerance = 0.1;
-        bytes += run_hybrid(given, config, Driver::windows, application.get()).phases.bytes_skipped;
-        forgotten += run_hybrid(given, config, Driver::windows, application.get(), false, true)
-                         .phases.bytes_skipped;
-    }
+    for_chained_cases(
+        23'000, 60, RandomOptions{}, [&](std::uint64_t, Case& given, Application* application) {
+            PhaseConfig config = eager_phases();
+            config.detector.tolerance = 0.1;
+            bytes += run_hybrid(given, config, Driver::windows, application).phases.bytes_skipped;
+            forgotten += run_hybrid(given, config, Driver::windows, application, false, true)
+                             .phases.bytes_skipped;
+        });
     MESSAGE(bytes << " bytes skipped, " << forgotten << " if groups forget");
     CHECK(bytes > 0);
     CHECK(bytes < forgotten);

@@ -8,6 +8,7 @@
 
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
+#include "core/step/cell_step.h"
 #include "core/step/clock_driver.h"
 #include "core/step/skip.h"
 #include "flowlevel/max_min_rates.h"
@@ -267,14 +268,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     store.begin();
     Tick end = 0;
     if (driver != Driver::oracle) {
-        step::SwitchScratch scratch;
-        const auto step_cell = [&](const step::Cell& cell, Tick from, Tick to) {
-            if (world.is_host[cell.node] != 0) {
-                step::host_step(world, cell, to);
-            } else {
-                step::switch_step(world, scratch, cell, from, to);
-            }
-        };
+        step::CellStep step_cell(world);
         if (driver == Driver::clocks) {
             step::ClockDriver clocks(store, given.events, {}, partitions, &supervisor);
             clocks.tune({4, 4, 1'000'000, 8});  // divided whenever possible
@@ -285,7 +279,6 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
             lane.supervise(tracker);
             lane.advance(given.stop, step_cell);
         }
-        step::free_scratch(scratch);
     } else {
         std::vector<LinkEvent> events = given.events;
         std::stable_sort(events.begin(), events.end(),

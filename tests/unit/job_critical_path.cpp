@@ -98,6 +98,30 @@ TEST_CASE("unit.critical_path.hidden_communication_is_not_exposed") {
     CHECK(timing.critical_path().size() == 1);
 }
 
+TEST_CASE("unit.critical_path.work_without_duration_does_not_hold_itself_up") {
+    // One resource, held for 100 us, then taken in turn by two tasks and a pair of acquire and
+    // release, all without duration: each of them ends when the others do.
+    JobGraph graph(1);
+    const Label work = {graph.intern("work"), OpClass::compute, kNone};
+    const OpId arrival = graph.add_delay(0, 5 * us, work);
+    const OpId release = graph.add_release(0, 0, work);
+    const OpId acquire = graph.add_acquire(0, 0, work);
+    graph.add_dependency(release, acquire);
+    const OpId first = graph.add_task(0, 0, 0, work);
+    const OpId second = graph.add_task(0, 0, 0, work);
+    for (const OpId op : {acquire, first, second}) graph.add_dependency(op, arrival);
+    const OpId holder = graph.add_task(0, 0, 100 * us, work);
+    const OpId last = graph.add_delay(0, 10 * us, work);
+    for (const OpId op : {release, first, second}) graph.add_dependency(last, op);
+    graph.finish();
+    const Workload job = run(std::move(graph));
+    const std::vector<CriticalStep> path = JobTiming(*job.application, 0).critical_path();
+    REQUIRE(path.size() == 2);
+    CHECK(path[0].op == last);
+    CHECK(path[1].op == holder);
+    CHECK(path[1].end == 100 * us);
+}
+
 TEST_CASE("unit.critical_path.sums_hold_on_random_jobs") {
     for (std::uint64_t seed = 1; seed <= 80; ++seed) {
         CAPTURE(seed);

@@ -110,6 +110,19 @@ TEST_CASE("unit.job_execution.what_lies_between_acquire_and_release_holds_the_re
     CHECK(work.application->start(next) == 2080 * kNanosecond);
 }
 
+TEST_CASE("unit.job_execution.tasks_without_duration_give_their_resource_on") {
+    // Nothing depends on these tasks: only the resource that each gives back starts the next one.
+    JobGraph graph(1);
+    const Label work = label(graph, "work", OpClass::compute);
+    for (int i = 0; i < 3; ++i) graph.add_task(0, 0, 0, work);
+    graph.add_task(0, 0, 5 * kMicrosecond, work);
+    const OpId last = graph.add_task(0, 0, 0, work);
+    graph.finish();
+    const Workload job = run(std::move(graph));
+    CHECK(job.application->complete());
+    CHECK(job.application->end(last) == 5 * kMicrosecond);
+}
+
 TEST_CASE("unit.job_execution.an_acquire_without_release_blocks_and_is_reported") {
     JobGraph graph(1);
     const Label other = label(graph, "t", OpClass::other);

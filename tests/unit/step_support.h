@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/congestion/congestion.h"
+#include "core/step/cell_step.h"
 #include "core/step/lane_driver.h"
-#include "core/step/nic.h"
 #include "core/step/oracle.h"
 #include "core/step/world_store.h"
 #include "core/topology/builders.h"
@@ -38,28 +38,22 @@ struct Lane {
         : topology(given.topology),
           routing(given.topology),
           store(given.topology, routing, given.config, given.flows, given.paths, given.application),
-          world(store.world()) {
+          world(store.world()),
+          step_cell(world) {
         world.digest_hops = true;
         store.begin();
     }
-    ~Lane() { step::free_scratch(scratch); }
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
     /// What a driver calls for a cell of a window.
-    void operator()(const step::Cell& cell, Tick begin, Tick end) {
-        if (world.is_host[cell.node] != 0) {
-            step::host_step(world, cell, end);
-        } else {
-            step::switch_step(world, scratch, cell, begin, end);
-        }
-    }
+    void operator()(const step::Cell& cell, Tick begin, Tick end) { step_cell(cell, begin, end); }
 
     const Topology& topology;
     Routing routing;
     step::WorldStore store;
     step::World& world;
-    step::SwitchScratch scratch;
+    step::CellStep step_cell;
 };
 
 /// Everything that two drivers of one case must agree on.

@@ -9,6 +9,7 @@
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/job/job_report.h"
 #include "workloads/training/training.h"
+#include "workloads/training/training_costs.h"
 
 using namespace sluice;
 
@@ -171,19 +172,24 @@ TEST_CASE("unit.training.compute_time_formula") {
     const double s = 2048;
     const double flops = 10 * 24 * s * h * h * (1 + s / (6 * h)) + 2 * s * h * 50257 / 4;
     const double exchange = 20'971'520.0 * 7 / 8 / 240e9 + 11.8e-6;
-    CHECK(static_cast<double>(costs.forward) ==
+    const auto forward = [&] {
+        return static_cast<double>(costs.stages[0].forward + costs.stages[0].forward_tensor);
+    };
+    const auto backward = [&] {
+        return static_cast<double>(costs.stages[0].backward + costs.stages[0].backward_tensor);
+    };
+    CHECK(forward() ==
           doctest::Approx((flops / (8 * 312e12 * 0.5) + 40 * exchange) * 1e12).epsilon(1e-9));
-    CHECK(static_cast<double>(costs.backward) ==
+    CHECK(backward() ==
           doctest::Approx((2 * flops / (8 * 312e12 * 0.5) + 60 * exchange) * 1e12).epsilon(1e-9));
     config.nvlink_bytes_per_second = 0;
     config.nvlink_latency = 0;
     costs = training_costs(config);
-    CHECK(static_cast<double>(costs.backward) ==
-          doctest::Approx(2 * static_cast<double>(costs.forward)).epsilon(1e-9));
+    CHECK(backward() == doctest::Approx(2 * forward()).epsilon(1e-9));
     config.forward_time = 5;
     config.backward_time = 0;
-    CHECK(training_costs(config).forward == 5);
-    CHECK(training_costs(config).backward == 0);
+    CHECK(training_costs(config).stages[3].forward == 5);
+    CHECK(training_costs(config).stages[3].backward == 0);
 }
 
 TEST_CASE("unit.training.expert_groups_of_128_gpus") {
@@ -191,16 +197,17 @@ TEST_CASE("unit.training.expert_groups_of_128_gpus") {
     TrainingConfig config = gpt13b_on_128();
     config.model = preset("moe-8x13b");
     config.ep = 8;
-    const std::vector<std::vector<RankId>> groups = expert_groups(config);
+    const LaneGroups groups = ParallelGroups(config.degrees()).experts();
     CHECK(groups.size() == 4);
-    CHECK(groups[1] == std::vector<RankId>{2, 3, 10, 11, 18, 19, 26, 27});
-    std::set<RankId> all;
-    for (const std::vector<RankId>& group : groups) all.insert(group.begin(), group.end());
+    CHECK(groups[1] == LaneGroup{2, 3, 10, 11, 18, 19, 26, 27});
+    std::set<Lane> all;
+    for (const LaneGroup& group : groups) all.insert(group.begin(), group.end());
     CHECK(all.size() == 32);
     // ep 8 within dp 16: 8 neighbouring replicas at one tensor index.
     config.dp = 16;
-    CHECK(expert_groups(config).size() == 16);
-    CHECK(expert_groups(config)[8] == std::vector<RankId>{64, 72, 80, 88, 96, 104, 112, 120});
+    CHECK(ParallelGroups(config.degrees()).experts().size() == 16);
+    CHECK(ParallelGroups(config.degrees()).experts()[8] ==
+          LaneGroup{64, 72, 80, 88, 96, 104, 112, 120});
 }
 
 TEST_CASE("unit.training.moe_8x13b_on_128_gpus") {
@@ -217,9 +224,9 @@ TEST_CASE("unit.training.moe_8x13b_on_128_gpus") {
     // Experts have no replica (ep >= dp): only dense gradients are reduced.
     CHECK(totals.at(OpClass::dp).flows == 768);
     const ParameterCount count = count_parameters(config.model);
-    CHECK(training_costs(config).dense_parameters == (count.dense + 31) / 32);
-    CHECK(training_costs(config).expert_parameters == count.experts / 128);
-    // The analytic pair: 11.8 us + 655,360 B / 240 GB/s, well above a 1 us lookahead.
+    CHECK(training_costs(config).stages[0].dense_parameters == (count.dense + 31) / 32);
+    CHECK(training_costs(config).stages[0].expert_parameters == count.experts / 128);
+    // The pair inside a server: 11.8 us + 655,360 B / 240 GB/s, well above a 1 us lookahead.
     graph.check_signals(kMicrosecond);
     std::size_t signals = 0;
     for (OpId op = 0; op < graph.op_count(); ++op) {
@@ -233,12 +240,12 @@ TEST_CASE("unit.training.moe_8x13b_on_128_gpus") {
 
 TEST_CASE("unit.training.mixture_computes_the_same_time_as_one_block") {
     // Exchanges cost nothing but NVLink's latency in one server: ep 2 = dp 2, both GPUs together.
-    // Per rank: m (tF + tB) of compute, and 4 exchanges of 1 us per layer and micro-batch.
+    // Per rank: m (tF + tB) of compute, and 4 exchanges of 2 us per layer and micro-batch.
     TrainingConfig config = bare(2, 1, 2);
     config.model = preset("moe-8x13b");
     config.ep = 2;
     config.nvlink_bytes_per_second = 0;
-    config.nvlink_latency = kMicrosecond;
+    config.nvlink_latency = 2 * kMicrosecond;
     config.forward_time = 3 * kMillisecond + 17;
     Workload work = make_workload(training_graph(config, 2, 2), fake::hosts(2));
     fake::Engine(*work.application, work.flows, 2).run();
@@ -252,7 +259,7 @@ TEST_CASE("unit.training.mixture_computes_the_same_time_as_one_block") {
         last = std::max(last, work.application->end(op));
     }
     CHECK(busy == 2 * (8 * kMillisecond + 17));
-    CHECK(last == busy + 2 * 40 * 4 * kMicrosecond);
+    CHECK(last == busy + 2 * 40 * 4 * 2 * kMicrosecond);
 }
 
 TEST_CASE("unit.training.moe_32x22b_reduces_experts_over_dp_by_ep") {
@@ -271,10 +278,11 @@ TEST_CASE("unit.training.moe_32x22b_reduces_experts_over_dp_by_ep") {
     // models.md: dense 0.47 GB, experts 0.91 GB of gradients per rank in the table's tp 8, pp 8,
     // ep 32; here ep 8, so four times the experts.
     const TrainingCosts costs = training_costs(config);
-    CHECK(static_cast<double>(costs.dense_parameters) * 4 == doctest::Approx(0.47e9).epsilon(0.02));
-    CHECK(static_cast<double>(costs.expert_parameters) * 4 ==
+    CHECK(static_cast<double>(costs.stages[0].dense_parameters) * 4 ==
+          doctest::Approx(0.47e9).epsilon(0.02));
+    CHECK(static_cast<double>(costs.stages[0].expert_parameters) * 4 ==
           doctest::Approx(4 * 0.91e9).epsilon(0.01));
-    CHECK(costs.all_to_all_bytes == 6 << 20);
+    CHECK(costs.dispatch_bytes == 6 << 20);
     CHECK(costs.boundary_bytes == 3 << 20);
 }
 

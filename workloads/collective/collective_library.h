@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Collectives by kind, algorithm and placement, as operations of a job's graph: what NCCL is to a
-/// training framework.
+/// training framework. What each algorithm sends, and what that costs: docs/models/collectives.md.
+/// Every message is a flow. Between members of one server it is instead, where that is computed, a
+/// task on the sender's links (bytes / bandwidth of send, one after the other) and a signal that
+/// arrives `server_hop` after it; a collective of one server is a meet.
+/// A member is done when its last receive is complete, or where it only sends, when its sends are.
+/// Errors: ConfigError for a group, size or algorithm that does not fit, naming the collective.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "workloads/collective/collectives.h"
+#include "workloads/collective/transfer.h"
 #include "workloads/model/intra_node.h"
 
 namespace sluice {
 
 enum class CollectiveAlgorithm : std::uint8_t {
-    automatic,  ///< inside one server: `computed` if that is on, else ring; across: ring
+    automatic,  ///< inside one server: `computed` if that is on; else ring, all-to-all direct
     ring,
     tree,              ///< double binary tree (all-reduce, broadcast, reduce)
     halving_doubling,  ///< recursive; powers of two (all-reduce, reduce-scatter, all-gather)
@@ -25,49 +32,91 @@ enum class CollectiveAlgorithm : std::uint8_t {
     pxn,               ///< all-to-all through the server's member on the destination's rail
     computed,          ///< one server: the calibrated linear model, no flows
 };
+inline constexpr std::size_t kCollectiveAlgorithms = 10;
 
 const char* to_string(CollectiveAlgorithm algorithm);
+
+/// The order of members around rings and chains, and so who sends from server to server.
+enum class RingOrder : std::uint8_t {
+    given,  ///< the members' own; further channels begin further on inside each server
+    rail,   ///< every second server backwards, so that neighbours across servers share a rail
+};
 
 /// Where ranks are and how collectives run; the same for a whole job.
 struct CollectiveOptions {
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
-    /// The server of a rank, and its index (rail) in it.
+    /// The server of a rank, and its index (rail) in it. Null: each rank has a server of its own;
+    /// the rail is the member's place among those of its server.
     std::function<std::uint32_t(RankId)> server;
     std::function<std::uint32_t(RankId)> rail;
     bool computed_in_server = true;  ///< false: the network carries traffic inside servers
+    /// Includes software: `overhead` is not added to what is computed as a whole.
     IntraNode intra_node;
+    std::optional<IntraNode> nvls;  ///< the same by reduction in the switch, where GPUs have it
+    /// Of one message of an algorithm inside a server, where it is computed (NCCL's tuning tables: one
+    /// NVLink step of the Simple protocol). The linear model's latency is that of a whole operation.
+    Tick server_hop = 3'400 * kNanosecond;
     std::uint32_t channels = 1;  ///< the tensor is split over so many copies of the algorithm
-    std::int64_t chunk = 0;      ///< bytes that are pipelined at a time; 0: whole steps
-    Tick overhead = 0;           ///< software, once per collective and member, before it sends
-    Tick step_overhead = 0;      ///< of each step on top of the network's
-    std::uint32_t window = 0;    ///< all-to-all: unfinished sends of a member; 0: all
+    RingOrder ring_order = RingOrder::given;
+    /// Bytes that are pipelined at a time; 0: whole steps; kUsualChunk: as NCCL, usual_chunk().
+    std::int64_t chunk = 0;
+    Tick overhead = 0;         ///< software, once per collective and member, before it sends
+    Tick step_overhead = 0;    ///< of each message on top of the network's
+    std::uint32_t window = 0;  ///< all pairs at once: unfinished sends of a member; 0: all
+    /// The resource of a rank that stands for its links inside the server.
+    ResourceId server_links = 0;
 };
+
+inline constexpr std::int64_t kUsualChunk = -1;
+
+/// Messages that one graph may hold; a message is about 100 bytes of columns here and in an engine.
+inline constexpr std::size_t kMostMessages = 50'000'000;
+
+/// NCCL's chunk (Simple protocol; enqueue.cc): 512 KiB, an eighth of a channel's buffer, where an
+/// algorithm forwards what it receives: broadcast, reduce, tree. A tree's chunk is halved down to
+/// 128, 64, 32 KiB while there are fewer than 8, 4, 1 per level of the tree. All else: whole steps.
+/// `bytes` of one tree or chain; `depth` in hops.
+std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std::int64_t bytes,
+                         std::uint32_t depth);
 
 /// Appends collectives to one graph. Results are those of collectives.h: per member the operation
 /// that is complete when the member is done, `after` itself where there is one member.
+/// After a reduce-scatter, and before an all-gather, part i of n is at member i; at the algorithms
+/// hierarchical and nvls the parts are numbered by (rail, server).
 class CollectiveLibrary {
   public:
     CollectiveLibrary(JobGraph& graph, CollectiveOptions options);
 
     /// `algorithm` overrides the options'. ConfigError if the algorithm cannot do that: it says
-    /// which can. Broadcast and reduce: the root is member 0.
+    /// which can. Broadcast and reduce: the root is member 0. Send: two members, 0 to 1.
     std::vector<OpId> add(CollectiveKind kind, const CollectiveSpec& spec, const Members& members,
                           CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic);
 
-    /// All-to-all where member i sends bytes[i * n + j] to member j (skewed experts).
-    std::vector<OpId> add_uneven_all_to_all(const CollectiveSpec& spec, const Members& members,
-                                            const std::vector<std::int64_t>& bytes);
+    /// All-to-all where member i sends bytes[i * n + j] to member j (skewed experts); nothing is
+    /// sent where that is 0. The collective's size is spec.bytes, for results only.
+    std::vector<OpId> add_uneven_all_to_all(
+        const CollectiveSpec& spec, const Members& members, const std::vector<std::int64_t>& bytes,
+        CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic);
 
     /// One message: a flow, or the linear model's time where both are in one server and that is
-    /// computed. See point_to_point() for `after` and `ready`.
+    /// computed. See point_to_point() for `after` and `ready`. The first of the pair completes when
+    /// the sender is done.
     JobGraph::Pair add_point_to_point(const CollectiveSpec& spec, RankId from, RankId to,
                                       OpId after, OpId ready = kNone);
 
     const CollectiveOptions& options() const { return options_; }
 
+    /// Tells `watcher` of every transfer that is added from now on; meets carry none.
+    void watch(TransferWatcher watcher) { watcher_ = std::move(watcher); }
+
   private:
+    CollectiveAlgorithm choose(CollectiveKind kind, CollectiveAlgorithm wanted,
+                               const Members& members) const;
+    bool one_server(const std::vector<RankId>& ranks) const;
+
     JobGraph& graph_;
     CollectiveOptions options_;
+    TransferWatcher watcher_;
 };
 
 }  // namespace sluice

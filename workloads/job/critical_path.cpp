@@ -25,19 +25,6 @@ JobTiming::JobTiming(const JobApplication& application, Tick begin)
     end_ = std::max(end_, begin_);
 }
 
-/// Who gave the resource of `op` back at `at`; kNone: it was free.
-OpId JobTiming::holder_until(OpId op, Tick at) const {
-    for (const OpId other : graph_.ops_of(graph_.rank(op))) {
-        const OpKind kind = graph_.kind(other);
-        const bool gives_back = kind == OpKind::task || kind == OpKind::release;
-        if (gives_back && other != op && graph_.target(other) == graph_.target(op) &&
-            application_.end(other) == at) {
-            return other;
-        }
-    }
-    return kNone;
-}
-
 /// The part of the meeting of `op` that started last.
 OpId JobTiming::last_part(OpId op) const {
     const JobGraph::Meeting& meeting = graph_.meetings()[graph_.target(op)];
@@ -86,7 +73,7 @@ void JobTiming::walk(OpId op, const Visit& visit) const {
             }
             case OpKind::task:
             case OpKind::acquire: {
-                const OpId holder = step.start > ready ? holder_until(op, step.start) : kNone;
+                const OpId holder = step.start > ready ? application_.served_after(op) : kNone;
                 if (holder != kNone) before = holder;
                 break;
             }

@@ -54,7 +54,6 @@ class JobTiming {
     using Visit = std::function<bool(const CriticalStep&)>;
 
     OpId blocker(OpId op) const { return blocker_[op]; }
-    OpId holder_until(OpId op, Tick at) const;
     OpId last_part(OpId op) const;
     void walk(OpId op, const Visit& visit) const;
     std::vector<OpId> computations(RankId rank) const;

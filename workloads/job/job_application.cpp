@@ -60,6 +60,7 @@ JobApplication::JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId
     arrived_.assign(graph_.op_count(), 0);
     start_.assign(graph_.op_count(), kNever);
     end_.assign(graph_.op_count(), kNever);
+    if (graph_.resource_count() > 0) served_after_.assign(graph_.op_count(), kNone);
     for (OpId op = 0; op < graph_.op_count(); ++op) pending_[op] = graph_.dependency_count(op);
 }
 
@@ -145,7 +146,7 @@ void JobApplication::drain(RankState& state, Tick now, HostServices& services) {
         }
         state.ready.clear();
         grant_resources(state, now, services);
-    } while (!state.ready.empty());
+    } while (!state.ready.empty() || state.claimed);
     if (graph_.overlap_slowdown() > 0) time_running(state, now, services);
 }
 
@@ -211,6 +212,7 @@ void JobApplication::grant_resources(RankState& state, Tick now, HostServices& s
         const OpId op = resource.waiting.back();
         resource.waiting.pop_back();
         resource.holder = op;
+        served_after_[op] = resource.given_by;
         start_[op] = now;
         if (graph_.kind(op) == OpKind::task) {
             start_timed(op, now, state, services);
@@ -226,7 +228,9 @@ void JobApplication::finish_op(OpId op, Tick now, RankState& state) {
     state.last_end = std::max(state.last_end, now);
     const OpKind kind = graph_.kind(op);
     if (kind == OpKind::task || kind == OpKind::release) {
-        state.resources[graph_.target(op)].holder = kNone;
+        Resource& resource = state.resources[graph_.target(op)];
+        resource.holder = kNone;
+        resource.given_by = op;
         state.claimed = true;
     } else if (kind == OpKind::send || kind == OpKind::meet) {
         --state.communicating;

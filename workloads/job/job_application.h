@@ -48,6 +48,8 @@ class JobApplication final : public Application {
     bool arrived(OpId op) const { return arrived_[op] != 0; }
     /// The operation that holds the resource for which `op` waits; kNone: it waits for none.
     OpId holder_before(OpId op) const;
+    /// What gave the resource of `op` back before `op` had it; kNone: nothing did.
+    OpId served_after(OpId op) const { return served_after_.empty() ? kNone : served_after_[op]; }
     std::uint32_t pending_dependencies(OpId op) const { return pending_[op]; }
     std::size_t completed_count() const;
     bool complete() const { return completed_count() == graph_.op_count(); }
@@ -58,6 +60,7 @@ class JobApplication final : public Application {
     /// One of a rank's resources, and who waits for it: a heap, the least id on top.
     struct Resource {
         OpId holder = kNone;
+        OpId given_by = kNone;  ///< the last one that gave it back
         std::vector<OpId> waiting;
     };
     /// Compute in progress, of a graph where communication slows it.
@@ -107,6 +110,7 @@ class JobApplication final : public Application {
     std::vector<std::uint8_t> arrived_;
     std::vector<Tick> start_;
     std::vector<Tick> end_;
+    std::vector<OpId> served_after_;  ///< empty without resources
 };
 
 }  // namespace sluice

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An experiment's network for plain loops, without SystemC.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "cli/experiment.h"
+#include "core/routing/routing.h"
+#include "core/step/cell_step.h"
+#include "core/step/lane_driver.h"
+#include "core/step/world_store.h"
+
+namespace sluice {
+
+struct ExperimentLoop {
+    /// The experiment must outlive it.
+    explicit ExperimentLoop(const Experiment& experiment)
+        : routing(experiment.topology),
+          store(experiment.topology, routing, experiment.network, experiment.flows,
+                experiment.paths, experiment.application.get()),
+          step(store.world()) {
+        store.begin();
+    }
+
+    /// Until nothing is left or `stop`; in stretches, because sampling alone would go on for ever.
+    void run_sampled(const std::vector<LinkEvent>& events, step::DriverHooks hooks, Tick stop) {
+        step::LaneDriver lane(store, events, std::move(hooks));
+        for (Tick limit = kMillisecond; step::next_instant(store.world()) != kNever && limit < stop;
+             limit += kMillisecond) {
+            lane.advance(limit, step);
+        }
+    }
+
+    Routing routing;
+    step::WorldStore store;
+    step::CellStep step;
+};
+
+}  // namespace sluice

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `sluice collective`: one collective over a range of sizes, reported as nccl-tests reports it.
+/// Each size runs in a process of its own.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/child_run.h"
+#include "cli/collective_point.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "core/config/quantity.h"
+#include "core/error.h"
+#include "core/results/output_file.h"
+#include "workloads/collective/collective_library.h"
+
+namespace sluice {
+
+namespace {
+
+/// What nccl-tests takes a tensor's elements to be.
+constexpr std::int64_t kElementBytes = 4;
+constexpr std::int64_t kLargest = std::int64_t{1} << 50;
+constexpr std::size_t kMostSizes = 1000;
+
+struct Options {
+    CollectivePoint point;
+    std::string begin = "1M";
+    std::string end = "64M";
+    std::int64_t factor = 2;
+    std::string step;  ///< empty: by factor
+    std::string csv;
+    std::string json;
+    bool quiet = false;
+    std::string result;  ///< a child: where its result goes
+
+    /// Options that are keys of the workload, by key.
+    std::vector<std::pair<std::string, std::string>> keys;
+};
+
+/// "1M" as nccl-tests reads it, 2^20 bytes, or a size with its unit.
+std::int64_t parse_size(const std::string& text, const char* option) {
+    std::string with_unit = text;
+    const char last = text.empty() ? '\0' : text.back();
+    if (last >= '0' && last <= '9') {
+        with_unit += "B";
+    } else if (std::string("kKmMgG").find(last) != std::string::npos && last != '\0') {
+        with_unit.back() = last == 'k' || last == 'K'   ? 'K'
+                           : last == 'm' || last == 'M' ? 'M'
+                                                        : 'G';
+        with_unit += "iB";
+    }
+    const std::int64_t bytes = parse_bytes(with_unit, {"", 0, option}).count;
+    if (bytes < 1 || bytes > kLargest) {
+        throw ConfigError(std::string(option) + " \"" + text + "\": allowed are 1 B to 1024 TiB");
+    }
+    return bytes;
+}
+
+std::vector<std::int64_t> sizes_of(const Options& options) {
+    const std::int64_t begin = parse_size(options.begin, "--begin");
+    const std::int64_t end = parse_size(options.end, "--end");
+    if (end < begin) throw ConfigError("--end is less than --begin: it must be at least that");
+    const std::int64_t step = options.step.empty() ? 0 : parse_size(options.step, "--step");
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t size = begin; size <= end;
+         size = step > 0 ? size + step : size * options.factor) {
+        if (sizes.size() == kMostSizes) {
+            throw ConfigError("--begin to --end are more than 1000 sizes: take larger steps");
+        }
+        sizes.push_back(size);
+    }
+    return sizes;
+}
+
+struct Row {
+    std::int64_t bytes;
+    CollectiveResult result;
+    CollectiveKind kind = CollectiveKind::all_reduce;
+
+    double microseconds() const { return static_cast<double>(result.time) / kMicrosecond; }
+    /// GB/s: 10^9 bytes per second.
+    double algorithm_bandwidth() const {
+        return result.time > 0 ? static_cast<double>(bytes) * 1e3 / static_cast<double>(result.time)
+                               : 0;
+    }
+    double bus_bandwidth() const {
+        return algorithm_bandwidth() * wire_factor(kind, result.members);
+    }
+    /// Elements that nccl-tests names: of one member where each has a part.
+    std::int64_t count() const {
+        const bool parts = kind == CollectiveKind::all_gather ||
+                           kind == CollectiveKind::reduce_scatter ||
+                           kind == CollectiveKind::all_to_all;
+        return bytes / kElementBytes / (parts ? result.members : 1);
+    }
+    bool reduces() const {
+        return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce ||
+               kind == CollectiveKind::reduce_scatter;
+    }
+    bool has_root() const {
+        return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
+    }
+};
+
+CollectiveKind kind_of(const std::string& name) {
+    for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
+        if (name == to_string(static_cast<CollectiveKind>(kind))) {
+            return static_cast<CollectiveKind>(kind);
+        }
+    }
+    throw InternalError("no collective is called " + name);
+}
+
+void print_header(const Row& row) {
+    fmt::print("# {} ({}) of {} ranks", row.result.kind, row.result.algorithm, row.result.members);
+    if (row.result.groups > 1) fmt::print(" in each of {} groups", row.result.groups);
+    fmt::print(", mode {}; {}\n", row.result.mode, row.result.network);
+    fmt::print(
+        "#\n# time: until the last rank is done; algbw = size / time; busbw = algbw x {:.4g}, what "
+        "each\n# rank's link carries; GB/s are 10^9 bytes per second\n#\n",
+        wire_factor(row.kind, row.result.members));
+    fmt::print("#{:>12}{:>14}{:>8}{:>8}{:>8}{:>12}{:>9}{:>9}\n", "size", "count", "type", "redop",
+               "root", "time", "algbw", "busbw");
+    fmt::print("#{:>12}{:>14}{:>8}{:>8}{:>8}{:>12}{:>9}{:>9}\n", "(B)", "(elements)", "", "", "",
+               "(us)", "(GB/s)", "(GB/s)");
+}
+
+void print_row(const Row& row) {
+    fmt::print(" {:>12}{:>14}{:>8}{:>8}{:>8}{:>12.2f}{:>9.2f}{:>9.2f}\n", row.bytes, row.count(),
+               "float", row.reduces() ? "sum" : "none", row.has_root() ? 0 : -1, row.microseconds(),
+               row.algorithm_bandwidth(), row.bus_bandwidth());
+    std::fflush(stdout);
+}
+
+std::string csv_of(const std::vector<Row>& rows) {
+    std::string text =
+        "kind,algorithm,members,groups,size_bytes,count,time_us,algbw_GBps,busbw_GBps,flows,flow_"
+        "bytes\n";
+    for (const Row& row : rows) {
+        text += fmt::format("{},{},{},{},{},{},{:.6f},{:.6f},{:.6f},{},{}\n", row.result.kind,
+                            row.result.algorithm, row.result.members, row.result.groups, row.bytes,
+                            row.count(), row.microseconds(), row.algorithm_bandwidth(),
+                            row.bus_bandwidth(), row.result.flows, row.result.flow_bytes);
+    }
+    return text;
+}
+
+std::string json_of(const std::vector<Row>& rows, const Options& options) {
+    nlohmann::ordered_json json;
+    json["sluice_version"] = program_version();
+    json["scenario"] = options.point.scenario;
+    for (const auto& [key, value] : options.keys) json["options"][key] = value;
+    for (const Row& row : rows) {
+        json["mode"] = row.result.mode;
+        json["kind"] = row.result.kind;
+        json["algorithm"] = row.result.algorithm;
+        json["members"] = row.result.members;
+        json["groups"] = row.result.groups;
+        json["rows"].push_back({{"size_bytes", row.bytes},
+                                {"count", row.count()},
+                                {"time_us", row.microseconds()},
+                                {"algbw_GBps", row.algorithm_bandwidth()},
+                                {"busbw_GBps", row.bus_bandwidth()},
+                                {"flows", row.result.flows},
+                                {"flow_bytes", row.result.flow_bytes}});
+    }
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+/// A file of this process that goes with it.
+class Scratch {
+  public:
+    Scratch() : path_((std::filesystem::temp_directory_path() / "sluice-XXXXXX").string()) {
+        const int descriptor = mkstemp(path_.data());
+        if (descriptor < 0) throw ConfigError(path_ + ": cannot be created");
+        close(descriptor);
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        std::filesystem::remove(path_, ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+std::vector<std::string> child_arguments(const Options& options, std::int64_t bytes,
+                                         const std::string& result) {
+    std::vector<std::string> arguments{"collective", "--result=" + result,
+                                       fmt::format("--begin={}", bytes),
+                                       fmt::format("--end={}", bytes)};
+    if (!options.point.mode.empty()) arguments.push_back("--mode=" + options.point.mode);
+    for (const auto& [key, value] : options.keys) {
+        std::string option = key;
+        std::replace(option.begin(), option.end(), '_', '-');
+        arguments.push_back("--" + option + "=" + value);
+    }
+    for (const std::string& set : options.point.sets) arguments.push_back("--set=" + set);
+    arguments.emplace_back("--");
+    arguments.push_back(options.point.scenario);
+    return arguments;
+}
+
+int run_child(const Options& options) {
+    CollectiveResult result;
+    const int code =
+        run_collective_point(options.point, parse_size(options.begin, "--begin"), result);
+    if (code != kExitDone) return code;
+    OutputFile file(options.result);
+    file << to_json(result);
+    file.commit();
+    return kExitDone;
+}
+
+void write(const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    OutputFile file(path);
+    file << text;
+    file.commit();
+}
+
+int collective_command(Options& options) {
+    options.point.keys = options.keys;
+    if (!options.result.empty()) return run_child(options);
+    const std::vector<std::int64_t> sizes = sizes_of(options);
+    // A slip must come up before the first run.
+    check_collective_point(options.point, sizes.back());
+    const InterruptGuard guard;
+    const Scratch scratch;
+    std::vector<Row> rows;
+    int code = kExitDone;
+    for (const std::int64_t bytes : sizes) {
+        code = InterruptGuard::requested()
+                   ? kExitInterrupted
+                   : run_this_program(child_arguments(options, bytes, scratch.path()));
+        if (code != kExitDone) break;
+        Row row{bytes, read_collective_result(scratch.path()), {}};
+        row.kind = kind_of(row.result.kind);
+        rows.push_back(row);
+        if (options.quiet) continue;
+        if (rows.size() == 1) print_header(row);
+        print_row(row);
+    }
+    if (rows.empty()) return code;
+    write(options.csv, csv_of(rows));
+    write(options.json, json_of(rows, options));
+    if (options.quiet) return code;
+    double sum = 0;
+    for (const Row& row : rows) sum += row.bus_bandwidth();
+    fmt::print("# Avg bus bandwidth    : {:.4f}\n", sum / static_cast<double>(rows.size()));
+    return code;
+}
+
+template <typename Value>
+std::vector<std::string> names(std::size_t count) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < count; ++i) all.emplace_back(to_string(static_cast<Value>(i)));
+    return all;
+}
+
+}  // namespace
+
+Command add_collective_command(CLI::App& program) {
+    CLI::App* app = program.add_subcommand(
+        "collective", "Run one collective over a range of sizes; a table as nccl-tests prints it");
+    const auto options = std::make_shared<Options>();
+    app->add_option(
+           "scenario", options->point.scenario,
+           "The scenario file: network, devices, and what a workload of type collective says")
+        ->type_name("SCENARIO.toml")
+        ->required();
+    const auto key = [&](const std::string& flags, const std::string& name,
+                         const std::string& text) {
+        return app
+            ->add_option_function<std::string>(
+                flags,
+                [options, name](const std::string& value) {
+                    options->keys.emplace_back(name, value);
+                },
+                text)
+            ->type_name("");
+    };
+    key("--kind", "kind", "The operation (default: all-reduce)")
+        ->check(CLI::IsMember(names<CollectiveKind>(kCollectiveKinds)));
+    key("--algorithm", "algorithm", "How it is done (default: automatic)")
+        ->check(CLI::IsMember(names<CollectiveAlgorithm>(kCollectiveAlgorithms)));
+    key("--ranks", "ranks", "Hosts that take part (default: all)");
+    key("--placement", "placement", "Which ones: packed, spread, random");
+    key("--groups", "groups", "all, or side by side one per rail or server");
+    key("--group-size", "group_size", "Cuts groups into groups of so many neighbours");
+    app->add_option("-b,--begin", options->begin, "First size: 1M is 2^20 B (default: 1M)")
+        ->type_name("SIZE");
+    app->add_option("-e,--end", options->end, "Last size (default: 64M)")->type_name("SIZE");
+    app->add_option("-f,--factor", options->factor, "Each size is so many times the one before")
+        ->check(CLI::Range(2, 1 << 20));
+    app->add_option("-i,--step", options->step, "Each size is that much larger than the one before")
+        ->type_name("SIZE");
+    app->add_option("--mode", options->point.mode,
+                    "packet, hybrid, flow (default: the scenario's)");
+    key("--channels", "channels", "Copies of the algorithm that share the tensor");
+    key("--ring-order", "ring_order", "Around rings: given, or rail (same rail across servers)");
+    key("--chunk", "chunk", "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
+    key("--overhead", "overhead", "Software, once per collective and rank (default: 8.4us)");
+    key("--step-overhead", "step_overhead", "Software, per message (default: 0s)");
+    key("--server-hop", "server_hop", "A computed message inside a server (default: 3.4us)");
+    key("--window", "window", "All pairs at once: unfinished sends of a rank (default: all)");
+    key("--intra-node", "intra_node", "Inside servers: computed, or network");
+    key("--gpu", "gpu", "The GPU type: what computed communication costs");
+    key("--interconnect", "interconnect", "The GPU's interconnect: nvlink, pcie, ...");
+    app->add_option("--csv", options->csv, "Write the table to this file, too")->type_name("FILE");
+    app->add_option("--json", options->json, "Write the table to this file, too")
+        ->type_name("FILE");
+    app->add_option("--set", options->point.sets,
+                    "Override a key of the scenario, e.g. network.payload=4096")
+        ->type_name("KEY=VALUE")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    app->add_option("--result", options->result)->group("");
+    return {app, [options] { return collective_command(*options); }};
+}
+
+}  // namespace sluice

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The keys of a workload's table that say how its collectives run. Keys and defaults:
+/// docs/scenario.md, type = "collective".
+#pragma once
+
+#include <vector>
+
+#include "core/config/scenario.h"
+#include "workloads/collective/collective_library.h"
+
+namespace sluice {
+
+CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario);
+
+/// Where the job's ranks are: rank r on hosts[r].
+void place_collectives(CollectiveOptions& options, const Topology& topology,
+                       const std::vector<NodeId>& hosts);
+
+}  // namespace sluice

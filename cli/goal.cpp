@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `sluice goal FILE`: a GOAL schedule under LogGOPS, with LogGOPSim's options and lines, or on a
+/// network; its check, and its conversion between text and binary.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "core/results/output_file.h"
+#include "core/topology/htsim_topology.h"
+#include "workloads/goal/connection_matrix.h"
+#include "workloads/goal/goal_binary.h"
+#include "workloads/goal/goal_graph.h"
+#include "workloads/goal/goal_text.h"
+#include "workloads/goal/loggops.h"
+
+namespace sluice {
+
+namespace {
+
+/// LogGOPSim names all hosts of so many.
+constexpr std::size_t kFewHosts = 16;
+
+struct GoalCommandOptions {
+    std::string file;
+    LogGopsParameters loggops;
+    double intra_latency = -1;  ///< negative: as L
+    double intra_gap_per_byte = -1;
+    std::string network_type = "LogGP";
+    bool batch = false;
+    std::string topology;  ///< a scenario whose network carries the messages
+    std::string layout = "auto";
+    std::string mode;
+    std::string out;
+    std::vector<std::string> sets;
+    bool check = false;
+    std::string to_binary;
+    std::string to_text;
+    bool quiet = false;
+};
+
+using Writer = void (*)(const GoalSchedule&, const std::function<void(std::string_view)>&);
+
+void convert(const GoalSchedule& schedule, Writer writer, const std::string& path) {
+    OutputFile file(path);
+    writer(schedule, [&](std::string_view piece) { file << piece; });
+    file.commit();
+    fmt::print("written to {}\n", path);
+}
+
+int check_schedule(const GoalSchedule& schedule, const GoalCommandOptions& options,
+                   ImportReport& report) {
+    report.read(options.file, fmt::format("{} CPUs and {} NICs per rank{}", schedule.max_cpu() + 1,
+                                          schedule.max_nic() + 1,
+                                          schedule.has_wildcards() ? ", with wildcards" : ""));
+    const GoalLayout layout = options.layout == "gpu" ? GoalLayout::gpu : GoalLayout::node;
+    report.read(options.file,
+                fmt::format("needs {} hosts of a network", std::uint64_t{schedule.rank_count()} *
+                                                               hosts_per_rank(schedule, layout)));
+    report_matches(schedule, match_goal(schedule, options.loggops), options.file, report);
+    fmt::print("{}", report.text());
+    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+}
+
+int run_loggops(const GoalSchedule& schedule, const GoalCommandOptions& options) {
+    LogGopsParameters p = options.loggops;
+    p.intra_latency =
+        options.intra_latency < 0 ? p.latency : static_cast<std::int64_t>(options.intra_latency);
+    p.intra_gap_per_byte =
+        options.intra_gap_per_byte < 0 ? p.gap_per_byte : options.intra_gap_per_byte;
+    if (options.network_type == "simple" && !options.quiet) {
+        fmt::print(stderr,
+                   "sluice: -n simple is LogGP here, as in ATLAHS; --topology gives a network\n");
+    }
+    if (!options.quiet) {
+        fmt::print("size: {} ({} CPUs, {} NICs); L={}, o={} g={}, G={:f}, O={}, P={}, S={}\n",
+                   schedule.rank_count(), schedule.max_cpu() + 1, schedule.max_nic() + 1, p.latency,
+                   p.overhead, p.gap, p.gap_per_byte, p.overhead_per_byte, schedule.rank_count(),
+                   p.largest_eager);
+    }
+    const LogGopsResult result = simulate_loggops(schedule, p);
+    for (const std::string& line : result.blocked) fmt::print(stderr, "sluice: {}\n", line);
+    if (result.blocked_count > 0) {
+        fmt::print(stderr, "sluice: {} operations and messages are left; no times\n",
+                   result.blocked_count);
+        return kExitWorkLeft;
+    }
+    if (result.host_ns.size() <= kFewHosts && !options.batch) {
+        fmt::print("Times: \n");
+        for (std::size_t host = 0; host < result.host_ns.size(); ++host) {
+            fmt::print("Host {}: {}\n", host, result.host_ns[host]);
+        }
+    }
+    const auto latest = std::max_element(result.host_ns.begin(), result.host_ns.end());
+    fmt::print("Maximum finishing time at host {}: {} ({:g} s)\n", latest - result.host_ns.begin(),
+               *latest, static_cast<double>(*latest) / 1e9);
+    return kExitDone;
+}
+
+/// A text between TOML's quotes.
+std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out + "\"";
+}
+
+int run_on_network(const GoalCommandOptions& options) {
+    RunOptions run;
+    run.scenario = options.topology;
+    run.mode = options.mode;
+    run.out = options.out;
+    run.quiet = options.quiet;
+    run.sets = {fmt::format("workload={{type=\"goal\", file={}, layout={}}}", quoted(options.file),
+                            quoted(options.layout))};
+    run.sets.insert(run.sets.end(), options.sets.begin(), options.sets.end());
+    return run_command(run);
+}
+
+bool ends_with(const std::string& text, std::string_view ending) {
+    return text.size() >= ending.size() &&
+           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/// htsim's files, which scenarios read.
+int check_htsim_file(const std::string& file) {
+    ImportReport report;
+    if (is_htsim_topology(file)) {
+        std::vector<std::string> skipped;
+        const Topology topology = read_htsim_topology(TokenReader::open(file), skipped);
+        report.read(file, fmt::format("{} hosts, {} switches, {} links", topology.host_count(),
+                                      topology.node_count() - topology.host_count(),
+                                      topology.links().size()));
+        for (const std::string& line : skipped) {
+            const std::size_t name = line.rfind(": ");
+            report.skipped(line.substr(0, name), line.substr(name + 2));
+        }
+    } else {
+        read_connection_matrix(TokenReader::open(file), report);
+    }
+    fmt::print("{}", report.text());
+    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+}
+
+int goal_command(const GoalCommandOptions& options) {
+    if (options.file.empty()) throw ConfigError("goal: needs a FILE (GOAL text or binary)");
+    if (is_htsim_topology(options.file) || ends_with(options.file, ".cm")) {
+        if (options.check) return check_htsim_file(options.file);
+        throw ConfigError(
+            options.file +
+            ": is htsim's; a scenario names it (workload type \"htsim\", topology type "
+            "\"file\"), goal can only --check it");
+    }
+    const bool converts = !options.to_binary.empty() || !options.to_text.empty();
+    if (!options.topology.empty() && !options.check && !converts) return run_on_network(options);
+    ImportReport report;
+    const GoalSchedule schedule = read_goal(options.file, report);
+    if (!options.to_binary.empty()) convert(schedule, write_goal_binary, options.to_binary);
+    if (!options.to_text.empty()) convert(schedule, write_goal_text, options.to_text);
+    if (options.check) return check_schedule(schedule, options, report);
+    if (converts) return kExitDone;
+    for (const ImportNote& note : report.notes()) {
+        if (note.kind != ImportNote::Kind::skipped || options.quiet) continue;
+        fmt::print(stderr, "sluice: {}: skipped: {}\n", note.where, note.text);
+    }
+    return run_loggops(schedule, options);
+}
+
+}  // namespace
+
+Command add_goal_command(CLI::App& program) {
+    CLI::App* app = program.add_subcommand(
+        "goal", "Simulate a GOAL schedule: with LogGOPS, as LogGOPSim, or on a network");
+    const auto options = std::make_shared<GoalCommandOptions>();
+    app->add_option("file,-f,--filename", options->file, "The schedule, text or binary")
+        ->type_name("FILE");
+    LogGopsParameters& p = options->loggops;
+    app->add_option("-L,--LogGOPS_L", p.latency, "Latency, ns")->capture_default_str();
+    app->add_option("-o,--LogGOPS_o", p.overhead, "CPU time per message, ns")
+        ->capture_default_str();
+    app->add_option("-g,--LogGOPS_g", p.gap, "NIC time per message, ns")->capture_default_str();
+    app->add_option("-G,--LogGOPS_G", p.gap_per_byte, "NIC time per byte, ns")
+        ->capture_default_str();
+    app->add_option("-O,--LogGOPS_O", p.overhead_per_byte, "CPU time per byte, ns")
+        ->capture_default_str();
+    app->add_option("-S,--LogGOPS_S", p.largest_eager, "Largest eager message, bytes")
+        ->capture_default_str();
+    app->add_option("--ranks-per-node", p.ranks_per_node,
+                    "Ranks of one node, whose messages use the next two (0: none)");
+    app->add_option("--LogGOPS_L_intra", options->intra_latency, "L inside a node (default: L)");
+    app->add_option("--LogGOPS_G_intra", options->intra_gap_per_byte,
+                    "G inside a node (default: G)");
+    app->add_option("-n,--network-type", options->network_type,
+                    "LogGP, or simple, which is the same")
+        ->check(CLI::IsMember({"LogGP", "simple"}));
+    app->add_flag("-b,--batchmode", options->batch, "Print the maximum only");
+    app->add_option("--topology", options->topology,
+                    "Run on the network of this scenario instead, in place of its workload")
+        ->type_name("SCENARIO.toml");
+    app->add_option("--goal-layout", options->layout,
+                    "Which hosts a rank has: gpu one, node one per NIC, auto by the schedule")
+        ->check(CLI::IsMember({"auto", "node", "gpu"}));
+    app->add_option("--mode", options->mode, "With --topology: packet, hybrid, flow");
+    app->add_option("--out", options->out, "With --topology: the output folder")->type_name("DIR");
+    app->add_option("--set", options->sets, "With --topology: override a key of the scenario")
+        ->type_name("KEY=VALUE")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    app->add_flag("--check", options->check,
+                  "Say what was read and what does not fit; run nothing. Takes .cm and .topo, too");
+    app->add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
+        ->type_name("FILE");
+    app->add_option("--to-text", options->to_text, "Write the schedule as GOAL text")
+        ->type_name("FILE");
+    app->add_flag("--quiet", options->quiet, "Print results and errors only");
+    return {app, [options] { return goal_command(*options); }};
+}
+
+}  // namespace sluice

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simai_options.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/core.h>
+
+#include "core/config/quantity.h"
+#include "core/error.h"
+
+namespace sluice {
+
+namespace {
+
+using Take = std::function<void(SimaiOptions&, const std::string& value)>;
+
+struct Option {
+    std::vector<std::string> names;
+    const char* value = nullptr;  ///< what it is called; null: a flag
+    const char* help = "";
+    Take take;
+    bool value_optional = false;  ///< "-v" and "-v 1"
+};
+
+Take text(std::string SimaiOptions::*member) {
+    return [member](SimaiOptions& options, const std::string& value) { options.*member = value; };
+}
+
+Take flag(bool SimaiOptions::*member) {
+    return [member](SimaiOptions& options, const std::string&) { options.*member = true; };
+}
+
+Take real(double SimaiOptions::*member, const char* name, double lowest, double highest) {
+    return [=](SimaiOptions& options, const std::string& value) {
+        options.*member = parse_real(value, {"simai", 0, name}, lowest, highest);
+    };
+}
+
+template <typename Integer>
+Take integer(Integer SimaiOptions::*member, const char* name, std::int64_t lowest,
+             std::int64_t highest) {
+    return [=](SimaiOptions& options, const std::string& value) {
+        options.*member =
+            static_cast<Integer>(parse_integer(value, {"simai", 0, name}, lowest, highest));
+    };
+}
+
+Take note(const char* message) {
+    return [message](SimaiOptions& options, const std::string&) {
+        options.notes.emplace_back(message);
+    };
+}
+
+const std::vector<Option>& options_list() {
+    using O = SimaiOptions;
+    constexpr double kFast = 1e6;
+    constexpr std::int64_t kMany = 16'777'216;
+    static const std::vector<Option> kOptions = {
+        {{"-w", "--workload"}, "FILE", "the workload .txt", text(&O::workload)},
+        {{"-n", "--network-topo"}, "FILE", "the topology file", text(&O::topology)},
+        {{"-c", "--network-conf"}, "FILE", "SimAI.conf", text(&O::config)},
+        {{"-t", "--thread"},
+         "N",
+         "taken and not used",
+         note("-t: threads change neither results nor speed")},
+        {{"--mode"}, "MODE", "packet (default), hybrid, flow", text(&O::mode)},
+        {{"-o", "--out"}, "DIR", "output folder (default: runs/simai)", text(&O::out)},
+        {{"-g", "--gpus"},
+         "N",
+         "use so many GPUs, not the workload's all_gpus",
+         integer(&O::gpus, "-g", 1, kMany)},
+        {{"--micro-batches"},
+         "N",
+         "run only so many of the workload's micro-batches",
+         integer(&O::micro_batches, "--micro-batches", 1, 1'000'000'000)},
+        {{"--schedule"}, "NAME", "of a pipeline: 1f1b (default), gpipe, zb-h1", text(&O::schedule)},
+        {{"--compute-scale"},
+         "X",
+         "factor on all compute times",
+         real(&O::compute_scale, "--compute-scale", 0, kFast)},
+        {{"--seed"},
+         "N",
+         "of the network's random numbers",
+         integer(&O::seed, "--seed", 1, 4'294'967'295)},
+        {{"--check"},
+         nullptr,
+         "say what was read, skipped and does not fit, and stop",
+         flag(&O::check)},
+        {{"--quiet"}, nullptr, "print nothing but errors", flag(&O::quiet)},
+        {{"--analytical"},
+         nullptr,
+         "SimAI_analytical: formulas in place of a network",
+         flag(&O::analytical)},
+        {{"-g_p_s", "--gpus-per-server"},
+         "N",
+         "GPUs per server (default: 8)",
+         integer(&O::gpus_per_server, "-g_p_s", 1, kMany)},
+        {{"-r", "--result"},
+         "PREFIX",
+         "of the result's name (default: by the workload's)",
+         text(&O::result)},
+        {{"-r_f", "--result_folder"},
+         "DIR",
+         "for the result (default: results)",
+         text(&O::result_folder)},
+        {{"-nv", "--nvlink"},
+         "GB/s",
+         "bus bandwidth of a GPU's NVLinks",
+         real(&O::nvlink, "-nv", 1e-3, kFast)},
+        {{"-g_type", "--gpu_type"},
+         "TYPE",
+         "A100, A800, H100, H800, H20: in place of -nv",
+         text(&O::gpu_type)},
+        {{"-nic", "--nic_busbw"},
+         "GB/s",
+         "bus bandwidth of a NIC",
+         real(&O::nic, "-nic", 1e-3, kFast)},
+        {{"-nic_t", "--nic_type"},
+         "TYPE",
+         "cx6, cx7 (default), bf3: in place of -nic",
+         text(&O::nic_type)},
+        {{"-n_p_s", "--nic_per_server"},
+         "N",
+         "NICs of a server (default: one per GPU)",
+         real(&O::nics_per_server, "-n_p_s", 1e-3, kFast)},
+        {{"-busbw", "--bus-bandwidth"},
+         "FILE",
+         "a busbw.yaml, in place of these",
+         text(&O::bus_bandwidths)},
+        {{"--ratio"},
+         "DIR",
+         "with nvlink_ratio.csv, nic_ratio.csv and ata_ratio.csv",
+         text(&O::ratios)},
+        {{"-dp_o", "--dp_overlap", "--dp-overlap-ratio"},
+         "X",
+         "hidden share of DP (default: 0)",
+         real(&O::dp_overlap, "-dp_o", 0, 1)},
+        {{"-tp_o", "--tp_overlap", "--tp-overlap-ratio"},
+         "X",
+         "hidden share of TP (default: 0)",
+         real(&O::tp_overlap, "-tp_o", 0, 1)},
+        {{"-ep_o", "--ep_overlap", "--ep-overlap-ratio"},
+         "X",
+         "hidden share of EP (default: 0)",
+         real(&O::ep_overlap, "-ep_o", 0, 1)},
+        {{"-pp_o", "--pp_overlap", "--pp-overlap-ratio"},
+         "X",
+         "hidden share of PP (default: 1)",
+         real(&O::pp_overlap, "-pp_o", 0, 1)},
+        {{"-l"}, "LANG", "taken and not used", note("-l: there is one language")},
+        {{"-v", "--visual"},
+         "0|1",
+         "taken and not used",
+         note("-v: no chart.html is written"),
+         true},
+    };
+    return kOptions;
+}
+
+const Option& find_option(const std::string& name) {
+    for (const Option& option : options_list()) {
+        if (std::find(option.names.begin(), option.names.end(), name) != option.names.end()) {
+            return option;
+        }
+    }
+    throw ConfigError("simai: unknown option \"" + name + "\" (sluice simai --help lists them)");
+}
+
+}  // namespace
+
+SimaiOptions parse_simai_options(const std::vector<std::string>& words) {
+    SimaiOptions options;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        // "--out=DIR" as well as "--out DIR".
+        const std::size_t equals =
+            words[i].rfind("--", 0) == 0 ? words[i].find('=') : std::string::npos;
+        const std::string name = words[i].substr(0, equals);
+        const Option& option = find_option(name);
+        std::string value;
+        const bool inline_value = equals != std::string::npos;
+        if (option.value == nullptr) {
+            if (inline_value) throw ConfigError("simai: " + name + " takes no value");
+        } else if (inline_value) {
+            value = words[i].substr(equals + 1);
+        } else if (option.value_optional) {
+            if (i + 1 < words.size() && (words[i + 1] == "0" || words[i + 1] == "1")) ++i;
+        } else if (i + 1 < words.size()) {
+            value = words[++i];
+        } else {
+            throw ConfigError("simai: " + name + " needs a value, " + option.value);
+        }
+        option.take(options, value);
+    }
+    return options;
+}
+
+std::string simai_options_help() {
+    std::string text = "Options:\n";
+    for (const Option& option : options_list()) {
+        std::string names;
+        for (const std::string& name : option.names) names += (names.empty() ? "" : ", ") + name;
+        if (option.value != nullptr) names += std::string(" ") + option.value;
+        text += fmt::format("  {}\n      {}\n", names, option.help);
+    }
+    return text +
+           "Environment: AS_SEND_LAT (ns per message, or with a unit), AS_NVLS_ENABLE, "
+           "AS_NVLSTREE_ENABLE, AS_PXN_ENABLE (1: on)\n";
+}
+
+SimaiEnvironment simai_environment(char* (*get)(const char*)) {
+    SimaiEnvironment environment;
+    const auto is_on = [&](const char* name) {
+        const char* value = get(name);
+        return value != nullptr &&
+               parse_integer(value, {"environment", 0, name}, 0, 1'000'000) == 1;
+    };
+    environment.nvls = is_on("AS_NVLS_ENABLE");
+    environment.nvls_tree = is_on("AS_NVLSTREE_ENABLE");
+    environment.pxn = is_on("AS_PXN_ENABLE");
+    if (const char* value = get("AS_SEND_LAT")) {
+        const std::string latency(value);
+        const bool bare = latency.find_first_not_of("0123456789.") == std::string::npos;
+        environment.send_latency_given = true;
+        environment.send_latency =
+            parse_time(bare ? latency + "ns" : latency, {"environment", 0, "AS_SEND_LAT"});
+    }
+    return environment;
+}
+
+}  // namespace sluice

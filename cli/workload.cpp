@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `sluice workload aicb`: a workload file of AICB's format from a model preset and a strategy.
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/data_folders.h"
+#include "core/error.h"
+#include "workloads/aicb/aicb_generate.h"
+#include "workloads/model/gpu.h"
+#include "workloads/model/model_file.h"
+
+namespace sluice {
+
+namespace {
+
+struct AicbOptions {
+    std::string model;
+    AicbJob job;
+    bool compatible = false;
+    std::string profile;
+    std::string gpu;
+    std::string output;
+};
+
+int write_aicb(AicbOptions options) {
+    options.job.model = find_model(options.model, data_folders("models"));
+    if (options.job.sequence == 0) options.job.sequence = options.job.model.sequence;
+    std::optional<AiobProfile> profile;
+    std::optional<Roofline> speed;
+    if (!options.profile.empty()) {
+        if (!options.compatible) {
+            throw ConfigError(
+                "workload aicb: --aiob needs --aicb-compatible; our own files take "
+                "their compute times from --gpu");
+        }
+        profile = AiobProfile::read(options.profile);
+    }
+    if (!options.gpu.empty()) {
+        if (options.compatible) {
+            throw ConfigError("workload aicb: --gpu is not for --aicb-compatible; give it --aiob");
+        }
+        speed = roofline(find_gpu(options.gpu, data_folders("gpus")));
+    }
+    const AicbWorkload workload = options.compatible
+                                      ? generate_aicb_compatible(options.job, profile)
+                                      : generate_aicb(options.job, speed);
+    const std::string text = format_aicb(workload);
+    if (options.output.empty()) {
+        fmt::print("{}", text);
+        return kExitDone;
+    }
+    std::ofstream file(options.output, std::ios::binary | std::ios::trunc);
+    file << text;
+    if (!file.flush()) throw ConfigError(options.output + ": cannot be written");
+    return kExitDone;
+}
+
+}  // namespace
+
+Command add_workload_command(CLI::App& program) {
+    CLI::App* app =
+        program.add_subcommand("workload", "Write workload files of other tools, from models");
+    app->require_subcommand(1);
+    CLI::App* aicb = app->add_subcommand("aicb", "A workload .txt as AICB writes for SimAI");
+    const auto options = std::make_shared<AicbOptions>();
+    AicbJob& job = options->job;
+    job.sequence = 0;
+    aicb->add_option("--model", options->model, "A model's name or file, e.g. gpt-7b")->required();
+    aicb->add_option("--world", job.world, "GPUs")->required();
+    aicb->add_option("--tp", job.tp, "Tensor parallelism");
+    aicb->add_option("--pp", job.pp, "Pipeline stages");
+    aicb->add_option("--ep", job.ep, "Expert parallelism");
+    aicb->add_option("--micro-batch", job.micro_batch, "Sequences of a micro-batch");
+    aicb->add_option("--global-batch", job.global_batch, "Sequences of a step")->required();
+    aicb->add_option("--sequence", job.sequence, "Tokens of a sequence (default: the model's)");
+    aicb->add_flag("--sp", job.sequence_parallel, "Sequence parallelism");
+    aicb->add_flag("--recompute", job.recompute, "Recompute attention");
+    aicb->add_flag("--swiglu", job.swiglu, "AICB's SwiGLU, with --aicb-compatible");
+    aicb->add_flag("--aicb-compatible", options->compatible,
+                   "Exactly what AICB writes, its deviations included");
+    aicb->add_option("--aiob", options->profile, "AIOB's compute times, with --aicb-compatible")
+        ->type_name("FILE");
+    aicb->add_option("--gpu", options->gpu, "Compute times by roofline, e.g. H100");
+    aicb->add_option("-o,--output", options->output, "Where to write (default: standard output)")
+        ->type_name("FILE");
+    return {app, [options] { return write_aicb(*options); }};
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the reader of topology files tells an ImportReport. Without a report it does nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/import_report.h"
+#include "core/topology/topology.h"
+
+namespace sluice {
+
+class TopologyReporter {
+  public:
+    /// `report` may be null.
+    TopologyReporter(std::string file, ImportReport* report);
+
+    bool active() const { return report_ != nullptr; }
+    void id_again(int line, NodeId id);
+    /// `topology` has its nodes and no links yet.
+    void header(int line, bool simai, const Topology& topology);
+    void link(int line);
+    /// `more` links follow line `line`, where the header's number of links is reached.
+    void more_links(int line, std::size_t more, std::int64_t header_links);
+    void trailing_text(int line);
+    void finish(const Topology& topology);
+
+  private:
+    std::string at(int line) const;
+    void report_repeated(const Topology& topology);
+    void report_servers(const Topology& topology);
+    void report_lone_nodes(const Topology& topology);
+
+    std::string file_;
+    ImportReport* report_;
+    int header_line_ = 1;
+    std::vector<int> line_of_link_;
+};
+
+}  // namespace sluice

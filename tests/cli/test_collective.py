@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sluice collective` and [workload] type = "collective" as a user types them."""
+import csv
+import json
+import unittest
+
+from support import CliTest
+
+STAR = """\
+name = "star"
+[topology]
+type = "star"
+hosts = 8
+[congestion]
+law = "dcqcn"
+[workload]
+type = "permutation"
+"""
+
+SERVERS = """\
+name = "servers"
+[topology]
+type = "rail-optimized"
+gpus = 16
+gpus_per_server = 4
+[congestion]
+law = "dcqcn"
+[workload]
+type = "collective"
+"""
+
+ALL_REDUCE = ["ring", "tree", "halving-doubling", "direct", "hierarchical"]
+OTHERS = {
+    "reduce-scatter": ["ring", "halving-doubling", "direct", "hierarchical"],
+    "all-gather": ["ring", "halving-doubling", "direct", "hierarchical"],
+    "all-to-all": ["direct", "pairwise", "hierarchical", "pxn"],
+    "broadcast": ["ring", "tree"],
+    "reduce": ["ring", "tree"],
+}
+
+
+def closed_form(members, size, links, ack):
+    """Seconds of a ring all-reduce alone on 100 Gb/s links of 1 us: 2 (n - 1) / n S / B
+    + 2 (n - 1) x step latency. B: payload per time on a link that carries data one way and the ACKs
+    of the other way's data. Step latency: what a packet takes that is sent when nothing else is: the
+    links' delays, and its serialization on each link but the first, where that is in S / B."""
+    rate, payload, header, delay = 100e9 / 8, 1000, 48, 1e-6
+    bandwidth = rate * payload / (payload + header + ack)
+    latency = links * delay + (links - 1) * (payload + header) / rate
+    return 2 * (members - 1) / members * size / bandwidth + 2 * (members - 1) * latency
+
+
+class CollectiveCommand(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("star.toml", STAR)
+        self.write("servers.toml", SERVERS)
+
+    def rows(self, *arguments):
+        self.succeed("collective", *arguments, "--json", "out.json", "--quiet")
+        return json.loads((self.folder / "out.json").read_text())["rows"]
+
+    def time(self, *arguments):
+        """Of one size, in seconds."""
+        (row,) = self.rows(*arguments)
+        return row["time_us"] * 1e-6
+
+    def test_table_csv_and_json_agree(self):
+        result = self.succeed("collective", "star.toml", "--mode", "flow", "-b", "64K", "-e", "1M",
+                              "-f", "4", "--overhead", "0", "--csv", "t.csv", "--json", "t.json")
+        lines = [line.split() for line in result.stdout.splitlines() if not line.startswith("#")]
+        self.assertEqual([int(line[0]) for line in lines], [65536, 262144, 1048576])
+        with open(self.folder / "t.csv", newline="") as file:
+            table = list(csv.DictReader(file))
+        document = json.loads((self.folder / "t.json").read_text())
+        self.assertEqual(document["members"], 8)
+        for line, row, item in zip(lines, table, document["rows"]):
+            size, count, kind, operation, root, time, algbw, busbw = line
+            self.assertEqual((kind, operation, root), ("float", "sum", "-1"))
+            self.assertEqual(int(count), int(size) // 4)
+            self.assertEqual(int(size), int(row["size_bytes"]))
+            # GB/s are 10^3 bytes per microsecond; an all-reduce of 8 puts 14/8 S on each link.
+            self.assertAlmostEqual(item["algbw_GBps"], int(size) / item["time_us"] / 1e3, places=9)
+            self.assertAlmostEqual(item["busbw_GBps"], item["algbw_GBps"] * 14 / 8, places=9)
+            self.assertAlmostEqual(float(time), item["time_us"], delta=0.0051)
+            self.assertAlmostEqual(float(algbw), item["algbw_GBps"], delta=0.0051)
+            self.assertAlmostEqual(float(busbw), item["busbw_GBps"], delta=0.0051)
+            self.assertAlmostEqual(float(row["time_us"]), item["time_us"], delta=1e-6)
+            self.assertEqual(item["flows"], 14 * 8)
+            self.assertEqual(item["flow_bytes"], 14 * int(size))
+        mean = sum(item["busbw_GBps"] for item in document["rows"]) / 3
+        self.assertIn(f"# Avg bus bandwidth    : {mean:.4f}", result.stdout)
+
+    def test_ring_all_reduce_is_its_closed_form(self):
+        # Within 0.1%, where ACKs take no room: 1 byte each.
+        self.write("leaves.toml", STAR.replace("star", "leaf-spine").replace(
+            "hosts = 8", "leaves = 8\nhosts_per_leaf = 1"))
+        for mode in ("packet", "flow"):
+            for scenario, links in (("star.toml", 2), ("leaves.toml", 4)):
+                for size in (128_000, 2_048_000, 8_192_000):
+                    time = self.time(scenario, "--mode", mode, "--algorithm", "ring", "-b", size,
+                                     "-e", size, "--overhead", 0, "--set", "network.packet.ack=1")
+                    expected = closed_form(8, size, links, 1)
+                    self.assertLess(abs(time / expected - 1), 0.001, (mode, scenario, size))
+
+    def test_acks_of_the_other_direction_take_their_share(self):
+        # With ACKs of 60 B: flow mode always; packets where the last ACKs, that nobody waits for,
+        # are few beside the rest.
+        for mode, size in (("flow", 128_000), ("flow", 8_192_000), ("packet", 16_000_000)):
+            time = self.time("star.toml", "--mode", mode, "--algorithm", "ring", "-b", size, "-e",
+                             size, "--overhead", 0)
+            self.assertLess(abs(time / closed_form(8, size, 2, 60) - 1), 0.001, (mode, size))
+
+    def test_overhead_counts_once(self):
+        point = ("star.toml", "--mode", "flow", "-b", "1M", "-e", "1M", "--algorithm", "ring")
+        plain = self.time(*point, "--overhead", "0s")
+        self.assertAlmostEqual(self.time(*point, "--overhead", "100us"), plain + 1e-4, delta=1e-11)
+        self.assertAlmostEqual(self.time(*point), plain + 8.4e-6, delta=1e-11)
+        # 14 steps
+        self.assertAlmostEqual(self.time(*point, "--overhead", "0s", "--step-overhead", "1us"),
+                               plain + 14e-6, delta=1e-11)
+
+    def test_every_kind_and_algorithm_in_every_mode(self):
+        pairs = [("all-reduce", name) for name in ALL_REDUCE]
+        pairs += [(kind, name) for kind, names in OTHERS.items() for name in names]
+        for kind, algorithm in pairs:
+            times = {}
+            for mode in ("packet", "flow"):
+                (row,) = self.rows("servers.toml", "--mode", mode, "--kind", kind, "--algorithm",
+                                   algorithm, "-b", "1M", "-e", "1M", "--channels", 2)
+                times[mode] = row["time_us"]
+            # No bandwidth beyond what 16 NICs of 12.5 GB/s and NVLink can carry together.
+            self.assertGreater(min(times.values()), 20)
+            self.assertLess(max(times.values()), 3 * min(times.values()), (kind, algorithm, times))
+
+    def test_inside_a_server_computed(self):
+        # One group per server, nothing crosses the network: 11.8 us + 2 x 3/4 x S / 240 GB/s, which
+        # contains the software's time. A100, 12 links x 20 GB/s.
+        (row,) = self.rows("servers.toml", "--groups", "server", "-b", "1600000", "-e", "1600000",
+                           "--mode", "flow")
+        self.assertEqual(row["flows"], 0)
+        self.assertAlmostEqual(row["time_us"], 11.8 + 10, places=5)
+        # In the switches, on a GPU that has NVLink SHARP: 25 us + 2 x 3/4 x S / 475 GB/s.
+        (row,) = self.rows("servers.toml", "--groups", "server", "-b", "1900000", "-e", "1900000",
+                           "--mode", "flow", "--gpu", "H100", "--algorithm", "nvls")
+        self.assertAlmostEqual(row["time_us"], 25 + 6, places=5)
+
+    def test_inside_a_server_as_a_network(self):
+        switches = ("--set", "topology.nvswitches_per_server=1", "--set",
+                    "topology.nvlink_rate=800Gbps", "--groups", "server", "--overhead", 0, "-b",
+                    8_000_000, "-e", 8_000_000, "--mode", "flow")
+        ring = self.time("servers.toml", *switches, "--algorithm", "ring")
+        in_switch = self.time("servers.toml", *switches, "--algorithm", "nvls")
+        # 100 GB/s: 2 x 3/4 x S = 120 us; S (n + 1) / n = 100 us; and headers and ACKs.
+        self.assertAlmostEqual(ring * 1e6, 120 * 1.108, delta=2)
+        self.assertAlmostEqual(in_switch * 1e6, 100 * 1.108, delta=2)
+
+    def test_sizes(self):
+        def sizes(*arguments):
+            return [row["size_bytes"] for row in self.rows("star.toml", "--mode", "flow",
+                                                           *arguments)]
+        self.assertEqual(sizes("-b", "1M", "-e", "3M", "-i", "1M"), [1 << 20, 2 << 20, 3 << 20])
+        self.assertEqual(sizes("-b", "1MB", "-e", "1MiB"), [1_000_000])
+        self.assertEqual(sizes("-b", 8, "-e", 64), [8, 16, 32, 64])
+
+    def test_one_size_is_the_scenario_type(self):
+        self.write("one.toml", SERVERS + """\
+kind = "all-gather"
+algorithm = "hierarchical"
+size = "1MiB"
+""")
+        self.succeed("run", "one.toml", "--mode", "flow", "--out", "run", "--quiet")
+        with open(self.folder / "run" / "collectives.csv", newline="") as file:
+            (row,) = list(csv.DictReader(file))
+        self.assertIn("all-gather", row.values())
+        time = self.time("servers.toml", "--mode", "flow", "--kind", "all-gather", "--algorithm",
+                         "hierarchical", "-b", "1M", "-e", "1M")
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        # The job also waits for the last acknowledgements, which are here before the last phase.
+        self.assertAlmostEqual(summary["jct_s"], time, delta=5e-6)
+
+    def test_a_collective_of_the_scenario_gives_defaults(self):
+        self.write("given.toml", SERVERS + 'kind = "all-gather"\nalgorithm = "hierarchical"\n'
+                   'overhead = "1ms"\nsize = "8B"\n')
+        point = ("-b", "1M", "-e", "1M", "--mode", "flow")
+        plain = self.time("servers.toml", *point, "--kind", "all-gather", "--algorithm",
+                          "hierarchical", "--overhead", 0)
+        self.assertAlmostEqual(self.time("given.toml", *point), plain + 1e-3, delta=1e-11)
+        self.assertAlmostEqual(self.time("given.toml", *point, "--overhead", "2ms"), plain + 2e-3,
+                               delta=1e-11)
+        result = self.succeed("collective", "given.toml", *point)
+        self.assertIn("# all-gather (hierarchical) of 16 ranks, mode flow", result.stdout)
+        # A list of workloads is not.
+        self.write("list.toml", SERVERS.replace("[workload]", "[[workload]]") + 'kind = "reduce"\n')
+        result = self.succeed("collective", "list.toml", *point)
+        self.assertIn("# all-reduce (automatic) of 16 ranks", result.stdout)
+
+    def test_refusals(self):
+        def refuse(says, *arguments, scenario="star.toml"):
+            self.refuse("collective", scenario, *arguments, says=says)
+        refuse(["--kind", "all-reduce"], "--kind", "allreduce")
+        refuse(["--algorithm", "halving-doubling"], "--algorithm", "rings")
+        refuse(["pxn cannot do all-reduce", "ring, tree"], "--algorithm", "pxn")
+        refuse(["power of two", "not for 6"], "--algorithm", "halving-doubling", "--kind",
+               "all-gather", "--ranks", 6)
+        refuse(["--begin", "unknown unit"], "-b", "5x")
+        refuse(["--end is less"], "-b", "2M", "-e", "1M")
+        refuse(["1000 sizes"], "-b", "1", "-e", "1M", "-i", "1")
+        refuse(["cannot be opened"], scenario="none.toml")
+        refuse(["9 hosts", "8 of 8 are free"], "--ranks", 9)
+        refuse(["at least 2 hosts"], "--ranks", 1)
+        refuse(["chunk", "unit missing"], "--chunk", 10)
+        refuse(["50000000"], "--chunk", "1B", "-e", "1G")
+        refuse(["channels", "1 to 1024"], "--channels", 0)
+        refuse(["mode", "hybrid"], "--mode", "fast")
+        refuse(["interconnect", "nvlink"], "--interconnect", "infinity")
+        refuse(["A100"], "--gpu", "A10O")
+        refuse(["nvls", "several members"], "--algorithm", "nvls")
+        refuse(["same rails"], "--algorithm", "hierarchical", "--ranks", 6, "--placement", "packed",
+               scenario="servers.toml")
+        refuse(["reaches rank", "link delay"], "--server-hop", "1ns", "--algorithm", "ring",
+               scenario="servers.toml")
+
+
+if __name__ == "__main__":
+    unittest.main()

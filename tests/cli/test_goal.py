@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GOAL schedules and htsim's files, from outside: LogGOPSim's lines, networks, checks, conversion."""
+import json
+import os
+import pathlib
+import unittest
+
+import support
+
+RING = """\
+num_ranks 4
+rank 0 {
+l1: calc 1500
+l2: send 262144b to 1 tag 7
+l2 requires l1
+l3: recv 262144b from 3 tag 7
+l3 irequires l1
+}
+rank 1 {
+l1: recv 262144b from 0 tag 7
+l2: calc 500 cpu 1
+l2 requires l1
+l3: send 262144b to 2 tag 7
+l3 requires l2
+}
+rank 2 {
+l1: recv 262144b from 1 tag 7
+l2: send 262144b to 3 tag 7
+l2 requires l1
+}
+rank 3 {
+l1: recv 262144b from 2 tag 7
+l2: send 262144b to 0 tag 7
+l2 requires l1
+}
+"""
+
+NETWORK = """\
+name = "net"
+[topology]
+type = "star"
+hosts = 8
+"""
+
+MATRIX = """\
+Nodes 4
+Connections 3
+Triggers 1
+0->1 id 1 start 0 size 100000 recv_done_trigger 1
+2->1 id 2 start 1000000 size 100000 recv_done_trigger 1
+1->3 id 3 trigger 1 size 5000
+trigger id 1 barrier count 2
+"""
+
+TOPO = """\
+Nodes 8
+Tiers 2
+Podsize 8
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 4
+Radix_Up 2
+Downlink_Latency_ns 1000
+Oversubscribed 2
+Tier 1
+Downlink_speed_Gbps 100
+Radix_Down 2
+Downlink_Latency_ns 1000
+"""
+
+DEADLOCK = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 5\n}\nrank 1 {\n}\n"
+
+
+class GoalTest(support.CliTest):
+    def summary(self, folder):
+        return json.loads((self.folder / folder / "summary.json").read_text())
+
+    def hosts(self, *arguments):
+        lines = self.succeed("goal", *arguments).stdout.splitlines()
+        return [int(line.split()[-1]) for line in lines if line.startswith("Host ")]
+
+    def test_loggops_prints_the_lines_of_loggopsim(self):
+        self.write("ring.goal", RING)
+        result = self.succeed("goal", "ring.goal")
+        self.assertIn("Host 0: 6319432\nHost 1: 3160716\nHost 2: 4740074\nHost 3: 6319432\n",
+                      result.stdout)
+        self.assertIn("Maximum finishing time at host 0: 6319432 (0.00631943 s)\n", result.stdout)
+        self.assertEqual(self.hosts("ring.goal", "-S", 100000000),
+                         [6319432, 1582858, 3162216, 4741574])
+        self.assertEqual(
+            self.hosts("-f", "ring.goal", "-L", 1000, "-o", 0, "-g", 0, "-G", 0.02, "-S", 100000000,
+                       "-n", "LogGP"),
+            [26968, 8242, 14484, 20726])
+        self.assertNotIn("Host 0", self.succeed("goal", "ring.goal", "--batchmode").stdout)
+
+    def test_formats_convert_into_each_other(self):
+        self.write("ring.goal", RING)
+        self.succeed("goal", "ring.goal", "--to-binary", "a.bin")
+        self.succeed("goal", "a.bin", "--to-text", "a.goal")
+        self.succeed("goal", "a.goal", "--to-binary", "b.bin")
+        self.assertEqual((self.folder / "a.bin").read_bytes(), (self.folder / "b.bin").read_bytes())
+        self.assertEqual(self.hosts("a.bin"), self.hosts("ring.goal"))
+
+    def test_schedules_run_on_a_network_in_every_mode(self):
+        self.write("ring.goal", RING)
+        self.write("net.toml", NETWORK)
+        times = []
+        for mode in ["packet", "hybrid", "flow"]:
+            self.succeed("goal", "ring.goal", "--topology", "net.toml", "--mode", mode, "--out",
+                         mode, "--quiet")
+            summary = self.summary(mode)
+            self.assertEqual(summary["flows_completed"], 4)
+            times.append(summary["jct_s"] * 1e12)
+        # Four messages of 262144 B one after the other over two cables of 1 us, 263 packets of 1048 B
+        # each: 2 x 1 us + 263 packets and one more hop's, and an ACK back at the sends.
+        least = 4 * (262144 * 80 + 2 * 10**6)
+        for time in times:
+            self.assertGreater(time, least)
+            self.assertLess(time, 1.35 * least)
+
+    def test_checks_and_deadlocks(self):
+        self.write("dead.goal", DEADLOCK)
+        self.write("net.toml", NETWORK)
+        result = self.sluice("goal", "dead.goal")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("rank 0 recv of 8 bytes from rank 1 tag 5", result.stderr)
+        self.assertNotIn("Host", result.stdout)
+        self.refuse("goal", "dead.goal", "--topology", "net.toml",
+                    says=["waits for a message that nobody sends"])
+        checked = self.sluice("goal", "dead.goal", "--check")
+        self.assertEqual(checked.returncode, 2)
+        self.assertIn("does not fit: rank 0 recv", checked.stdout)
+        self.write("ring.goal", RING)
+        self.assertIn("GOAL text, 4 ranks, 10 operations",
+                      self.succeed("goal", "ring.goal", "--check").stdout)
+
+    def test_mistakes_are_one_line(self):
+        self.write("net.toml", NETWORK)
+        self.write("bad.goal", "num_ranks 1\r\nrank 0 {\r\nl1: calc 5\r\nl1: calc 6\r\n}\r\n")
+        self.refuse("goal", "none.goal", says="none.goal: no such file")
+        self.refuse("goal", ".", says="is a folder")
+        self.refuse("goal", says="needs a FILE")
+        self.refuse("goal", "bad.goal", says="bad.goal:4: label l1 is defined twice in rank 0")
+        self.refuse("goal", "bad.goal", "--topology", "net.toml",
+                    says="bad.goal:4: label l1 is defined twice")
+        self.write("wide.goal", "num_ranks 9\n" +
+                   "".join(f"rank {rank} {{\n}}\n" for rank in range(9)))
+        self.refuse("goal", "wide.goal", "--topology", "net.toml", says="8")
+        self.write("ring.goal", RING)
+        (self.folder / "cut.bin").write_bytes(b"\x7f\x10" + bytes(20))
+        self.refuse("goal", "cut.bin", says="cut.bin: has no ranks")
+        self.refuse("goal", "ring.goal", "-n", "tree", says="tree")
+        self.refuse("goal", "ring.goal", "-G", "-1", says="G is 0 to")
+
+    def test_several_schedules_share_a_network(self):
+        self.write("ring.goal", RING)
+        self.write("two.toml", NETWORK +
+                   '[[workload]]\ntype = "goal"\nfile = "ring.goal"\nname = "a"\n'
+                   '[[workload]]\ntype = "goal"\nfile = "ring.goal"\nname = "b"\n'
+                   'placement = "random"\n')
+        self.succeed("run", "two.toml", "--out", "two", "--quiet")
+        self.assertEqual(self.summary("two")["flows_completed"], 8)
+
+    def test_htsim_files_run(self):
+        self.write("m.cm", MATRIX)
+        self.write("t.topo", TOPO)
+        self.write("h.toml", 'name = "h"\n[topology]\ntype = "file"\npath = "t.topo"\n'
+                             '[workload]\ntype = "htsim"\nfile = "m.cm"\n')
+        for mode in ["packet", "hybrid", "flow"]:
+            self.succeed("run", "h.toml", "--mode", mode, "--out", mode, "--quiet")
+            flows = (self.folder / mode / "flows.csv").read_text().splitlines()
+            self.assertEqual(len(flows), 4)
+        # A trigger that nobody activates leaves its flow undone.
+        self.write("m.cm", MATRIX.replace("count 2", "count 3"))
+        result = self.sluice("run", "h.toml", "--out", "left", "--quiet")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("m.cm:4: does not fit: trigger 1 is activated 2 times, 3 are needed",
+                      result.stderr)
+        self.write("m.cm", MATRIX.replace("Connections 3", "Connections 4"))
+        self.refuse("run", "h.toml", says="m.cm: Connections 4, but there are 3 such lines")
+        self.write("m.cm", MATRIX.replace("Nodes 4", "Nodes 9"))
+        self.refuse("run", "h.toml", says="9 nodes but only 8 hosts")
+        self.write("t.topo", TOPO + "Queue_Size 7\n")
+        self.write("m.cm", MATRIX.replace("count 2", "count 3"))
+        self.assertIn("t.topo:14: skipped: Queue_Size",
+                      self.succeed("goal", "t.topo", "--check").stdout)
+        checked = self.sluice("goal", "m.cm", "--check")
+        self.assertEqual(checked.returncode, 2)
+        self.assertIn("m.cm:4: does not fit: trigger 1", checked.stdout)
+        self.refuse("goal", "m.cm", says="is htsim's")
+        self.write("t.topo", TOPO.replace("Podsize 8", "Podsize 7"))
+        self.refuse("run", "h.toml", says="t.topo")
+
+    def test_reference_samples(self):
+        reference = pathlib.Path(os.environ.get("SLUICE_REFERENCE", "")) / "samples"
+        if not (reference / "goal").is_dir():
+            self.skipTest("no reference samples (SLUICE_REFERENCE)")
+        last = self.succeed("goal", reference / "goal" / "binary_tree_32.bin").stdout.splitlines()
+        self.assertEqual(last[-1], "Maximum finishing time at host 31: 41500 (4.15e-05 s)")
+        for name in ["mini4", "binary_tree_32"]:
+            self.succeed("goal", reference / "goal" / (name + ".goal"), "--to-binary", "x.bin")
+            self.assertEqual((self.folder / "x.bin").read_bytes(),
+                             (reference / "goal" / (name + ".bin")).read_bytes())
+        self.write("h.toml", f'name = "h"\n[topology]\ntype = "file"\n'
+                             f'path = "{reference}/htsim/leaf_spine_tiny.topo"\n'
+                             f'[workload]\ntype = "htsim"\n'
+                             f'file = "{reference}/htsim/perm_16n_16c_2MB.cm"\n')
+        self.succeed("run", "h.toml", "--out", "h", "--quiet")
+        self.assertEqual(self.summary("h")["flows_completed"], 16)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sluice simai`, `sluice workload aicb` and scenarios of type "aicb"."""
+import csv
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from support import CliTest  # noqa: E402
+
+REFERENCE = pathlib.Path(os.environ.get("SLUICE_REFERENCE", "")) / "samples"
+HAVE_REFERENCE = bool(os.environ.get("SLUICE_REFERENCE")) and REFERENCE.is_dir()
+
+COLUMNS = (
+    "layer_name,test1,fwd compute,wg compute,ig compute,fwd exposed comm,wg exposed comm,"
+    "ig exposed comm,fwd total comm,algbw,busbw,wg total comm,algbw,busbw,ig total comm,algbw,"
+    "busbw,workload finished at"
+)
+
+CONF = """\
+ENABLE_QCN 1
+PACKET_PAYLOAD_SIZE 9000
+CC_MODE 1
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+RP_TIMER 900
+EWMA_GAIN 0.00390625
+RATE_AI 50Mb/s
+RATE_HAI 100Mb/s
+L2_ACK_INTERVAL 1
+HAS_WIN 1
+GLOBAL_T 0
+SIMULATOR_STOP_TIME 40000000000000.00
+KMAX_MAP 1 400000000000 3200
+KMIN_MAP 1 400000000000 800
+PMAX_MAP 1 400000000000 0.2
+BUFFER_SIZE 32
+"""
+
+
+def header(**keys):
+    degrees = {"tp": 4, "ep": 1, "pp": 1, "ga": 1, "gpus": 8, "pp_comm": 0}
+    degrees.update(keys)
+    return (
+        "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: {tp} ep: {ep} pp: {pp} vpp: 1 "
+        "ga: {ga} all_gpus: {gpus} checkpoints: 0 checkpoint_initiates: 0 pp_comm: {pp_comm}\n"
+    ).format(**degrees)
+
+
+def workload(layers, **keys):
+    return header(**keys) + f"{len(layers)}\n" + "".join(line + "\n" for line in layers)
+
+
+GRADIENTS = "grad_param_comm -1 1 NONE 0 1 NONE 0 1 REDUCESCATTER 4000000 100"
+LAYER = "mlp_layer -1 5000 ALLREDUCE 1000000 5000 ALLREDUCE 1000000 5000 NONE 0 100"
+SMALL = workload([GRADIENTS, LAYER, LAYER])
+
+
+class SimaiTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("conf", CONF)
+        self.topology(8)
+
+    def topology(self, gpus, name="topo"):
+        """Spectrum-X with servers of 4 GPUs."""
+        self.succeed("topo", "spectrum-x", "--gpus", gpus, "--gpus_per_server", 4, "--psws", 2,
+                     "-o", name)
+
+    def simai(self, *more, text=SMALL, topo="topo"):
+        self.write("w.txt", text)
+        return ("simai", "-w", "w.txt", "-n", topo, "-c", "conf", "--out", "out", *more)
+
+    def table(self, folder="out"):
+        text = (self.folder / folder / "ncclFlowModel_EndToEnd.csv").read_text()
+        return text.splitlines()
+
+    def test_table_of_a_small_run(self):
+        self.succeed(*self.simai("-t", "8"))
+        lines = self.table()
+        self.assertEqual(lines[0], COLUMNS)
+        rows = list(csv.reader(lines[1:4]))
+        self.assertEqual([row[0] for row in rows], ["grad_param_comm", "mlp_layer", "mlp_layer"])
+        for row in rows:
+            self.assertEqual(len(row), 18)
+            [float(value) for value in row[2:]]
+        # Two layers of 5 us forward, input and weight gradient, and gradients of 1 ns thrice.
+        self.assertEqual(rows[1][2:5], ["5.000000"] * 3)
+        self.assertTrue(lines[4].startswith("SUM,test1,10.001000,10.001000,10.001000,"))
+        match = re.fullmatch(r"total exposed comm,(.*),total comp,30.003000,total time,(.*)",
+                             lines[5])
+        self.assertAlmostEqual(float(match[1]) + 30.003, float(match[2]), places=3)
+        self.assertEqual(lines[6].split(", ")[0], "File name")
+        self.assertEqual(len(lines[6].split(", ")), len(lines[7].split(", ")))
+        self.assertEqual(len(lines), 8)
+        for name in ("flows.csv", "collectives.csv", "summary.json"):
+            self.assertTrue((self.folder / "out" / name).exists(), name)
+
+    def test_modes_agree(self):
+        times = {}
+        for mode in ("packet", "hybrid", "flow"):
+            self.succeed(*self.simai("--mode", mode, "--quiet"))
+            times[mode] = float(self.table()[5].rsplit(",", 1)[1])
+        for mode, time in times.items():
+            self.assertAlmostEqual(time / times["packet"], 1, delta=0.15, msg=mode)
+
+    def test_send_latency(self):
+        def total(latency):
+            environment = dict(os.environ)
+            os.environ["AS_SEND_LAT"] = latency
+            try:
+                self.succeed(*self.simai("--mode", "flow", "--quiet"))
+            finally:
+                os.environ.clear()
+                os.environ.update(environment)
+            return float(self.table()[5].rsplit(",", 1)[1])
+
+        # Four all-reduces of 6 steps in servers of 4, and a reduce-scatter of 1 step across: 25
+        # steps of 1 us more.
+        self.assertAlmostEqual(total("1000") - total("0"), 25, delta=0.5)
+        self.assertEqual(total("1us"), total("1000"))
+
+    def test_pipeline_is_traffic(self):
+        block = ["embedding_layer -1 1000 NONE 0 1000 NONE 0 1000 NONE 0 100", LAYER]
+        text = workload([GRADIENTS] + block * 4, pp=2, ga=4, pp_comm="2000000.0")
+        result = self.succeed(*self.simai("--mode", "flow", text=text))
+        self.assertIn("PP", result.stdout)
+        values = self.table()[-1].split(", ")
+        pp, bubble = (float(value.split(" ")[0]) for value in values[5:7])
+        self.assertGreater(pp, 0)
+        self.assertGreater(bubble, 0)
+        with open(self.folder / "out" / "flows.csv", newline="") as file:
+            boundary = [row for row in csv.DictReader(file) if row["label"] == "pp"]
+        # 4 micro-batches, forward and back, from each of 4 ranks.
+        self.assertEqual(len(boundary), 4 * 2 * 4)
+        self.assertEqual({row["size_bytes"] for row in boundary}, {"2000000"})
+        check = self.succeed(*self.simai("--check", text=text)).stdout
+        self.assertIn("4 micro-batches of 2 layers each, from layer 1 on", check)
+        self.assertIn("in the order of 1f1b", check)
+
+    def test_check_lists_what_does_not_fit(self):
+        bad = SMALL.replace("ALLREDUCE 1000000", "ALLREDUCE_XY 1000000", 1)
+        result = self.sluice(*self.simai("--check", text=bad))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("w.txt:4: does not fit", result.stdout)
+        self.assertIn("conf: skipped", result.stdout)
+        result = self.sluice("simai", "-w", "no", "-n", "nope", "-c", "conf", "--check")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("no", result.stdout)
+        self.assertIn("nope", result.stdout)
+        self.assertEqual(self.succeed(*self.simai("--check")).returncode, 0)
+
+    def test_mistakes(self):
+        self.refuse("simai", says="-w FILE is missing")
+        self.refuse("simai", "-w", "w.txt", says="-n FILE is missing")
+        self.refuse("simai", "-w", "w.txt", "-n", "topo", says="-c FILE is missing")
+        self.refuse("simai", "--what", says='unknown option "--what"')
+        self.refuse("simai", "-w", says="-w needs a value")
+        self.refuse(*self.simai("--mode", "fast"), says="fast")
+        self.refuse("simai", "-w", "none.txt", "-n", "topo", "-c", "conf", says="none.txt")
+        self.refuse(*self.simai(text=SMALL.replace("\n3\n", "\n4\n")),
+                    says="w.txt:5: the file ends after 3 of 4 layers")
+        self.refuse(*self.simai(text=SMALL.replace("\n3\n", "\n2\n")),
+                    says="w.txt:5: a layer beyond the 2")
+        self.refuse(*self.simai(text=workload([LAYER], gpus=16)),
+                    says="w.txt:1: the workload is of 16 GPUs, the topology has 8")
+        self.refuse(*self.simai(text=workload([LAYER], tp=3)), says="does not divide the 8 GPUs")
+        self.refuse(*self.simai(text=workload([LAYER], ep=4)), says="ep 4 does not divide dp 2")
+        self.refuse(*self.simai("--micro-batches", "2"), says="2 micro-batches are asked for")
+        self.refuse(*self.simai("--schedule", "interleaved"), says="allowed are gpipe")
+
+    def test_crlf_and_older_headers(self):
+        text = SMALL.replace("\n", "\r\n")
+        self.succeed(*self.simai("--mode", "flow", text=text))
+        old = "MICRO\n2\n" + "m -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 4096 1\n" * 2
+        self.succeed(*self.simai("--mode", "flow", text=old))
+        self.assertTrue(self.table()[1].startswith("m,test1,0.000000"))
+
+    def test_analytical(self):
+        self.write("w.txt", SMALL)
+        self.succeed("simai", "--analytical", "-w", "w.txt", "-g", 8, "-g_p_s", 4, "-nv", 360,
+                     "-nic", 48.5, "-n_p_s", 4, "-v", 1, "-r_f", "res")
+        (file,) = (self.folder / "res").iterdir()
+        self.assertEqual(file.name, "w-tp4-pp1-dp2-ga1-ep1-NVL4-388.0G-DP0-EndToEnd.csv")
+        lines = file.read_text().splitlines()
+        self.assertEqual(len(lines[0].split(",")), 17)
+        # 1 MB: below 1 MiB, so 12 us for 4 ranks.
+        self.assertIn("mlp_layer,Analytical_test,5,5,5,12,0,12,12,", lines[2])
+        self.write("busbw.yaml", "test\nTP:\nallreduce,: 300\nDP:\nreducescatter,: 40\n")
+        self.succeed("simai", "--analytical", "-w", "w.txt", "-busbw", "busbw.yaml", "-g_p_s", 4,
+                     "-r", "x/y-", "--quiet")
+        self.assertTrue((self.folder / "x" / "y-EndToEnd.csv").exists())
+        self.refuse("simai", "--analytical", "-w", "w.txt", says="needs -nv")
+        self.refuse("simai", "--analytical", "-w", "w.txt", "-g_type", "V1", says="allowed are A100")
+
+    def test_scenario(self):
+        self.write("w.txt", SMALL)
+        scenario = """\
+name = "aicb"
+mode = "flow"
+[topology]
+type = "rail-optimized"
+gpus = 8
+gpus_per_server = 4
+nvswitches_per_server = 0
+rate = "400Gbps"
+[workload]
+type = "aicb"
+file = "w.txt"
+gpu = "H100"
+"""
+        self.write("s.toml", scenario)
+        result = self.succeed("run", "s.toml", "--out", "o")
+        self.assertIn("w.txt (3 layers) on 8 GPUs (TP4 EP1 DP2 PP1)", result.stdout)
+        self.refuse("run", "s.toml", "--set", "workload.file=none.txt", says="none.txt")
+        self.refuse("run", "s.toml", "--set", "workload.schedule=dualpipe", says="schedule")
+        self.refuse("run", "s.toml", "--set", "workload.all_reduce=pairwise", says="pairwise")
+
+    def test_generated_workloads_run(self):
+        self.succeed("workload", "aicb", "--model", "gpt-7b", "--world", 8, "--tp", 4,
+                     "--global-batch", 2, "--gpu", "H100", "-o", "w.txt")
+        self.succeed("simai", "-w", "w.txt", "-n", "topo", "-c", "conf", "--mode", "flow", "--out",
+                     "out", "--quiet")
+        self.assertEqual(len(self.table()), 1 + 2 + 1 + 1 + 36 * 2 + 1 + 3 + 4 + 4)
+        text = self.succeed("workload", "aicb", "--model", "gpt-7b", "--world", 16, "--tp", 4,
+                            "--global-batch", 8, "--aicb-compatible").stdout
+        self.assertIn("\tREDUCESCATTER\t8111783936\t", text)
+        self.refuse("workload", "aicb", "--model", "gpt-8b", "--world", 8, "--global-batch", 2,
+                    says="gpt-8b")
+        self.refuse("workload", "aicb", "--model", "gpt-7b", "--world", 8, "--tp", 3,
+                    "--global-batch", 2, says="does not divide 8 GPUs")
+
+
+@unittest.skipUnless(HAVE_REFERENCE, "no reference files (set SLUICE_REFERENCE)")
+class SampleTest(CliTest):
+    """Every AICB and SimAI sample, on SimAI's own topologies, in flow mode."""
+
+    def run_sample(self, sample, topology, *more):
+        self.succeed("simai", "-w", REFERENCE / sample, "-n", REFERENCE / "simai/topo" / topology,
+                     "-c", REFERENCE / "simai/SimAI.conf", "--mode", "flow", "--out", "out",
+                     "--quiet", *more)
+        self.assertTrue((self.folder / "out/ncclFlowModel_EndToEnd.csv").exists())
+
+    def test_samples(self):
+        one = "Spectrum-X_8g_8gps_400Gbps_H100"
+        eight = "Spectrum-X_64g_8gps_400Gbps_H100"
+        dual = "AlibabaHPN_32g_8gps_DualToR_SinglePlane_200Gbps_H100"
+        self.run_sample("simai/microAllReduce.txt", one)
+        self.run_sample("aicb/all_reduce.txt", one)
+        self.run_sample("aicb/L7B-M1-C04_Llama7B_megatron_tp2_pp1_mbs1_A100.txt", eight)
+        self.run_sample("aicb/G13B-M1-C01_GPT13B_megatron_tp8_pp1_mbs1_A100.txt", one)
+        generated = sorted((REFERENCE / "aicb/generated").iterdir())
+        self.run_sample(f"aicb/generated/{generated[0].name}", dual, "--micro-batches", "2")
+        self.run_sample(f"aicb/generated/{generated[1].name}", eight)
+
+    def test_analytical_sample(self):
+        for more in (("-busbw", REFERENCE / "simai/busbw.yaml"),
+                     ("-g_type", "H100", "--ratio", REFERENCE / "simai")):
+            self.succeed("simai", "--analytical", "-w", REFERENCE / "simai/workload_analytical.txt",
+                         *more)
+
+    def test_published_bus_bandwidths(self):
+        """SimAI's documentation: 32 GPUs, TP 8 all-reduce, 1440 Gb/s NVLink, 2 us per send."""
+        self.succeed("topo", "spectrum-x", "--gpus", 32, "--nvlink_rate", "1440Gbps", "-o", "topo")
+        sizes = {16: 141.84, 32: 153.68}
+        layers = [f"m -1 1 ALLREDUCE {mib << 20} 1 NONE 0 1 NONE 0 1" for mib in sizes]
+        self.write("w.txt", workload(layers, tp=8, gpus=32))
+        os.environ["AS_SEND_LAT"] = "2000"
+        try:
+            self.succeed("simai", "-w", "w.txt", "-n", "topo", "-c",
+                         REFERENCE / "simai/SimAI.conf", "--out", "out", "--quiet")
+        finally:
+            del os.environ["AS_SEND_LAT"]
+        rows = (self.folder / "out/ncclFlowModel_EndToEnd.csv").read_text().splitlines()[1:3]
+        for row, published in zip(rows, sizes.values()):
+            self.assertAlmostEqual(float(row.split(",")[10]) / published, 1, delta=0.005)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training jobs: strategies end to end, memory, and what their users get wrong."""
+import csv
+import json
+import unittest
+
+from support import EXAMPLES, CliTest
+
+JOB = """\
+mode = "flow"
+[topology]
+type = "rail-optimized"
+gpus = 16
+gpus_per_server = 4
+servers_per_segment = 4
+rate = "100Gbps"
+delay = "1us"
+[workload]
+type = "training"
+model = "gpt-6.7b"
+tp = 4
+pp = 2
+dp = 2
+micro_batches = 4
+gpu = "A100-80GB"
+"""
+
+
+class Training(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("job.toml", JOB)
+
+    def run_job(self, *sets, scenario="job.toml"):
+        """Summary, and bytes by class."""
+        words = [word for key in sets for word in ("--set", f"workload.{key}")]
+        self.succeed("run", scenario, "--out", "out", *words)
+        summary = json.loads((self.folder / "out/summary.json").read_text())
+        sent = {}
+        with open(self.folder / "out/flows.csv", newline="") as file:
+            for row in csv.DictReader(file):
+                sent[row["label"]] = sent.get(row["label"], 0) + int(row["size_bytes"])
+        return summary, sent
+
+    def test_schedules_send_what_they_should(self):
+        # A boundary of 2 x 2048 x 4096 / 4 B, 4 micro-batches, both ways, 8 lanes.
+        boundary = 2 * 2048 * 4096 // 4 * 4 * 2 * 8
+        for schedule, boundaries in (("gpipe", 1), ("1f1b", 1), ("interleaved", 3), ("zb-h1", 1),
+                                     ("dualpipe", 1)):
+            with self.subTest(schedule=schedule):
+                summary, sent = self.run_job(f"schedule={schedule}")
+                self.assertEqual(sent["pp"], boundaries * boundary)
+                self.assertEqual(summary["flows_completed"], summary["flows"])
+
+    def test_zero_bubble_is_quicker_than_1f1b_than_none(self):
+        times = [self.run_job(f"schedule={s}", "micro_batches=2")[0]["jct_s"]
+                 for s in ("zb-h1", "1f1b")]
+        self.assertLess(times[0], times[1])
+
+    def test_overlap_and_buckets_shorten_the_iteration(self):
+        apart, sent = self.run_job()
+        overlapped, same = self.run_job("overlap_gradients=true", "bucket_bytes=100MB")
+        self.assertLess(overlapped["jct_s"], apart["jct_s"])
+        self.assertAlmostEqual(sent["dp"] / same["dp"], 1, places=4)
+        slowed, _ = self.run_job("overlap_gradients=true", "bucket_bytes=100MB",
+                                 "overlap_slowdown=1")
+        self.assertGreater(slowed["jct_s"], overlapped["jct_s"])
+
+    def test_zero_3_gathers_in_both_passes_of_every_micro_batch(self):
+        _, once = self.run_job("zero=1", "pp=1", "dp=4")
+        _, always = self.run_job("zero=3", "pp=1", "dp=4")
+        # (2 + 2 + 4) B x 4 micro-batches against 4 + 2 B.
+        self.assertAlmostEqual(always["dp"] / once["dp"], 4 * 8 / 6, places=4)
+
+    def test_a_straggler_delays_everybody(self):
+        even, _ = self.run_job()
+        late, _ = self.run_job("stragglers=[{rank=3,factor=2.0}]")
+        self.assertGreater(late["jct_s"], 1.3 * even["jct_s"])
+
+    def test_out_of_memory_is_said_before_anything_runs(self):
+        self.write("big.toml", JOB.replace("gpt-6.7b", "gpt-175b"))
+        result = self.refuse("run", "big.toml", says=["big.toml:10", "out of memory", "weights"])
+        self.assertIn("of 80.0 GB per GPU", result.stderr)
+        self.assertFalse((self.folder / "runs").exists())
+        for command in (("describe",), ("run", "--out", "out", "--quiet")):
+            self.succeed(command[0], "big.toml", "--allow-oom", *command[1:])
+        out = self.succeed("describe", "big.toml", "--set", "workload.allow_oom=true").stdout
+        self.assertIn("warning: the job does not fit its GPUs", out)
+
+    def test_describe_says_strategy_times_and_memory(self):
+        out = self.succeed("describe", "job.toml", "--set", "workload.compute=roofline").stdout
+        self.assertIn("strategy: 1f1b, ZeRO 1, order tp-cp-ep-dp-pp", out)
+        self.assertIn("compute times: roofline", out)
+        self.assertRegex(out, r"memory: [\d.]+ GB of 80.0 GB per GPU")
+
+    def test_refusals(self):
+        for key, says in (("order=tp-dp", "leaves pp out"),
+                          ("schedule=2f2b", "gpipe"),
+                          ("zero=4", "0 to 3"),
+                          ("tp=8", "needs more GPUs"),
+                          ("tp=16", "needs more GPUs"),
+                          ("pp=3", "needs more GPUs"),
+                          ("stragglers=[{rank=99,factor=2.0}]", "rank 99"),
+                          ("stragglers=[{rank=1}]", "factor"),
+                          ("interconnect=nvlonk", "nvlink"),
+                          ("algorithms.all_reduce=sorcery", "halving-doubling"),
+                          ("compute=profile", "profile")):
+            with self.subTest(key=key):
+                self.refuse("describe", "job.toml", "--set", f"workload.{key}", says=says)
+
+    def test_tensor_parallelism_across_servers_is_asked_for(self):
+        sets = ["--set", "workload.tp=8", "--set", "workload.dp=1"]
+        self.refuse("describe", "job.toml", *sets, says="tp_across_servers")
+        out = self.succeed("describe", "job.toml", *sets, "--set",
+                           "workload.tp_across_servers=true").stdout
+        self.assertRegex(out, r"\n    tp +\d+ flows")
+
+    def test_examples_describe(self):
+        for name in ("gpt175b-1024gpu", "zero-bubble-16gpu", "deepseek-v3-skew"):
+            with self.subTest(example=name):
+                self.assertIn("memory: ", self.succeed("describe", EXAMPLES / f"{name}.toml").stdout)
+
+    def test_skewed_experts_cost_time(self):
+        example = EXAMPLES / "deepseek-v3-skew.toml"
+        skewed, sent = self.run_job(scenario=example)
+        even, evenly = self.run_job("expert_skew=0.0", scenario=example)
+        self.assertGreater(skewed["jct_s"], even["jct_s"])
+        self.assertAlmostEqual(sent["ep"] / evenly["ep"], 1, places=1)
+        _, copies = self.run_job("expert_skew=0.0", "node_limit=0", scenario=example)
+        # One copy to each of 4 of 8 servers instead of 8 copies: 7 of 8 servers are others.
+        self.assertAlmostEqual(copies["ep"] / evenly["ep"], 8 / 4, places=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/collective/collective_library.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/error.h"
+#include "workloads/collective/algorithms.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::array<const char*, kCollectiveAlgorithms> kNames = {
+    "automatic",    "ring", "tree", "halving-doubling", "direct", "pairwise",
+    "hierarchical", "nvls", "pxn",  "computed"};
+
+using Algorithm = CollectiveAlgorithm;
+
+/// What can run a kind, apart from automatic and computed.
+std::vector<Algorithm> algorithms_of(CollectiveKind kind) {
+    switch (kind) {
+        case CollectiveKind::all_reduce:
+            return {Algorithm::ring,   Algorithm::tree,         Algorithm::halving_doubling,
+                    Algorithm::direct, Algorithm::hierarchical, Algorithm::nvls};
+        case CollectiveKind::reduce_scatter:
+        case CollectiveKind::all_gather:
+            return {Algorithm::ring, Algorithm::halving_doubling, Algorithm::direct,
+                    Algorithm::hierarchical, Algorithm::nvls};
+        case CollectiveKind::all_to_all:
+            return {Algorithm::direct, Algorithm::pairwise, Algorithm::hierarchical,
+                    Algorithm::pxn};
+        case CollectiveKind::broadcast:
+        case CollectiveKind::reduce: return {Algorithm::ring, Algorithm::tree};
+        case CollectiveKind::send: return {Algorithm::direct};
+    }
+    return {};
+}
+
+std::string allowed_names(CollectiveKind kind) {
+    std::string names = "automatic, computed";
+    for (const Algorithm algorithm : algorithms_of(kind)) {
+        names += std::string(", ") + to_string(algorithm);
+    }
+    return names;
+}
+
+/// All members meet. Jobs have hundreds of thousands of these: nothing that a schedule needs is made.
+std::vector<OpId> add_meeting(JobGraph& graph, const CollectiveSpec& spec, const Members& members,
+                              Tick duration) {
+    const Label label = label_instance(graph, spec, members.ranks.size());
+    std::vector<OpId> parts(members.ranks.size());
+    const OpId first = graph.add_meet(members.ranks, duration, label);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i] = first + static_cast<OpId>(i);
+        graph.add_dependency(parts[i], members.after[i]);
+    }
+    return parts;
+}
+
+std::vector<OpId> add_send(Schedule& schedule) {
+    const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
+    std::vector<OpId> sent;
+    std::vector<OpId> received;
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        const Hop hop =
+            schedule.transfer(0, 1, part_of(schedule.tensor(), channels, channel), false);
+        schedule.depend(hop.first, schedule.start(0));
+        schedule.depend(hop.received, schedule.start(1));
+        sent.push_back(hop.sent);
+        received.push_back(hop.received);
+    }
+    return {schedule.join(0, sent), schedule.join(1, received)};
+}
+
+std::vector<OpId> add_all_to_all(Schedule& schedule, const AllToAllSizes& sizes,
+                                 Algorithm algorithm) {
+    switch (algorithm) {
+        case Algorithm::computed: return add_computed_all_to_all(schedule, sizes);
+        case Algorithm::pairwise: return add_pairwise_all_to_all(schedule, sizes);
+        case Algorithm::hierarchical: return add_hierarchical_all_to_all(schedule, sizes);
+        case Algorithm::pxn: return add_pxn_all_to_all(schedule, sizes);
+        default: return add_direct_all_to_all(schedule, sizes);
+    }
+}
+
+std::vector<OpId> add_by(Algorithm algorithm, Schedule& schedule, CollectiveKind kind) {
+    if (kind == CollectiveKind::send) return add_send(schedule);
+    if (kind == CollectiveKind::all_to_all) {
+        return add_all_to_all(schedule, AllToAllSizes(schedule.size(), schedule.tensor().bytes),
+                              algorithm);
+    }
+    switch (algorithm) {
+        case Algorithm::tree: return add_tree(schedule, kind);
+        case Algorithm::halving_doubling: return add_halving_doubling(schedule, kind);
+        case Algorithm::direct: return add_direct(schedule, kind);
+        case Algorithm::hierarchical: return add_hierarchical(schedule, kind);
+        case Algorithm::nvls: return add_nvls(schedule, kind);
+        default: return add_ring(schedule, kind);
+    }
+}
+
+void check_options(const CollectiveOptions& options) {
+    if (options.channels == 0) throw ConfigError("collectives need at least 1 channel");
+    if (options.chunk < kUsualChunk || options.overhead < 0 || options.step_overhead < 0) {
+        throw ConfigError("the chunk and the overheads of collectives must be 0 or more");
+    }
+}
+
+}  // namespace
+
+const char* to_string(CollectiveAlgorithm algorithm) {
+    return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std::int64_t bytes,
+                         std::uint32_t depth) {
+    std::int64_t chunk = 512 * 1024;
+    if (algorithm == Algorithm::tree) {
+        const auto halve = [&](std::int64_t chunks, std::int64_t least) {
+            while (bytes / chunk < chunks && chunk > least) chunk /= 2;
+        };
+        halve(std::int64_t{8} * depth, 128 * 1024);
+        halve(std::int64_t{4} * depth, 64 * 1024);
+        halve(depth, 32 * 1024);
+        return chunk;
+    }
+    const bool forwards = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
+    return forwards ? chunk : 0;
+}
+
+CollectiveLibrary::CollectiveLibrary(JobGraph& graph, CollectiveOptions options)
+    : graph_(graph), options_(std::move(options)) {
+    check_options(options_);
+}
+
+bool CollectiveLibrary::one_server(const std::vector<RankId>& ranks) const {
+    if (!options_.server) return ranks.size() == 1;
+    const std::uint32_t server = options_.server(ranks.front());
+    for (const RankId rank : ranks) {
+        if (options_.server(rank) != server) return false;
+    }
+    return true;
+}
+
+CollectiveAlgorithm CollectiveLibrary::choose(CollectiveKind kind, CollectiveAlgorithm wanted,
+                                              const Members& members) const {
+    const auto index = static_cast<std::size_t>(kind);
+    if (wanted == Algorithm::automatic && index < options_.algorithms.size()) {
+        wanted = options_.algorithms[index];
+    }
+    if (wanted != Algorithm::automatic) return wanted;
+    if (options_.computed_in_server && one_server(members.ranks)) return Algorithm::computed;
+    return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send ? Algorithm::direct
+                                                                              : Algorithm::ring;
+}
+
+std::vector<OpId> CollectiveLibrary::add(CollectiveKind kind, const CollectiveSpec& spec,
+                                         const Members& members, CollectiveAlgorithm algorithm) {
+    check_size(spec, members);
+    if (members.ranks.size() == 1) return members.after;
+    if (kind == CollectiveKind::send && members.ranks.size() != 2) {
+        throw ConfigError("collective \"" + spec.name + "\": send has " +
+                          std::to_string(members.ranks.size()) + " members: it needs 2");
+    }
+    algorithm = choose(kind, algorithm, members);
+    if (algorithm == Algorithm::computed && one_server(members.ranks)) {
+        const auto count = static_cast<std::uint32_t>(members.ranks.size());
+        return add_meeting(graph_, spec, members,
+                           options_.intra_node.time(kind, count, spec.bytes));
+    }
+    Schedule schedule(graph_, options_, spec, members, &watcher_);
+    if (algorithm == Algorithm::computed) {
+        schedule.fail("algorithm computed is for members of one server; others are " +
+                      allowed_names(kind));
+    }
+    const std::vector<Algorithm> able = algorithms_of(kind);
+    if (std::find(able.begin(), able.end(), algorithm) == able.end()) {
+        schedule.fail(std::string("algorithm ") + to_string(algorithm) + " cannot do " +
+                      to_string(kind) + "; allowed are " + allowed_names(kind));
+    }
+    schedule.choose_chunk(kind, algorithm);
+    if (algorithm != Algorithm::nvls || !nvls_is_computed(schedule)) schedule.add_overhead();
+    return add_by(algorithm, schedule, kind);
+}
+
+std::vector<OpId> CollectiveLibrary::add_uneven_all_to_all(const CollectiveSpec& spec,
+                                                           const Members& members,
+                                                           const std::vector<std::int64_t>& bytes,
+                                                           CollectiveAlgorithm algorithm) {
+    Schedule schedule(graph_, options_, spec, members, &watcher_);
+    const std::size_t n = members.ranks.size();
+    if (bytes.size() != n * n) {
+        throw InternalError("an all-to-all of " + std::to_string(n) + " members has " +
+                            std::to_string(bytes.size()) + " sizes");
+    }
+    for (const std::int64_t block : bytes) {
+        if (block < 0) schedule.fail("has a negative size: sizes must be 0 or more");
+    }
+    if (n == 1) return members.after;
+    algorithm = choose(CollectiveKind::all_to_all, algorithm, members);
+    const std::vector<Algorithm> able = algorithms_of(CollectiveKind::all_to_all);
+    const bool computed = algorithm == Algorithm::computed && one_server(members.ranks);
+    if (!computed && std::find(able.begin(), able.end(), algorithm) == able.end()) {
+        schedule.fail(std::string("algorithm ") + to_string(algorithm) +
+                      " cannot do this all-to-all; allowed are " +
+                      allowed_names(CollectiveKind::all_to_all) + " (computed in one server)");
+    }
+    if (!computed) schedule.add_overhead();
+    return add_all_to_all(schedule, AllToAllSizes(schedule.size(), bytes), algorithm);
+}
+
+JobGraph::Pair CollectiveLibrary::add_point_to_point(const CollectiveSpec& spec, RankId from,
+                                                     RankId to, OpId after, OpId ready) {
+    const Members members{{from, to}, {after, ready}};
+    Schedule schedule(graph_, options_, spec, members, &watcher_);
+    if (!schedule.computed(0, 1)) schedule.add_overhead();
+    const Hop hop = schedule.send_whole();
+    schedule.depend(hop.first, schedule.start(0));
+    schedule.depend(hop.received, schedule.start(1));
+    return {hop.sent, hop.received};
+}
+
+}  // namespace sluice

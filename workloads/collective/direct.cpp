@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// All pairs at once: one step of n (n - 1) messages for reduce-scatter and for all-gather, two for
+/// all-reduce.
+#include "workloads/collective/algorithms.h"
+
+namespace sluice {
+
+namespace {
+
+/// Member i sends part i (all-gather), or the receiver's part (reduce), to all others. Returns, per
+/// member, what is complete when all its receives are.
+std::vector<OpId> exchange_parts(Schedule& schedule, Slice slice, bool reduce,
+                                 const std::vector<OpId>& held) {
+    const Member n = schedule.size();
+    const std::size_t window = schedule.options().window;
+    std::vector<std::vector<OpId>> received(n);
+    for (Member from = 0; from < n; ++from) {
+        std::vector<OpId> sent;
+        for (Member step = 1; step < n; ++step) {
+            const Member to = (from + step) % n;
+            const Hop hop =
+                schedule.transfer(from, to, part_of(slice, n, reduce ? to : from), reduce);
+            schedule.depend(hop.first, held[from]);
+            schedule.depend(hop.received, held[to]);
+            if (window > 0 && sent.size() >= window) {
+                schedule.depend(hop.first, sent[sent.size() - window]);
+            }
+            sent.push_back(hop.sent);
+            received[to].push_back(hop.received);
+        }
+    }
+    std::vector<OpId> done;
+    for (Member member = 0; member < n; ++member) {
+        done.push_back(schedule.join(member, received[member]));
+    }
+    return done;
+}
+
+}  // namespace
+
+std::vector<OpId> add_direct(Schedule& schedule, CollectiveKind kind) {
+    return add_channels(schedule, [&](std::size_t, Slice slice) {
+        std::vector<OpId> held;
+        for (Member member = 0; member < schedule.size(); ++member) {
+            held.push_back(schedule.start(member));
+        }
+        if (kind != CollectiveKind::all_gather) {
+            held = exchange_parts(schedule, slice, true, held);
+        }
+        if (kind == CollectiveKind::reduce_scatter) return held;
+        return exchange_parts(schedule, slice, false, held);
+    });
+}
+
+}  // namespace sluice

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// PXN (NCCL 2.12): all-to-all in which a member hands what is for another server to its server's
+/// member on the destination's rail; that one sends one message per destination for all of them.
+#include <algorithm>
+
+#include "workloads/collective/algorithms.h"
+
+namespace sluice {
+
+namespace {
+
+class Pxn {
+  public:
+    Pxn(Schedule& schedule, const AllToAllSizes& sizes)
+        : schedule_(schedule),
+          sizes_(sizes),
+          servers_(schedule.servers()),
+          ends_(schedule.size()),
+          sent_(schedule.size()) {
+        if (servers_.size() == 1) schedule.fail("algorithm pxn needs members in several servers");
+    }
+
+    std::vector<OpId> add() {
+        send_inside();
+        for (std::size_t k = 0; k < servers_.size(); ++k) {
+            for (std::size_t step = 1; step < servers_.size(); ++step) {
+                for (const Member to : servers_[(k + step) % servers_.size()]) {
+                    send_across(servers_[k], to);
+                }
+            }
+        }
+        std::vector<OpId> done;
+        for (Member member = 0; member < schedule_.size(); ++member) {
+            const std::vector<OpId>& last = ends_[member].empty() ? sent_[member] : ends_[member];
+            done.push_back(last.empty() ? schedule_.start(member) : schedule_.join(member, last));
+        }
+        return done;
+    }
+
+  private:
+    /// Blocks for members of the same server go straight there.
+    void send_inside() {
+        for (const std::vector<Member>& server : servers_) {
+            for (std::size_t i = 0; i < server.size(); ++i) {
+                for (std::size_t step = 1; step < server.size(); ++step) {
+                    const Member to = server[(i + step) % server.size()];
+                    if (!sizes_.sent(server[i], to)) continue;
+                    const OpId received = hand_over(server[i], to, sizes_.block(server[i], to));
+                    ends_[to].push_back(received);
+                }
+            }
+        }
+    }
+
+    OpId hand_over(Member from, Member to, Slice block) {
+        const Hop hop = schedule_.transfer(from, to, block, false);
+        schedule_.depend(hop.first, schedule_.start(from));
+        schedule_.depend(hop.received, schedule_.start(to));
+        sent_[from].push_back(hop.sent);
+        return hop.received;
+    }
+
+    /// What all of `server` have for `to`, through the one on its rail; each by itself where there
+    /// is none.
+    void send_across(const std::vector<Member>& server, Member to) {
+        const auto proxy = std::find_if(server.begin(), server.end(), [&](Member member) {
+            return schedule_.rail(member) == schedule_.rail(to);
+        });
+        if (proxy == server.end()) {
+            for (const Member from : server) {
+                if (!sizes_.sent(from, to)) continue;
+                ends_[to].push_back(hand_over(from, to, sizes_.block(from, to)));
+            }
+            return;
+        }
+        std::vector<Slice> pieces;
+        std::vector<OpId> gathered = {schedule_.start(*proxy)};
+        for (const Member from : server) {
+            if (!sizes_.sent(from, to)) continue;
+            pieces.push_back(sizes_.block(from, to));
+            if (from != *proxy) gathered.push_back(hand_over(from, *proxy, pieces.back()));
+        }
+        if (pieces.empty()) return;
+        const Hop hop = schedule_.transfer(*proxy, to, pieces, false);
+        for (const OpId op : gathered) schedule_.depend(hop.first, op);
+        schedule_.depend(hop.received, schedule_.start(to));
+        sent_[*proxy].push_back(hop.sent);
+        ends_[to].push_back(hop.received);
+    }
+
+    Schedule& schedule_;
+    const AllToAllSizes& sizes_;
+    Servers servers_;
+    std::vector<std::vector<OpId>> ends_;  ///< by member, its receives
+    std::vector<std::vector<OpId>> sent_;  ///< by member, its sends
+};
+
+}  // namespace
+
+std::vector<OpId> add_pxn_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
+    return Pxn(schedule, sizes).add();
+}
+
+}  // namespace sluice

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rings: parts or chunks that go from each member to the next one.
+#include <algorithm>
+#include <utility>
+
+#include "workloads/collective/algorithms.h"
+
+namespace sluice {
+
+namespace {
+
+/// By position and chunk: what must be complete before a position passes its next part on.
+using Held = std::vector<std::vector<OpId>>;
+
+/// The lanes of a ring and the chunks of its parts.
+class Ring {
+  public:
+    Ring(Schedule& schedule, const RingPhase& phase)
+        : schedule_(schedule), phase_(phase), received_(phase.held) {
+        std::int64_t longest = 0;
+        for (std::size_t q = 0; q < size(); ++q) {
+            longest = std::max(longest, phase.part(q).bytes);
+        }
+        chunks_ = chunk_count(schedule, longest);
+        for (std::size_t q = 0; q < size(); ++q) {
+            held_.emplace_back(chunks_, phase.held[q]);
+        }
+        sent_.resize(size());
+    }
+
+    std::size_t size() const { return phase_.order.size(); }
+
+    /// n - 1 steps. In step s position q passes part (q + first - s) mod n on.
+    void pass(std::size_t first, bool reduce) {
+        for (std::size_t step = 0; step + 1 < size(); ++step) {
+            Held arrived(size(), std::vector<OpId>(chunks_));
+            for (std::size_t q = 0; q < size(); ++q) {
+                const Slice part = phase_.part((q + first + size() - step) % size());
+                const std::size_t next = (q + 1) % size();
+                for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
+                    arrived[next][chunk] =
+                        send(q, part_of(part, chunks_, chunk), reduce, held_[q][chunk]);
+                }
+            }
+            held_ = std::move(arrived);
+        }
+    }
+
+    /// By position, the last receive.
+    const std::vector<OpId>& received() const { return received_; }
+
+  private:
+    /// A member's receive of one step waits for that of the step before, so that its last receive
+    /// is the last to complete; chunks of a step likewise.
+    OpId send(std::size_t q, Slice slice, bool reduce, OpId after) {
+        const std::size_t next = (q + 1) % size();
+        const Hop hop = schedule_.transfer(phase_.order[q], phase_.order[next], slice, reduce);
+        schedule_.depend(hop.first, after);
+        std::vector<OpId>& sent = sent_[q];
+        if (chunks_ > 1) {
+            if (sent.size() == Lane::kChunksInFlight) {
+                schedule_.depend(hop.first, sent.front());
+                sent.erase(sent.begin());
+            }
+            sent.push_back(hop.sent);
+        }
+        schedule_.depend(hop.received, received_[next]);
+        received_[next] = hop.received;
+        return hop.received;
+    }
+
+    Schedule& schedule_;
+    const RingPhase& phase_;
+    std::size_t chunks_ = 1;
+    Held held_;
+    std::vector<OpId> received_;           ///< by position, the receive added last
+    std::vector<std::vector<OpId>> sent_;  ///< by position, the unfinished sends of a pipeline
+};
+
+std::vector<OpId> pass_once(Schedule& schedule, const RingPhase& phase, std::size_t first,
+                            bool reduce) {
+    Ring ring(schedule, phase);
+    ring.pass(first, reduce);
+    return ring.received();
+}
+
+/// All members in the order of a channel; position q has its member's part of the slice.
+RingPhase whole_ring(const Schedule& schedule, std::size_t channel, Slice slice) {
+    RingPhase phase;
+    phase.order = ring_order(schedule, channel);
+    const std::size_t n = schedule.size();
+    for (const Member member : phase.order) phase.held.push_back(schedule.start(member));
+    phase.part = [slice, n, order = phase.order](std::size_t q) {
+        return part_of(slice, n, order[q]);
+    };
+    return phase;
+}
+
+/// Chunks that go down a chain of members and, at reduce, are added up on the way.
+std::vector<OpId> pass_chain(Schedule& schedule, const std::vector<Member>& chain, Slice slice,
+                             bool reduce) {
+    const std::size_t chunks = chunk_count(schedule, slice.bytes);
+    std::vector<OpId> held(chunks, schedule.start(chain.front()));
+    std::vector<OpId> done(schedule.size(), kNone);
+    for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
+        Lane lane(schedule, chain[i], chain[i + 1], chunks > 1);
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+            held[chunk] = lane.send(part_of(slice, chunks, chunk), reduce, held[chunk]).received;
+        }
+        if (reduce || i == 0) done[chain[i]] = lane.all_sent();
+        done[chain[i + 1]] = lane.last_received();
+    }
+    return done;
+}
+
+/// Around the ring from member 0, or to it.
+std::vector<OpId> add_chain(Schedule& schedule, std::size_t channel, Slice slice, bool reduce) {
+    std::vector<Member> chain = ring_order(schedule, channel);
+    std::rotate(chain.begin(), std::find(chain.begin(), chain.end(), Member{0}), chain.end());
+    if (reduce) std::reverse(chain.begin(), chain.end());
+    return pass_chain(schedule, chain, slice, reduce);
+}
+
+std::vector<OpId> add_ring_channel(Schedule& schedule, CollectiveKind kind, std::size_t channel,
+                                   Slice slice) {
+    if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
+        return add_chain(schedule, channel, slice, kind == CollectiveKind::reduce);
+    }
+    const RingPhase phase = whole_ring(schedule, channel, slice);
+    const std::vector<OpId> by_position =
+        kind == CollectiveKind::all_reduce       ? ring_all_reduce_phase(schedule, phase)
+        : kind == CollectiveKind::reduce_scatter ? ring_reduce_scatter_phase(schedule, phase)
+                                                 : ring_all_gather_phase(schedule, phase);
+    std::vector<OpId> done(schedule.size());
+    for (std::size_t q = 0; q < done.size(); ++q) done[phase.order[q]] = by_position[q];
+    return done;
+}
+
+/// A ring over the network by itself, as collectives.h has it: all ranks apart, no software.
+template <typename Add>
+std::vector<OpId> plain_ring(JobGraph& graph, const CollectiveSpec& spec, const Members& members,
+                             Add add) {
+    const CollectiveOptions options;
+    Schedule schedule(graph, options, spec, members);
+    if (schedule.size() == 1) return members.after;
+    return add(schedule, whole_ring(schedule, 0, schedule.tensor()));
+}
+
+}  // namespace
+
+std::vector<Member> ring_order(const Schedule& schedule, std::size_t channel) {
+    std::vector<Member> order(schedule.size());
+    for (Member member = 0; member < schedule.size(); ++member) order[member] = member;
+    bool backwards = false;
+    for (auto begin = order.begin(); begin != order.end();) {
+        const auto end = std::find_if(begin, order.end(), [&](Member member) {
+            return !schedule.same_server(*begin, member);
+        });
+        const auto shift = static_cast<std::ptrdiff_t>(channel) % (end - begin);
+        std::rotate(begin, begin + shift, end);
+        if (backwards) std::reverse(begin, end);
+        backwards = !backwards && schedule.options().ring_order == RingOrder::rail;
+        begin = end;
+    }
+    return order;
+}
+
+std::vector<OpId> ring_reduce_scatter_phase(Schedule& schedule, const RingPhase& phase) {
+    return pass_once(schedule, phase, phase.order.size() - 1, true);
+}
+
+std::vector<OpId> ring_all_gather_phase(Schedule& schedule, const RingPhase& phase) {
+    return pass_once(schedule, phase, 0, false);
+}
+
+std::vector<OpId> ring_all_reduce_phase(Schedule& schedule, const RingPhase& phase) {
+    Ring ring(schedule, phase);
+    ring.pass(0, true);
+    ring.pass(1, false);
+    return ring.received();
+}
+
+std::vector<OpId> add_ring(Schedule& schedule, CollectiveKind kind) {
+    return add_channels(schedule, [&](std::size_t channel, Slice slice) {
+        return add_ring_channel(schedule, kind, channel, slice);
+    });
+}
+
+std::vector<OpId> ring_reduce_scatter(JobGraph& graph, const CollectiveSpec& spec,
+                                      const Members& members) {
+    return plain_ring(graph, spec, members, [](Schedule& schedule, const RingPhase& phase) {
+        return pass_once(schedule, phase, 0, true);
+    });
+}
+
+std::vector<OpId> ring_all_gather(JobGraph& graph, const CollectiveSpec& spec,
+                                  const Members& members) {
+    return plain_ring(graph, spec, members, [](Schedule& schedule, const RingPhase& phase) {
+        return pass_once(schedule, phase, 1, false);
+    });
+}
+
+std::vector<OpId> ring_all_reduce(JobGraph& graph, const CollectiveSpec& spec,
+                                  const Members& members) {
+    return plain_ring(graph, spec, members, [](Schedule& schedule, const RingPhase& phase) {
+        return ring_all_reduce_phase(schedule, phase);
+    });
+}
+
+}  // namespace sluice

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/collective/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "core/error.h"
+
+namespace sluice {
+
+void check_size(const CollectiveSpec& spec, const Members& members) {
+    if (members.ranks.empty() || members.ranks.size() != members.after.size()) {
+        throw InternalError("a collective needs members, each with an operation to start after");
+    }
+    if (spec.bytes < 1) {
+        throw ConfigError("collective \"" + spec.name + "\" has " + std::to_string(spec.bytes) +
+                          " bytes: it must have at least 1");
+    }
+}
+
+namespace {
+
+void check_unlike(const CollectiveSpec& spec, const Members& members) {
+    std::vector<RankId> sorted = members.ranks;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) {
+        throw ConfigError("collective \"" + spec.name + "\" lists rank " + std::to_string(*twice) +
+                          " twice: members must differ");
+    }
+}
+
+}  // namespace
+
+Label label_instance(JobGraph& graph, const CollectiveSpec& spec, std::size_t members) {
+    Collective collective;
+    collective.name = graph.intern(spec.name);
+    collective.group = graph.intern(spec.group);
+    collective.cls = spec.cls;
+    collective.members = static_cast<std::uint32_t>(members);
+    collective.bytes = spec.bytes;
+    return {collective.name, spec.cls, graph.add_collective(collective)};
+}
+
+Slice part_of(Slice whole, std::size_t parts, std::size_t index) {
+    const auto count = static_cast<std::int64_t>(parts);
+    const auto i = static_cast<std::int64_t>(index);
+    const std::int64_t each = whole.bytes / count;
+    const std::int64_t more = whole.bytes % count;
+    return {whole.offset + i * each + std::min(i, more), each + (i < more ? 1 : 0)};
+}
+
+Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const CollectiveSpec& spec,
+                   const Members& members, const TransferWatcher* watcher)
+    : graph_(graph),
+      options_(options),
+      watcher_(watcher != nullptr && *watcher ? watcher : nullptr),
+      name_(spec.name),
+      bytes_(spec.bytes),
+      chunk_(std::max<std::int64_t>(0, options.chunk)),
+      ranks_(members.ranks),
+      start_(members.after) {
+    check_size(spec, members);
+    check_unlike(spec, members);
+    if (ranks_.size() == 1) return;
+    label_ = label_instance(graph, spec, ranks_.size());
+    std::unordered_map<std::uint32_t, std::uint32_t> places;
+    for (const RankId rank : ranks_) {
+        server_.push_back(options.server ? options.server(rank) : rank);
+        rail_.push_back(options.rail ? options.rail(rank) : places[server_.back()]++);
+    }
+}
+
+void Schedule::choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm) {
+    if (options_.chunk != kUsualChunk) return;
+    const std::size_t nodes = servers().size();
+    auto depth = static_cast<std::uint32_t>(size() / nodes - 1);
+    for (std::size_t reached = 1; reached < nodes; reached *= 2) ++depth;
+    const auto trees = 2 * static_cast<std::int64_t>(options_.channels);
+    chunk_ = usual_chunk(kind, algorithm, bytes_ / trees, depth);
+}
+
+void Schedule::add_overhead() {
+    if (options_.overhead == 0) return;
+    for (Member member = 0; member < size(); ++member) {
+        const OpId software = graph_.add_delay(ranks_[member], options_.overhead, label_);
+        depend(software, start_[member]);
+        start_[member] = software;
+    }
+}
+
+Servers Schedule::servers() const {
+    Servers servers;
+    std::unordered_map<std::uint32_t, std::size_t> places;
+    for (Member member = 0; member < size(); ++member) {
+        const auto [place, fresh] = places.try_emplace(server_[member], servers.size());
+        if (fresh) servers.emplace_back();
+        servers[place->second].push_back(member);
+    }
+    for (std::vector<Member>& server : servers) {
+        std::stable_sort(server.begin(), server.end(),
+                         [&](Member a, Member b) { return rail_[a] < rail_[b]; });
+    }
+    return servers;
+}
+
+Servers Schedule::equal_servers(const char* algorithm) const {
+    Servers groups = servers();
+    for (const std::vector<Member>& server : groups) {
+        const bool equal =
+            std::equal(server.begin(), server.end(), groups.front().begin(), groups.front().end(),
+                       [&](Member a, Member b) { return rail_[a] == rail_[b]; });
+        if (equal) continue;
+        fail(std::string("algorithm ") + algorithm +
+             " needs members on the same rails in each server; server " +
+             std::to_string(server_[server.front()]) + " has " + std::to_string(server.size()) +
+             " members, server " + std::to_string(server_[groups.front().front()]) + " has " +
+             std::to_string(groups.front().size()) + ", or their rails differ");
+    }
+    return groups;
+}
+
+Hop Schedule::transfer(Member from, Member to, Slice slice, bool reduce) {
+    const Hop hop = connect(from, to, slice.bytes, options_.server_hop);
+    if (watcher_ != nullptr) tell(hop, {slice}, reduce);
+    return hop;
+}
+
+Hop Schedule::transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce) {
+    std::int64_t bytes = 0;
+    for (const Slice& piece : pieces) bytes += piece.bytes;
+    const Hop hop = connect(from, to, bytes, options_.server_hop);
+    tell(hop, pieces, reduce);
+    return hop;
+}
+
+Hop Schedule::send_whole() {
+    const Tick latency =
+        computed(0, 1) ? options_.intra_node.cost(CollectiveKind::send, 2).latency : 0;
+    const Hop hop = connect(0, 1, bytes_, latency);
+    tell(hop, {tensor()}, false);
+    return hop;
+}
+
+Hop Schedule::computed_transfer(Member from, Member to, const std::vector<Slice>& pieces,
+                                Tick duration) {
+    const JobGraph::Pair pair = graph_.add_signal(ranks_[from], ranks_[to], duration, label_);
+    const Hop hop{pair.from, pair.from, pair.to};
+    tell(hop, pieces, false);
+    return hop;
+}
+
+Hop Schedule::connect(Member from, Member to, std::int64_t bytes, Tick server_hop) {
+    const RankId source = ranks_[from];
+    OpId first = kNone;
+    if (options_.step_overhead > 0) {
+        first = graph_.add_delay(source, options_.step_overhead, label_);
+    }
+    JobGraph::Pair pair{};
+    if (computed(from, to)) {
+        const LinearCost cost = options_.intra_node.cost(CollectiveKind::send, 2);
+        const Tick wire = options_.intra_node.time(CollectiveKind::send, 2, bytes) - cost.latency;
+        const OpId task = graph_.add_task(source, options_.server_links, wire, label_);
+        depend(task, first);
+        if (first == kNone) first = task;
+        pair = graph_.add_signal(source, ranks_[to], server_hop, label_);
+        depend(pair.from, task);
+    } else {
+        if (graph_.messages().size() >= kMostMessages) {
+            fail_too_many();
+        }
+        pair = graph_.add_message(source, ranks_[to], std::max<std::int64_t>(1, bytes), label_);
+        depend(pair.from, first);
+    }
+    return {first == kNone ? pair.from : first, pair.from, pair.to};
+}
+
+void Schedule::tell(const Hop& hop, const std::vector<Slice>& pieces, bool reduce) const {
+    if (watcher_ != nullptr) (*watcher_)({hop.first, hop.received, reduce, pieces});
+}
+
+std::vector<OpId> Schedule::meet(const std::vector<Member>& members, Tick duration,
+                                 const std::vector<OpId>& after) {
+    std::vector<RankId> ranks;
+    for (const Member member : members) ranks.push_back(ranks_[member]);
+    const OpId first = graph_.add_meet(ranks, duration, label_);
+    std::vector<OpId> parts;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        parts.push_back(first + static_cast<OpId>(i));
+        depend(parts.back(), after[i]);
+    }
+    return parts;
+}
+
+OpId Schedule::join(Member member, const std::vector<OpId>& ops) {
+    if (ops.size() == 1) return ops.front();
+    const OpId done = graph_.add_delay(ranks_[member], 0, label_);
+    for (const OpId op : ops) depend(done, op);
+    return done;
+}
+
+void Schedule::fail(const std::string& message) const {
+    throw ConfigError("collective \"" + name_ + "\": " + message);
+}
+
+void Schedule::fail_too_many() const {
+    fail("takes the job's messages above " + std::to_string(kMostMessages) +
+         ": fewer members or channels, or longer chunks are needed");
+}
+
+Lane::Lane(Schedule& schedule, Member from, Member to, bool pipelined)
+    : schedule_(schedule),
+      from_(from),
+      to_(to),
+      pipelined_(pipelined),
+      received_(schedule.start(to)) {}
+
+Hop Lane::send(Slice slice, bool reduce, OpId after) {
+    const Hop hop = schedule_.transfer(from_, to_, slice, reduce);
+    schedule_.depend(hop.first, after);
+    if (pipelined_ && sent_.size() >= kChunksInFlight) {
+        schedule_.depend(hop.first, sent_[sent_.size() - kChunksInFlight]);
+    }
+    sent_.push_back(hop.sent);
+    schedule_.depend(hop.received, received_);
+    received_ = hop.received;
+    return hop;
+}
+
+OpId Lane::all_sent() { return schedule_.join(from_, sent_); }
+
+std::vector<OpId> add_channels(
+    Schedule& schedule,
+    const std::function<std::vector<OpId>(std::size_t channel, Slice slice)>& add) {
+    const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
+    std::vector<std::vector<OpId>> ends(schedule.size());
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        const std::vector<OpId> by_member =
+            add(channel, part_of(schedule.tensor(), channels, channel));
+        for (Member member = 0; member < schedule.size(); ++member) {
+            ends[member].push_back(by_member[member]);
+        }
+    }
+    std::vector<OpId> done;
+    for (Member member = 0; member < schedule.size(); ++member) {
+        done.push_back(schedule.join(member, ends[member]));
+    }
+    return done;
+}
+
+std::size_t chunk_count(const Schedule& schedule, std::int64_t bytes) {
+    const std::int64_t chunk = schedule.chunk();
+    if (chunk == 0 || bytes <= chunk) return 1;
+    const auto chunks = static_cast<std::size_t>(bytes / chunk + (bytes % chunk > 0 ? 1 : 0));
+    // Each chunk reaches every member: refused before anything of that size is allocated.
+    if (chunks > kMostMessages / schedule.size()) schedule.fail_too_many();
+    return chunks;
+}
+
+std::size_t channel_count(const Schedule& schedule, std::int64_t bytes) {
+    const auto wanted = static_cast<std::int64_t>(schedule.options().channels);
+    return static_cast<std::size_t>(std::max<std::int64_t>(1, std::min(wanted, bytes)));
+}
+
+}  // namespace sluice

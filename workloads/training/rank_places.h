@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where the ranks of a job are: the server of each and its index (rail) in it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/topology/topology.h"
+#include "workloads/job/job_graph.h"
+
+namespace sluice {
+
+struct RankPlaces {
+    std::vector<std::uint32_t> server;  ///< by rank
+    std::vector<std::uint32_t> rail;    ///< by rank
+
+    /// Ranks fill servers of `gpus_per_server` one after the other.
+    static RankPlaces packed(RankId ranks, std::uint32_t gpus_per_server);
+    /// Rank r is hosts[r]; servers are runs of topology.gpus_per_server of its hosts.
+    static RankPlaces on(const Topology& topology, const std::vector<NodeId>& hosts);
+
+    bool in_one_server(const std::vector<RankId>& ranks) const;
+};
+
+}  // namespace sluice

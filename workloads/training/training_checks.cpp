@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a training configuration must be.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+#include "workloads/training/training.h"
+#include "workloads/training/training_costs.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr Tick kLongest = 24 * 3600 * kSecond;
+/// Enough for a trillion-parameter model's gradients, far from overflow in every product.
+constexpr double kMostBytes = 1e15;
+/// About 10 GB of graph and results.
+constexpr double kMostOperations = 1.5e8;
+
+void check_range(const char* key, std::int64_t value, std::int64_t least, std::int64_t most) {
+    if (value < least || value > most) {
+        throw ConfigError(std::string(key) + " is " + std::to_string(value) + ", allowed are " +
+                          std::to_string(least) + " to " + std::to_string(most));
+    }
+}
+
+void check_number(const char* key, double value, double least, double most, const char* allowed) {
+    if (!(value >= least && value <= most)) {
+        throw ConfigError(std::string(key) + " is out of range, allowed are " + allowed);
+    }
+}
+
+void check_divides(const char* what, std::int64_t value, const char* by, std::int64_t divisor) {
+    if (value % divisor != 0) {
+        throw ConfigError(std::string(what) + " " + std::to_string(value) +
+                          " is not divisible by " + by + " " + std::to_string(divisor));
+    }
+}
+
+std::string divisors(std::uint32_t value) {
+    std::string text;
+    for (std::uint32_t d = 1; d <= value; ++d) {
+        if (value % d == 0) text += (text.empty() ? "" : ", ") + std::to_string(d);
+    }
+    return text;
+}
+
+void check_degrees(const TrainingConfig& config) {
+    constexpr std::int64_t kMostRanks = 1 << 24;
+    check_range("tp", config.tp, 1, kMostRanks);
+    check_range("cp", config.cp, 1, kMostRanks);
+    check_range("ep", config.ep, 1, kMostRanks);
+    check_range("dp", config.dp, 1, kMostRanks);
+    check_range("pp", config.pp, 1, kMostRanks);
+    check_range("sequence", config.sequence, 1, 100'000'000);
+    check_range("micro_batch", config.micro_batch, 1, 1'000'000);
+    check_range("micro_batches", config.micro_batches, 1, 1'000'000);
+    check_range("zero", config.zero, 0, 3);
+}
+
+void check_sizes_and_times(const TrainingConfig& config) {
+    check_range("activation_bytes", config.activation_bytes, 1, 16);
+    check_range("gradient_bytes", config.gradient_bytes, 1, 16);
+    check_range("parameter_bytes", config.parameter_bytes, 1, 16);
+    check_range("bucket_bytes", config.bucket_bytes, 0, 1'000'000'000'000'000);
+    check_range("nvlink bytes per second", config.nvlink_bytes_per_second, 0,
+                1'000'000'000'000'000);
+    check_range("nvlink_latency (ps)", config.nvlink_latency, 0, kLongest);
+    check_range("optimizer_time (ps)", config.optimizer_time, 0, kLongest);
+    check_range("forward_time (ps)", config.forward_time, -1, kLongest);
+    check_range("backward_time (ps)", config.backward_time, -1, kLongest);
+    check_range("weight_time (ps)", config.weight_time, -1, kLongest);
+    check_range("collective_overhead (ps)", config.collective_overhead, 0, kLongest);
+    check_range("step_overhead (ps)", config.step_overhead, 0, kLongest);
+    check_number("peak_flops", config.peak_flops, 1e6, 1e21, "1e6 to 1e21 FLOP/s");
+    check_number("efficiency", config.efficiency, 1e-6, 1, "1e-6 to 1");
+    check_number("overlap_slowdown", config.overlap_slowdown, 0, 100, "0 to 100");
+    check_number("expert_skew", config.expert_load.exponent, 0, 10, "0 to 10");
+    check_number("expert_capacity", config.expert_load.capacity, 0, 1e6, "0 to 1e6");
+    check_number("dispatch_factor", config.dispatch_factor, 1e-3, 16, "0.001 to 16");
+    if (config.weight_time >= 0 &&
+        (config.backward_time < 0 || config.weight_time > config.backward_time)) {
+        throw ConfigError("weight_time is a part of backward_time: that must be given and longer");
+    }
+    if ((config.forward_time >= 0) != (config.backward_time >= 0) && config.tp > 1 &&
+        config.detail == TrainingDetail::layer) {
+        throw ConfigError(
+            "forward_time and backward_time: with layers in detail both are given or neither");
+    }
+}
+
+void check_strategy(const TrainingConfig& config) {
+    check_order(config.degrees());
+    check_pipeline(config.pipeline());
+    if (config.zero == 3 && (config.overlap_gradients || config.overlap_parameters)) {
+        throw ConfigError(
+            "overlap_gradients and overlap_parameters: with zero = 3 both always overlap, allowed "
+            "is false");
+    }
+    if (config.zero == 0 && config.overlap_parameters) {
+        throw ConfigError(
+            "overlap_parameters: with zero = 0 no parameters are gathered, allowed is false");
+    }
+}
+
+void check_server(const TrainingConfig& config, std::uint32_t gpus_per_server) {
+    const bool fits = gpus_per_server > 0 && gpus_per_server % config.tp == 0;
+    const bool whole = gpus_per_server > 0 && config.tp % gpus_per_server == 0;
+    if (fits || (config.tp_across_servers && whole)) return;
+    throw ConfigError("tp " + std::to_string(config.tp) +
+                      " does not fit: a tensor-parallel group stays inside a server of " +
+                      std::to_string(gpus_per_server) + " GPUs, allowed are " +
+                      divisors(gpus_per_server) +
+                      "; or, with tp_across_servers = true, a multiple of that");
+}
+
+void check_groups(const TrainingConfig& config, std::size_t hosts, std::uint32_t gpus_per_server) {
+    const double ranks = double{1} * config.tp * config.cp * config.dp * config.pp;
+    if (ranks > static_cast<double>(hosts)) {
+        const std::string context =
+            config.cp > 1 ? " x cp " + std::to_string(config.cp) : std::string();
+        throw ConfigError("tp " + std::to_string(config.tp) + context + " x dp " +
+                          std::to_string(config.dp) + " x pp " + std::to_string(config.pp) +
+                          " needs more GPUs than the topology's " + std::to_string(hosts));
+    }
+    check_server(config, gpus_per_server);
+    const ModelShape& model = config.model;
+    const std::uint32_t stages = stage_count(config.pipeline());
+    if (config.split == StageSplit::even) {
+        check_divides("the model's number of layers", model.layers,
+                      stages == config.pp ? "pp" : "pp x chunks", stages);
+    } else {
+        check_range("pp x chunks", stages, 1, model.layers);
+    }
+    check_divides("the model's number of heads", model.heads, "tp", config.tp);
+    check_divides("sequence", config.sequence, "cp", config.cp);
+    if (config.sequence_parallel) {
+        check_divides("sequence", config.sequence / config.cp, "tp", config.tp);
+    }
+    for (const Straggler& straggler : config.stragglers) {
+        if (!(straggler.rank < ranks)) {
+            throw ConfigError("straggler: rank " + std::to_string(straggler.rank) +
+                              " does not exist, ranks are 0 to " +
+                              std::to_string(std::llround(ranks) - 1));
+        }
+        check_number("straggler: factor", straggler.factor, 0.01, 1000, "0.01 to 1000");
+    }
+}
+
+void check_experts(const TrainingConfig& config) {
+    const ModelShape& model = config.model;
+    if (model.experts == 0) {
+        if (config.ep != 1) {
+            throw ConfigError("ep is " + std::to_string(config.ep) + " but model \"" + model.name +
+                              "\" has no experts: allowed is 1");
+        }
+        return;
+    }
+    check_divides("the model's number of experts", model.experts, "ep", config.ep);
+    const std::uint32_t copies = config.cp * config.dp;
+    const bool context = config.cp > 1;
+    if (config.ep <= copies) {
+        check_divides(context ? "cp x dp" : "dp", copies, "ep", config.ep);
+        return;
+    }
+    check_divides(context ? "ep (larger than cp x dp)" : "ep (larger than dp)", config.ep,
+                  context ? "cp x dp" : "dp", copies);
+    check_divides("tp", config.tp, context ? "ep / (cp x dp)" : "ep / dp", config.ep / copies);
+}
+
+bool on_network(const TrainingConfig& config, std::uint32_t gpus_per_server) {
+    return config.tp > 1 && (config.network_in_server || config.tp > gpus_per_server);
+}
+
+/// Operations per rank, roughly and rather too many.
+double operations_per_rank(const TrainingConfig& config, std::uint32_t gpus_per_server) {
+    const double chunks = chunks_per_rank(config.pipeline());
+    const double copies = double{1} * config.cp * config.dp;
+    const double slots = config.micro_batches * chunks;
+    const double layers = static_cast<double>(config.model.layers) / config.pp;
+    double operations = slots * 8 + 8.0 * copies;
+    const bool network = on_network(config, gpus_per_server);
+    if (training_detail(config, network) == TrainingDetail::layer) {
+        double per_layer = 10;
+        if (config.ep > 1) per_layer += 4.0 * (2.0 * config.ep + 2);
+        if (config.cp > 1) per_layer += 10.0 * config.cp;
+        if (config.tp > 1) per_layer += 10.0 * (network ? 2.0 * config.tp : 1);
+        if (config.zero == 3) per_layer += 6.0 * copies;
+        operations += config.micro_batches * layers * per_layer;
+    }
+    if (config.bucket_bytes > 0) {
+        const double bytes = static_cast<double>(count_parameters(config.model).total()) *
+                             static_cast<double>(config.gradient_bytes) / config.tp / config.pp;
+        operations += 8.0 * copies * bytes / static_cast<double>(config.bucket_bytes);
+    }
+    return operations;
+}
+
+void check_amounts(const TrainingConfig& config, std::uint32_t gpus_per_server) {
+    const double tokens =
+        static_cast<double>(config.sequence) * static_cast<double>(config.micro_batch);
+    const double activation = tokens * static_cast<double>(config.model.hidden) *
+                              static_cast<double>(std::max<std::int64_t>(1, config.model.top_k)) *
+                              static_cast<double>(config.activation_bytes);
+    const double gradients = static_cast<double>(count_parameters(config.model).total()) *
+                             static_cast<double>(config.gradient_bytes + config.parameter_bytes);
+    if (activation > kMostBytes || gradients > kMostBytes) {
+        throw ConfigError("the job's messages exceed 1 PB: check sequence, micro_batch and model");
+    }
+    const double ranks = double{1} * config.tp * config.cp * config.dp * config.pp;
+    const double operations = ranks * operations_per_rank(config, gpus_per_server);
+    if (operations > kMostOperations) {
+        throw ConfigError("the job has about " + std::to_string(std::llround(operations / 1e6)) +
+                          " million operations, at most " +
+                          std::to_string(std::llround(kMostOperations / 1e6)) +
+                          " million are allowed: check micro_batches, dp, ep and bucket_bytes");
+    }
+}
+
+bool needs_layers(const TrainingConfig& config, bool tensor_on_network) {
+    return config.ep > 1 || config.cp > 1 || config.zero == 3 || config.overlap_gradients ||
+           config.overlap_parameters || tensor_on_network;
+}
+
+}  // namespace
+
+TrainingDetail training_detail(const TrainingConfig& config, bool tensor_on_network) {
+    if (config.detail == TrainingDetail::layer) return TrainingDetail::layer;
+    return needs_layers(config, tensor_on_network) ? TrainingDetail::layer : TrainingDetail::stage;
+}
+
+void check_training(const TrainingConfig& config, std::size_t hosts,
+                    std::uint32_t gpus_per_server) {
+    check_model(config.model);
+    check_degrees(config);
+    check_sizes_and_times(config);
+    check_strategy(config);
+    check_groups(config, hosts, gpus_per_server);
+    check_experts(config);
+    if (config.detail == TrainingDetail::stage &&
+        needs_layers(config, on_network(config, gpus_per_server))) {
+        throw ConfigError(
+            "detail = \"stage\" cannot show ep, cp, zero = 3, overlap or tensor parallelism over "
+            "the network: allowed is \"layer\"");
+    }
+    check_amounts(config, gpus_per_server);
+}
+
+}  // namespace sluice
