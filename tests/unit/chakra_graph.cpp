@@ -402,6 +402,16 @@ TEST_CASE("what does not fit together is said, by file and node") {
     CHECK(misfit({{grouped}, {grouped}}) ==
           "t.0.et:node 3: belongs to group 9, which neither the trace's METADATA nor a comm_group "
           "file defines");
+    Node groups = test::node(0, NodeType::metadata);
+    groups.inputs = IoInfo{R"([{"pg_name": "9", "ranks": [0, 0]}])", "", ""};
+    CHECK(misfit({{groups, grouped}, {groups, grouped}}) ==
+          "t.0.et:node 3: belongs to group 9, which lists a rank twice");
+    groups.inputs = IoInfo{R"([{"pg_name": "9", "ranks": [0, 2]}])", "", ""};
+    CHECK(misfit({{groups, grouped}, {groups, grouped}}) ==
+          "t.0.et:node 3: belongs to group 9, which has rank 2: the ranks are 0 to 1");
+    groups.inputs = IoInfo{R"([{"pg_name": "9", "ranks": [1]}])", "", ""};
+    CHECK(misfit({{groups, grouped}, {groups, grouped}}) ==
+          "t.0.et:node 3: belongs to group 9, which rank 0 is not a member of");
     Node narrow = reduce;
     narrow.attributes.push_back(Attribute::booleans("involved_dim", {}));
     CHECK(misfit({{narrow}, {narrow}}) ==

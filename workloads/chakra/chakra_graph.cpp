@@ -225,6 +225,7 @@ class JobBuilder {
     void gather(RankId rank) {
         if (system_.replay_only) return;
         const Trace& trace = traces_[rank];
+        rank_groups_.assign(trace.group_names().size() + 1, nullptr);
         for (const std::uint32_t node : trace.issue_order()) {
             const NodeType type = trace.type(node);
             if (type != NodeType::comm_coll && type != NodeType::comm_send &&
@@ -282,13 +283,16 @@ class JobBuilder {
                                                   " dimensions");
             return;
         }
-        const std::optional<std::vector<RankId>> members = members_of(rank, node);
-        if (!members) return;
-        const std::string name =
-            comm.group == kNone ? std::string() : trace.group_names()[comm.group];
-        GroupCalls& calls = calls_[{name, *members}];
-        if (calls.members.empty()) calls.members = *members;
-        calls.nodes[rank].push_back(node);
+        const std::size_t group = comm.group == kNone ? trace.group_names().size() : comm.group;
+        if (rank_groups_[group] == nullptr) {
+            const std::optional<std::vector<RankId>> members = members_of(rank, node);
+            if (!members) return;
+            const std::string name =
+                comm.group == kNone ? std::string() : trace.group_names()[comm.group];
+            rank_groups_[group] = &calls_[{name, *members}];
+            rank_groups_[group]->members = *members;
+        }
+        rank_groups_[group]->nodes[rank].push_back(node);
     }
 
     void join(OpId op, OpId begin, OpId end) {
@@ -326,6 +330,13 @@ class JobBuilder {
             report_.misfit(trace.where(node), "belongs to group " + name + ", which has rank " +
                                                   std::to_string(other) + ": the ranks are 0 to " +
                                                   std::to_string(traces_.size() - 1));
+            return std::nullopt;
+        }
+        std::vector<RankId> sorted = found->ranks;
+        std::sort(sorted.begin(), sorted.end());
+        if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+            report_.misfit(trace.where(node),
+                           "belongs to group " + name + ", which lists a rank twice");
             return std::nullopt;
         }
         if (!member) {
@@ -479,6 +490,8 @@ class JobBuilder {
     std::map<MessageKey, std::vector<End>> sends_;
     std::map<MessageKey, std::vector<End>> recvs_;
     std::map<std::pair<std::string, std::vector<RankId>>, GroupCalls> calls_;
+    /// Of the rank that is gathered: its groups in calls_ as far as they are known, the world last.
+    std::vector<GroupCalls*> rank_groups_;
 };
 
 using Intervals = std::vector<std::pair<Tick, Tick>>;
