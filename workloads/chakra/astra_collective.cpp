@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
 #include <tuple>
 
 #include "core/error.h"
@@ -364,6 +363,79 @@ void CollectiveExpander::tree(const CollectiveCall& call, std::int64_t bytes, bo
     }
 }
 
+/// Which of a dimension's queues a phase of chunk `c` takes. An all-reduce of several phases uses
+/// half of them on its way up and the others on its way down; one queue serves both.
+std::uint32_t CollectiveExpander::queue_of(const Phase& phase, std::uint32_t c) const {
+    const std::uint32_t all = options_.queues_per_dim;
+    const std::uint32_t half = std::max(1U, all / 2);
+    switch (phase.half) {
+        case Phase::Half::any: return c % all;
+        case Phase::Half::first: return c % half;
+        case Phase::Half::last: return all == 1 ? 0 : half + c % (all - half);
+    }
+    throw InternalError("unknown half of a dimension's queues");
+}
+
+CollectiveExpander::Plan CollectiveExpander::plan_of(const Phase& phase,
+                                                     const DimensionAlgorithm& algorithm,
+                                                     std::uint32_t n, std::uint32_t queue) const {
+    const std::uint32_t all = options_.queues_per_dim;
+    const bool anticlockwise =
+        phase.half == Phase::Half::last ||
+        (phase.half == Phase::Half::any && phase.dim > 0 && all > 1 && queue >= all / 2);
+    switch (algorithm.algorithm) {
+        case Algorithm::ring: return ring_plan(phase.kind, n, phase.bytes, anticlockwise);
+        case Algorithm::direct:
+            return direct_plan(phase.kind, n, phase.bytes, algorithm.window, anticlockwise);
+        case Algorithm::halving_doubling:
+            if (power_of_two(n) && phase.kind != Simulated::all_to_all) {
+                return halving_plan(phase.kind, n, phase.bytes);
+            }
+            throw ConfigError(system_.path + ": halvingDoubling over " + std::to_string(n) +
+                              " NPUs for " + name_of(phase.kind) +
+                              ": it needs a power of two and cannot do all-to-all");
+        case Algorithm::double_binary_tree: break;
+    }
+    throw InternalError("a tree has no plan");
+}
+
+/// One chunk's phase on all slices of its dimension; returns what ends it, by member.
+std::vector<OpId> CollectiveExpander::run_phase(const CollectiveCall& call, const Layout& layout,
+                                                const Phase& phase, std::uint32_t queue,
+                                                const std::vector<std::vector<OpId>>& after) {
+    std::vector<OpId> ends(call.members.size(), kNone);
+    const std::vector<Slice> slices = slices_of(call, layout, phase.dim);
+    const DimensionAlgorithm& algorithm = layout.algorithms[phase.dim];
+    const std::uint32_t n = layout.sizes[phase.dim];
+    if (algorithm.algorithm != Algorithm::double_binary_tree) {
+        const Plan plan = plan_of(phase, algorithm, n, queue);
+        for (const Slice& slice : slices) exchange(call, plan, slice, after, ends);
+        return ends;
+    }
+    if (!power_of_two(n)) {
+        throw ConfigError(system_.path + ": doubleBinaryTree over " + std::to_string(n) +
+                          " NPUs: a power of two is needed");
+    }
+    const bool root_last = trees_[{static_cast<std::size_t>(call.kind), phase.dim}]++ % 2 == 0;
+    for (const Slice& slice : slices) tree(call, phase.bytes, root_last, slice, after, ends);
+    return ends;
+}
+
+/// Bytes and number of the chunks. Each is full, the last one too, as in the original.
+std::pair<std::int64_t, std::int64_t> CollectiveExpander::chunks_of(
+    const CollectiveCall& call) const {
+    std::int64_t npus = 1;
+    for (const std::uint32_t dim : options_.dims) npus *= dim;
+    std::int64_t total = call.bytes;
+    std::int64_t chunk = total / system_.dataset_splits;
+    if (call.kind != Simulated::all_gather && npus > chunk) {
+        chunk = npus;
+        total = chunk * system_.dataset_splits;
+    }
+    chunk = std::max<std::int64_t>(chunk, 1);
+    return {chunk, (total + chunk - 1) / chunk};
+}
+
 void CollectiveExpander::expand(const CollectiveCall& call) {
     const auto kind = static_cast<std::size_t>(call.kind);
     const auto by_node = system_.custom_by_node.find(call.node);
@@ -373,87 +445,32 @@ void CollectiveExpander::expand(const CollectiveCall& call) {
     endpoint_ = call.world ? static_cast<Tick>(system_.endpoint_delay * options_.injection_scale) *
                                  kNanosecond
                            : kGroupEndpoint;
+    const auto [chunk, count] = chunks_of(call);
+    check_messages(static_cast<std::uint64_t>(count));
     const Layout layout = layout_of(call);
-    const auto world = static_cast<std::int64_t>(
-        std::accumulate(options_.dims.begin(), options_.dims.end(), std::uint64_t{1},
-                        [](std::uint64_t a, std::uint32_t b) { return a * b; }));
-    std::int64_t total = call.bytes;
-    std::int64_t chunk = total / system_.dataset_splits;
-    if (call.kind != Simulated::all_gather && world > chunk) {
-        chunk = world;
-        total = chunk * system_.dataset_splits;
-    }
-    chunk = std::max<std::int64_t>(chunk, 1);
-    // Every chunk is full, the last one too, as in the original.
-    const std::int64_t chunks = (total + chunk - 1) / chunk;
-    check_messages(static_cast<std::uint64_t>(chunks));
-    const std::vector<Phase> phases = phases_of(call, layout, chunk);
-
     const std::size_t members = call.members.size();
-    std::vector<std::vector<OpId>> done(static_cast<std::size_t>(chunks), call.starts);
+    std::vector<std::vector<OpId>> done(static_cast<std::size_t>(count), call.starts);
     // By dimension and queue: what ended the phases that took it, in their order.
     std::map<std::pair<std::size_t, std::uint32_t>, std::vector<std::vector<OpId>>> queues;
-    const std::uint32_t all = options_.queues_per_dim;
-    const std::size_t places = (system_.active_chunks + all - 1) / all;
-    for (const Phase& phase : phases) {
-        const std::vector<Slice> slices = slices_of(call, layout, phase.dim);
-        const DimensionAlgorithm& algorithm = layout.algorithms[phase.dim];
-        const auto n = layout.sizes[phase.dim];
+    const std::size_t places =
+        (system_.active_chunks + options_.queues_per_dim - 1) / options_.queues_per_dim;
+    for (const Phase& phase : phases_of(call, layout, chunk)) {
         for (std::size_t c = 0; c < done.size(); ++c) {
-            // An all-reduce of several phases uses half of a dimension's queues on its way up and
-            // the others on its way down; one queue serves both.
-            const std::uint32_t half = std::max(1U, all / 2);
-            const auto index = static_cast<std::uint32_t>(c);
-            const std::uint32_t queue = phase.half == Phase::Half::any     ? index % all
-                                        : phase.half == Phase::Half::first ? index % half
-                                        : all == 1                         ? 0
-                                                   : half + index % (all - half);
-            const bool anticlockwise =
-                phase.half == Phase::Half::last ||
-                (phase.half == Phase::Half::any && phase.dim > 0 && all > 1 && queue >= all / 2);
+            const std::uint32_t queue = queue_of(phase, static_cast<std::uint32_t>(c));
             std::vector<std::vector<OpId>>& before = queues[{phase.dim, queue}];
             std::vector<std::vector<OpId>> after(members);
             for (std::size_t m = 0; m < members; ++m) {
                 after[m] = {done[c][m]};
                 if (before.size() >= places) after[m].push_back(before[before.size() - places][m]);
             }
-            std::vector<OpId> ends(members, kNone);
-            if (algorithm.algorithm == Algorithm::double_binary_tree) {
-                if (!power_of_two(n)) {
-                    throw ConfigError(system_.path + ": doubleBinaryTree over " +
-                                      std::to_string(n) + " NPUs: a power of two is needed");
-                }
-                const bool root_last = trees_[{kind, phase.dim}]++ % 2 == 0;
-                for (const Slice& slice : slices) {
-                    tree(call, phase.bytes, root_last, slice, after, ends);
-                }
-            } else {
-                if (algorithm.algorithm == Algorithm::halving_doubling &&
-                    (!power_of_two(n) || phase.kind == Simulated::all_to_all)) {
-                    throw ConfigError(system_.path + ": halvingDoubling over " + std::to_string(n) +
-                                      " NPUs for " + name_of(phase.kind) +
-                                      ": it needs a power of two and cannot do all-to-all");
-                }
-                const Plan plan =
-                    algorithm.algorithm == Algorithm::ring
-                        ? ring_plan(phase.kind, n, phase.bytes, anticlockwise)
-                    : algorithm.algorithm == Algorithm::direct
-                        ? direct_plan(phase.kind, n, phase.bytes, algorithm.window, anticlockwise)
-                        : halving_plan(phase.kind, n, phase.bytes);
-                for (const Slice& slice : slices) exchange(call, plan, slice, after, ends);
-            }
-            before.push_back(ends);
-            done[c] = std::move(ends);
+            done[c] = run_phase(call, layout, phase, queue, after);
+            before.push_back(done[c]);
         }
     }
+    if (done.empty()) done.push_back(call.starts);
     for (const std::vector<OpId>& chunk_done : done) {
         for (std::size_t m = 0; m < members; ++m) {
             graph_.add_dependency(call.ends[m], chunk_done[m]);
-        }
-    }
-    if (done.empty()) {
-        for (std::size_t m = 0; m < members; ++m) {
-            graph_.add_dependency(call.ends[m], call.starts[m]);
         }
     }
 }

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "workloads/chakra/astra_config.h"
@@ -101,6 +102,13 @@ class CollectiveExpander {
                   const std::vector<std::vector<OpId>>& after, std::vector<OpId>& ends);
     void tree(const CollectiveCall& call, std::int64_t bytes, bool root_last, const Slice& slice,
               const std::vector<std::vector<OpId>>& after, std::vector<OpId>& ends);
+    std::uint32_t queue_of(const Phase& phase, std::uint32_t c) const;
+    Plan plan_of(const Phase& phase, const DimensionAlgorithm& algorithm, std::uint32_t n,
+                 std::uint32_t queue) const;
+    std::vector<OpId> run_phase(const CollectiveCall& call, const Layout& layout,
+                                const Phase& phase, std::uint32_t queue,
+                                const std::vector<std::vector<OpId>>& after);
+    std::pair<std::int64_t, std::int64_t> chunks_of(const CollectiveCall& call) const;
     void run_custom(const CollectiveCall& call, const std::string& prefix);
     OpId busy(RankId rank, Tick duration, Label label, const std::vector<OpId>& after);
     Tick memory_time(std::int64_t bytes) const;
