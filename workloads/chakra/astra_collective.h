@@ -109,6 +109,10 @@ class CollectiveExpander {
                                 const Phase& phase, std::uint32_t queue,
                                 const std::vector<std::vector<OpId>>& after);
     std::pair<std::int64_t, std::int64_t> chunks_of(const CollectiveCall& call) const;
+    struct Custom;
+    const std::vector<Trace>& custom_traces(const std::string& prefix, std::size_t members);
+    void match_custom(const CollectiveCall& call, Custom& custom, std::size_t m,
+                      std::uint32_t node);
     void run_custom(const CollectiveCall& call, const std::string& prefix);
     OpId busy(RankId rank, Tick duration, Label label, const std::vector<OpId>& after);
     Tick memory_time(std::int64_t bytes) const;
