@@ -82,6 +82,7 @@ MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const Jo
                       const std::string& type) {
     if (type == "aicb") return read_aicb_workload(section, scenario, site);
     if (is_collective(type)) return read_collective(section, scenario, site, type);
+    if (type == "chakra") return read_chakra_workload(section, scenario, site);
     if (type == "goal") return read_goal_workload(section, scenario, site);
     return read_training(section, scenario, site);
 }
@@ -97,7 +98,7 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
         "training",        "aicb",       "collective", "ring-all-reduce", "ring-reduce-scatter",
-        "ring-all-gather", "all-to-all", "goal"};
+        "ring-all-gather", "all-to-all", "goal",       "chakra"};
     static const std::vector<std::string> kPlain = {"flows",  "poisson", "permutation",
                                                     "incast", "ring",    "htsim"};
     std::vector<std::string> types = kJobs;
