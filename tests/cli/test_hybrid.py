@@ -9,9 +9,12 @@ from support import EXAMPLES, CliTest
 
 # The large examples are cut short: what is compared is every flow that has finished by then.
 STOPS = {
+    "deepseek-v3-skew": "26500us",
     "gpt13b-128gpu": "80ms",
+    "gpt175b-1024gpu": "29800us",
     "moe8x13b-128gpu": "16ms",
     "ring-allreduce-1024gpu": "150us",
+    "zero-bubble-16gpu": "48ms",
 }
 
 LONG = """\
