@@ -145,7 +145,9 @@ class IterationBuilder {
     std::vector<Bucket> whole_buckets(std::uint32_t device, std::int64_t value_bytes) const;
     std::vector<Bucket> layer_buckets(std::uint32_t stage, bool forward,
                                       std::int64_t value_bytes) const;
+    void finish_update(const DeviceSet& devices);
     void reduce_gradients(const DeviceSet& devices);
+    void reduce_as_made(const DeviceSet& devices, CollectiveKind kind);
     void gather_after_update(const DeviceSet& devices);
     void gather_before_forward(const DeviceSet& devices);
     void over_copies(const DeviceSet& devices, const std::vector<Bucket>& buckets,

@@ -2,6 +2,7 @@
 /// Reduction of gradients, update, gathering of parameters. A rank's reductions follow one another
 /// in one order, as on one communication stream; so do its gatherings.
 #include <algorithm>
+#include <cmath>
 
 #include "workloads/training/iteration_builder.h"
 
@@ -16,41 +17,41 @@ std::int64_t part_of(std::int64_t total, std::int64_t parts, std::int64_t index)
 
 }  // namespace
 
+/// Devices that hold the same stages one after the other, unless all ranks meet in between.
 void IterationBuilder::update() {
-    const bool whole = config_.zero < 3;
     const std::vector<DeviceSet> sets = device_sets();
-    if (whole) {
-        for (const DeviceSet& devices : sets) reduce_gradients(devices);
-    }
-    // Without a reduction, and beside one that began earlier, the last slot counts too.
-    for (std::uint32_t device = 0; device < config_.pp; ++device) {
-        for (Lane lane = 0; lane < lanes_; ++lane) {
-            const RankId at = rank(device, lane);
-            const bool follows = whole && !config_.overlap_gradients;
-            const OpId reduced = reduce_tail_[at];
-            const OpId ended = final_of(at);
-            reduce_tail_[at] = follows && reduced != kNone ? reduced : join(at, reduced, ended);
+    if (!config_.tied_embeddings && !config_.small_reductions) {
+        for (const DeviceSet& devices : sets) {
+            reduce_gradients(devices);
+            finish_update(devices);
         }
+        return;
     }
+    for (const DeviceSet& devices : sets) reduce_gradients(devices);
     if (config_.tied_embeddings) sum_tied_embeddings();
     if (config_.small_reductions) sum_small();
+    for (const DeviceSet& devices : sets) finish_update(devices);
+}
+
+void IterationBuilder::finish_update(const DeviceSet& devices) {
     if (config_.optimizer_time > 0) {
         const Label label = {graph_.intern("optimizer"), OpClass::compute, kNone};
-        for (RankId at = 0; at < groups_.ranks(); ++at) {
-            const auto time = static_cast<Tick>(
-                static_cast<double>(config_.optimizer_time) * slowdown_[at] + 0.5);
-            const OpId op = graph_.add_compute(at, time, label);
-            graph_.add_dependency(op, reduce_tail_[at]);
-            reduce_tail_[at] = op;
+        for (const std::uint32_t device : devices) {
+            for (Lane lane = 0; lane < lanes_; ++lane) {
+                const RankId at = rank(device, lane);
+                const Tick time =
+                    std::llround(static_cast<double>(config_.optimizer_time) * slowdown_[at]);
+                const OpId op = graph_.add_compute(at, time, label);
+                graph_.add_dependency(op, reduce_tail_[at]);
+                reduce_tail_[at] = op;
+            }
         }
     }
-    if (config_.zero == 0 || !whole) return;
-    for (const DeviceSet& devices : sets) {
-        if (config_.overlap_parameters) {
-            gather_before_forward(devices);
-        } else {
-            gather_after_update(devices);
-        }
+    if (config_.zero == 0 || config_.zero == 3) return;
+    if (config_.overlap_parameters) {
+        gather_before_forward(devices);
+    } else {
+        gather_after_update(devices);
     }
 }
 
@@ -131,19 +132,23 @@ std::vector<IterationBuilder::Bucket> IterationBuilder::layer_buckets(
     return buckets;
 }
 
+/// After it reduce_tail_ is complete when a rank has nothing left to compute or to reduce.
 void IterationBuilder::reduce_gradients(const DeviceSet& devices) {
     const CollectiveKind kind =
         config_.zero == 0 ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
-    if (!config_.overlap_gradients) {
-        for (const std::uint32_t device : devices) {
-            for (Lane lane = 0; lane < lanes_; ++lane) {
-                reduce_tail_[rank(device, lane)] = final_of(rank(device, lane));
-            }
+    if (config_.zero < 3 && config_.overlap_gradients) reduce_as_made(devices, kind);
+    for (const std::uint32_t device : devices) {
+        for (Lane lane = 0; lane < lanes_; ++lane) {
+            OpId& tail = reduce_tail_[rank(device, lane)];
+            tail = join(rank(device, lane), tail, final_of(rank(device, lane)));
         }
-        const std::vector<Bucket> buckets = whole_buckets(devices[0], config_.gradient_bytes);
-        over_copies(devices, buckets, kind);
-        return;
     }
+    if (config_.zero < 3 && !config_.overlap_gradients) {
+        over_copies(devices, whole_buckets(devices[0], config_.gradient_bytes), kind);
+    }
+}
+
+void IterationBuilder::reduce_as_made(const DeviceSet& devices, CollectiveKind kind) {
     for (const std::uint32_t stage : gradient_order_[devices[0]]) {
         for (const Bucket& bucket : layer_buckets(stage, false, config_.gradient_bytes)) {
             for (const std::uint32_t device : devices) {
