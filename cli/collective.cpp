@@ -205,7 +205,7 @@ std::vector<std::string> child_arguments(const Options& options, std::int64_t by
     for (const auto& [key, value] : options.keys) {
         std::string option = key;
         std::replace(option.begin(), option.end(), '_', '-');
-        arguments.push_back("--" + option + "=" + value);
+        arguments.push_back(fmt::format("--{}={}", option, value));
     }
     for (const std::string& set : options.point.sets) arguments.push_back("--set=" + set);
     arguments.emplace_back("--");

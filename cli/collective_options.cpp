@@ -57,6 +57,7 @@ void place_collectives(CollectiveOptions& options, const Topology& topology,
     std::uint32_t next = 0;
     for (const NodeId host : topology.hosts()) places[host] = next++;
     std::vector<std::uint32_t> of_rank;
+    of_rank.reserve(hosts.size());
     for (const NodeId host : hosts) of_rank.push_back(places[host]);
     const std::uint32_t gpus = topology.gpus_per_server;
     options.server = [of_rank, gpus](RankId rank) { return of_rank[rank] / gpus; };

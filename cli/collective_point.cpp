@@ -42,7 +42,9 @@ Scenario load_point(const CollectivePoint& point, std::int64_t bytes) {
         sets.emplace_back("workload={}");
         sets.emplace_back("workload.type=collective");
     }
-    for (const auto& [key, value] : point.keys) sets.push_back("workload." + key + "=" + value);
+    for (const auto& [key, value] : point.keys) {
+        sets.push_back(fmt::format("workload.{}={}", key, value));
+    }
     sets.push_back(fmt::format("workload.size=\"{}B\"", bytes));
     if (!point.mode.empty()) sets.push_back("mode=" + point.mode);
     Scenario scenario = load_scenario(point.scenario, sets);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
 class App;
 }
 
@@ -23,6 +23,9 @@ struct Command {
     std::function<int()> run;
 };
 
+/// `sluice astra` and `sluice chakra`: Chakra traces (cli/astra.cpp, cli/chakra.cpp).
+Command add_astra_command(CLI::App& program);
+Command add_chakra_command(CLI::App& program);
 /// `sluice goal`: GOAL schedules (cli/goal.cpp).
 Command add_goal_command(CLI::App& program);
 

@@ -33,7 +33,9 @@ std::string step_name(const BuiltExperiment& built, const BuiltJob& job, const C
         return name + " over " + classes.classes()[built.estimate.link_class[flow]].name;
     }
     const OpKind kind = graph.kind(step.op);
-    const bool in_server = kind == OpKind::meet || kind == OpKind::await || kind == OpKind::delay;
+    // Of a collective: what its members meet for, what passes a server's links, software.
+    const bool in_server = kind == OpKind::meet || kind == OpKind::await || kind == OpKind::task ||
+                           kind == OpKind::delay;
     return in_server && cls != OpClass::other ? name + " inside servers" : name;
 }
 

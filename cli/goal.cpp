@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/goal_merge.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/topology/htsim_topology.h"
@@ -26,6 +27,8 @@ constexpr std::size_t kFewHosts = 16;
 
 struct GoalCommandOptions {
     std::string file;
+    std::string merge;
+    std::uint64_t seed = 1;  ///< of a random pattern
     LogGopsParameters loggops;
     double intra_latency = -1;  ///< negative: as L
     double intra_gap_per_byte = -1;
@@ -130,7 +133,7 @@ bool ends_with(const std::string& text, std::string_view ending) {
 /// htsim's files, which scenarios read.
 int check_htsim_file(const std::string& file) {
     ImportReport report;
-    if (is_htsim_topology(file)) {
+    if (ends_with(file, ".topo")) {
         std::vector<std::string> skipped;
         const Topology topology = read_htsim_topology(TokenReader::open(file), skipped);
         report.read(file, fmt::format("{} hosts, {} switches, {} links", topology.host_count(),
@@ -147,9 +150,12 @@ int check_htsim_file(const std::string& file) {
     return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
 }
 
-int goal_command(const GoalCommandOptions& options) {
-    if (options.file.empty()) throw ConfigError("goal: needs a FILE (GOAL text or binary)");
-    if (is_htsim_topology(options.file) || ends_with(options.file, ".cm")) {
+int goal_command(GoalCommandOptions options) {
+    if (options.file.empty() == options.merge.empty()) {
+        throw ConfigError("goal: needs a FILE (GOAL text or binary), or --merge CONFIG.json");
+    }
+    const bool merges = !options.merge.empty();
+    if (!merges && (ends_with(options.file, ".topo") || ends_with(options.file, ".cm"))) {
         if (options.check) return check_htsim_file(options.file);
         throw ConfigError(
             options.file +
@@ -157,9 +163,18 @@ int goal_command(const GoalCommandOptions& options) {
             "\"file\"), goal can only --check it");
     }
     const bool converts = !options.to_binary.empty() || !options.to_text.empty();
-    if (!options.topology.empty() && !options.check && !converts) return run_on_network(options);
+    if (!options.topology.empty() && !options.check && !converts) {
+        if (merges) {
+            throw ConfigError(
+                "goal: --merge and --topology: write the merged schedule first, or give "
+                "the scenario a [[workload]] for each");
+        }
+        return run_on_network(options);
+    }
     ImportReport report;
-    const GoalSchedule schedule = read_goal(options.file, report);
+    const GoalSchedule schedule = merges ? read_goal_merge(options.merge, options.seed, report)
+                                         : read_goal(options.file, report);
+    if (merges) options.file = options.merge;
     if (!options.to_binary.empty()) convert(schedule, write_goal_binary, options.to_binary);
     if (!options.to_text.empty()) convert(schedule, write_goal_text, options.to_text);
     if (options.check) return check_schedule(schedule, options, report);
@@ -179,6 +194,10 @@ Command add_goal_command(CLI::App& program) {
     const auto options = std::make_shared<GoalCommandOptions>();
     app->add_option("file,-f,--filename", options->file, "The schedule, text or binary")
         ->type_name("FILE");
+    app->add_option("--merge", options->merge,
+                    "Schedules of several jobs as one, as merge_goals.py")
+        ->type_name("CONFIG.json");
+    app->add_option("--seed", options->seed, "With --merge: of the pattern \"random\"");
     LogGopsParameters& p = options->loggops;
     app->add_option("-L,--LogGOPS_L", p.latency, "Latency, ns")->capture_default_str();
     app->add_option("-o,--LogGOPS_o", p.overhead, "CPU time per message, ns")

@@ -146,10 +146,9 @@ int run(int argc, char** argv) {
     topo_app->allow_extras();
 
     const std::vector<sluice::Command> commands = {
-        sluice::add_simai_command(app),
-        sluice::add_workload_command(app),
-        sluice::add_collective_command(app),
-        sluice::add_goal_command(app),
+        sluice::add_astra_command(app),      sluice::add_chakra_command(app),
+        sluice::add_simai_command(app),      sluice::add_workload_command(app),
+        sluice::add_collective_command(app), sluice::add_goal_command(app),
     };
 
     try {

@@ -26,7 +26,7 @@ Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
     Tick last = 0;
     for (const BuiltJob& job : built.jobs) last = std::max(last, job.application->last_end());
     for (const FlowResult& result : run.results()) {
-        if (result.finish == kNever) return run.now();
+        if (result.finish == kNever) return std::max(last, run.now());
         last = std::max(last, result.finish);
     }
     return last;
@@ -103,7 +103,9 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     outcome.keys_without_effect = request.keys_without_effect;
     outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
     outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
-    for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
+    for (const BuiltJob& job : built.jobs) {
+        write_job_results(job, request.files.trace, writer);
+    }
     if (request.add_results) request.add_results(writer);
     const Summary summary = writer.finish(outcome);
     if (!request.quiet) print_summary(built, request.mode, summary, outcome, request.directory);

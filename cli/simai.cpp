@@ -77,6 +77,9 @@ void silence_nvswitches(const Topology& topology, EcnConfig& ecn) {
               [](const EcnPoint& a, const EcnPoint& b) { return a.rate < b.rate; });
 }
 
+/// Operations of a graph that --check builds.
+constexpr double kMostChecked = 2e6;
+
 void require(const std::string& value, const char* option, const char* what) {
     if (value.empty()) {
         throw ConfigError(fmt::format("simai: {} FILE is missing: {}", option, what));
@@ -111,9 +114,10 @@ class Simulation {
         attempt([&] {
             make_layout();
             const AicbGraphConfig config = graph_config();
-            report_.read(options_.workload,
-                         fmt::format("about {:.3g} operations",
-                                     count_operations(*inputs_.workload, *inputs_.layout, config)));
+            const double operations = count_operations(*inputs_.workload, *inputs_.layout, config);
+            report_.read(options_.workload, fmt::format("about {:.3g} operations", operations));
+            // Building what is large tells no more, and takes long.
+            if (operations > kMostChecked && operations <= config.most_operations) return;
             build_aicb_graph(*inputs_.workload, *inputs_.layout, config, report_).graph.finish();
         });
     }
@@ -203,13 +207,24 @@ class Simulation {
         return config;
     }
 
-    /// What a user would miss otherwise.
+    /// What a user would miss otherwise: what does not fit, and what of the workload is not run.
     void tell() const {
         if (options_.quiet) return;
-        for (const std::string& note : options_.notes) fmt::print(stderr, "sluice: {}\n", note);
+        constexpr std::size_t kMostLines = 10;
+        std::vector<std::string> lines = options_.notes;
         for (const ImportNote& note : report_.notes()) {
-            if (note.kind != ImportNote::Kind::misfit) continue;
-            fmt::print(stderr, "sluice: {}: {}\n", note.where, note.text);
+            const bool workload = note.where.rfind(options_.workload, 0) == 0;
+            if (note.kind == ImportNote::Kind::misfit ||
+                (note.kind == ImportNote::Kind::skipped && workload)) {
+                lines.push_back(note.where + ": " + note.text);
+            }
+        }
+        for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
+            fmt::print(stderr, "sluice: {}\n", lines[i]);
+        }
+        if (lines.size() > kMostLines) {
+            fmt::print(stderr, "sluice: {} more notes: simai --check lists them\n",
+                       lines.size() - kMostLines);
         }
     }
 

@@ -101,11 +101,11 @@ struct Groups {
     }
 };
 
-WorkloadPart make_part(JobGraph graph, std::vector<NodeId> hosts, const std::string& what,
+WorkloadPart make_part(JobGraph graph, const std::vector<NodeId>& hosts, const std::string& what,
                        Bytes size, std::size_t groups) {
     graph.finish();
     const RankId ranks = graph.rank_count();
-    Workload workload = make_workload(std::move(graph), std::move(hosts));
+    Workload workload = make_workload(std::move(graph), hosts);
     WorkloadPart part;
     part.flows = std::move(workload.flows);
     part.application = std::move(workload.application);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workload_part.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/error.h"
@@ -37,6 +38,9 @@ JobSite::JobSite(ConfigSection& section, const Scenario& scenario, HostPool& poo
                             : "is for placement = \"listed\" only");
     }
     if (!listed) return;
+    if (section.has("unit")) {
+        section.fail("unit", "is not for placement = \"listed\", whose hosts are all named");
+    }
     for (const std::int64_t host : *hosts) request_.hosts.push_back(static_cast<NodeId>(host));
     const auto count = static_cast<std::uint32_t>(request_.hosts.size());
     if (request_.ranks != 0 && request_.ranks != count) {
@@ -62,10 +66,23 @@ std::vector<NodeId> JobSite::take(std::uint32_t ranks) const {
 
 namespace {
 
+/// Names stand in files and in lines for people.
+std::string read_job_name(ConfigSection& section, const std::string& fallback) {
+    const std::string name = section.text("name", fallback);
+    const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
+        return static_cast<unsigned char>(letter) >= 0x20 && letter != 0x7f;
+    });
+    if (name.empty() || !plain) {
+        section.fail("name", "must be a text of at least one letter, without control characters");
+    }
+    return name;
+}
+
 MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                       const std::string& type) {
     if (type == "aicb") return read_aicb_workload(section, scenario, site);
     if (is_collective(type)) return read_collective(section, scenario, site, type);
+    if (type == "chakra") return read_chakra_workload(section, scenario, site);
     if (type == "goal") return read_goal_workload(section, scenario, site);
     return read_training(section, scenario, site);
 }
@@ -81,7 +98,7 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
         "training",        "aicb",       "collective", "ring-all-reduce", "ring-reduce-scatter",
-        "ring-all-gather", "all-to-all", "goal"};
+        "ring-all-gather", "all-to-all", "goal",       "chakra"};
     static const std::vector<std::string> kPlain = {"flows",  "poisson", "permutation",
                                                     "incast", "ring",    "htsim"};
     std::vector<std::string> types = kJobs;
@@ -94,7 +111,7 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
     Tick start = 0;
     if (job) {
         site.emplace(section, scenario, pool);
-        name = section.text("name", type);
+        name = read_job_name(section, type);
         start = section.time("start", 0);
     }
     const MakeWorkload make =

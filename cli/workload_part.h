@@ -60,6 +60,8 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
                                 const JobSite& site);
 MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
                           const std::string& type);
+MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenario,
+                                  const JobSite& site);
 MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario);
 MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario,
                                 const JobSite& site);

@@ -25,6 +25,7 @@ FOLDERS = {
     "workloads/traffic": ["workloads/traffic", "core"],
     "workloads/goal": ["workloads/goal", "workloads/job", "core"],
     "workloads/collective": ["workloads/collective", "workloads/job", "workloads/model", "core"],
+    "workloads/chakra": ["workloads/chakra", "workloads/job", "core"],
     "workloads/training": [
         "workloads/training", "workloads/collective", "workloads/job", "workloads/model", "core",
     ],
@@ -52,7 +53,13 @@ LIBRARIES = [
     (r"systemc|systemc\.h|tlm|tlm\.h|(sysc|tlm_core|tlm_utils)/.*", ["models", "tests"], True),
     (r"systemc|systemc\.h", ["cli", "bench"], False),
     (r"toml\+\+/.*", ["core/config"], False),
-    (r"nlohmann/.*", ["core/config", "core/results", "cli", "tests", "bench"], False),
+    (
+        r"nlohmann/.*",
+        ["core/config", "core/results", "workloads/chakra", "cli", "tests", "bench"],
+        False,
+    ),
+    (r"zlib\.h", ["workloads/chakra", "tests"], False),
+    (r"yaml-cpp/.*", ["workloads/chakra"], False),
     (r"fmt/.*", ["core", "workloads", "models", "cli", "tests", "bench"], False),
     (r"CLI/.*", ["cli"], False),
     (r"doctest/.*", ["tests"], True),

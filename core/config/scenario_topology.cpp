@@ -217,9 +217,10 @@ Build read_file(ConfigSection& section, const Resolve& resolve) {
     const std::string path = section.text("path", std::nullopt);
     section.finish();
     return [file = resolve(path)] {
-        if (!is_htsim_topology(file)) return read_topology(file);
+        TokenReader reader = TokenReader::open(file);
+        if (!is_htsim_topology(reader)) return read_topology(file);
         std::vector<std::string> skipped;
-        return read_htsim_topology(TokenReader::open(file), skipped);
+        return read_htsim_topology(std::move(reader), skipped);
     };
 }
 

@@ -66,7 +66,8 @@ Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
         summary.fct_p50 = percentile(totals.completion_times, 50);
         summary.fct_p99 = percentile(totals.completion_times, 99);
         summary.fct_max = totals.completion_times.back();
-        if (summary.jct == kNever) {
+        // Of a job that is not complete there is no completion time.
+        if (summary.jct == kNever && outcome.jobs.empty()) {
             summary.jct = totals.last_finish - totals.first_start;
         }
     }

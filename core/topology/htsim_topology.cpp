@@ -240,10 +240,10 @@ Topology build_clos(const Shape& s, const Counts& n, const std::string& file) {
 
 }  // namespace
 
-bool is_htsim_topology(const std::string& path) {
-    constexpr std::string_view kEnding = ".topo";
-    return path.size() > kEnding.size() &&
-           path.compare(path.size() - kEnding.size(), kEnding.size(), kEnding) == 0;
+bool is_htsim_topology(TokenReader& reader) {
+    const std::string_view first = reader.peek();
+    return !first.empty() && (first[0] == '#' || (first[0] >= 'A' && first[0] <= 'Z') ||
+                              (first[0] >= 'a' && first[0] <= 'z'));
 }
 
 Topology read_htsim_topology(TokenReader reader, std::vector<std::string>& skipped) {

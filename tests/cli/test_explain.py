@@ -35,6 +35,22 @@ class Explain(CliTest):
         self.assertIn("bound by", text)
         self.assertNotIn("warning", text)
 
+    def test_computed_steps_of_a_collective_are_inside_servers(self):
+        self.write("job.toml", """
+[topology]
+type = "rail-optimized"
+gpus = 32
+[workload]
+type = "training"
+model = { base = "gpt-7b", layers = 4, hidden = 512, heads = 8, ffn = 2048 }
+tp = 4
+""")
+        self.succeed("run", "job.toml", "--mode", "flow")
+        # Rings of data parallelism pass between servers and, computed, inside them.
+        shares = self.summary()["jobs"][0]["critical_path_s"]
+        self.assertLessEqual({"DP over leaf-spine", "DP inside servers"}, set(shares))
+        self.assertNotIn("DP", shares)
+
     def test_bytes_by_link_class(self):
         self.write("job.toml", JOB)
         self.succeed("run", "job.toml", "--mode", "flow")

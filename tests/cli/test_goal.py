@@ -161,6 +161,38 @@ class GoalTest(support.CliTest):
         self.succeed("run", "two.toml", "--out", "two", "--quiet")
         self.assertEqual(self.summary("two")["flows_completed"], 8)
 
+    def test_jobs_merge_into_one_schedule(self):
+        self.write("ring.goal", RING)
+        ring = self.hosts("ring.goal")
+        self.write("pair.goal", "num_ranks 2\nrank 0 {\ncalc 7\n}\nrank 1 {\ncalc 9\n}\n")
+        config = {"mode": "multi-job", "goal_files": ["ring.goal", "pair.goal"]}
+        expected = {
+            "packed": ring + [7, 9],
+            "round-robin": [ring[0], 7, ring[1], 9, ring[2], ring[3]],
+        }
+        for pattern, hosts in expected.items():
+            self.write("m.json", json.dumps({**config, "pattern": pattern}))
+            self.assertEqual(self.hosts("--merge", "m.json"), hosts)
+        self.write("m.json", json.dumps({**config, "pattern": [[7, 5, 3, 1], [0, 2]]}))
+        self.assertEqual(self.hosts("--merge", "m.json"),
+                         [7, ring[3], 9, ring[2], 0, ring[1], 0, ring[0]])
+        self.succeed("goal", "--merge", "m.json", "--to-binary", "m.bin")
+        self.assertIn("8 ranks", self.succeed("goal", "m.bin", "--check").stdout)
+        self.write("m.json", json.dumps({**config, "pattern": "random"}))
+        drawn = self.hosts("--merge", "m.json", "--seed", 3)
+        self.assertEqual(sorted(drawn), sorted(ring + [7, 9]))
+        self.assertEqual(self.hosts("--merge", "m.json", "--seed", 3), drawn)
+        for bad, says in [({"pattern": [[0, 1, 2, 3], [3, 4]]}, "rank 3 to job 0 and job 1"),
+                          ({"pattern": [[0, 1, 2], [3, 4]]}, "gives job 0 3 ranks, it has 4"),
+                          ({"pattern": "tree"}, "pattern must be"),
+                          ({"mode": "multi-tenant"}, "mode must be"),
+                          ({"goal_files": []}, "goal_files must be"),
+                          ({"goal_files": ["none.goal"]}, "none.goal: no such file")]:
+            self.write("m.json", json.dumps({**config, **bad}))
+            self.refuse("goal", "--merge", "m.json", says=says)
+        self.write("m.json", "[")
+        self.refuse("goal", "--merge", "m.json", says="m.json: is not a JSON object")
+
     def test_htsim_files_run(self):
         self.write("m.cm", MATRIX)
         self.write("t.topo", TOPO)

@@ -77,6 +77,35 @@ class Jobs(CliTest):
                  if row["label"] == "left.dp"}
         self.assertEqual(pairs, {(31, 2), (2, 9), (9, 31)})
 
+    def test_a_job_cut_short_has_no_completion_time(self):
+        self.write("two.toml", TWO)
+        text = self.succeed("run", "two.toml", "--mode", "flow", "--set", "stop=100us").stdout
+        summary = self.summary("two")
+        self.assertGreater(summary["flows_completed"], 0)
+        self.assertEqual([job["jct_s"] for job in summary["jobs"]], [None, None])
+        self.assertIsNone(summary["jct_s"])
+        self.assertNotIn("completion time", text)
+
+    def test_a_job_beyond_the_end_of_time_comes_to_rest(self):
+        self.write("long.toml", """\
+[topology]
+type = "rail-optimized"
+gpus = 16
+[workload]
+type = "training"
+model = { base = "gpt-7b", layers = 4, hidden = 512, heads = 8, ffn = 2048 }
+tp = 4
+micro_batches = 60
+forward_time = "86400s"
+backward_time = "86400s"
+""")
+        for mode in ("packet", "flow"):
+            result = self.sluice("run", "long.toml", "--mode", mode)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn("the end of time", result.stderr)
+            # 52 micro-batches of two days, and one more forward.
+            self.assertEqual(self.summary("long")["simulated_s"], 105 * 86400)
+
     def test_mistakes(self):
         self.write("two.toml", TWO)
         self.refuse("run", "two.toml", "--set", "workload.1.ranks=17",
@@ -87,6 +116,11 @@ class Jobs(CliTest):
                     says="needs the key hosts")
         self.refuse("run", "two.toml", "--set", "workload.1.hosts=[1]", says="listed")
         self.refuse("run", "two.toml", "--set", "workload.1.unit=3", says="no multiple of the unit")
+        self.refuse("run", "two.toml", "--set", "workload.1.placement=listed", "--set",
+                    "workload.1.ranks=0", "--set", "workload.1.hosts=[20, 21]", "--set",
+                    "workload.1.unit=2", says="'unit' is not for placement")
+        self.refuse("run", "two.toml", "--set", 'workload.0.name="a\\nb"', says="control characters")
+        self.refuse("run", "two.toml", "--set", 'workload.0.name=""', says="at least one letter")
 
     def test_describe_lists_the_jobs(self):
         self.write("two.toml", TWO)

@@ -218,6 +218,28 @@ gpu = "H100"
         self.refuse("run", "s.toml", "--set", "workload.schedule=dualpipe", says="schedule")
         self.refuse("run", "s.toml", "--set", "workload.all_reduce=pairwise", says="pairwise")
 
+    def test_physical_file_in_a_scenario(self):
+        self.write("w.csv", (
+            "[rank0 ~ rank7]\n"
+            "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,count\n"
+            "CommType.all_reduce,CommGroup.tp_group,4,8000,forward,None,None,2\n"
+            "CommType.all_gather,CommGroup.dp_group,2,8000,step,None,None,1\n"))
+        self.write("s.toml", """\
+name = "physical"
+mode = "flow"
+[topology]
+type = "star"
+hosts = 8
+[workload]
+type = "aicb"
+file = "w.csv"
+overhead = "0s"
+""")
+        result = self.succeed("run", "s.toml", "--out", "o")
+        self.assertIn("w.csv (2 collectives) on 8 GPUs (TP4 EP1 DP2 PP1)", result.stdout)
+        # Two rings of 6 steps in 2 groups of 4, and one of 1 step in 4 groups of 2.
+        self.assertIn("104 of 104 completed", result.stdout)
+
     def test_generated_workloads_run(self):
         self.succeed("workload", "aicb", "--model", "gpt-7b", "--world", 8, "--tp", 4,
                      "--global-batch", 2, "--gpu", "H100", "-o", "w.txt")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Any text is an AICB workload or a ConfigError. A workload is written as it was read, its
 /// micro-batches lie inside it, and it has a layout, and a graph if it is small, or a ConfigError.
-/// The same text is tried as SimAI's other two files.
+/// The same text is tried as AICB's physical file, likewise, and as SimAI's other two files.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "workloads/aicb/aicb_graph.h"
+#include "workloads/aicb/aicb_physical.h"
 #include "workloads/aicb/simai_analytical.h"
 
 namespace {
@@ -44,6 +45,19 @@ void try_workload(const std::string& text) {
     try_graph(workload);
 }
 
+void try_physical(const std::string& text) {
+    constexpr RankId kHosts = 16;
+    ImportReport report;
+    TokenReader reader("input", text);
+    const AicbPhysical physical = parse_aicb_physical(reader, report);
+    const RankId gpus = physical.workload.header.all_gpus > kHosts ? kHosts : 0;
+    const AicbLayout layout(physical.workload, kHosts, 4, gpus, report);
+    CollectiveOptions options;
+    options.computed_in_server = false;
+    JobGraph graph = build_aicb_physical(physical, layout, options, 20'000);
+    graph.finish();
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer calls.
@@ -51,6 +65,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text(reinterpret_cast<const char*>(data), size);
     try {
         try_workload(text);
+    } catch (const ConfigError&) {
+    }
+    try {
+        try_physical(text);
     } catch (const ConfigError&) {
     }
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fuzzes the readers of GOAL text and binary (told apart by the first eight bytes). Whatever the
-/// bytes, the only way out besides success is ConfigError. A schedule that reads also writes in both
-/// formats and reads back the same; a small one runs under LogGOPS and becomes a job graph.
+/// bytes, the only way out besides success is ConfigError. A schedule that reads also writes in
+/// both formats and reads back the same; a small one runs under LogGOPS and becomes a job graph.
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>

@@ -115,6 +115,7 @@ TEST_CASE("unit.aicb.errors_name_the_line") {
     CHECK(error("") != "no error");
     CHECK(error("\n\n").find("is empty") != std::string::npos);
     CHECK(error("FOO\n1\n" + kLayer).find("input:1: unknown policy \"FOO\"") == 0);
+    CHECK(error(" : :\n").find("input:1: unknown policy \":\"") == 0);
     CHECK(error(kHeader).find("ends before the number of layers") != std::string::npos);
     CHECK(error(kHeader + "x\n").find("input:2: number of layers \"x\"") == 0);
     CHECK(error(kHeader + "0\n").find("input:2: number of layers \"0\"") == 0);

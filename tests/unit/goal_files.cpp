@@ -162,7 +162,8 @@ TEST_CASE("unit.goal.files.mistakesAreRefusedWithTheirLine") {
 }
 
 TEST_CASE("unit.goal.files.labelsOfAllKindsStayApart") {
-    // l900 is too far ahead to be counted when it comes, and must be found when the table has grown.
+    // The table begins at a rank's first number; others are hashed, and must not be mixed up with
+    // it.
     std::string lines = "l900000: calc 1\nl01: calc 2\nl1: calc 3\nl0: calc 4\n";
     for (int i = 2; i < 2000; ++i) lines += "l" + std::to_string(i) + ": calc 5\n";
     const GoalSchedule s =
@@ -171,6 +172,12 @@ TEST_CASE("unit.goal.files.labelsOfAllKindsStayApart") {
     CHECK(s.edges(0, 1).size() == 1);
     CHECK(s.edges(0, 2).size() == 1);
     CHECK(s.edges(0, 3).size() == 0);
+    // One that is too far ahead to be counted when it comes is found when the table has grown.
+    lines = "l1: calc 1\nl1900: calc 2\n";
+    for (int i = 2; i < 1900; ++i) lines += "l" + std::to_string(i) + ": calc 5\n";
+    CHECK(from_text(rank_of(lines + "l5 requires l1900")).edges(0, 1).size() == 1);
+    CHECK(error_of(rank_of(lines + "l1900: calc 1")) ==
+          "s.goal:1903: label l1900 is defined twice in rank 0");
 }
 
 TEST_CASE("unit.goal.files.textAfterTheLastRankIsTold") {

@@ -44,8 +44,8 @@ std::string topology_error(const std::string& text) {
     return "";
 }
 
-/// When each flow starts. The engine of workload_fake_engine.h starts what an application tells it to,
-/// so this one starts flows that have start times, too.
+/// When each flow starts. The engine of workload_fake_engine.h starts what an application tells it
+/// to, so this one starts flows that have start times, too.
 class Starts final : public Application {
   public:
     Starts(TriggerApplication& inner, std::vector<FlowSpec> flows)
@@ -241,8 +241,8 @@ TEST_CASE("unit.htsim.topology.leafSpine") {
 }
 
 TEST_CASE("unit.htsim.topology.threeTiersAndSwitchLatencies") {
-    // 4 pods of 2 ToRs; 16 uplinks, 16 / (4 x 2) = 2 aggregation switches per pod; 16 x 100 / 200 = 8 of
-    // theirs, 8 / 4 = 2 cores: one per aggregation switch, but Radix_Up says 2.
+    // 4 pods of 2 ToRs; 16 uplinks, 16 / (4 x 2) = 2 aggregation switches per pod; 16 x 100 / 200 =
+    // 8 of theirs, 8 / 4 = 2 cores: one per aggregation switch, but Radix_Up says 2.
     CHECK(topology_error(kThreeTiers) ==
           "t.topo: Tier 1's Radix_Up is 2, but there are 1 core switches per aggregation switch x "
           "Bundle 1");

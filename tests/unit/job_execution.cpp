@@ -186,6 +186,26 @@ TEST_CASE("unit.job_execution.a_straggler_computes_longer") {
     CHECK(work.application->end(wait) == kMicrosecond);
 }
 
+TEST_CASE("unit.job_execution.what_would_end_after_the_end_of_time_does_not_end") {
+    for (const std::int64_t slowdown : {0, 1'000'000}) {
+        JobGraph graph(2);
+        graph.set_overlap_slowdown(slowdown);
+        const Label work = label(graph, "work", OpClass::compute);
+        const Tick long_time = 60 * 86'400 * kSecond;  // time is 106 days long
+        graph.add_compute(0, long_time, work);
+        const OpId second = graph.add_compute(0, long_time, work);
+        const JobGraph::Pair pair = graph.add_message(0, 1, 1000, label(graph, "m", OpClass::pp));
+        graph.add_dependency(pair.from, second);
+        graph.finish();
+        const Workload job = run(std::move(graph));
+        CHECK(job.application->start(second) == long_time);
+        CHECK(job.application->end(second) == kNever);
+        CHECK(job.application->start(pair.from) == kNever);
+        CHECK(unfinished(*job.application, 1).front().text.find("the end of time") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("unit.job_execution.windows_and_threads_give_the_same_times") {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         CAPTURE(seed);

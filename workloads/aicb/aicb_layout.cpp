@@ -84,16 +84,16 @@ AicbLayout::AicbLayout(const AicbWorkload& workload, RankId hosts, std::uint32_t
         refuse(fmt::format("the workload is of {} GPUs, the topology has {}", world_, hosts));
     }
     if (gpus > 0 && header.all_gpus > 0 && gpus != header.all_gpus) {
-        report.misfit(workload.where(),
-                      fmt::format("all_gpus is {}; {} are used, as asked", header.all_gpus, gpus));
+        report.skipped(workload.where(),
+                       fmt::format("all_gpus is {}; {} are used, as asked", header.all_gpus, gpus));
     } else if (gpus == 0 && header.all_gpus == 0) {
         report.read(workload.where(), fmt::format("names no all_gpus: all {} GPUs of the topology "
                                                   "are used",
                                                   hosts));
     } else if (world_ < hosts) {
-        report.misfit(workload.where(), fmt::format("the workload is of {} GPUs and the topology "
-                                                    "has {}: GPUs {} to {} are idle",
-                                                    world_, hosts, world_, hosts - 1));
+        report.skipped(workload.where(), fmt::format("the workload is of {} GPUs and the topology "
+                                                     "has {}: GPUs {} to {} are idle",
+                                                     world_, hosts, world_, hosts - 1));
     }
     tp_ = header.tp > 0 ? static_cast<RankId>(header.tp)
                         : std::max<RankId>(1, default_tp(workload, world_, gpus_per_server));

@@ -165,7 +165,7 @@ class Parser {
                 words.emplace_back(token.substr(colon + 1));
             }
         }
-        work_.header.policy = read_policy(words.front());
+        work_.header.policy = read_policy(words.empty() ? ":" : words.front());
         for (std::size_t at = 1; at < words.size();) read_key(words, at);
     }
 
@@ -215,7 +215,7 @@ class Parser {
             if (key != known.name) continue;
             *known.value = header_number(words, at, word, known.highest);
             if (*known.value == 0 && key != "pp_comm" && key != "dlrm_last_bottom_layer") {
-                report_.misfit(here(), word + " is 0, taken as not given");
+                report_.skipped(here(), word + " is 0, taken as not given");
             }
             return;
         }
@@ -369,7 +369,7 @@ class Parser {
                                                       "stages' boundary carries single bytes",
                                                       header.pp));
         } else if (header.pp <= 1 && header.pp_comm > 0) {
-            report_.misfit(work_.where(), "pp_comm has no effect without pp above 1");
+            report_.skipped(work_.where(), "pp_comm has no effect without pp above 1");
         }
     }
 

@@ -113,6 +113,7 @@ class TwoLevel {
 
     static std::vector<OpId> of(const std::vector<Member>& members, const std::vector<OpId>& all) {
         std::vector<OpId> ops;
+        ops.reserve(members.size());
         for (const Member member : members) ops.push_back(all[member]);
         return ops;
     }

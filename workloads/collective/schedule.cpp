@@ -183,6 +183,7 @@ void Schedule::tell(const Hop& hop, const std::vector<Slice>& pieces, bool reduc
 std::vector<OpId> Schedule::meet(const std::vector<Member>& members, Tick duration,
                                  const std::vector<OpId>& after) {
     std::vector<RankId> ranks;
+    ranks.reserve(members.size());
     for (const Member member : members) ranks.push_back(ranks_[member]);
     const OpId first = graph_.add_meet(ranks, duration, label_);
     std::vector<OpId> parts;

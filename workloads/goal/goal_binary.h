@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GOAL binary, what LogGOPSim's txt2bin writes; little endian, unaligned. All offsets count from byte 8.
+/// GOAL binary, what LogGOPSim's txt2bin writes; little endian, unaligned. Offsets count from byte 8.
 ///     u64 4223 (2342: made invalid by a simulation in place)
 ///     u32 ranks, u8 largest cpu, u8 largest nic, per rank u64 start, u64 end
 ///     at `start`: u32 nodes, u32 roots, u32 root[roots], 39 bytes per node, u32 appendix[]
 ///     node: u32 dependencies, i8 type, u32 peer, u64 size, u32 tag, u8 cpu, u8 nic,
-///           u32 dependents on its end, u32 first in appendix, u32 dependents on its start, u32 first
+///           u32 dependents on its end, u32 first in appendix, u32 those on its start, u32 first
 /// Reads rank by rank: memory is the schedule and the largest rank's block. Every offset, index and
 /// count is checked before use; ranks' blocks must follow one another, so that a file cannot
 /// describe more operations than it has bytes for. Roots are recomputed.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A GOAL schedule (Hoefler, Siebert, Lumsdaine, "Group Operation Assembly Language", ICPP 2009): per
-/// rank, sends, receives and calculations, and which of them wait for which. It is what
+/// A GOAL schedule (Hoefler, Siebert, Lumsdaine, "Group Operation Assembly Language", ICPP 2009):
+/// per rank, sends, receives and calculations, and which of them wait for which. It is what
 /// LogGOPSim and ATLAHS simulate.
 /// What is kept. Operations are numbered in file order, rank by rank: those of rank r are
-/// [first(r), first(r + 1)). Of an operation: kind, peer, tag, cpu, nic, and its size (bytes, for calc
-/// nanoseconds). An edge says that another operation of the rank waits for this one's end
+/// [first(r), first(r + 1)). Of an operation: kind, peer, tag, cpu, nic, and its size (bytes, for
+/// calc nanoseconds). An edge says that another operation of the rank waits for this one's end
 /// (`requires`) or for its start (`irequires`).
 /// Invariants: peers are ranks of the schedule, or kGoalAny for a recv; tags of sends are not
 /// kGoalAny; sizes are at most kMostGoalSize; edges stay within their rank. Cycles are possible.
-/// Storage is columns of plain integers, no allocation per operation: 23 bytes per operation and 4 per
-/// edge.
+/// Storage is columns of plain integers, no allocation per operation: 23 bytes per operation and 4
+/// per edge.
 #pragma once
 
 #include <cstdint>

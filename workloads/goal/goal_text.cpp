@@ -80,8 +80,8 @@ class Lines {
     int number_ = 0;
 };
 
-/// The labels of a rank. Those that traces and generators write, l1, l2, ..., take a table; others
-/// are hashed.
+/// The labels of a rank. Those that traces and generators write, l1, l2, ... from 1 or on from the
+/// rank before, take a table; others are hashed.
 class Labels {
   public:
     /// False if the label exists.
@@ -92,8 +92,9 @@ class Labels {
     /// Null if there is none.
     const std::uint32_t* find(std::string_view label) {
         std::uint32_t number = 0;
-        if (numbered(label, number) && number < counted_.size() && counted_[number] != 0) {
-            found_ = counted_[number] - 1;
+        if (numbered(label, number) && number >= base_ && number - base_ < counted_.size() &&
+            counted_[number - base_] != 0) {
+            found_ = counted_[number - base_] - 1;
             return &found_;
         }
         key_.assign(label);
@@ -122,7 +123,10 @@ class Labels {
     /// one that must be hashed, or is already.
     std::uint32_t* counted(std::string_view label, std::uint32_t op) {
         std::uint32_t number = 0;
-        if (!numbered(label, number) || number > 2 * (op + std::uint64_t{512})) return nullptr;
+        if (!numbered(label, number)) return nullptr;
+        if (counted_.empty()) base_ = number;
+        if (number < base_ || number - base_ > 2 * (op + std::uint64_t{512})) return nullptr;
+        number -= base_;
         key_.assign(label);
         if (!other_.empty() && other_.count(key_) > 0) return nullptr;
         if (number >= counted_.size()) {
@@ -131,7 +135,8 @@ class Labels {
         return &counted_[number];
     }
 
-    std::vector<std::uint32_t> counted_;  ///< operation + 1
+    std::vector<std::uint32_t> counted_;  ///< by number - base_: operation + 1
+    std::uint32_t base_ = 0;
     std::unordered_map<std::string, std::uint32_t> other_;
     std::string key_;
     std::uint32_t found_ = 0;

@@ -9,8 +9,8 @@
 ///       a irequires b       a starts after b started
 ///     }
 /// Statements end with their line; // and /* */ are comments. Ranks appear in order from 0; what
-/// follows rank N - 1 is not read. Defaults: tag 0, cpu 0, nic 0. Beyond txt2bin: comments may stand
-/// anywhere, and labels defined twice, ids and numbers out of range are refused, not wrapped.
+/// follows rank N - 1 is not read. Defaults: tag 0, cpu 0, nic 0. Beyond txt2bin: comments may
+/// stand anywhere, and labels defined twice, ids and numbers out of range are refused, not wrapped.
 /// Reads in blocks: memory is the schedule, the labels of one rank and a block.
 /// Errors: ConfigError with file and line.
 #pragma once
@@ -28,8 +28,8 @@ namespace sluice {
 /// `file` is for messages.
 GoalSchedule read_goal_text(std::istream& input, const std::string& file, ImportReport& report);
 
-/// Writes the schedule with labels l1, l2, ... per rank, in pieces of one rank. What is read back is
-/// the same schedule.
+/// Writes the schedule with labels l1, l2, ... per rank, in pieces of one rank. What is read back
+/// is the same schedule.
 void write_goal_text(const GoalSchedule& schedule,
                      const std::function<void(std::string_view)>& write);
 

@@ -31,8 +31,8 @@ struct Event {
 };
 
 /// Events by time. LogGOPSim's times depend on the order in which events of one time leave its
-/// std::priority_queue, which compares times only; so this is the binary heap of GNU's library, whose
-/// order of ties is fixed by what was pushed and popped before.
+/// std::priority_queue, which compares times only; so this is the binary heap of GNU's library,
+/// whose order of ties is fixed by what was pushed and popped before.
 class EventHeap {
   public:
     bool empty() const { return events_.empty(); }

@@ -8,12 +8,12 @@
 /// What is modelled, so that the times are those of ATLAHS's LogGOPSim (spcl/atlahs,
 /// sim/LogGOPSim). With b = floor((bytes - 1) G), c = (bytes - 1) O:
 ///   calc  starts when its CPU is free and holds it for its duration.
-///   send  starts when its CPU and its NIC's sending side are free; holds them for o + c and g + b; its
-///         message arrives o + c + L + b after its start. An eager send ends after o + c.
+///   send  starts when its CPU and its NIC's sending side are free; holds them for o + c and g + b;
+///         its message arrives o + c + L + b after its start. An eager send ends after o + c.
 ///   recv  is posted when what it requires has ended. A message that arrives takes the earliest
 ///         posted recv that fits it, waits for that recv's CPU and the NIC's receiving side (of
-///         the sender's NIC index), and holds them for g + o + c and g; the recv ends with the CPU. A
-///         recv that finds its message waiting takes the earliest: the same, but it waits for the
+///         the sender's NIC index), and holds them for g + o + c and g; the recv ends with the CPU.
+///         A recv that finds its message waiting takes the earliest: the same, but it waits for the
 ///         NIC's sending side and takes the CPU at once, even from an operation in progress.
 ///   rendezvous  the sender's CPU and NIC are busy until the receiver's have done.
 /// Matching: source and tag, each possibly any. Of what is ready at one time, that runs first which
@@ -22,10 +22,11 @@
 /// As in LogGOPSim, what an `irequires` frees starts as soon as its CPU and NIC allow, even where
 /// those were free before the operation that it waits for started.
 /// Deviations: a message of 0 bytes costs what one byte costs; wildcards match (ATLAHS builds
-/// LogGOPSim without them); an operation never starts before its message has arrived (LogGOPSim aborts).
-/// Time: a heap of events. As in LogGOPSim, events that find their CPU or NIC busy are tried again when
-/// it is free, all of them; so that many do not take quadratic time, at most 1024 per CPU and NIC
-/// are, and the order of the others is that of arrival.
+/// LogGOPSim without them); an operation never starts before its message has arrived (LogGOPSim
+/// aborts).
+/// Time: a heap of events. As in LogGOPSim, events that find their CPU or NIC busy are tried again
+/// when it is free, all of them; so that many do not take quadratic time, at most 1024 per CPU and
+/// NIC are, and the order of the others is that of arrival.
 /// Memory: 12 bytes per operation beside the schedule, and what is in flight.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What waits to be matched at each host: posted recvs, or messages that arrived unexpected. Entries
-/// have a source and a tag, each possibly kGoalAny, and are taken in order of addition.
+/// What waits to be matched at each host: posted recvs, or messages that arrived unexpected.
+/// Entries have a source and a tag, each possibly kGoalAny, and are taken in order of addition.
 /// Costs a hash look-up per operation; an `any` that looks among many entries costs a walk over the
 /// host's.
 #pragma once

@@ -2,9 +2,9 @@
 /// Runs a connection matrix: flows with start times start by themselves, the others when a trigger
 /// says so. A flow's send_done is its last ACK at the source, its recv_done the last byte at the
 /// destination.
-/// Where a trigger lives: at the source of its first target. What it hears from, or tells, another host takes
-/// one lookahead of the engine (htsim: no time), so that hosts stay independent within it; triggers
-/// whose flows all end and start at one host act at once.
+/// Where a trigger lives: at the source of its first target. What it hears from, or tells, another
+/// host takes one lookahead of the engine (htsim: no time), so that hosts stay independent within
+/// it; triggers whose flows all end and start at one host act at once.
 /// Flow c of the matrix is flow first_flow + c of the experiment; others are ignored.
 #pragma once
 

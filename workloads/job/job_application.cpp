@@ -18,16 +18,24 @@ constexpr std::uint64_t kPresent = std::uint64_t{1} << 32;
 __extension__ typedef __int128 Wide;
 constexpr std::int64_t kMillion = 1'000'000;
 
-/// now + duration, or the last instant that exists.
+/// Nothing ends later: flows that start then have a day until time itself ends.
+constexpr Tick kLastEnd = kNever - 86'400 * kSecond;
+/// What would end later than that has no timer.
+constexpr Tick kTooLate = kNever - 1;
+
 Tick later(Tick now, Tick duration) {
-    return duration < kNever - now ? now + duration : kNever - 1;
+    return duration <= kLastEnd - now ? now + duration : kTooLate;
+}
+
+void set_timer(HostServices& services, NodeId host, Tick at, std::uint64_t token) {
+    if (at != kTooLate) services.set_timer(host, at, token);
 }
 
 /// How long `work` takes, and how much is done in `time`, where work is `slowdown` millionths slower.
 /// Rounded so that work is never done early.
 Tick slowed_time(Tick work, std::int64_t slowdown) {
     const Wide time = (static_cast<Wide>(work) * (kMillion + slowdown) + kMillion - 1) / kMillion;
-    return time < kNever ? static_cast<Tick>(time) : kNever - 1;
+    return time < kTooLate ? static_cast<Tick>(time) : kTooLate;
 }
 Tick slowed_work(Tick time, std::int64_t slowdown) {
     return static_cast<Tick>(static_cast<Wide>(time) * kMillion / (kMillion + slowdown));
@@ -169,14 +177,14 @@ void JobApplication::start_op(OpId op, Tick now, RankState& state, HostServices&
             break;
         case OpKind::signal: {
             const OpId await = graph_.target(op);
-            services.set_timer(hosts_[graph_.rank(await)], later(now, graph_.duration(op)), await);
+            set_timer(services, hosts_[graph_.rank(await)], later(now, graph_.duration(op)), await);
             finish_op(op, now, state);
             break;
         }
         case OpKind::meet: {
             ++state.communicating;
             const OpId first = graph_.meetings()[graph_.target(op)].first;
-            services.set_timer(hosts_[graph_.rank(first)], later(now, services.lookahead()),
+            services.set_timer(hosts_[graph_.rank(first)], now + services.lookahead(),
                                kPresent | op);
             break;
         }
@@ -198,7 +206,7 @@ void JobApplication::start_timed(OpId op, Tick now, RankState& state, HostServic
         // Timed at the end of this instant, when it is known whether the rank communicates.
         state.running.push_back({op, duration, now, kNever});
     } else {
-        services.set_timer(hosts_[graph_.rank(op)], later(now, duration), op);
+        set_timer(services, hosts_[graph_.rank(op)], later(now, duration), op);
     }
 }
 
@@ -249,7 +257,7 @@ void JobApplication::part_present(OpId op, Tick at, HostServices& services) {
     if (++state.present < meeting.parts) return;
     const Tick end = later(state.latest, graph_.duration(op));
     for (OpId part = meeting.first; part < meeting.first + meeting.parts; ++part) {
-        services.set_timer(hosts_[graph_.rank(part)], end, part);
+        set_timer(services, hosts_[graph_.rank(part)], end, part);
     }
 }
 
@@ -273,7 +281,7 @@ void JobApplication::time_running(RankState& state, Tick now, HostServices& serv
         }
         running.since = now;
         running.due = later(now, slow ? slowed_time(running.work, slowdown) : running.work);
-        services.set_timer(hosts_[graph_.rank(running.op)], running.due, running.op);
+        set_timer(services, hosts_[graph_.rank(running.op)], running.due, running.op);
     }
     state.slow = slow;
 }

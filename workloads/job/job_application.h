@@ -10,6 +10,7 @@
 /// were added first.
 /// A meeting: each part's start is told to the first part's host, one lookahead later; from the last
 /// one follows when all parts end.
+/// What would end within a day of the end of time (106 days) does not end: the job comes to rest.
 /// on_begin() resets its rank: one application can be run again.
 #pragma once
 

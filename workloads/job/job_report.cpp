@@ -10,6 +10,8 @@ namespace sluice {
 
 namespace {
 
+constexpr Tick kDay = 86'400 * kSecond;
+
 /// A span that grows by operations; `complete` until one is found undone.
 void extend(CollectiveSpan& span, const JobApplication& application, OpId op) {
     const JobGraph& graph = application.graph();
@@ -61,7 +63,11 @@ std::string outside_cause(const JobApplication& application, OpId op) {
             }
             [[fallthrough]];
         }
-        default: return "would end at " + format_time(application.start(op) + graph.duration(op));
+        default: {
+            const Tick left = kNever - application.start(op);
+            if (graph.duration(op) >= left - kDay) return "would end after the end of time";
+            return "would end at " + format_time(application.start(op) + graph.duration(op));
+        }
     }
 }
 

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `sluice astra`: ASTRA-sim by its own options, on its analytical networks or on ours.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/astra_inputs.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/mode_run.h"
+#include "cli/progress.h"
+#include "core/error.h"
+#include "workloads/job/job_report.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::size_t kShownNotes = 5;
+
+/// A cycle of ASTRA-sim is a nanosecond.
+std::int64_t cycles(Tick time) { return time / kNanosecond; }
+
+void tell_skipped(const ImportReport& report) {
+    std::size_t shown = 0;
+    for (const ImportNote& note : report.notes()) {
+        if (note.kind != ImportNote::Kind::skipped || ++shown > kShownNotes) continue;
+        fmt::print(stderr, "sluice: {}: skipped: {}\n", note.where, note.text);
+    }
+    const std::size_t all = report.count(ImportNote::Kind::skipped);
+    if (all > kShownNotes) {
+        fmt::print(stderr, "sluice: {} more skipped; --check lists them\n", all - kShownNotes);
+    }
+}
+
+void print_rank(RankId rank, const chakra::RankStatistics& of, bool roofline) {
+    fmt::print("sys[{}] finished, {} cycles, exposed communication {} cycles.\n", rank,
+               cycles(of.finish), cycles(of.exposed));
+    fmt::print("sys[{}], Wall time: {}\n", rank, cycles(of.finish));
+    fmt::print("sys[{}], CPU time: {}\n", rank, cycles(of.cpu));
+    fmt::print("sys[{}], GPU time: {}\n", rank, cycles(of.gpu));
+    fmt::print("sys[{}], Comm time: {}\n", rank, cycles(of.comm));
+    fmt::print("sys[{}], Remote mem time: {}\n", rank, cycles(of.remote_memory));
+    fmt::print("sys[{}], Total compute-communication overlap: {}\n", rank, cycles(of.overlap));
+    if (!roofline) return;
+    fmt::print("sys[{}], Compute bound percentage: {:.3f}%\n", rank, of.compute_bound * 100);
+    fmt::print("sys[{}], Average compute utilization: {:.3f}%\n", rank,
+               of.compute_utilization * 100);
+    fmt::print("sys[{}], Average memory utilization: {:.3f}%\n", rank, of.memory_utilization * 100);
+    fmt::print("sys[{}], Average operation intensity: {:.3f}\n", rank, of.operation_intensity);
+}
+
+class AstraRun {
+  public:
+    AstraRun(const AstraOptions& options, AstraInputs inputs,
+             std::unique_ptr<chakra::ChakraJob> job)
+        : options_(options), inputs_(std::move(inputs)), job_(std::move(job)) {
+        std::vector<NodeId> hosts(inputs_.traces.size());
+        if (inputs_.experiment) {
+            const std::vector<NodeId>& all = inputs_.experiment->topology.hosts();
+            std::copy_n(all.begin(), hosts.size(), hosts.begin());
+        } else {
+            std::iota(hosts.begin(), hosts.end(), 0);
+        }
+        flows_ = job_->graph.flows(hosts);
+        job_->graph.check_signals(inputs_.job.signal_delay);
+        application_ = std::make_unique<JobApplication>(std::move(job_->graph), std::move(hosts));
+    }
+
+    int run() {
+        const InterruptGuard guard;
+        Progress progress(options_.quiet);
+        if (inputs_.analytical) {
+            run_analytical(progress);
+        } else {
+            run_network(progress);
+        }
+        progress.clear();
+        report();
+        if (interrupted_) return kExitInterrupted;
+        if (application_->complete()) return kExitDone;
+        fmt::print(stderr, "sluice: the job came to rest with {} of {} operations undone\n",
+                   application_->graph().op_count() - application_->completed_count(),
+                   application_->graph().op_count());
+        for (const BlockedOperation& op : unfinished(*application_)) {
+            fmt::print(stderr, "  {}\n", op.text);
+        }
+        return kExitWorkLeft;
+    }
+
+  private:
+    bool keep_going(Progress& progress, Tick now, std::size_t finished) {
+        progress.tick([&] { return ProgressSample{now, finished, flows_.size(), 0, 0}; });
+        interrupted_ = InterruptGuard::requested();
+        return !interrupted_;
+    }
+
+    void run_analytical(Progress& progress) {
+        flowlevel::AnalyticalRun run(*inputs_.analytical, flows_, *application_);
+        run.run([&](Tick now) { return keep_going(progress, now, run.delivered()); });
+    }
+
+    void run_network(Progress& progress) {
+        Experiment& experiment = *inputs_.experiment;
+        JobApplication* const application = application_.get();
+        experiment.flows = flows_;
+        assign_source_ports(experiment.flows);
+        experiment.application = std::move(application_);
+        const std::unique_ptr<ModeRun> run =
+            make_run(experiment, parse_mode(options_.mode, "astra --mode"));
+        std::size_t finished = 0;
+        RunHooks hooks;
+        hooks.on_finish = [&](FlowId, const FlowResult&) { ++finished; };
+        hooks.on_progress = [&](Tick now) { return keep_going(progress, now, finished); };
+        run->run(hooks);
+        // The run is over: the application is read from here on.
+        experiment.application.release();
+        application_.reset(application);
+    }
+
+    /// Ranks in the order in which they finished.
+    void report() const {
+        std::vector<chakra::RankStatistics> statistics;
+        std::vector<RankId> order;
+        for (RankId rank = 0; rank < inputs_.traces.size(); ++rank) {
+            statistics.push_back(chakra::rank_statistics(*job_, *application_, inputs_.traces[rank],
+                                                         inputs_.system, rank));
+            bool done = true;
+            for (const OpId op : application_->graph().ops_of(rank)) {
+                done = done && application_->end(op) != kNever;
+            }
+            if (done) order.push_back(rank);
+        }
+        std::stable_sort(order.begin(), order.end(), [&](RankId a, RankId b) {
+            return statistics[a].finish < statistics[b].finish;
+        });
+        for (const RankId rank : order) {
+            print_rank(rank, statistics[rank], inputs_.system.roofline);
+        }
+    }
+
+    const AstraOptions& options_;
+    AstraInputs inputs_;
+    std::unique_ptr<chakra::ChakraJob> job_;  ///< its graph is the application's from then on
+    std::vector<FlowSpec> flows_;
+    std::unique_ptr<JobApplication> application_;
+    bool interrupted_ = false;
+};
+
+int check(const AstraOptions& options) {
+    ImportReport report;
+    try {
+        const AstraInputs inputs = read_astra_inputs(options, report);
+        const bool whole = !inputs.traces.empty() && !inputs.job.expansion.dims.empty();
+        const auto job =
+            whole ? chakra::build_job(inputs.traces, inputs.system, inputs.job, report) : nullptr;
+        if (job) {
+            report.read(options.workload,
+                        fmt::format("{} operations, {} messages", job->graph.op_count(),
+                                    job->graph.messages().size()));
+        }
+    } catch (const ConfigError& error) {
+        report.misfit("astra", error.what());
+    }
+    fmt::print("{}", report.text());
+    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+}
+
+int astra_command(const AstraOptions& options) {
+    require_offered(parse_mode(options.mode, "astra --mode"), "astra --mode " + options.mode);
+    if (options.check) return check(options);
+    ImportReport report;
+    AstraInputs inputs = read_astra_inputs(options, report);
+    refuse_misfits(report);
+    auto job = chakra::build_job(inputs.traces, inputs.system, inputs.job, report);
+    refuse_misfits(report);
+    if (!options.quiet) tell_skipped(report);
+    return AstraRun(options, std::move(inputs), std::move(job)).run();
+}
+
+}  // namespace
+
+Command add_astra_command(CLI::App& program) {
+    auto options = std::make_shared<AstraOptions>();
+    CLI::App* app =
+        program.add_subcommand("astra", "Run Chakra traces as ASTRA-sim does, by its own options");
+    app->add_option("--workload-configuration", options->workload,
+                    "Prefix of the traces PREFIX.0.et, PREFIX.1.et, ..., or their folder")
+        ->type_name("PREFIX");
+    app->add_option("--system-configuration", options->system, "Collectives, memory, compute")
+        ->type_name("system.json");
+    app->add_option("--network-configuration", options->network,
+                    "An analytical network.yml, or an ns-3 config.txt for our packet engine")
+        ->type_name("FILE");
+    app->add_option("--remote-memory-configuration", options->remote_memory,
+                    "Remote memory (default: none)")
+        ->type_name("FILE");
+    app->add_option("--logical-topology-configuration", options->logical,
+                    "Logical dimensions, with an ns-3 config.txt")
+        ->type_name("FILE");
+    app->add_option("--comm-group-configuration", options->comm_group,
+                    "Communicator groups; a name with \"empty\" in it is none")
+        ->type_name("FILE");
+    app->add_option("--logging-configuration", options->logging, "Without effect")
+        ->type_name("FILE");
+    app->add_option("--logging-folder", options->logging_folder, "Without effect")
+        ->type_name("DIR");
+    app->add_option("--num-queues-per-dim", options->queues_per_dim, "Queues per dimension")
+        ->check(CLI::Range(1, 65536));
+    const auto scale = CLI::Range(0.0, 1e6);
+    app->add_option("--compute-scale", options->compute_scale, "Factor of compute times")
+        ->check(scale);
+    app->add_option("--comm-scale", options->comm_scale, "Factor of communication sizes")
+        ->check(scale);
+    app->add_option("--injection-scale", options->injection_scale, "Factor of endpoint-delay")
+        ->check(scale);
+    app->add_option("--rendezvous-protocol", options->rendezvous,
+                    "Messages wait for their receivers: true or false");
+    app->add_option("--network-backend", options->backend,
+                    "Of a network.yml: congestion-aware (default) or congestion-unaware");
+    app->add_option("--mode", options->mode, "With an ns-3 config: packet, hybrid, flow");
+    app->add_flag("--check", options->check,
+                  "Read everything and say what was read, skipped and does not fit");
+    app->add_flag("--quiet", options->quiet, "Print nothing but results and errors");
+    return {app, [options] { return astra_command(*options); }};
+}
+
+}  // namespace sluice

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/chakra/et_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+
+namespace sluice::chakra {
+
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{256} << 10;
+constexpr std::size_t kLargestJson = std::size_t{1} << 30;
+
+bool ends_with(const std::string& text, const std::string& end) {
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+EtReader::EtReader(const std::string& path) : path_(path) {
+    json_ = ends_with(path, ".json") || ends_with(path, ".json.gz");
+    if (json_) {
+        json_messages_ = parse_json_trace(read_text(path, kLargestJson), path);
+    } else {
+        source_ = std::make_unique<ByteSource>(path);
+    }
+    std::string_view message;
+    if (!next_message(message)) {
+        throw ConfigError(path + ": is empty: a Chakra trace begins with a GlobalMetadata message");
+    }
+    first_ = message;
+    try {
+        parse_metadata(first_, metadata_);
+    } catch (const WireError& error) {
+        fail(std::string("is not Chakra's GlobalMetadata: ") + error.what());
+    }
+}
+
+void EtReader::fail(const std::string& what) const {
+    throw ConfigError(path_ + ":message " + std::to_string(messages_) + ": " + what);
+}
+
+/// At least `wanted` bytes at at_; false if the file ends before. Grows with what is really there.
+bool EtReader::fill(std::size_t wanted) {
+    if (buffer_.size() - at_ >= wanted) return true;
+    buffer_.erase(0, at_);
+    at_ = 0;
+    while (buffer_.size() < wanted) {
+        const std::size_t before = buffer_.size();
+        buffer_.resize(before + kPiece);
+        const std::size_t got = source_->read(buffer_.data() + before, kPiece);
+        buffer_.resize(before + got);
+        if (got < kPiece) break;
+    }
+    return buffer_.size() >= wanted;
+}
+
+bool EtReader::next_frame(std::string_view& message) {
+    fill(10);
+    if (buffer_.size() == at_) return false;
+    ++messages_;
+    std::string_view left = std::string_view(buffer_).substr(at_);
+    const std::size_t before = left.size();
+    std::uint64_t length = 0;
+    try {
+        length = take_varint(left);
+    } catch (const WireError& error) {
+        fail(std::string("its length cannot be read: it ") + error.what());
+    }
+    if (length > kLongestMessage) {
+        fail("claims " + std::to_string(length) + " bytes; at most " +
+             std::to_string(kLongestMessage) + " are allowed: is this a Chakra .et file?");
+    }
+    at_ += before - left.size();
+    if (!fill(length)) {
+        fail("claims " + std::to_string(length) + " bytes, the file ends after " +
+             std::to_string(buffer_.size() - at_));
+    }
+    message = std::string_view(buffer_).substr(at_, length);
+    at_ += length;
+    return true;
+}
+
+bool EtReader::next_message(std::string_view& message) {
+    if (!json_) return next_frame(message);
+    if (messages_ == json_messages_.size()) return false;
+    message = json_messages_[messages_++];
+    return true;
+}
+
+bool EtReader::next(NodeView& node) {
+    std::string_view message;
+    if (!next_message(message)) return false;
+    try {
+        parse_node(message, node);
+    } catch (const WireError& error) {
+        fail(std::string("is not a Chakra Node: ") + error.what());
+    }
+    return true;
+}
+
+struct EtWriter::Impl {
+    std::string path;
+    std::ofstream out;
+};
+
+EtWriter::EtWriter(const std::string& path, const Metadata& metadata)
+    : impl_(std::make_unique<Impl>()) {
+    impl_->path = path;
+    impl_->out.open(path, std::ios::binary);
+    if (!impl_->out) throw ConfigError(path + ": cannot be written: " + std::strerror(errno));
+    write_message(encode(metadata));
+}
+
+EtWriter::~EtWriter() = default;
+
+void EtWriter::write_message(const std::string& message) {
+    std::string length;
+    append_varint(length, message.size());
+    impl_->out << length << message;
+}
+
+void EtWriter::write(const Node& node) { write_message(encode(node)); }
+
+void EtWriter::close() {
+    impl_->out.close();
+    if (!impl_->out) throw ConfigError(impl_->path + ": cannot be written");
+}
+
+namespace {
+
+struct Standard {
+    const char* name;
+    AttributeKind kind;
+};
+
+constexpr Standard kStandard[] = {
+    {"is_cpu_op", AttributeKind::boolean},   {"comm_type", AttributeKind::int64},
+    {"comm_size", AttributeKind::int64},     {"num_ops", AttributeKind::int64},
+    {"tensor_size", AttributeKind::uint64},  {"comm_src", AttributeKind::int32},
+    {"comm_dst", AttributeKind::int32},      {"comm_tag", AttributeKind::int32},
+    {"comm_priority", AttributeKind::int32},
+};
+
+bool fits(AttributeKind kind, std::int64_t value) {
+    switch (kind) {
+        case AttributeKind::boolean: return value == 0 || value == 1;
+        case AttributeKind::int32:
+            return value >= std::numeric_limits<std::int32_t>::min() &&
+                   value <= std::numeric_limits<std::int32_t>::max();
+        case AttributeKind::uint64: return value >= 0;
+        default: return true;
+    }
+}
+
+/// The number of a scalar attribute, as a reader would see it.
+std::optional<std::int64_t> number_of(const Attribute& attribute) {
+    AttributeView view;
+    view.kind = attribute.kind;
+    view.list = attribute.list;
+    if (!attribute.numbers.empty()) view.number = attribute.numbers[0];
+    if (!attribute.texts.empty()) view.bytes = attribute.texts[0];
+    return view.integer();
+}
+
+}  // namespace
+
+void standard_kinds(Node& node) {
+    for (Attribute& attribute : node.attributes) {
+        if (attribute.list) continue;
+        const std::optional<std::int64_t> value = number_of(attribute);
+        if (!value) continue;
+        if (attribute.name == "pg_name" && attribute.kind != AttributeKind::text) {
+            attribute.kind = AttributeKind::text;
+            attribute.texts = {std::to_string(*value)};
+            attribute.numbers.clear();
+            continue;
+        }
+        for (const Standard& standard : kStandard) {
+            if (attribute.name != standard.name || !fits(standard.kind, *value)) continue;
+            attribute.kind = standard.kind;
+            attribute.numbers = {static_cast<std::uint64_t>(*value)};
+            attribute.texts.clear();
+        }
+    }
+}
+
+}  // namespace sluice::chakra
