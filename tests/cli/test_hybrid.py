@@ -9,7 +9,6 @@ from support import EXAMPLES, CliTest
 
 # The large examples are cut short: what is compared is every flow that has finished by then.
 STOPS = {
-<<<<<<< HEAD
     "deepseek-v3-skew": "200us",
     "gpt13b-128gpu": "80ms",
     "gpt175b-1024gpu": "1200us",
@@ -21,14 +20,6 @@ STOPS = {
 QUICK = {
     "deepseek-v3-skew": ["workload.sequence=8", "workload.peak_flops=1e18"],
     "gpt175b-1024gpu": ["workload.forward_time=1ms", "workload.backward_time=2ms"],
-=======
-    "deepseek-v3-skew": "26500us",
-    "gpt13b-128gpu": "80ms",
-    "gpt175b-1024gpu": "29800us",
-    "moe8x13b-128gpu": "16ms",
-    "ring-allreduce-1024gpu": "150us",
-    "zero-bubble-16gpu": "48ms",
->>>>>>> wt-train
 }
 
 LONG = """\
