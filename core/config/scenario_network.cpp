@@ -75,9 +75,20 @@ void read_dctcp(ConfigSection section, congestion::DctcpParameters& p) {
     section.finish();
 }
 
-congestion::Parameters read_congestion(ConfigSection section, Rate nic) {
+/// INT's unit of sent bytes grows with the NIC's rate, so that its counters do not overflow. A unit
+/// above a frame makes HPCC see twice the utilization on paths of several hops: a hop's counter then
+/// moves by one unit or not at all between two packets, and the law takes the greatest hop.
+void bound_int_unit(congestion::Parameters& p, std::int32_t payload) {
+    constexpr int kUnit = 128;
+    constexpr int kHeaders = 48 + 42;  // of a data packet under HPCC, by default
+    const int most = std::max(1, (payload + kHeaders) / kUnit);
+    p.hpcc.int_multiplier = std::min(p.hpcc.int_multiplier, most);
+}
+
+congestion::Parameters read_congestion(ConfigSection section, Rate nic, std::int32_t payload) {
     const Law law = section.choice("law", Law::hpcc, law_words());
     congestion::Parameters p = congestion::default_parameters(law, nic.bits_per_second);
+    bound_int_unit(p, payload);
     p.min_rate = rate_key(section, "min_rate", std::min(p.min_rate, nic.bits_per_second));
     if (p.min_rate > nic.bits_per_second) {
         section.fail("min_rate", "is above the NIC rate of " + format_rate(nic));
@@ -272,10 +283,12 @@ Rate nic_rate(const Topology& topology) {
 NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     const Rate nic = nic_rate(topology);
     NetworkConfig config;
-    config.congestion = read_congestion(root.table("congestion"), nic);
+    ConfigSection section = root.table("network");
+    config.congestion =
+        read_congestion(root.table("congestion"), nic,
+                        section.packet_bytes("payload", config.format.payload, 1, kMaxPayload));
     const Law law = config.congestion.law;
     check_int_rates(topology, root, law);
-    ConfigSection section = root.table("network");
     config.arithmetic = section.choice("arithmetic", config.arithmetic,
                                        {{"exact", Arithmetic::exact}, {"ns3", Arithmetic::ns3}});
     config.load_balance =

@@ -106,6 +106,14 @@ class Run(CliTest):
         self.succeed("run", "in/files.toml")
         self.assertGreaterEqual(self.summary("runs/files")["flows_completed"], 2)
 
+    def test_a_lone_hpcc_flow_gets_the_line_at_any_rate(self):
+        self.write("lone.toml", "[topology]\ntype = \"star\"\nhosts = 2\n[workload]\n"
+                   "type = \"flows\"\nlist = [[0, 1, \"8MB\"]]\n")
+        for gigabits in (25, 100, 200, 400, 800):
+            self.succeed("run", "lone.toml", "--set", f"topology.rate={gigabits}Gbps")
+            ideal = 8e6 * 8 * 1.09 / (gigabits * 1e9)
+            self.assertLess(self.summary("runs/lone")["fct_s"]["max"], 1.12 * ideal + 10e-6)
+
     def test_small_job_runs_and_writes_collectives(self):
         self.write("job.toml", "[topology]\ntype = \"rail-optimized\"\ngpus = 16\n"
                    "[workload]\ntype = \"ring-all-reduce\"\nsize = \"100KB\"\ngroups = \"rail\"\n")

@@ -76,6 +76,21 @@ TEST_CASE("unit.scenario.defaults_scale_with_the_nic_rate") {
     CHECK(scenario.network.congestion.hpcc.additive_rate == 200'000'000);
 }
 
+TEST_CASE("unit.scenario.the_unit_of_int_stays_below_a_frame") {
+    // The reference's rate / 25 Gb/s would be 16, i.e. 2048 bytes; a frame of 1090 bytes holds 8
+    // units of 128, one of 4186 bytes 32.
+    const auto multiplier = [](const char* rate, const char* payload) {
+        const std::string text = std::string("[topology]\ntype = \"star\"\nrate = \"") + rate +
+                                 "\"\n[network]\npayload = " + payload + "\n";
+        return parse_scenario(text, "test.toml").network.congestion.hpcc.int_multiplier;
+    };
+    CHECK(multiplier("100Gbps", "1000") == 4);
+    CHECK(multiplier("200Gbps", "1000") == 8);
+    CHECK(multiplier("400Gbps", "1000") == 8);
+    CHECK(multiplier("400Gbps", "4096") == 16);
+    CHECK(multiplier("400Gbps", "1") == 1);
+}
+
 TEST_CASE("unit.scenario.automatic_buffer_holds_twice_the_headroom") {
     // 2 ports, 3 x 12.5 GB/s x 10 ms = 375 MB of headroom and 4096 B of reserve each.
     const Scenario scenario =
