@@ -229,8 +229,10 @@ void JobGraph::index_successors() {
     }
     accumulate(successors_begin_);
     successors_.resize(edges_.size());
-    std::vector<std::uint32_t> next(successors_begin_.begin(), successors_begin_.end() - 1);
-    for (const Edge& edge : edges_) successors_[next[edge.on]++] = edge.op;
+    // Filling moves every begin to its end, which is the next one's begin.
+    for (const Edge& edge : edges_) successors_[successors_begin_[edge.on]++] = edge.op;
+    for (std::size_t i = op_count(); i > 0; --i) successors_begin_[i] = successors_begin_[i - 1];
+    successors_begin_[0] = 0;
     edges_.clear();
     edges_.shrink_to_fit();
 }
@@ -251,40 +253,49 @@ OpId JobGraph::remote_successor(OpId op) const {
     return kNone;
 }
 
+/// Takes operations away that wait for nothing, all that one round makes ready in the next round:
+/// graphs are built step by step over all ranks, so that a round's operations are neighbours in
+/// memory.
 void JobGraph::refuse_cycles() const {
     std::vector<std::uint32_t> waiting = dependency_count_;
-    for (OpId op = 0; op < op_count(); ++op) {
-        if (kind_[op] == OpKind::recv || kind_[op] == OpKind::await) ++waiting[op];
-    }
     std::vector<std::uint32_t> absent(meetings_.size());
     for (std::size_t m = 0; m < meetings_.size(); ++m) absent[m] = meetings_[m].parts;
     std::vector<OpId> ready;
+    std::vector<OpId> next_ready;
     // A part of a meeting completes when all parts can start.
     const auto release = [&](OpId op) {
         if (kind_[op] != OpKind::meet) {
-            ready.push_back(op);
+            next_ready.push_back(op);
         } else if (--absent[target_[op]] == 0) {
             const Meeting& meeting = meetings_[target_[op]];
-            for (std::uint32_t i = 0; i < meeting.parts; ++i) ready.push_back(meeting.first + i);
+            for (std::uint32_t i = 0; i < meeting.parts; ++i) {
+                next_ready.push_back(meeting.first + i);
+            }
         }
     };
     for (OpId op = 0; op < op_count(); ++op) {
+        if (kind_[op] == OpKind::recv || kind_[op] == OpKind::await) ++waiting[op];
         if (waiting[op] == 0) release(op);
     }
-    std::vector<bool> done(op_count(), false);
     std::size_t ordered = 0;
-    while (!ready.empty()) {
-        const OpId op = ready.back();
-        ready.pop_back();
-        done[op] = true;
-        ++ordered;
-        for (const OpId next : successors(op)) {
-            if (--waiting[next] == 0) release(next);
+    while (!next_ready.empty()) {
+        std::swap(ready, next_ready);
+        next_ready.clear();
+        ordered += ready.size();
+        for (const OpId op : ready) {
+            for (const OpId next : successors(op)) {
+                if (--waiting[next] == 0) release(next);
+            }
+            const OpId remote = remote_successor(op);
+            if (remote != kNone && --waiting[remote] == 0) release(remote);
         }
-        const OpId remote = remote_successor(op);
-        if (remote != kNone && --waiting[remote] == 0) release(remote);
     }
-    if (ordered < op_count()) throw ConfigError(describe_cycle(find_cycle(waiting, done)));
+    if (ordered == op_count()) return;
+    std::vector<bool> done(op_count(), false);
+    for (OpId op = 0; op < op_count(); ++op) {
+        done[op] = waiting[op] == 0 && (kind_[op] != OpKind::meet || absent[target_[op]] == 0);
+    }
+    throw ConfigError(describe_cycle(find_cycle(waiting, done)));
 }
 
 /// Every operation that is not done waits for another such one: a dependency, its message or
