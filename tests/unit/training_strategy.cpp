@@ -55,6 +55,26 @@ TEST_CASE("unit.training.bubbles_of_all_schedules_with_free_communication") {
     }
 }
 
+TEST_CASE("unit.training.bubble_of_dualpipe_with_free_communication") {
+    // (p/2 - 1)(c + (b + w) - 3w) where f = b and w <= f; a pair hides nothing here: c = f + b + w.
+    for (const std::uint32_t p : {2U, 4U, 8U}) {
+        for (const std::uint32_t m : {2 * p, 4 * p}) {
+            for (const TrainingDetail detail : {TrainingDetail::stage, TrainingDetail::layer}) {
+                TrainingConfig config = small(p, m);
+                config.schedule = PipelineSchedule::dualpipe;
+                config.detail = detail;
+                config.forward_time = 12 * kMillisecond;
+                config.backward_time = 22 * kMillisecond;
+                config.weight_time = 10 * kMillisecond;
+                CAPTURE(p);
+                CAPTURE(m);
+                CHECK(duration(config, true) ==
+                      m * 34 * kMillisecond + (p / 2 - 1) * (34 + 22 - 30) * kMillisecond);
+            }
+        }
+    }
+}
+
 TEST_CASE("unit.training.every_schedule_sends_every_boundary_both_ways") {
     // p v - 1 boundaries x m micro-batches x 2 directions, b s h x 2 B each, per lane.
     for (const PipelineSchedule schedule : kAll) {

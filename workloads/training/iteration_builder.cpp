@@ -60,7 +60,7 @@ IterationBuilder::IterationBuilder(const TrainingConfig& config, const RankPlace
     forward_order_.resize(config.pp);
     gradient_order_.resize(config.pp);
     for (const Straggler& straggler : config.stragglers) {
-        slowdown_[straggler.rank] *= straggler.factor;
+        slowdown_[straggler.rank] = straggler.factor;
     }
     for (Lane lane = 0; lane < lanes_; ++lane) lane_names_.push_back(groups_.lane_name(lane));
     for (const LaneGroup& group : groups_.experts()) {
@@ -144,8 +144,38 @@ void IterationBuilder::run_alone(SlotRun& run) {
     end_slot(run, false);
 }
 
+/// A pair begins when the messages for both of its slots are there, as the published
+/// implementation's does: an operation that takes no time waits for them.
+void IterationBuilder::open_pair(SlotRun& first, SlotRun& second) {
+    const Label label = {graph_.intern("pair" + first.suffix), OpClass::compute, kNone};
+    for (Lane lane = 0; lane < lanes_; ++lane) {
+        const OpId both = compute(first, lane, 0, label);
+        first.done[lane] = both;
+        second.done[lane] = both;
+        first_[slot_index(rank(second.device, lane), false, second.slot.chunk,
+                          second.slot.micro_batch)] = both;
+    }
+    first.open = true;
+    second.open = true;
+}
+
+/// A pair sends what its slots made when both are complete.
+void IterationBuilder::end_pair(SlotRun& first, SlotRun& second) {
+    for (Lane lane = 0; lane < lanes_; ++lane) {
+        const RankId at = rank(first.device, lane);
+        const bool computed = graph_.kind(first.done[lane]) == OpKind::compute &&
+                              graph_.kind(second.done[lane]) == OpKind::compute;
+        const OpId both = computed ? computed_[at] : join(at, first.done[lane], second.done[lane]);
+        first.done[lane] = both;
+        second.done[lane] = both;
+    }
+    end_slot(first, true);
+    end_slot(second, true);
+}
+
 /// A computing step and what follows it up to the next one, of each slot in turn.
 void IterationBuilder::run_pair(SlotRun& first, SlotRun& second) {
+    open_pair(first, second);
     struct Place {
         SlotRun* run;
         const Program* program;
@@ -170,8 +200,7 @@ void IterationBuilder::run_pair(SlotRun& first, SlotRun& second) {
             }
         }
     }
-    end_slot(first, true);
-    end_slot(second, true);
+    end_pair(first, second);
 }
 
 /// Micro-batches do not overlap: the next slot waits for the communication that ends this one,

@@ -79,6 +79,8 @@ class IterationBuilder {
     void end_slot(const SlotRun& run, bool paired);
     void run_alone(SlotRun& run);
     void run_pair(SlotRun& first, SlotRun& second);
+    void open_pair(SlotRun& first, SlotRun& second);
+    void end_pair(SlotRun& first, SlotRun& second);
     void run_step(SlotRun& run, const Step& step);
     std::size_t slot_index(RankId rank, bool forward, std::uint32_t chunk,
                            std::uint32_t micro_batch) const;
