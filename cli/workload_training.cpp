@@ -24,7 +24,8 @@ std::uint32_t degree(ConfigSection& section, const char* key, std::uint32_t fall
     return static_cast<std::uint32_t>(section.integer(key, fallback, 1, 16'777'216));
 }
 
-void read_strategy(ConfigSection& section, const JobSite& site, TrainingConfig& config) {
+/// Returns a warning where the degrees leave GPUs over, else "".
+std::string read_strategy(ConfigSection& section, const JobSite& site, TrainingConfig& config) {
     config.tp = degree(section, "tp", config.tp);
     config.cp = degree(section, "cp", config.cp);
     config.pp = degree(section, "pp", config.pp);
@@ -54,6 +55,10 @@ void read_strategy(ConfigSection& section, const JobSite& site, TrainingConfig& 
                                                    {{"auto", TrainingDetail::automatic},
                                                     {"stage", TrainingDetail::stage},
                                                     {"layer", TrainingDetail::layer}});
+    const std::uint64_t idle = site.available() % replica;
+    if (section.has("dp") || replicas < 1 || idle == 0) return "";
+    return fmt::format("{} of {} GPUs stay idle: tp x cp x pp = {} does not divide them", idle,
+                       site.available(), replica);
 }
 
 void read_sizes(ConfigSection& section, TrainingConfig& config) {
@@ -295,7 +300,7 @@ MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, con
                               [&](const std::string& file) { return scenario.resolve(file); });
     const Gpu gpu = read_gpu(section, "gpu", "A100", data_folders("gpus"),
                              [&](const std::string& file) { return scenario.resolve(file); });
-    read_strategy(section, site, config);
+    const std::string idle = read_strategy(section, site, config);
     read_sizes(section, config);
     read_gradients(section, config);
     read_experts(section, scenario, config);
@@ -304,8 +309,10 @@ MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, con
     read_collectives(section, config);
     const MemoryLimit limit = read_memory(section, scenario, gpu, config);
     const std::vector<SlowHost> slow = read_stragglers(section, config);
-    return [config, slow, limit, &topology, site] {
-        return make_training(config, slow, topology, site, limit);
+    return [config, slow, limit, idle, &topology, site] {
+        WorkloadPart part = make_training(config, slow, topology, site, limit);
+        if (!idle.empty()) part.warnings.push_back(idle);
+        return part;
     };
 }
 

@@ -107,11 +107,34 @@ class Training(CliTest):
                           ("pp=3", "needs more GPUs"),
                           ("stragglers=[{rank=99,factor=2.0}]", "rank 99"),
                           ("stragglers=[{rank=1}]", "factor"),
+                          ("stragglers=[{rank=1,factor=2.0},{rank=1,factor=2.0}]", "given twice"),
                           ("interconnect=nvlonk", "nvlink"),
                           ("algorithms.all_reduce=sorcery", "halving-doubling"),
                           ("compute=profile", "profile")):
             with self.subTest(key=key):
                 self.refuse("describe", "job.toml", "--set", f"workload.{key}", says=says)
+
+    def test_a_host_that_is_also_given_as_a_rank_is_refused(self):
+        self.refuse("run", "job.toml", "--set",
+                    "workload.stragglers=[{rank=3,factor=2.0},{host=3,factor=2.0}]",
+                    says="given twice")
+
+    def test_idle_gpus_are_warned_of(self):
+        self.write("idle.toml", JOB.replace("pp = 2", "pp = 1").replace("dp = 2\n", "")
+                   .replace("tp = 4", "tp = 1\ncp = 3\nsequence = 3072"))
+        summary, _ = self.run_job(scenario="idle.toml")
+        self.assertIn("1 of 16 GPUs stay idle: tp x cp x pp = 3 does not divide them",
+                      summary["warnings"])
+
+    def test_a_measured_profile_gives_the_times_of_layers(self):
+        # Forward a layer: attention 1 + 20 + 300 us, MLP 2 + 4000 us; the head 6 us; backward twice.
+        parts = {"layernorm": 1, "atten_qkv": 20, "atten_flash": 300, "layernorm2": 2,
+                 "mlp_linear_1": 4000, "logit_time": 6}
+        self.write("profile.txt", "".join(f"{name}:\n time_gpu_avg: {time}\n"
+                                          for name, time in parts.items()))
+        summary, _ = self.run_job("profile=profile.txt", "tp=1", "dp=1", "pp=1",
+                                  "micro_batches=1", "model={base='gpt-6.7b',layers=2}")
+        self.assertAlmostEqual(summary["jct_s"], 3 * (2 * 4323 + 6) * 1e-6, places=12)
 
     def test_tensor_parallelism_across_servers_is_asked_for(self):
         sets = ["--set", "workload.tp=8", "--set", "workload.dp=1"]

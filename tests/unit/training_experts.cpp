@@ -53,6 +53,17 @@ TEST_CASE("unit.experts.capacity_drops_what_is_above") {
     CHECK(sum(shares) == doctest::Approx(1 - 12.0 / 25 + 1.25 / 4));
 }
 
+TEST_CASE("unit.experts.capacity_below_the_mean_drops_of_an_even_load_too") {
+    // Every expert takes half of what it would: half the messages' bytes.
+    TrainingConfig config = small_mixture(4, 4);
+    const auto bytes = [&] {
+        return totals_of(training_graph(config, 4, 1))[OpClass::ep].bytes;
+    };
+    const std::int64_t all = bytes();
+    config.expert_load.capacity = 0.5;
+    CHECK(bytes() == all / 2);
+}
+
 TEST_CASE("unit.experts.parts_add_up_exactly") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const std::vector<double> shares = expert_shares({0.1 * seed, seed, 0}, 64, 8, 1);

@@ -321,6 +321,7 @@ TEST_CASE("unit.training.refuses_groups_that_do_not_fit") {
     TrainingConfig bad = good;
     bad.pp = 3;
     CHECK(mentions(error_of(bad), "layers 40 is not divisible by pp 3"));
+    CHECK(mentions(error_of(bad), "pp may be 1, 2, 4, 5, 8, 10, 20, 40"));
     bad = good;
     bad.tp = 3;
     CHECK(mentions(error_of(bad), "allowed are 1, 2, 4, 8"));
@@ -370,6 +371,17 @@ TEST_CASE("unit.training.refuses_absurd_numbers") {
     bad = good;
     bad.forward_time = kNever;
     CHECK(mentions(error_of(bad), "forward_time"));
+    bad.forward_time = 90'000 * kSecond;
+    CHECK(mentions(error_of(bad), "forward_time is 90000s, allowed are 0 to 86400s"));
+    // A day, 1000 times as slow, is beyond the end of time.
+    bad = good;
+    bad.forward_time = 86'400 * kSecond;
+    bad.backward_time = 86'400 * kSecond;
+    bad.stragglers = {{0, 1000}};
+    CHECK_THROWS_WITH_AS(training_graph(bad, 128, 8), doctest::Contains("longer than time lasts"),
+                         ConfigError);
+    bad.stragglers = {{0, 2}, {1, 2}, {0, 2}};
+    CHECK(mentions(error_of(bad), "straggler: rank 0 is given twice"));
 }
 
 TEST_CASE("unit.training.workload_takes_ranks_from_the_topology") {

@@ -98,6 +98,7 @@ class IterationBuilder {
     void open_slot(SlotRun& run);
     OpId compute(SlotRun& run, Lane lane, Tick time, Label label);
     void add_compute(SlotRun& run, const Step& step);
+    static Tick slowed(Tick time, double factor);
     void use_parameters(const SlotRun& run, const Step& step);
     void add_tensor_time(SlotRun& run, const Step& step);
     void add_over(SlotRun& run, const LaneGroups& groups, const char* group_name,

@@ -53,7 +53,7 @@ void IterationBuilder::exchange(SlotRun& run, const Step& step) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
         spec.group = "pp" + std::to_string(run.device) + ".ep" + std::to_string(g);
         if (config_.node_limit > 0 && exchange_by_server(run, step, groups[g], spec)) continue;
-        if (config_.expert_load.exponent > 0) {
+        if (config_.expert_load.uneven()) {
             const std::int64_t layer = costs_.stages[run.stage].range.first + step.layer;
             const std::vector<std::int64_t> parts = deal_bytes(spec.bytes, shares_of(layer));
             const bool back = step.kind == StepKind::from_experts;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/config/quantity.h"
+#include "core/error.h"
 #include "workloads/training/iteration_builder.h"
 
 namespace sluice {
@@ -29,10 +31,19 @@ void IterationBuilder::open_slot(SlotRun& run) {
     run.open = true;
 }
 
+Tick IterationBuilder::slowed(Tick time, double factor) {
+    const double scaled = static_cast<double>(time) * factor;
+    if (!(scaled < static_cast<double>(kNever))) {
+        throw ConfigError("a slow rank would compute one micro-batch for longer than time lasts (" +
+                          format_time(kNever) + "): check stragglers, expert_skew and the times");
+    }
+    return std::llround(scaled);
+}
+
 /// Consecutive operations of the stream need no dependency between them.
 OpId IterationBuilder::compute(SlotRun& run, Lane lane, Tick time, Label label) {
     const RankId at = rank(run.device, lane);
-    if (slowdown_[at] != 1.0) time = std::llround(static_cast<double>(time) * slowdown_[at]);
+    if (slowdown_[at] != 1.0) time = slowed(time, slowdown_[at]);
     const OpId op = graph_.add_compute(at, time, label);
     if (run.done[lane] != computed_[at]) graph_.add_dependency(op, run.done[lane]);
     computed_[at] = op;
@@ -46,11 +57,10 @@ OpId IterationBuilder::compute(SlotRun& run, Lane lane, Tick time, Label label) 
 
 void IterationBuilder::add_compute(SlotRun& run, const Step& step) {
     const Label label = {graph_.intern(layer_name(run, step)), OpClass::compute, kNone};
-    const bool loaded = step.routed > 0 && config_.expert_load.exponent > 0;
+    const bool loaded = step.routed > 0 && config_.expert_load.uneven();
     for (Lane lane = 0; lane < lanes_; ++lane) {
-        const Tick time = loaded ? std::llround(static_cast<double>(step.time) *
-                                                expert_slowdown(run.stage, step, lane))
-                                 : step.time;
+        const Tick time =
+            loaded ? slowed(step.time, expert_slowdown(run.stage, step, lane)) : step.time;
         run.done[lane] = compute(run, lane, time, label);
     }
     run.open = true;

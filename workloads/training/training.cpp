@@ -33,6 +33,7 @@ JobGraph training_graph(const TrainingConfig& config, const RankPlaces& places) 
                           "\" and the placement put a tensor-parallel group on several servers: "
                           "allowed with tp_across_servers = true");
     }
+    check_stragglers(config);
     return IterationBuilder(config, places).build();
 }
 

@@ -47,6 +47,9 @@ struct ExpertLoad {
     /// Copies of tokens that an expert takes, in multiples of the mean; the rest is dropped.
     /// 0: experts take all.
     double capacity = 0;
+
+    /// Whether members of an expert group get other shares than an equal split.
+    bool uneven() const { return exponent > 0 || (capacity > 0 && capacity < 1); }
 };
 
 /// `rank` computes this many times as slowly.
@@ -137,6 +140,9 @@ struct TrainingConfig {
 
 /// Throws ConfigError unless `config` fits `hosts` hosts in servers of `gpus_per_server`.
 void check_training(const TrainingConfig& config, std::size_t hosts, std::uint32_t gpus_per_server);
+
+/// Throws ConfigError if a straggler is not a rank, is named twice, or its factor is out of range.
+void check_stragglers(const TrainingConfig& config);
 
 /// Whether a tensor-parallel group's collectives are simulated: simulation inside servers, or a
 /// group on several.

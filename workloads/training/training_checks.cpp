@@ -2,8 +2,10 @@
 /// What a training configuration must be.
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
+#include "core/config/quantity.h"
 #include "core/error.h"
 #include "workloads/training/training.h"
 #include "workloads/training/training_costs.h"
@@ -31,19 +33,29 @@ void check_number(const char* key, double value, double least, double most, cons
     }
 }
 
-void check_divides(const char* what, std::int64_t value, const char* by, std::int64_t divisor) {
-    if (value % divisor != 0) {
-        throw ConfigError(std::string(what) + " " + std::to_string(value) +
-                          " is not divisible by " + by + " " + std::to_string(divisor));
+void check_time(const char* key, Tick value, Tick least) {
+    if (value < least || value > kLongest) {
+        throw ConfigError(std::string(key) + " is " + format_time(value) + ", allowed are 0 to " +
+                          format_time(kLongest));
     }
 }
 
-std::string divisors(std::uint32_t value) {
+/// "1, 2, 4"; of a value with too many to look for: what they are.
+std::string divisors(std::int64_t value) {
+    if (value > 65536) return "divisors of " + std::to_string(value);
     std::string text;
-    for (std::uint32_t d = 1; d <= value; ++d) {
+    for (std::int64_t d = 1; d <= value; ++d) {
         if (value % d == 0) text += (text.empty() ? "" : ", ") + std::to_string(d);
     }
     return text;
+}
+
+void check_divides(const char* what, std::int64_t value, const char* by, std::int64_t divisor) {
+    if (value % divisor != 0) {
+        throw ConfigError(std::string(what) + " " + std::to_string(value) +
+                          " is not divisible by " + by + " " + std::to_string(divisor) + ": " +
+                          by + " may be " + divisors(value));
+    }
 }
 
 void check_degrees(const TrainingConfig& config) {
@@ -66,13 +78,13 @@ void check_sizes_and_times(const TrainingConfig& config) {
     check_range("bucket_bytes", config.bucket_bytes, 0, 1'000'000'000'000'000);
     check_range("nvlink bytes per second", config.nvlink_bytes_per_second, 0,
                 1'000'000'000'000'000);
-    check_range("nvlink_latency (ps)", config.nvlink_latency, 0, kLongest);
-    check_range("optimizer_time (ps)", config.optimizer_time, 0, kLongest);
-    check_range("forward_time (ps)", config.forward_time, -1, kLongest);
-    check_range("backward_time (ps)", config.backward_time, -1, kLongest);
-    check_range("weight_time (ps)", config.weight_time, -1, kLongest);
-    check_range("collective_overhead (ps)", config.collective_overhead, 0, kLongest);
-    check_range("step_overhead (ps)", config.step_overhead, 0, kLongest);
+    check_time("nvlink_latency", config.nvlink_latency, 0);
+    check_time("optimizer_time", config.optimizer_time, 0);
+    check_time("forward_time", config.forward_time, -1);
+    check_time("backward_time", config.backward_time, -1);
+    check_time("weight_time", config.weight_time, -1);
+    check_time("collective_overhead", config.collective_overhead, 0);
+    check_time("step_overhead", config.step_overhead, 0);
     check_number("peak_flops", config.peak_flops, 1e6, 1e21, "1e6 to 1e21 FLOP/s");
     check_number("efficiency", config.efficiency, 1e-6, 1, "1e-6 to 1");
     check_number("overlap_slowdown", config.overlap_slowdown, 0, 100, "0 to 100");
@@ -138,14 +150,7 @@ void check_groups(const TrainingConfig& config, std::size_t hosts, std::uint32_t
     if (config.sequence_parallel) {
         check_divides("sequence", config.sequence / config.cp, "tp", config.tp);
     }
-    for (const Straggler& straggler : config.stragglers) {
-        if (!(straggler.rank < ranks)) {
-            throw ConfigError("straggler: rank " + std::to_string(straggler.rank) +
-                              " does not exist, ranks are 0 to " +
-                              std::to_string(std::llround(ranks) - 1));
-        }
-        check_number("straggler: factor", straggler.factor, 0.01, 1000, "0.01 to 1000");
-    }
+    check_stragglers(config);
 }
 
 void check_experts(const TrainingConfig& config) {
@@ -224,6 +229,22 @@ bool needs_layers(const TrainingConfig& config, bool tensor_on_network) {
 }
 
 }  // namespace
+
+void check_stragglers(const TrainingConfig& config) {
+    std::set<RankId> seen;
+    for (const Straggler& straggler : config.stragglers) {
+        if (straggler.rank >= config.ranks()) {
+            throw ConfigError("straggler: rank " + std::to_string(straggler.rank) +
+                              " does not exist, ranks are 0 to " +
+                              std::to_string(config.ranks() - 1));
+        }
+        if (!seen.insert(straggler.rank).second) {
+            throw ConfigError("straggler: rank " + std::to_string(straggler.rank) +
+                              " is given twice, allowed is one factor per rank");
+        }
+        check_number("straggler: factor", straggler.factor, 0.01, 1000, "0.01 to 1000");
+    }
+}
 
 TrainingDetail training_detail(const TrainingConfig& config, bool tensor_on_network) {
     if (config.detail == TrainingDetail::layer) return TrainingDetail::layer;
