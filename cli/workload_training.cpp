@@ -70,12 +70,21 @@ void read_sizes(ConfigSection& section, TrainingConfig& config) {
     config.parameter_bytes = section.integer("parameter_bytes", config.parameter_bytes, 1, 16);
 }
 
+/// Megatron-LM's: max(40 M, 1 M x copies) parameters where gradients or parameters overlap, else all
+/// at once.
+Bytes usual_bucket(const TrainingConfig& config) {
+    if (!config.overlap_gradients && !config.overlap_parameters) return Bytes{0};
+    const std::int64_t copies = std::int64_t{config.cp} * config.dp;
+    return Bytes{std::max<std::int64_t>(40'000'000, 1'000'000 * copies) * config.gradient_bytes};
+}
+
 void read_gradients(ConfigSection& section, TrainingConfig& config) {
     config.zero = static_cast<std::uint32_t>(section.integer("zero", config.zero, 0, 3));
-    config.bucket_bytes =
-        section.bytes("bucket_bytes", Bytes{0}, Bytes{0}, Bytes{1'000'000'000'000'000}).count;
     config.overlap_gradients = section.flag("overlap_gradients", config.overlap_gradients);
     config.overlap_parameters = section.flag("overlap_parameters", config.overlap_parameters);
+    config.bucket_bytes =
+        section.bytes("bucket_bytes", usual_bucket(config), Bytes{0}, Bytes{1'000'000'000'000'000})
+            .count;
     config.tied_embeddings = section.flag("tied_embeddings", config.tied_embeddings);
     config.small_reductions = section.flag("small_reductions", config.small_reductions);
 }

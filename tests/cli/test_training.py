@@ -62,6 +62,11 @@ class Training(CliTest):
         overlapped, same = self.run_job("overlap_gradients=true", "bucket_bytes=100MB")
         self.assertLess(overlapped["jct_s"], apart["jct_s"])
         self.assertAlmostEqual(sent["dp"] / same["dp"], 1, places=4)
+        # Megatron-LM's buckets unless told otherwise: 40 M parameters of 4 B; 0: no buckets.
+        usual, _ = self.run_job("overlap_gradients=true")
+        told, _ = self.run_job("overlap_gradients=true", "bucket_bytes=160MB")
+        self.assertEqual(usual["jct_s"], told["jct_s"])
+        self.assertLess(usual["jct_s"], apart["jct_s"])
         slowed, _ = self.run_job("overlap_gradients=true", "bucket_bytes=100MB",
                                  "overlap_slowdown=1")
         self.assertGreater(slowed["jct_s"], overlapped["jct_s"])
@@ -99,7 +104,7 @@ class Training(CliTest):
         self.assertRegex(out, r"memory: [\d.]+ GB of 80.0 GB per GPU")
 
     def test_refusals(self):
-        for key, says in (("order=tp-dp", "leaves pp out"),
+        for key, says, *more in (("order=tp-dp", "leaves pp out"),
                           ("schedule=2f2b", "gpipe"),
                           ("zero=4", "0 to 3"),
                           ("tp=8", "needs more GPUs"),
@@ -108,11 +113,14 @@ class Training(CliTest):
                           ("stragglers=[{rank=99,factor=2.0}]", "rank 99"),
                           ("stragglers=[{rank=1}]", "factor"),
                           ("stragglers=[{rank=1,factor=2.0},{rank=1,factor=2.0}]", "given twice"),
+                          ("tied_embeddings=true",
+                           "tied_embeddings: the head of model", "model=llama-7b"),
                           ("interconnect=nvlonk", "nvlink"),
                           ("algorithms.all_reduce=sorcery", "halving-doubling"),
                           ("compute=profile", "profile")):
             with self.subTest(key=key):
-                self.refuse("describe", "job.toml", "--set", f"workload.{key}", says=says)
+                words = [word for also in more for word in ("--set", f"workload.{also}")]
+                self.refuse("describe", "job.toml", "--set", f"workload.{key}", *words, says=says)
 
     def test_a_host_that_is_also_given_as_a_rank_is_refused(self):
         self.refuse("run", "job.toml", "--set",

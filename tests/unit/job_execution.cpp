@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Meetings, resources, stragglers, and compute that communication slows.
+/// Meetings, resources, and compute that communication slows.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -123,6 +123,18 @@ TEST_CASE("unit.job_execution.tasks_without_duration_give_their_resource_on") {
     CHECK(job.application->end(last) == 5 * kMicrosecond);
 }
 
+TEST_CASE("unit.job_execution.a_release_of_what_no_acquire_holds_is_refused") {
+    // It would free the resource under the task that runs.
+    JobGraph graph(1);
+    const Label other = label(graph, "t", OpClass::other);
+    const OpId wait = graph.add_delay(0, kMicrosecond, other);
+    graph.add_task(0, 0, 5 * kMicrosecond, other);
+    const OpId free = graph.add_release(0, 0, other);
+    graph.add_dependency(free, wait);
+    graph.finish();
+    CHECK_THROWS_AS(run(std::move(graph)), InternalError);
+}
+
 TEST_CASE("unit.job_execution.an_acquire_without_release_blocks_and_is_reported") {
     JobGraph graph(1);
     const Label other = label(graph, "t", OpClass::other);
@@ -171,19 +183,6 @@ TEST_CASE("unit.job_execution.communication_slows_compute_by_the_stated_factor")
     const Tick done = busy * 2 / 3;  // rounded down: work is never done early
     CHECK(work.application->end(gemm) == busy + 10 * kMicrosecond - done);
     CHECK(work.application->complete());
-}
-
-TEST_CASE("unit.job_execution.a_straggler_computes_longer") {
-    JobGraph graph(2);
-    const OpId fast = graph.add_compute(0, kMicrosecond, label(graph, "x", OpClass::compute));
-    const OpId slow = graph.add_compute(1, kMicrosecond, label(graph, "x", OpClass::compute));
-    const OpId wait = graph.add_delay(1, kMicrosecond, label(graph, "w", OpClass::tp));
-    graph.scale_compute(1, 1.25);
-    graph.finish();
-    const Workload work = run(std::move(graph));
-    CHECK(work.application->end(fast) == kMicrosecond);
-    CHECK(work.application->end(slow) == 1250 * kNanosecond);
-    CHECK(work.application->end(wait) == kMicrosecond);
 }
 
 TEST_CASE("unit.job_execution.what_would_end_after_the_end_of_time_does_not_end") {

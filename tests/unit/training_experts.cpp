@@ -56,9 +56,7 @@ TEST_CASE("unit.experts.capacity_drops_what_is_above") {
 TEST_CASE("unit.experts.capacity_below_the_mean_drops_of_an_even_load_too") {
     // Every expert takes half of what it would: half the messages' bytes.
     TrainingConfig config = small_mixture(4, 4);
-    const auto bytes = [&] {
-        return totals_of(training_graph(config, 4, 1))[OpClass::ep].bytes;
-    };
+    const auto bytes = [&] { return totals_of(training_graph(config, 4, 1))[OpClass::ep].bytes; };
     const std::int64_t all = bytes();
     config.expert_load.capacity = 0.5;
     CHECK(bytes() == all / 2);

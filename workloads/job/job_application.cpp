@@ -237,6 +237,7 @@ void JobApplication::finish_op(OpId op, Tick now, RankState& state) {
     const OpKind kind = graph_.kind(op);
     if (kind == OpKind::task || kind == OpKind::release) {
         Resource& resource = state.resources[graph_.target(op)];
+        if (kind == OpKind::release) check_release(op, resource);
         resource.holder = kNone;
         resource.given_by = op;
         state.claimed = true;
@@ -246,6 +247,13 @@ void JobApplication::finish_op(OpId op, Tick now, RankState& state) {
     for (const OpId next : graph_.successors(op)) {
         if (--pending_[next] == 0) state.ready.push_back(next);
     }
+}
+
+/// Else it would give away what another operation holds.
+void JobApplication::check_release(OpId op, const Resource& resource) const {
+    if (resource.holder != kNone && graph_.kind(resource.holder) == OpKind::acquire) return;
+    throw InternalError(graph_.describe(op) + " gives back resource " +
+                        std::to_string(graph_.target(op)) + ", which no acquire holds");
 }
 
 /// Runs at the host of the meeting's first part: another one's part `op` has been there since `at`.

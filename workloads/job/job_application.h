@@ -94,6 +94,7 @@ class JobApplication final : public Application {
     void drain(RankState& state, Tick now, HostServices& services);
     void start_op(OpId op, Tick now, RankState& state, HostServices& services);
     void start_timed(OpId op, Tick now, RankState& state, HostServices& services);
+    void check_release(OpId op, const Resource& resource) const;
     void finish_op(OpId op, Tick now, RankState& state);
     void grant_resources(RankState& state, Tick now, HostServices& services);
     void part_present(OpId op, Tick at, HostServices& services);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "core/config/quantity.h"
 #include "core/error.h"
@@ -162,23 +161,6 @@ void JobGraph::add_dependency(OpId op, OpId on) {
     if (finished_) throw InternalError("dependency added to a finished graph");
     if (on == kNone) return;
     edges_.push_back({op, on});
-}
-
-void JobGraph::scale_compute(RankId rank, double factor) {
-    if (finished_) throw InternalError("compute scaled in a finished graph");
-    check_rank(rank);
-    if (!(factor >= 0 && factor <= 1e6)) {
-        throw ConfigError("the compute of rank " + std::to_string(rank) +
-                          " is scaled by a factor out of range: allowed are 0 to 1e6");
-    }
-    for (OpId op = 0; op < op_count(); ++op) {
-        if (rank_[op] != rank || cls_[op] != OpClass::compute) continue;
-        const double scaled = static_cast<double>(duration_[op]) * factor;
-        if (scaled >= static_cast<double>(kNever)) {
-            throw ConfigError(describe(op) + ", scaled, lasts longer than time does");
-        }
-        duration_[op] = std::llround(scaled);
-    }
 }
 
 void JobGraph::set_overlap_slowdown(std::int64_t millionths) {

@@ -127,8 +127,6 @@ class JobGraph {
     Pair add_signal(RankId from, RankId to, Tick delay, Label label);
     /// `op` starts after `on` has completed. `on` may be added later; kNone is no dependency.
     void add_dependency(OpId op, OpId on);
-    /// Makes every operation of class compute on `rank` take `factor` times as long: a straggler.
-    void scale_compute(RankId rank, double factor);
     /// By how much compute is slower while its rank communicates, in millionths: 0 to kMostSlowdown.
     void set_overlap_slowdown(std::int64_t millionths);
     /// Checks everything and freezes the graph.

@@ -53,8 +53,8 @@ std::string divisors(std::int64_t value) {
 void check_divides(const char* what, std::int64_t value, const char* by, std::int64_t divisor) {
     if (value % divisor != 0) {
         throw ConfigError(std::string(what) + " " + std::to_string(value) +
-                          " is not divisible by " + by + " " + std::to_string(divisor) + ": " +
-                          by + " may be " + divisors(value));
+                          " is not divisible by " + by + " " + std::to_string(divisor) + ": " + by +
+                          " may be " + divisors(value));
     }
 }
 
@@ -109,6 +109,10 @@ void check_strategy(const TrainingConfig& config) {
         throw ConfigError(
             "overlap_gradients and overlap_parameters: with zero = 3 both always overlap, allowed "
             "is false");
+    }
+    if (config.tied_embeddings && config.model.untied_head) {
+        throw ConfigError("tied_embeddings: the head of model \"" + config.model.name +
+                          "\" has a matrix of its own, allowed is false");
     }
     if (config.zero == 0 && config.overlap_parameters) {
         throw ConfigError(
