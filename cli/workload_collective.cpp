@@ -3,6 +3,7 @@
 /// "ring-reduce-scatter", "ring-all-gather", "all-to-all": one collective, over all hosts or at the
 /// same time in each of several groups.
 #include <algorithm>
+#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -12,6 +13,7 @@
 #include "core/error.h"
 #include "workloads/collective/collective_library.h"
 #include "workloads/job/workload.h"
+#include "workloads/training/rank_places.h"
 
 namespace sluice {
 
@@ -23,20 +25,19 @@ constexpr Bytes kLargest{std::int64_t{1} << 50};
 enum class Grouping : std::uint8_t { all, rail, server };
 constexpr const char* kGroupNames[] = {"all", "rail", "server"};
 
-/// Ranks [0, hosts) in groups: all of them, those with one index in their servers, or those of one
-/// server, the last of which may be short; with `size` > 0 each of these is cut into groups of
-/// `size` neighbours.
-std::vector<std::vector<RankId>> make_groups(Grouping grouping, std::uint32_t hosts,
-                                             std::uint32_t gpus_per_server, std::uint32_t size) {
-    std::vector<std::vector<RankId>> wholes(grouping == Grouping::all ? 1
-                                            : grouping == Grouping::rail
-                                                ? std::min(gpus_per_server, hosts)
-                                                : (hosts + gpus_per_server - 1) / gpus_per_server);
-    for (RankId rank = 0; rank < hosts; ++rank) {
+/// Ranks in groups: all of them, those on one rail, or those of one server, by where they are, the
+/// first rank's group first; with `size` > 0 each of these is cut into groups of `size` neighbours.
+std::vector<std::vector<RankId>> make_groups(Grouping grouping, const RankPlaces& places,
+                                             std::uint32_t size) {
+    std::vector<std::vector<RankId>> wholes;
+    std::unordered_map<std::uint32_t, std::size_t> number;
+    for (RankId rank = 0; rank < places.server.size(); ++rank) {
         const std::uint32_t whole = grouping == Grouping::all    ? 0
-                                    : grouping == Grouping::rail ? rank % gpus_per_server
-                                                                 : rank / gpus_per_server;
-        wholes[whole].push_back(rank);
+                                    : grouping == Grouping::rail ? places.rail[rank]
+                                                                 : places.server[rank];
+        const std::size_t at = number.try_emplace(whole, wholes.size()).first->second;
+        if (at == wholes.size()) wholes.emplace_back();
+        wholes[at].push_back(rank);
     }
     if (size == 0) return wholes;
     std::vector<std::vector<RankId>> groups;
@@ -88,10 +89,8 @@ struct Groups {
               "groups", kGroupNames[0], {std::begin(kGroupNames), std::end(kGroupNames)}))),
           size(static_cast<std::uint32_t>(section.integer("group_size", 0, 0, 1'000'000'000))) {}
 
-    std::vector<std::vector<RankId>> make(const std::string& type, std::uint32_t hosts,
-                                          std::uint32_t gpus_per_server) const {
-        std::vector<std::vector<RankId>> groups =
-            make_groups(grouping, hosts, gpus_per_server, size);
+    std::vector<std::vector<RankId>> make(const std::string& type, const RankPlaces& places) const {
+        std::vector<std::vector<RankId>> groups = make_groups(grouping, places, size);
         check_groups(type, groups, size);
         return groups;
     }
@@ -126,7 +125,8 @@ MakeWorkload read_fixed(ConfigSection& section, const Scenario& scenario, const 
     }
     return [=, &topology] {
         const auto hosts = static_cast<std::uint32_t>(site.available());
-        const auto groups = grouping.make(type, hosts, topology.gpus_per_server);
+        const std::vector<NodeId> placed = site.take(hosts);
+        const auto groups = grouping.make(type, RankPlaces::on(topology, placed));
         check_messages(type, groups);
         JobGraph graph(hosts);
         std::size_t number = 0;
@@ -143,7 +143,7 @@ MakeWorkload read_fixed(ConfigSection& section, const Scenario& scenario, const 
                 all_to_all(graph, spec, members, options);
             }
         }
-        return make_part(std::move(graph), site.take(hosts), type, size, groups.size());
+        return make_part(std::move(graph), placed, type, size, groups.size());
     };
 }
 
@@ -165,8 +165,8 @@ MakeWorkload read_by_algorithm(ConfigSection& section, const Scenario& scenario,
     const CollectiveOptions common = read_collective_options(section, scenario);
     return [=, &topology] {
         const auto hosts = static_cast<std::uint32_t>(site.available());
-        const auto groups = grouping.make("collective", hosts, topology.gpus_per_server);
         const std::vector<NodeId> placed = site.take(hosts);
+        const auto groups = grouping.make("collective", RankPlaces::on(topology, placed));
         CollectiveOptions options = common;
         place_collectives(options, topology, placed);
         JobGraph graph(hosts);

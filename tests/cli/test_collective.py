@@ -65,6 +65,16 @@ class CollectiveCommand(CliTest):
         (row,) = self.rows(*arguments)
         return row["time_us"] * 1e-6
 
+    def test_groups_are_where_their_ranks_are(self):
+        # Rank r on server r % 4: a server's ranks meet inside it, nothing is sent; a rail's send.
+        hosts = [4 * (rank % 4) + rank // 4 for rank in range(16)]
+        self.write("listed.toml", SERVERS + f'placement = "listed"\nhosts = {hosts}\n')
+        for groups, flows in (("server", 0), ("rail", 4 * 2 * 3 * 4)):
+            self.succeed("run", "listed.toml", "--mode", "flow", "--out", "out",
+                         "--set", f"workload.groups={groups}", "--set", "workload.size=1MB")
+            summary = json.loads((self.folder / "out/summary.json").read_text())
+            self.assertEqual(summary["flows"], flows)
+
     def test_table_csv_and_json_agree(self):
         result = self.succeed("collective", "star.toml", "--mode", "flow", "-b", "64K", "-e", "1M",
                               "-f", "4", "--overhead", "0", "--csv", "t.csv", "--json", "t.json")
