@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/goal_support.h"
 
 using namespace sluice;
@@ -19,21 +20,11 @@ using goal::to_text;
 namespace {
 
 std::string error_of(const std::string& text) {
-    try {
-        from_text(text);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return sluice::error_of([&] { from_text(text); });
 }
 
 std::string binary_error_of(const std::string& bytes) {
-    try {
-        from_binary(bytes);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return sluice::error_of([&] { from_binary(bytes); });
 }
 
 /// One rank with the given lines, the first of which is line 3.
@@ -218,7 +209,7 @@ TEST_CASE("unit.goal.files.damaged_binaries_are_refused") {
                             "rank 1 {\na: recv 8b from 0\nb: calc 5\nb requires a\n}\n"));
     REQUIRE(good.size() == 46 + 2 * 94);
     for (std::size_t length = 0; length < good.size(); ++length) {
-        CHECK(binary_error_of(good.substr(0, length)) != "");
+        CHECK(binary_error_of(good.substr(0, length)) != "no error");
     }
     const auto damaged = [&](std::size_t at, std::uint64_t value, std::size_t size) {
         std::string bytes = good;

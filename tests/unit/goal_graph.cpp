@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "core/error.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/goal_support.h"
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/goal/goal_graph.h"
@@ -39,12 +39,7 @@ Run run(const std::string& text, GoalLayout layout = GoalLayout::automatic) {
 }
 
 std::string error_of(const std::string& text) {
-    try {
-        run(text);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return sluice::error_of([&] { run(text); });
 }
 
 }  // namespace
@@ -142,10 +137,10 @@ TEST_CASE("unit.goal.graph.what_cannot_end_is_refused") {
           "takes it; the job cannot end");
     CHECK(
         error_of("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\na requires b\nb requires a\n}\n") !=
-        "");
+        "no error");
     CHECK(error_of(
               "num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\na irequires b\nb irequires a\n}\n") !=
-          "");
+          "no error");
 }
 
 TEST_CASE("unit.goal.graph.differing_sizes_are_told") {

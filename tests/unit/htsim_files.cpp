@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/topology/connectivity.h"
 #include "core/topology/htsim_topology.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/goal_support.h"
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/goal/connection_matrix.h"
@@ -22,12 +23,7 @@ ConnectionMatrix matrix_of(const std::string& text) {
 }
 
 std::string matrix_error(const std::string& text) {
-    try {
-        matrix_of(text);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return error_of([&] { matrix_of(text); });
 }
 
 Topology topology_of(const std::string& text) {
@@ -36,12 +32,7 @@ Topology topology_of(const std::string& text) {
 }
 
 std::string topology_error(const std::string& text) {
-    try {
-        topology_of(text);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return error_of([&] { topology_of(text); });
 }
 
 /// When each flow starts. The engine of workload_fake_engine.h starts what an application tells it
