@@ -197,7 +197,9 @@ Command add_goal_command(CLI::App& program) {
     app->add_option("--merge", options->merge,
                     "Schedules of several jobs as one, as merge_goals.py")
         ->type_name("CONFIG.json");
-    app->add_option("--seed", options->seed, "With --merge: of the pattern \"random\"");
+    app->add_option("--seed", options->seed,
+                    "With --merge: draws the pattern \"random\" (default: 1)")
+        ->type_name("N");
     LogGopsParameters& p = options->loggops;
     app->add_option("-L,--LogGOPS_L", p.latency, "Latency, ns")->capture_default_str();
     app->add_option("-o,--LogGOPS_o", p.overhead, "CPU time per message, ns")
@@ -222,21 +224,27 @@ Command add_goal_command(CLI::App& program) {
                     "Run on the network of this scenario instead, in place of its workload")
         ->type_name("SCENARIO.toml");
     app->add_option("--goal-layout", options->layout,
-                    "Which hosts a rank has: gpu one, node one per NIC, auto by the schedule")
+                    "With --topology: which hosts a rank has: gpu one, node one per NIC, auto "
+                    "(default) by the "
+                    "schedule")
         ->check(CLI::IsMember({"auto", "node", "gpu"}));
-    app->add_option("--mode", options->mode, "With --topology: packet, hybrid, flow");
-    app->add_option("--out", options->out, "With --topology: the output folder")->type_name("DIR");
+    app->add_option("--mode", options->mode,
+                    "With --topology: packet, hybrid, flow (default: the scenario's)")
+        ->type_name("MODE");
+    app->add_option("--out", options->out, "With --topology: output folder (default: runs/NAME)")
+        ->type_name("DIR");
     app->add_option("--set", options->sets, "With --topology: override a key of the scenario")
         ->type_name("KEY=VALUE")
         ->type_size(1)
         ->allow_extra_args(false);
     app->add_flag("--check", options->check,
-                  "Say what was read and what does not fit; run nothing. Takes .cm and .topo, too");
+                  "Say what was read, what was skipped and what does not fit; run nothing. Takes "
+                  "htsim's .cm and .topo, too");
     app->add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
         ->type_name("FILE");
     app->add_option("--to-text", options->to_text, "Write the schedule as GOAL text")
         ->type_name("FILE");
-    app->add_flag("--quiet", options->quiet, "Print results and errors only");
+    app->add_flag("--quiet", options->quiet, "Print nothing but results and errors");
     return {app, [options] { return goal_command(*options); }};
 }
 

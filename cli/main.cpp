@@ -70,20 +70,22 @@ int run(int argc, char** argv) {
     CLI::App* run_app = app.add_subcommand("run", "Run one experiment");
     run_app->add_option("scenario", options.scenario, "The scenario file")
         ->type_name("SCENARIO.toml");
-    run_app->add_option("--mode", options.mode, "How to simulate: packet, hybrid, flow");
+    run_app->add_option("--mode", options.mode, "packet, hybrid, flow (default: the scenario's)")
+        ->type_name("MODE");
     add_sets(run_app, options.sets);
     run_app->add_option("--out", options.out, "Output folder (default: runs/NAME)")
         ->type_name("DIR");
     run_app->add_option("--threads", options.threads, "Threads; packet mode runs on one")
+        ->type_name("N")
         ->check(CLI::Range(1, 4096));
     run_app->add_flag("--no-skip", options.no_skip,
-                      "Mode hybrid: skip nothing, to see what skipping costs and gains");
+                      "In mode hybrid: skip nothing, to see what skipping costs and gains");
     run_app->add_flag("--quiet", options.quiet, "Print nothing but errors");
     run_app->add_option("--hpcc", options.hpcc, "Run an HPCC ns-3 experiment instead")
         ->type_name("config.txt");
     run_app->add_flag(
         "--check", options.check,
-        "With --hpcc: only say what was read, what was skipped and what does not fit");
+        "With --hpcc: say what was read, what was skipped and what does not fit; run nothing");
     run_app
         ->add_option("--paths", options.paths,
                      "Paths of flows (src,dst,sport,path), in place of ECMP")
@@ -99,7 +101,10 @@ int run(int argc, char** argv) {
         ->add_option("--modes", compare.modes,
                      "Modes; the first is the reference (default: all that this build offers)")
         ->type_name("packet,hybrid,flow");
-    compare_app->add_option("--repeat", compare.repeat, "Runs of each mode; figures are medians")
+    compare_app
+        ->add_option("--repeat", compare.repeat,
+                     "Runs of each mode; figures are medians (default: 1)")
+        ->type_name("N")
         ->check(CLI::Range(1, 1000));
     compare_app->add_option("--json", compare.json, "Write the table to this file, too")
         ->type_name("FILE");
@@ -133,11 +138,16 @@ int run(int argc, char** argv) {
         "topo",
         "Build a topology: --KEY VALUE for each key of its [topology] table "
         "(docs/scenario.md), e.g. topo fat-tree --k 8 --rate 100Gbps -o topology.txt");
-    topo_app->add_option("type", topo.type, "fat-tree, leaf-spine, rail-optimized, ...");
-    topo_app->add_option("--file", topo.file, "A topology.txt of HPCC ns-3 or SimAI, not a type")
+    topo_app->add_option(
+        "type", topo.type,
+        "fat-tree, leaf-spine, rail-optimized, spectrum-x, ... (docs/scenario.md has all)");
+    topo_app
+        ->add_option("--file", topo.file,
+                     "A topology.txt of HPCC ns-3 or SimAI, or htsim's .topo, in place of a type")
         ->type_name("FILE");
-    topo_app->add_flag("--check", topo.check,
-                       "With --file: say what was read, what was skipped and what does not fit");
+    topo_app->add_flag(
+        "--check", topo.check,
+        "With --file: say what was read, what was skipped and what does not fit; write nothing");
     topo_app->add_option("-o,--output", topo.output, "Where to write the topology.txt")
         ->type_name("FILE");
     topo_app
