@@ -332,11 +332,7 @@ Command add_collective_command(CLI::App& program) {
     app->add_option("--csv", options->csv, "Write the table to this file, too")->type_name("FILE");
     app->add_option("--json", options->json, "Write the table to this file, too")
         ->type_name("FILE");
-    app->add_option("--set", options->point.sets,
-                    "Override a key of the scenario, e.g. network.payload=4096")
-        ->type_name("KEY=VALUE")
-        ->type_size(1)
-        ->allow_extra_args(false);
+    add_set_option(*app, options->point.sets, kSetHelp);
     app->add_flag("--quiet", options->quiet, "Print nothing but errors");
     app->add_option("--result", options->result)->group("");
     return {app, [options] { return collective_command(*options); }};

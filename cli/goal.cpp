@@ -233,10 +233,7 @@ Command add_goal_command(CLI::App& program) {
         ->type_name("MODE");
     app->add_option("--out", options->out, "With --topology: output folder (default: runs/NAME)")
         ->type_name("DIR");
-    app->add_option("--set", options->sets, "With --topology: override a key of the scenario")
-        ->type_name("KEY=VALUE")
-        ->type_size(1)
-        ->allow_extra_args(false);
+    add_set_option(*app, options->sets, "With --topology: override a key of the scenario");
     app->add_flag("--check", options->check,
                   "Say what was read, what was skipped and what does not fit; run nothing. Takes "
                   "htsim's .cm and .topo, too");
