@@ -9,6 +9,7 @@
 
 #include "cli/astra_inputs.h"
 #include "cli/commands.h"
+#include "cli/import_notes.h"
 #include "cli/interrupt.h"
 #include "cli/mode_run.h"
 #include "cli/progress.h"
@@ -19,22 +20,8 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kShownNotes = 5;
-
 /// A cycle of ASTRA-sim is a nanosecond.
 std::int64_t cycles(Tick time) { return time / kNanosecond; }
-
-void tell_skipped(const ImportReport& report) {
-    std::size_t shown = 0;
-    for (const ImportNote& note : report.notes()) {
-        if (note.kind != ImportNote::Kind::skipped || ++shown > kShownNotes) continue;
-        fmt::print(stderr, "sluice: {}: skipped: {}\n", note.where, note.text);
-    }
-    const std::size_t all = report.count(ImportNote::Kind::skipped);
-    if (all > kShownNotes) {
-        fmt::print(stderr, "sluice: {} more skipped; --check lists them\n", all - kShownNotes);
-    }
-}
 
 void print_rank(RankId rank, const chakra::RankStatistics& of, bool roofline) {
     fmt::print("sys[{}] finished, {} cycles, exposed communication {} cycles.\n", rank,
@@ -165,8 +152,7 @@ int check(const AstraOptions& options) {
     } catch (const ConfigError& error) {
         report.misfit("astra", error.what());
     }
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+    return print_check(report);
 }
 
 int astra_command(const AstraOptions& options) {
@@ -177,7 +163,7 @@ int astra_command(const AstraOptions& options) {
     refuse_misfits(report);
     auto job = chakra::build_job(inputs.traces, inputs.system, inputs.job, report);
     refuse_misfits(report);
-    if (!options.quiet) tell_skipped(report);
+    if (!options.quiet) tell_notes(report, "--check");
     return AstraRun(options, std::move(inputs), std::move(job)).run();
 }
 

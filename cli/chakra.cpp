@@ -11,6 +11,7 @@
 #include "cli/astra_inputs.h"
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
+#include "cli/import_notes.h"
 #include "core/config/quantity.h"
 #include "core/error.h"
 #include "workloads/chakra/et_export.h"
@@ -45,8 +46,7 @@ int lint(const ChakraOptions& options) {
     } catch (const ConfigError& error) {
         report.misfit("chakra", error.what());
     }
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+    return print_check(report);
 }
 
 /// Nodes, time and bytes by kind over all ranks.

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/goal_merge.h"
+#include "cli/import_notes.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/topology/htsim_topology.h"
@@ -64,8 +65,7 @@ int check_schedule(const GoalSchedule& schedule, const GoalCommandOptions& optio
                 fmt::format("needs {} hosts of a network", std::uint64_t{schedule.rank_count()} *
                                                                hosts_per_rank(schedule, layout)));
     report_matches(schedule, match_goal(schedule, options.loggops), options.file, report);
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+    return print_check(report);
 }
 
 int run_loggops(const GoalSchedule& schedule, const GoalCommandOptions& options) {
@@ -146,8 +146,7 @@ int check_htsim_file(const std::string& file) {
     } else {
         read_connection_matrix(TokenReader::open(file), report);
     }
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+    return print_check(report);
 }
 
 int goal_command(GoalCommandOptions options) {
@@ -179,10 +178,7 @@ int goal_command(GoalCommandOptions options) {
     if (!options.to_text.empty()) convert(schedule, write_goal_text, options.to_text);
     if (options.check) return check_schedule(schedule, options, report);
     if (converts) return kExitDone;
-    for (const ImportNote& note : report.notes()) {
-        if (note.kind != ImportNote::Kind::skipped || options.quiet) continue;
-        fmt::print(stderr, "sluice: {}: skipped: {}\n", note.where, note.text);
-    }
+    if (!options.quiet) tell_notes(report, "--check");
     return run_loggops(schedule, options);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/explain.h"
 #include "cli/hpcc_import.h"
 #include "cli/hpcc_outputs.h"
+#include "cli/import_notes.h"
 #include "cli/interrupt.h"
 #include "cli/mode_run.h"
 #include "cli/progress.h"
@@ -30,8 +31,7 @@ int run_hpcc_experiment(const RunOptions& options) {
     }
     if (options.check) {
         const ImportReport report = check_hpcc(options.hpcc, options.paths);
-        fmt::print("{}", report.text());
-        return report.count(ImportNote::Kind::misfit) > 0 ? kExitBadInput : kExitDone;
+        return print_check(report);
     }
     Progress progress(options.quiet);
     const InterruptGuard guard;
