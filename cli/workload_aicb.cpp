@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "cli/collective_options.h"
+#include "cli/import_notes.h"
 #include "cli/workload_part.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/aicb_physical.h"
@@ -73,6 +74,7 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
         place_collectives(config.collectives, topology, hosts);
         JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives)
                                      : build_aicb_graph(workload, layout, config, report).graph;
+        tell_notes(report, "sluice simai --check");
         graph.finish();
         Workload made = make_workload(std::move(graph), hosts);
         WorkloadPart part;

@@ -214,6 +214,10 @@ gpu = "H100"
         self.write("s.toml", scenario)
         result = self.succeed("run", "s.toml", "--out", "o")
         self.assertIn("w.txt (3 layers) on 8 GPUs (TP4 EP1 DP2 PP1)", result.stdout)
+        self.assertEqual(result.stderr, "")
+        self.write("w.txt", SMALL.replace("vpp: 1", "vpp: 1 colour: 3", 1))
+        self.assertIn("sluice: w.txt:1: skipped: \"colour\" is no key of a workload\n",
+                      self.succeed("run", "s.toml", "--out", "o").stderr)
         self.refuse("run", "s.toml", "--set", "workload.file=none.txt", says="none.txt")
         self.refuse("run", "s.toml", "--set", "workload.schedule=dualpipe", says="schedule")
         self.refuse("run", "s.toml", "--set", "workload.all_reduce=pairwise", says="pairwise")
