@@ -163,7 +163,7 @@ int check(const AstraOptions& options) {
                                     job->graph.messages().size()));
         }
     } catch (const ConfigError& error) {
-        report.misfit("astra", error.what());
+        report.misfit_line(error.what(), "astra");
     }
     fmt::print("{}", report.text());
     return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;

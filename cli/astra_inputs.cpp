@@ -69,11 +69,7 @@ Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
     }
     report.read(config.path, fmt::format("{} keys; {} hosts", config.lines.size(),
                                          experiment.topology.host_count()));
-    for (const std::string& note : notes) {
-        const std::string place = config.path + ": ";
-        const bool placed = note.rfind(place, 0) == 0;
-        report.skipped(config.path, placed ? note.substr(place.size()) : note);
-    }
+    for (const std::string& note : notes) report.skipped_line(note, config.path);
     return experiment;
 }
 
@@ -157,13 +153,7 @@ class Reading {
         try {
             action();
         } catch (const ConfigError& error) {
-            const std::string text = error.what();
-            const std::size_t colon = text.find(": ");
-            if (colon == std::string::npos) {
-                report_.misfit("astra", text);
-            } else {
-                report_.misfit(text.substr(0, colon), text.substr(colon + 2));
-            }
+            report_.misfit_line(error.what(), "astra");
         }
     }
 

@@ -156,7 +156,7 @@ class Simulation {
         try {
             action();
         } catch (const ConfigError& error) {
-            report_.misfit("simai", error.what());
+            report_.misfit_line(error.what(), "simai");
         }
     }
 
@@ -167,7 +167,7 @@ class Simulation {
         inputs_.config = read_hpcc_config(options_.config);
         HpccConfig& config = *inputs_.config;
         force_global_window(config, report_);
-        for (const std::string& note : config.notes) report_.skipped(config.path, note);
+        for (const std::string& note : config.notes) report_.skipped_line(note, config.path);
         inputs_.topology = with_ns3_links(topology, config.error_rate);
         std::vector<std::string> notes;
         const auto seed = static_cast<std::uint64_t>(config.random_seed);
@@ -176,7 +176,7 @@ class Simulation {
         silence_nvswitches(*inputs_.topology, inputs_.network.ecn);
         // ns-3's order of ties and its nanoseconds exist packet by packet only.
         if (mode_ != Mode::packet) inputs_.network.arithmetic = Arithmetic::exact;
-        for (const std::string& note : notes) report_.skipped(config.path, note);
+        for (const std::string& note : notes) report_.skipped_line(note, config.path);
         report_.read(config.path, fmt::format("{} keys", config.lines.size()));
     }
 
@@ -357,7 +357,7 @@ int check_inputs(const SimaiOptions& options, ImportReport& report) {
         try {
             run_analytical(options, report);
         } catch (const ConfigError& error) {
-            report.misfit("simai", error.what());
+            report.misfit_line(error.what(), "simai");
         }
     } else {
         Simulation(options, report).check();

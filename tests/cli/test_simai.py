@@ -148,8 +148,12 @@ class SimaiTest(CliTest):
         self.assertIn("conf: skipped", result.stdout)
         result = self.sluice("simai", "-w", "no", "-n", "nope", "-c", "conf", "--check")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("no", result.stdout)
-        self.assertIn("nope", result.stdout)
+        self.assertIn("no: does not fit: no such file", result.stdout.splitlines())
+        self.assertIn("nope: does not fit: no such file", result.stdout.splitlines())
+        # Whether the whole file is refused or one line of it: file:line comes first.
+        for more in ((), ("--analytical", "-nv", "360")):
+            result = self.sluice(*self.simai("--check", *more, text="FOO\n1\n"))
+            self.assertIn("w.txt:1: does not fit: unknown policy", result.stdout)
         self.assertEqual(self.succeed(*self.simai("--check")).returncode, 0)
 
     def test_mistakes(self):
