@@ -56,7 +56,10 @@ Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
     const HpccConfig config = read_hpcc_config(options.network);
     Experiment experiment;
     experiment.name = "astra";
-    experiment.topology = with_ns3_links(read_topology(find_topology(config)), config.error_rate);
+    // What does not fit there need not matter to the traces, so only --check tells it.
+    const Topology topology =
+        read_topology(find_topology(config), options.check ? &report : nullptr);
+    experiment.topology = with_ns3_links(topology, config.error_rate);
     std::vector<std::string> notes = config.notes;
     experiment.network = hpcc_network(config, experiment.topology,
                                       static_cast<std::uint64_t>(config.random_seed), notes);
