@@ -134,6 +134,15 @@ class GoalTest(support.CliTest):
         self.assertIn("GOAL text, 4 ranks, 10 operations",
                       self.succeed("goal", "ring.goal", "--check").stdout)
 
+    def test_lost_link_is_work_left(self):
+        self.write("ring.goal", RING)
+        self.write("net.toml", NETWORK + '[[link_event]]\nat = "5us"\nlink = 0\n')
+        for mode in ("packet", "hybrid", "flow"):
+            result = self.sluice("goal", "ring.goal", "--topology", "net.toml", "--mode", mode)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertRegex(result.stderr, r'the job "goal" came to rest with \d+ of \d+ op')
+            self.assertIn("waits for flow 0 (262144 bytes, rank 0 to rank 1)", result.stderr)
+
     def test_mistakes_are_one_line(self):
         self.write("net.toml", NETWORK)
         self.write("bad.goal", "num_ranks 1\r\nrank 0 {\r\nl1: calc 5\r\nl1: calc 6\r\n}\r\n")
