@@ -212,6 +212,7 @@ class Simulation {
         if (options_.quiet) return;
         constexpr std::size_t kMostLines = 10;
         std::vector<std::string> lines = options_.notes;
+        if (!environment_.doubt.empty()) lines.push_back(environment_.doubt);
         for (const ImportNote& note : report_.notes()) {
             const bool workload = note.where.rfind(options_.workload, 0) == 0;
             if (note.kind == ImportNote::Kind::misfit ||

@@ -121,6 +121,10 @@ class SimaiTest(CliTest):
         # steps of 1 us more.
         self.assertAlmostEqual(total("1000") - total("0"), 25, delta=0.5)
         self.assertEqual(total("1us"), total("1000"))
+        # SimAI's documents write AS_SEND_LAT=3 and mean microseconds.
+        for latency, told in (("3", True), ("3us", False), ("3000", False), ("0", False)):
+            result = self.sluice(*self.simai("--mode", "flow"), env={"AS_SEND_LAT": latency})
+            self.assertEqual("AS_SEND_LAT=3 is 3 ns" in result.stderr, told, result.stderr)
 
     def test_pipeline_is_traffic(self):
         block = ["embedding_layer -1 1000 NONE 0 1000 NONE 0 1000 NONE 0 100", LAYER]
