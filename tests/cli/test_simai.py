@@ -245,7 +245,8 @@ gpu = "H100"
             "[rank0 ~ rank7]\n"
             "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,count\n"
             "CommType.all_reduce,CommGroup.tp_group,4,8000,forward,None,None,2\n"
-            "CommType.all_gather,CommGroup.dp_group,2,8000,step,None,None,1\n"))
+            "CommType.all_gather,CommGroup.dp_group,2,8000,step,None,None,1\n"
+            "CommType.isend,CommGroup.pp_group,2,8000,forward,1,0,1\n"))
         self.write("s.toml", """\
 name = "physical"
 mode = "flow"
@@ -259,6 +260,8 @@ overhead = "0s"
 """)
         result = self.succeed("run", "s.toml", "--out", "o")
         self.assertIn("w.csv (2 collectives) on 8 GPUs (TP4 EP1 DP2 PP1)", result.stdout)
+        # What a scenario does not run of its file is said.
+        self.assertRegex(result.stdout, r"warning +\S*w.csv:5: .*isend")
         # Two rings of 6 steps in 2 groups of 4, and one of 1 step in 4 groups of 2.
         self.assertIn("104 of 104 completed", result.stdout)
 
