@@ -160,7 +160,14 @@ class Simulation {
         }
     }
 
-    void read_workload() { inputs_.workload = read_aicb(options_.workload, report_); }
+    void read_workload() {
+        if (fs::path(options_.workload).extension() == ".csv") {
+            throw ConfigError(options_.workload +
+                              ": is AICB's physical workload: a scenario runs "
+                              "it, workload type \"aicb\"; simai takes SimAI's .txt");
+        }
+        inputs_.workload = read_aicb(options_.workload, report_);
+    }
 
     void read_network() {
         const Topology topology = read_topology(options_.topology, &report_);

@@ -182,6 +182,8 @@ class SimaiTest(CliTest):
         self.refuse("simai", "-w", says="-w needs a value")
         self.refuse(*self.simai("--mode", "fast"), says="fast")
         self.refuse("simai", "-w", "none.txt", "-n", "topo", "-c", "conf", says="none.txt")
+        self.refuse("simai", "-w", "w.csv", "-n", "topo", "-c", "conf",
+                    says='w.csv: is AICB\'s physical workload: a scenario runs it')
         self.refuse(*self.simai(text=SMALL.replace("\n3\n", "\n4\n")),
                     says="w.txt:5: the file ends after 3 of 4 layers")
         self.refuse(*self.simai(text=SMALL.replace("\n3\n", "\n2\n")),
