@@ -126,7 +126,7 @@ class GoalTest(support.CliTest):
         self.assertIn("rank 0 recv of 8 bytes from rank 1 tag 5", result.stderr)
         self.assertNotIn("Host", result.stdout)
         self.refuse("goal", "dead.goal", "--topology", "net.toml",
-                    says=["waits for a message that nobody sends"])
+                    says=["dead.goal: rank 0 recv", "waits for a message that nobody sends"])
         checked = self.sluice("goal", "dead.goal", "--check")
         self.assertEqual(checked.returncode, 2)
         self.assertIn("does not fit: rank 0 recv", checked.stdout)

@@ -80,7 +80,7 @@ class GraphBuilder {
         for (std::uint32_t rank = 0; rank < schedule_.rank_count(); ++rank) {
             for (GoalOp op = schedule_.first(rank); op < schedule_.first(rank + 1); ++op) {
                 if (schedule_.kind(op) == GoalKind::calc || partner_[op] != kNoGoalOp) continue;
-                throw ConfigError("GOAL: " + schedule_.describe(rank, op) +
+                throw ConfigError(options_.file + ": " + schedule_.describe(rank, op) +
                                   (schedule_.kind(op) == GoalKind::send
                                        ? " has no recv that takes it"
                                        : " waits for a message that nobody sends") +
@@ -133,8 +133,8 @@ class GraphBuilder {
     void add_calc(RankId where, GoalOp op) {
         const std::uint64_t ns = schedule_.size(op);
         if (ns > static_cast<std::uint64_t>(kLongest / kNanosecond)) {
-            throw ConfigError(fmt::format("GOAL: calc {}: at most {} ns are allowed", ns,
-                                          kLongest / kNanosecond));
+            throw ConfigError(fmt::format("{}: calc {}: at most {} ns are allowed", options_.file,
+                                          ns, kLongest / kNanosecond));
         }
         const Tick duration = static_cast<Tick>(ns) * kNanosecond;
         end_[op] = duration == 0 ? graph_.add_delay(where, 0, calc_)
