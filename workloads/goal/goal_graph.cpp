@@ -64,14 +64,15 @@ class GraphBuilder {
     RankId checked_hosts() const {
         const std::uint64_t hosts = std::uint64_t{schedule_.rank_count()} * hosts_per_rank_;
         if (hosts > kMostGoalRanks) {
-            throw ConfigError(fmt::format("GOAL: {} ranks of {} NICs are more than {} hosts",
-                                          schedule_.rank_count(), hosts_per_rank_, kMostGoalRanks));
+            throw ConfigError(fmt::format("{}: {} ranks of {} NICs are more than {} hosts",
+                                          options_.file, schedule_.rank_count(), hosts_per_rank_,
+                                          kMostGoalRanks));
         }
         // An operation becomes up to two, a dependency across hosts a signal's two ends.
         if (2 * (schedule_.op_count() + schedule_.edge_count()) >= kNone) {
-            throw ConfigError(
-                "GOAL: more than 2^30 operations and dependencies; LogGOPS can run them, "
-                "a network simulation cannot");
+            throw ConfigError(options_.file +
+                              ": more than 2^30 operations and dependencies; LogGOPS can run them, "
+                              "a network simulation cannot");
         }
         return static_cast<RankId>(hosts);
     }
