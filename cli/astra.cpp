@@ -150,7 +150,7 @@ int check(const AstraOptions& options) {
                                     job->graph.messages().size()));
         }
     } catch (const ConfigError& error) {
-        report.misfit("astra", error.what());
+        report.misfit_line(error.what(), "astra");
     }
     return print_check(report);
 }

@@ -56,7 +56,10 @@ Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
     const HpccConfig config = read_hpcc_config(options.network);
     Experiment experiment;
     experiment.name = "astra";
-    experiment.topology = with_ns3_links(read_topology(find_topology(config)), config.error_rate);
+    // What does not fit there need not matter to the traces, so only --check tells it.
+    const Topology topology =
+        read_topology(find_topology(config), options.check ? &report : nullptr);
+    experiment.topology = with_ns3_links(topology, config.error_rate);
     std::vector<std::string> notes = config.notes;
     experiment.network = hpcc_network(config, experiment.topology,
                                       static_cast<std::uint64_t>(config.random_seed), notes);
@@ -69,11 +72,7 @@ Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
     }
     report.read(config.path, fmt::format("{} keys; {} hosts", config.lines.size(),
                                          experiment.topology.host_count()));
-    for (const std::string& note : notes) {
-        const std::string place = config.path + ": ";
-        const bool placed = note.rfind(place, 0) == 0;
-        report.skipped(config.path, placed ? note.substr(place.size()) : note);
-    }
+    for (const std::string& note : notes) report.skipped_line(note, config.path);
     return experiment;
 }
 
@@ -147,13 +146,7 @@ class Reading {
         try {
             action();
         } catch (const ConfigError& error) {
-            const std::string text = error.what();
-            const std::size_t colon = text.find(": ");
-            if (colon == std::string::npos) {
-                report_.misfit("astra", text);
-            } else {
-                report_.misfit(text.substr(0, colon), text.substr(colon + 2));
-            }
+            report_.misfit_line(error.what(), "astra");
         }
     }
 

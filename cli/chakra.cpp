@@ -44,7 +44,7 @@ int lint(const ChakraOptions& options) {
     try {
         chakra::read_traces(input_files(options.input), reading_threads(), report);
     } catch (const ConfigError& error) {
-        report.misfit("chakra", error.what());
+        report.misfit_line(error.what(), "chakra");
     }
     return print_check(report);
 }

@@ -134,13 +134,6 @@ void import_into(HpccImport& import, const std::string& config_path, const std::
     import.config_json = hpcc_config_json(config);
 }
 
-/// "file:line: text", as errors and notes have it, in its two parts.
-std::pair<std::string, std::string> split_place(const std::string& line) {
-    const std::size_t colon = line.find(": ");
-    if (colon == std::string::npos) return {"", line};
-    return {line.substr(0, colon), line.substr(colon + 2)};
-}
-
 }  // namespace
 
 HpccImport import_hpcc(const std::string& config_path, const std::string& paths_csv,
@@ -167,13 +160,9 @@ ImportReport check_hpcc(const std::string& config_path, const std::string& paths
     try {
         import_into(import, config_path, paths_csv, 0, report);
     } catch (const ConfigError& error) {
-        const auto [where, text] = split_place(error.what());
-        report.misfit(where, text);
+        report.misfit_line(error.what(), config_path);
     }
-    for (const std::string& note : import.notes) {
-        const auto [where, text] = split_place(note);
-        report.skipped(where, text);
-    }
+    for (const std::string& note : import.notes) report.skipped_line(note, config_path);
     return report;
 }
 

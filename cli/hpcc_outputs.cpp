@@ -214,8 +214,8 @@ int run_hpcc(const HpccOptions& options) {
     if (unfinished > 0 && !options.quiet) {
         std::fprintf(stderr, "note: %zu of %zu flows did not finish\n", unfinished, summary.flows);
     }
-    // With a stop time that is how the experiment ends, as in ns-3.
-    return unfinished > 0 && import.experiment.stop == kNever ? kWorkLeft : kDone;
+    // A stop time that comes first is how the experiment ends, as in ns-3.
+    return unfinished > 0 && !run.cut_off() ? kWorkLeft : kDone;
 }
 
 }  // namespace sluice

@@ -157,18 +157,25 @@ class Simulation {
         try {
             action();
         } catch (const ConfigError& error) {
-            report_.misfit("simai", error.what());
+            report_.misfit_line(error.what(), "simai");
         }
     }
 
-    void read_workload() { inputs_.workload = read_aicb(options_.workload, report_); }
+    void read_workload() {
+        if (fs::path(options_.workload).extension() == ".csv") {
+            throw ConfigError(options_.workload +
+                              ": is AICB's physical workload: a scenario runs "
+                              "it, workload type \"aicb\"; simai takes SimAI's .txt");
+        }
+        inputs_.workload = read_aicb(options_.workload, report_);
+    }
 
     void read_network() {
         const Topology topology = read_topology(options_.topology, &report_);
         inputs_.config = read_hpcc_config(options_.config);
         HpccConfig& config = *inputs_.config;
         force_global_window(config, report_);
-        for (const std::string& note : config.notes) report_.skipped(config.path, note);
+        for (const std::string& note : config.notes) report_.skipped_line(note, config.path);
         inputs_.topology = with_ns3_links(topology, config.error_rate);
         std::vector<std::string> notes;
         const auto seed = static_cast<std::uint64_t>(config.random_seed);
@@ -177,7 +184,7 @@ class Simulation {
         silence_nvswitches(*inputs_.topology, inputs_.network.ecn);
         // ns-3's order of ties and its nanoseconds exist packet by packet only.
         if (mode_ != Mode::packet) inputs_.network.arithmetic = Arithmetic::exact;
-        for (const std::string& note : notes) report_.skipped(config.path, note);
+        for (const std::string& note : notes) report_.skipped_line(note, config.path);
         report_.read(config.path, fmt::format("{} keys", config.lines.size()));
     }
 
@@ -213,6 +220,7 @@ class Simulation {
         if (options_.quiet) return;
         constexpr std::size_t kMostLines = 10;
         std::vector<std::string> lines = options_.notes;
+        if (!environment_.doubt.empty()) lines.push_back(environment_.doubt);
         for (const ImportNote& note : report_.notes()) {
             const bool workload = note.where.rfind(options_.workload, 0) == 0;
             if (note.kind == ImportNote::Kind::misfit ||
@@ -358,7 +366,7 @@ int check_inputs(const SimaiOptions& options, ImportReport& report) {
         try {
             run_analytical(options, report);
         } catch (const ConfigError& error) {
-            report.misfit("simai", error.what());
+            report.misfit_line(error.what(), "simai");
         }
     } else {
         Simulation(options, report).check();

@@ -224,6 +224,13 @@ SimaiEnvironment simai_environment(char* (*get)(const char*)) {
         environment.send_latency_given = true;
         environment.send_latency =
             parse_time(bare ? latency + "ns" : latency, {"environment", 0, "AS_SEND_LAT"});
+        constexpr Tick kLeastLikely = 100 * kNanosecond;
+        if (bare && environment.send_latency > 0 && environment.send_latency < kLeastLikely) {
+            environment.doubt = fmt::format(
+                "AS_SEND_LAT={0} is {0} ns, as SimAI's code takes it now; where its older code and "
+                "its documents are followed, which mean microseconds, say {0}us",
+                latency);
+        }
     }
     return environment;
 }

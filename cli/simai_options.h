@@ -53,6 +53,7 @@ std::string simai_options_help();
 struct SimaiEnvironment {
     bool send_latency_given = false;
     Tick send_latency = 0;
+    std::string doubt;  ///< of what is read as it stands and was hardly meant so; empty: none
     bool nvls = false;
     bool nvls_tree = false;
     bool pxn = false;

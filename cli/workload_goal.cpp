@@ -27,6 +27,7 @@ MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario
         ImportReport report;
         const GoalSchedule schedule = read_goal(scenario.resolve(file), report);
         tell_notes(report, "sluice goal FILE --check");
+        options.file = scenario.resolve(file);
         options.signal_delay = step::network_lookahead(scenario.topology, scenario.network);
         JobGraph graph = build_goal_graph(schedule, options);
         const RankId ranks = graph.rank_count();

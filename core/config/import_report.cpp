@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/import_report.h"
 
+#include <utility>
+
 namespace sluice {
 
 namespace {
 
 constexpr const char* kKinds[] = {"read", "skipped", "does not fit"};
+
+std::pair<std::string, std::string> split_place(const std::string& line, const std::string& where) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string::npos) return {where, line};
+    return {line.substr(0, colon), line.substr(colon + 2)};
+}
 
 }  // namespace
 
@@ -19,6 +27,16 @@ void ImportReport::skipped(const std::string& where, const std::string& text) {
 
 void ImportReport::misfit(const std::string& where, const std::string& text) {
     add(ImportNote::Kind::misfit, where, text);
+}
+
+void ImportReport::skipped_line(const std::string& line, const std::string& where) {
+    const auto [place, text] = split_place(line, where);
+    skipped(place, text);
+}
+
+void ImportReport::misfit_line(const std::string& line, const std::string& where) {
+    const auto [place, text] = split_place(line, where);
+    misfit(place, text);
 }
 
 void ImportReport::add(ImportNote::Kind kind, const std::string& where, const std::string& text) {

@@ -29,6 +29,9 @@ class ImportReport {
     void read(const std::string& where, const std::string& text);
     void skipped(const std::string& where, const std::string& text);
     void misfit(const std::string& where, const std::string& text);
+    /// The same of a message as ConfigError has it, "file:line: text", or without a place `where`.
+    void skipped_line(const std::string& line, const std::string& where);
+    void misfit_line(const std::string& line, const std::string& where);
 
     const std::vector<ImportNote>& notes() const { return notes_; }
     std::size_t count(ImportNote::Kind kind) const { return counts_[static_cast<int>(kind)]; }

@@ -24,11 +24,23 @@ struct Key {
     }
 };
 
+/// A cable from GPU to GPU of a server without NVSwitches.
+bool joins_one_server(const Topology& topology, const Link& link) {
+    if (!topology.is_host(link.a) || !topology.is_host(link.b)) return false;
+    const std::vector<NodeId>& hosts = topology.hosts();
+    const auto server = [&](NodeId host) {
+        return (std::lower_bound(hosts.begin(), hosts.end(), host) - hosts.begin()) /
+               topology.gpus_per_server;
+    };
+    return server(link.a) == server(link.b);
+}
+
 Key key_of(const Topology& topology, const std::vector<std::uint32_t>& tiers, const Link& link) {
     if (topology.kind(link.a) == NodeKind::nvswitch ||
         topology.kind(link.b) == NodeKind::nvswitch) {
         return {LinkKind::nvlink, 0, 0};
     }
+    if (joins_one_server(topology, link)) return {LinkKind::nvlink, 0, 0};
     if (topology.is_host(link.a) || topology.is_host(link.b)) {
         return {LinkKind::nic, 0, 0};
     }

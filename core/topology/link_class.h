@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What kind of cable each link is, for reports of bytes per class:
-///     nvlink               an NVSwitch at one end at least
-///     nic                  a host's other cables: to a packet switch, or to another host
+///     nvlink               an NVSwitch at one end at least, or two GPUs of one server
+///     nic                  a host's other cables: to a packet switch, or to another server
 ///     leaf-spine, ...      between packet switches, by their tiers
 /// The tier of a packet switch is its distance from the nearest host over packet switches: 1 leaf,
 /// 2 spine, 3 core, then tier4 and on. Switches of one tier joined to each other (torus, full mesh,

@@ -44,10 +44,11 @@ class CliTest(unittest.TestCase):
             path.write_text(text)
         return name
 
-    def sluice(self, *arguments, timeout=120):
+    def sluice(self, *arguments, timeout=120, env=()):
         return subprocess.run(
             [str(BINARY), *map(str, arguments)],
             cwd=self.folder,
+            env={**os.environ, **dict(env)},
             capture_output=True,
             text=True,
             errors="replace",

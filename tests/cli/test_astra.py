@@ -207,6 +207,31 @@ class Traps(AstraTest):
         self.assertEqual(lint.returncode, 2)
         self.assertIn("bad.0.json:node 1: does not fit", lint.stdout)
 
+    def test_check_lists_the_topology_of_an_ns3_config(self):
+        """A ring of hosts, 0 switches, one cable listed twice, as an ns-3 user may have it: rings
+        run on it, and only what needs other paths is refused."""
+        cables = "".join(f"{i} {(i + 1) % 4} 25Gbps 0.005ms 0\n" for i in range(4))
+        self.write("topology.txt", "4 0 5\r\n\r\n" + cables + "3 0 25Gbps 0.005ms 0\n")
+        self.write("config.txt", "TOPOLOGY_FILE topology.txt\nCC_MODE 1\n")
+        self.write("logical.json", '{"logical-dims": ["4"]}')
+        self.generate(ranks=4)
+        logical = "--logical-topology-configuration=logical.json"
+        result = self.astra(logical, "--check", network="config.txt")
+        self.assertEqual(result.returncode, 2)
+        for line in [
+            "topology.txt:1: read: HPCC header: 4 hosts, 0 switches",
+            "topology.txt:7: read: link 3-0 is listed again after line 6: all are used, in parallel",
+            "topology.txt: does not fit: not connected: no path from host 0 to host 2 (packets do "
+            "not pass through hosts)",
+        ]:
+            self.assertIn(line, result.stdout.splitlines())
+        self.assertEqual(len(self.cycles(self.astra(logical, network="config.txt"))), 4)
+        self.write(
+            "system.json", json.dumps({**SYSTEM, "all-reduce-implementation": ["direct"]})
+        )
+        result = self.astra(logical, "--quiet", network="config.txt")
+        self.refused(result, "no path from host 0 to host 2")
+
     def test_opposite_orders_end_as_a_deadlock(self):
         """Rank 0 sends before it receives what rank 1 sends only after that: each holds its GPU's
         one communication, so with rendezvous nothing moves."""
@@ -231,8 +256,38 @@ class Traps(AstraTest):
         self.write("ring2.yml", NETWORK.replace("8", "2"))
         self.assertEqual(len(self.cycles(self.astra(workload="dl", network="ring2.yml"))), 2)
         result = self.astra("--rendezvous-protocol=true", workload="dl", network="ring2.yml")
-        self.assertIn(result.returncode, (2, 3))
-        self.assertIn("rank 0", result.stderr)
+        self.refused(result, "the job can never finish", 'rank 0 send "node 1"')
+
+    def test_lost_link_is_work_left(self):
+        """LINK_DOWN counts from 2 s on: until then every rank computes."""
+        reduce = [{"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": "1048576"}]
+        for rank in range(4):
+            self.write(
+                f"late.{rank}.json",
+                json.dumps(
+                    [
+                        {"id": 1, "type": "COMP_NODE", "durationMicros": "2000000"},
+                        {"id": 2, "type": "COMM_COLL_NODE", "dataDeps": [1], "attr": reduce},
+                    ]
+                ),
+            )
+        self.succeed("topo", "star", "--hosts", 4, "--rate", "100Gbps", "-o", "topology.txt")
+        self.write(
+            "config.txt", "TOPOLOGY_FILE topology.txt\nCC_MODE 1\nLINK_DOWN 10 0 4\n"
+        )
+        self.write("logical.json", '{"logical-dims": ["4"]}')
+        for mode in ("packet", "hybrid", "flow"):
+            result = self.astra(
+                "--logical-topology-configuration=logical.json",
+                "--mode",
+                mode,
+                workload="late",
+                network="config.txt",
+            )
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertRegex(result.stderr, r"the job came to rest with \d+ of \d+ operations")
+            self.assertIn('rank 1 recv "node 2"', result.stderr)
+            self.assertNotIn("finished", result.stdout)
 
 
 class Conversion(AstraTest):

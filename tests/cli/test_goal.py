@@ -126,13 +126,22 @@ class GoalTest(support.CliTest):
         self.assertIn("rank 0 recv of 8 bytes from rank 1 tag 5", result.stderr)
         self.assertNotIn("Host", result.stdout)
         self.refuse("goal", "dead.goal", "--topology", "net.toml",
-                    says=["waits for a message that nobody sends"])
+                    says=["dead.goal: rank 0 recv", "waits for a message that nobody sends"])
         checked = self.sluice("goal", "dead.goal", "--check")
         self.assertEqual(checked.returncode, 2)
         self.assertIn("does not fit: rank 0 recv", checked.stdout)
         self.write("ring.goal", RING)
         self.assertIn("GOAL text, 4 ranks, 10 operations",
                       self.succeed("goal", "ring.goal", "--check").stdout)
+
+    def test_lost_link_is_work_left(self):
+        self.write("ring.goal", RING)
+        self.write("net.toml", NETWORK + '[[link_event]]\nat = "5us"\nlink = 0\n')
+        for mode in ("packet", "hybrid", "flow"):
+            result = self.sluice("goal", "ring.goal", "--topology", "net.toml", "--mode", mode)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertRegex(result.stderr, r'the job "goal" came to rest with \d+ of \d+ op')
+            self.assertIn("waits for flow 0 (262144 bytes, rank 0 to rank 1)", result.stderr)
 
     def test_mistakes_are_one_line(self):
         self.write("net.toml", NETWORK)

@@ -121,6 +121,10 @@ class SimaiTest(CliTest):
         # steps of 1 us more.
         self.assertAlmostEqual(total("1000") - total("0"), 25, delta=0.5)
         self.assertEqual(total("1us"), total("1000"))
+        # SimAI's documents write AS_SEND_LAT=3 and mean microseconds.
+        for latency, told in (("3", True), ("3us", False), ("3000", False), ("0", False)):
+            result = self.sluice(*self.simai("--mode", "flow"), env={"AS_SEND_LAT": latency})
+            self.assertEqual("AS_SEND_LAT=3 is 3 ns" in result.stderr, told, result.stderr)
 
     def test_pipeline_is_traffic(self):
         block = ["embedding_layer -1 1000 NONE 0 1000 NONE 0 1000 NONE 0 100", LAYER]
@@ -148,9 +152,27 @@ class SimaiTest(CliTest):
         self.assertIn("conf: skipped", result.stdout)
         result = self.sluice("simai", "-w", "no", "-n", "nope", "-c", "conf", "--check")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("no", result.stdout)
-        self.assertIn("nope", result.stdout)
+        self.assertIn("no: does not fit: no such file", result.stdout.splitlines())
+        self.assertIn("nope: does not fit: no such file", result.stdout.splitlines())
+        # Whether the whole file is refused or one line of it: file:line comes first.
+        for more in ((), ("--analytical", "-nv", "360")):
+            result = self.sluice(*self.simai("--check", *more, text="FOO\n1\n"))
+            self.assertIn("w.txt:1: does not fit: unknown policy", result.stdout)
         self.assertEqual(self.succeed(*self.simai("--check")).returncode, 0)
+
+    def test_lost_link_is_work_left(self):
+        """LINK_DOWN counts from 2 s on, where HPCC's flows begin: rank 0 computes until then, loses
+        its only cable 10 us into 12 ms of all-reduce, and nobody gets on."""
+        self.write("topo", "5 2 0 1 4 NONE\n4\n" +
+                   "".join(f"{host} 4 100Gbps 0.0005ms 0\n" for host in range(4)))
+        self.write("conf", CONF + "LINK_DOWN 10 0 4\n")
+        lost = "DATA\n1\nm -1 1 NONE 0 1 NONE 0 2000000000 ALLREDUCE 100000000 1\n"
+        for mode in ("packet", "hybrid", "flow"):
+            result = self.sluice(*self.simai("--mode", mode, text=lost))
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertRegex(result.stderr, r'the job "simai" came to rest with \d+ of \d+')
+            self.assertIn('rank 1 recv "m wg"', result.stderr)
+            self.assertIn("waits for flow 0 (25000000 bytes, rank 0 to rank 1)", result.stderr)
 
     def test_mistakes(self):
         self.refuse("simai", says="-w FILE is missing")
@@ -160,6 +182,8 @@ class SimaiTest(CliTest):
         self.refuse("simai", "-w", says="-w needs a value")
         self.refuse(*self.simai("--mode", "fast"), says="fast")
         self.refuse("simai", "-w", "none.txt", "-n", "topo", "-c", "conf", says="none.txt")
+        self.refuse("simai", "-w", "w.csv", "-n", "topo", "-c", "conf",
+                    says='w.csv: is AICB\'s physical workload: a scenario runs it')
         self.refuse(*self.simai(text=SMALL.replace("\n3\n", "\n4\n")),
                     says="w.txt:5: the file ends after 3 of 4 layers")
         self.refuse(*self.simai(text=SMALL.replace("\n3\n", "\n2\n")),
@@ -227,7 +251,8 @@ gpu = "H100"
             "[rank0 ~ rank7]\n"
             "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,count\n"
             "CommType.all_reduce,CommGroup.tp_group,4,8000,forward,None,None,2\n"
-            "CommType.all_gather,CommGroup.dp_group,2,8000,step,None,None,1\n"))
+            "CommType.all_gather,CommGroup.dp_group,2,8000,step,None,None,1\n"
+            "CommType.isend,CommGroup.pp_group,2,8000,forward,1,0,1\n"))
         self.write("s.toml", """\
 name = "physical"
 mode = "flow"
@@ -241,6 +266,8 @@ overhead = "0s"
 """)
         result = self.succeed("run", "s.toml", "--out", "o")
         self.assertIn("w.csv (2 collectives) on 8 GPUs (TP4 EP1 DP2 PP1)", result.stdout)
+        # What a scenario does not run of its file is said.
+        self.assertRegex(result.stdout, r"warning +\S*w.csv:5: .*isend")
         # Two rings of 6 steps in 2 groups of 4, and one of 1 step in 4 groups of 2.
         self.assertIn("104 of 104 completed", result.stdout)
 

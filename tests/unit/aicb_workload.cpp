@@ -130,6 +130,9 @@ TEST_CASE("unit.aicb.errors_name_the_line") {
               .find("input:3: forward communication \"FOO\" is unknown") == 0);
     CHECK(error(kHeader + "1\nmlp -1 1.5 NONE 0 20 NONE 0 30 NONE 0 1\n").find("input:3: ") == 0);
     CHECK(error(kHeader + "1\nmlp -1 -1 NONE 0 20 NONE 0 30 NONE 0 1\n").find("input:3: ") == 0);
+    // A float is fine where it is whole (pp_comm 2621440.0), and nowhere else.
+    CHECK(error("HYBRID_TRANSFORMER pp: 2 pp_comm: 123.5\n1\n" + kLayer) ==
+          "input:1: pp_comm \"123.5\": not a whole number (allowed: 0 to 1125899906842624)");
     CHECK(error("HYBRID_TRANSFORMER ep:\n1\n" + kLayer).find("ep lacks its value") !=
           std::string::npos);
     CHECK(error("HYBRID_TRANSFORMER checkpoints: 3 1\n1\n" + kLayer)

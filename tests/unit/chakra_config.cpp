@@ -110,7 +110,10 @@ TEST_CASE("unit.chakra.config.network_yml_traps") {
     CHECK(refuse(good) == ": latency is missing");
     CHECK(refuse("") == ": topology, npus_count, bandwidth and latency are needed");
     CHECK(refuse(good + "latency: [ 1, 2 ]\n").find(":4: latency needs a list") == 0);
-    CHECK(refuse(good + "latency: 500\n").find(":4: latency needs a list") == 0);
+    CHECK(refuse(good + "latency: 500\n") ==
+          ":4: latency needs a list, also of one dimension: [ 500 ]");
+    CHECK(refuse("# one dimension\ntopology: Switch\nnpus_count: [ 4 ]\n") ==
+          ":2: topology needs a list, also of one dimension: [ Switch ]");
     CHECK(refuse(good + "latency: [ -1 ]\n") ==
           ":4: latency is \"-1\": a number of at least 0 is needed");
     CHECK(refuse(good + "latency: [ 500ns ]\n").find(":4: latency is \"500ns\"") == 0);

@@ -121,6 +121,21 @@ TEST_CASE("unit.chakra.trace.groups_of_metadata_nodes") {
     }
 }
 
+TEST_CASE("unit.chakra.trace.a_group_of_its_own_for_each_of_many_nodes") {
+    constexpr std::uint64_t kNodes = 60'000;
+    std::vector<Node> nodes;
+    for (std::uint64_t id = 1; id <= kNodes; ++id) {
+        nodes.push_back(test::collective(id, CollectiveType::all_reduce, 1024));
+        nodes.back().attributes.push_back(Attribute::text("pg_name", std::to_string(id)));
+    }
+    const TestFolder folder;
+    test::write_trace(folder.file("t.0.et"), nodes);
+    ImportReport report;
+    const Trace trace = Trace::read(folder.file("t.0.et"), report);
+    CHECK(trace.group_names().size() == kNodes);
+    CHECK(trace.group_names()[trace.communication(kNodes - 1).group] == std::to_string(kNodes));
+}
+
 TEST_CASE("unit.chakra.trace.finding_the_files_of_a_job") {
     const TestFolder folder;
     const auto found = [&](const std::string& what) {

@@ -100,6 +100,14 @@ TEST_CASE("unit.hpcc.run_that_is_stopped_keeps_what_finished") {
     CHECK(nlohmann::json::parse(experiment.output("summary.json"))["interrupted"] == true);
 }
 
+TEST_CASE("unit.hpcc.run_at_rest_before_the_stop_time_has_work_left") {
+    // The one cable between the switches fails 10 us after the flow of 1 MB, 80 us long, began.
+    Experiment2x2 experiment("1\n0 2 3 100 1000000 2.0\n",
+                             "SIMULATOR_STOP_TIME 4.0 LINK_DOWN 10 4 5\n");
+    CHECK(run_hpcc(experiment.options()) == 3);
+    CHECK(nlohmann::json::parse(experiment.output("summary.json"))["flows_completed"] == 0);
+}
+
 TEST_CASE("unit.hpcc.run_stops_at_the_stop_time") {
     Experiment2x2 experiment("2\n0 2 3 100 1000 2.0\n0 2 3 100 1000 2.5\n",
                              "SIMULATOR_STOP_TIME 2.4\n");

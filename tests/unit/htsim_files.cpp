@@ -155,6 +155,9 @@ TEST_CASE("unit.htsim.matrix.mistakes_are_refused") {
     CHECK(matrix_error(head + "0->1 size 1\n") ==
           "m.cm:3: a connection has either a start or a trigger");
     CHECK(matrix_error(head + "0->1 start 0\n") == "m.cm:3: the connection has no size");
+    CHECK(matrix_error(head + "0->1 start 0.000000 size 0\n") ==
+          "m.cm:3: size 0 is htsim's flow without end, and its run would have none; sizes from 1 "
+          "are allowed");
     CHECK(matrix_error(head + "0->1 id 0 start 0 size 1\n").find("m.cm:3: id \"0\"") == 0);
     CHECK(matrix_error(head + "0->1 start 0 size\n") == "m.cm:3: the line ends where size is due");
     CHECK(matrix_error(head + "0->1 start 0 size 1 soon\n").find("m.cm:3: \"soon\"") == 0);

@@ -41,6 +41,23 @@ TEST_CASE("unit.link_class.tiers_of_known_networks") {
     CHECK(shown(build_rail(rail)) == "nvlink 64, nic 16, leaf-spine 16");
 }
 
+TEST_CASE("unit.link_class.cables_between_gpus_of_a_server_are_nvlink") {
+    // Switch 0, then servers of two GPUs: 1, 2 and 3, 4; 2-3 joins two servers.
+    Topology topology;
+    topology.add_node(NodeKind::ethernet);
+    for (int i = 1; i < 5; ++i) topology.add_node(NodeKind::host);
+    const auto join = [&](NodeId a, NodeId b) {
+        topology.add_link({a, b, gigabits_per_second(100), kMicrosecond, 0});
+    };
+    join(1, 2);
+    join(4, 3);
+    join(2, 3);
+    for (NodeId host = 1; host < 5; ++host) join(host, 0);
+    topology.gpus_per_server = 2;
+    topology.finish();
+    CHECK(shown(topology) == "nvlink 2, nic 5");
+}
+
 TEST_CASE("unit.link_class.deep_direct_and_hostless_parts") {
     Topology topology;  // hosts 0, 1; switches 2..6 in a row from host 0; switches 7, 8 apart
     topology.add_node(NodeKind::host);

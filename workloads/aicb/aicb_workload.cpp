@@ -87,7 +87,10 @@ std::int64_t whole_number(std::string_view text, const Place& place, std::int64_
     }
     const double value =
         parse_real(text, place, static_cast<double>(lowest), static_cast<double>(highest));
-    if (value != std::floor(value)) fail_at(place, "is not a whole number");
+    if (value != std::floor(value)) {
+        fail_at(place, fmt::format("\"{}\": not a whole number (allowed: {} to {})", text, lowest,
+                                   highest));
+    }
     return static_cast<std::int64_t>(value);
 }
 

@@ -292,7 +292,12 @@ std::vector<NetworkDimension> read_network(const std::string& path, ImportReport
         for (const char* key : kKeys) {
             const YAML::Node list = root[key];
             if (!list) throw ConfigError(path + ": " + key + " is missing");
-            if (!list.IsSequence() || list.size() != root[kKeys[0]].size() || list.size() == 0) {
+            if (!list.IsSequence()) {
+                throw ConfigError(path, list.Mark().line + 1,
+                                  std::string(key) + " needs a list, also of one dimension: [ " +
+                                      (list.IsScalar() ? list.Scalar() : "...") + " ]");
+            }
+            if (list.size() != root[kKeys[0]].size() || list.size() == 0) {
                 throw ConfigError(path, list.Mark().line + 1,
                                   std::string(key) + " needs a list with one entry for each of " +
                                       "the dimensions that topology names");

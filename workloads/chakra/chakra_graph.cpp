@@ -95,8 +95,15 @@ class JobBuilder {
         }
     }
 
+    /// Names are optional in a trace; what is blocked must be told apart all the same.
+    NameId name_of(RankId rank, std::uint32_t node) {
+        const std::string_view name = traces_[rank].name(node);
+        if (!name.empty()) return graph().intern(name);
+        return graph().intern("node " + std::to_string(traces_[rank].id(node)));
+    }
+
     Label label(RankId rank, std::uint32_t node, OpClass cls) {
-        return {graph().intern(traces_[rank].name(node)), cls, kNone};
+        return {name_of(rank, node), cls, kNone};
     }
 
     Tick replayed(const Trace& trace, std::uint32_t node) const {
@@ -456,7 +463,7 @@ class JobBuilder {
         }
         if (misfits() > 0) return;
         Collective collective;
-        collective.name = graph().intern(traces_[leader].name(lead));
+        collective.name = name_of(leader, lead);
         collective.group = graph().intern(group);
         collective.cls = OpClass::other;
         collective.members = static_cast<std::uint32_t>(call.members.size());

@@ -230,10 +230,10 @@ class TraceReader {
         }
         if (name.empty() || name == "0") return kNone;
         std::vector<std::string>& names = trace_.group_names_;
-        const auto it = std::find(names.begin(), names.end(), name);
-        if (it != names.end()) return static_cast<std::uint32_t>(it - names.begin());
-        names.push_back(name);
-        return static_cast<std::uint32_t>(names.size() - 1);
+        const auto [it, fresh] =
+            group_ids_.try_emplace(name, static_cast<std::uint32_t>(names.size()));
+        if (fresh) names.push_back(std::move(name));
+        return it->second;
     }
 
     void add_groups(const NodeView& node) {
@@ -383,6 +383,7 @@ class TraceReader {
     Trace trace_;
     std::vector<std::uint64_t> dep_ids_;
     std::unordered_map<std::string, std::uint32_t> name_ids_;
+    std::unordered_map<std::string, std::uint32_t> group_ids_;
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> work_ids_;
     std::map<std::tuple<CollectiveType, bool, std::uint8_t, std::uint32_t, std::uint32_t,
                         std::uint32_t, std::int64_t, std::int64_t, std::uint64_t, std::uint64_t>,

@@ -100,7 +100,12 @@ class MatrixReader {
             if (key == "start") {
                 c.start = static_cast<Tick>(parse_real(next(key), reader_.place(key), 0, kLatest));
             } else if (key == "size") {
-                c.size = integer(key, 1, kLargest);
+                c.size = integer(key, 0, kLargest);
+                if (c.size == 0) {
+                    fail(
+                        "size 0 is htsim's flow without end, and its run would have none; sizes "
+                        "from 1 are allowed");
+                }
             } else if (key == "id") {
                 id(key);
             } else if (key == "trigger") {

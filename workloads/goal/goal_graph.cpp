@@ -64,14 +64,15 @@ class GraphBuilder {
     RankId checked_hosts() const {
         const std::uint64_t hosts = std::uint64_t{schedule_.rank_count()} * hosts_per_rank_;
         if (hosts > kMostGoalRanks) {
-            throw ConfigError(fmt::format("GOAL: {} ranks of {} NICs are more than {} hosts",
-                                          schedule_.rank_count(), hosts_per_rank_, kMostGoalRanks));
+            throw ConfigError(fmt::format("{}: {} ranks of {} NICs are more than {} hosts",
+                                          options_.file, schedule_.rank_count(), hosts_per_rank_,
+                                          kMostGoalRanks));
         }
         // An operation becomes up to two, a dependency across hosts a signal's two ends.
         if (2 * (schedule_.op_count() + schedule_.edge_count()) >= kNone) {
-            throw ConfigError(
-                "GOAL: more than 2^30 operations and dependencies; LogGOPS can run them, "
-                "a network simulation cannot");
+            throw ConfigError(options_.file +
+                              ": more than 2^30 operations and dependencies; LogGOPS can run them, "
+                              "a network simulation cannot");
         }
         return static_cast<RankId>(hosts);
     }
@@ -80,7 +81,7 @@ class GraphBuilder {
         for (std::uint32_t rank = 0; rank < schedule_.rank_count(); ++rank) {
             for (GoalOp op = schedule_.first(rank); op < schedule_.first(rank + 1); ++op) {
                 if (schedule_.kind(op) == GoalKind::calc || partner_[op] != kNoGoalOp) continue;
-                throw ConfigError("GOAL: " + schedule_.describe(rank, op) +
+                throw ConfigError(options_.file + ": " + schedule_.describe(rank, op) +
                                   (schedule_.kind(op) == GoalKind::send
                                        ? " has no recv that takes it"
                                        : " waits for a message that nobody sends") +
@@ -133,8 +134,8 @@ class GraphBuilder {
     void add_calc(RankId where, GoalOp op) {
         const std::uint64_t ns = schedule_.size(op);
         if (ns > static_cast<std::uint64_t>(kLongest / kNanosecond)) {
-            throw ConfigError(fmt::format("GOAL: calc {}: at most {} ns are allowed", ns,
-                                          kLongest / kNanosecond));
+            throw ConfigError(fmt::format("{}: calc {}: at most {} ns are allowed", options_.file,
+                                          ns, kLongest / kNanosecond));
         }
         const Tick duration = static_cast<Tick>(ns) * kNanosecond;
         end_[op] = duration == 0 ? graph_.add_delay(where, 0, calc_)

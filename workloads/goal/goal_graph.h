@@ -34,6 +34,7 @@ namespace sluice {
 enum class GoalLayout : std::uint8_t { automatic, node, gpu };
 
 struct GoalGraphOptions {
+    std::string file = "GOAL";  ///< what an error names
     GoalLayout layout = GoalLayout::automatic;
     Tick signal_delay = kMicrosecond;  ///< between hosts of a rank
     LogGopsParameters matching;        ///< for wildcards
