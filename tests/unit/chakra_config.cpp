@@ -28,7 +28,7 @@ auto accepted(Reader reader, const std::string& text, ImportReport& report) {
 
 }  // namespace
 
-TEST_CASE("system.json") {
+TEST_CASE("unit.chakra.config.system_json_is_read") {
     ImportReport report;
     const AstraSystem system =
         accepted(read_system,
@@ -89,7 +89,7 @@ TEST_CASE("unit.chakra.config.system_json_traps") {
           }) == "none.json: cannot be read: No such file or directory");
 }
 
-TEST_CASE("network.yml") {
+TEST_CASE("unit.chakra.config.network_yml_is_read") {
     ImportReport report;
     const auto dims =
         accepted(read_network,
