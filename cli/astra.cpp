@@ -9,6 +9,7 @@
 
 #include "cli/astra_inputs.h"
 #include "cli/commands.h"
+#include "cli/import_notes.h"
 #include "cli/interrupt.h"
 #include "cli/mode_run.h"
 #include "cli/progress.h"
@@ -19,22 +20,8 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kShownNotes = 5;
-
 /// A cycle of ASTRA-sim is a nanosecond.
 std::int64_t cycles(Tick time) { return time / kNanosecond; }
-
-void tell_skipped(const ImportReport& report) {
-    std::size_t shown = 0;
-    for (const ImportNote& note : report.notes()) {
-        if (note.kind != ImportNote::Kind::skipped || ++shown > kShownNotes) continue;
-        fmt::print(stderr, "sluice: {}: skipped: {}\n", note.where, note.text);
-    }
-    const std::size_t all = report.count(ImportNote::Kind::skipped);
-    if (all > kShownNotes) {
-        fmt::print(stderr, "sluice: {} more skipped; --check lists them\n", all - kShownNotes);
-    }
-}
 
 void print_rank(RankId rank, const chakra::RankStatistics& of, bool roofline) {
     fmt::print("sys[{}] finished, {} cycles, exposed communication {} cycles.\n", rank,
@@ -165,8 +152,7 @@ int check(const AstraOptions& options) {
     } catch (const ConfigError& error) {
         report.misfit_line(error.what(), "astra");
     }
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+    return print_check(report);
 }
 
 int astra_command(const AstraOptions& options) {
@@ -177,7 +163,7 @@ int astra_command(const AstraOptions& options) {
     refuse_misfits(report);
     auto job = chakra::build_job(inputs.traces, inputs.system, inputs.job, report);
     refuse_misfits(report);
-    if (!options.quiet) tell_skipped(report);
+    if (!options.quiet) tell_notes(report, "--check");
     return AstraRun(options, std::move(inputs), std::move(job)).run();
 }
 
@@ -190,7 +176,8 @@ Command add_astra_command(CLI::App& program) {
     app->add_option("--workload-configuration", options->workload,
                     "Prefix of the traces PREFIX.0.et, PREFIX.1.et, ..., or their folder")
         ->type_name("PREFIX");
-    app->add_option("--system-configuration", options->system, "Collectives, memory, compute")
+    app->add_option("--system-configuration", options->system,
+                    "How collectives, memory and compute behave")
         ->type_name("system.json");
     app->add_option("--network-configuration", options->network,
                     "An analytical network.yml, or an ns-3 config.txt for our packet engine")
@@ -204,26 +191,38 @@ Command add_astra_command(CLI::App& program) {
     app->add_option("--comm-group-configuration", options->comm_group,
                     "Communicator groups; a name with \"empty\" in it is none")
         ->type_name("FILE");
-    app->add_option("--logging-configuration", options->logging, "Without effect")
+    app->add_option("--logging-configuration", options->logging, "Taken, without effect")
         ->type_name("FILE");
-    app->add_option("--logging-folder", options->logging_folder, "Without effect")
+    app->add_option("--logging-folder", options->logging_folder, "Taken, without effect")
         ->type_name("DIR");
-    app->add_option("--num-queues-per-dim", options->queues_per_dim, "Queues per dimension")
+    app->add_option("--num-queues-per-dim", options->queues_per_dim,
+                    "Collectives at a time per dimension (default: 1)")
+        ->type_name("N")
         ->check(CLI::Range(1, 65536));
     const auto scale = CLI::Range(0.0, 1e6);
-    app->add_option("--compute-scale", options->compute_scale, "Factor of compute times")
+    app->add_option("--compute-scale", options->compute_scale,
+                    "Factor of compute times (default: 1)")
+        ->type_name("X")
         ->check(scale);
-    app->add_option("--comm-scale", options->comm_scale, "Factor of communication sizes")
+    app->add_option("--comm-scale", options->comm_scale,
+                    "Factor of communication sizes (default: 1)")
+        ->type_name("X")
         ->check(scale);
-    app->add_option("--injection-scale", options->injection_scale, "Factor of endpoint-delay")
+    app->add_option("--injection-scale", options->injection_scale,
+                    "Factor of endpoint-delay (default: 1)")
+        ->type_name("X")
         ->check(scale);
     app->add_option("--rendezvous-protocol", options->rendezvous,
-                    "Messages wait for their receivers: true or false");
+                    "Messages wait for their receivers: true or false (default)")
+        ->type_name("BOOL");
     app->add_option("--network-backend", options->backend,
-                    "Of a network.yml: congestion-aware (default) or congestion-unaware");
-    app->add_option("--mode", options->mode, "With an ns-3 config: packet, hybrid, flow");
+                    "With a network.yml: congestion-aware (default) or congestion-unaware")
+        ->type_name("NAME");
+    app->add_option("--mode", options->mode,
+                    "With an ns-3 config.txt: packet (default), hybrid, flow")
+        ->type_name("MODE");
     app->add_flag("--check", options->check,
-                  "Read everything and say what was read, skipped and does not fit");
+                  "Say what was read, what was skipped and what does not fit; run nothing");
     app->add_flag("--quiet", options->quiet, "Print nothing but results and errors");
     return {app, [options] { return astra_command(*options); }};
 }

@@ -106,16 +106,6 @@ void check_logical(const AstraOptions& options, const std::vector<std::uint32_t>
 
 unsigned reading_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
 
-void refuse_misfits(const ImportReport& report) {
-    const std::size_t count = report.count(ImportNote::Kind::misfit);
-    for (const ImportNote& note : report.notes()) {
-        if (note.kind != ImportNote::Kind::misfit) continue;
-        throw ConfigError(note.where + ": " + note.text +
-                          (count > 1 ? fmt::format(" (and {} more; --check lists them)", count - 1)
-                                     : std::string()));
-    }
-}
-
 namespace {
 
 /// Reads one part after the other; with --check a part that cannot be read is a misfit.

@@ -51,7 +51,4 @@ AstraInputs read_astra_inputs(const AstraOptions& options, ImportReport& report)
 /// Threads for reading traces: as many as there are processors.
 unsigned reading_threads();
 
-/// Throws the report's first misfit, if there is one, and says how many more there are.
-void refuse_misfits(const ImportReport& report);
-
 }  // namespace sluice

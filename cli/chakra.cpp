@@ -11,6 +11,7 @@
 #include "cli/astra_inputs.h"
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
+#include "cli/import_notes.h"
 #include "core/config/quantity.h"
 #include "core/error.h"
 #include "workloads/chakra/et_export.h"
@@ -45,8 +46,7 @@ int lint(const ChakraOptions& options) {
     } catch (const ConfigError& error) {
         report.misfit_line(error.what(), "chakra");
     }
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+    return print_check(report);
 }
 
 /// Nodes, time and bytes by kind over all ranks.
@@ -182,23 +182,31 @@ Command add_chakra_command(CLI::App& program) {
     CLI::App* app = program.add_subcommand("chakra", "Look at, convert and write Chakra traces");
     app->require_subcommand(1);
     const auto add_input = [&](CLI::App* command) {
-        command->add_option("traces", options->input, "Prefix of PREFIX.0.et, ..., folder or file")
+        command
+            ->add_option("traces", options->input,
+                         "Prefix of PREFIX.0.et, PREFIX.1.et, ..., their folder, or one file")
+            ->type_name("PREFIX")
             ->required();
     };
     CLI::App* lint_app = app->add_subcommand(
-        "lint", "Say what was read, skipped and does not fit, by file and node");
+        "lint", "Say what was read, what was skipped and what does not fit, by file and node");
     add_input(lint_app);
     CLI::App* stat_app = app->add_subcommand("stat", "Count nodes, time and bytes by kind");
     add_input(stat_app);
     CLI::App* convert_app =
         app->add_subcommand("convert", "Convert .et to protobuf-JSON, and either JSON form to .et");
     add_input(convert_app);
-    convert_app->add_option("-o,--output", options->output, "Folder")->type_name("DIR");
+    convert_app->add_option("-o,--output", options->output, "Folder to write to")->type_name("DIR");
     CLI::App* generate_app =
         app->add_subcommand("generate", "Write one collective over all ranks as .et files");
-    generate_app->add_option("--collective", options->collective, "all_reduce, all_gather, ...");
-    generate_app->add_option("--ranks", options->ranks, "Ranks")->check(CLI::Range(1, 1'000'000));
-    generate_app->add_option("--size", options->size, "Size, e.g. 1MiB");
+    generate_app
+        ->add_option("--collective", options->collective,
+                     "all_reduce, all_gather, reduce_scatter, all_to_all, ...")
+        ->type_name("NAME");
+    generate_app->add_option("--ranks", options->ranks, "Ranks, a file each")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1'000'000));
+    generate_app->add_option("--size", options->size, "comm_size, e.g. 1MiB")->type_name("SIZE");
     generate_app->add_option("-o,--output", options->output, "Prefix of the files")
         ->type_name("PREFIX");
     CLI::App* export_app =

@@ -282,7 +282,7 @@ Command add_collective_command(CLI::App& program) {
         ->type_name("SCENARIO.toml")
         ->required();
     const auto key = [&](const std::string& flags, const std::string& name,
-                         const std::string& text) {
+                         const std::string& value_name, const std::string& text) {
         return app
             ->add_option_function<std::string>(
                 flags,
@@ -290,43 +290,49 @@ Command add_collective_command(CLI::App& program) {
                     options->keys.emplace_back(name, value);
                 },
                 text)
-            ->type_name("");
+            ->type_name(value_name);
     };
-    key("--kind", "kind", "The operation (default: all-reduce)")
+    key("--kind", "kind", "NAME", "The operation (default: all-reduce)")
         ->check(CLI::IsMember(names<CollectiveKind>(kCollectiveKinds)));
-    key("--algorithm", "algorithm", "How it is done (default: automatic)")
+    key("--algorithm", "algorithm", "NAME", "How it is done (default: automatic)")
         ->check(CLI::IsMember(names<CollectiveAlgorithm>(kCollectiveAlgorithms)));
-    key("--ranks", "ranks", "Hosts that take part (default: all)");
-    key("--placement", "placement", "Which ones: packed, spread, random");
-    key("--groups", "groups", "all, or side by side one per rail or server");
-    key("--group-size", "group_size", "Cuts groups into groups of so many neighbours");
+    key("--ranks", "ranks", "N", "Hosts that take part (default: all)");
+    key("--placement", "placement", "NAME", "Which ones: packed (default), spread, random");
+    key("--groups", "groups", "NAME", "all (default), or side by side one per rail or server");
+    key("--group-size", "group_size", "N",
+        "Cuts groups into groups of so many neighbours (default: whole)");
     app->add_option("-b,--begin", options->begin, "First size: 1M is 2^20 B (default: 1M)")
         ->type_name("SIZE");
     app->add_option("-e,--end", options->end, "Last size (default: 64M)")->type_name("SIZE");
-    app->add_option("-f,--factor", options->factor, "Each size is so many times the one before")
+    app->add_option("-f,--factor", options->factor,
+                    "Each size is so many times the one before (default: 2)")
+        ->type_name("N")
         ->check(CLI::Range(2, 1 << 20));
     app->add_option("-i,--step", options->step, "Each size is that much larger than the one before")
         ->type_name("SIZE");
-    app->add_option("--mode", options->point.mode,
-                    "packet, hybrid, flow (default: the scenario's)");
-    key("--channels", "channels", "Copies of the algorithm that share the tensor");
-    key("--ring-order", "ring_order", "Around rings: given, or rail (same rail across servers)");
-    key("--chunk", "chunk", "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
-    key("--overhead", "overhead", "Software, once per collective and rank (default: 8.4us)");
-    key("--step-overhead", "step_overhead", "Software, per message (default: 0s)");
-    key("--server-hop", "server_hop", "A computed message inside a server (default: 3.4us)");
-    key("--window", "window", "All pairs at once: unfinished sends of a rank (default: all)");
-    key("--intra-node", "intra_node", "Inside servers: computed, or network");
-    key("--gpu", "gpu", "The GPU type: what computed communication costs");
-    key("--interconnect", "interconnect", "The GPU's interconnect: nvlink, pcie, ...");
+    app->add_option("--mode", options->point.mode, "packet, hybrid, flow (default: the scenario's)")
+        ->type_name("MODE");
+    key("--channels", "channels", "N",
+        "Copies of the algorithm that share the tensor (default: 1)");
+    key("--ring-order", "ring_order", "NAME",
+        "Around rings: given (default), or rail (same rail across servers)");
+    key("--chunk", "chunk", "SIZE",
+        "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
+    key("--overhead", "overhead", "TIME",
+        "Software, once per collective and rank (default: 8.4us)");
+    key("--step-overhead", "step_overhead", "TIME", "Software, per message (default: 0s)");
+    key("--server-hop", "server_hop", "TIME",
+        "A computed message inside a server (default: 3.4us)");
+    key("--window", "window", "N", "All pairs at once: unfinished sends of a rank (default: all)");
+    key("--intra-node", "intra_node", "NAME",
+        "Inside servers: computed, or network (default with NVSwitches)");
+    key("--gpu", "gpu", "NAME", "The GPU type, for computed communication (default: A100)");
+    key("--interconnect", "interconnect", "NAME",
+        "The GPU's interconnect: nvlink (default), pcie, ...");
     app->add_option("--csv", options->csv, "Write the table to this file, too")->type_name("FILE");
     app->add_option("--json", options->json, "Write the table to this file, too")
         ->type_name("FILE");
-    app->add_option("--set", options->point.sets,
-                    "Override a key of the scenario, e.g. network.payload=4096")
-        ->type_name("KEY=VALUE")
-        ->type_size(1)
-        ->allow_extra_args(false);
+    add_set_option(*app, options->point.sets, kSetHelp);
     app->add_flag("--quiet", options->quiet, "Print nothing but errors");
     app->add_option("--result", options->result)->group("");
     return {app, [options] { return collective_command(*options); }};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The program's sub-commands. Each returns an exit code and throws ConfigError for the user's
-/// mistakes; main.cpp parses the command line and turns errors into one line and a code.
+/// mistakes; main.cpp lists them, parses the command line and turns errors into one line and a code.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -12,7 +11,8 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace sluice {
 
@@ -23,11 +23,29 @@ struct Command {
     std::function<int()> run;
 };
 
+/// `sluice run` and `sluice compare`: a scenario, in one mode or several.
+Command add_run_command(CLI::App& program);
+Command add_compare_command(CLI::App& program);
+/// `sluice describe`: what would run, without running it. `sluice topo`: networks and their files.
+Command add_describe_command(CLI::App& program);
+Command add_topo_command(CLI::App& program);
+/// `sluice collective`: a collective over a range of sizes.
+Command add_collective_command(CLI::App& program);
 /// `sluice astra` and `sluice chakra`: Chakra traces (cli/astra.cpp, cli/chakra.cpp).
 Command add_astra_command(CLI::App& program);
 Command add_chakra_command(CLI::App& program);
-/// `sluice goal`: GOAL schedules (cli/goal.cpp).
+/// `sluice goal`: GOAL schedules.
 Command add_goal_command(CLI::App& program);
+/// `sluice simai`: SimAI's programs by their own options.
+Command add_simai_command(CLI::App& program);
+/// `sluice workload`: workload files of other tools, from models.
+Command add_workload_command(CLI::App& program);
+
+/// "--set KEY=VALUE", as often as wanted.
+CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& sets,
+                            const std::string& text);
+/// What --set says in --help wherever there is always a scenario.
+inline constexpr const char* kSetHelp = "Override a key of the scenario, e.g. network.payload=4096";
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitBadInput = 2;
@@ -53,46 +71,5 @@ struct RunOptions {
 };
 
 int run_command(const RunOptions& options);
-
-struct CompareOptions {
-    std::string scenario;           ///< SCENARIO.toml
-    std::string modes;              ///< "packet,hybrid,..."; empty: all that this build offers
-    std::string out;                ///< empty: runs/NAME-compare
-    std::string json;               ///< a second place for compare.json; may be empty
-    std::vector<std::string> sets;  ///< "key=value"
-    std::size_t repeat = 1;         ///< runs of each mode
-    bool quiet = false;
-};
-
-int compare_command(const CompareOptions& options);
-
-struct DescribeOptions {
-    std::string scenario;           ///< SCENARIO.toml
-    std::vector<std::string> sets;  ///< "key=value"
-    std::string flows;              ///< where to write an HPCC flow.txt; empty: nowhere
-    std::string topology;           ///< where to write the topology.txt; empty: nowhere
-    bool allow_oom = false;         ///< jobs that do not fit their GPUs: a warning, not an error
-};
-
-/// What would run, without running it.
-int describe_command(const DescribeOptions& options);
-
-struct TopoOptions {
-    std::string type;  ///< empty with file
-    std::string file;  ///< a topology.txt, in place of a type and its keys
-    /// Keys and values of a scenario's [topology] table.
-    std::vector<std::pair<std::string, std::string>> settings;
-    std::string output;  ///< the topology.txt to write; empty: counts only
-    std::string format;  ///< of the output: "hpcc", "simai"; empty: what the network needs
-    bool check = false;  ///< of the file: says what was read, skipped and does not fit
-};
-
-int topo_command(const TopoOptions& options);
-
-/// `sluice simai`: SimAI's programs by their own options.
-Command add_simai_command(CLI::App& program);
-/// `sluice workload`: workload files of other tools, from models.
-Command add_workload_command(CLI::App& program);
-Command add_collective_command(CLI::App& program);
 
 }  // namespace sluice

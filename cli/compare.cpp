@@ -3,8 +3,10 @@
 /// mode as the reference of the others.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/child_run.h"
 #include "cli/commands.h"
@@ -19,6 +21,16 @@
 namespace sluice {
 
 namespace {
+
+struct CompareOptions {
+    std::string scenario;           ///< SCENARIO.toml
+    std::string modes;              ///< "packet,hybrid,..."; empty: all that this build offers
+    std::string out;                ///< empty: runs/NAME-compare
+    std::string json;               ///< a second place for compare.json; may be empty
+    std::vector<std::string> sets;  ///< "key=value"
+    std::size_t repeat = 1;         ///< runs of each mode
+    bool quiet = false;
+};
 
 std::vector<Mode> read_modes(const std::string& text) {
     if (text.empty()) return offered_modes();
@@ -150,8 +162,6 @@ std::vector<ComparisonRow> compare_rows(const std::vector<ModeRuns>& modes) {
     return rows;
 }
 
-}  // namespace
-
 int compare_command(const CompareOptions& options) {
     const std::vector<Mode> modes = read_modes(options.modes);
     Comparison comparison;
@@ -197,6 +207,31 @@ int compare_command(const CompareOptions& options) {
         fmt::print(stderr, "sluice: interrupted; what finished is in {}\n", directory);
     }
     return kExitInterrupted;
+}
+
+}  // namespace
+
+Command add_compare_command(CLI::App& program) {
+    const auto options = std::make_shared<CompareOptions>();
+    CLI::App* app = program.add_subcommand(
+        "compare", "Run a scenario in several modes and say what each costs and how far it is off");
+    app->add_option("scenario", options->scenario, "The scenario file")
+        ->type_name("SCENARIO.toml")
+        ->required();
+    app->add_option("--modes", options->modes,
+                    "Modes; the first is the reference (default: all that this build offers)")
+        ->type_name("packet,hybrid,flow");
+    app->add_option("--repeat", options->repeat,
+                    "Runs of each mode; figures are medians (default: 1)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1000));
+    app->add_option("--json", options->json, "Write the table to this file, too")
+        ->type_name("FILE");
+    app->add_option("--out", options->out, "Output folder (default: runs/NAME-compare)")
+        ->type_name("DIR");
+    add_set_option(*app, options->sets, kSetHelp);
+    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    return {app, [options] { return compare_command(*options); }};
 }
 
 }  // namespace sluice

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice describe`: what a scenario would run, from the same code that would run it.
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
@@ -17,6 +19,14 @@
 namespace sluice {
 
 namespace {
+
+struct DescribeOptions {
+    std::string scenario;           ///< SCENARIO.toml
+    std::vector<std::string> sets;  ///< "key=value"
+    std::string flows;              ///< where to write an HPCC flow.txt; empty: nowhere
+    std::string topology;           ///< where to write the topology.txt; empty: nowhere
+    bool allow_oom = false;         ///< jobs that do not fit their GPUs: a warning, not an error
+};
 
 /// Packet-hops per second that the estimate of time assumes: the project's own bar for a network
 /// of this size (docs/performance.md has what was measured).
@@ -119,8 +129,6 @@ void write_topology(const Topology& topology, const std::string& path) {
     fmt::print("  network written to {}\n", path);
 }
 
-}  // namespace
-
 int describe_command(const DescribeOptions& options) {
     Scenario scenario = load_scenario(options.scenario, options.sets);
     scenario.allow_oom = options.allow_oom;
@@ -134,6 +142,26 @@ int describe_command(const DescribeOptions& options) {
     if (!options.flows.empty()) write_flows(built, options.flows);
     if (!options.topology.empty()) write_topology(built.experiment.topology, options.topology);
     return kExitDone;
+}
+
+}  // namespace
+
+Command add_describe_command(CLI::App& program) {
+    const auto options = std::make_shared<DescribeOptions>();
+    CLI::App* app =
+        program.add_subcommand("describe", "Say what a scenario would run, without running it");
+    app->add_option("scenario", options->scenario, "The scenario file")
+        ->type_name("SCENARIO.toml")
+        ->required();
+    app->add_option("--flows", options->flows,
+                    "Write the flows that have start times as an HPCC ns-3 flow.txt")
+        ->type_name("FILE");
+    app->add_option("--topology", options->topology, "Write the network as a topology.txt")
+        ->type_name("FILE");
+    add_set_option(*app, options->sets, kSetHelp);
+    app->add_flag("--allow-oom", options->allow_oom,
+                  "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+    return {app, [options] { return describe_command(*options); }};
 }
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/goal_merge.h"
+#include "cli/import_notes.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/topology/htsim_topology.h"
@@ -64,8 +65,7 @@ int check_schedule(const GoalSchedule& schedule, const GoalCommandOptions& optio
                 fmt::format("needs {} hosts of a network", std::uint64_t{schedule.rank_count()} *
                                                                hosts_per_rank(schedule, layout)));
     report_matches(schedule, match_goal(schedule, options.loggops), options.file, report);
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+    return print_check(report);
 }
 
 int run_loggops(const GoalSchedule& schedule, const GoalCommandOptions& options) {
@@ -146,8 +146,7 @@ int check_htsim_file(const std::string& file) {
     } else {
         read_connection_matrix(TokenReader::open(file), report);
     }
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) == 0 ? kExitDone : kExitBadInput;
+    return print_check(report);
 }
 
 int goal_command(GoalCommandOptions options) {
@@ -179,10 +178,7 @@ int goal_command(GoalCommandOptions options) {
     if (!options.to_text.empty()) convert(schedule, write_goal_text, options.to_text);
     if (options.check) return check_schedule(schedule, options, report);
     if (converts) return kExitDone;
-    for (const ImportNote& note : report.notes()) {
-        if (note.kind != ImportNote::Kind::skipped || options.quiet) continue;
-        fmt::print(stderr, "sluice: {}: skipped: {}\n", note.where, note.text);
-    }
+    if (!options.quiet) tell_notes(report, "--check");
     return run_loggops(schedule, options);
 }
 
@@ -197,7 +193,9 @@ Command add_goal_command(CLI::App& program) {
     app->add_option("--merge", options->merge,
                     "Schedules of several jobs as one, as merge_goals.py")
         ->type_name("CONFIG.json");
-    app->add_option("--seed", options->seed, "With --merge: of the pattern \"random\"");
+    app->add_option("--seed", options->seed,
+                    "With --merge: draws the pattern \"random\" (default: 1)")
+        ->type_name("N");
     LogGopsParameters& p = options->loggops;
     app->add_option("-L,--LogGOPS_L", p.latency, "Latency, ns")->capture_default_str();
     app->add_option("-o,--LogGOPS_o", p.overhead, "CPU time per message, ns")
@@ -222,21 +220,24 @@ Command add_goal_command(CLI::App& program) {
                     "Run on the network of this scenario instead, in place of its workload")
         ->type_name("SCENARIO.toml");
     app->add_option("--goal-layout", options->layout,
-                    "Which hosts a rank has: gpu one, node one per NIC, auto by the schedule")
+                    "With --topology: which hosts a rank has: gpu one, node one per NIC, auto "
+                    "(default) by the "
+                    "schedule")
         ->check(CLI::IsMember({"auto", "node", "gpu"}));
-    app->add_option("--mode", options->mode, "With --topology: packet, hybrid, flow");
-    app->add_option("--out", options->out, "With --topology: the output folder")->type_name("DIR");
-    app->add_option("--set", options->sets, "With --topology: override a key of the scenario")
-        ->type_name("KEY=VALUE")
-        ->type_size(1)
-        ->allow_extra_args(false);
+    app->add_option("--mode", options->mode,
+                    "With --topology: packet, hybrid, flow (default: the scenario's)")
+        ->type_name("MODE");
+    app->add_option("--out", options->out, "With --topology: output folder (default: runs/NAME)")
+        ->type_name("DIR");
+    add_set_option(*app, options->sets, "With --topology: override a key of the scenario");
     app->add_flag("--check", options->check,
-                  "Say what was read and what does not fit; run nothing. Takes .cm and .topo, too");
+                  "Say what was read, what was skipped and what does not fit; run nothing. Takes "
+                  "htsim's .cm and .topo, too");
     app->add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
         ->type_name("FILE");
     app->add_option("--to-text", options->to_text, "Write the schedule as GOAL text")
         ->type_name("FILE");
-    app->add_flag("--quiet", options->quiet, "Print results and errors only");
+    app->add_flag("--quiet", options->quiet, "Print nothing but results and errors");
     return {app, [options] { return goal_command(*options); }};
 }
 

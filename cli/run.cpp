@@ -3,12 +3,14 @@
 #include <memory>
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/build_experiment.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
 #include "cli/hpcc_import.h"
 #include "cli/hpcc_outputs.h"
+#include "cli/import_notes.h"
 #include "cli/interrupt.h"
 #include "cli/mode_run.h"
 #include "cli/progress.h"
@@ -29,8 +31,7 @@ int run_hpcc_experiment(const RunOptions& options) {
     }
     if (options.check) {
         const ImportReport report = check_hpcc(options.hpcc, options.paths);
-        fmt::print("{}", report.text());
-        return report.count(ImportNote::Kind::misfit) > 0 ? kExitBadInput : kExitDone;
+        return print_check(report);
     }
     Progress progress(options.quiet);
     const InterruptGuard guard;
@@ -108,6 +109,41 @@ int run_command(const RunOptions& options) {
         throw ConfigError("run: needs a SCENARIO.toml, or --hpcc config.txt");
     }
     return run_scenario(options);
+}
+
+CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& sets,
+                            const std::string& text) {
+    return command.add_option("--set", sets, text)
+        ->type_name("KEY=VALUE")
+        ->type_size(1)
+        ->allow_extra_args(false);
+}
+
+Command add_run_command(CLI::App& program) {
+    const auto options = std::make_shared<RunOptions>();
+    CLI::App* app = program.add_subcommand("run", "Run one experiment");
+    app->add_option("scenario", options->scenario, "The scenario file")->type_name("SCENARIO.toml");
+    app->add_option("--mode", options->mode, "packet, hybrid, flow (default: the scenario's)")
+        ->type_name("MODE");
+    add_set_option(*app, options->sets, kSetHelp);
+    app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
+    app->add_option("--threads", options->threads, "Threads; packet mode runs on one")
+        ->type_name("N")
+        ->check(CLI::Range(1, 4096));
+    app->add_flag("--no-skip", options->no_skip,
+                  "In mode hybrid: skip nothing, to see what skipping costs and gains");
+    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    app->add_option("--hpcc", options->hpcc, "Run an HPCC ns-3 experiment instead")
+        ->type_name("config.txt");
+    app->add_flag(
+        "--check", options->check,
+        "With --hpcc: say what was read, what was skipped and what does not fit; run nothing");
+    app->add_option("--paths", options->paths,
+                    "Paths of flows (src,dst,sport,path), in place of ECMP")
+        ->type_name("flow_paths.csv");
+    app->add_flag("--allow-oom", options->allow_oom,
+                  "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+    return {app, [options] { return run_command(*options); }};
 }
 
 }  // namespace sluice

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/hpcc_config.h"
 #include "cli/hpcc_network.h"
+#include "cli/import_notes.h"
 #include "cli/mode_run.h"
 #include "cli/run_experiment.h"
 #include "cli/simai_options.h"
@@ -370,8 +371,7 @@ int check_inputs(const SimaiOptions& options, ImportReport& report) {
     } else {
         Simulation(options, report).check();
     }
-    fmt::print("{}", report.text());
-    return report.count(ImportNote::Kind::misfit) > 0 ? kExitBadInput : kExitDone;
+    return print_check(report);
 }
 
 int simai_command(const CLI::App& app) {

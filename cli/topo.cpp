@@ -2,10 +2,13 @@
 /// `sluice topo TYPE`: a builder's network as a topology.txt of HPCC ns-3 or SimAI. Its options are
 /// the keys of a scenario's [topology] table, read by the same code, so both are checked and
 /// explained alike. `sluice topo --file FILE`: such a file, checked or written anew.
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
 #include "core/config/import_report.h"
@@ -19,6 +22,39 @@
 namespace sluice {
 
 namespace {
+
+struct TopoOptions {
+    std::string type;  ///< empty with file
+    std::string file;  ///< a topology.txt, in place of a type and its keys
+    /// Keys and values of a scenario's [topology] table.
+    std::vector<std::pair<std::string, std::string>> settings;
+    std::string output;  ///< the topology.txt to write; empty: counts only
+    std::string format;  ///< of the output: "hpcc", "simai"; empty: what the network needs
+    bool check = false;  ///< of the file: says what was read, skipped and does not fit
+};
+
+/// "--k 8 --rate=100Gbps" as keys and values of a [topology] table.
+std::vector<std::pair<std::string, std::string>> topology_settings(
+    const std::vector<std::string>& words) {
+    std::vector<std::pair<std::string, std::string>> settings;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (word.size() < 3 || word.compare(0, 2, "--") != 0) {
+            throw ConfigError("topo: expected --KEY VALUE, not \"" + word + "\"");
+        }
+        const std::size_t equals = word.find('=');
+        std::string key = word.substr(2, equals == std::string::npos ? equals : equals - 2);
+        std::replace(key.begin(), key.end(), '-', '_');
+        if (equals != std::string::npos) {
+            settings.emplace_back(key, word.substr(equals + 1));
+        } else if (i + 1 < words.size()) {
+            settings.emplace_back(key, words[++i]);
+        } else {
+            throw ConfigError("topo: --" + key + " needs a value");
+        }
+    }
+    return settings;
+}
 
 void print_counts(const Topology& topology) {
     std::size_t switches = 0;
@@ -86,8 +122,6 @@ void check_options(const TopoOptions& options) {
     }
 }
 
-}  // namespace
-
 int topo_command(const TopoOptions& options) {
     check_options(options);
     ImportReport report;
@@ -100,6 +134,34 @@ int topo_command(const TopoOptions& options) {
     }
     if (!options.output.empty()) write_topology(options, topology);
     return options.check && report.count(ImportNote::Kind::misfit) > 0 ? kExitBadInput : kExitDone;
+}
+
+}  // namespace
+
+Command add_topo_command(CLI::App& program) {
+    const auto options = std::make_shared<TopoOptions>();
+    CLI::App* app = program.add_subcommand(
+        "topo",
+        "Build a topology: --KEY VALUE for each key of its [topology] table "
+        "(docs/scenario.md), e.g. topo fat-tree --k 8 --rate 100Gbps -o topology.txt");
+    app->add_option(
+        "type", options->type,
+        "fat-tree, leaf-spine, rail-optimized, spectrum-x, ... (docs/scenario.md has all)");
+    app->add_option("--file", options->file,
+                    "A topology.txt of HPCC ns-3 or SimAI, or htsim's .topo, in place of a type")
+        ->type_name("FILE");
+    app->add_flag("--check", options->check,
+                  "With --file: say what was read, what was skipped and what does not fit");
+    app->add_option("-o,--output", options->output, "Where to write the topology.txt")
+        ->type_name("FILE");
+    app->add_option("--format", options->format,
+                    "Header to write (default: what the network needs)")
+        ->check(CLI::IsMember({"hpcc", "simai"}));
+    app->allow_extras();
+    return {app, [app, options] {
+                options->settings = topology_settings(app->remaining());
+                return topo_command(*options);
+            }};
 }
 
 }  // namespace sluice

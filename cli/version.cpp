@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/// The version that the build stamped: release and commit.
 #include "cli/commands.h"
 
 #include "sluice_version.h"

@@ -70,14 +70,20 @@ Command add_workload_command(CLI::App& program) {
     const auto options = std::make_shared<AicbOptions>();
     AicbJob& job = options->job;
     job.sequence = 0;
-    aicb->add_option("--model", options->model, "A model's name or file, e.g. gpt-7b")->required();
-    aicb->add_option("--world", job.world, "GPUs")->required();
-    aicb->add_option("--tp", job.tp, "Tensor parallelism");
-    aicb->add_option("--pp", job.pp, "Pipeline stages");
-    aicb->add_option("--ep", job.ep, "Expert parallelism");
-    aicb->add_option("--micro-batch", job.micro_batch, "Sequences of a micro-batch");
-    aicb->add_option("--global-batch", job.global_batch, "Sequences of a step")->required();
-    aicb->add_option("--sequence", job.sequence, "Tokens of a sequence (default: the model's)");
+    aicb->add_option("--model", options->model, "A model's name or file, e.g. gpt-7b")
+        ->type_name("NAME")
+        ->required();
+    aicb->add_option("--world", job.world, "GPUs")->type_name("N")->required();
+    aicb->add_option("--tp", job.tp, "Tensor parallelism (default: 1)")->type_name("N");
+    aicb->add_option("--pp", job.pp, "Pipeline stages (default: 1)")->type_name("N");
+    aicb->add_option("--ep", job.ep, "Expert parallelism (default: 1)")->type_name("N");
+    aicb->add_option("--micro-batch", job.micro_batch, "Sequences of a micro-batch (default: 1)")
+        ->type_name("N");
+    aicb->add_option("--global-batch", job.global_batch, "Sequences of a step")
+        ->type_name("N")
+        ->required();
+    aicb->add_option("--sequence", job.sequence, "Tokens of a sequence (default: the model's)")
+        ->type_name("N");
     aicb->add_flag("--sp", job.sequence_parallel, "Sequence parallelism");
     aicb->add_flag("--recompute", job.recompute, "Recompute attention");
     aicb->add_flag("--swiglu", job.swiglu, "AICB's SwiGLU, with --aicb-compatible");
@@ -85,7 +91,9 @@ Command add_workload_command(CLI::App& program) {
                    "Exactly what AICB writes, its deviations included");
     aicb->add_option("--aiob", options->profile, "AIOB's compute times, with --aicb-compatible")
         ->type_name("FILE");
-    aicb->add_option("--gpu", options->gpu, "Compute times by roofline, e.g. H100");
+    aicb->add_option("--gpu", options->gpu,
+                     "GPU type whose roofline gives compute times, e.g. H100")
+        ->type_name("NAME");
     aicb->add_option("-o,--output", options->output, "Where to write (default: standard output)")
         ->type_name("FILE");
     return {app, [options] { return write_aicb(*options); }};

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "cli/collective_options.h"
+#include "cli/import_notes.h"
 #include "cli/workload_part.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/aicb_physical.h"
@@ -36,22 +37,6 @@ void read_algorithms(ConfigSection& section, CollectiveOptions& options) {
 
 bool ends_in_csv(const std::string& file) {
     return file.size() >= 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
-}
-
-/// What a user would miss otherwise: what does not fit, and what of the file is not run.
-void take_notes(const ImportReport& report, WorkloadPart& part) {
-    constexpr std::size_t kMostLines = 5;
-    for (const ImportNote::Kind kind : {ImportNote::Kind::misfit, ImportNote::Kind::skipped}) {
-        std::vector<std::string>& lines =
-            kind == ImportNote::Kind::misfit ? part.warnings : part.notes;
-        for (const ImportNote& note : report.notes()) {
-            if (note.kind != kind || lines.size() == kMostLines) continue;
-            lines.push_back(note.where + ": " + note.text);
-        }
-        if (report.count(kind) > lines.size()) {
-            lines.push_back(fmt::format("{} more such lines", report.count(kind) - lines.size()));
-        }
-    }
 }
 
 }  // namespace
@@ -89,10 +74,10 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
         place_collectives(config.collectives, topology, hosts);
         JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives)
                                      : build_aicb_graph(workload, layout, config, report).graph;
+        tell_notes(report, "sluice simai --check");
         graph.finish();
         Workload made = make_workload(std::move(graph), hosts);
         WorkloadPart part;
-        take_notes(report, part);
         part.flows = std::move(made.flows);
         part.application = std::move(made.application);
         part.description = fmt::format("{} ({} {}) on {} GPUs (TP{} EP{} DP{} PP{})", file,

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/astra_inputs.h"
+#include "cli/import_notes.h"
 #include "cli/progress.h"
 #include "cli/workload_part.h"
 #include "core/error.h"
@@ -21,19 +22,6 @@ chakra::AstraSystem default_system(std::size_t dims) {
     system.local_bandwidth_aware = true;
     for (auto& algorithms : system.algorithms) algorithms.resize(dims);
     return system;
-}
-
-void tell(const ImportReport& report) {
-    const std::size_t skipped = report.count(ImportNote::Kind::skipped);
-    for (const ImportNote& note : report.notes()) {
-        if (note.kind != ImportNote::Kind::skipped) continue;
-        fmt::print(stderr, "sluice: {}: skipped: {}{}\n", note.where, note.text,
-                   skipped > 1 ? fmt::format(" (and {} more; sluice chakra lint lists what the "
-                                             "traces hold)",
-                                             skipped - 1)
-                               : std::string());
-        return;
-    }
 }
 
 }  // namespace
@@ -74,7 +62,7 @@ MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenar
         refuse_misfits(report);
         const auto job = chakra::build_job(read, how, options, report);
         refuse_misfits(report);
-        tell(report);
+        tell_notes(report, "sluice chakra lint");
         const RankId ranks = job->graph.rank_count();
         const auto operations = static_cast<double>(job->graph.op_count());
         const auto messages = static_cast<double>(job->graph.messages().size());

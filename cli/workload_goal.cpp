@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/import_notes.h"
 #include "cli/progress.h"
 #include "cli/workload_part.h"
 #include "core/error.h"
@@ -15,20 +16,6 @@
 
 namespace sluice {
 
-namespace {
-
-/// What does not fit and what has no effect, told once, on standard error.
-void tell(const ImportReport& report) {
-    for (const ImportNote& note : report.notes()) {
-        if (note.kind == ImportNote::Kind::read) continue;
-        fmt::print(
-            stderr, "sluice: {}: {}{}\n", note.where,
-            note.kind == ImportNote::Kind::skipped ? "skipped: " : "does not fit: ", note.text);
-    }
-}
-
-}  // namespace
-
 MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario,
                                 const JobSite& site) {
     const std::string file = section.text("file", std::nullopt);
@@ -39,7 +26,7 @@ MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario
     return [=, &scenario]() mutable {
         ImportReport report;
         const GoalSchedule schedule = read_goal(scenario.resolve(file), report);
-        tell(report);
+        tell_notes(report, "sluice goal FILE --check");
         options.file = scenario.resolve(file);
         options.signal_delay = step::network_lookahead(scenario.topology, scenario.network);
         JobGraph graph = build_goal_graph(schedule, options);
@@ -63,7 +50,7 @@ MakeWorkload read_htsim_workload(ConfigSection& section, const Scenario& scenari
         ImportReport report;
         ConnectionMatrix matrix =
             read_connection_matrix(TokenReader::open(scenario.resolve(file)), report);
-        tell(report);
+        tell_notes(report, "sluice goal FILE --check");
         WorkloadPart part;
         part.flow_class = "htsim";
         part.description =

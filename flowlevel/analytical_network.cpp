@@ -120,7 +120,7 @@ struct AnalyticalRun::Impl {
     };
 
     Impl(const AnalyticalConfig& c, const std::vector<FlowSpec>& f, Application& a)
-        : config(c), flows(f), application(a), services(*this), bytes(c.dimensions.size(), 0) {
+        : config(c), flows(f), application(a), services(*this) {
         check(config);
         for (const FlowSpec& flow : flows) {
             if (flow.src >= config.rank_count() || flow.dst >= config.rank_count()) {
@@ -140,28 +140,12 @@ struct AnalyticalRun::Impl {
         if (at != now) throw InternalError("a flow must start at the instant of its callback");
         const FlowSpec& spec = flows.at(flow);
         if (!config.congestion_aware) {
-            count_bytes(spec);
             schedule(now + analytical_delay(config, spec.src, spec.dst, spec.size), Kind::arrival,
                      flow, spec.dst);
             return;
         }
         journeys[flow].hops = route(spec.src, spec.dst);
         forward(flow);
-    }
-
-    void count_bytes(const FlowSpec& spec) {
-        std::uint32_t src = spec.src;
-        std::uint32_t dst = spec.dst;
-        for (std::size_t d = 0; d < config.dimensions.size(); ++d) {
-            const AnalyticalDimension& dimension = config.dimensions[d];
-            const std::uint32_t a = src % dimension.npus;
-            const std::uint32_t b = dst % dimension.npus;
-            if (a != b) {
-                bytes[d] += static_cast<std::uint64_t>(spec.size) * hop_count(dimension, a, b);
-            }
-            src /= dimension.npus;
-            dst /= dimension.npus;
-        }
     }
 
     /// Links are numbered (rank or slice's first rank, dimension, role): role 0 clockwise or to the
@@ -215,7 +199,6 @@ struct AnalyticalRun::Impl {
         const Hop& hop = journey.hops[journey.next++];
         const AnalyticalDimension& dimension = config.dimensions[hop.dimension];
         const FlowSpec& spec = flows[flow];
-        bytes[hop.dimension] += static_cast<std::uint64_t>(spec.size);
         const double serialization =
             static_cast<double>(spec.size) / (dimension.bandwidth * kBytesPerNanosecond);
         link.busy = true;
@@ -269,7 +252,6 @@ struct AnalyticalRun::Impl {
     const std::vector<FlowSpec>& flows;
     Application& application;
     Host services;
-    std::vector<std::uint64_t> bytes;  ///< by dimension
     Tick now = 0;
     std::uint64_t scheduled = 0;
     std::uint64_t done = 0;
@@ -290,6 +272,5 @@ void AnalyticalRun::run(const std::function<bool(Tick now)>& on_progress) {
 Tick AnalyticalRun::now() const { return impl_->now; }
 std::uint64_t AnalyticalRun::events() const { return impl_->done; }
 std::uint64_t AnalyticalRun::delivered() const { return impl_->delivered; }
-const std::vector<std::uint64_t>& AnalyticalRun::bytes_by_dimension() const { return impl_->bytes; }
 
 }  // namespace sluice::flowlevel

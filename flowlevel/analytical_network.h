@@ -67,8 +67,6 @@ class AnalyticalRun {
     Tick now() const;
     std::uint64_t events() const;
     std::uint64_t delivered() const;  ///< messages
-    /// Bytes that crossed each dimension's links, hops counted.
-    const std::vector<std::uint64_t>& bytes_by_dimension() const;
 
   private:
     struct Impl;

@@ -228,7 +228,6 @@ double MaxMin::solve_shares(double capacity, double guess, double& slope) const 
 
 void MaxMin::solve_link(std::uint32_t index) {
     Link& link = links_[index];
-    ++links_solved_;
     shares_.clear();
     double wanted = 0;
     for (const Member& member : members_[index]) {
@@ -403,7 +402,6 @@ void MaxMin::solve_all() {
         }
         waiting_.pop_back();
         links_[lowest.link].level = level;
-        ++links_solved_;
         for (const Member& member : members_[lowest.link]) {
             if (!fixed[member.flow]) {
                 fixed[member.flow] = true;

@@ -75,8 +75,7 @@ class MaxMin {
     /// Handles are below this.
     std::size_t handle_limit() const { return flows_.size(); }
     std::size_t flow_count() const { return flow_count_; }
-    /// Levels of links found so far, and how often the whole network was filled.
-    std::uint64_t links_solved() const { return links_solved_; }
+    /// How often the whole network was filled.
     std::uint64_t fillings() const { return fillings_; }
     std::size_t memory_bytes() const;
 
@@ -168,7 +167,6 @@ class MaxMin {
     std::vector<Flow> changed_;
     bool changes_open_ = false;
     std::uint32_t update_count_ = 1;
-    std::uint64_t links_solved_ = 0;
     std::uint64_t fillings_ = 0;
 };
 

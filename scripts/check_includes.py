@@ -35,7 +35,7 @@ FOLDERS = {
     ],
     "models": ["models", "core"],
     "cli": ["cli", "workloads", "models", "flowlevel", "core"],
-    "bench": ["bench", "cli", "workloads", "models", "flowlevel", "core"],
+    "bench": ["bench", "cli", "workloads", "flowlevel", "core"],
     "tests": ["tests", "cli", "workloads", "models", "flowlevel", "core"],
     "tests/cuda": ["core"],
 }

@@ -238,6 +238,10 @@ gpu = "H100"
         self.write("s.toml", scenario)
         result = self.succeed("run", "s.toml", "--out", "o")
         self.assertIn("w.txt (3 layers) on 8 GPUs (TP4 EP1 DP2 PP1)", result.stdout)
+        self.assertEqual(result.stderr, "")
+        self.write("w.txt", SMALL.replace("vpp: 1", "vpp: 1 colour: 3", 1))
+        self.assertIn("sluice: w.txt:1: skipped: \"colour\" is no key of a workload\n",
+                      self.succeed("run", "s.toml", "--out", "o").stderr)
         self.refuse("run", "s.toml", "--set", "workload.file=none.txt", says="none.txt")
         self.refuse("run", "s.toml", "--set", "workload.schedule=dualpipe", says="schedule")
         self.refuse("run", "s.toml", "--set", "workload.all_reduce=pairwise", says="pairwise")
@@ -263,7 +267,7 @@ overhead = "0s"
         result = self.succeed("run", "s.toml", "--out", "o")
         self.assertIn("w.csv (2 collectives) on 8 GPUs (TP4 EP1 DP2 PP1)", result.stdout)
         # What a scenario does not run of its file is said.
-        self.assertRegex(result.stdout, r"warning +\S*w.csv:5: .*isend")
+        self.assertRegex(result.stderr, r"w.csv:5: .*isend")
         # Two rings of 6 steps in 2 groups of 4, and one of 1 step in 4 groups of 2.
         self.assertIn("104 of 104 completed", result.stdout)
 

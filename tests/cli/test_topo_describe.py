@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`sluice topo`, `sluice describe`, `sluice --version`, `--help`."""
+import re
 import unittest
 
 from support import EXAMPLES, SMALL, CliTest
@@ -8,8 +9,26 @@ from support import EXAMPLES, SMALL, CliTest
 class TopoAndDescribe(CliTest):
     def test_version_and_help(self):
         self.assertRegex(self.succeed("--version").stdout, r"^\d+\.\d+")
-        for arguments in (["--help"], ["run", "--help"], ["compare", "--help"], ["topo", "--help"]):
-            self.assertIn("--help", self.succeed(*arguments).stdout)
+
+    def sub_commands(self, command):
+        """`command` and all below it, each with its help."""
+        text = self.succeed(*command, "--help").stdout
+        yield command, text
+        for name in re.findall(r"^  (\w+) ", text.partition("\nSubcommands:\n")[2], re.M):
+            yield from self.sub_commands([*command, name])
+
+    def test_every_sub_command_explains_itself_and_refuses_in_one_line(self):
+        found = list(self.sub_commands([]))
+        names = {" ".join(command) for command, _ in found}
+        self.assertLessEqual({"run", "compare", "describe", "topo", "collective", "simai", "astra",
+                              "chakra", "chakra export", "goal", "workload aicb"}, names)
+        for command, text in found:
+            with self.subTest(" ".join(command)):
+                # An option's explanation is on its line, two blanks apart, or on the next one.
+                for option, same, after in re.findall(
+                        r"^  (-\S.*?)(?:  +(\S.*))?\n(?=(.*))", text, re.M):
+                    self.assertTrue(same or re.match(r" {6,}\S", after), option)
+                self.refuse(*command, "--no-such-option")
 
     def test_topo_writes_what_run_reads(self):
         result = self.succeed("topo", "fat-tree", "--k", "4", "--rate", "400Gbps", "-o", "t.txt")

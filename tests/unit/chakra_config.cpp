@@ -55,7 +55,7 @@ TEST_CASE("system.json") {
     CHECK(report.count(ImportNote::Kind::skipped) == 2);
 }
 
-TEST_CASE("system.json: traps") {
+TEST_CASE("unit.chakra.config.system_json_traps") {
     const auto refuse = [](const std::string& text) { return refused(read_system, text); };
     CHECK(refuse("") == ":1: is not JSON");
     CHECK(refuse("{\n\"a\": 1,\n}") == ":3: is not JSON");
@@ -104,7 +104,7 @@ TEST_CASE("network.yml") {
     CHECK(report.count(ImportNote::Kind::skipped) == 1);
 }
 
-TEST_CASE("network.yml: traps") {
+TEST_CASE("unit.chakra.config.network_yml_traps") {
     const auto refuse = [](const std::string& text) { return refused(read_network, text); };
     const std::string good = "topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 50 ]\n";
     CHECK(refuse(good) == ": latency is missing");
@@ -130,7 +130,7 @@ TEST_CASE("network.yml: traps") {
           std::string::npos);
 }
 
-TEST_CASE("logical topology") {
+TEST_CASE("unit.chakra.config.logical_topology") {
     ImportReport report;
     CHECK(accepted(read_logical_dims, "{\"logical-dims\": [\"8\", \"2\"]}", report) ==
           std::vector<std::uint32_t>{8, 2});
@@ -144,7 +144,7 @@ TEST_CASE("logical topology") {
     }
 }
 
-TEST_CASE("communicator groups") {
+TEST_CASE("unit.chakra.config.communicator_groups") {
     ImportReport report;
     const auto groups = accepted(read_comm_groups, "{\"1\": [0, 2], \"2\": [1, 3]}", report);
     REQUIRE(groups.size() == 2);
@@ -160,7 +160,7 @@ TEST_CASE("communicator groups") {
     CHECK(refuse("{\"1\": [-1]}").find(":1: 1 holds -1") == 0);
 }
 
-TEST_CASE("remote memory") {
+TEST_CASE("unit.chakra.config.remote_memory") {
     ImportReport report;
     const RemoteMemory memory =
         accepted(read_remote_memory,

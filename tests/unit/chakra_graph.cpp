@@ -45,7 +45,7 @@ Tick reduction(std::int64_t bytes) {
 
 }  // namespace
 
-TEST_CASE("all-reduce of 1 MiB on a ring of 8: ASTRA-sim's 117,780 ns on every rank") {
+TEST_CASE("unit.chakra.graph.all_reduce_of_1_mib_on_a_ring_of_8_takes_astra_sims_117780_ns") {
     // 4 chunks one after the other, each 10 + 14 x (1110 + 10) + 7 x 3 x 655 = 29,445 ns: a message
     // is 32,768 B, 610.35 ns on the wire and 655.36 ns per memory access.
     const auto nodes = {collective(0, CollectiveType::all_reduce, kMebibyte)};
@@ -59,7 +59,7 @@ TEST_CASE("all-reduce of 1 MiB on a ring of 8: ASTRA-sim's 117,780 ns on every r
     }
 }
 
-TEST_CASE("ring reduce-scatter, all-gather and all-to-all of 1 MiB over 4 ranks") {
+TEST_CASE("unit.chakra.graph.ring_reduce_scatter_all_gather_and_all_to_all_of_1_mib_over_4_ranks") {
     // A chunk is 256 KiB. Reduce-scatter: 3 messages of a quarter, each reduced. All-gather: 3 of
     // the whole chunk. All-to-all: 4 x 3 / 2 = 6 of a quarter.
     const auto time = [](CollectiveType type) {
@@ -73,7 +73,7 @@ TEST_CASE("ring reduce-scatter, all-gather and all-to-all of 1 MiB over 4 ranks"
     check_all(time(CollectiveType::all_to_all), 4, 4 * (ns(10) + 6 * step));
 }
 
-TEST_CASE("two active chunks overlap") {
+TEST_CASE("unit.chakra.graph.two_active_chunks_overlap") {
     // On a network without congestion two chunks at a time halve the time.
     AstraSystem system = regression_system();
     system.active_chunks = 2;
@@ -90,7 +90,7 @@ TEST_CASE("two active chunks overlap") {
               8, ns(117'780));
 }
 
-TEST_CASE("direct all-reduce: all messages of a half at once") {
+TEST_CASE("unit.chakra.graph.direct_all_reduce_all_messages_of_a_half_at_once") {
     // Fully connected, one chunk of 1 MiB over 4: 10 + message of 262,144 B + 10 + reduction, then
     // the same without reduction.
     AstraSystem system = regression_system();
@@ -109,7 +109,7 @@ TEST_CASE("direct all-reduce: all messages of a half at once") {
               4, ns(10) + 6 * (hop(262144) + ns(10)) + 2 * reduction(262144));
 }
 
-TEST_CASE("halving-doubling all-reduce over 8") {
+TEST_CASE("unit.chakra.graph.halving_doubling_all_reduce_over_8") {
     // One chunk of 1 MiB. Messages of 1/2, 1/4, 1/8, 1/8, 1/4, 1/2; the first two received are
     // reduced, accounted with the size of the message that follows.
     AstraSystem system = regression_system();
@@ -124,7 +124,7 @@ TEST_CASE("halving-doubling all-reduce over 8") {
               8, expected);
 }
 
-TEST_CASE("double binary tree all-reduce over 4") {
+TEST_CASE("unit.chakra.graph.double_binary_tree_all_reduce_over_4") {
     // One chunk: the first tree has rank 3 above, then 1 over 0 and 2. Up: 10, message, reduction at
     // 1, message, reduction at 3; down: message, reduction at 1, message, 10 at 0 and 2. Each
     // received message costs 10 and, at inner ranks, a reduction of the whole chunk.
@@ -143,7 +143,7 @@ TEST_CASE("double binary tree all-reduce over 4") {
     CHECK(outcome.finish == std::vector<Tick>{leaf, middle, leaf, root});
 }
 
-TEST_CASE("two dimensions: reduce-scatter, all-reduce, all-gather") {
+TEST_CASE("unit.chakra.graph.two_dimensions_reduce_scatter_all_reduce_all_gather") {
     // 4 x 2 ranks, one chunk of 1 MiB, both rings. Reduce-scatter over 4: 3 messages of 1/4; then an
     // all-reduce of 1/4 over 2: 2 messages of 1/8; then an all-gather of 1/4 over 4: 3 messages.
     AstraSystem system = regression_system(2);
@@ -172,7 +172,7 @@ TEST_CASE("two dimensions: reduce-scatter, all-reduce, all-gather") {
                   2 * (hop(kMebibyte / 2) + ns(10)) + reduction(kMebibyte / 2));
 }
 
-TEST_CASE("groups: by METADATA, by comm_group file, by int32 pg_name") {
+TEST_CASE("unit.chakra.graph.groups_by_metadata_by_comm_group_file_by_int32_pg_name") {
     // Ranks 0, 1 and 2, 3 reduce among themselves: a ring of 2 whose endpoint takes 10 ns.
     AstraSystem system = regression_system();
     system.dataset_splits = 1;
@@ -202,7 +202,7 @@ TEST_CASE("groups: by METADATA, by comm_group file, by int32 pg_name") {
     check_all(run(ranks, system, ring_network(4), options), 4, expected);
 }
 
-TEST_CASE("a rank's resources: CPU, GPU computation and communication side by side") {
+TEST_CASE("unit.chakra.graph.a_ranks_cpu_gpu_and_network_work_side_by_side") {
     // GPU: nodes 1 and 3 one after the other (2 ms); CPU: node 2 (5 us) at the same time.
     Node cpu = compute(2, 5);
     cpu.attributes = {Attribute::boolean("is_cpu_op", true)};
@@ -215,7 +215,7 @@ TEST_CASE("a rank's resources: CPU, GPU computation and communication side by si
     CHECK(outcome.ranks[0].exposed == 0);
 }
 
-TEST_CASE("send and recv, with and without rendezvous") {
+TEST_CASE("unit.chakra.graph.send_and_recv_with_and_without_rendezvous") {
     // 64 KiB after 1 us of computation; the receiver computes 4 us more once it is there.
     const std::vector<std::vector<Node>> ranks = {
         {compute(0, 1), message(1, true, 1, 65536, {0})},
@@ -235,7 +235,7 @@ TEST_CASE("send and recv, with and without rendezvous") {
           std::vector<Tick>(2, 9 * kMicrosecond + hop(8192) + hop(65536)));
 }
 
-TEST_CASE("messages of one tag match in order, tags apart") {
+TEST_CASE("unit.chakra.graph.messages_of_one_tag_match_in_order_tags_apart") {
     const std::vector<std::vector<Node>> ranks = {
         {message(0, true, 1, 1000, {}, 7), message(1, true, 1, 2000, {}, 7),
          message(2, true, 1, 3000, {}, 8)},
@@ -246,7 +246,7 @@ TEST_CASE("messages of one tag match in order, tags apart") {
     CHECK(outcome.complete);
 }
 
-TEST_CASE("roofline: compute-bound, memory-bound, and nothing without a tensor") {
+TEST_CASE("unit.chakra.graph.roofline_compute_bound_memory_bound_and_nothing_without_a_tensor") {
     AstraSystem system = regression_system();
     system.roofline = true;
     system.peak_perf = 1;      // 1000 operations per ns
@@ -266,7 +266,7 @@ TEST_CASE("roofline: compute-bound, memory-bound, and nothing without a tensor")
     CHECK(outcome.ranks[0].compute_bound == doctest::Approx(2.0 / 3));
 }
 
-TEST_CASE("remote memory: none, each rank's own, shared") {
+TEST_CASE("unit.chakra.graph.remote_memory_none_each_ranks_own_shared") {
     const auto load = [](std::uint64_t id) {
         Node node = test::node(id, NodeType::mem_load);
         node.attributes = {Attribute::uint64("tensor_size", 100'000)};
@@ -290,7 +290,7 @@ TEST_CASE("remote memory: none, each rank's own, shared") {
           "remote memory: 1 nodes of 2 NPUs are fewer than the 4 ranks");
 }
 
-TEST_CASE("collectives that are not simulated take their duration") {
+TEST_CASE("unit.chakra.graph.collectives_that_are_not_simulated_take_their_duration") {
     Node broadcast = collective(0, CollectiveType::broadcast, 100);
     broadcast.duration_us = 3;
     const Outcome outcome = run(same_on_all(2, {broadcast}), regression_system(), ring_network(2));
@@ -298,7 +298,7 @@ TEST_CASE("collectives that are not simulated take their duration") {
     CHECK(outcome.report.count(ImportNote::Kind::skipped) == 2);
 }
 
-TEST_CASE("replay-only: everything takes its duration") {
+TEST_CASE("unit.chakra.graph.replay_only_everything_takes_its_duration") {
     AstraSystem system = regression_system();
     system.replay_only = true;
     Node reduce = collective(0, CollectiveType::all_reduce, kMebibyte);
@@ -308,7 +308,7 @@ TEST_CASE("replay-only: everything takes its duration") {
     check_all(run(same_on_all(2, {reduce, recv}), system, ring_network(2)), 2, 9 * kMicrosecond);
 }
 
-TEST_CASE("scales: of computation, bytes and endpoint delays") {
+TEST_CASE("unit.chakra.graph.scales_of_computation_bytes_and_endpoint_delays") {
     JobOptions options = options_for(ring_network(2));
     options.compute_scale = 2.5;
     options.comm_scale = 2;
@@ -321,7 +321,7 @@ TEST_CASE("scales: of computation, bytes and endpoint delays") {
         2, 5 * kMicrosecond + ns(30) + hop(65536) + ns(30));
 }
 
-TEST_CASE("a collective's own traces") {
+TEST_CASE("unit.chakra.graph.a_collectives_own_traces") {
     // Both ranks send half to each other, then reduce for 1 us.
     const test::TestFolder folder;
     for (int rank = 0; rank < 2; ++rank) {
@@ -345,7 +345,7 @@ TEST_CASE("a collective's own traces") {
                     ConfigError);
 }
 
-TEST_CASE("a job written as traces runs as it did, where nothing communicates twice at a time") {
+TEST_CASE("unit.chakra.graph.a_job_written_as_traces_runs_as_it_did") {
     // Rank 0 computes 2.5 us (3 in Chakra) and sends; rank 1 receives and computes 4 us.
     JobGraph graph(2);
     const OpId first =
@@ -378,7 +378,7 @@ TEST_CASE("a job written as traces runs as it did, where nothing communicates tw
     CHECK_THROWS_AS(export_job(signals, folder.file("s"), notes), ConfigError);
 }
 
-TEST_CASE("what does not fit together is said, by file and node") {
+TEST_CASE("unit.chakra.graph.what_does_not_fit_together_is_said_by_file_and_node") {
     const auto misfit = [](const std::vector<std::vector<Node>>& ranks) {
         const Outcome outcome = run(ranks, regression_system(), ring_network(2));
         CHECK(outcome.finish.empty());
@@ -422,7 +422,7 @@ TEST_CASE("what does not fit together is said, by file and node") {
           "t.0.et:node 3: is a communication on the CPU: is_cpu_op must be false");
 }
 
-TEST_CASE("algorithms that cannot serve a group are refused") {
+TEST_CASE("unit.chakra.graph.algorithms_that_cannot_serve_a_group_are_refused") {
     AstraSystem system = regression_system();
     const auto reduce = same_on_all(6, {collective(0, CollectiveType::all_reduce, 6000)});
     system.algorithms[0] = {{Algorithm::double_binary_tree, false, 0}};
@@ -437,7 +437,7 @@ TEST_CASE("algorithms that cannot serve a group are refused") {
     CHECK_THROWS_AS(run(reduce, system, ring_network(6)), ConfigError);
 }
 
-TEST_CASE("collectives of every kind and algorithm come to their end, whatever the sizes") {
+TEST_CASE("unit.chakra.graph.collectives_of_all_kinds_and_algorithms_end_for_all_sizes") {
     // No figures: nothing hangs, nobody is left waiting, in three dimensions with shared queues.
     const flowlevel::AnalyticalConfig network{
         {{flowlevel::DimensionKind::ring, 2, 50, 500},

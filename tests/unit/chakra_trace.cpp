@@ -43,7 +43,7 @@ std::vector<std::uint64_t> deps(const Trace& trace, std::size_t node) {
 
 }  // namespace
 
-TEST_CASE("nodes in any order, ids sparse, 0 among them") {
+TEST_CASE("unit.chakra.trace.nodes_in_any_order_ids_sparse_0_among_them") {
     const Read in = read({compute(900, 3, {5}), compute(5, 2, {0}), compute(0, 1),
                           compute(1ULL << 63, 4, {900, 0})});
     CHECK(in.misfits.empty());
@@ -58,7 +58,7 @@ TEST_CASE("nodes in any order, ids sparse, 0 among them") {
     CHECK(in.trace.issue_order() == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
 
-TEST_CASE("issue order: what could run, the least id first") {
+TEST_CASE("unit.chakra.trace.issue_order_what_could_run_the_least_id_first") {
     // 0 waits for 7; 3 waits for nothing; 5 for 0.
     const Read in = read({compute(0, 1, {7}), compute(3, 1), compute(5, 1, {0}), compute(7, 1)});
     const std::vector<std::uint32_t> order = in.trace.issue_order();
@@ -67,7 +67,7 @@ TEST_CASE("issue order: what could run, the least id first") {
     CHECK(ids == std::vector<std::uint64_t>{3, 7, 0, 5});
 }
 
-TEST_CASE("dangling dependencies, cycles and duplicates are found, by node") {
+TEST_CASE("unit.chakra.trace.dangling_dependencies_cycles_and_duplicates_are_found_by_node") {
     CHECK(read({compute(1, 1, {2})}).misfits ==
           std::vector<std::string>{"node 1: depends on node 2, which is not in the file"});
     CHECK(read({compute(4, 1, {4})}).misfits ==
@@ -80,7 +80,7 @@ TEST_CASE("dangling dependencies, cycles and duplicates are found, by node") {
           std::vector<std::string>{"node 3: stands twice in the file"});
 }
 
-TEST_CASE("attributes of any integer kind, and what is none") {
+TEST_CASE("unit.chakra.trace.attributes_of_any_integer_kind_and_what_is_none") {
     Node node = test::collective(1, CollectiveType::all_gather, 5);
     node.attributes[1] = Attribute::real("comm_type", 2.0);
     node.attributes[2] = Attribute::text("comm_size", "77");
@@ -105,7 +105,7 @@ TEST_CASE("attributes of any integer kind, and what is none") {
           std::vector<std::string>{"node 3: is a send without comm_dst"});
 }
 
-TEST_CASE("groups of METADATA nodes") {
+TEST_CASE("unit.chakra.trace.groups_of_metadata_nodes") {
     Node node = test::node(0, NodeType::metadata);
     node.inputs =
         IoInfo{R"(['[{"pg_name": "0", "ranks": []}, {"pg_name": "7", "ranks": [1, 3]}]'])", "", ""};
@@ -122,7 +122,7 @@ TEST_CASE("groups of METADATA nodes") {
     }
 }
 
-TEST_CASE("a group of its own for each of many nodes costs no more than that") {
+TEST_CASE("unit.chakra.trace.a_group_for_each_node_takes_linear_time") {
     // Found by comparing names one after the other, they would take 1.8e9 comparisons.
     constexpr std::uint64_t kNodes = 60'000;
     std::vector<Node> nodes;
@@ -140,7 +140,7 @@ TEST_CASE("a group of its own for each of many nodes costs no more than that") {
     CHECK(trace.group_names()[trace.communication(kNodes - 1).group] == std::to_string(kNodes));
 }
 
-TEST_CASE("finding the files of a job") {
+TEST_CASE("unit.chakra.trace.finding_the_files_of_a_job") {
     const TestFolder folder;
     const auto found = [&](const std::string& what) {
         return error_of([&] { find_traces(folder.file(what)); });
@@ -160,7 +160,7 @@ TEST_CASE("finding the files of a job") {
     CHECK(found("").find("holds traces of several jobs") != std::string::npos);
 }
 
-TEST_CASE("the number of threads changes nothing") {
+TEST_CASE("unit.chakra.trace.the_number_of_threads_changes_nothing") {
     const TestFolder folder;
     for (int rank = 0; rank < 20; ++rank) {
         test::write_trace(folder.file("t." + std::to_string(rank) + ".et"),

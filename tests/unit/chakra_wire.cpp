@@ -67,7 +67,7 @@ Node full_node() {
 
 }  // namespace
 
-TEST_CASE("varints") {
+TEST_CASE("unit.chakra.wire.varints") {
     const auto taken = [](std::string text) {
         std::string_view left = text;
         return take_varint(left);
@@ -87,7 +87,7 @@ TEST_CASE("varints") {
     CHECK(zigzag_encode(-1) == 1);
 }
 
-TEST_CASE("a node is what it was after writing and reading, byte for byte") {
+TEST_CASE("unit.chakra.wire.a_node_is_what_it_was_after_writing_and_reading_byte_for_byte") {
     const Node node = full_node();
     const std::string message = encode(node);
     NodeView view;
@@ -103,7 +103,7 @@ TEST_CASE("a node is what it was after writing and reading, byte for byte") {
     CHECK(view.find("missing") == nullptr);
 }
 
-TEST_CASE("every kind of attribute holds the same integer") {
+TEST_CASE("unit.chakra.wire.every_kind_of_attribute_holds_the_same_integer") {
     const AttributeKind kinds[] = {
         AttributeKind::f64,     AttributeKind::f32,      AttributeKind::int32,
         AttributeKind::int64,   AttributeKind::uint32,   AttributeKind::uint64,
@@ -140,7 +140,7 @@ TEST_CASE("every kind of attribute holds the same integer") {
     }
 }
 
-TEST_CASE("fields that Chakra does not define are skipped and counted") {
+TEST_CASE("unit.chakra.wire.fields_that_chakra_does_not_define_are_skipped_and_counted") {
     WireWriter extra;
     extra.varint(1, 7);
     extra.bytes(99, "what");
@@ -161,7 +161,7 @@ TEST_CASE("fields that Chakra does not define are skipped and counted") {
     CHECK_THROWS_AS(parse_node("\x0b", view), WireError);
 }
 
-TEST_CASE("a file, plain and gzip") {
+TEST_CASE("unit.chakra.wire.a_file_plain_and_gzip") {
     const TestFolder folder;
     test::write_trace(folder.file("a.et"), {full_node(), test::compute(0, 3)});
     const std::string text = bytes_of(folder.file("a.et"));
@@ -178,7 +178,7 @@ TEST_CASE("a file, plain and gzip") {
     }
 }
 
-TEST_CASE("files that are no traces are refused in one line") {
+TEST_CASE("unit.chakra.wire.files_that_are_no_traces_are_refused_in_one_line") {
     const TestFolder folder;
     const auto file = [&](const std::string& bytes) {
         return reading(folder.write("x.et", bytes));
@@ -205,7 +205,7 @@ TEST_CASE("files that are no traces are refused in one line") {
     CHECK(reading(folder.file("none.et")) == "FILE: cannot be read: No such file or directory");
 }
 
-TEST_CASE("JSON: protobuf's own form of nodes, CRLF, gzip") {
+TEST_CASE("unit.chakra.wire.json_protobufs_own_form_of_nodes_crlf_gzip") {
     const TestFolder folder;
     const std::string text =
         "[\r\n {\"id\": \"3\", \"name\": \"fwd\", \"type\": \"COMP_NODE\",\r\n"
@@ -231,7 +231,7 @@ TEST_CASE("JSON: protobuf's own form of nodes, CRLF, gzip") {
     }
 }
 
-TEST_CASE("JSON: the older feeder's workload_graph, with floating-point numbers") {
+TEST_CASE("unit.chakra.wire.json_the_older_feeders_workload_graph_with_floating_point_numbers") {
     const TestFolder folder;
     const std::string path = folder.write("a.json", R"({"workload_graph": [
         {"Id": 0, "Name": "c", "NodeType": 7, "is_cpu_op": false, "runtime": 5.0,
@@ -256,7 +256,7 @@ TEST_CASE("JSON: the older feeder's workload_graph, with floating-point numbers"
     CHECK(broken(std::string(100'000, '[')).find("FILE:1: is not JSON") == 0);
 }
 
-TEST_CASE("JSON written is JSON read") {
+TEST_CASE("unit.chakra.wire.json_written_is_json_read") {
     const std::string text = to_json({full_node()});
     const std::vector<std::string> messages = parse_json_trace(text, "x");
     REQUIRE(messages.size() == 2);
@@ -267,7 +267,7 @@ TEST_CASE("JSON written is JSON read") {
     CHECK(encode(to_node(view)) == encode(full_node()));
 }
 
-TEST_CASE("ASTRA-sim's microbenchmarks are rewritten byte for byte") {
+TEST_CASE("unit.chakra.wire.astra_sims_microbenchmarks_are_rewritten_byte_for_byte") {
     const char* const reference = std::getenv("SLUICE_REFERENCE");
     const std::filesystem::path folder =
         std::filesystem::path(reference ? reference : "") / "samples" / "astra-sim" / "et";

@@ -60,7 +60,7 @@ std::vector<std::int64_t> rates_of_a_run(Law law) {
 
 }  // namespace
 
-TEST_CASE("unit.congestion.defaults.are_the_reference's_at_100_gbps") {
+TEST_CASE("unit.congestion.defaults.are_the_references_at_100_gbps") {
     const Parameters hpcc = default_parameters(Law::hpcc, kLine);
     CHECK(hpcc.min_rate == 1'000'000'000);
     CHECK(hpcc.payload == 1000);

@@ -205,7 +205,7 @@ TEST_CASE("unit.congestion.dcqcn.increase_timer_rests_once_recovered") {
     CHECK(state.dcqcn.target_rate == before);
 }
 
-TEST_CASE("unit.congestion.dcqcn.an_echo_at_a_check's_instant_counts_for_it") {
+TEST_CASE("unit.congestion.dcqcn.an_echo_at_a_checks_instant_counts_for_it") {
     const Parameters parameters = default_parameters(Law::dcqcn, kLine);
     State state = started(parameters);
     echo(state, parameters, kStart);
@@ -220,7 +220,7 @@ TEST_CASE("unit.congestion.dcqcn.an_echo_at_a_check's_instant_counts_for_it") {
     CHECK(next_timer(late, parameters) == third + 4 * kMicrosecond);
 }
 
-TEST_CASE("unit.congestion.dcqcn.an_echo_at_an_alpha_update's_instant_counts_for_it") {
+TEST_CASE("unit.congestion.dcqcn.an_echo_at_an_alpha_updates_instant_counts_for_it") {
     // Echo at 1 us: the update at 1 us is marked, those at 2, 3, 4 us are not:
     // alpha = 1 x (255/256)^3.
     const Parameters parameters = default_parameters(Law::dcqcn, kLine);

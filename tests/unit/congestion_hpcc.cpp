@@ -121,7 +121,7 @@ TEST_CASE("unit.congestion.hpcc.without_a_window_the_queue_is_measured_in_bdp") 
     CHECK(near(f.state.rate, 78'879'787'234));
 }
 
-TEST_CASE("unit.congestion.hpcc.average_weighs_by_the_busiest_hop's_interval") {
+TEST_CASE("unit.congestion.hpcc.average_weighs_by_the_busiest_hops_interval") {
     // Hop 0: 0.5 over 8192 ns. Hop 1: 25,600 B in 1024 ns, u = 2, the busiest, over 1024 ns:
     // u = (1 x (6240 - 1024) + 2 x 1024) / 6240 = 7264 / 6240.
     // Rate = 95 Gb/s x 6240 / 7264 + 50 Mb/s = 81,657,929,515 bit/s (95e9 x 6240 / 7264 =
@@ -201,7 +201,7 @@ TEST_CASE("unit.congestion.hpcc.sample_feedback_skips_empty_queues_in_fast_react
     CHECK(near(f.state.rate, 95'050'000'000));
 }
 
-TEST_CASE("unit.congestion.hpcc.multi_rate_sends_at_the_slowest_hop's_rate") {
+TEST_CASE("unit.congestion.hpcc.multi_rate_sends_at_the_slowest_hops_rate") {
     // Hop 0 busy (u 1): 95.05 Gb/s. Hop 1 busy with 16,000 B queued: 78,879,787,234 bit/s.
     Fixture f;
     f.parameters.hpcc.multi_rate = true;

@@ -61,7 +61,7 @@ Tick run_all(const AnalyticalConfig& config, const std::vector<FlowSpec>& flows)
 
 }  // namespace
 
-TEST_CASE("unaware: one message, every kind of dimension") {
+TEST_CASE("unit.flowlevel.analytical.unaware_one_message_every_kind_of_dimension") {
     // Ring 1 -> 4: 3 hops.
     const auto ring = one_dimension(DimensionKind::ring, false);
     CHECK(analytical_delay(ring, 1, 4, kMebibyte) == 21'031 * kNanosecond);
@@ -72,7 +72,7 @@ TEST_CASE("unaware: one message, every kind of dimension") {
     CHECK(run_all(ring, {message(1, 4, kMebibyte)}) == 21'031 * kNanosecond);
 }
 
-TEST_CASE("unaware: three dimensions, the first innermost") {
+TEST_CASE("unit.flowlevel.analytical.unaware_three_dimensions_the_first_innermost") {
     // Ring_FullyConnected_Switch: 2 x 8 x 4 NPUs; 200, 100 and 50 GB/s; 50, 500 and 2000 ns.
     const AnalyticalConfig config{{{DimensionKind::ring, 2, 200, 50},
                                    {DimensionKind::fully_connected, 8, 100, 500},
@@ -86,7 +86,7 @@ TEST_CASE("unaware: three dimensions, the first innermost") {
     CHECK(analytical_delay(config, 0, 3, kMebibyte) == (4'932 + 10'265) * kNanosecond);
 }
 
-TEST_CASE("aware: one message is stored at every hop") {
+TEST_CASE("unit.flowlevel.analytical.aware_one_message_is_stored_at_every_hop") {
     const std::vector<FlowSpec> flows = {message(1, 4, kMebibyte)};
     CHECK(run_all(one_dimension(DimensionKind::ring, true), flows) == 60'093 * kNanosecond);
     CHECK(run_all(one_dimension(DimensionKind::fully_connected, true), flows) ==
@@ -96,7 +96,7 @@ TEST_CASE("aware: one message is stored at every hop") {
           60'093 * kNanosecond);
 }
 
-TEST_CASE("aware: an all-gather of direct messages on a ring") {
+TEST_CASE("unit.flowlevel.analytical.aware_an_all_gather_of_direct_messages_on_a_ring") {
     std::vector<FlowSpec> flows;
     for (NodeId src = 0; src < 16; ++src) {
         for (NodeId dst = 0; dst < 16; ++dst) {
@@ -107,14 +107,14 @@ TEST_CASE("aware: an all-gather of direct messages on a ring") {
     CHECK(run_all(one_dimension(DimensionKind::ring, true), flows) == 704'116 * kNanosecond);
 }
 
-TEST_CASE("aware: a link is a queue, first come first served") {
+TEST_CASE("unit.flowlevel.analytical.aware_a_link_is_a_queue_first_come_first_served") {
     // 0 -> 1 twice: the second starts when the link is free, 19531 ns later.
     const std::vector<FlowSpec> flows = {message(0, 1, kMebibyte), message(0, 1, kMebibyte)};
     CHECK(run_all(one_dimension(DimensionKind::ring, true), flows) ==
           (19'531 + 20'031) * kNanosecond);
 }
 
-TEST_CASE("impossible networks are refused") {
+TEST_CASE("unit.flowlevel.analytical.impossible_networks_are_refused") {
     const std::vector<FlowSpec> flows;
     CHECK_THROWS_AS(analytical_delay({{}, true}, 0, 1, 1), ConfigError);
     CHECK_THROWS_AS(analytical_delay({{{DimensionKind::ring, 8, 0, 500}}, true}, 0, 1, 1),

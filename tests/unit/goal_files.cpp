@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/goal_support.h"
 
 using namespace sluice;
@@ -19,21 +20,11 @@ using goal::to_text;
 namespace {
 
 std::string error_of(const std::string& text) {
-    try {
-        from_text(text);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return sluice::error_of([&] { from_text(text); });
 }
 
 std::string binary_error_of(const std::string& bytes) {
-    try {
-        from_binary(bytes);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return sluice::error_of([&] { from_binary(bytes); });
 }
 
 /// One rank with the given lines, the first of which is line 3.
@@ -78,7 +69,7 @@ GoalSchedule random_schedule(std::uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("unit.goal.files.everyFieldIsRead") {
+TEST_CASE("unit.goal.files.every_field_is_read") {
     const GoalSchedule s = from_text(
         "/* a schedule\n of two ranks */ num_ranks 2\r\n"
         "rank 0 {\r\n"
@@ -117,7 +108,7 @@ TEST_CASE("unit.goal.files.everyFieldIsRead") {
           "rank 1 recv of 64 bytes from rank 0 tag 9 (operation 0 of the rank)");
 }
 
-TEST_CASE("unit.goal.files.mistakesAreRefusedWithTheirLine") {
+TEST_CASE("unit.goal.files.mistakes_are_refused_with_their_line") {
     CHECK(error_of("") == "s.goal: no num_ranks line");
     CHECK(error_of("rank 0 {\n}\n") == "s.goal:1: num_ranks must come before the first rank");
     CHECK(error_of("num_ranks 0\n") == "s.goal:1: num_ranks 0: at least one rank is needed");
@@ -161,7 +152,7 @@ TEST_CASE("unit.goal.files.mistakesAreRefusedWithTheirLine") {
           "s.goal:1: a line of more than 1 MiB; a statement has a line of its own");
 }
 
-TEST_CASE("unit.goal.files.labelsOfAllKindsStayApart") {
+TEST_CASE("unit.goal.files.labels_of_all_kinds_stay_apart") {
     // The table begins at a rank's first number; others are hashed, and must not be mixed up with
     // it.
     std::string lines = "l900000: calc 1\nl01: calc 2\nl1: calc 3\nl0: calc 4\n";
@@ -180,7 +171,7 @@ TEST_CASE("unit.goal.files.labelsOfAllKindsStayApart") {
           "s.goal:1903: label l1900 is defined twice in rank 0");
 }
 
-TEST_CASE("unit.goal.files.textAfterTheLastRankIsTold") {
+TEST_CASE("unit.goal.files.text_after_the_last_rank_is_told") {
     std::istringstream input("num_ranks 1\nrank 0 {\n}\n\nrank 1 {\n");
     ImportReport report;
     read_goal_text(input, "s.goal", report);
@@ -188,7 +179,7 @@ TEST_CASE("unit.goal.files.textAfterTheLastRankIsTold") {
     CHECK(report.text().find("s.goal:5: skipped: text after rank 0") != std::string::npos);
 }
 
-TEST_CASE("unit.goal.files.bothFormatsKeepEverything") {
+TEST_CASE("unit.goal.files.both_formats_keep_everything") {
     for (std::uint32_t seed = 0; seed < 300; ++seed) {
         const GoalSchedule s = random_schedule(seed);
         const std::string bytes = to_binary(s);
@@ -197,7 +188,7 @@ TEST_CASE("unit.goal.files.bothFormatsKeepEverything") {
     }
 }
 
-TEST_CASE("unit.goal.files.binaryIsThatOfTxt2bin") {
+TEST_CASE("unit.goal.files.binary_is_that_of_txt2bin") {
     for (const char* const name : {"goal/mini4", "goal/binary_tree_32"}) {
         const std::string text = sample(std::string(name) + ".goal");
         const std::string bytes = sample(std::string(name) + ".bin");
@@ -210,7 +201,7 @@ TEST_CASE("unit.goal.files.binaryIsThatOfTxt2bin") {
     }
 }
 
-TEST_CASE("unit.goal.files.damagedBinariesAreRefused") {
+TEST_CASE("unit.goal.files.damaged_binaries_are_refused") {
     // Two ranks of two operations and an edge each: blocks of 8 + 4 + 78 + 4 = 94 bytes from
     // 8 + 6 + 32 = 46.
     const std::string good =
@@ -218,7 +209,7 @@ TEST_CASE("unit.goal.files.damagedBinariesAreRefused") {
                             "rank 1 {\na: recv 8b from 0\nb: calc 5\nb requires a\n}\n"));
     REQUIRE(good.size() == 46 + 2 * 94);
     for (std::size_t length = 0; length < good.size(); ++length) {
-        CHECK(binary_error_of(good.substr(0, length)) != "");
+        CHECK(binary_error_of(good.substr(0, length)) != "no error");
     }
     const auto damaged = [&](std::size_t at, std::uint64_t value, std::size_t size) {
         std::string bytes = good;
@@ -250,7 +241,7 @@ TEST_CASE("unit.goal.files.damagedBinariesAreRefused") {
           "s.bin: rank 0: operation 0 says that it has 1 dependencies, there are 0");
 }
 
-TEST_CASE("unit.goal.files.theFormatIsFoundOut") {
+TEST_CASE("unit.goal.files.the_format_is_found_out") {
     namespace fs = std::filesystem;
     const fs::path folder =
         fs::temp_directory_path() / ("sluice-goal-" + std::to_string(::getpid()));

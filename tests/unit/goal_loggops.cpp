@@ -49,7 +49,7 @@ l2 requires l1
 
 }  // namespace
 
-TEST_CASE("unit.goal.loggops.reproducesLogGOPSimOnTheRing") {
+TEST_CASE("unit.goal.loggops.reproduces_loggopsim_on_the_ring") {
     // Figures of ATLAHS's LogGOPSim for this schedule.
     LogGopsParameters p;
     CHECK(times(kRing, p) == Times{6319432, 3160716, 4740074, 6319432});
@@ -62,7 +62,7 @@ TEST_CASE("unit.goal.loggops.reproducesLogGOPSimOnTheRing") {
     CHECK(times(kRing, p) == Times{26968, 8242, 14484, 20726});
 }
 
-TEST_CASE("unit.goal.loggops.reproducesLogGOPSimOnTheSamples") {
+TEST_CASE("unit.goal.loggops.reproduces_loggopsim_on_the_samples") {
     const std::string mini = sample("goal/mini4.bin");
     const std::string tree = sample("goal/binary_tree_32.bin");
     if (mini.empty() || tree.empty()) return;
@@ -74,7 +74,7 @@ TEST_CASE("unit.goal.loggops.reproducesLogGOPSimOnTheSamples") {
     CHECK(latest - ends.begin() == 31);
 }
 
-TEST_CASE("unit.goal.loggops.oneEagerMessageTakesTheClosedForm") {
+TEST_CASE("unit.goal.loggops.one_eager_message_takes_the_closed_form") {
     // o = g = 0, eager: L + (bytes - 1) G (formats.md, e.3).
     LogGopsParameters p;
     p.latency = 700;
@@ -96,7 +96,7 @@ TEST_CASE("unit.goal.loggops.oneEagerMessageTakesTheClosedForm") {
     CHECK(times(text, p) == Times{2010, 2010 + 100 + 100 + 30 + 2010});
 }
 
-TEST_CASE("unit.goal.loggops.rendezvousHoldsTheSenderUntilTheRecv") {
+TEST_CASE("unit.goal.loggops.rendezvous_holds_the_sender_until_the_recv") {
     LogGopsParameters p;
     p.latency = 100;
     p.overhead = 10;
@@ -114,7 +114,7 @@ TEST_CASE("unit.goal.loggops.rendezvousHoldsTheSenderUntilTheRecv") {
                 p) == Times{17, 5010});
 }
 
-TEST_CASE("unit.goal.loggops.cpusAndNicsAreOccupied") {
+TEST_CASE("unit.goal.loggops.cpus_and_nics_are_occupied") {
     LogGopsParameters p;
     p.latency = 100;
     p.overhead = 10;
@@ -132,7 +132,7 @@ TEST_CASE("unit.goal.loggops.cpusAndNicsAreOccupied") {
                 p)[0] == 30);
 }
 
-TEST_CASE("unit.goal.loggops.tagsAndWildcardsMatch") {
+TEST_CASE("unit.goal.loggops.tags_and_wildcards_match") {
     LogGopsParameters p;
     p.latency = 100;
     p.overhead = 0;
@@ -162,7 +162,7 @@ TEST_CASE("unit.goal.loggops.tagsAndWildcardsMatch") {
               "rank 2 {\na: calc 5\nb: send 8b to 0 tag 4\nb requires a\n}\n") == 7);
 }
 
-TEST_CASE("unit.goal.loggops.messagesToOneselfAndOfNoBytesArrive") {
+TEST_CASE("unit.goal.loggops.messages_to_oneself_and_of_no_bytes_arrive") {
     LogGopsParameters p;
     p.latency = 100;
     p.overhead = 10;
@@ -173,7 +173,7 @@ TEST_CASE("unit.goal.loggops.messagesToOneselfAndOfNoBytesArrive") {
           Times{10, 120});
 }
 
-TEST_CASE("unit.goal.loggops.crowdsAtOneCpuAndNicAreServed") {
+TEST_CASE("unit.goal.loggops.crowds_at_one_cpu_and_nic_are_served") {
     // More than the 1024 that are tried again at a time: all run, one after the other.
     LogGopsParameters p;
     p.latency = 100;
@@ -193,7 +193,7 @@ TEST_CASE("unit.goal.loggops.crowdsAtOneCpuAndNicAreServed") {
     CHECK(times(sends + recvs + "}\n", p) == Times{25000, 110 + 2500 * 15});
 }
 
-TEST_CASE("unit.goal.loggops.whatCannotEndIsTold") {
+TEST_CASE("unit.goal.loggops.what_cannot_end_is_told") {
     const LogGopsResult result = simulate_loggops(
         from_text("num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 5\nb: calc 9\nb requires a\n}\n"
                   "rank 1 {\nsend 8b to 0 tag 6\n}\n"),
@@ -215,7 +215,7 @@ TEST_CASE("unit.goal.loggops.whatCannotEndIsTold") {
               .blocked_count == 2);
 }
 
-TEST_CASE("unit.goal.loggops.refusesAbsurdParameters") {
+TEST_CASE("unit.goal.loggops.refuses_absurd_parameters") {
     const GoalSchedule schedule = from_text("num_ranks 1\nrank 0 {\ncalc 1\n}\n");
     LogGopsParameters p;
     p.latency = -1;

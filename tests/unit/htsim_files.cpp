@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/topology/connectivity.h"
 #include "core/topology/htsim_topology.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/goal_support.h"
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/goal/connection_matrix.h"
@@ -22,12 +23,7 @@ ConnectionMatrix matrix_of(const std::string& text) {
 }
 
 std::string matrix_error(const std::string& text) {
-    try {
-        matrix_of(text);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return error_of([&] { matrix_of(text); });
 }
 
 Topology topology_of(const std::string& text) {
@@ -36,12 +32,7 @@ Topology topology_of(const std::string& text) {
 }
 
 std::string topology_error(const std::string& text) {
-    try {
-        topology_of(text);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return error_of([&] { topology_of(text); });
 }
 
 /// When each flow starts. The engine of workload_fake_engine.h starts what an application tells it
@@ -136,7 +127,7 @@ switch_latency_ns 40
 
 }  // namespace
 
-TEST_CASE("unit.htsim.matrix.everyFieldIsRead") {
+TEST_CASE("unit.htsim.matrix.every_field_is_read") {
     const ConnectionMatrix m = matrix_of(
         "Nodes 4\r\nConnections 2\r\nTriggers 1\r\n# a comment\r\n\r\n"
         "0->1 id 1 start 2500 size 3000000000 send_done_trigger 7 prio 3\r\n"
@@ -153,7 +144,7 @@ TEST_CASE("unit.htsim.matrix.everyFieldIsRead") {
     CHECK(m.triggers[0].targets == std::vector<std::uint32_t>{1});
 }
 
-TEST_CASE("unit.htsim.matrix.mistakesAreRefused") {
+TEST_CASE("unit.htsim.matrix.mistakes_are_refused") {
     CHECK(matrix_error("") == "m.cm: has no Nodes line");
     CHECK(matrix_error("Connections 1\n0->1 start 0 size 1\n") ==
           "m.cm:2: the Nodes line must come before the first connection");
@@ -180,7 +171,7 @@ TEST_CASE("unit.htsim.matrix.mistakesAreRefused") {
     CHECK(matrix_error("Nodes 2\nfailure switch_type ABC\n").find("m.cm:2: switch_type ABC") == 0);
 }
 
-TEST_CASE("unit.htsim.matrix.whatHasNoEffectAndWhatNeverStartsIsTold") {
+TEST_CASE("unit.htsim.matrix.what_has_no_effect_and_what_never_starts_is_told") {
     ImportReport report;
     read_connection_matrix(
         TokenReader("m.cm",
@@ -194,7 +185,7 @@ TEST_CASE("unit.htsim.matrix.whatHasNoEffectAndWhatNeverStartsIsTold") {
           std::string::npos);
 }
 
-TEST_CASE("unit.htsim.matrix.triggersStartFlows") {
+TEST_CASE("unit.htsim.matrix.triggers_start_flows") {
     // Flow 0 has its last byte at node 1 after 1 us + 1000 x 80 ps = 1.08 us, its ACK at 2.08 us.
     const Tick received = kMicrosecond + 80 * kNanosecond;
     const Tick sent = received + kMicrosecond;
@@ -215,7 +206,7 @@ TEST_CASE("unit.htsim.matrix.triggersStartFlows") {
                     "trigger id 1 barrier count 2\n")[2] == kMicrosecond + 240 * kNanosecond);
 }
 
-TEST_CASE("unit.htsim.matrix.multishotStartsOneAfterTheOther") {
+TEST_CASE("unit.htsim.matrix.multishot_starts_one_after_the_other") {
     // A window of two: four flows of 1000 bytes from node 0, each of which starts the next.
     const Tick round = 2 * kMicrosecond + 80 * kNanosecond;
     std::string text = "Nodes 6\nConnections 5\nTriggers 1\n";
@@ -230,7 +221,7 @@ TEST_CASE("unit.htsim.matrix.multishotStartsOneAfterTheOther") {
           std::vector<Tick>{0, 0, round, round, round});
 }
 
-TEST_CASE("unit.htsim.topology.leafSpine") {
+TEST_CASE("unit.htsim.topology.leaf_spine") {
     // 32 hosts, 4 ToRs of 8; 32 x 100 / (100 x 4) = 8 uplinks, 8 / 4 = 2 spines.
     const Topology t = topology_of(kLeafSpine);
     CHECK(t.host_count() == 32);
@@ -243,7 +234,7 @@ TEST_CASE("unit.htsim.topology.leafSpine") {
     if (!file.empty()) CHECK(topology_of(file).links().size() == 40);
 }
 
-TEST_CASE("unit.htsim.topology.threeTiersAndSwitchLatencies") {
+TEST_CASE("unit.htsim.topology.three_tiers_and_switch_latencies") {
     // 4 pods of 2 ToRs; 16 uplinks, 16 / (4 x 2) = 2 aggregation switches per pod; 16 x 100 / 200 =
     // 8 of theirs, 8 / 4 = 2 cores: one per aggregation switch, but Radix_Up says 2.
     CHECK(topology_error(kThreeTiers) ==
@@ -268,7 +259,7 @@ TEST_CASE("unit.htsim.topology.threeTiersAndSwitchLatencies") {
     CHECK_FALSE(find_unreachable_hosts(t).has_value());
 }
 
-TEST_CASE("unit.htsim.topology.mistakesAreRefused") {
+TEST_CASE("unit.htsim.topology.mistakes_are_refused") {
     const auto changed = [](const std::string& from, const std::string& to) {
         std::string text = kLeafSpine;
         text.replace(text.find(from), from.size(), to);

@@ -24,32 +24,32 @@ GroupFacts group(congestion::Law law, std::size_t flows) {
 
 }  // namespace
 
-TEST_CASE("steady defaults: bandwidth-delay product in packets") {
+TEST_CASE("unit.steady.defaults.bandwidth_delay_product_in_packets") {
     CHECK(bdp_packets(group(congestion::Law::dctcp, 1)) == doctest::Approx(50));
     GroupFacts empty;
     CHECK(bdp_packets(empty) == 1);
 }
 
-TEST_CASE("steady defaults: Wormhole eq. 22 gives the amplitude of a sawtooth") {
+TEST_CASE("unit.steady.defaults.wormhole_eq_22_gives_the_amplitude_of_a_sawtooth") {
     // sqrt(7 x 4 / (16 x 50)) = sqrt(0.035)
     CHECK(sawtooth_amplitude(group(congestion::Law::dctcp, 4)) ==
           doctest::Approx(std::sqrt(0.035)));
 }
 
-TEST_CASE("steady defaults: theta is 5% where a law settles and follows eq. 22 where it swings") {
+TEST_CASE("unit.steady.defaults.theta_is_5_percent_or_follows_eq_22") {
     CHECK(resolved({}, group(congestion::Law::hpcc, 4)).theta == doctest::Approx(0.05));
     CHECK(resolved({}, group(congestion::Law::dctcp, 4)).theta ==
           doctest::Approx(1.5 * std::sqrt(0.035)));
 }
 
-TEST_CASE("steady defaults: how long a law may hold still") {
+TEST_CASE("unit.steady.defaults.how_long_a_law_may_hold_still") {
     // HPCC: five additive round trips, then the jump, seen one round trip later.
     CHECK(waiting_time(group(congestion::Law::hpcc, 4)) == 28 * kMicrosecond);
     CHECK(waiting_time(group(congestion::Law::dcqcn, 4)) == 300 * kMicrosecond);
     CHECK(waiting_time(group(congestion::Law::dctcp, 4)) == 0);
 }
 
-TEST_CASE("steady defaults: periods of sawtooth laws") {
+TEST_CASE("unit.steady.defaults.periods_of_sawtooth_laws") {
     CHECK(sawtooth_period(group(congestion::Law::none, 4)) == 0);
     CHECK(sawtooth_period(group(congestion::Law::hpcc, 4)) == 0);
     CHECK(sawtooth_period(group(congestion::Law::dcqcn, 4)) == 1500 * kMicrosecond);
@@ -60,13 +60,13 @@ TEST_CASE("steady defaults: periods of sawtooth laws") {
     CHECK(sawtooth_period(group(congestion::Law::timely, 4)) == 50 * 25 * kMicrosecond);
 }
 
-TEST_CASE("steady defaults: a span covers round trips, timers and eight swings") {
+TEST_CASE("unit.steady.defaults.a_span_covers_round_trips_timers_and_eight_swings") {
     CHECK(resolved({}, group(congestion::Law::none, 4)).span == 16 * kMicrosecond);
     CHECK(resolved({}, group(congestion::Law::hpcc, 4)).span == 28 * kMicrosecond);
     CHECK(resolved({}, group(congestion::Law::dcqcn, 4)).span == 12 * kMillisecond);
 }
 
-TEST_CASE("steady defaults: what a skip may cost and how long a first one is") {
+TEST_CASE("unit.steady.defaults.what_a_skip_may_cost_and_how_long_a_first_one_is") {
     // The study's tuning half chose both, for every law.
     for (const congestion::Law law : {congestion::Law::none, congestion::Law::hpcc,
                                       congestion::Law::dcqcn, congestion::Law::dctcp}) {
@@ -75,7 +75,7 @@ TEST_CASE("steady defaults: what a skip may cost and how long a first one is") {
     }
 }
 
-TEST_CASE("steady defaults: what is given stays") {
+TEST_CASE("unit.steady.defaults.what_is_given_stays") {
     DetectorSettings given;
     given.theta = 0.2;
     given.span = kMillisecond;
@@ -94,7 +94,7 @@ TEST_CASE("steady defaults: what is given stays") {
     CHECK(full.growth == 2);
 }
 
-TEST_CASE("steady defaults: four samples per round trip, no closer than four packets") {
+TEST_CASE("unit.steady.defaults.four_samples_per_round_trip_no_closer_than_four_packets") {
     GroupFacts facts = group(congestion::Law::hpcc, 1);
     CHECK(sampling_period(facts) == kMicrosecond);
     facts.base_rtt = 100 * kNanosecond;  // four packets of 80 ns

@@ -92,7 +92,7 @@ std::string reason(const Feed& feed) { return feed.detector->judge().reason; }
 
 }  // namespace
 
-TEST_CASE("steady detector: a constant flow is steady after one span, for growth spans") {
+TEST_CASE("unit.steady.detector.a_constant_flow_is_steady_after_one_span_for_growth_spans") {
     Feed feed(group(congestion::Law::hpcc, 1));
     CHECK(feed.until_steady(kSpan) == -1);
     CHECK(reason(feed) == "span");
@@ -103,19 +103,19 @@ TEST_CASE("steady detector: a constant flow is steady after one span, for growth
     CHECK(feed.skip_us() == doctest::Approx(32.0 * kSpan).epsilon(1e-6));
 }
 
-TEST_CASE("steady detector: flows at line rate wait for no timer") {
+TEST_CASE("unit.steady.detector.flows_at_line_rate_wait_for_no_timer") {
     Feed feed(group(congestion::Law::dcqcn, 1));
     feed.rate = [](std::size_t, int) { return 100.0; };
     CHECK(feed.until_steady(17) == 17);  // four round trips
 }
 
-TEST_CASE("steady detector: a throttled DCQCN flow is not steady before its sawtooth was seen") {
+TEST_CASE("unit.steady.detector.a_throttled_dcqcn_flow_must_show_its_sawtooth_first") {
     Feed feed(group(congestion::Law::dcqcn, 1));
     CHECK(feed.until_steady(12'000) == -1);
     CHECK(feed.until_steady(5'000) > 0);
 }
 
-TEST_CASE("steady detector: a ramp caps the skip, and skips made count against it") {
+TEST_CASE("unit.steady.detector.a_ramp_caps_the_skip_and_skips_made_count_against_it") {
     // 1% per span: bytes are off by 1% x (32 us + skip) / 32 us / 2 <= 10%, so 608 us.
     Feed feed(group(congestion::Law::hpcc, 1));
     feed.rate = [](std::size_t, int t) { return 40 * (1 + 0.01 * (t - kSpan / 2) / kSpan); };
@@ -129,7 +129,7 @@ TEST_CASE("steady detector: a ramp caps the skip, and skips made count against i
     CHECK(feed.skip_us() == doctest::Approx(509.6).epsilon(0.005));
 }
 
-TEST_CASE("steady detector: what flows have skipped in other groups counts from the start") {
+TEST_CASE("unit.steady.detector.what_flows_have_skipped_in_other_groups_counts_from_the_start") {
     // The ramp of 1% per span again: 640 us for the span, the lag and the skip.
     GroupFacts behind = group(congestion::Law::hpcc, 1);
     behind.lag = 300 * kMicrosecond;
@@ -155,7 +155,7 @@ TEST_CASE("steady detector: what flows have skipped in other groups counts from 
     CHECK(flat.skip_us() == doctest::Approx(32.0 * kSpan).epsilon(1e-6));
 }
 
-TEST_CASE("steady detector: a steep ramp is refused") {
+TEST_CASE("unit.steady.detector.a_steep_ramp_is_refused") {
     // Below the 5% that theta allows over the blocks, trends never are steep enough by default: with
     // theta at 30%, 14% per span leave 2 x 10 / 14 x 32 - 32 = 13.7 us, less than four round trips,
     // and 13% leave 17.2 us.
@@ -178,14 +178,14 @@ TEST_CASE("steady detector: a steep ramp is refused") {
     CHECK(reason(steeper) == "rate range");
 }
 
-TEST_CASE("steady detector: the rate of a short sawtooth is its mean over whole periods") {
+TEST_CASE("unit.steady.detector.the_rate_of_a_short_sawtooth_is_its_mean_over_whole_periods") {
     Feed feed(group(congestion::Law::hpcc, 1));
     feed.rate = [](std::size_t, int t) { return 40 + 2.0 * (t % 4); };  // mean 43
     REQUIRE(feed.until_steady(2 * kSpan) > 0);
     CHECK(feed.detector->judge().rate[0] == doctest::Approx(43 * 125e6).epsilon(1e-6));
 }
 
-TEST_CASE("steady detector: on a long sawtooth's slope a skip ends well before its edge") {
+TEST_CASE("unit.steady.detector.on_a_long_sawtooths_slope_a_skip_ends_well_before_its_edge") {
     // 40% in 512 us, then back: the slope is 2.5% per span of its first, whose mean is 1.3% more.
     // 2 x 10 / 2.5 x 1.013 x 32 - 32 = 227 us of the 479 that are left.
     Feed feed(group(congestion::Law::hpcc, 1));
@@ -194,7 +194,7 @@ TEST_CASE("steady detector: on a long sawtooth's slope a skip ends well before i
     CHECK(feed.skip_us() == doctest::Approx(227).epsilon(0.01));
 }
 
-TEST_CASE("steady detector: a sawtooth within the tolerance does not end a skip") {
+TEST_CASE("unit.steady.detector.a_sawtooth_within_the_tolerance_does_not_end_a_skip") {
     // 20%: 1.25% per span, mean 0.6% more. 2 x 10 / 1.25 x 1.006 x 32 - 32 = 483 us, to its edge.
     Feed feed(group(congestion::Law::hpcc, 1));
     feed.rate = [](std::size_t, int t) { return 40 * (1 + 0.2 * (t % 512) / 512); };
@@ -202,7 +202,7 @@ TEST_CASE("steady detector: a sawtooth within the tolerance does not end a skip"
     CHECK(feed.skip_us() == doctest::Approx(483).epsilon(0.01));
 }
 
-TEST_CASE("steady detector: noise needs more time, and then gives the mean") {
+TEST_CASE("unit.steady.detector.noise_needs_more_time_and_then_gives_the_mean") {
     Feed feed(group(congestion::Law::hpcc, 2));
     feed.rate = [](std::size_t f, int t) {
         return 40 + 16 * (uniform(7, f, static_cast<std::uint64_t>(t)) - 0.5);
@@ -213,14 +213,14 @@ TEST_CASE("steady detector: noise needs more time, and then gives the mean") {
     CHECK(feed.detector->judge().rate[1] == doctest::Approx(5e9).epsilon(0.02));
 }
 
-TEST_CASE("steady detector: one restless flow among many holds all back") {
+TEST_CASE("unit.steady.detector.one_restless_flow_among_many_holds_all_back") {
     Feed feed(group(congestion::Law::hpcc, 50));
     feed.rate = [](std::size_t f, int t) { return f == 31 ? 1 + 0.01 * t : 1.5; };
     CHECK(feed.until_steady(4 * kSpan) == -1);
     CHECK(reason(feed) == "rate range");
 }
 
-TEST_CASE("steady detector: a late joiner starts everything over") {
+TEST_CASE("unit.steady.detector.a_late_joiner_starts_everything_over") {
     Feed feed(group(congestion::Law::hpcc, 2));
     REQUIRE(feed.until_steady(kSpan + 1) > 0);
     feed.restart(group(congestion::Law::hpcc, 3));
@@ -230,7 +230,7 @@ TEST_CASE("steady detector: a late joiner starts everything over") {
     CHECK(feed.detector->judge().rate.size() == 3);
 }
 
-TEST_CASE("steady detector: skips made before a reset count by the lag given, and no other way") {
+TEST_CASE("unit.steady.detector.skips_made_before_a_reset_count_by_the_lag_given_only") {
     Feed feed(group(congestion::Law::hpcc, 1));
     feed.rate = [](std::size_t, int t) { return 40 * (1 + 0.01 * (t - kSpan / 2) / kSpan); };
     REQUIRE(feed.until_steady(kSpan + 1) > 0);
@@ -242,12 +242,12 @@ TEST_CASE("steady detector: skips made before a reset count by the lag given, an
     CHECK(feed.until_steady(kSpan + 1) > 0);
 }
 
-TEST_CASE("steady detector: no flows are never steady") {
+TEST_CASE("unit.steady.detector.no_flows_are_never_steady") {
     Feed feed(group(congestion::Law::hpcc, 0));
     CHECK(feed.until_steady(4 * kSpan) == -1);
 }
 
-TEST_CASE("steady detector: a flow of few packets needs a span that has some in every block") {
+TEST_CASE("unit.steady.detector.a_flow_of_few_packets_needs_a_span_that_has_some_in_every_block") {
     // One packet every 12 us: acked and progress stand still between. Blocks of 16 us hold one or
     // two, those of a whole span of 512 us five or six.
     const DetectorSettings settings;
@@ -269,7 +269,7 @@ TEST_CASE("steady detector: a flow of few packets needs a span that has some in 
     CHECK(detector->judge().rate[0] == doctest::Approx(1000 / 12e-6).epsilon(1e-6));
 }
 
-TEST_CASE("steady detector: flows that share a port are trusted less") {
+TEST_CASE("unit.steady.detector.flows_that_share_a_port_are_trusted_less") {
     // A ramp of 1% per span: alone, 10% of a flow's bytes may be off by it, sharing 1%.
     GroupFacts facts = group(congestion::Law::hpcc, 1);
     Tick skips[2] = {};
@@ -284,7 +284,7 @@ TEST_CASE("steady detector: flows that share a port are trusted less") {
     CHECK(skips[0] > 5 * skips[1]);
 }
 
-TEST_CASE("steady detector: a queue that fills under flat rates caps the skip") {
+TEST_CASE("unit.steady.detector.a_queue_that_fills_under_flat_rates_caps_the_skip") {
     // 2000 bytes more per span: 30% of the mean (21,031) and a packet last
     // (6,309 + 1000) / 2000 x 32 us = 116.9 us.
     Feed feed(group(congestion::Law::hpcc, 1));
@@ -293,7 +293,7 @@ TEST_CASE("steady detector: a queue that fills under flat rates caps the skip") 
     CHECK(feed.skip_us() == doctest::Approx(116.9).epsilon(0.002));
 }
 
-TEST_CASE("steady detector: a deep queue makes round trips long") {
+TEST_CASE("unit.steady.detector.a_deep_queue_makes_round_trips_long") {
     // 40 Gb/s are 5000 bytes per us: 100,000 in flight take 20 us, four round trips 80.
     Feed feed(group(congestion::Law::hpcc, 1));
     feed.flight = [](std::size_t, int) { return 100'000.0; };
@@ -301,7 +301,7 @@ TEST_CASE("steady detector: a deep queue makes round trips long") {
     CHECK(feed.until_steady(80) > 0);
 }
 
-TEST_CASE("steady detector: longer skips after confirmed ones") {
+TEST_CASE("unit.steady.detector.longer_skips_after_confirmed_ones") {
     Feed feed(group(congestion::Law::none, 1));
     feed.rate = [](std::size_t, int) { return 100.0; };
     REQUIRE(feed.until_steady(17) == 17);
@@ -312,7 +312,7 @@ TEST_CASE("steady detector: longer skips after confirmed ones") {
     CHECK(feed.skip_us() == doctest::Approx(2 * 32 * 16));
 }
 
-TEST_CASE("steady detector: settings switch the guards off") {
+TEST_CASE("unit.steady.detector.settings_switch_the_guards_off") {
     DetectorSettings bare;
     bare.theta = 0.05;
     bare.span = 16 * kMicrosecond;
@@ -325,7 +325,7 @@ TEST_CASE("steady detector: settings switch the guards off") {
     CHECK(feed.skip_us() > 1e6);
 }
 
-TEST_CASE("steady detector: hygra asks for quiet rates, then quiet queues, several rounds") {
+TEST_CASE("unit.steady.detector.hygra_asks_for_quiet_rates_then_quiet_queues_several_rounds") {
     DetectorSettings settings;
     settings.metric = Metric::hygra;
     Feed feed(group(congestion::Law::hpcc, 1, 2), settings);
@@ -348,7 +348,7 @@ TEST_CASE("steady detector: hygra asks for quiet rates, then quiet queues, sever
     CHECK(reason(feed) == "rate range");
 }
 
-TEST_CASE("steady detector: inflight and queue look at what their names say") {
+TEST_CASE("unit.steady.detector.inflight_and_queue_look_at_what_their_names_say") {
     DetectorSettings settings;
     settings.metric = Metric::inflight;
     Feed inflight(group(congestion::Law::hpcc, 1), settings);
@@ -368,7 +368,7 @@ TEST_CASE("steady detector: inflight and queue look at what their names say") {
     CHECK(reason(queue) == "queue");
 }
 
-TEST_CASE("steady detector: every metric has a name") {
+TEST_CASE("unit.steady.detector.every_metric_has_a_name") {
     CHECK(std::string(metric_name(Metric::hygra)) == "hygra");
     CHECK(std::string(metric_name(Metric::rate)) == "rate");
     CHECK(std::string(metric_name(Metric::inflight)) == "inflight");

@@ -22,8 +22,7 @@ void sample(History& history, int n, bool saturated = false) {
 
 }  // namespace
 
-TEST_CASE(
-    "steady history: a level is current when its span is full and its last block just ended") {
+TEST_CASE("unit.steady.history.a_level_is_current_as_a_block_ends_and_its_span_is_full") {
     History history;
     history.reset(1, 1);
     for (int n = 0; n <= 16; ++n) {
@@ -43,7 +42,7 @@ TEST_CASE(
     CHECK(history.port_extent(0, 0).largest == 16);
 }
 
-TEST_CASE("steady history: spans slide, and longer ones join blocks of shorter ones") {
+TEST_CASE("unit.steady.history.spans_slide_and_longer_ones_join_blocks_of_shorter_ones") {
     History history;
     history.reset(1, 1);
     for (int n = 0; n <= 36; ++n) {
@@ -63,7 +62,7 @@ TEST_CASE("steady history: spans slide, and longer ones join blocks of shorter o
     CHECK_FALSE(history.current(1));
 }
 
-TEST_CASE("steady history: a span is saturated if every sample was") {
+TEST_CASE("unit.steady.history.a_span_is_saturated_if_every_sample_was") {
     History history;
     history.reset(1, 1);
     for (int n = 0; n <= 32; ++n) {
@@ -80,7 +79,7 @@ TEST_CASE("steady history: a span is saturated if every sample was") {
     CHECK(history.levels() == 0);
 }
 
-TEST_CASE("steady trend: a straight line is found exactly") {
+TEST_CASE("unit.steady.history.trend_a_straight_line_is_found_exactly") {
     std::array<double, kBlocks> blocks{};
     for (std::size_t i = 0; i < kBlocks; ++i) {
         blocks[i] = 5 + 2 * static_cast<double>(i);
@@ -92,7 +91,7 @@ TEST_CASE("steady trend: a straight line is found exactly") {
     CHECK(line.mean_error == doctest::Approx(0));
 }
 
-TEST_CASE("steady trend: errors of an alternating series by hand") {
+TEST_CASE("unit.steady.history.trend_errors_of_an_alternating_series_by_hand") {
     // +1, -1, ...: mean 0. Sum of (i - 3.5) x: -3.5 x 1 ... = -4, over 42 = -0.095238 per block.
     // Residual squares: 8 - 4 x 4 / 42 = 7.619048; / 6 = 1.269841; root 1.126872.
     const Line line = fit_line({1, -1, 1, -1, 1, -1, 1, -1});

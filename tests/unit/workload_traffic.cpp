@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/traffic/flow_size_cdf.h"
 #include "workloads/traffic/traffic.h"
@@ -20,12 +21,7 @@ namespace {
 const std::string kData = std::string(SLUICE_SOURCE_DIR) + "/workloads/data/cdf";
 
 std::string parse_error(const std::string& text) {
-    try {
-        FlowSizeCdf::parse(text, "sizes.csv");
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return error_of([&] { FlowSizeCdf::parse(text, "sizes.csv"); });
 }
 
 bool starts_with(const std::string& text, const std::string& start) {

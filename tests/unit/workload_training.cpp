@@ -5,13 +5,16 @@
 #include <set>
 
 #include "core/error.h"
-#include "tests/unit/model_support.h"
-#include "tests/unit/workload_fake_engine.h"
+#include "tests/unit/training_support.h"
 #include "workloads/job/job_report.h"
 #include "workloads/training/training.h"
 #include "workloads/training/training_costs.h"
 
 using namespace sluice;
+using trained::error_of;
+using trained::mentions;
+using trained::Totals;
+using trained::totals_of;
 
 namespace {
 
@@ -35,35 +38,6 @@ TrainingConfig bare(std::uint32_t dp, std::uint32_t pp, std::uint32_t micro_batc
     config.forward_time = 3 * kMillisecond;
     config.backward_time = 5 * kMillisecond;
     return config;
-}
-
-struct Totals {
-    std::size_t flows = 0;
-    std::int64_t bytes = 0;
-};
-
-std::map<OpClass, Totals> totals_of(const JobGraph& graph) {
-    std::map<OpClass, Totals> totals;
-    for (const JobGraph::Message& message : graph.messages()) {
-        Totals& total = totals[graph.label(message.send).cls];
-        ++total.flows;
-        total.bytes += message.bytes;
-    }
-    return totals;
-}
-
-std::string error_of(const TrainingConfig& config, std::size_t hosts = 128,
-                     std::uint32_t gpus_per_server = 8) {
-    try {
-        check_training(config, hosts, gpus_per_server);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
-}
-
-bool mentions(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace

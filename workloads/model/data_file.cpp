@@ -55,6 +55,16 @@ std::string find_data_file(const std::string& what, const std::string& name,
     throw ConfigError(message);
 }
 
+std::string find_data_file(ConfigSection& section, const std::string& key, const std::string& what,
+                           const std::string& name, const std::vector<std::string>& folders,
+                           const std::function<std::string(const std::string&)>& resolve) {
+    try {
+        return find_data_file(what, is_data_path(name) ? resolve(name) : name, folders);
+    } catch (const ConfigError& error) {
+        section.fail(key, error.what());
+    }
+}
+
 std::string data_name(const std::string& path) {
     return std::filesystem::path(path).stem().string();
 }

@@ -2,8 +2,11 @@
 /// Data files that are known by name: NAME.toml in a list of folders.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "core/config/scenario_section.h"
 
 namespace sluice {
 
@@ -17,6 +20,12 @@ std::vector<std::string> data_names(const std::vector<std::string>& folders);
 /// it. ConfigError naming the nearest name, and all there are, if none has; `what` is what it is.
 std::string find_data_file(const std::string& what, const std::string& name,
                            const std::vector<std::string>& folders);
+
+/// The same for the value `name` of a scenario's key: a file's path goes through `resolve` first, and
+/// ConfigErrors name the key's place.
+std::string find_data_file(ConfigSection& section, const std::string& key, const std::string& what,
+                           const std::string& name, const std::vector<std::string>& folders,
+                           const std::function<std::string(const std::string&)>& resolve);
 
 /// The file's name without folder and ending.
 std::string data_name(const std::string& path);

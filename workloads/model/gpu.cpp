@@ -152,13 +152,7 @@ Gpu read_gpu(ConfigSection& section, const std::string& key, const std::string& 
              const std::vector<std::string>& folders,
              const std::function<std::string(const std::string&)>& resolve) {
     const std::string name = section.text(key, fallback);
-    std::string path;
-    try {
-        path = find_data_file("GPU type", is_data_path(name) ? resolve(name) : name, folders);
-    } catch (const ConfigError& error) {
-        section.fail(key, error.what());
-    }
-    return load_gpu(path);
+    return load_gpu(find_data_file(section, key, "GPU type", name, folders, resolve));
 }
 
 std::vector<std::string> gpu_names(const std::vector<std::string>& folders) {

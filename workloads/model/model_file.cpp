@@ -103,13 +103,7 @@ ModelShape read_root(const ConfigValue& root, const std::string& source) {
 ModelShape read_named(ConfigSection& section, const std::string& key, const std::string& name,
                       const std::vector<std::string>& folders,
                       const std::function<std::string(const std::string&)>& resolve) {
-    std::string path;
-    try {
-        path = find_data_file("model", is_data_path(name) ? resolve(name) : name, folders);
-    } catch (const ConfigError& error) {
-        section.fail(key, error.what());
-    }
-    return load_model(path);
+    return load_model(find_data_file(section, key, "model", name, folders, resolve));
 }
 
 }  // namespace
