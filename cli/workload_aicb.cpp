@@ -39,22 +39,6 @@ bool ends_in_csv(const std::string& file) {
     return file.size() >= 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
 }
 
-/// What a user would miss otherwise: what does not fit, and what of the file is not run.
-void take_notes(const ImportReport& report, WorkloadPart& part) {
-    constexpr std::size_t kMostLines = 5;
-    for (const ImportNote::Kind kind : {ImportNote::Kind::misfit, ImportNote::Kind::skipped}) {
-        std::vector<std::string>& lines =
-            kind == ImportNote::Kind::misfit ? part.warnings : part.notes;
-        for (const ImportNote& note : report.notes()) {
-            if (note.kind != kind || lines.size() == kMostLines) continue;
-            lines.push_back(note.where + ": " + note.text);
-        }
-        if (report.count(kind) > lines.size()) {
-            lines.push_back(fmt::format("{} more such lines", report.count(kind) - lines.size()));
-        }
-    }
-}
-
 }  // namespace
 
 MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
@@ -94,7 +78,6 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
         graph.finish();
         Workload made = make_workload(std::move(graph), hosts);
         WorkloadPart part;
-        take_notes(report, part);
         part.flows = std::move(made.flows);
         part.application = std::move(made.application);
         part.description = fmt::format("{} ({} {}) on {} GPUs (TP{} EP{} DP{} PP{})", file,

@@ -267,7 +267,7 @@ overhead = "0s"
         result = self.succeed("run", "s.toml", "--out", "o")
         self.assertIn("w.csv (2 collectives) on 8 GPUs (TP4 EP1 DP2 PP1)", result.stdout)
         # What a scenario does not run of its file is said.
-        self.assertRegex(result.stdout, r"warning +\S*w.csv:5: .*isend")
+        self.assertRegex(result.stderr, r"w.csv:5: .*isend")
         # Two rings of 6 steps in 2 groups of 4, and one of 1 step in 4 groups of 2.
         self.assertIn("104 of 104 completed", result.stdout)
 
