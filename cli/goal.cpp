@@ -12,7 +12,7 @@
 #include "cli/import_notes.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
-#include "core/topology/htsim_topology.h"
+#include "core/topology/topology_file.h"
 #include "workloads/goal/connection_matrix.h"
 #include "workloads/goal/goal_binary.h"
 #include "workloads/goal/goal_graph.h"
@@ -134,15 +134,7 @@ bool ends_with(const std::string& text, std::string_view ending) {
 int check_htsim_file(const std::string& file) {
     ImportReport report;
     if (ends_with(file, ".topo")) {
-        std::vector<std::string> skipped;
-        const Topology topology = read_htsim_topology(TokenReader::open(file), skipped);
-        report.read(file, fmt::format("{} hosts, {} switches, {} links", topology.host_count(),
-                                      topology.node_count() - topology.host_count(),
-                                      topology.links().size()));
-        for (const std::string& line : skipped) {
-            const std::size_t name = line.rfind(": ");
-            report.skipped(line.substr(0, name), line.substr(name + 2));
-        }
+        read_topology_file(file, &report);
     } else {
         read_connection_matrix(TokenReader::open(file), report);
     }

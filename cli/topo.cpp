@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/topology/link_class.h"
+#include "core/topology/topology_file.h"
 #include "core/topology/topology_io.h"
 
 namespace sluice {
@@ -126,7 +127,7 @@ int topo_command(const TopoOptions& options) {
     check_options(options);
     ImportReport report;
     const Topology topology =
-        options.file.empty() ? build_by_type(options) : read_topology(options.file, &report);
+        options.file.empty() ? build_by_type(options) : read_topology_file(options.file, &report);
     if (options.check) {
         fmt::print("{}", report.text());
     } else {

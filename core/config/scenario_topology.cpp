@@ -5,9 +5,8 @@
 #include "core/error.h"
 #include "core/topology/builders.h"
 #include "core/topology/connectivity.h"
-#include "core/topology/htsim_topology.h"
 #include "core/topology/limits.h"
-#include "core/topology/topology_io.h"
+#include "core/topology/topology_file.h"
 
 namespace sluice {
 
@@ -216,12 +215,7 @@ Build read_bcube(ConfigSection& section, const Resolve&) {
 Build read_file(ConfigSection& section, const Resolve& resolve) {
     const std::string path = section.text("path", std::nullopt);
     section.finish();
-    return [file = resolve(path)] {
-        TokenReader reader = TokenReader::open(file);
-        if (!is_htsim_topology(reader)) return read_topology(file);
-        std::vector<std::string> skipped;
-        return read_htsim_topology(std::move(reader), skipped);
-    };
+    return [file = resolve(path)] { return read_topology_file(file); };
 }
 
 struct Type {

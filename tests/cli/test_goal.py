@@ -225,6 +225,9 @@ class GoalTest(support.CliTest):
         self.write("m.cm", MATRIX.replace("count 2", "count 3"))
         self.assertIn("t.topo:14: skipped: Queue_Size",
                       self.succeed("goal", "t.topo", "--check").stdout)
+        self.assertEqual(self.succeed("topo", "--file", "t.topo", "--check").stdout,
+                         self.succeed("goal", "t.topo", "--check").stdout)
+        self.assertIn("leaf-spine links", self.succeed("topo", "--file", "t.topo").stdout)
         checked = self.sluice("goal", "m.cm", "--check")
         self.assertEqual(checked.returncode, 2)
         self.assertIn("m.cm:4: does not fit: trigger 1", checked.stdout)
