@@ -33,7 +33,11 @@ std::string step_name(const BuiltExperiment& built, const BuiltJob& job, const C
         return name + " over " + classes.classes()[built.estimate.link_class[flow]].name;
     }
     const OpKind kind = graph.kind(step.op);
-    // Of a collective: what its members meet for, what passes a server's links, software.
+    // A collective's delays are software: before it sends, between its steps.
+    if (kind == OpKind::delay && graph.label(step.op).collective != kNone) {
+        return name + " software";
+    }
+    // What members meet for, what passes a server's links, a whole stage's tensor parallelism.
     const bool in_server = kind == OpKind::meet || kind == OpKind::await || kind == OpKind::task ||
                            kind == OpKind::delay;
     return in_server && cls != OpClass::other ? name + " inside servers" : name;

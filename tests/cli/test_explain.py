@@ -148,6 +148,15 @@ priority = 5
         self.assertIn("no traffic crosses a NIC", text)
         self.assertEqual(len(self.summary()["warnings"]), 2)
 
+    def test_software_of_a_collective_is_told_apart(self):
+        self.write("ring.toml", "[topology]\ntype = \"star\"\nhosts = 4\n[workload]\n"
+                   "type = \"collective\"\nkind = \"all-reduce\"\nsize = \"1MB\"\n"
+                   "overhead = \"7us\"\n")
+        self.succeed("run", "ring.toml", "--mode", "flow")
+        path = self.summary("runs/ring")["jobs"][0]["critical_path_s"]
+        self.assertEqual(set(path), {"DP software", "DP over nic"})
+        self.assertAlmostEqual(path["DP software"], 7e-6, places=12)
+
     def test_a_job_cut_off_names_what_is_blocked(self):
         self.write("cut.toml", "[topology]\ntype = \"star\"\nhosts = 3\n[workload]\n"
                    "type = \"ring-all-reduce\"\nsize = \"10MB\"\n[[link_event]]\nat = \"10us\"\n"
