@@ -171,7 +171,7 @@ TEST_CASE("unit.training.expert_groups_of_128_gpus") {
     TrainingConfig config = gpt13b_on_128();
     config.model = preset("moe-8x13b");
     config.ep = 8;
-    const LaneGroups groups = ParallelGroups(config.degrees()).experts();
+    const LaneGroups groups = ParallelGroups(config).experts();
     CHECK(groups.size() == 4);
     CHECK(groups[1] == LaneGroup{2, 3, 10, 11, 18, 19, 26, 27});
     std::set<Lane> all;
@@ -179,9 +179,8 @@ TEST_CASE("unit.training.expert_groups_of_128_gpus") {
     CHECK(all.size() == 32);
     // ep 8 within dp 16: 8 neighbouring replicas at one tensor index.
     config.dp = 16;
-    CHECK(ParallelGroups(config.degrees()).experts().size() == 16);
-    CHECK(ParallelGroups(config.degrees()).experts()[8] ==
-          LaneGroup{64, 72, 80, 88, 96, 104, 112, 120});
+    CHECK(ParallelGroups(config).experts().size() == 16);
+    CHECK(ParallelGroups(config).experts()[8] == LaneGroup{64, 72, 80, 88, 96, 104, 112, 120});
 }
 
 TEST_CASE("unit.training.moe_8x13b_on_128_gpus") {

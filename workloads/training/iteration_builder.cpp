@@ -37,7 +37,7 @@ IterationBuilder::IterationBuilder(const TrainingConfig& config, const RankPlace
       tensor_on_network_(tensor_uses_network(config, places)),
       detail_(training_detail(config, tensor_on_network_)),
       pipeline_(config.pipeline()),
-      groups_(config.degrees()),
+      groups_(config),
       costs_(training_costs(config)),
       lanes_(groups_.lanes()),
       chunks_(chunks_per_rank(pipeline_)),

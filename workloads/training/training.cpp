@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 bool tensor_crosses_servers(const TrainingConfig& config, const RankPlaces& places) {
-    const ParallelGroups groups(config.degrees());
+    const ParallelGroups groups(config);
     for (std::uint32_t stage = 0; stage < groups.stages(); ++stage) {
         for (const LaneGroup& group : groups.tensor()) {
             std::vector<RankId> ranks;

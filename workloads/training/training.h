@@ -58,14 +58,8 @@ struct Straggler {
     double factor = 1;
 };
 
-struct TrainingConfig {
+struct TrainingConfig : ParallelDegrees {
     ModelShape model;
-    std::uint32_t tp = 1;
-    std::uint32_t cp = 1;
-    std::uint32_t ep = 1;
-    std::uint32_t dp = 1;
-    std::uint32_t pp = 1;
-    std::string order = "tp-cp-ep-dp-pp";
     bool sequence_parallel = true;
     bool tp_across_servers = false;  ///< allowed, over the network
     StageSplit split = StageSplit::even;
@@ -133,7 +127,6 @@ struct TrainingConfig {
     Tick collective_overhead = 0;
     Tick step_overhead = 0;
 
-    ParallelDegrees degrees() const { return {tp, cp, ep, dp, pp, order}; }
     RankId ranks() const { return tp * cp * dp * pp; }
     PipelineShape pipeline() const { return {schedule, pp, micro_batches, chunks}; }
 };

@@ -103,7 +103,7 @@ void check_sizes_and_times(const TrainingConfig& config) {
 }
 
 void check_strategy(const TrainingConfig& config) {
-    check_order(config.degrees());
+    check_order(config);
     check_pipeline(config.pipeline());
     if (config.zero == 3 && (config.overlap_gradients || config.overlap_parameters)) {
         throw ConfigError(

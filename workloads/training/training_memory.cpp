@@ -50,7 +50,7 @@ MemoryInputs common_inputs(const TrainingConfig& config) {
     inputs.cp = config.cp;
     inputs.sequence_parallel = config.sequence_parallel;
     inputs.replicas = std::int64_t{config.cp} * config.dp;
-    inputs.expert_replicas = ParallelGroups(config.degrees()).expert_copies();
+    inputs.expert_replicas = ParallelGroups(config).expert_copies();
     inputs.zero = config.zero;
     inputs.parameter_bytes = static_cast<double>(config.parameter_bytes);
     inputs.gradient_bytes = static_cast<double>(config.gradient_bytes);
