@@ -114,39 +114,6 @@ WorkloadPart make_part(JobGraph graph, const std::vector<NodeId>& hosts, const s
     return part;
 }
 
-MakeWorkload read_fixed(ConfigSection& section, const Scenario& scenario, const JobSite& site,
-                        const std::string& type) {
-    const Topology& topology = scenario.topology;
-    const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargest);
-    const Groups grouping(section);
-    AllToAllOptions options;
-    if (type == "all-to-all") {
-        options.window = static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
-    }
-    return [=, &topology] {
-        const auto hosts = static_cast<std::uint32_t>(site.available());
-        const std::vector<NodeId> placed = site.take(hosts);
-        const auto groups = grouping.make(type, RankPlaces::on(topology, placed));
-        check_messages(type, groups);
-        JobGraph graph(hosts);
-        std::size_t number = 0;
-        for (const std::vector<RankId>& ranks : groups) {
-            const Members members{ranks, std::vector<OpId>(ranks.size(), kNone)};
-            const CollectiveSpec spec = grouping.spec(type, number++, size);
-            if (type == "ring-all-reduce") {
-                ring_all_reduce(graph, spec, members);
-            } else if (type == "ring-reduce-scatter") {
-                ring_reduce_scatter(graph, spec, members);
-            } else if (type == "ring-all-gather") {
-                ring_all_gather(graph, spec, members);
-            } else {
-                all_to_all(graph, spec, members, options);
-            }
-        }
-        return make_part(std::move(graph), placed, type, size, groups.size());
-    };
-}
-
 template <typename Value>
 Value read_name(ConfigSection& section, const char* key, std::size_t count, Value fallback) {
     std::vector<std::string> names;
@@ -154,39 +121,71 @@ Value read_name(ConfigSection& section, const char* key, std::size_t count, Valu
     return static_cast<Value>(section.choice_index(key, to_string(fallback), names));
 }
 
-MakeWorkload read_by_algorithm(ConfigSection& section, const Scenario& scenario,
-                               const JobSite& site) {
-    const Topology& topology = scenario.topology;
-    const auto kind = read_name(section, "kind", kCollectiveKinds, CollectiveKind::all_reduce);
-    const auto algorithm =
+/// A collective as a table asks for it.
+struct Choice {
+    std::string name;   ///< of the operation in results
+    std::string shown;  ///< for people
+    CollectiveKind kind = CollectiveKind::all_reduce;
+    CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+    CollectiveOptions options;
+};
+
+/// type = "collective": everything is a key.
+Choice read_choice(ConfigSection& section, const Scenario& scenario) {
+    Choice choice;
+    choice.kind = read_name(section, "kind", kCollectiveKinds, CollectiveKind::all_reduce);
+    choice.algorithm =
         read_name(section, "algorithm", kCollectiveAlgorithms, CollectiveAlgorithm::automatic);
-    const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargest);
-    const Groups grouping(section);
-    const CollectiveOptions common = read_collective_options(section, scenario);
-    return [=, &topology] {
-        const auto hosts = static_cast<std::uint32_t>(site.available());
-        const std::vector<NodeId> placed = site.take(hosts);
-        const auto groups = grouping.make("collective", RankPlaces::on(topology, placed));
-        CollectiveOptions options = common;
-        place_collectives(options, topology, placed);
-        JobGraph graph(hosts);
-        CollectiveLibrary library(graph, std::move(options));
-        std::size_t number = 0;
-        for (const std::vector<RankId>& ranks : groups) {
-            library.add(kind, grouping.spec(to_string(kind), number++, size),
-                        {ranks, std::vector<OpId>(ranks.size(), kNone)}, algorithm);
-        }
-        const std::string what = fmt::format("{} ({})", to_string(kind), to_string(algorithm));
-        return make_part(std::move(graph), placed, what, size, groups.size());
-    };
+    choice.options = read_collective_options(section, scenario);
+    choice.name = to_string(choice.kind);
+    choice.shown = fmt::format("{} ({})", choice.name, to_string(choice.algorithm));
+    return choice;
+}
+
+/// The types that are one algorithm: in whole steps, over the network, without software.
+Choice fixed_choice(ConfigSection& section, const std::string& type) {
+    Choice choice;
+    choice.name = choice.shown = type;
+    choice.kind = type == "ring-all-reduce"       ? CollectiveKind::all_reduce
+                  : type == "ring-reduce-scatter" ? CollectiveKind::reduce_scatter
+                  : type == "ring-all-gather"     ? CollectiveKind::all_gather
+                                                  : CollectiveKind::all_to_all;
+    const bool all_to_all = choice.kind == CollectiveKind::all_to_all;
+    choice.algorithm = all_to_all ? CollectiveAlgorithm::direct : CollectiveAlgorithm::ring;
+    choice.options.computed_in_server = false;
+    choice.options.chunk = 0;
+    if (all_to_all) {
+        choice.options.window =
+            static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
+    }
+    return choice;
 }
 
 }  // namespace
 
 MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, const JobSite& site,
                              const std::string& type) {
-    if (type == "collective") return read_by_algorithm(section, scenario, site);
-    return read_fixed(section, scenario, site, type);
+    const Topology& topology = scenario.topology;
+    const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargest);
+    const Groups grouping(section);
+    const Choice choice =
+        type == "collective" ? read_choice(section, scenario) : fixed_choice(section, type);
+    return [=, &topology] {
+        const auto hosts = static_cast<std::uint32_t>(site.available());
+        const std::vector<NodeId> placed = site.take(hosts);
+        const auto groups = grouping.make(type, RankPlaces::on(topology, placed));
+        if (type != "collective") check_messages(type, groups);
+        CollectiveOptions options = choice.options;
+        place_collectives(options, topology, placed);
+        JobGraph graph(hosts);
+        CollectiveLibrary library(graph, std::move(options));
+        std::size_t number = 0;
+        for (const std::vector<RankId>& ranks : groups) {
+            library.add(choice.kind, grouping.spec(choice.name, number++, size),
+                        {ranks, std::vector<OpId>(ranks.size(), kNone)}, choice.algorithm);
+        }
+        return make_part(std::move(graph), placed, choice.shown, size, groups.size());
+    };
 }
 
 }  // namespace sluice
