@@ -7,33 +7,7 @@ import unittest
 
 import support
 
-RING = """\
-num_ranks 4
-rank 0 {
-l1: calc 1500
-l2: send 262144b to 1 tag 7
-l2 requires l1
-l3: recv 262144b from 3 tag 7
-l3 irequires l1
-}
-rank 1 {
-l1: recv 262144b from 0 tag 7
-l2: calc 500 cpu 1
-l2 requires l1
-l3: send 262144b to 2 tag 7
-l3 requires l2
-}
-rank 2 {
-l1: recv 262144b from 1 tag 7
-l2: send 262144b to 3 tag 7
-l2 requires l1
-}
-rank 3 {
-l1: recv 262144b from 2 tag 7
-l2: send 262144b to 0 tag 7
-l2 requires l1
-}
-"""
+RING = (support.SOURCE / "tests" / "data" / "ring4.goal").read_text()
 
 NETWORK = """\
 name = "net"

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "core/error.h"
 #include "tests/unit/goal_support.h"
@@ -20,46 +22,27 @@ Times times(const std::string& text, const LogGopsParameters& parameters = {}) {
 }
 
 /// A ring of four ranks, as of samples/goal/mini4.goal.
-const char* const kRing = R"(num_ranks 4
-rank 0 {
-l1: calc 1500
-l2: send 262144b to 1 tag 7 cpu 0 nic 0
-l2 requires l1
-l3: recv 262144b from 3 tag 7
-l3 irequires l1
+std::string ring() {
+    std::ifstream file(std::string(SLUICE_SOURCE_DIR) + "/tests/data/ring4.goal");
+    std::ostringstream text;
+    text << file.rdbuf();
+    REQUIRE(!text.str().empty());
+    return text.str();
 }
-rank 1 {
-l1: recv 262144b from 0 tag 7
-l2: calc 500 cpu 1
-l2 requires l1
-l3: send 262144b to 2 tag 7
-l3 requires l2
-}
-rank 2 {
-l1: recv 262144b from 1 tag 7
-l2: send 262144b to 3 tag 7
-l2 requires l1
-}
-rank 3 {
-l1: recv 262144b from 2 tag 7
-l2: send 262144b to 0 tag 7
-l2 requires l1
-}
-)";
 
 }  // namespace
 
 TEST_CASE("unit.goal.loggops.reproduces_loggopsim_on_the_ring") {
     // Figures of ATLAHS's LogGOPSim for this schedule.
     LogGopsParameters p;
-    CHECK(times(kRing, p) == Times{6319432, 3160716, 4740074, 6319432});
+    CHECK(times(ring(), p) == Times{6319432, 3160716, 4740074, 6319432});
     p.largest_eager = 100'000'000;
-    CHECK(times(kRing, p) == Times{6319432, 1582858, 3162216, 4741574});
+    CHECK(times(ring(), p) == Times{6319432, 1582858, 3162216, 4741574});
     p.latency = 1000;
     p.overhead = 0;
     p.gap = 0;
     p.gap_per_byte = 0.02;
-    CHECK(times(kRing, p) == Times{26968, 8242, 14484, 20726});
+    CHECK(times(ring(), p) == Times{26968, 8242, 14484, 20726});
 }
 
 TEST_CASE("unit.goal.loggops.reproduces_loggopsim_on_the_samples") {
