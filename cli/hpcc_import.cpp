@@ -105,7 +105,7 @@ void import_into(HpccImport& import, const std::string& config_path, const std::
     experiment.network = hpcc_network(
         config, experiment.topology,
         seed != 0 ? seed : static_cast<std::uint64_t>(config.random_seed), import.notes);
-    const Routing routing(experiment.topology);
+    const Routing routing(experiment.topology, NextHopOrder::ns3);
     const std::string flow_file = find_input(config, "FLOW_FILE", config.flow_file);
     experiment.flows =
         read_hpcc_flows(TokenReader::open(flow_file), experiment.topology, routing, import.notes);
