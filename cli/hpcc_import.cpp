@@ -100,7 +100,8 @@ void import_into(HpccImport& import, const std::string& config_path, const std::
     Experiment& experiment = import.experiment;
     experiment.name = config_path;
     experiment.topology = with_ns3_links(
-        read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file), &report),
+        read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file), &report,
+                      DelayReading::ns3),
         config.error_rate);
     experiment.network = hpcc_network(
         config, experiment.topology,

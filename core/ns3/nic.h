@@ -113,7 +113,7 @@ inline void arm(State& state, step::Sender& sender) {
     step::World& world = state.world;
     const NicConfig& nic = world.config->nic;
     Tick at = congestion::next_timer(sender.cc, world.config->congestion);
-    if (nic.retransmit_timeout > 0 && sender.next > sender.una) {
+    if (nic.retransmit_timeout > 0 && sender.next != sender.una) {
         const Tick timeout = sender.last_progress + nic.retransmit_timeout;
         at = timeout < at ? timeout : at;
     }
@@ -193,9 +193,17 @@ inline void answer(State& state, NodeId node, const step::Packet& data, step::Pa
     nic_transmit(state, port, now);
 }
 
+/// True if a receiver that expects packet `expected` next acknowledges what it has.
+inline bool acknowledged_at(const step::World& world, FlowId flow, std::uint32_t expected) {
+    const NicConfig& nic = world.config->nic;
+    const std::int64_t bytes = step::bytes_before(world, expected, world.spec[flow].size);
+    return bytes >= nic.ack_interval.count ||
+           (nic.chunk_bytes.count > 0 && bytes % nic.chunk_bytes.count == 0);
+}
+
 /// A data packet at its destination. ns-3 counts the acknowledgement interval from the flow's
-/// beginning: until so much has come only chunks are acknowledged, every packet after that. A flow's
-/// last packet is always acknowledged here, and one that closed its sender's window.
+/// beginning: until so much has come only whole chunks are acknowledged, every packet after that; a
+/// shorter flow never completes.
 inline void receive_data(State& state, NodeId node, const step::Packet& packet, Tick now) {
     step::World& world = state.world;
     step::Receiver& receiver = world.receiver[packet.flow];
@@ -204,8 +212,7 @@ inline void receive_data(State& state, NodeId node, const step::Packet& packet, 
     if (packet.sequence == receiver.expected) {
         const std::uint32_t expected = ++receiver.expected;
         const bool complete = expected == receiver.packets;
-        if (expected >= static_cast<std::uint32_t>(nic.ack_every) || packet.echo != 0 || complete ||
-            (chunk > 0 && expected % chunk == 0)) {
+        if (acknowledged_at(world, packet.flow, expected)) {
             answer(state, node, packet, step::PacketKind::ack, expected, now);
         }
         if (complete && world.result[packet.flow].received == kNever) {
@@ -271,6 +278,19 @@ inline void take_acknowledgement(step::World& world, step::Sender& sender,
     }
 }
 
+/// Records that the INT header of that simulator holds; a longer path gives no feedback.
+inline constexpr int kIntHops = 5;
+
+inline congestion::Ack feedback(const step::World& world, const step::Sender& sender,
+                                const step::Packet& packet, Tick now) {
+    congestion::Ack ack = step::feedback(world, sender, packet, now);
+    if (ack.hop_count > kIntHops) {
+        ack.hops = nullptr;
+        ack.hop_count = 0;
+    }
+    return ack;
+}
+
 /// An ACK or NACK at the flow's source. Those of completed flows are ignored.
 inline void receive_ack(State& state, NodeId node, const step::Packet& packet, Tick now) {
     step::World& world = state.world;
@@ -285,7 +305,7 @@ inline void receive_ack(State& state, NodeId node, const step::Packet& packet, T
     if (packet.packet_kind() == step::PacketKind::nack) {
         step::go_back(world, world.senders[index]);
     }
-    const congestion::Ack ack = step::feedback(world, world.senders[index], packet, now);
+    const congestion::Ack ack = ns3::feedback(world, world.senders[index], packet, now);
     if (complete) {
         finish_flow(state, node, index, now);
     }
@@ -347,7 +367,7 @@ inline void sender_timer(State& state, const step::Timer& timer, Tick now) {
         renew_ready(world, sender);
     }
     const Tick timeout = world.config->nic.retransmit_timeout;
-    if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
+    if (timeout > 0 && sender.next != sender.una && sender.last_progress + timeout <= now) {
         step::go_back(world, sender);
         sender.last_progress = now;
         renew_ready(world, sender);

@@ -373,7 +373,7 @@ void WorldStore::check_int() {
     int longest = 1;
     for (const FlowSpec& spec : flows_) {
         const int switches = routing_.distance(spec.src, spec.dst) - 1;
-        if (switches > congestion::kMaxIntHops) {
+        if (switches > congestion::kMaxIntHops && config_.arithmetic != Arithmetic::ns3) {
             throw ConfigError("HPCC's INT header holds " + std::to_string(congestion::kMaxIntHops) +
                               " switches; the path from host " + std::to_string(spec.src) +
                               " to host " + std::to_string(spec.dst) + " has " +
