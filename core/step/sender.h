@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/step/egress.h"
-#include "core/step/timers.h"
+#include "core/step/queue_pair.h"
 
 namespace sluice::step {
 
@@ -26,8 +26,8 @@ SLUICE_HD inline Tick pacing_gap(const World& world, const Sender& sender, std::
 
 /// Recomputes from when the queue pair may send.
 SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
-    const bool open =
-        sender.next < sender.packets && sender.next_bytes - sender.una_bytes < sender.window;
+    const std::int64_t in_flight = sender.next_bytes - sender.una_bytes + sender.behind;
+    const bool open = sender.next < sender.packets && in_flight < sender.window;
     world.host_port[sender.port].ready[sender.position] = open ? sender.next_avail : kNever;
 }
 
@@ -109,7 +109,8 @@ SLUICE_HD inline void detach(World& world, std::uint32_t index) {
     }
 }
 
-/// Creates the queue pair of `flow` on `port`. Returns its index.
+/// Brings `flow` into service on `port`, by a queue pair of its own or by its connection's. Returns
+/// its sender's index.
 SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId port, Tick now) {
     std::uint32_t index = 0;
     if (world.free_senders.count > 0) {
@@ -132,6 +133,7 @@ SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId por
                       global ? world.max_window : world.flow_window[flow],
                       global ? world.base_rtt : world.flow_base_rtt[flow]);
     sender.window = congestion::window(sender.cc, world.config->congestion);
+    take_over(world, index);
     world.sender_of[flow] = index;
     world.result[flow].start = now;
     if (world.track_flows) {
@@ -140,6 +142,7 @@ SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId por
     take_int_slots(world, flow, sender.packets);
     attach(world, index, port);
     update_ready(world, sender);
+    arm(world, spec.src, index);
     return index;
 }
 
@@ -193,18 +196,22 @@ SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, 
     }
     ++sender.next;
     sender.next_bytes += payload;
+    const bool leaves = sender.next > sender.high && sender.next == sender.packets;
     if (sender.next > sender.high) {
         sender.high = sender.next;
     } else {
         sender.retransmitted += payload;
     }
-    packet.echo =
-        sender.next == sender.packets || sender.next_bytes - sender.una_bytes >= sender.window;
+    packet.echo = sender.next == sender.packets ||
+                  sender.next_bytes - sender.una_bytes + sender.behind >= sender.window;
     sender.last_bytes = packet.bytes;
     sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
     sender.next_avail = now + sender.last_gap;
     put_on_wire(world, sender.port, egress, packet, 0, 0, now);
     update_ready(world, sender);
+    if (leaves) {
+        pass_turn(world, node, sender.flow, egress.free_at);
+    }
     if (world.config->nic.retransmit_timeout > 0) {
         arm(world, node, index);
     }
@@ -219,7 +226,8 @@ SLUICE_HD inline void go_back(World& world, Sender& sender) {
     }
 }
 
-/// An ACK or NACK of an active flow. Returns true if it completed the flow.
+/// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
+/// it completed the flow.
 SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index,
                                   const Packet& packet, Tick now) {
     Sender& sender = world.senders[index];
@@ -228,6 +236,7 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     if (world.config->nic.back_to_zero && chunk > 0 && acked < sender.packets) {
         acked = acked / chunk * chunk;
     }
+    const std::int64_t una_bytes = sender.una_bytes;
     if (acked > sender.una) {
         sender.una = acked;
         sender.una_bytes = bytes_before(world, acked, sender.size);
@@ -240,10 +249,12 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     if (packet.packet_kind() == PacketKind::nack) {
         go_back(world, sender);
     }
+    const std::uint32_t heir = credit_heirs(world, index, sender.una_bytes - una_bytes);
+    Sender& lead = world.senders[heir];
     congestion::Ack ack;
     ack.now = now;
-    ack.acked = bytes_before(world, packet.sequence, sender.size);
-    ack.next = sender.next_bytes;
+    ack.acked = sender.offset + bytes_before(world, packet.sequence, sender.size);
+    ack.next = lead.offset + lead.next_bytes;
     ack.echo = packet.echo != 0;
     ack.sent = packet.stamp + sender.skipped;
     const FlowRoute& route = world.route[sender.flow];
@@ -255,23 +266,27 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
             ack.hop_count = packet.int_hops;
         }
     }
-    const std::int64_t rate = sender.cc.rate;
-    if (world.ns3_wake_ups && now > world.egress[sender.port].free_at) {
-        pass_wake_ups(world, world.host_port[sender.port], now);
+    const std::int64_t rate = lead.cc.rate;
+    if (world.ns3_wake_ups && now > world.egress[lead.port].free_at) {
+        pass_wake_ups(world, world.host_port[lead.port], now);
     }
-    congestion::on_ack(sender.cc, world.config->congestion, world.int_rates, ack);
-    if (sender.cc.rate != rate) {
-        if (sender.cc.retime) {
-            const Tick gap = pacing_gap(world, sender, sender.cc.rate);
-            sender.next_avail += gap - sender.last_gap;
-            sender.last_gap = gap;
+    congestion::on_ack(lead.cc, world.config->congestion, world.int_rates, ack);
+    if (lead.cc.rate != rate) {
+        if (lead.cc.retime) {
+            const Tick gap = pacing_gap(world, lead, lead.cc.rate);
+            lead.next_avail += gap - lead.last_gap;
+            lead.last_gap = gap;
             if (world.ns3_wake_ups) {
-                retime_wake_up(world, sender.port, sender.next_avail, now);
+                retime_wake_up(world, lead.port, lead.next_avail, now);
             }
         }
-        sender.window = congestion::window(sender.cc, world.config->congestion);
+        lead.window = congestion::window(lead.cc, world.config->congestion);
     }
-    if (sender.una == sender.packets) {
+    if (heir != index) {
+        update_ready(world, lead);
+        arm(world, node, heir);
+    }
+    if (is_complete(sender)) {
         return true;
     }
     update_ready(world, sender);

@@ -65,6 +65,8 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
     check_unlike(spec, members);
     if (ranks_.size() == 1) return;
     label_ = label_instance(graph, spec, ranks_.size());
+    group_ = graph.collectives()[label_.collective].group;
+    use_channel(0);
     std::unordered_map<std::uint32_t, std::uint32_t> places;
     for (const RankId rank : ranks_) {
         server_.push_back(options.server ? options.server(rank) : rank);
@@ -170,7 +172,8 @@ Hop Schedule::connect(Member from, Member to, std::int64_t bytes, Tick server_ho
         if (graph_.messages().size() >= kMostMessages) {
             fail_too_many();
         }
-        pair = graph_.add_message(source, ranks_[to], std::max<std::int64_t>(1, bytes), label_);
+        pair = graph_.add_message(source, ranks_[to], std::max<std::int64_t>(1, bytes), label_,
+                                  communicator_);
         depend(pair.from, first);
     }
     return {first == kNone ? pair.from : first, pair.from, pair.to};
@@ -237,6 +240,7 @@ std::vector<OpId> add_channels(
     const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
     std::vector<std::vector<OpId>> ends(schedule.size());
     for (std::size_t channel = 0; channel < channels; ++channel) {
+        schedule.use_channel(channel);
         const std::vector<OpId> by_member =
             add(channel, part_of(schedule.tensor(), channels, channel));
         for (Member member = 0; member < schedule.size(); ++member) {
