@@ -245,3 +245,23 @@ TEST_CASE("unit.flow.source_ports_count_up_per_pair") {
     CHECK(flows[55'535].sport == 65535);
     CHECK(flows[55'536].sport == 10000);
 }
+
+TEST_CASE("unit.flow.a_connection_keeps_its_source_port") {
+    std::vector<FlowSpec> flows(6);
+    for (FlowSpec& flow : flows) flow.dst = 2;
+    flows[1].connection = flows[3].connection = flows[5].connection = 1;
+    flows[2].connection = 0;
+    flows[5].own_port = true;
+    assign_source_ports(flows);
+    CHECK(flows[0].sport == 10000);
+    CHECK(flows[1].sport == 10001);
+    CHECK(flows[2].sport == 10002);
+    CHECK(flows[3].sport == 10001);
+    CHECK(flows[4].sport == 10003);  // a port is given out once
+    CHECK(flows[5].sport == 10004);
+    CHECK(connection_count(flows) == 2);
+    CHECK(connection_count({}) == 0);
+    CHECK(flows[5].queue() == 1);
+    flows[5].overlaps = true;
+    CHECK(flows[5].queue() == kNone);
+}
