@@ -57,18 +57,25 @@ SLUICE_HD inline void pass_turn(World& world, NodeId node, FlowId flow, Tick at)
     }
 }
 
-/// Sender `index`, just opened, is its connection's; it goes on where the one before is.
-SLUICE_HD inline void take_over(World& world, std::uint32_t index) {
-    Sender& sender = world.senders[index];
-    QueuePair* const pair = queue_pair_of(world, sender.flow);
+/// The next departure of the sender is that of the message's last byte, for the first time.
+SLUICE_HD inline bool is_last_departure(const Sender& sender) {
+    return sender.next == sender.high && sender.high + 1 == sender.packets;
+}
+
+/// `flow` comes into service. Returns the sender before it on its queue pair, kNone if that is idle.
+SLUICE_HD inline std::uint32_t come_into_service(World& world, FlowId flow) {
+    QueuePair* const pair = queue_pair_of(world, flow);
     if (pair == nullptr) {
-        return;
+        return kNone;
     }
-    const std::uint32_t open = pair->current == kNone ? kNone : world.sender_of[pair->current];
-    pair->current = sender.flow;
-    if (open == kNone) {
-        return;
-    }
+    const FlowId before = pair->current;
+    pair->current = flow;
+    return before == kNone ? kNone : world.sender_of[before];
+}
+
+/// Sender `index`, just created, goes on where sender `open` is.
+SLUICE_HD inline void take_over(World& world, std::uint32_t index, std::uint32_t open) {
+    Sender& sender = world.senders[index];
     Sender& before = world.senders[open];
     before.heir = index;
     sender.offset = before.offset + before.size;
