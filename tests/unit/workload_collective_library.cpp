@@ -376,6 +376,51 @@ TEST_CASE("unit.collective_library.rings_by_rail_cross_servers_on_a_rail") {
     }
 }
 
+TEST_CASE("unit.collective_library.rings_and_trees_leave_servers_by_all_nics") {
+    // Channels left open: as many as members in a server, each of which sends its part of the
+    // tensor to another server from another rail. One member per server, or one server: one channel.
+    constexpr std::int64_t kBytes = 9600;
+    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree}) {
+        for (const std::uint32_t gpus : {1U, 2U, 4U, 12U}) {
+            CAPTURE(gpus);
+            JobGraph graph(12);
+            CollectiveLibrary library(graph, options_for(gpus, false));
+            library.add(Kind::all_reduce, spec_of(kBytes), first_ranks(12), algorithm);
+            graph.finish();
+            std::vector<std::int64_t> by_rail(gpus, 0);
+            std::size_t messages = 0;
+            for (const JobGraph::Message& message : graph.messages()) {
+                ++messages;
+                const RankId from = graph.rank(message.send);
+                if (from / gpus == graph.rank(message.recv) / gpus) continue;
+                by_rail[from % gpus] += message.bytes;
+            }
+            if (algorithm == Algorithm::ring) {
+                const std::size_t channels = gpus == 12 ? 1 : gpus;
+                CHECK(messages == channels * 12 * 22);
+            }
+            for (const std::int64_t bytes : by_rail) CHECK(bytes == by_rail.front());
+            CHECK((by_rail.front() > 0) == (gpus < 12));
+        }
+    }
+}
+
+TEST_CASE("unit.collective_library.channels_left_open_are_those_of_the_smallest_server") {
+    const auto count = [](const std::vector<RankId>& ranks) {
+        JobGraph graph(64);
+        CollectiveLibrary library(graph, options_for(8, false));
+        library.add(Kind::all_gather, spec_of(1 << 20), members_of(ranks), Algorithm::ring);
+        graph.finish();
+        return graph.messages().size() / (ranks.size() * (ranks.size() - 1));
+    };
+    CHECK(count({0, 1, 2, 3, 8, 9, 10, 11}) == 4);
+    CHECK(count({0, 1, 2, 3, 8, 9, 10, 16, 17}) == 2);
+    CHECK(count({0, 8, 16, 24}) == 1);
+    CHECK(count({0, 1, 2, 3}) == 1);
+    // Members of a server that do not stand together have no ring of their own to rotate.
+    CHECK(count({0, 8, 1, 9, 2, 10, 3, 11}) == 1);
+}
+
 TEST_CASE("unit.collective_library.double_binary_tree_is_nccls") {
     // Of 12 nodes: 0 above 8; 8 above 4 and 10 (12 does not exist); 4 above 2 and 6; ...
     const Tree first = binary_tree(12, false);
@@ -670,10 +715,6 @@ TEST_CASE("unit.collective_library.refusals_say_what_is_allowed") {
     says(refusal(Kind::all_reduce, Algorithm::nvls, 8, options_for(4, false)), "inside one server");
     says(refusal(Kind::send, Algorithm::direct, 3, options_for(1, false)), "needs 2");
     says(refusal(Kind::send, Algorithm::automatic, 3, options_for(4, true)), "needs 2");
-    CollectiveOptions none = options_for(1, false);
-    none.channels = 0;
-    JobGraph small(2);
-    says(error_of([&] { CollectiveLibrary(small, none); }), "at least 1 channel");
     CollectiveOptions chunks = options_for(1, false);
     chunks.chunk = 1;
     JobGraph graph(1024);

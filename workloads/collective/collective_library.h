@@ -42,6 +42,9 @@ enum class RingOrder : std::uint8_t {
     rail,   ///< every second server backwards, so that neighbours across servers share a rail
 };
 
+inline constexpr std::uint32_t kUsualChannels = 0;
+inline constexpr std::int64_t kUsualChunk = -1;
+
 /// Where ranks are and how collectives run; the same for a whole job.
 struct CollectiveOptions {
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
@@ -56,7 +59,8 @@ struct CollectiveOptions {
     /// Of one message of an algorithm inside a server, where it is computed (NCCL's tuning tables: one
     /// NVLink step of the Simple protocol). The linear model's latency is that of a whole operation.
     Tick server_hop = 3'400 * kNanosecond;
-    std::uint32_t channels = 1;  ///< the tensor is split over so many copies of the algorithm
+    /// The tensor is split over so many copies of the algorithm; kUsualChannels: usual_channels().
+    std::uint32_t channels = kUsualChannels;
     RingOrder ring_order = RingOrder::given;
     /// Bytes that are pipelined at a time; 0: whole steps; kUsualChunk: as NCCL, usual_chunk().
     std::int64_t chunk = 0;
@@ -67,10 +71,15 @@ struct CollectiveOptions {
     ResourceId server_links = 0;
 };
 
-inline constexpr std::int64_t kUsualChunk = -1;
-
 /// Messages that one graph may hold; a message is about 100 bytes of columns here and in an engine.
 inline constexpr std::size_t kMostMessages = 50'000'000;
+
+/// As NCCL (graph/search.cc): a ring, chain or tree of a group that has several members in each of
+/// several servers runs once per member of a server, so that each copy leaves the server by a NIC of
+/// its own; as often as the server with the fewest has members. All else: 1.
+/// `servers`: how many members each has, at rings those that stand together.
+std::uint32_t usual_channels(CollectiveAlgorithm algorithm,
+                             const std::vector<std::size_t>& servers);
 
 /// NCCL's chunk (Simple protocol; enqueue.cc): 512 KiB, an eighth of a channel's buffer, where an
 /// algorithm forwards what it receives: broadcast, reduce, tree. A tree's chunk is halved down to
@@ -81,8 +90,8 @@ std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std
 
 /// Appends collectives to one graph. Results are those of collectives.h: per member the operation
 /// that is complete when the member is done, `after` itself where there is one member.
-/// After a reduce-scatter, and before an all-gather, part i of n is at member i; at the algorithms
-/// hierarchical and nvls the parts are numbered by (rail, server).
+/// After a reduce-scatter, and before an all-gather, part i of n of each channel's share is at
+/// member i; at the algorithms hierarchical and nvls the parts are numbered by (rail, server).
 class CollectiveLibrary {
   public:
     CollectiveLibrary(JobGraph& graph, CollectiveOptions options);

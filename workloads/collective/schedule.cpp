@@ -59,6 +59,7 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
       name_(spec.name),
       bytes_(spec.bytes),
       chunk_(std::max<std::int64_t>(0, options.chunk)),
+      channels_(std::max<std::uint32_t>(1, options.channels)),
       ranks_(members.ranks),
       start_(members.after) {
     check_size(spec, members);
@@ -72,12 +73,23 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
     }
 }
 
+void Schedule::choose_channels(CollectiveAlgorithm algorithm) {
+    if (options_.channels != kUsualChannels) return;
+    std::vector<std::size_t> members;
+    if (algorithm == CollectiveAlgorithm::ring) {
+        members = runs();
+    } else {
+        for (const std::vector<Member>& server : servers()) members.push_back(server.size());
+    }
+    channels_ = usual_channels(algorithm, members);
+}
+
 void Schedule::choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm) {
     if (options_.chunk != kUsualChunk) return;
     const std::size_t nodes = servers().size();
     auto depth = static_cast<std::uint32_t>(size() / nodes - 1);
     for (std::size_t reached = 1; reached < nodes; reached *= 2) ++depth;
-    const auto trees = 2 * static_cast<std::int64_t>(options_.channels);
+    const auto trees = 2 * static_cast<std::int64_t>(channels_);
     chunk_ = usual_chunk(kind, algorithm, bytes_ / trees, depth);
 }
 
@@ -88,6 +100,15 @@ void Schedule::add_overhead() {
         depend(software, start_[member]);
         start_[member] = software;
     }
+}
+
+std::vector<std::size_t> Schedule::runs() const {
+    std::vector<std::size_t> runs;
+    for (Member member = 0; member < size(); ++member) {
+        if (member == 0 || !same_server(member - 1, member)) runs.push_back(0);
+        ++runs.back();
+    }
+    return runs;
 }
 
 Servers Schedule::servers() const {
@@ -260,7 +281,7 @@ std::size_t chunk_count(const Schedule& schedule, std::int64_t bytes) {
 }
 
 std::size_t channel_count(const Schedule& schedule, std::int64_t bytes) {
-    const auto wanted = static_cast<std::int64_t>(schedule.options().channels);
+    const auto wanted = static_cast<std::int64_t>(schedule.channels());
     return static_cast<std::size_t>(std::max<std::int64_t>(1, std::min(wanted, bytes)));
 }
 

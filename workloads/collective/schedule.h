@@ -38,7 +38,10 @@ class Schedule {
     Schedule(JobGraph& graph, const CollectiveOptions& options, const CollectiveSpec& spec,
              const Members& members, const TransferWatcher* watcher = nullptr);
 
-    /// Where the options leave the chunk to the library.
+    /// Where the options leave the number of channels to the library.
+    void choose_channels(CollectiveAlgorithm algorithm);
+    std::uint32_t channels() const { return channels_; }
+    /// Where the options leave the chunk to the library; after choose_channels().
     void choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm);
     /// Bytes that are pipelined at a time; 0: whole steps.
     std::int64_t chunk() const { return chunk_; }
@@ -83,6 +86,8 @@ class Schedule {
 
   private:
     Hop connect(Member from, Member to, std::int64_t bytes, Tick server_hop);
+    /// How many members of one server stand together, in the given order, which rings keep.
+    std::vector<std::size_t> runs() const;
     void tell(const Hop& hop, const std::vector<Slice>& pieces, bool reduce) const;
 
     JobGraph& graph_;
@@ -91,6 +96,7 @@ class Schedule {
     std::string name_;
     std::int64_t bytes_;
     std::int64_t chunk_;
+    std::uint32_t channels_;
     Label label_;
     const std::vector<RankId>& ranks_;
     std::vector<OpId> start_;
