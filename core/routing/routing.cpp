@@ -296,7 +296,8 @@ PortId Routing::select(NodeId node, const FlowKey& key) const {
     if (hops.size() <= 1) {
         return hops.empty() ? kNone : *hops.begin();
     }
-    return hops.begin()[ecmp_hash(key, node) % hops.size()];
+    const NodeId seed = topology_.is_host(node) ? kNicSeed : node;
+    return hops.begin()[ecmp_hash(key, seed) % hops.size()];
 }
 
 int Routing::distance(NodeId node, NodeId dst) const {

@@ -38,7 +38,8 @@ class Routing {
     /// Egress ports of `node` on shortest paths to host `dst`, ascending; empty if unreachable.
     /// Empty too if `node` is `dst` or `dst` is not a host.
     PortRange next_hops(NodeId node, NodeId dst) const;
-    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable.
+    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable. The hash is seeded with
+    /// a switch's id; at hosts with several NICs with kNicSeed.
     PortId select(NodeId node, const FlowKey& key) const;
     /// Hops (links) from `node` to host `dst`, or -1 if unreachable.
     int distance(NodeId node, NodeId dst) const;
