@@ -64,8 +64,27 @@ struct CollectiveOptions {
     RingOrder ring_order = RingOrder::given;
     /// Bytes that are pipelined at a time; 0: whole steps; kUsualChunk: as NCCL, usual_chunk().
     std::int64_t chunk = 0;
-    Tick overhead = 0;         ///< software, once per collective and member, before it sends
-    Tick step_overhead = 0;    ///< of each message on top of the network's
+    Tick overhead = 0;       ///< software, once per collective and member, before it sends
+    Tick step_overhead = 0;  ///< of each message on top of the network's
+    /// The same where both ends are in one server, and where an NVSwitch is one; unset: the same.
+    std::optional<Tick> server_step_overhead;
+    std::optional<Tick> nvswitch_step_overhead;
+    /// A message is received when its sender has the last acknowledgement and has told the receiver,
+    /// which takes so long (at least the network's lookahead); unset: with its last byte.
+    std::optional<Tick> receipt_notice;
+    /// How long a message takes to leave its sender. Set: a member of a ring is done only when its
+    /// messages have left it; null: when it has received what it is to have.
+    std::function<Tick(RankId from, RankId to, std::int64_t bytes)> departure;
+    /// Kinds whose rings go from server to server on one rail: who would leave on another hands over
+    /// to the member of its server on the rail on which the ring enters the next one (PXN).
+    std::vector<CollectiveKind> ring_pxn;
+    /// kUsualChannels: rings inside one server, too, run once per member.
+    bool channels_in_server = false;
+    /// All pairs at once: members send in the order of members instead of to the next one first.
+    bool pairs_in_order = false;
+    /// The rank that stands for the NVSwitches of a server, which then reduce and multicast in an
+    /// all-reduce by `nvls` over a network. Null: none does.
+    std::function<RankId(std::uint32_t server)> nvswitch;
     std::uint32_t window = 0;  ///< all pairs at once: unfinished sends of a member; 0: all
     /// The resource of a rank that stands for its links inside the server.
     ResourceId server_links = 0;
