@@ -176,6 +176,35 @@ TEST_CASE("unit.routing.ecmp_hash_vectors") {
     CHECK(ecmp_hash({53999, 0, 65535, 100}, 58499) == 0x79ed5af7U);
 }
 
+TEST_CASE("unit.routing.hosts_pick_a_nic_by_one_seed") {
+    // The same hash seeded with 0x8badf00d, at every host. By the same independent MurmurHash3.
+    CHECK(ecmp_hash({0, 8, 10000, 100}, kNicSeed) == 0xdcbb1078U);
+    CHECK(ecmp_hash({5, 17, 10003, 100}, kNicSeed) == 0x6ccb876bU);
+    CHECK(ecmp_hash({8, 0, 100, 10000}, kNicSeed) == 0x2dd276d5U);
+    // Three hosts, each on both of two switches.
+    Topology topology;
+    for (int host = 0; host < 3; ++host) topology.add_node(NodeKind::host);
+    for (int leaf = 0; leaf < 2; ++leaf) topology.add_node(NodeKind::ethernet);
+    for (NodeId host = 0; host < 3; ++host) {
+        for (const NodeId leaf : {3U, 4U}) {
+            topology.add_link({host, leaf, Rate{100'000'000'000}, kMicrosecond, 0});
+        }
+    }
+    topology.finish();
+    const Routing routing(topology);
+    std::size_t second = 0;
+    for (std::uint16_t port = 10000; port < 10100; ++port) {
+        for (const NodeId src : {1U, 2U}) {
+            const FlowKey key{src, 0, port, 100};
+            const std::uint32_t pick = ecmp_hash(key, kNicSeed) % 2;
+            CHECK(routing.select(src, key) == topology.first_port(src) + pick);
+            second += pick;
+        }
+    }
+    CHECK(second > 50);
+    CHECK(second < 150);
+}
+
 TEST_CASE("unit.routing.select_and_path_follow_the_hash") {
     const Topology topology = build_fat_tree({8, {}, {}});
     const Routing routing(topology);

@@ -43,7 +43,8 @@ std::vector<OpId> all_pairs(Schedule& schedule, const AllToAllSizes& sizes, std:
     for (Member from = 0; from < n; ++from) {
         Window sends(schedule, window);
         for (Member step = 1; step < n; ++step) {
-            const Member to = (from + step) % n;
+            const Member to = schedule.options().pairs_in_order ? (step <= from ? step - 1 : step)
+                                                                : (from + step) % n;
             if (!sizes.sent(from, to)) continue;
             const Slice block = sizes.block(from, to);
             const Tick computed =
