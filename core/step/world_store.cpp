@@ -90,9 +90,6 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     world_.config = &config_;
     world_.payload = config.format.payload;
     world_.pfc = config.pfc;
-    world_.ns3_wake_ups = config.arithmetic == Arithmetic::ns3;
-    world_.ns3_order =
-        config.arithmetic == Arithmetic::ns3 && config.congestion.law != congestion::Law::timely;
     world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world_.data_overhead = config.format.header + config.format.extra_header;
     world_.route_by_table = config.load_balance == LoadBalance::spray;
@@ -311,6 +308,12 @@ void WorldStore::build_flows(const std::vector<FlowPath>& paths) {
     world_.receiver = receiver_.data();
     world_.sender_of = sender_of_.data();
     world_.result = results_.data();
+    if (const ConnectionId connections = connection_count(flows_); connections > 0) {
+        queue_pair_.resize(connections);
+        following_.assign(count, kNone);
+        world_.queue_pair = queue_pair_.data();
+        world_.following = following_.data();
+    }
     for (FlowId f = 0; f < count; ++f) {
         const FlowSpec& spec = flows_[f];
         const std::string name = "flow " + std::to_string(f);
@@ -376,7 +379,7 @@ void WorldStore::check_int() {
     int longest = 1;
     for (const FlowSpec& spec : flows_) {
         const int switches = routing_.distance(spec.src, spec.dst) - 1;
-        if (switches > congestion::kMaxIntHops) {
+        if (switches > congestion::kMaxIntHops && config_.arithmetic != Arithmetic::ns3) {
             throw ConfigError("HPCC's INT header holds " + std::to_string(congestion::kMaxIntHops) +
                               " switches; the path from host " + std::to_string(spec.src) +
                               " to host " + std::to_string(spec.dst) + " has " +
@@ -493,8 +496,7 @@ void WorldStore::widen_int_slots() {
 }
 
 void WorldStore::set_link(LinkId link, bool up, Tick now) {
-    widen_int_slots();                  // a detour may be longer than any shortest path
-    world_.cause = EventOrder{now, 0};  // of resume frames that dropped packets set free
+    widen_int_slots();  // a detour may be longer than any shortest path
     const Topology& topology = topology_;
     for (PortId p = 0; p < topology.port_count(); ++p) {
         if (topology.link_of(p) != link) {
@@ -517,17 +519,27 @@ void WorldStore::set_link(LinkId link, bool up, Tick now) {
         ingress_[p].paused = 0;
     }
     routing_.set_link(link, up);
+    set_routes();
+    reroute(now);
+}
+
+void WorldStore::change_routes(LinkId link, bool up) {
+    widen_int_slots();
+    routing_.set_link(link, up);
+}
+
+void WorldStore::set_routes() {
     world_.any_link_down = std::any_of(egress_.begin(), egress_.end(),
                                        [](const Egress& egress) { return !egress.up; });
-    reroute(now);
+    for (FlowId f = 0; f < flows_.size(); ++f) {
+        if (results_[f].finish == kNever) {
+            set_route(f);
+        }
+    }
 }
 
 void WorldStore::reroute(Tick now) {
     for (FlowId f = 0; f < flows_.size(); ++f) {
-        if (results_[f].finish != kNever) {
-            continue;
-        }
-        set_route(f);
         const std::uint32_t index = sender_of_[f];
         if (index == kNone) {
             continue;
@@ -664,6 +676,7 @@ std::size_t WorldStore::memory_bytes() const {
     bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
     bytes += route_.size() * (sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
                               sizeof(FlowSpec) + sizeof(std::uint32_t));
+    bytes += queue_pair_.size() * sizeof(QueuePair) + following_.size() * sizeof(FlowId);
     for (const auto& table : tables_) {
         bytes += table.second->size() * sizeof(std::uint32_t);
     }

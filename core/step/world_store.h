@@ -45,6 +45,11 @@ class WorldStore {
     /// to their destinations.
     void set_link(LinkId link, bool up, Tick now);
 
+    /// The parts of set_link() that concern routes, for an engine that handles packets itself: the
+    /// routing, then, when the ports' `up` is as it will be, the paths of flows that are not complete.
+    void change_routes(LinkId link, bool up);
+    void set_routes();
+
     /// Frames that skipped time would have put on the wire of `port`: part of its statistics, not of
     /// the executed packet-hops.
     void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);
@@ -116,6 +121,8 @@ class WorldStore {
     std::vector<FlowRoute> route_;
     std::vector<Receiver> receiver_;
     std::vector<std::uint32_t> sender_of_;
+    std::vector<QueuePair> queue_pair_;
+    std::vector<FlowId> following_;
     std::vector<FlowResult> results_;
     std::vector<std::int64_t> flow_window_;
     std::vector<Tick> flow_base_rtt_;

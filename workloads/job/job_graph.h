@@ -36,6 +36,7 @@
 #include "core/flow/flow.h"
 #include "core/ids.h"
 #include "core/units.h"
+#include "workloads/job/connection_table.h"
 
 namespace sluice {
 
@@ -45,6 +46,8 @@ using NameId = std::uint32_t;
 using CollectiveId = std::uint32_t;
 
 using ResourceId = std::uint32_t;
+/// Ranks that have queue pairs with each other: JobGraph::communicator().
+using CommunicatorId = std::uint32_t;
 
 enum class OpKind : std::uint8_t {
     compute,
@@ -133,8 +136,13 @@ class JobGraph {
     /// Returns the first. With two ranks or more `duration` must be at least twice the lookahead:
     /// check_signals().
     OpId add_meet(const std::vector<RankId>& ranks, Tick duration, Label label);
-    /// A flow of `bytes` from rank `src` to another rank `dst`.
-    Pair add_message(RankId src, RankId dst, std::int64_t bytes, Label label);
+    /// One channel of a group of ranks, as NCCL has communicators: the same name and channel are the
+    /// same one.
+    CommunicatorId communicator(NameId group, std::uint32_t channel);
+    /// A flow of `bytes` from rank `src` to another rank `dst`. Messages of one communicator between
+    /// the same two ranks share a connection (core/flow/flow.h); kNone: one of its own.
+    Pair add_message(RankId src, RankId dst, std::int64_t bytes, Label label,
+                     CommunicatorId communicator = kNone);
     /// `delay` must be at least the lookahead where the ranks differ: check_signals().
     Pair add_signal(RankId from, RankId to, Tick delay, Label label);
     /// `op` starts after `on` has completed. `on` may be added later; kNone is no dependency.
@@ -176,6 +184,9 @@ class JobGraph {
         std::uint32_t parts = 0;
     };
     const std::vector<Meeting>& meetings() const { return meetings_; }
+    /// The connection of a message, kNone if it has one of its own.
+    ConnectionId connection(std::uint32_t message) const { return connection_[message]; }
+    ConnectionId connection_count() const { return connections_.count(); }
     /// One flow per message, started by the application: rank r is hosts[r]. Ports are defaults.
     std::vector<FlowSpec> flows(const std::vector<NodeId>& hosts) const;
 
@@ -230,6 +241,9 @@ class JobGraph {
     std::vector<OpKind> kind_;
     std::vector<OpClass> cls_;
     std::vector<Message> messages_;
+    std::vector<ConnectionId> connection_;  ///< by message
+    ConnectionTable connections_;
+    std::unordered_map<std::uint64_t, CommunicatorId> communicators_;  ///< by group and channel
     std::vector<Meeting> meetings_;
     std::vector<Collective> collectives_;
     std::vector<std::string> names_;
