@@ -313,7 +313,7 @@ Command add_collective_command(CLI::App& program) {
     app->add_option("--mode", options->point.mode, "packet, hybrid, flow (default: the scenario's)")
         ->type_name("MODE");
     key("--channels", "channels", "N",
-        "Copies of the algorithm that share the tensor (default: 1)");
+        "Copies of the algorithm that share the tensor (default: as NCCL)");
     key("--ring-order", "ring_order", "NAME",
         "Around rings: given (default), or rail (same rail across servers)");
     key("--chunk", "chunk", "SIZE",

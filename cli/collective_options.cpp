@@ -23,9 +23,14 @@ bool has_nvswitch(const Topology& topology) {
 
 }  // namespace
 
+std::uint32_t read_channels(ConfigSection& section) {
+    if (!section.has("channels")) return kUsualChannels;
+    return static_cast<std::uint32_t>(section.integer("channels", std::nullopt, 1, 1024));
+}
+
 CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario) {
     CollectiveOptions options;
-    options.channels = static_cast<std::uint32_t>(section.integer("channels", 1, 1, 1024));
+    options.channels = read_channels(section);
     options.ring_order = section.choice("ring_order", RingOrder::given,
                                         {{"given", RingOrder::given}, {"rail", RingOrder::rail}});
     options.chunk = kUsualChunk;

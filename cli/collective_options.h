@@ -3,12 +3,16 @@
 /// docs/scenario.md, type = "collective".
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/config/scenario.h"
 #include "workloads/collective/collective_library.h"
 
 namespace sluice {
+
+/// The key "channels"; kUsualChannels where it is not given.
+std::uint32_t read_channels(ConfigSection& section);
 
 CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario);
 

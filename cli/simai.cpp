@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <set>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -17,12 +15,15 @@
 #include "cli/import_notes.h"
 #include "cli/mode_run.h"
 #include "cli/run_experiment.h"
+#include "cli/simai_analytical_run.h"
+#include "cli/simai_network.h"
 #include "cli/simai_options.h"
 #include "core/error.h"
+#include "core/step/lookahead.h"
 #include "core/topology/topology_io.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/end_to_end.h"
-#include "workloads/aicb/simai_analytical.h"
+#include "workloads/aicb/simai_workload.h"
 #include "workloads/job/workload.h"
 
 namespace sluice {
@@ -31,52 +32,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What SimAI's programs call their runs in the second column.
+/// What SimAI's program calls its runs in the second column.
 constexpr const char* kSimulatedRun = "test1";
-constexpr const char* kAnalyticalRun = "Analytical_test";
 constexpr const char* kSimulatedFile = "ncclFlowModel_EndToEnd.csv";
-
-/// SimAI waits so long before each message where AS_SEND_LAT does not say it. Once per collective
-/// here: a ring would count it in every step.
-constexpr Tick kCollectiveOverhead = 6 * kMicrosecond;
-
-/// SimAI reads GLOBAL_T and takes it as 1: windows are those of the longest round trip, so that they
-/// never limit a flow inside a server.
-void force_global_window(HpccConfig& config, ImportReport& report) {
-    if (!config.global_t) {
-        report.skipped(config.path, "GLOBAL_T 0: SimAI takes it as 1 whatever it says, so do we");
-    }
-    config.global_t = true;
-}
-
-/// SimAI's NVSwitches mark nothing. Marking goes by port rate: where no other switch has a port of
-/// an NVSwitch's rate, that rate never marks.
-void silence_nvswitches(const Topology& topology, EcnConfig& ecn) {
-    constexpr Bytes kOutOfReach{std::int64_t{1} << 50};
-    std::set<std::int64_t> inside;
-    std::set<std::int64_t> outside;
-    for (PortId port = 0; port < topology.port_count(); ++port) {
-        const NodeKind kind = topology.kind(topology.node_of(port));
-        if (kind == NodeKind::host) continue;
-        (kind == NodeKind::nvswitch ? inside : outside).insert(topology.rate(port).bits_per_second);
-    }
-    for (const std::int64_t rate : inside) {
-        if (outside.count(rate) > 0) continue;
-        ecn.points.erase(std::remove_if(ecn.points.begin(), ecn.points.end(),
-                                        [&](const EcnPoint& point) {
-                                            return point.rate.bits_per_second == rate;
-                                        }),
-                         ecn.points.end());
-        EcnPoint point;
-        point.rate = {rate};
-        point.kmin = kOutOfReach;
-        point.kmax = kOutOfReach;
-        point.pmax = 0;
-        ecn.points.push_back(point);
-    }
-    std::sort(ecn.points.begin(), ecn.points.end(),
-              [](const EcnPoint& a, const EcnPoint& b) { return a.rate < b.rate; });
-}
 
 /// Operations of a graph that --check builds.
 constexpr double kMostChecked = 2e6;
@@ -93,6 +51,8 @@ struct Inputs {
     std::optional<Topology> topology;
     std::optional<HpccConfig> config;
     std::optional<AicbLayout> layout;
+    AicbHeader header;  ///< as the file has it
+    RankId gpus = 0;    ///< of the topology
     NetworkConfig network;
 };
 
@@ -104,13 +64,15 @@ class Simulation {
         require(options.topology, "-n", "the topology, e.g. of sluice topo --format simai");
         require(options.config, "-c", "SimAI.conf or another HPCC config");
         mode_ = parse_mode(options.mode, "simai --mode");
-        environment_ = simai_environment([](const char* name) { return std::getenv(name); });
+        environment_ =
+            simai_environment(options.version, [](const char* name) { return std::getenv(name); });
     }
 
     /// Every part that can be read is; the others become misfits.
     void check() {
         attempt([&] { read_workload(); });
         attempt([&] { read_network(); });
+        for (const std::string& doubt : environment_.doubts) report_.skipped("environment", doubt);
         if (!inputs_.workload || !inputs_.topology) return;
         attempt([&] {
             make_layout();
@@ -128,11 +90,11 @@ class Simulation {
         read_workload();
         read_network();
         make_layout();
-        tell();
         const AicbWorkload& workload = *inputs_.workload;
         const AicbLayout& layout = *inputs_.layout;
         AicbGraph graph = build_aicb_graph(workload, layout, graph_config(), report_);
         graph.graph.finish();
+        tell();
         const BuiltExperiment built = build(std::move(graph.graph));
         RunRequest request;
         request.mode = mode_;
@@ -143,7 +105,10 @@ class Simulation {
         request.add_results = [&](RunWriter& writer) {
             const JobApplication& job = *built.jobs.front().application;
             if (!job.complete()) return;
-            const AicbEndToEnd times = measure_aicb(workload, graph.records, job);
+            const AicbEndToEnd times =
+                measure_aicb(workload, graph.records, job,
+                             options_.pipeline_traffic ? AicbAccount::whole : AicbAccount::simai,
+                             inputs_.header);
             writer.add_file(kSimulatedFile)
                 << format_end_to_end(workload, layout, times, EndToEndStyle::simulated,
                                      kSimulatedRun, fs::path(options_.out).filename().string());
@@ -168,6 +133,7 @@ class Simulation {
                               "it, workload type \"aicb\"; simai takes SimAI's .txt");
         }
         inputs_.workload = read_aicb(options_.workload, report_);
+        inputs_.header = inputs_.workload->header;
     }
 
     void read_network() {
@@ -177,6 +143,7 @@ class Simulation {
         force_global_window(config, report_);
         for (const std::string& note : config.notes) report_.skipped_line(note, config.path);
         inputs_.topology = with_ns3_links(topology, config.error_rate);
+        inputs_.gpus = static_cast<RankId>(topology.host_count());
         std::vector<std::string> notes;
         const auto seed = static_cast<std::uint64_t>(config.random_seed);
         inputs_.network = hpcc_network(config, *inputs_.topology,
@@ -189,9 +156,41 @@ class Simulation {
     }
 
     void make_layout() {
-        inputs_.layout.emplace(
-            *inputs_.workload, static_cast<RankId>(inputs_.topology->host_count()),
-            inputs_.topology->gpus_per_server, static_cast<RankId>(options_.gpus), report_);
+        SimaiReading reading;
+        reading.gpus = options_.gpus > 0 ? static_cast<RankId>(options_.gpus) : inputs_.gpus;
+        reading.pipeline = options_.pipeline_traffic;
+        read_as_simai(*inputs_.workload, reading, report_);
+        inputs_.layout.emplace(*inputs_.workload, inputs_.gpus, inputs_.topology->gpus_per_server,
+                               static_cast<RankId>(options_.gpus), report_);
+        nvls_ = environment_.nvls && nvls_possible();
+        if (nvls_) inputs_.topology = with_nvswitch_hosts(*inputs_.topology);
+    }
+
+    /// Whether SimAI would choose NVLS; what it would end without a table for is said.
+    bool nvls_possible() {
+        const Topology& topology = *inputs_.topology;
+        const std::string& gpu = topology.gpu_type;
+        const bool able = gpu == "H100" || gpu == "H800" ||
+                          (gpu == "H20" && options_.version == SimaiVersion::v1_7);
+        const RankId tp = inputs_.layout->tp();
+        constexpr RankId kLeast = 8;
+        if (!able || tp < kLeast) {
+            report_.skipped(
+                "environment",
+                fmt::format("AS_NVLS_ENABLE: SimAI reduces in NVSwitches on H100 and H800 and in "
+                            "tensor-parallel groups of at least 8; here are {} and {}: rings",
+                            gpu.empty() ? "no GPU type" : gpu, tp));
+            return false;
+        }
+        if (tp > topology.gpus_per_server) {
+            report_.misfit(
+                "environment",
+                fmt::format("AS_NVLS_ENABLE: a tensor-parallel group of {} spans servers of {}: "
+                            "SimAI ends without a table there; here its all-reduces are rings",
+                            tp, topology.gpus_per_server));
+            return false;
+        }
+        return true;
     }
 
     AicbGraphConfig graph_config() const {
@@ -199,20 +198,48 @@ class Simulation {
         config.compute_scale = options_.compute_scale;
         config.micro_batches = options_.micro_batches;
         config.schedule = find_schedule(options_.schedule);
-        config.nvls = environment_.nvls;
-        config.nvls_tree = environment_.nvls_tree;
-        config.pxn = environment_.pxn;
+        config.nvls = nvls_;
+        if (!options_.pipeline_traffic) config.queue = AicbQueue::last_issued;
         CollectiveOptions& collectives = config.collectives;
         collectives.computed_in_server = false;
         const std::uint32_t per_server = inputs_.topology->gpus_per_server;
         collectives.server = [per_server](RankId rank) { return rank / per_server; };
         collectives.rail = [per_server](RankId rank) { return rank % per_server; };
-        if (environment_.send_latency_given) {
-            collectives.step_overhead = environment_.send_latency;
-        } else {
-            collectives.overhead = kCollectiveOverhead;
+        collectives.channels_in_server = true;
+        collectives.pairs_in_order = true;
+        // Its all-gather compares AS_PXN_ENABLE as pointers, which never are equal.
+        if (environment_.pxn) {
+            collectives.ring_pxn = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter};
         }
+        if (nvls_) {
+            config.more_ranks =
+                static_cast<RankId>(inputs_.topology->host_count()) - inputs_.layout->world();
+            collectives.nvswitch = [gpus = inputs_.gpus](std::uint32_t server) {
+                return gpus + server;
+            };
+        }
+        collectives.departure = [this, per_server](RankId from, RankId to, std::int64_t bytes) {
+            return departure_time(*inputs_.topology, inputs_.network.format, from,
+                                  from / per_server == to / per_server, bytes);
+        };
+        set_latencies(collectives);
         return config;
+    }
+
+    /// A step is forwarded 10 ns after its sender's last acknowledgement. Ranks learn of each other
+    /// no sooner than the network's lookahead, which comes off the next message's wait.
+    void set_latencies(CollectiveOptions& collectives) const {
+        constexpr Tick kForwarding = 10 * kNanosecond;
+        const Tick lookahead = step::network_lookahead(*inputs_.topology, inputs_.network);
+        const Tick notice = (lookahead + kNanosecond - 1) / kNanosecond * kNanosecond;
+        const auto wait = [&](Tick latency) {
+            return std::max<Tick>(0, latency + kForwarding - notice);
+        };
+        collectives.receipt_notice = notice;
+        collectives.overhead = notice;  // the first message of each has none before it
+        collectives.step_overhead = wait(environment_.send_latency);
+        collectives.server_step_overhead = wait(environment_.server_send_latency);
+        collectives.nvswitch_step_overhead = wait(environment_.nvswitch_send_latency);
     }
 
     /// What a user would miss otherwise: what does not fit, and what of the workload is not run.
@@ -220,11 +247,12 @@ class Simulation {
         if (options_.quiet) return;
         constexpr std::size_t kMostLines = 10;
         std::vector<std::string> lines = options_.notes;
-        if (!environment_.doubt.empty()) lines.push_back(environment_.doubt);
+        lines.insert(lines.end(), environment_.doubts.begin(), environment_.doubts.end());
         for (const ImportNote& note : report_.notes()) {
             const bool workload = note.where.rfind(options_.workload, 0) == 0;
+            const bool environment = note.where.rfind("environment", 0) == 0;
             if (note.kind == ImportNote::Kind::misfit ||
-                (note.kind == ImportNote::Kind::skipped && workload)) {
+                (note.kind == ImportNote::Kind::skipped && (workload || environment))) {
                 lines.push_back(note.where + ": " + note.text);
             }
         }
@@ -254,6 +282,8 @@ class Simulation {
             std::move(graph), {hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(ranks)});
         std::vector<WorkloadPart> parts(1);
         parts.front().flows = std::move(made.flows);
+        // There every message is a queue pair of its own, from the next source port.
+        for (FlowSpec& flow : parts.front().flows) flow.connection = kNone;
         parts.front().application = std::move(made.application);
         parts.front().name = "simai";
         parts.front().description = fmt::format("{} on {} GPUs", options_.workload, ranks);
@@ -265,100 +295,8 @@ class Simulation {
     Mode mode_ = Mode::packet;
     SimaiEnvironment environment_;
     Inputs inputs_;
+    bool nvls_ = false;
 };
-
-RatioTable read_ratio(const std::string& folder, const char* name) {
-    TokenReader reader = TokenReader::open((fs::path(folder) / name).string());
-    return RatioTable::parse(reader);
-}
-
-SimaiAnalytical analytical_parameters(const SimaiOptions& options, ImportReport& report) {
-    SimaiAnalytical parameters;
-    parameters.gpus_per_server = options.gpus_per_server;
-    parameters.nics_per_server =
-        options.nics_per_server > 0 ? options.nics_per_server : options.gpus_per_server;
-    parameters.dp_overlap = options.dp_overlap;
-    parameters.tp_overlap = options.tp_overlap;
-    parameters.ep_overlap = options.ep_overlap;
-    parameters.pp_overlap = options.pp_overlap;
-    if (!options.bus_bandwidths.empty()) {
-        TokenReader reader = TokenReader::open(options.bus_bandwidths);
-        parameters.bus = parse_bus_bandwidths(reader, report);
-        return parameters;
-    }
-    if (options.nvlink > 0) {
-        parameters.nvlink = options.nvlink;
-    } else if (!options.gpu_type.empty()) {
-        parameters.nvlink = simai_nvlink_bandwidth(options.gpu_type);
-    } else {
-        throw ConfigError("simai --analytical: needs -nv GB/s, -g_type TYPE or -busbw FILE");
-    }
-    parameters.nic = options.nic > 0 ? options.nic : simai_nic_bandwidth(options.nic_type);
-    if (options.ratios.empty()) {
-        report.skipped("simai", "no --ratio DIR: bus bandwidths are reached at every size");
-    } else {
-        parameters.nvlink_ratio = read_ratio(options.ratios, "nvlink_ratio.csv");
-        parameters.nic_ratio = read_ratio(options.ratios, "nic_ratio.csv");
-        parameters.all_to_all_ratio = read_ratio(options.ratios, "ata_ratio.csv");
-        report.read(options.ratios, "three tables of ratios");
-    }
-    return parameters;
-}
-
-/// SimAI_analytical's name of a result.
-std::string result_name(const SimaiOptions& options, const AicbWorkload& workload,
-                        const AicbLayout& layout, const SimaiAnalytical& parameters) {
-    if (!options.result.empty() && options.result.back() != '/') return options.result;
-    std::string model = fs::path(options.workload).filename().string();
-    const std::size_t at = model.find("-world_size");
-    model = at != std::string::npos ? model.substr(0, at) : fs::path(model).stem().string();
-    return options.result + fmt::format("{}-tp{}-pp{}-dp{}-ga{}-ep{}-NVL{}-{:.1f}G-DP{:g}-", model,
-                                        layout.tp(), layout.pp(), layout.dp(),
-                                        std::max<std::int64_t>(1, workload.header.ga), layout.ep(),
-                                        parameters.gpus_per_server, parameters.nic * 8,
-                                        parameters.dp_overlap);
-}
-
-void write_result(const fs::path& path, const std::string& text) {
-    std::error_code error;
-    if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    if (!file.flush()) throw ConfigError(path.string() + ": cannot be written");
-}
-
-int run_analytical(const SimaiOptions& options, ImportReport& report) {
-    require(options.workload, "-w", "the workload, e.g. of AICB");
-    const AicbWorkload workload = read_aicb(options.workload, report);
-    const SimaiAnalytical parameters = analytical_parameters(options, report);
-    const auto gpus = static_cast<RankId>(options.gpus);
-    const RankId hosts = gpus > 0 ? gpus : static_cast<RankId>(workload.header.all_gpus);
-    if (hosts == 0) {
-        throw ConfigError(workload.file, workload.header_line,
-                          "names no all_gpus: say how many GPUs there are, -g N");
-    }
-    const AicbLayout layout(workload, hosts, options.gpus_per_server, gpus, report);
-    const AicbEndToEnd times = simai_end_to_end(parameters, workload, layout);
-    if (options.check) return kExitDone;
-    const std::string name = result_name(options, workload, layout, parameters);
-    const bool placed = name.find('/') != std::string::npos;
-    const fs::path path =
-        (placed ? fs::path() : fs::path(options.result_folder)) / (name + "EndToEnd.csv");
-    write_result(path, format_end_to_end(workload, layout, times, EndToEndStyle::analytical,
-                                         kAnalyticalRun, fs::path(name).filename().string()));
-    if (!options.quiet) {
-        constexpr double kNanosecondsPerMillisecond = 1e6;
-        fmt::print(
-            "{} layers on {} GPUs: {:.3f} ms, of it compute {:.3f}, exposed {:.3f}, bubble "
-            "{:.3f}, PP {:.3f}\nResults in {}\n",
-            workload.layers.size(), layout.world(), times.totals.total / kNanosecondsPerMillisecond,
-            times.totals.compute / kNanosecondsPerMillisecond,
-            times.totals.exposed / kNanosecondsPerMillisecond,
-            times.totals.bubble / kNanosecondsPerMillisecond,
-            times.totals.pp / kNanosecondsPerMillisecond, path.string());
-    }
-    return kExitDone;
-}
 
 int check_inputs(const SimaiOptions& options, ImportReport& report) {
     for (const std::string& note : options.notes) report.skipped("simai", note);

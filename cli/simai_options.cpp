@@ -52,6 +52,20 @@ Take note(const char* message) {
     };
 }
 
+void version(SimaiOptions& options, const std::string& value) {
+    if (value != "1.6" && value != "1.7") {
+        throw ConfigError("simai: --simai-version \"" + value + "\": allowed are 1.6, 1.7");
+    }
+    options.version = value == "1.7" ? SimaiVersion::v1_7 : SimaiVersion::documented;
+}
+
+void pipeline(SimaiOptions& options, const std::string& value) {
+    if (value != "formula" && value != "traffic") {
+        throw ConfigError("simai: --pipeline \"" + value + "\": allowed are formula, traffic");
+    }
+    options.pipeline_traffic = value == "traffic";
+}
+
 const std::vector<Option>& options_list() {
     using O = SimaiOptions;
     constexpr double kFast = 1e6;
@@ -74,7 +88,18 @@ const std::vector<Option>& options_list() {
          "N",
          "Run only so many of the workload's micro-batches",
          integer(&O::micro_batches, "--micro-batches", 1, 1'000'000'000)},
-        {{"--schedule"}, "NAME", "Of a pipeline: 1f1b (default), gpipe, zb-h1", text(&O::schedule)},
+        {{"--simai-version"},
+         "NAME",
+         "Whose behaviour: 1.6 (default: up to it, whose figures are documented) or 1.7",
+         version},
+        {{"--pipeline"},
+         "NAME",
+         "pp > 1: formula (default: as SimAI, a bubble and no traffic) or traffic",
+         pipeline},
+        {{"--schedule"},
+         "NAME",
+         "Of --pipeline traffic: 1f1b (default), gpipe, zb-h1",
+         text(&O::schedule)},
         {{"--compute-scale"},
          "X",
          "Factor on all compute times",
@@ -204,11 +229,54 @@ std::string simai_options_help() {
         text += fmt::format("  {}\n      {}\n", names, option.help);
     }
     return text +
-           "Environment: AS_SEND_LAT (ns per message, or with a unit), AS_NVLS_ENABLE, "
-           "AS_NVLSTREE_ENABLE, AS_PXN_ENABLE (1: on)\n";
+           "Environment: AS_SEND_LAT (before every message: us, in 1.7 ns, or with a unit), "
+           "AS_NVLS_ENABLE, AS_PXN_ENABLE (1: on)\n";
 }
 
-SimaiEnvironment simai_environment(char* (*get)(const char*)) {
+namespace {
+
+constexpr const char* kLatency = "AS_SEND_LAT";
+
+/// entry.h of 1.7: NCCL's base and hardware latencies of ring (NVLink, network) and NVLS (network,
+/// since an NVSwitch is of no server by its number), Simple protocol.
+constexpr Tick kRingInServer = 11'800 * kNanosecond;
+constexpr Tick kRingAcross = 22'400 * kNanosecond;
+constexpr Tick kNvls = 18'000 * kNanosecond;
+/// entry.h up to 1.6: 6000, multiplied by 1000 at a resolution of nanoseconds.
+constexpr Tick kUnset = 6'000 * kMicrosecond;
+
+void set_latency(SimaiEnvironment& environment, Tick latency) {
+    environment.send_latency = latency;
+    environment.server_send_latency = latency;
+    environment.nvswitch_send_latency = latency;
+}
+
+void read_latency(SimaiEnvironment& environment, SimaiVersion version, const std::string& value) {
+    const bool documented = version == SimaiVersion::documented;
+    const bool bare = value.find_first_not_of("0123456789.") == std::string::npos;
+    const Tick latency =
+        parse_time(bare ? value + (documented ? "us" : "ns") : value, {"environment", 0, kLatency});
+    set_latency(environment, latency);
+    constexpr Tick kMostLikely = 500 * kMicrosecond;
+    constexpr Tick kLeastLikely = 100 * kNanosecond;
+    if (bare && documented && latency >= kMostLikely) {
+        environment.doubts.push_back(
+            fmt::format("AS_SEND_LAT={0} is {0} us before every message, as SimAI takes it up to "
+                        "1.6; SimAI 1.7 "
+                        "means ns: say --simai-version 1.7, or {0}ns",
+                        value));
+    }
+    if (bare && !documented && latency > 0 && latency < kLeastLikely) {
+        environment.doubts.push_back(fmt::format(
+            "AS_SEND_LAT={0} is {0} ns, as SimAI 1.7 takes it; up to 1.6 it is microseconds: leave "
+            "--simai-version out, or say {0}us",
+            value));
+    }
+}
+
+}  // namespace
+
+SimaiEnvironment simai_environment(SimaiVersion version, char* (*get)(const char*)) {
     SimaiEnvironment environment;
     const auto is_on = [&](const char* name) {
         const char* value = get(name);
@@ -216,21 +284,23 @@ SimaiEnvironment simai_environment(char* (*get)(const char*)) {
                parse_integer(value, {"environment", 0, name}, 0, 1'000'000) == 1;
     };
     environment.nvls = is_on("AS_NVLS_ENABLE");
-    environment.nvls_tree = is_on("AS_NVLSTREE_ENABLE");
     environment.pxn = is_on("AS_PXN_ENABLE");
-    if (const char* value = get("AS_SEND_LAT")) {
-        const std::string latency(value);
-        const bool bare = latency.find_first_not_of("0123456789.") == std::string::npos;
-        environment.send_latency_given = true;
-        environment.send_latency =
-            parse_time(bare ? latency + "ns" : latency, {"environment", 0, "AS_SEND_LAT"});
-        constexpr Tick kLeastLikely = 100 * kNanosecond;
-        if (bare && environment.send_latency > 0 && environment.send_latency < kLeastLikely) {
-            environment.doubt = fmt::format(
-                "AS_SEND_LAT={0} is {0} ns, as SimAI's code takes it now; where its older code and "
-                "its documents are followed, which mean microseconds, say {0}us",
-                latency);
-        }
+    if (is_on("AS_NVLSTREE_ENABLE")) {
+        environment.doubts.emplace_back(
+            "AS_NVLSTREE_ENABLE: SimAI's simulator chooses no NVLS tree, nor do we");
+    }
+    if (const char* value = get(kLatency)) {
+        read_latency(environment, version, value);
+    } else if (version == SimaiVersion::documented) {
+        set_latency(environment, kUnset);
+        environment.doubts.emplace_back(
+            "AS_SEND_LAT is not set: every message waits 6 ms, as in SimAI up to 1.6. Its "
+            "documented "
+            "figures are with AS_SEND_LAT=2 (us) for rings and 12 for NVLS");
+    } else {
+        environment.send_latency = kRingAcross;
+        environment.server_send_latency = kRingInServer;
+        environment.nvswitch_send_latency = kNvls;
     }
     return environment;
 }

@@ -11,6 +11,9 @@
 
 namespace sluice {
 
+/// SimAI_simulator up to 1.6, whose figures are published, and 1.7.
+enum class SimaiVersion : std::uint8_t { documented, v1_7 };
+
 struct SimaiOptions {
     bool analytical = false;
     bool check = false;
@@ -21,6 +24,8 @@ struct SimaiOptions {
     std::string mode = "packet";
     std::string out = "runs/simai";
     std::string schedule = "1f1b";
+    bool pipeline_traffic = false;  ///< pp > 1 is simulated; else, as SimAI, a formula
+    SimaiVersion version = SimaiVersion::documented;
     std::uint64_t gpus = 0;
     std::uint64_t micro_batches = 0;
     double compute_scale = 1;
@@ -48,18 +53,20 @@ SimaiOptions parse_simai_options(const std::vector<std::string>& words);
 /// The list of options, for --help.
 std::string simai_options_help();
 
-/// What the environment asks for: AS_SEND_LAT (nanoseconds, or a time with its unit),
-/// AS_NVLS_ENABLE, AS_NVLSTREE_ENABLE, AS_PXN_ENABLE (1: on).
+/// What the environment asks for: AS_SEND_LAT, AS_NVLS_ENABLE, AS_PXN_ENABLE (1: on).
 struct SimaiEnvironment {
-    bool send_latency_given = false;
+    /// Before a message between servers, inside one, and to or from an NVSwitch.
     Tick send_latency = 0;
-    std::string doubt;  ///< of what is read as it stands and was hardly meant so; empty: none
+    Tick server_send_latency = 0;
+    Tick nvswitch_send_latency = 0;
+    std::vector<std::string> doubts;  ///< what is read as it stands and was hardly meant so
     bool nvls = false;
-    bool nvls_tree = false;
     bool pxn = false;
 };
 
-/// ConfigError naming the variable. `get` is getenv().
-SimaiEnvironment simai_environment(char* (*get)(const char*));
+/// AS_SEND_LAT is microseconds up to 1.6 (entry.h) and nanoseconds in 1.7, or a time with its unit.
+/// Not set: 6 ms up to 1.6; 1.7: its table's Simple row. ConfigError naming the variable. `get` is
+/// getenv().
+SimaiEnvironment simai_environment(SimaiVersion version, char* (*get)(const char*));
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/collective_options.h"
 #include "cli/data_folders.h"
 #include "cli/workload_part.h"
 #include "core/error.h"
@@ -208,7 +209,7 @@ void read_collectives(ConfigSection& section, TrainingConfig& config) {
             static_cast<CollectiveAlgorithm>(algorithms.choice_index(key, names[0], names));
     }
     algorithms.finish();
-    config.channels = static_cast<std::uint32_t>(section.integer("channels", 1, 1, 1024));
+    config.channels = read_channels(section);
     config.chunk = section.bytes("chunk", Bytes{0}, Bytes{0}, Bytes{1'000'000'000'000'000}).count;
     config.collective_overhead = section.time("collective_overhead", config.collective_overhead);
     config.step_overhead = section.time("step_overhead", config.step_overhead);

@@ -143,6 +143,21 @@ class CollectiveCommand(CliTest):
             self.assertGreater(min(times.values()), 20)
             self.assertLess(max(times.values()), 3 * min(times.values()), (kind, algorithm, times))
 
+    def test_rings_and_trees_use_all_nics_of_a_server(self):
+        # 64 MB over 4 servers of 4: a ring of one channel sends 2 x 15/16 S through one NIC of each
+        # server, 9.6 ms at 100 Gb/s and more; four channels a quarter of that through each of four.
+        for algorithm, most in (("ring", 0.4), ("tree", 0.5)):
+            for mode in ("packet", "flow"):
+                point = ("servers.toml", "--mode", mode, "--algorithm", algorithm, "-b", "64M",
+                         "-e", "64M")
+                one = self.time(*point, "--channels", 1)
+                self.assertGreater(one, 9.6e-3)
+                self.assertLess(self.time(*point), most * one, (algorithm, mode))
+                self.assertEqual(self.time(*point), self.time(*point, "--channels", 4))
+        (inside,) = self.rows("servers.toml", "--mode", "flow", "--groups", "server", "-b", "1M",
+                              "-e", "1M", "--intra-node", "network", "--algorithm", "ring")
+        self.assertEqual(inside["flows"], 4 * 4 * 6)
+
     def test_inside_a_server_computed(self):
         # One group per server, nothing crosses the network: 11.8 us + 2 x 3/4 x S / 240 GB/s, which
         # contains the software's time. A100, 12 links x 20 GB/s.

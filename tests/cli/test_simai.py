@@ -106,30 +106,106 @@ class SimaiTest(CliTest):
         for mode, time in times.items():
             self.assertAlmostEqual(time / times["packet"], 1, delta=0.15, msg=mode)
 
-    def test_send_latency(self):
-        def total(latency):
-            environment = dict(os.environ)
-            os.environ["AS_SEND_LAT"] = latency
-            try:
-                self.succeed(*self.simai("--mode", "flow", "--quiet"))
-            finally:
-                os.environ.clear()
-                os.environ.update(environment)
-            return float(self.table()[5].rsplit(",", 1)[1])
+    def total(self, *more, text=SMALL, **environment):
+        """Microseconds of a run in flow mode, with only these of SimAI's variables, and what it
+        tells."""
+        result = self.sluice(*self.simai("--mode", "flow", *more, text=text), env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return float(self.table()[-3].rsplit(",", 1)[1]), result.stderr
 
+    def test_send_latency(self):
         # Four all-reduces of 6 steps in servers of 4, and a reduce-scatter of 1 step across: 25
-        # steps of 1 us more.
-        self.assertAlmostEqual(total("1000") - total("0"), 25, delta=0.5)
-        self.assertEqual(total("1us"), total("1000"))
-        # SimAI's documents write AS_SEND_LAT=3 and mean microseconds.
-        for latency, told in (("3", True), ("3us", False), ("3000", False), ("0", False)):
-            result = self.sluice(*self.simai("--mode", "flow"), env={"AS_SEND_LAT": latency})
-            self.assertEqual("AS_SEND_LAT=3 is 3 ns" in result.stderr, told, result.stderr)
+        # steps. AS_SEND_LAT is microseconds up to SimAI 1.6, nanoseconds in 1.7.
+        new = ("--simai-version", "1.7")
+        base = self.total(AS_SEND_LAT="1")[0]
+        self.assertAlmostEqual(self.total(AS_SEND_LAT="2")[0] - base, 25, delta=0.5)
+        for same in ("2us", "2000ns"):
+            self.assertEqual(self.total(AS_SEND_LAT=same)[0], self.total(AS_SEND_LAT="2")[0])
+        self.assertEqual(self.total(*new, AS_SEND_LAT="2000")[0], self.total(AS_SEND_LAT="2")[0])
+        # Not set: 6 ms, which is said; 1.7 has 11.8 us inside servers and 22.4 us across.
+        unset, told = self.total()
+        self.assertAlmostEqual(unset - base, 25 * 5999, delta=1)
+        self.assertIn("AS_SEND_LAT is not set: every message waits 6 ms", told)
+        self.assertAlmostEqual(self.total(*new)[0] - base, 24 * 10.8 + 21.4, delta=0.5)
+        self.assertNotIn("AS_SEND_LAT", self.total(*new)[1])
+        # Hardly meant so.
+        for latency, version, doubt in (("2000", (), "2000 us before every message"),
+                                        ("2", (), ""), ("2000ns", (), ""), ("2ms", (), ""),
+                                        ("2", new, "AS_SEND_LAT=2 is 2 ns"), ("2us", new, "")):
+            told = self.total(*version, AS_SEND_LAT=latency)[1]
+            self.assertEqual(bool(doubt), "AS_SEND_LAT" in told, told)
+            self.assertIn(doubt, told)
+        self.refuse(*self.simai("--simai-version", "1.5"), says="allowed are 1.6, 1.7")
+
+    def test_nvls(self):
+        """Chosen as SimAI does: H100 or H800, tensor parallelism of 8 or more inside a server."""
+        self.succeed("topo", "spectrum-x", "--gpus", 16, "--gpus_per_server", 8, "--psws", 2,
+                     "-o", "topo")
+        one = "m -1 1000 ALLREDUCE 14400000 0 NONE 0 0 NONE 0 0"
+        ring = self.total(text=workload([one], tp=8, gpus=16), AS_SEND_LAT="2")[0]
+        nvls, told = self.total(text=workload([one], tp=8, gpus=16), AS_SEND_LAT="2",
+                                AS_NVLS_ENABLE="1")
+        self.assertEqual(told, "")
+        # S x 5 / 4 in packets of 9048 B for 9000, at 2880 Gb/s, and five times 2 us; ACKs and
+        # delays on top.
+        wire = 1.25 * 14.4e6 * 9048 / 9000 * 8 / 2880e9 * 1e6
+        self.assertAlmostEqual(nvls, 1 + wire + 5 * 2, delta=0.03 * nvls)
+        self.assertGreater(ring, nvls)
+        with open(self.folder / "out" / "flows.csv", newline="") as file:
+            sizes = [row["size_bytes"] for row in csv.DictReader(file)]
+        self.assertEqual(sizes, ["3600000"] * (2 * 4 * 8 * 2))
+        # Elsewhere rings, which is said; SimAI ends without a table where a group spans servers.
+        for tp, reason in ((4, "at least 8; here are H100 and 4: rings"),
+                           (16, "spans servers of 8: SimAI ends without a table there")):
+            text = workload([one], tp=tp, gpus=16)
+            time, told = self.total(text=text, AS_SEND_LAT="2", AS_NVLS_ENABLE="1")
+            self.assertIn(reason, told)
+            self.assertEqual(time, self.total(text=text, AS_SEND_LAT="2")[0])
+
+    def test_pxn(self):
+        """Rings of all-reduce and reduce-scatter cross servers on a rail; all-to-alls do not."""
+        def off_rail(kind, pxn):
+            text = workload([f"m -1 1 {kind} 8000000 0 NONE 0 0 NONE 0 0"], tp=8)
+            self.total(text=text, AS_SEND_LAT="1", AS_PXN_ENABLE=pxn)
+            with open(self.folder / "out" / "flows.csv", newline="") as file:
+                pairs = [(int(row["src"]), int(row["dst"])) for row in csv.DictReader(file)]
+            across = [(a, b) for a, b in pairs if a // 4 != b // 4]
+            return len(across), sum(a % 4 != b % 4 for a, b in across)
+
+        # 8 GPUs in servers of 4: 4 channels, 14 or 7 steps, 2 crossings each.
+        for kind, steps in (("ALLREDUCE", 14), ("REDUCESCATTER", 7)):
+            self.assertEqual(off_rail(kind, "0"), (4 * steps * 2, 4 * steps * 2))
+            self.assertEqual(off_rail(kind, "1"), (4 * steps * 2, 0))
+        # SimAI's all-gather never sees the variable.
+        self.assertEqual(off_rail("ALLGATHER", "1"), (4 * 7 * 2, 4 * 7 * 2))
+        self.assertEqual(off_rail("ALLTOALL", "1"), (2 * 16, 2 * 12))
+
+    def test_all_gpus_of_the_topology_take_part(self):
+        text = workload([GRADIENTS], gpus=4)
+        told = self.total(text=text, AS_SEND_LAT="1")[1]
+        self.assertIn("all 8 GPUs of the topology take part", told)
+        with open(self.folder / "out" / "flows.csv", newline="") as file:
+            self.assertEqual(len(list(csv.DictReader(file))), 8)
+
+    def test_pipeline_is_a_formula(self):
+        """As in SimAI: no traffic, stages are replicas, and a bubble that is no part of the time."""
+        layers = ["embedding_layer -1 1000 NONE 0 1000 NONE 0 1000 NONE 0 100", LAYER]
+        text = workload(layers, tp=2, pp=2, ga=4, pp_comm="2000000.0")
+        time, told = self.total(text=text, AS_SEND_LAT="1")
+        self.assertIn("pp is 2: as SimAI has it a bubble by formula and no traffic", told)
+        self.assertEqual(time, self.total(text=workload(layers, tp=2, ga=4), AS_SEND_LAT="1")[0])
+        self.total(text=text, AS_SEND_LAT="1")
+        row = next(csv.reader(self.table()[2:3]))
+        values = self.table()[-1].split(", ")
+        stage = sum(float(row[column]) for column in (2, 3, 4, 5, 7))
+        self.assertAlmostEqual(float(values[6].split(" ")[0]), stage / 4, delta=0.51)
+        self.assertEqual(float(values[9]), round(time))
 
     def test_pipeline_is_traffic(self):
         block = ["embedding_layer -1 1000 NONE 0 1000 NONE 0 1000 NONE 0 100", LAYER]
         text = workload([GRADIENTS] + block * 4, pp=2, ga=4, pp_comm="2000000.0")
-        result = self.succeed(*self.simai("--mode", "flow", text=text))
+        result = self.sluice(*self.simai("--mode", "flow", "--pipeline", "traffic", text=text),
+                             env={"AS_SEND_LAT": "1"})
         self.assertIn("PP", result.stdout)
         values = self.table()[-1].split(", ")
         pp, bubble = (float(value.split(" ")[0]) for value in values[5:7])
@@ -140,7 +216,7 @@ class SimaiTest(CliTest):
         # 4 micro-batches, forward and back, from each of 4 ranks.
         self.assertEqual(len(boundary), 4 * 2 * 4)
         self.assertEqual({row["size_bytes"] for row in boundary}, {"2000000"})
-        check = self.succeed(*self.simai("--check", text=text)).stdout
+        check = self.succeed(*self.simai("--check", "--pipeline", "traffic", text=text)).stdout
         self.assertIn("4 micro-batches of 2 layers each, from layer 1 on", check)
         self.assertIn("in the order of 1f1b", check)
 
@@ -172,7 +248,7 @@ class SimaiTest(CliTest):
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertRegex(result.stderr, r'the job "simai" came to rest with \d+ of \d+')
             self.assertIn('rank 1 recv "m wg"', result.stderr)
-            self.assertIn("waits for flow 0 (25000000 bytes, rank 0 to rank 1)", result.stderr)
+            self.assertIn("waits for flow 0 (12500000 bytes, rank 0 to rank 1)", result.stderr)
 
     def test_mistakes(self):
         self.refuse("simai", says="-w FILE is missing")
@@ -320,7 +396,7 @@ class SampleTest(CliTest):
         sizes = {16: 141.84, 32: 153.68}
         layers = [f"m -1 1 ALLREDUCE {mib << 20} 1 NONE 0 1 NONE 0 1" for mib in sizes]
         self.write("w.txt", workload(layers, tp=8, gpus=32))
-        os.environ["AS_SEND_LAT"] = "2000"
+        os.environ["AS_SEND_LAT"] = "2"
         try:
             self.succeed("simai", "-w", "w.txt", "-n", "topo", "-c",
                          REFERENCE / "simai/SimAI.conf", "--out", "out", "--quiet")

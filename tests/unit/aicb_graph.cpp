@@ -6,6 +6,7 @@
 #include "tests/unit/workload_fake_engine.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/end_to_end.h"
+#include "workloads/aicb/simai_workload.h"
 #include "workloads/job/workload.h"
 
 using namespace sluice;
@@ -36,7 +37,8 @@ struct Run {
     std::size_t messages = 0;
 };
 
-Run run(const std::string& text, RankId hosts, const AicbGraphConfig& config = ring_config()) {
+Run run(const std::string& text, RankId hosts, const AicbGraphConfig& config = ring_config(),
+        AicbAccount account = AicbAccount::whole, std::int64_t stages = 1) {
     ImportReport report;
     const AicbWorkload workload = aicb::parse(text);
     const AicbLayout layout(workload, hosts, 8, 0, report);
@@ -47,7 +49,11 @@ Run run(const std::string& text, RankId hosts, const AicbGraphConfig& config = r
     REQUIRE(made.application->complete());
     Run result;
     result.end = made.application->last_end();
-    result.times = measure_aicb(workload, built.records, *made.application);
+    AicbHeader header = workload.header;
+    header.pp = stages;
+    header.ga = 2;
+    header.vpp = 4;
+    result.times = measure_aicb(workload, built.records, *made.application, account, header);
     result.messages = made.flows.size();
     return result;
 }
@@ -236,24 +242,78 @@ TEST_CASE("unit.aicb.too_large_a_graph_is_refused") {
           std::string::npos);
 }
 
-TEST_CASE("unit.aicb.algorithms_by_switches") {
+TEST_CASE("unit.aicb.nvls_as_simai_chooses_it") {
+    // Only all-reduces, of tensor-parallel groups of at least 8 in one server of 8.
     AicbGraphConfig config = ring_config();
-    const std::vector<RankId> server = {0, 1, 2, 3};
-    const std::vector<RankId> across = {0, 1, 8, 9};
-    const std::vector<RankId> rail = {0, 8, 16};
+    const std::vector<RankId> server = {8, 9, 10, 11, 12, 13, 14, 15};
+    const std::vector<RankId> half = {0, 1, 2, 3};
+    const std::vector<RankId> across = {4, 5, 6, 7, 8, 9, 10, 11};
     using A = CollectiveAlgorithm;
-    CHECK(aicb_algorithm(config, CollectiveKind::all_reduce, server) == A::automatic);
+    using G = AicbGroup;
+    CHECK(aicb_algorithm(config, G::tp, CollectiveKind::all_reduce, server) == A::automatic);
     config.nvls = true;
-    config.pxn = true;
-    CHECK(aicb_algorithm(config, CollectiveKind::all_reduce, server) == A::nvls);
-    CHECK(aicb_algorithm(config, CollectiveKind::all_reduce, across) == A::automatic);
-    CHECK(aicb_algorithm(config, CollectiveKind::all_gather, server) == A::automatic);
-    CHECK(aicb_algorithm(config, CollectiveKind::all_to_all, across) == A::pxn);
-    CHECK(aicb_algorithm(config, CollectiveKind::all_to_all, server) == A::automatic);
-    CHECK(aicb_algorithm(config, CollectiveKind::all_to_all, rail) == A::automatic);
-    config.nvls_tree = true;
-    CHECK(aicb_algorithm(config, CollectiveKind::all_reduce, across) == A::nvls);
-    CHECK(aicb_algorithm(config, CollectiveKind::all_reduce, rail) == A::automatic);
+    CHECK(aicb_algorithm(config, G::tp, CollectiveKind::all_reduce, server) == A::nvls);
+    CHECK(aicb_algorithm(config, G::dp, CollectiveKind::all_reduce, server) == A::automatic);
+    CHECK(aicb_algorithm(config, G::tp, CollectiveKind::all_gather, server) == A::automatic);
+    CHECK(aicb_algorithm(config, G::tp, CollectiveKind::all_reduce, half) == A::automatic);
+    CHECK(aicb_algorithm(config, G::tp, CollectiveKind::all_reduce, across) == A::automatic);
+}
+
+TEST_CASE("unit.aicb.what_was_issued_last_goes_first") {
+    // Three layers' gradients are issued within nanoseconds, c's first. SimAI runs c, then a, which
+    // was issued last, then b; one communicator runs c, b, a.
+    const std::string text = "HYBRID_TRANSFORMER model_parallel_NPU_group: 1\n3\n" +
+                             layer("a", 0, "NONE 0", 0, "NONE 0", 1, "ALLGATHER 100000") +
+                             layer("b", 0, "NONE 0", 0, "NONE 0", 1, "ALLGATHER 200000") +
+                             layer("c", 0, "NONE 0", 0, "NONE 0", 1, "ALLGATHER 300000");
+    const double a = static_cast<double>(flow_time(50'000)) / 1000;
+    const double b = static_cast<double>(flow_time(100'000)) / 1000;
+    const double c = static_cast<double>(flow_time(150'000)) / 1000;
+    const auto time = [](const Run& run, std::size_t layer) {
+        return run.times.layers[layer][kWeightGradient].communication;
+    };
+    AicbGraphConfig config = ring_config();
+    config.queue = AicbQueue::last_issued;
+    const Run simai = run(text, 2, config);
+    // Times count from the issue, 1 ns later each.
+    CHECK(time(simai, 2) == doctest::Approx(c));
+    CHECK(time(simai, 0) == doctest::Approx(c + a - 2));
+    CHECK(time(simai, 1) == doctest::Approx(c + a + b - 1));
+    const Run nccl = run(text, 2);
+    CHECK(nccl.end == simai.end);
+}
+
+TEST_CASE("unit.aicb.account_as_simai") {
+    // Layer b's gradients take longer than all that follows, and than layer a's.
+    const std::string text = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2\n2\n" +
+                             layer("a", 10, "NONE 0", 10, "NONE 0", 10, "ALLGATHER 1000") +
+                             layer("b", 10, "ALLREDUCE 4000", 10, "NONE 0", 10, "NONE 0");
+    const Run whole = run(text, 4);
+    const Run simai = run(text, 4, ring_config(), AicbAccount::simai, 3);
+    // Two steps of 160 + 1000 ns, waited for; gradients of 40 + 1000 ns, for which rank 0 waits.
+    CHECK(simai.times.layers[1][kForward].exposed == doctest::Approx(2320));
+    CHECK(simai.times.layers[0][kWeightGradient].exposed == doctest::Approx(1040));
+    CHECK(simai.times.totals.total == doctest::Approx(60 + 2320 + 1040 + 1000));
+    CHECK(simai.times.totals.exposed == doctest::Approx(2320 + 1040 + 1000));
+    CHECK(whole.times.totals.bubble == doctest::Approx(0));
+    // pp 3, ga 2, vpp 4: (3 - 1) / 8 of what computes and is waited for, gradients left out.
+    CHECK(simai.times.totals.bubble == doctest::Approx((60 + 2320) / 4.0));
+}
+
+TEST_CASE("unit.aicb.files_as_simai_reads_them") {
+    ImportReport report;
+    AicbWorkload workload = aicb::parse(
+        "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 2 vpp: 1 ga: 1 "
+        "all_gpus: 4 checkpoints: 0 checkpoint_initiates: 0\n2\n" +
+        layer("a", 1, "ALLREDUCE 4", 1, "ALLREDUCE 4", 1, "NONE 0") +
+        layer("b", 1, "NONE 0", 1, "NONE 0", 1, "NONE 0"));
+    read_as_simai(workload, {8, false}, report);
+    CHECK(workload.layers[0].work[kForward].bytes == 4096);
+    CHECK(workload.layers[0].work[kInputGradient].bytes == 4);
+    CHECK(workload.layers[1].work[kForward].bytes == 0);
+    // Stages are replicas: DP groups of 8 / 2, on every GPU of the topology.
+    const AicbLayout layout(workload, 8, 8, 0, report);
+    CHECK(layout.members(AicbGroup::dp, 0, 1) == std::vector<RankId>{1, 3, 5, 7});
 }
 
 TEST_CASE("unit.aicb.end_to_end_table") {

@@ -180,6 +180,35 @@ TEST_CASE("unit.routing.ecmp_hash_vectors") {
     CHECK(ecmp_hash({53999, 0, 65535, 100}, 58499) == 0x79ed5af7U);
 }
 
+TEST_CASE("unit.routing.hosts_pick_a_nic_by_one_seed") {
+    // The same hash seeded with 0x8badf00d, at every host. By the same independent MurmurHash3.
+    CHECK(ecmp_hash({0, 8, 10000, 100}, kNicSeed) == 0xdcbb1078U);
+    CHECK(ecmp_hash({5, 17, 10003, 100}, kNicSeed) == 0x6ccb876bU);
+    CHECK(ecmp_hash({8, 0, 100, 10000}, kNicSeed) == 0x2dd276d5U);
+    // Three hosts, each on both of two switches.
+    Topology topology;
+    for (int host = 0; host < 3; ++host) topology.add_node(NodeKind::host);
+    for (int leaf = 0; leaf < 2; ++leaf) topology.add_node(NodeKind::ethernet);
+    for (NodeId host = 0; host < 3; ++host) {
+        for (const NodeId leaf : {3U, 4U}) {
+            topology.add_link({host, leaf, Rate{100'000'000'000}, kMicrosecond, 0});
+        }
+    }
+    topology.finish();
+    const Routing routing(topology);
+    std::size_t second = 0;
+    for (std::uint16_t port = 10000; port < 10100; ++port) {
+        for (const NodeId src : {1U, 2U}) {
+            const FlowKey key{src, 0, port, 100};
+            const std::uint32_t pick = ecmp_hash(key, kNicSeed) % 2;
+            CHECK(routing.select(src, key) == topology.first_port(src) + pick);
+            second += pick;
+        }
+    }
+    CHECK(second > 50);
+    CHECK(second < 150);
+}
+
 TEST_CASE("unit.routing.select_and_path_follow_the_hash") {
     const Topology topology = build_fat_tree({8, {}, {}});
     const Routing routing(topology);
@@ -304,4 +333,24 @@ TEST_CASE("unit.flow.source_ports_count_up_per_pair") {
     assign_source_ports(flows);
     CHECK(flows[55'535].sport == 65535);
     CHECK(flows[55'536].sport == 10000);
+}
+
+TEST_CASE("unit.flow.a_connection_keeps_its_source_port") {
+    std::vector<FlowSpec> flows(6);
+    for (FlowSpec& flow : flows) flow.dst = 2;
+    flows[1].connection = flows[3].connection = flows[5].connection = 1;
+    flows[2].connection = 0;
+    flows[5].own_port = true;
+    assign_source_ports(flows);
+    CHECK(flows[0].sport == 10000);
+    CHECK(flows[1].sport == 10001);
+    CHECK(flows[2].sport == 10002);
+    CHECK(flows[3].sport == 10001);
+    CHECK(flows[4].sport == 10003);  // a port is given out once
+    CHECK(flows[5].sport == 10004);
+    CHECK(connection_count(flows) == 2);
+    CHECK(connection_count({}) == 0);
+    CHECK(flows[5].queue() == 1);
+    flows[5].overlaps = true;
+    CHECK(flows[5].queue() == kNone);
 }

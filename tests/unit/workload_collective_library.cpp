@@ -272,6 +272,9 @@ TEST_CASE("unit.collective_library.every_member_gets_what_it_needs") {
             trial.options = options_for(trial.gpus, followed && draw(0, 1) == 1);
             trial.options.channels = static_cast<std::uint32_t>(draw(1, 4));
             if (draw(0, 1) == 1) trial.options.chunk = static_cast<std::int64_t>(draw(1, 30));
+            if (draw(0, 1) == 1) trial.options.ring_pxn = {trial.kind};
+            trial.options.pairs_in_order = draw(0, 1) == 1;
+            if (draw(0, 1) == 1) trial.options.receipt_notice = 100;
             trial.options.ring_order = draw(0, 1) == 1 ? RingOrder::rail : RingOrder::given;
             trial.options.window = static_cast<std::uint32_t>(draw(0, 2));
             trial.options.overhead = draw(0, 1) == 1 ? 100 : 0;
@@ -373,6 +376,93 @@ TEST_CASE("unit.collective_library.rings_by_rail_cross_servers_on_a_rail") {
         }
         // 15 steps in which 4 pairs of servers are crossed, on each channel: evenly by rail.
         for (const std::size_t count : crossings) CHECK(count == 15 * 4);
+    }
+}
+
+TEST_CASE("unit.collective_library.rings_and_trees_leave_servers_by_all_nics") {
+    // Channels left open: as many as members in a server, each of which sends its part of the
+    // tensor to another server from another rail. One member per server, or one server: one channel.
+    constexpr std::int64_t kBytes = 9600;
+    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::tree}) {
+        for (const std::uint32_t gpus : {1U, 2U, 4U, 12U}) {
+            CAPTURE(gpus);
+            JobGraph graph(12);
+            CollectiveLibrary library(graph, options_for(gpus, false));
+            library.add(Kind::all_reduce, spec_of(kBytes), first_ranks(12), algorithm);
+            graph.finish();
+            std::vector<std::int64_t> by_rail(gpus, 0);
+            std::size_t messages = 0;
+            for (const JobGraph::Message& message : graph.messages()) {
+                ++messages;
+                const RankId from = graph.rank(message.send);
+                if (from / gpus == graph.rank(message.recv) / gpus) continue;
+                by_rail[from % gpus] += message.bytes;
+            }
+            if (algorithm == Algorithm::ring) {
+                const std::size_t channels = gpus == 12 ? 1 : gpus;
+                CHECK(messages == channels * 12 * 22);
+            }
+            for (const std::int64_t bytes : by_rail) CHECK(bytes == by_rail.front());
+            CHECK((by_rail.front() > 0) == (gpus < 12));
+        }
+    }
+}
+
+TEST_CASE("unit.collective_library.channels_left_open_are_those_of_the_smallest_server") {
+    bool inside = false;
+    const auto count = [&](const std::vector<RankId>& ranks) {
+        JobGraph graph(64);
+        CollectiveOptions options = options_for(8, false);
+        options.channels_in_server = inside;
+        CollectiveLibrary library(graph, options);
+        library.add(Kind::all_gather, spec_of(1 << 20), members_of(ranks), Algorithm::ring);
+        graph.finish();
+        return graph.messages().size() / (ranks.size() * (ranks.size() - 1));
+    };
+    CHECK(count({0, 1, 2, 3, 8, 9, 10, 11}) == 4);
+    CHECK(count({0, 1, 2, 3, 8, 9, 10, 16, 17}) == 2);
+    CHECK(count({0, 8, 16, 24}) == 1);
+    CHECK(count({0, 1, 2, 3}) == 1);
+    // Members of a server that do not stand together have no ring of their own to rotate.
+    CHECK(count({0, 8, 1, 9, 2, 10, 3, 11}) == 1);
+    inside = true;
+    CHECK(count({0, 1, 2, 3}) == 4);
+}
+
+TEST_CASE("unit.collective_library.pxn_rings_stay_on_rails") {
+    // 2 servers of 4, a channel per member. In 7 steps each ring crosses between servers twice, each
+    // time by way of the member of the sender's server on the rail of entry.
+    JobGraph graph(8);
+    CollectiveOptions options = options_for(4, false);
+    options.ring_pxn = {Kind::all_gather};
+    CollectiveLibrary library(graph, options);
+    library.add(Kind::all_gather, spec_of(3200), first_ranks(8), Algorithm::ring);
+    graph.finish();
+    CHECK(graph.messages().size() == 4 * 7 * (8 + 2));
+    for (const JobGraph::Message& message : graph.messages()) {
+        const RankId from = graph.rank(message.send);
+        const RankId to = graph.rank(message.recv);
+        CHECK((from / 4 == to / 4 || from % 4 == to % 4));
+    }
+    JobGraph other(8);
+    CollectiveLibrary plain(other, options);
+    plain.add(Kind::all_reduce, spec_of(3200), first_ranks(8), Algorithm::ring);
+    CHECK(other.messages().size() == 4 * 14 * 8);
+}
+
+TEST_CASE("unit.collective_library.pairs_in_order_of_members") {
+    for (const bool in_order : {false, true}) {
+        JobGraph graph(4);
+        CollectiveOptions options = options_for(1, false);
+        options.pairs_in_order = in_order;
+        CollectiveLibrary library(graph, options);
+        library.add(Kind::all_to_all, spec_of(400), first_ranks(4));
+        graph.finish();
+        std::vector<RankId> peers;
+        for (const JobGraph::Message& message : graph.messages()) {
+            if (graph.rank(message.send) == 1) peers.push_back(graph.rank(message.recv));
+        }
+        CHECK(peers == (in_order ? std::vector<RankId>{0, 2, 3} : std::vector<RankId>{2, 3, 0}));
     }
 }
 
@@ -535,6 +625,48 @@ TEST_CASE("unit.collective_library.hierarchical_phases") {
           half_scatter + 2 * half_across + half_gather);
 }
 
+TEST_CASE("unit.collective_library.receipts_after_the_acknowledgement") {
+    // One step of 500 B in 40 ns and 1 us there, 1 us back, and 1 us until the receiver hears of it.
+    CollectiveOptions options = options_for(2, false);
+    const auto time = [&] { return time_of(Kind::all_gather, Algorithm::ring, 2, 1000, options); };
+    const Tick flow = 500 * fake::kTicksPerByte + kLatency;
+    CHECK(time() == flow);
+    options.receipt_notice = kLatency;
+    CHECK(time() == flow + 2 * kLatency);
+    // What each message waits for, inside a server and across.
+    options.step_overhead = 5 * kLatency;
+    CHECK(time() == flow + 7 * kLatency);
+    options.server_step_overhead = 3 * kLatency;
+    CHECK(time() == flow + 5 * kLatency);
+    options.server = [](RankId rank) { return rank; };
+    CHECK(time() == flow + 7 * kLatency);
+}
+
+TEST_CASE("unit.collective_library.nvswitches_reduce_in_four_chunks") {
+    // 4 members and rank 4 for the NVSwitches. A chunk of 1000 B follows the one before when that is
+    // acknowledged; the last one's sum goes back alone.
+    CollectiveOptions options = options_for(4, false);
+    options.nvswitch = [](std::uint32_t) { return RankId{4}; };
+    options.nvswitch_step_overhead = 2 * kLatency;
+    std::size_t messages = 0;
+    const Tick time = time_of(5, options, [&](CollectiveLibrary& library) {
+        const auto done =
+            library.add(Kind::all_reduce, spec_of(4000), first_ranks(4), Algorithm::nvls);
+        CHECK(done.size() == 4);
+        return done;
+    });
+    JobGraph graph(5);
+    CollectiveLibrary library(graph, options);
+    library.add(Kind::all_reduce, spec_of(4000), first_ranks(4), Algorithm::nvls);
+    for (const JobGraph::Message& message : graph.messages()) {
+        CHECK(message.bytes == 1000);
+        ++messages;
+    }
+    CHECK(messages == 4 * 2 * 4);
+    const Tick chunk = 1000 * fake::kTicksPerByte;
+    CHECK(time == 5 * (chunk + 2 * kLatency) + (3 * 2 + 1) * kLatency + kLatency);
+}
+
 TEST_CASE("unit.collective_library.nvls") {
     CollectiveOptions options = options_for(4, true);
     options.nvls = IntraNode({{Kind::all_reduce, 2, {25 * kMicrosecond, 475e9}}});
@@ -670,10 +802,6 @@ TEST_CASE("unit.collective_library.refusals_say_what_is_allowed") {
     says(refusal(Kind::all_reduce, Algorithm::nvls, 8, options_for(4, false)), "inside one server");
     says(refusal(Kind::send, Algorithm::direct, 3, options_for(1, false)), "needs 2");
     says(refusal(Kind::send, Algorithm::automatic, 3, options_for(4, true)), "needs 2");
-    CollectiveOptions none = options_for(1, false);
-    none.channels = 0;
-    JobGraph small(2);
-    says(error_of([&] { CollectiveLibrary(small, none); }), "at least 1 channel");
     CollectiveOptions chunks = options_for(1, false);
     chunks.chunk = 1;
     JobGraph graph(1024);
@@ -682,4 +810,27 @@ TEST_CASE("unit.collective_library.refusals_say_what_is_allowed") {
              library.add(Kind::all_reduce, spec_of(std::int64_t{1} << 40), first_ranks(1024));
          }),
          "takes the job's messages above 50000000");
+}
+
+TEST_CASE("unit.collective_library.connections_are_of_a_group_and_channel") {
+    // A ring of 4 in 2 channels: 8 connections, whatever its kind and however often; another group's
+    // are others; an all-to-all of the first group uses its rings' and adds the pairs they lack.
+    JobGraph graph(8);
+    CollectiveOptions options = options_for(1, false);
+    options.channels = 2;
+    CollectiveLibrary library(graph, options);
+    CollectiveSpec spec = spec_of(64);
+    library.add(Kind::all_reduce, spec, first_ranks(4), Algorithm::ring);
+    CHECK(graph.connection_count() == 8);
+    library.add(Kind::all_gather, spec, first_ranks(4), Algorithm::ring);
+    CHECK(graph.connection_count() == 8);
+    spec.group = "other";
+    library.add(Kind::all_reduce, spec, first_ranks(4), Algorithm::ring);
+    CHECK(graph.connection_count() == 16);
+    library.add(Kind::all_to_all, spec_of(64), first_ranks(4), Algorithm::direct);
+    CHECK(graph.connection_count() == 16 + 2 * 4 * 2);
+    graph.finish();
+    for (std::uint32_t m = 0; m < graph.messages().size(); ++m) {
+        CHECK(graph.connection(m) < graph.connection_count());
+    }
 }

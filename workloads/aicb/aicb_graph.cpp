@@ -90,7 +90,7 @@ class Builder {
           layout_(layout),
           config_(config),
           plan_(std::move(plan)),
-          result_{JobGraph(layout.world()), {}, {}},
+          result_{JobGraph(layout.world() + config.more_ranks), {}, {}},
           library_(result_.graph, config.collectives),
           cursor_(layout.world(), kNone),
           names_(workload.names.size()) {
@@ -101,6 +101,7 @@ class Builder {
     }
 
     AicbGraph run() {
+        if (takes_turns()) reserve_turns(plan_.everything());
         if (layout_.pp() == 1) {
             whole_pass(plan_.everything());
         } else {
@@ -111,6 +112,9 @@ class Builder {
     }
 
   private:
+    /// The resource of a rank for which communications that nothing waits for take turns.
+    static constexpr ResourceId kTurn = 1;
+
     /// Ranks that wait for something else than their cursor; empty: for nothing.
     using Done = std::vector<OpId>;
 
@@ -387,8 +391,8 @@ class Builder {
                 fmt::format("{} {}", workload_.name(at), kPhaseNames[phase]),
                 fmt::format("{}{}", to_string(group), stage * layout_.count(group) + index),
                 class_of(group, phase), work.bytes};
-            const std::vector<OpId> ends =
-                library_.add(kind, spec, members, aicb_algorithm(config_, kind, members.ranks));
+            const std::vector<OpId> ends = library_.add(
+                kind, spec, members, aicb_algorithm(config_, group, kind, members.ranks));
             for (std::size_t m = 0; m < members.ranks.size(); ++m) {
                 const RankId rank = members.ranks[m];
                 done[rank] = ends[m];
@@ -404,7 +408,7 @@ class Builder {
             record.blocking = blocking;
             record.group = group;
             record.layer = layer;
-            record.from = after[0];
+            record.from = takes_turns() ? cursor_[0] : after[0];
             record.to = done[0];
             result_.records.push_back(record);
         }
@@ -421,6 +425,7 @@ class Builder {
     void communicate_unawaited(RankId stage, std::uint32_t layer, AicbPhase phase) {
         const AicbGroup group = group_of(workload_, layer, phase);
         if (layout_.size(group) < 2) return;
+        if (takes_turns()) return queue_communication(stage, layer, phase);
         Done& last = last_unawaited_[static_cast<std::size_t>(group)];
         Done after = cursor_;
         for (RankId i = 0; i < layout_.stage_ranks(); ++i) {
@@ -430,6 +435,46 @@ class Builder {
         const Done done = start_communication(stage, layer, phase, after);
         for (RankId rank = 0; rank < done.size(); ++rank) {
             if (done[rank] != kNone) last[rank] = done[rank];
+        }
+    }
+
+    /// Other policies do not run on SimAI's network.
+    bool takes_turns() const {
+        const AicbPolicy policy = workload_.header.policy;
+        return config_.queue == AicbQueue::last_issued &&
+               (policy == AicbPolicy::transformer ||
+                policy == AicbPolicy::transformer_fwd_in_bckwd);
+    }
+
+    /// Takes its turn on each rank; turns_ has who goes first.
+    void queue_communication(RankId stage, std::uint32_t layer, AicbPhase phase) {
+        const std::vector<OpId>& turns = turns_.at({layer, phase});
+        Done after(layout_.world(), kNone);
+        for (RankId i = 0; i < layout_.stage_ranks(); ++i) {
+            const RankId rank = stage * layout_.stage_ranks() + i;
+            result_.graph.add_dependency(turns[rank], cursor_[rank]);
+            after[rank] = turns[rank];
+        }
+        const Done done = start_communication(stage, layer, phase, after);
+        const Label label{name(layer, phase), OpClass::other, kNone};
+        for (RankId i = 0; i < layout_.stage_ranks(); ++i) {
+            const RankId rank = stage * layout_.stage_ranks() + i;
+            const OpId release = result_.graph.add_release(rank, kTurn, label);
+            result_.graph.add_dependency(release, done[rank]);
+        }
+    }
+
+    /// Who waits for a rank's turn gets it in order of addition: the layer that is issued last is
+    /// added first.
+    void reserve_turns(const std::vector<std::uint32_t>& layers) {
+        for (const std::uint32_t layer : layers) {
+            const AicbGroup group = group_of(workload_, layer, kWeightGradient);
+            if (layout_.size(group) < 2) continue;
+            const Label label{name(layer, kWeightGradient), OpClass::other, kNone};
+            std::vector<OpId>& turns = turns_[{layer, kWeightGradient}];
+            for (RankId rank = 0; rank < layout_.world(); ++rank) {
+                turns.push_back(result_.graph.add_acquire(rank, kTurn, label));
+            }
         }
     }
 
@@ -453,8 +498,10 @@ class Builder {
     Plan plan_;
     AicbGraph result_;
     CollectiveLibrary library_;
-    Done cursor_;                             ///< by rank: what its next blocking step waits for
-    std::array<Done, 6> last_unawaited_;      ///< by group kind, then rank
+    Done cursor_;                         ///< by rank: what its next blocking step waits for
+    std::array<Done, 6> last_unawaited_;  ///< by group kind, then rank
+    /// By layer and phase, then rank: what takes the turn (AicbQueue::last_issued).
+    std::map<std::pair<std::uint32_t, AicbPhase>, std::vector<OpId>> turns_;
     std::vector<std::vector<NameId>> names_;  ///< by name and phase
     std::vector<std::uint32_t> initiates_;
     std::map<Address, Mail> mail_;
@@ -462,22 +509,16 @@ class Builder {
 
 }  // namespace
 
-CollectiveAlgorithm aicb_algorithm(const AicbGraphConfig& config, CollectiveKind kind,
-                                   const std::vector<RankId>& ranks) {
+CollectiveAlgorithm aicb_algorithm(const AicbGraphConfig& config, AicbGroup group,
+                                   CollectiveKind kind, const std::vector<RankId>& ranks) {
+    constexpr std::size_t kLeast = 8;
     const auto& server = config.collectives.server;
-    if (server == nullptr) return CollectiveAlgorithm::automatic;
-    std::map<std::uint32_t, std::size_t> members;
-    for (const RankId rank : ranks) ++members[server(rank)];
-    const bool inside = members.size() == 1;
-    const bool paired = std::all_of(members.begin(), members.end(),
-                                    [](const auto& entry) { return entry.second > 1; });
-    if (kind == CollectiveKind::all_reduce && paired && (inside ? config.nvls : config.nvls_tree)) {
-        return CollectiveAlgorithm::nvls;
-    }
-    if (kind == CollectiveKind::all_to_all && config.pxn && !inside && paired) {
-        return CollectiveAlgorithm::pxn;
-    }
-    return CollectiveAlgorithm::automatic;
+    const bool may = config.nvls && group == AicbGroup::tp && kind == CollectiveKind::all_reduce;
+    if (!may || ranks.size() < kLeast || server == nullptr) return CollectiveAlgorithm::automatic;
+    const bool inside = std::all_of(ranks.begin(), ranks.end(), [&](RankId rank) {
+        return server(rank) == server(ranks.front());
+    });
+    return inside ? CollectiveAlgorithm::nvls : CollectiveAlgorithm::automatic;
 }
 
 double count_operations(const AicbWorkload& workload, const AicbLayout& layout,

@@ -13,13 +13,13 @@
 ///   DISTRIBUTED_INFERENCE    forward only
 ///   MICRO            the weight gradients' communication of each layer, one after the other (the
 ///       original stops after the first layer)
-/// A layer's update time follows each of its communications. Communications of one group kind that
-/// nothing waits for run one after the other, as on one NCCL communicator.
+/// A layer's update time follows each of its communications. Communications that nothing waits for
+/// run one after the other: AicbQueue.
 /// Pipeline (pp > 1), where SimAI has a formula: every stage runs the file's layers, which are one
 /// stage's; micro-batches (aicb_pipeline.h) follow the schedule, and each sends pp_comm bytes from
 /// every rank to its peer in the next stage, and back for gradients. Layers before the micro-batches
 /// run forward first and backward last, those behind them in between, once, on every stage.
-/// Not modelled: SimAI's 1 ns per state change, chunking by its scheduler.
+/// Not modelled: SimAI's 1 ns per state change.
 /// Memory: the parsed file is shared by all ranks; the graph is not, and is refused before it is
 /// built if it would have more than AicbGraphConfig::most_operations operations.
 #pragma once
@@ -35,17 +35,22 @@
 
 namespace sluice {
 
+/// Which of the communications that nothing waits for is next on a rank, one at a time.
+enum class AicbQueue : std::uint8_t {
+    communicator,  ///< of each kind of group, in the order in which they were issued, as NCCL
+    last_issued,   ///< of all of them, the one issued last, as SimAI's streams (Sys.cc, LIFO)
+};
+
 struct AicbGraphConfig {
     double compute_scale = 1;                                   ///< factor on every compute time
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;  ///< gpipe, 1f1b or zb-h1
     std::size_t micro_batches = 0;                              ///< of the file's; 0: all
     CollectiveOptions collectives;
-    /// All-reduces by reduction in NVSwitches, of groups in one server, and of those that have
-    /// several GPUs in each of several; all-to-alls across servers through GPUs on the
-    /// destination's rail.
+    /// All-reduces of tensor-parallel groups of at least 8 GPUs in one server by reduction in the
+    /// NVSwitches.
     bool nvls = false;
-    bool nvls_tree = false;
-    bool pxn = false;
+    RankId more_ranks = 0;  ///< the graph has ranks beyond the layout's, for NVSwitches
+    AicbQueue queue = AicbQueue::communicator;
     double most_operations = 100e6;
 };
 
@@ -68,9 +73,9 @@ struct AicbGraph {
     AicbBlocks blocks;
 };
 
-/// The algorithm of a group's collectives, by the three switches above.
-CollectiveAlgorithm aicb_algorithm(const AicbGraphConfig& config, CollectiveKind kind,
-                                   const std::vector<RankId>& ranks);
+/// The algorithm of a group's collectives, by AicbGraphConfig::nvls.
+CollectiveAlgorithm aicb_algorithm(const AicbGraphConfig& config, AicbGroup group,
+                                   CollectiveKind kind, const std::vector<RankId>& ranks);
 
 /// How many operations the graph would have, about.
 double count_operations(const AicbWorkload& workload, const AicbLayout& layout,

@@ -65,11 +65,12 @@ class Busy {
 class Measurement {
   public:
     Measurement(const AicbWorkload& workload, const JobApplication& application)
-        : application_(application) {
+        : workload_(workload), application_(application) {
         result_.layers.resize(workload.layers.size());
     }
 
-    AicbEndToEnd run(const std::vector<AicbRecord>& records) {
+    AicbEndToEnd run(const std::vector<AicbRecord>& records, AicbAccount account,
+                     const AicbHeader& header) {
         std::vector<AicbRecord> hidden;
         for (const AicbRecord& record : records) {
             if (record.kind == AicbRecord::Kind::communication && !record.blocking) {
@@ -78,6 +79,10 @@ class Measurement {
             } else {
                 take(record);
             }
+        }
+        if (account == AicbAccount::simai) {
+            account_as_simai(hidden, header);
+            return std::move(result_);
         }
         std::sort(hidden.begin(), hidden.end(), [&](const AicbRecord& a, const AicbRecord& b) {
             return span(a).end < span(b).end;
@@ -125,6 +130,33 @@ class Measurement {
             }
         }
         if (at.end > at.start) busy_.add(at);
+        program_end_ = std::max(program_end_, at.end);
+    }
+
+    void account_as_simai(const std::vector<AicbRecord>& hidden, const AicbHeader& header) {
+        AicbTotals& totals = result_.totals;
+        for (const AicbRecord& record : hidden) {
+            if (record.layer != 0) continue;
+            const double waited = nanoseconds(std::max<Tick>(0, span(record).end - program_end_));
+            times(record).exposed += waited;
+            part_of(totals, record.group, record.phase) += waited;
+        }
+        Tick end = 0;
+        for (const OpId op : application_.graph().ops_of(0)) {
+            end = std::max(end, application_.end(op));
+        }
+        totals.total = nanoseconds(end);
+        totals.exposed = totals.total - totals.compute;
+        const std::int64_t slots = header.ga * header.vpp;
+        if (header.pp < 2 || slots < 1) return;
+        double stage = 0;
+        for (std::size_t layer = 0; layer < result_.layers.size(); ++layer) {
+            if (workload_.name(workload_.layers[layer]) == "embedding_layer") continue;
+            for (const AicbPhase phase : kColumns) stage += result_.layers[layer][phase].compute;
+            stage += result_.layers[layer][kForward].exposed;
+            stage += result_.layers[layer][kInputGradient].exposed;
+        }
+        totals.bubble = stage * static_cast<double>(header.pp - 1) / static_cast<double>(slots);
     }
 
     /// The part of a communication beside the program during which nothing else went on.
@@ -138,9 +170,11 @@ class Measurement {
         part_of(result_.totals, record.group, record.phase) += nanoseconds(idle);
     }
 
+    const AicbWorkload& workload_;
     const JobApplication& application_;
     AicbEndToEnd result_;
     Busy busy_;
+    Tick program_end_ = 0;
     Tick counted_ = 0;
 };
 
@@ -242,9 +276,10 @@ class Writer {
 }  // namespace
 
 AicbEndToEnd measure_aicb(const AicbWorkload& workload, const std::vector<AicbRecord>& records,
-                          const JobApplication& application) {
+                          const JobApplication& application, AicbAccount account,
+                          const AicbHeader& header) {
     if (!application.complete()) throw InternalError("an unfinished run has no end-to-end times");
-    return Measurement(workload, application).run(records);
+    return Measurement(workload, application).run(records, account, header);
 }
 
 std::string format_end_to_end(const AicbWorkload& workload, const AicbLayout& layout,

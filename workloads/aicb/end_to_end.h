@@ -8,6 +8,10 @@
 ///                 shared instants counted for the one that ends first
 ///   PP, bubble    waiting for a stage's boundary: since the peer sent, and before that
 ///   exposed       all the rest of the time
+/// SimAI's own account of a run (AicbAccount::simai; Layer.cc, Workload.cc) differs: the time is rank
+/// 0's; of what nothing waits for only layer 0's share counts as waited for, from the end of the
+/// program on; the bubble is (pp - 1) / (ga x vpp) of all layers' time but "embedding_layer"'s, and
+/// no part of the total.
 #pragma once
 
 #include <array>
@@ -42,9 +46,12 @@ struct AicbEndToEnd {
     AicbTotals totals;
 };
 
-/// Of a run that is complete.
+enum class AicbAccount : std::uint8_t { whole, simai };
+
+/// Of a run that is complete. `header`: what the file says of the pipeline, for SimAI's account.
 AicbEndToEnd measure_aicb(const AicbWorkload& workload, const std::vector<AicbRecord>& records,
-                          const JobApplication& application);
+                          const JobApplication& application,
+                          AicbAccount account = AicbAccount::whole, const AicbHeader& header = {});
 
 /// How SimAI's two programs write the table.
 enum class EndToEndStyle : std::uint8_t {

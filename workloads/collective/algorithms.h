@@ -22,6 +22,7 @@ struct RingPhase {
     std::vector<Member> order;
     std::function<Slice(std::size_t)> part;
     std::vector<OpId> held;
+    bool pxn = false;  ///< CollectiveOptions::ring_pxn
 };
 /// n - 1 steps; position q ends with part q of the sum. Returns by position.
 std::vector<OpId> ring_reduce_scatter_phase(Schedule& schedule, const RingPhase& phase);

@@ -64,6 +64,7 @@ std::vector<OpId> add_send(Schedule& schedule) {
     std::vector<OpId> sent;
     std::vector<OpId> received;
     for (std::size_t channel = 0; channel < channels; ++channel) {
+        schedule.use_channel(channel);
         const Hop hop =
             schedule.transfer(0, 1, part_of(schedule.tensor(), channels, channel), false);
         schedule.depend(hop.first, schedule.start(0));
@@ -102,7 +103,6 @@ std::vector<OpId> add_by(Algorithm algorithm, Schedule& schedule, CollectiveKind
 }
 
 void check_options(const CollectiveOptions& options) {
-    if (options.channels == 0) throw ConfigError("collectives need at least 1 channel");
     if (options.chunk < kUsualChunk || options.overhead < 0 || options.step_overhead < 0) {
         throw ConfigError("the chunk and the overheads of collectives must be 0 or more");
     }
@@ -112,6 +112,13 @@ void check_options(const CollectiveOptions& options) {
 
 const char* to_string(CollectiveAlgorithm algorithm) {
     return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+std::uint32_t usual_channels(CollectiveAlgorithm algorithm,
+                             const std::vector<std::size_t>& servers) {
+    const bool leaves_by_one = algorithm == Algorithm::ring || algorithm == Algorithm::tree;
+    if (!leaves_by_one || servers.size() < 2) return 1;
+    return static_cast<std::uint32_t>(*std::min_element(servers.begin(), servers.end()));
 }
 
 std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std::int64_t bytes,
@@ -180,6 +187,7 @@ std::vector<OpId> CollectiveLibrary::add(CollectiveKind kind, const CollectiveSp
         schedule.fail(std::string("algorithm ") + to_string(algorithm) + " cannot do " +
                       to_string(kind) + "; allowed are " + allowed_names(kind));
     }
+    schedule.choose_channels(algorithm);
     schedule.choose_chunk(kind, algorithm);
     if (algorithm != Algorithm::nvls || !nvls_is_computed(schedule)) schedule.add_overhead();
     return add_by(algorithm, schedule, kind);

@@ -42,6 +42,9 @@ enum class RingOrder : std::uint8_t {
     rail,   ///< every second server backwards, so that neighbours across servers share a rail
 };
 
+inline constexpr std::uint32_t kUsualChannels = 0;
+inline constexpr std::int64_t kUsualChunk = -1;
+
 /// Where ranks are and how collectives run; the same for a whole job.
 struct CollectiveOptions {
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
@@ -56,21 +59,46 @@ struct CollectiveOptions {
     /// Of one message of an algorithm inside a server, where it is computed (NCCL's tuning tables: one
     /// NVLink step of the Simple protocol). The linear model's latency is that of a whole operation.
     Tick server_hop = 3'400 * kNanosecond;
-    std::uint32_t channels = 1;  ///< the tensor is split over so many copies of the algorithm
+    /// The tensor is split over so many copies of the algorithm; kUsualChannels: usual_channels().
+    std::uint32_t channels = kUsualChannels;
     RingOrder ring_order = RingOrder::given;
     /// Bytes that are pipelined at a time; 0: whole steps; kUsualChunk: as NCCL, usual_chunk().
     std::int64_t chunk = 0;
-    Tick overhead = 0;         ///< software, once per collective and member, before it sends
-    Tick step_overhead = 0;    ///< of each message on top of the network's
+    Tick overhead = 0;       ///< software, once per collective and member, before it sends
+    Tick step_overhead = 0;  ///< of each message on top of the network's
+    /// The same where both ends are in one server, and where an NVSwitch is one; unset: the same.
+    std::optional<Tick> server_step_overhead;
+    std::optional<Tick> nvswitch_step_overhead;
+    /// A message is received when its sender has the last acknowledgement and has told the receiver,
+    /// which takes so long (at least the network's lookahead); unset: with its last byte.
+    std::optional<Tick> receipt_notice;
+    /// How long a message takes to leave its sender. Set: a member of a ring is done only when its
+    /// messages have left it; null: when it has received what it is to have.
+    std::function<Tick(RankId from, RankId to, std::int64_t bytes)> departure;
+    /// Kinds whose rings go from server to server on one rail: who would leave on another hands over
+    /// to the member of its server on the rail on which the ring enters the next one (PXN).
+    std::vector<CollectiveKind> ring_pxn;
+    /// kUsualChannels: rings inside one server, too, run once per member.
+    bool channels_in_server = false;
+    /// All pairs at once: members send in the order of members instead of to the next one first.
+    bool pairs_in_order = false;
+    /// The rank that stands for the NVSwitches of a server, which then reduce and multicast in an
+    /// all-reduce by `nvls` over a network. Null: none does.
+    std::function<RankId(std::uint32_t server)> nvswitch;
     std::uint32_t window = 0;  ///< all pairs at once: unfinished sends of a member; 0: all
     /// The resource of a rank that stands for its links inside the server.
     ResourceId server_links = 0;
 };
 
-inline constexpr std::int64_t kUsualChunk = -1;
-
 /// Messages that one graph may hold; a message is about 100 bytes of columns here and in an engine.
 inline constexpr std::size_t kMostMessages = 50'000'000;
+
+/// As NCCL (graph/search.cc): a ring, chain or tree of a group that has several members in each of
+/// several servers runs once per member of a server, so that each copy leaves the server by a NIC of
+/// its own; as often as the server with the fewest has members. All else: 1.
+/// `servers`: how many members each has, at rings those that stand together.
+std::uint32_t usual_channels(CollectiveAlgorithm algorithm,
+                             const std::vector<std::size_t>& servers);
 
 /// NCCL's chunk (Simple protocol; enqueue.cc): 512 KiB, an eighth of a channel's buffer, where an
 /// algorithm forwards what it receives: broadcast, reduce, tree. A tree's chunk is halved down to
@@ -81,8 +109,8 @@ std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std
 
 /// Appends collectives to one graph. Results are those of collectives.h: per member the operation
 /// that is complete when the member is done, `after` itself where there is one member.
-/// After a reduce-scatter, and before an all-gather, part i of n is at member i; at the algorithms
-/// hierarchical and nvls the parts are numbered by (rail, server).
+/// After a reduce-scatter, and before an all-gather, part i of n of each channel's share is at
+/// member i; at the algorithms hierarchical and nvls the parts are numbered by (rail, server).
 class CollectiveLibrary {
   public:
     CollectiveLibrary(JobGraph& graph, CollectiveOptions options);

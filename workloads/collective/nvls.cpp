@@ -42,6 +42,40 @@ std::vector<OpId> add_link_load(Schedule& schedule) {
     return done;
 }
 
+/// The same where a rank stands for the switches: in each of four chunks every member sends its
+/// part of the tensor there, one chunk behind the other, and when all members' parts have come the
+/// sum goes back to each. (S / 4 each way at a time, the last chunk's way back alone: S x 5 / 4 and
+/// five latencies. SimAI, MockNcclGroup.cc, genAllreduceNVLSFlowModels.)
+std::vector<OpId> add_switch_reduction(Schedule& schedule) {
+    constexpr std::size_t kChunks = 4;
+    const Member n = schedule.size();
+    std::vector<std::vector<OpId>> ends(n);
+    std::vector<OpId> sent;
+    for (Member member = 0; member < n; ++member) sent.push_back(schedule.start(member));
+    for (std::size_t chunk = 0; chunk < kChunks; ++chunk) {
+        const std::int64_t bytes = part_of(schedule.tensor(), kChunks, chunk).bytes;
+        std::vector<OpId> summed;
+        for (Member member = 0; member < n; ++member) {
+            const Hop up = schedule.to_nvswitch(member, bytes);
+            schedule.depend(up.first, sent[member]);
+            sent[member] = up.sent;
+            summed.push_back(up.received);
+        }
+        for (Member member = 0; member < n; ++member) {
+            const Hop down = schedule.from_nvswitch(member, bytes);
+            for (const OpId part : summed) schedule.depend(down.first, part);
+            schedule.depend(down.received, schedule.start(member));
+            ends[member].push_back(down.received);
+        }
+    }
+    std::vector<OpId> done;
+    for (Member member = 0; member < n; ++member) {
+        ends[member].push_back(sent[member]);
+        done.push_back(schedule.join(member, ends[member]));
+    }
+    return done;
+}
+
 }  // namespace
 
 bool nvls_is_computed(const Schedule& schedule) {
@@ -60,7 +94,7 @@ std::vector<OpId> add_nvls(Schedule& schedule, CollectiveKind kind) {
                 "algorithm nvls over a simulated network does all-reduce inside one server; for "
                 "more, traffic inside servers must be computed");
         }
-        return add_link_load(schedule);
+        return options.nvswitch ? add_switch_reduction(schedule) : add_link_load(schedule);
     }
     if (!options.nvls) {
         schedule.fail("algorithm nvls needs a GPU type that has NVLS");

@@ -26,6 +26,7 @@ class Ring {
             held_.emplace_back(chunks_, phase.held[q]);
         }
         sent_.resize(size());
+        last_.resize(size());
     }
 
     std::size_t size() const { return phase_.order.size(); }
@@ -46,15 +47,35 @@ class Ring {
         }
     }
 
-    /// By position, the last receive.
-    const std::vector<OpId>& received() const { return received_; }
+    /// By position, what completes when it is done: its last receive, and where the options tell how
+    /// long that takes, when the last messages that it sent or passed on have left it.
+    std::vector<OpId> done() {
+        if (!schedule_.options().departure) return received_;
+        std::vector<std::vector<OpId>> ends(schedule_.size());
+        for (std::size_t q = 0; q < size(); ++q) {
+            const Member from = phase_.order[q];
+            const Member to = phase_.order[(q + 1) % size()];
+            const Last& last = last_[q];
+            const Member first = last.via == from ? to : last.via;
+            ends[from].push_back(received_[q]);
+            ends[from].push_back(schedule_.departed(last.hop.first, from, first, last.bytes));
+            if (last.via == from) continue;
+            ends[last.via].push_back(
+                schedule_.departed(last.hop.passed_on, last.via, to, last.bytes));
+        }
+        std::vector<OpId> done;
+        for (const Member member : phase_.order) {
+            done.push_back(schedule_.join(member, ends[member]));
+        }
+        return done;
+    }
 
   private:
     /// A member's receive of one step waits for that of the step before, so that its last receive
     /// is the last to complete; chunks of a step likewise.
     OpId send(std::size_t q, Slice slice, bool reduce, OpId after) {
         const std::size_t next = (q + 1) % size();
-        const Hop hop = schedule_.transfer(phase_.order[q], phase_.order[next], slice, reduce);
+        const Hop hop = pass_on(q, slice, reduce);
         schedule_.depend(hop.first, after);
         std::vector<OpId>& sent = sent_[q];
         if (chunks_ > 1) {
@@ -69,19 +90,39 @@ class Ring {
         return hop.received;
     }
 
+    /// By the rail of `to`, where the ring is to stay on rails.
+    Hop pass_on(std::size_t q, Slice slice, bool reduce) {
+        const Member from = phase_.order[q];
+        const Member to = phase_.order[(q + 1) % size()];
+        const Member via =
+            phase_.pxn && !schedule_.same_server(from, to) ? schedule_.on_rail_of(from, to) : from;
+        const Hop hop = via == from ? schedule_.transfer(from, to, slice, reduce)
+                                    : schedule_.relayed(from, via, to, slice, reduce);
+        last_[q] = {hop, via, slice.bytes};
+        return hop;
+    }
+
+    /// The message that a position sent last.
+    struct Last {
+        Hop hop;
+        Member via = 0;
+        std::int64_t bytes = 0;
+    };
+
     Schedule& schedule_;
     const RingPhase& phase_;
     std::size_t chunks_ = 1;
     Held held_;
     std::vector<OpId> received_;           ///< by position, the receive added last
     std::vector<std::vector<OpId>> sent_;  ///< by position, the unfinished sends of a pipeline
+    std::vector<Last> last_;
 };
 
 std::vector<OpId> pass_once(Schedule& schedule, const RingPhase& phase, std::size_t first,
                             bool reduce) {
     Ring ring(schedule, phase);
     ring.pass(first, reduce);
-    return ring.received();
+    return ring.done();
 }
 
 /// All members in the order of a channel; position q has its member's part of the slice.
@@ -126,7 +167,9 @@ std::vector<OpId> add_ring_channel(Schedule& schedule, CollectiveKind kind, std:
     if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
         return add_chain(schedule, channel, slice, kind == CollectiveKind::reduce);
     }
-    const RingPhase phase = whole_ring(schedule, channel, slice);
+    RingPhase phase = whole_ring(schedule, channel, slice);
+    const std::vector<CollectiveKind>& pxn = schedule.options().ring_pxn;
+    phase.pxn = std::find(pxn.begin(), pxn.end(), kind) != pxn.end();
     const std::vector<OpId> by_position =
         kind == CollectiveKind::all_reduce       ? ring_all_reduce_phase(schedule, phase)
         : kind == CollectiveKind::reduce_scatter ? ring_reduce_scatter_phase(schedule, phase)
@@ -177,7 +220,7 @@ std::vector<OpId> ring_all_reduce_phase(Schedule& schedule, const RingPhase& pha
     Ring ring(schedule, phase);
     ring.pass(0, true);
     ring.pass(1, false);
-    return ring.received();
+    return ring.done();
 }
 
 std::vector<OpId> add_ring(Schedule& schedule, CollectiveKind kind) {

@@ -59,12 +59,15 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
       name_(spec.name),
       bytes_(spec.bytes),
       chunk_(std::max<std::int64_t>(0, options.chunk)),
+      channels_(std::max<std::uint32_t>(1, options.channels)),
       ranks_(members.ranks),
       start_(members.after) {
     check_size(spec, members);
     check_unlike(spec, members);
     if (ranks_.size() == 1) return;
     label_ = label_instance(graph, spec, ranks_.size());
+    group_ = graph.collectives()[label_.collective].group;
+    use_channel(0);
     std::unordered_map<std::uint32_t, std::uint32_t> places;
     for (const RankId rank : ranks_) {
         server_.push_back(options.server ? options.server(rank) : rank);
@@ -72,12 +75,25 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
     }
 }
 
+void Schedule::choose_channels(CollectiveAlgorithm algorithm) {
+    if (options_.channels != kUsualChannels) return;
+    std::vector<std::size_t> members;
+    if (algorithm == CollectiveAlgorithm::ring) {
+        members = runs();
+    } else {
+        for (const std::vector<Member>& server : servers()) members.push_back(server.size());
+    }
+    // A second server like it: as if the ring went on there.
+    if (options_.channels_in_server && members.size() == 1) members.push_back(members.front());
+    channels_ = usual_channels(algorithm, members);
+}
+
 void Schedule::choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm) {
     if (options_.chunk != kUsualChunk) return;
     const std::size_t nodes = servers().size();
     auto depth = static_cast<std::uint32_t>(size() / nodes - 1);
     for (std::size_t reached = 1; reached < nodes; reached *= 2) ++depth;
-    const auto trees = 2 * static_cast<std::int64_t>(options_.channels);
+    const auto trees = 2 * static_cast<std::int64_t>(channels_);
     chunk_ = usual_chunk(kind, algorithm, bytes_ / trees, depth);
 }
 
@@ -88,6 +104,15 @@ void Schedule::add_overhead() {
         depend(software, start_[member]);
         start_[member] = software;
     }
+}
+
+std::vector<std::size_t> Schedule::runs() const {
+    std::vector<std::size_t> runs;
+    for (Member member = 0; member < size(); ++member) {
+        if (member == 0 || !same_server(member - 1, member)) runs.push_back(0);
+        ++runs.back();
+    }
+    return runs;
 }
 
 Servers Schedule::servers() const {
@@ -153,27 +178,71 @@ Hop Schedule::computed_transfer(Member from, Member to, const std::vector<Slice>
 
 Hop Schedule::connect(Member from, Member to, std::int64_t bytes, Tick server_hop) {
     const RankId source = ranks_[from];
+    const Tick overhead = same_server(from, to)
+                              ? options_.server_step_overhead.value_or(options_.step_overhead)
+                              : options_.step_overhead;
+    if (!computed(from, to)) return message(source, ranks_[to], bytes, overhead);
     OpId first = kNone;
-    if (options_.step_overhead > 0) {
-        first = graph_.add_delay(source, options_.step_overhead, label_);
+    if (overhead > 0) first = graph_.add_delay(source, overhead, label_);
+    const LinearCost cost = options_.intra_node.cost(CollectiveKind::send, 2);
+    const Tick wire = options_.intra_node.time(CollectiveKind::send, 2, bytes) - cost.latency;
+    const OpId task = graph_.add_task(source, options_.server_links, wire, label_);
+    depend(task, first);
+    const JobGraph::Pair pair = graph_.add_signal(source, ranks_[to], server_hop, label_);
+    depend(pair.from, task);
+    return {first == kNone ? task : first, pair.from, pair.to};
+}
+
+Hop Schedule::message(RankId from, RankId to, std::int64_t bytes, Tick overhead) {
+    if (graph_.messages().size() >= kMostMessages) fail_too_many();
+    OpId first = kNone;
+    // departed() needs an operation that is complete when the message starts.
+    if (overhead > 0 || options_.departure) first = graph_.add_delay(from, overhead, label_);
+    const JobGraph::Pair pair =
+        graph_.add_message(from, to, std::max<std::int64_t>(1, bytes), label_, communicator_);
+    depend(pair.from, first);
+    Hop hop{first == kNone ? pair.from : first, pair.from, pair.to};
+    if (options_.receipt_notice) {
+        const JobGraph::Pair notice = graph_.add_signal(from, to, *options_.receipt_notice, label_);
+        depend(notice.from, pair.from);
+        depend(notice.to, pair.to);
+        hop.received = notice.to;
     }
-    JobGraph::Pair pair{};
-    if (computed(from, to)) {
-        const LinearCost cost = options_.intra_node.cost(CollectiveKind::send, 2);
-        const Tick wire = options_.intra_node.time(CollectiveKind::send, 2, bytes) - cost.latency;
-        const OpId task = graph_.add_task(source, options_.server_links, wire, label_);
-        depend(task, first);
-        if (first == kNone) first = task;
-        pair = graph_.add_signal(source, ranks_[to], server_hop, label_);
-        depend(pair.from, task);
-    } else {
-        if (graph_.messages().size() >= kMostMessages) {
-            fail_too_many();
-        }
-        pair = graph_.add_message(source, ranks_[to], std::max<std::int64_t>(1, bytes), label_);
-        depend(pair.from, first);
+    return hop;
+}
+
+OpId Schedule::departed(OpId first, Member from, Member to, std::int64_t bytes) {
+    const Tick leaving = options_.departure(ranks_[from], ranks_[to], bytes);
+    const OpId left = graph_.add_delay(ranks_[from], leaving, label_);
+    depend(left, first);
+    return left;
+}
+
+Member Schedule::on_rail_of(Member from, Member to) const {
+    if (rail_[from] == rail_[to]) return from;
+    for (Member member = 0; member < size(); ++member) {
+        if (same_server(member, from) && rail_[member] == rail_[to]) return member;
     }
-    return {first == kNone ? pair.from : first, pair.from, pair.to};
+    return from;
+}
+
+Hop Schedule::relayed(Member from, Member via, Member to, Slice slice, bool reduce) {
+    const Hop inside = connect(from, via, slice.bytes, options_.server_hop);
+    const Hop across = connect(via, to, slice.bytes, options_.server_hop);
+    depend(across.first, inside.received);
+    const Hop hop{inside.first, inside.sent, across.received, across.first};
+    if (watcher_ != nullptr) tell(hop, {slice}, reduce);
+    return hop;
+}
+
+Hop Schedule::to_nvswitch(Member from, std::int64_t bytes) {
+    return message(ranks_[from], options_.nvswitch(server_[from]), bytes,
+                   options_.nvswitch_step_overhead.value_or(options_.step_overhead));
+}
+
+Hop Schedule::from_nvswitch(Member to, std::int64_t bytes) {
+    return message(options_.nvswitch(server_[to]), ranks_[to], bytes,
+                   options_.nvswitch_step_overhead.value_or(options_.step_overhead));
 }
 
 void Schedule::tell(const Hop& hop, const std::vector<Slice>& pieces, bool reduce) const {
@@ -237,6 +306,7 @@ std::vector<OpId> add_channels(
     const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
     std::vector<std::vector<OpId>> ends(schedule.size());
     for (std::size_t channel = 0; channel < channels; ++channel) {
+        schedule.use_channel(channel);
         const std::vector<OpId> by_member =
             add(channel, part_of(schedule.tensor(), channels, channel));
         for (Member member = 0; member < schedule.size(); ++member) {
@@ -260,7 +330,7 @@ std::size_t chunk_count(const Schedule& schedule, std::int64_t bytes) {
 }
 
 std::size_t channel_count(const Schedule& schedule, std::int64_t bytes) {
-    const auto wanted = static_cast<std::int64_t>(schedule.options().channels);
+    const auto wanted = static_cast<std::int64_t>(schedule.channels());
     return static_cast<std::size_t>(std::max<std::int64_t>(1, std::min(wanted, bytes)));
 }
 

@@ -20,6 +20,7 @@ struct Hop {
     OpId first = kNone;
     OpId sent = kNone;
     OpId received = kNone;
+    OpId passed_on = kNone;  ///< Schedule::relayed: the same as `first`, at the member between
 };
 
 /// Members of each server, in the order in which servers occur among the members; the members of a
@@ -38,7 +39,10 @@ class Schedule {
     Schedule(JobGraph& graph, const CollectiveOptions& options, const CollectiveSpec& spec,
              const Members& members, const TransferWatcher* watcher = nullptr);
 
-    /// Where the options leave the chunk to the library.
+    /// Where the options leave the number of channels to the library.
+    void choose_channels(CollectiveAlgorithm algorithm);
+    std::uint32_t channels() const { return channels_; }
+    /// Where the options leave the chunk to the library; after choose_channels().
     void choose_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm);
     /// Bytes that are pipelined at a time; 0: whole steps.
     std::int64_t chunk() const { return chunk_; }
@@ -61,8 +65,23 @@ class Schedule {
     /// The servers, if all have members on the same rails; else ConfigError.
     Servers equal_servers(const char* algorithm) const;
 
+    /// The channel that transfers belong to from now on: each has connections of its own.
+    void use_channel(std::size_t channel) {
+        communicator_ = graph_.communicator(group_, static_cast<std::uint32_t>(channel));
+    }
+
     /// At least one byte travels: the notification does.
     Hop transfer(Member from, Member to, Slice slice, bool reduce);
+    /// The same through another member, which forwards it whole and keeps none of it.
+    Hop relayed(Member from, Member via, Member to, Slice slice, bool reduce);
+    /// The member of `from`'s server on the rail of `to`; `from` itself where there is none.
+    Member on_rail_of(Member from, Member to) const;
+    /// When a message whose first operation is `first` has left `from` (CollectiveOptions::departure,
+    /// which must be set).
+    OpId departed(OpId first, Member from, Member to, std::int64_t bytes);
+    /// From a member to its server's NVSwitches and back (CollectiveOptions::nvswitch).
+    Hop to_nvswitch(Member from, std::int64_t bytes);
+    Hop from_nvswitch(Member to, std::int64_t bytes);
     /// One message with several pieces.
     Hop transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce);
     /// Inside a server, where bandwidth has been accounted for in `duration`.
@@ -83,6 +102,9 @@ class Schedule {
 
   private:
     Hop connect(Member from, Member to, std::int64_t bytes, Tick server_hop);
+    Hop message(RankId from, RankId to, std::int64_t bytes, Tick overhead);
+    /// How many members of one server stand together, in the given order, which rings keep.
+    std::vector<std::size_t> runs() const;
     void tell(const Hop& hop, const std::vector<Slice>& pieces, bool reduce) const;
 
     JobGraph& graph_;
@@ -91,7 +113,10 @@ class Schedule {
     std::string name_;
     std::int64_t bytes_;
     std::int64_t chunk_;
+    std::uint32_t channels_;
     Label label_;
+    NameId group_ = 0;
+    CommunicatorId communicator_ = kNone;
     const std::vector<RankId>& ranks_;
     std::vector<OpId> start_;
     std::vector<std::uint32_t> server_;

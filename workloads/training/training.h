@@ -122,7 +122,7 @@ struct TrainingConfig : ParallelDegrees {
     double activation_factor = 1;  ///< memory only: what layers keep, against the estimate
 
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
-    std::uint32_t channels = 1;
+    std::uint32_t channels = kUsualChannels;
     std::int64_t chunk = 0;
     Tick collective_overhead = 0;
     Tick step_overhead = 0;

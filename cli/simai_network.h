@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What SimAI does to a network that an HPCC config alone does not say.
+#pragma once
+
+#include "cli/hpcc_config.h"
+#include "core/config/import_report.h"
+#include "core/config/network_config.h"
+#include "core/topology/topology.h"
+
+namespace sluice {
+
+/// SimAI reads GLOBAL_T and takes it as 1: windows are those of the longest round trip, so that they
+/// never limit a flow inside a server.
+void force_global_window(HpccConfig& config, ImportReport& report);
+
+/// SimAI's NVSwitches mark nothing. Marking goes by port rate: where no other switch has a port of
+/// an NVSwitch's rate, that rate never marks.
+void silence_nvswitches(const Topology& topology, EcnConfig& ecn);
+
+/// With a host for every NVSwitch, in their order and behind all other nodes, on cables like its own
+/// to the same GPUs: SimAI's NVSwitches are ends of flows when they reduce (NVLS).
+Topology with_nvswitch_hosts(const Topology& topology);
+
+/// How long a host takes to send a message of so many bytes when nothing else leaves it, by its
+/// cable into the server (`inside`) or into the network.
+Tick departure_time(const Topology& topology, const PacketFormat& packet, NodeId host, bool inside,
+                    std::int64_t bytes);
+
+}  // namespace sluice
