@@ -236,7 +236,7 @@ inline Case random_case(std::uint64_t seed, const RandomOptions& options = {}) {
         });
     }
     made.flows = random_flows(dice, made.topology, made.config.format.payload, options);
-    if (!ns3 && seed % 2 == 0) {
+    if (!options.ns3 && seed % 2 == 0) {
         random_connections(Dice(~seed), made.flows);
     }
     made.paths = random_paths(dice, made);
