@@ -96,8 +96,7 @@ SLUICE_HD inline void take_over(World& world, std::uint32_t index, std::uint32_t
 }
 
 /// `bytes` more of sender `index` are acknowledged. Returns the sender that has the queue pair now.
-SLUICE_HD inline std::uint32_t credit_heirs(World& world, std::uint32_t index,
-                                            std::int64_t bytes) {
+SLUICE_HD inline std::uint32_t credit_heirs(World& world, std::uint32_t index, std::int64_t bytes) {
     while (world.senders[index].heir != kNone) {
         index = world.senders[index].heir;
         world.senders[index].behind -= bytes;
