@@ -119,6 +119,7 @@ inline void arm(State& state, step::Sender& sender) {
         at = timeout < at ? timeout : at;
     }
     if (at < sender.armed) {
+        at = whole_nanoseconds(at);
         sender.armed = at;
         step::Timer timer;
         timer.time = at;
@@ -195,7 +196,21 @@ inline void answer(State& state, NodeId node, const step::Packet& data, step::Pa
         ++world.drops;
         return;
     }
-    step::enqueue(world, world.egress[port], packet, 0);
+    step::Egress& egress = world.egress[port];
+    const bool paused = (egress.paused >> world.config->queues.ack_pause_class & 1U) != 0;
+    if (egress.nonempty == 0 && egress.up && !paused && world.config->queues.ack_strict_at_host &&
+        !transmitting(state, port, egress, now)) {  // passes the queue by
+        step::HostPort& nic = world.host_port[port];
+        nic.last_was_ack = true;
+        egress.max_queued_bytes =
+            egress.max_queued_bytes < packet.bytes ? packet.bytes : egress.max_queued_bytes;
+        start_transmission(state, port, egress, packet, packet.int_hops, 0, now);
+        if (nic.sender.count > 0) {
+            await_end(state, port, egress);
+        }
+        return;
+    }
+    step::enqueue(world, egress, packet, 0);
     nic_transmit(state, port, now);
 }
 

@@ -196,6 +196,9 @@ void WorldStore::build_ports() {
         Egress& egress = egress_[p];
         const Rate rate = topology_.rate(p);
         egress.delay = topology_.delay(p);
+        if (config_.arithmetic == Arithmetic::ns3) {
+            egress.delay -= egress.delay % kNanosecond;
+        }
         egress.serialization = serialization_table(rate).data();
         egress.peer = topology_.peer_of(p);
         egress.peer_cell = topology_.neighbor(p);
