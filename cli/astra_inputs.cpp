@@ -58,7 +58,7 @@ Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
     experiment.name = "astra";
     // What does not fit there need not matter to the traces, so only --check tells it.
     const Topology topology =
-        read_topology(find_topology(config), options.check ? &report : nullptr);
+        read_topology(find_topology(config), options.check ? &report : nullptr, DelayReading::ns3);
     experiment.topology = with_ns3_links(topology, config.error_rate);
     std::vector<std::string> notes = config.notes;
     experiment.network = hpcc_network(config, experiment.topology,

@@ -100,12 +100,13 @@ void import_into(HpccImport& import, const std::string& config_path, const std::
     Experiment& experiment = import.experiment;
     experiment.name = config_path;
     experiment.topology = with_ns3_links(
-        read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file), &report),
+        read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file), &report,
+                      DelayReading::ns3),
         config.error_rate);
     experiment.network = hpcc_network(
         config, experiment.topology,
         seed != 0 ? seed : static_cast<std::uint64_t>(config.random_seed), import.notes);
-    const Routing routing(experiment.topology);
+    const Routing routing(experiment.topology, NextHopOrder::ns3);
     const std::string flow_file = find_input(config, "FLOW_FILE", config.flow_file);
     experiment.flows =
         read_hpcc_flows(TokenReader::open(flow_file), experiment.topology, routing, import.notes);

@@ -215,6 +215,13 @@ NetworkConfig hpcc_network(const HpccConfig& config, const Topology& topology, s
     const std::int64_t interval = (config.ack_interval + config.payload - 1) / config.payload;
     network.nic.ack_every = static_cast<std::int32_t>(std::max<std::int64_t>(interval, 1));
     network.nic.ack_chunk = packets_per_chunk(config.chunk, config.payload);
+    network.nic.ack_interval = {config.ack_interval};
+    network.nic.chunk_bytes = {config.chunk};
+    if (config.ack_interval > config.payload) {
+        notes.push_back(config.path + ": L2_ACK_INTERVAL " + std::to_string(config.ack_interval) +
+                        ": as in ns-3, only whole chunks are acknowledged before so many bytes have "
+                        "come: shorter flows may never end");
+    }
     network.nic.back_to_zero = config.back_to_zero;
     network.nic.nack_interval = 500 * kMicrosecond;
     network.nic.retransmit_timeout = 0;

@@ -11,7 +11,7 @@ namespace sluice {
 PacketEngine::PacketEngine(const Experiment& experiment)
     : experiment_(experiment),
       begin_(std::chrono::steady_clock::now()),
-      routing_(experiment.topology),
+      routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)),
       network_(std::make_unique<Network>("network", experiment.topology, routing_,
                                          experiment.network, experiment.flows, experiment.paths,
                                          experiment.application.get())),

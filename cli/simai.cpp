@@ -137,7 +137,7 @@ class Simulation {
     }
 
     void read_network() {
-        const Topology topology = read_topology(options_.topology, &report_);
+        const Topology topology = read_topology(options_.topology, &report_, DelayReading::ns3);
         inputs_.config = read_hpcc_config(options_.config);
         HpccConfig& config = *inputs_.config;
         force_global_window(config, report_);

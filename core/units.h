@@ -61,18 +61,21 @@ enum class Arithmetic : std::uint8_t {
     ns3,
 };
 
-/// ns-3's Time::FromDouble(Seconds): the double is cut to 64 fractional bits, multiplied by 1e9
-/// and truncated, so 2.001 s becomes 2,000,999,999 ns. Returns ticks (a multiple of 1000).
-/// `seconds` must be finite, not negative and below 9e6.
-SLUICE_HD inline Tick ns3_seconds(double seconds) {
+/// ns-3's Time::FromDouble of `value` in a unit of `nanoseconds`: the double is cut to 64 fractional
+/// bits, multiplied and truncated, so 0.0003 ms becomes 299 ns. Returns ticks (a multiple of 1000).
+/// `value` must be finite, not negative and below 9e15 ns.
+SLUICE_HD inline Tick ns3_duration(double value, std::uint64_t nanoseconds) {
     __extension__ typedef unsigned __int128 u128;
-    const auto whole = static_cast<std::uint64_t>(seconds);
-    const double fraction = seconds - static_cast<double>(whole);
+    const auto whole = static_cast<std::uint64_t>(value);
+    const double fraction = value - static_cast<double>(whole);
     const auto low = static_cast<std::uint64_t>(fraction * 18446744073709551616.0);
     const u128 nanoseconds_q64 =
-        ((static_cast<u128>(whole) << 64) | low) * static_cast<u128>(1'000'000'000U);
+        ((static_cast<u128>(whole) << 64) | low) * static_cast<u128>(nanoseconds);
     return static_cast<Tick>(nanoseconds_q64 >> 64) * kNanosecond;
 }
+
+/// The same in seconds: 2.001 s becomes 2,000,999,999 ns. `seconds` must be below 9e6.
+SLUICE_HD inline Tick ns3_seconds(double seconds) { return ns3_duration(seconds, 1'000'000'000U); }
 
 /// Time to put `bytes` on a wire of `rate` under `arithmetic`. rate > 0, 0 <= bytes < 2^20.
 SLUICE_HD inline Tick serialization_time(std::int64_t bytes, Rate rate, Arithmetic arithmetic) {

@@ -17,6 +17,12 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
       topology_(topology),
       store_(topology, routing, config, flows, paths, application),
       clock_(std::make_unique<PartitionClock>("clock", store_)) {
+    if (config.arithmetic == Arithmetic::ns3 &&
+        (options.make_node || !options.foreign.empty() || options.partition_clocks)) {
+        throw ConfigError(
+            "network.arithmetic = \"ns3\" keeps one order of events over the whole network: no node "
+            "can be a model of one's own; allowed: \"exact\"");
+    }
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);

@@ -65,6 +65,10 @@ struct NicConfig {
     std::int32_t ack_every = 1;  ///< packets per ACK; the last of a message, and one that closes
                                  ///< the sender's window, are always acknowledged
     std::int32_t ack_chunk = 4;  ///< also acknowledge every so many packets (L2_CHUNK_SIZE), 0: off
+    /// Arithmetic::ns3 counts both in bytes and applies the interval as that simulator does
+    /// (core/ns3/nic.h).
+    Bytes ack_interval = {1};
+    Bytes chunk_bytes = {4000};
     bool back_to_zero = false;   ///< go-back-0 within a chunk instead of go-back-N
     Tick nack_interval = 500 * kMicrosecond;
     Tick retransmit_timeout = 4 * kMillisecond;  ///< 0: none (ns-3 has none)

@@ -220,6 +220,23 @@ Tick parse_time(std::string_view text, const Place& place, BareNumber bare) {
     return parse_quantity(text, place, kind);
 }
 
+Tick parse_ns3_time(std::string_view text, const Place& place) {
+    const Tick exact = parse_time(text, place, BareNumber::ns3);
+    double value = 0;
+    const std::size_t sign = text.front() == '+' ? 1 : 0;
+    const char* const end = text.data() + text.size();
+    const char* const unit = std::from_chars(text.data() + sign, end, value).ptr;
+    const char first = unit == end ? 's' : *unit;
+    constexpr double kLongest = 9e15;  // ns3_duration(): 104 days
+    if (first == 'p' || static_cast<double>(exact) > kLongest * kNanosecond) {
+        return exact / kNanosecond * kNanosecond;
+    }
+    return ns3_duration(value, first == 's'   ? 1'000'000'000U
+                               : first == 'm' ? 1'000'000U
+                               : first == 'u' ? 1'000U
+                                              : 1U);
+}
+
 Bytes parse_bytes(std::string_view text, const Place& place) {
     const Kind kind{std::begin(kByteUnits), std::end(kByteUnits),
                     "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB", "bytes", 0};

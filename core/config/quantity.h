@@ -35,6 +35,9 @@ enum class BareNumber : std::uint8_t {
 Rate parse_rate(std::string_view text, const Place& place, BareNumber bare = BareNumber::refuse);
 /// s, ms, us, ns, ps.
 Tick parse_time(std::string_view text, const Place& place, BareNumber bare = BareNumber::refuse);
+/// What ns-3 makes of the same text (a bare number: seconds): whole nanoseconds, truncated from the
+/// double that the number is.
+Tick parse_ns3_time(std::string_view text, const Place& place);
 /// B, kB, KB, MB, GB, TB, KiB, MiB, GiB, TiB.
 Bytes parse_bytes(std::string_view text, const Place& place);
 

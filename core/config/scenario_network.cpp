@@ -252,6 +252,22 @@ NicConfig read_nic(ConfigSection section) {
     return nic;
 }
 
+/// What that simulator has no word for, or does in a way that nobody wants.
+void check_ns3(const NetworkConfig& config, ConfigSection& section) {
+    if (config.arithmetic != Arithmetic::ns3) return;
+    const auto refuse = [&](const char* what) {
+        section.fail("arithmetic", std::string("is \"ns3\", under which ") + what +
+                                       "; allowed: the default of that key, or \"exact\"");
+    };
+    const std::int32_t* const weights = config.queues.weights;
+    if (std::any_of(weights + 1, weights + 8, [&](std::int32_t w) { return w != weights[1]; })) {
+        refuse("classes are served packet by packet in turn, without network.queues.weights");
+    }
+    if (config.nic.ack_every != 1) {
+        refuse("a flow shorter than network.nic.ack_every would never be acknowledged");
+    }
+}
+
 void check_int_rates(const Topology& topology, ConfigSection& root, Law law) {
     if (law != Law::hpcc) return;
     std::set<std::int64_t> rates;
@@ -301,6 +317,7 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     config.ecn = read_ecn(section.table("ecn"), law, nic);
     config.queues = read_queues(section.table("queues"));
     config.nic = read_nic(section.table("nic"));
+    check_ns3(config, section);
     section.finish();
     return config;
 }

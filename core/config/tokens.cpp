@@ -109,6 +109,11 @@ Tick TokenReader::next_time(std::string_view what) {
     return parse_time(token, place(what), BareNumber::ns3);
 }
 
+Tick TokenReader::next_ns3_time(std::string_view what) {
+    const std::string_view token = next(what);
+    return parse_ns3_time(token, place(what));
+}
+
 bool TokenReader::next_line(std::string_view& line) {
     if (at_ == text_.size()) {
         return false;

@@ -32,6 +32,7 @@ class TokenReader {
     double next_real(std::string_view what, double lowest, double highest);
     Rate next_rate(std::string_view what);
     Tick next_time(std::string_view what);
+    Tick next_ns3_time(std::string_view what);
 
     /// The rest of the current line, without its end; false at the end of the file.
     bool next_line(std::string_view& line);

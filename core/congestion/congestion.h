@@ -37,8 +37,9 @@ std::string parameter_error(const Parameters& parameters);
 /// Prepares a new flow's state: rate = line rate. line_rate > 0.
 SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int64_t line_rate,
                             std::int64_t max_window, Tick base_rtt);
-/// An ACK (or NACK) arrived.
-SLUICE_HD inline void on_ack(State& state, const Parameters& parameters, const IntRates& rates,
+/// An ACK (or NACK) arrived. True if the law re-times the packet in wait (State::retime) for a rate
+/// that it has just decided, be it the same as before.
+SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters, const IntRates& rates,
                              const Ack& ack);
 /// The earliest instant at which on_timer may change the rate, kNever if none.
 SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameters);

@@ -28,11 +28,11 @@ SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int
     }
 }
 
-SLUICE_HD inline void on_ack(State& state, const Parameters& parameters, const IntRates& rates,
+SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters, const IntRates& rates,
                              const Ack& ack) {
     switch (parameters.law) {
         case Law::none: break;
-        case Law::hpcc: hpcc::on_ack(state, parameters, rates, ack); break;
+        case Law::hpcc: return hpcc::on_ack(state, parameters, rates, ack);
         case Law::dcqcn:
             if (ack.echo) {
                 dcqcn::on_echo(state, parameters, ack.now);
@@ -41,6 +41,7 @@ SLUICE_HD inline void on_ack(State& state, const Parameters& parameters, const I
         case Law::timely: timely::on_ack(state, parameters, ack); break;
         case Law::dctcp: dctcp::on_ack(state, parameters, ack); break;
     }
+    return false;
 }
 
 SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameters) {

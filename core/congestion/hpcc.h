@@ -99,8 +99,8 @@ SLUICE_HD inline Step next_step(const State& state, const Parameters& parameters
     return step;
 }
 
-/// One rate for the path, from its busiest hop.
-SLUICE_HD inline void react_to_path(State& state, const Parameters& parameters,
+/// One rate for the path, from its busiest hop. False if no hop was heard of.
+SLUICE_HD inline bool react_to_path(State& state, const Parameters& parameters,
                                     const IntRates& rates, const Ack& ack, bool full) {
     HpccState& hpcc = state.hpcc;
     double busiest = 0;
@@ -121,7 +121,7 @@ SLUICE_HD inline void react_to_path(State& state, const Parameters& parameters,
         hpcc.hop[i] = record;
     }
     if (!heard) {
-        return;
+        return false;
     }
     hpcc.u = averaged(hpcc.u, busiest, busiest_elapsed, base_rtt_ns(state));
     const Step step = next_step(state, parameters, hpcc.current_rate, hpcc.u, hpcc.stage);
@@ -130,10 +130,11 @@ SLUICE_HD inline void react_to_path(State& state, const Parameters& parameters,
         hpcc.current_rate = step.rate;
         hpcc.stage = step.stage;
     }
+    return true;
 }
 
-/// One rate per hop; the flow sends at the least of them.
-SLUICE_HD inline void react_per_hop(State& state, const Parameters& parameters,
+/// One rate per hop; the flow sends at the least of them. False if no hop was heard of.
+SLUICE_HD inline bool react_per_hop(State& state, const Parameters& parameters,
                                     const IntRates& rates, const Ack& ack, bool full) {
     HpccState& hpcc = state.hpcc;
     const std::int64_t base_rtt = base_rtt_ns(state);
@@ -159,20 +160,22 @@ SLUICE_HD inline void react_per_hop(State& state, const Parameters& parameters,
         }
     }
     if (!heard) {
-        return;
+        return false;
     }
     state.rate = least;
     if (full) {
         hpcc.current_rate = least;
     }
+    return true;
 }
 
-SLUICE_HD inline void on_ack(State& state, const Parameters& parameters, const IntRates& rates,
+/// True if the rate was decided anew (it may be the same).
+SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters, const IntRates& rates,
                              const Ack& ack) {
     HpccState& hpcc = state.hpcc;
     const bool full = ack.acked > hpcc.last_update;
     if (!full && !parameters.hpcc.fast_reaction) {
-        return;
+        return false;
     }
     // A path longer than the records a packet can carry gives no feedback.
     const bool readable = ack.hop_count <= kMaxIntHops;
@@ -181,18 +184,18 @@ SLUICE_HD inline void on_ack(State& state, const Parameters& parameters, const I
         for (int i = 0; readable && i < ack.hop_count; ++i) {
             hpcc.hop[i] = ack.hops[i];
         }
-        return;
+        return false;
     }
+    bool decided = false;
     if (readable) {
-        if (parameters.hpcc.multi_rate) {
-            react_per_hop(state, parameters, rates, ack, full);
-        } else {
-            react_to_path(state, parameters, rates, ack, full);
-        }
+        decided = parameters.hpcc.multi_rate
+                      ? react_per_hop(state, parameters, rates, ack, full)
+                      : react_to_path(state, parameters, rates, ack, full);
     }
     if (full) {
         hpcc.last_update = larger(hpcc.last_update, ack.next);
     }
+    return decided;
 }
 
 }  // namespace sluice::congestion::hpcc

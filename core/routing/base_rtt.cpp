@@ -24,7 +24,7 @@ struct Cost {
     Rate bottleneck{std::numeric_limits<std::int64_t>::max()};
 };
 
-/// A neighbour in the search, over the lowest of parallel ports.
+/// A neighbour in the search, over one of parallel ports.
 struct Neighbor {
     NodeId node;
     PortId port;
@@ -126,9 +126,11 @@ class Search {
                     neighbors_.push_back({neighbor, port});
                 }
             }
+            const bool descending = config_.arithmetic == Arithmetic::ns3;
             std::sort(neighbors_.begin() + first, neighbors_.end(),
-                      [](const Neighbor& a, const Neighbor& b) {
-                          return std::tie(a.node, a.port) < std::tie(b.node, b.port);
+                      [&](const Neighbor& a, const Neighbor& b) {
+                          return descending ? std::tie(b.node, b.port) < std::tie(a.node, a.port)
+                                            : std::tie(a.node, a.port) < std::tie(b.node, b.port);
                       });
             neighbors_.erase(
                 std::unique(neighbors_.begin() + first, neighbors_.end(),

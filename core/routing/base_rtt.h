@@ -5,7 +5,8 @@
 ///     bdp = rtt x (least rate on the way) / 8, in bytes
 /// Headers and the ACK's transmission are not counted. The path is the shortest by hops; among
 /// equals, the one a breadth-first search from the destination finds first when it takes
-/// neighbours by ascending id (and the lowest port among parallel links).
+/// neighbours by ascending id (and the lowest port among parallel links); under Arithmetic::ns3, as
+/// NextHopOrder::ns3, by descending id and the last of parallel links.
 /// Under Arithmetic::ns3 delays and each link's transmission time are whole nanoseconds, truncated;
 /// under Arithmetic::exact picoseconds, transmission times rounded up. bdp is truncated.
 /// A round trip of 10,000 s or more is a ConfigError.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -21,7 +22,11 @@ struct Entry {
     PortSets::SetId set = kNone;            ///< kNone if unreachable, or attached to the host
     std::uint32_t distance = kUnreachable;  ///< links to the host; 1: attached to it
 };
-using GroupTable = std::vector<Entry>;  ///< by switch index
+/// By switch index.
+struct GroupTable {
+    std::vector<Entry> entries;
+    std::vector<std::uint32_t> rank;  ///< NextHopOrder::ns3: when the search found it, else empty
+};
 
 /// The hosts that hang on one set of switches.
 struct Group {
@@ -39,8 +44,9 @@ struct HostSet {
 }  // namespace
 
 struct Routing::Tables {
-    explicit Tables(const Topology& t)
+    Tables(const Topology& t, NextHopOrder o)
         : topology(t),
+          next_hop_order(o),
           graph(t),
           live_count(t.node_count(), 0),
           group_of(t.node_count(), kNone),
@@ -95,22 +101,63 @@ struct Routing::Tables {
         return *table;
     }
 
-    /// Breadth-first from the group's switches, then the next hops of every switch reached.
-    std::unique_ptr<const GroupTable> build(const Group& group) {
-        auto table = std::make_unique<GroupTable>(graph.size());
-        GroupTable& entries = *table;
+    /// Fills `order` with the switches that a breadth-first search from the group's finds, and their
+    /// distances.
+    void search(const Group& group, std::vector<Entry>& entries) {
+        const bool descending = next_hop_order == NextHopOrder::ns3;
         order.clear();
         for (const std::uint32_t index : group.switches) {
             entries[index].distance = 1;
             order.push_back(index);
         }
+        if (descending) {
+            std::reverse(order.begin(), order.end());
+        }
         for (std::size_t done = 0; done < order.size(); ++done) {
             const std::uint32_t next_distance = entries[order[done]].distance + 1;
+            const std::size_t found = order.size();
             for (const SwitchGraph::Edge& edge : graph.edges(order[done])) {
                 if (entries[edge.to].distance == kUnreachable) {
                     entries[edge.to].distance = next_distance;
                     order.push_back(edge.to);
                 }
+            }
+            if (descending) {
+                std::sort(order.begin() + static_cast<std::ptrdiff_t>(found), order.end(),
+                          std::greater<>());
+            }
+        }
+    }
+
+    /// The node that a rank is asked for; hosts' neighbours that are hosts come last.
+    std::uint32_t rank_of(PortId port, const GroupTable& table) const {
+        const std::uint32_t index = graph.index_of(topology.neighbor(port));
+        return index == kNone ? kNone : table.rank[index];
+    }
+
+    /// Puts equal-cost next hops, ascending ports so far, into ns-3's order.
+    void order_as_ns3(std::vector<PortId>& ports, const GroupTable& table) const {
+        std::stable_sort(ports.begin(), ports.end(), [&](PortId a, PortId b) {
+            return rank_of(a, table) < rank_of(b, table);
+        });
+        const auto same_neighbor = [&](PortId a, PortId b) {
+            return topology.neighbor(a) == topology.neighbor(b);
+        };
+        // Of parallel cables the last stays: erase from behind.
+        ports.erase(ports.begin(),
+                    std::unique(ports.rbegin(), ports.rend(), same_neighbor).base());
+    }
+
+    /// Breadth-first from the group's switches, then the next hops of every switch reached.
+    std::unique_ptr<const GroupTable> build(const Group& group) {
+        auto table = std::make_unique<GroupTable>();
+        table->entries.resize(graph.size());
+        std::vector<Entry>& entries = table->entries;
+        search(group, entries);
+        if (next_hop_order == NextHopOrder::ns3) {
+            table->rank.assign(graph.size(), kNone);
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                table->rank[order[i]] = static_cast<std::uint32_t>(i);
             }
         }
         for (std::size_t i = group.switches.size(); i < order.size(); ++i) {
@@ -130,6 +177,9 @@ struct Routing::Tables {
                     hops.push_back(edge.port);
                 }
             }
+            if (next_hop_order == NextHopOrder::ns3) {
+                order_as_ns3(hops, *table);
+            }
             entry.set = sets.intern(hops);
         }
         return table;
@@ -145,10 +195,10 @@ struct Routing::Tables {
             return 1;
         }
         const std::uint32_t index = graph.index_of(neighbor);
-        if (index == kNone || table[index].distance == kUnreachable) {
+        if (index == kNone || table.entries[index].distance == kUnreachable) {
             return kUnreachable;
         }
-        return table[index].distance + 1;
+        return table.entries[index].distance + 1;
     }
 
     struct HostChoice {
@@ -180,46 +230,36 @@ struct Routing::Tables {
         if (best.distance == kUnreachable) {
             return {nullptr, nullptr};
         }
-        const auto chosen = [&](PortId port) {
-            return distance_over(port, dst, table) == best.distance &&
-                   (topology.kind(topology.neighbor(port)) == NodeKind::nvswitch) ==
-                       best.over_nvswitch;
-        };
+        std::vector<PortId> chosen;
+        for (PortId port = topology.first_port(host); port < topology.first_port(host + 1);
+             ++port) {
+            if (distance_over(port, dst, table) == best.distance &&
+                (topology.kind(topology.neighbor(port)) == NodeKind::nvswitch) ==
+                    best.over_nvswitch) {
+                chosen.push_back(port);
+            }
+        }
+        if (next_hop_order == NextHopOrder::ns3) {
+            order_as_ns3(chosen, table);
+        }
         std::atomic<const HostSet*>& head = host_sets[host];
-        if (const HostSet* known =
-                find_host_set(head.load(std::memory_order_acquire), host, chosen)) {
+        if (const HostSet* known = find_host_set(head.load(std::memory_order_acquire), chosen)) {
             return range(known->set);
         }
         const std::lock_guard<std::mutex> lock(building);
         const HostSet* newest = head.load(std::memory_order_relaxed);
-        const HostSet* known = find_host_set(newest, host, chosen);
+        const HostSet* known = find_host_set(newest, chosen);
         if (known == nullptr) {
-            hops.clear();
-            for (PortId port = topology.first_port(host); port < topology.first_port(host + 1);
-                 ++port) {
-                if (chosen(port)) {
-                    hops.push_back(port);
-                }
-            }
-            known = &host_set_store.emplace_back(HostSet{sets.intern(hops), newest});
+            known = &host_set_store.emplace_back(HostSet{sets.intern(chosen), newest});
             head.store(known, std::memory_order_release);
         }
         return range(known->set);
     }
 
-    template <class Chosen>
-    const HostSet* find_host_set(const HostSet* list, NodeId host, const Chosen& chosen) const {
+    const HostSet* find_host_set(const HostSet* list, const std::vector<PortId>& ports) const {
         for (; list != nullptr; list = list->next) {
-            const PortRange ports = range(list->set);
-            const PortId* expected = ports.begin();
-            bool same = true;
-            for (PortId port = topology.first_port(host);
-                 same && port < topology.first_port(host + 1); ++port) {
-                const bool listed = expected != ports.end() && *expected == port;
-                same = chosen(port) == listed;
-                expected += listed ? 1 : 0;
-            }
-            if (same) {
+            const PortRange known = range(list->set);
+            if (std::equal(known.begin(), known.end(), ports.begin(), ports.end())) {
                 return list;
             }
         }
@@ -235,8 +275,10 @@ struct Routing::Tables {
     PortRange attached_ports(NodeId node, NodeId dst) const {
         const PortId* first = far_ports.data() + topology.first_port(dst);
         const PortId* last = first + live_count[dst];
-        return {std::lower_bound(first, last, topology.first_port(node)),
-                std::lower_bound(first, last, topology.first_port(node + 1))};
+        const PortRange ports{std::lower_bound(first, last, topology.first_port(node)),
+                              std::lower_bound(first, last, topology.first_port(node + 1))};
+        const bool last_only = next_hop_order == NextHopOrder::ns3 && !ports.empty();
+        return last_only ? PortRange{ports.last - 1, ports.last} : ports;
     }
 
     /// A link matters to a table only if it joins switches at different distances: going down it
@@ -244,7 +286,7 @@ struct Routing::Tables {
     void drop_tables_that_see(std::uint32_t a, std::uint32_t b) {
         for (Group& group : groups) {
             if (group.owner != nullptr &&
-                (*group.owner)[a].distance != (*group.owner)[b].distance) {
+                group.owner->entries[a].distance != group.owner->entries[b].distance) {
                 group.table.store(nullptr, std::memory_order_relaxed);
                 group.owner.reset();
             }
@@ -252,6 +294,7 @@ struct Routing::Tables {
     }
 
     const Topology& topology;
+    const NextHopOrder next_hop_order;
     SwitchGraph graph;
     std::vector<std::uint32_t> live_count;  ///< by host: its live cables
     std::vector<std::uint32_t> group_of;    ///< by host
@@ -265,11 +308,11 @@ struct Routing::Tables {
     std::vector<std::atomic<const HostSet*>> host_sets;  ///< by host: newest first
     std::deque<HostSet> host_set_store;
     std::vector<std::uint32_t> order;  ///< work space of build()
-    std::vector<PortId> hops;          ///< work space of build() and host_hops()
+    std::vector<PortId> hops;          ///< work space of build()
 };
 
-Routing::Routing(const Topology& topology)
-    : topology_(topology), tables_(std::make_unique<Tables>(topology)) {}
+Routing::Routing(const Topology& topology, NextHopOrder order)
+    : topology_(topology), tables_(std::make_unique<Tables>(topology, order)) {}
 
 Routing::~Routing() = default;
 
@@ -281,7 +324,7 @@ Routing::PortRange Routing::next_hops(NodeId node, NodeId dst) const {
     if (index == kNone) {
         return tables_->host_hops(node, dst);
     }
-    const Entry& entry = tables_->table_for(dst)[index];
+    const Entry& entry = tables_->table_for(dst).entries[index];
     if (entry.distance == 1) {
         return tables_->attached_ports(node, dst);
     }
@@ -296,8 +339,9 @@ PortId Routing::select(NodeId node, const FlowKey& key) const {
     if (hops.size() <= 1) {
         return hops.empty() ? kNone : *hops.begin();
     }
-    const NodeId seed = topology_.is_host(node) ? kNicSeed : node;
-    return hops.begin()[ecmp_hash(key, seed) % hops.size()];
+    const bool ns3_host =
+        tables_->next_hop_order == NextHopOrder::ns3 && topology_.is_host(node);
+    return hops.begin()[ecmp_hash(key, ns3_host ? kNs3HostSeed : node) % hops.size()];
 }
 
 int Routing::distance(NodeId node, NodeId dst) const {
@@ -310,7 +354,7 @@ int Routing::distance(NodeId node, NodeId dst) const {
     const GroupTable& table = tables_->table_for(dst);
     const std::uint32_t index = tables_->graph.index_of(node);
     const std::uint32_t distance =
-        index == kNone ? tables_->choose(node, dst, table).distance : table[index].distance;
+        index == kNone ? tables_->choose(node, dst, table).distance : table.entries[index].distance;
     return distance == kUnreachable ? -1 : static_cast<int>(distance);
 }
 
@@ -375,7 +419,10 @@ std::size_t Routing::memory_bytes() const {
     for (const Group& group : t.groups) {
         // A group's switches are held twice: in the group and as the key of group_ids.
         bytes += sizeof(Group) + 2 * group.switches.capacity() * sizeof(std::uint32_t);
-        bytes += group.owner ? group.owner->capacity() * sizeof(Entry) : 0;
+        if (group.owner != nullptr) {
+            bytes += group.owner->entries.capacity() * sizeof(Entry) +
+                     group.owner->rank.capacity() * sizeof(std::uint32_t);
+        }
     }
     return bytes;
 }

@@ -19,6 +19,21 @@
 
 namespace sluice {
 
+/// The order of a node's equal-cost next hops, among which a hash picks.
+enum class NextHopOrder : std::uint8_t {
+    port,  ///< by ascending port
+    /// The HPCC ns-3's: next hops in the order in which a breadth-first search from the destination
+    /// finds them, which takes neighbours by their nodes' addresses in memory (third.cc,
+    /// CalculateRoute); with glibc's allocator that is by descending id. Of parallel cables between
+    /// two nodes only the last one is used. A host's hash is seeded with kNs3HostSeed, not its id.
+    ns3,
+};
+
+/// That of a network under `arithmetic`.
+constexpr NextHopOrder next_hop_order(Arithmetic arithmetic) {
+    return arithmetic == Arithmetic::ns3 ? NextHopOrder::ns3 : NextHopOrder::port;
+}
+
 class Routing {
   public:
     struct PortRange {
@@ -30,16 +45,15 @@ class Routing {
         bool empty() const { return first == last; }
     };
 
-    explicit Routing(const Topology& topology);
+    explicit Routing(const Topology& topology, NextHopOrder order = NextHopOrder::port);
     ~Routing();
     Routing(const Routing&) = delete;
     Routing& operator=(const Routing&) = delete;
 
-    /// Egress ports of `node` on shortest paths to host `dst`, ascending; empty if unreachable.
+    /// Egress ports of `node` on shortest paths to host `dst`, in order; empty if unreachable.
     /// Empty too if `node` is `dst` or `dst` is not a host.
     PortRange next_hops(NodeId node, NodeId dst) const;
-    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable. The hash is seeded with
-    /// a switch's id; at hosts with several NICs with kNicSeed.
+    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable.
     PortId select(NodeId node, const FlowKey& key) const;
     /// Hops (links) from `node` to host `dst`, or -1 if unreachable.
     int distance(NodeId node, NodeId dst) const;

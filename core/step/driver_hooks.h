@@ -63,8 +63,14 @@ class HookRunner {
         return next_event_ < events_.size() ? events_[next_event_].at : kNever;
     }
     void run_events(Tick at) {
+        run_events(at,
+                   [&](const LinkEvent& event) { store_.set_link(event.link, event.up, at); });
+    }
+    /// The same by `set_link(event)`.
+    template <class SetLink>
+    void run_events(Tick at, SetLink&& set_link) {
         for (; next_event() == at; ++next_event_) {
-            store_.set_link(events_[next_event_].link, events_[next_event_].up, at);
+            set_link(events_[next_event_]);
         }
     }
 

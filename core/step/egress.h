@@ -5,7 +5,7 @@
 
 #include "core/congestion/int_record.h"
 #include "core/random.h"
-#include "core/step/ns3_order.h"
+#include "core/step/state.h"
 
 namespace sluice::step {
 
@@ -13,34 +13,38 @@ namespace sluice::step {
 inline constexpr std::uint64_t kEcnDraws = 0x65636e;
 inline constexpr std::uint64_t kLossDraws = 0x6c6f7373;
 
-/// Starts transmission of `packet` on `port` at `now`; its last bit arrives at the peer after
-/// serialization and propagation. `int_hops` and `ce` replace the packet's own. The packet is
-/// finished in the link's slot: one copy, and no narrow store that a wide load would wait for.
-SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, const Packet& packet,
-                                  std::uint32_t int_hops, std::uint32_t ce, Tick now) {
+/// Puts `packet`, sent by `port` from `now` on, into its link and returns when its last bit reaches
+/// the peer, after serialization and propagation. `int_hops` and `ce` replace the packet's own. The
+/// packet is finished in the link's slot: one copy, and no narrow store that a wide load would wait
+/// for.
+SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, const Packet& packet,
+                                   std::uint32_t int_hops, std::uint32_t ce, Tick now) {
     const Tick end = now + egress.serialization[packet.bytes];
     const Tick arrival = end + egress.delay;
-    const PortId peer = egress.peer;
     egress.free_at = end;
     egress.tx_bytes += packet.bytes;
     ++egress.tx_packets;
-    Wire& link = world.link[peer];
-    const bool first = link.empty();
+    Wire& link = world.link[egress.peer];
     Packet* const slot = link.push(world.memory, packet);
     if (slot == nullptr) {
-        return;
+        return arrival;
     }
     slot->time = arrival - link.base;
     slot->hop = packet.hop == 15 ? 15 : packet.hop + 1;
     slot->int_hops = int_hops & 15U;
     slot->ce = ce & 1U;
-    if (world.ns3_order) {
-        egress.last_transmission = scheduled_by(world.cause, now);
-        slot->stamp = static_cast<Tick>(egress.last_transmission.key);
-    }
     if (world.digest_hops) {
         world.checksum += hop_digest(*slot, port, arrival);
     }
+    return arrival;
+}
+
+/// Starts transmission of `packet` on `port` at `now`, and wakes the peer for it.
+SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, const Packet& packet,
+                                  std::uint32_t int_hops, std::uint32_t ce, Tick now) {
+    const PortId peer = egress.peer;
+    const bool first = world.link[peer].empty();
+    const Tick arrival = push_on_link(world, port, egress, packet, int_hops, ce, now);
     if (first) {
         world.arrival[peer] = arrival;
         wake_cell(world, egress.peer_cell, arrival);
@@ -57,6 +61,20 @@ SLUICE_HD inline void enqueue(World& world, Egress& egress, const Packet& packet
     if (egress.queued_bytes > egress.max_queued_bytes) {
         egress.max_queued_bytes = egress.queued_bytes;
     }
+}
+
+/// Takes the first packet of a class queue out. Its slot stays as it is until the next packet is
+/// queued there.
+SLUICE_HD inline const Packet& dequeue(Egress& egress, std::uint32_t queue) {
+    Ring& ring = egress.queue[queue];
+    const Packet& packet = ring.front();
+    ring.pop_and_rewind();
+    egress.class_bytes[queue] -= packet.bytes;
+    egress.queued_bytes -= packet.bytes;
+    if (ring.empty()) {
+        egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~(1U << queue));
+    }
+    return packet;
 }
 
 /// Classes that have packets and may send.
@@ -112,9 +130,14 @@ SLUICE_HD inline bool ecn_mark(const World& world, PortId port, Egress& egress,
            probability;
 }
 
-/// What a switch does to a packet that leaves its queue: mark, stamp, send.
-SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress, const Packet& packet,
-                                  std::uint32_t queue, Tick now) {
+/// What a switch writes into a packet that leaves its queue: the mark and its INT record.
+struct Written {
+    std::uint32_t int_hops = 0;
+    std::uint32_t ce = 0;
+};
+
+SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egress,
+                                        const Packet& packet, std::uint32_t queue, Tick now) {
     std::uint32_t ce = packet.ce;
     std::uint32_t int_hops = packet.int_hops;
     if (queue != 0 && egress.class_bytes[queue] > egress.ecn_kmin &&
@@ -137,7 +160,14 @@ SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress, con
         // One hop too many is counted, so that the law sees that the records are incomplete.
         int_hops += int_hops < world.int_stride ? 1 : 0;
     }
-    put_on_wire(world, port, egress, packet, int_hops, ce, now);
+    return {int_hops, ce};
+}
+
+/// What a switch does to a packet that leaves its queue: mark, stamp, send.
+SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress, const Packet& packet,
+                                  std::uint32_t queue, Tick now) {
+    const Written written = mark_and_stamp(world, port, egress, packet, queue, now);
+    put_on_wire(world, port, egress, packet, written.int_hops, written.ce, now);
 }
 
 /// PFC: the peer pauses or resumes a class of this port's transmitter.

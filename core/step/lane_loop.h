@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "core/step/driver_hooks.h"
 #include "core/step/supervisor.h"
 #include "core/step/window_loop.h"
@@ -24,7 +25,11 @@ class LaneLoop {
 
   protected:
     LaneLoop(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks)
-        : store_(store), hooks_(store, std::move(events), std::move(hooks)) {}
+        : store_(store), hooks_(store, std::move(events), std::move(hooks)) {
+        if (store.config().arithmetic == Arithmetic::ns3) {
+            throw InternalError("windows cannot keep ns-3's order of events (core/ns3/driver.h)");
+        }
+    }
     ~LaneLoop() = default;
 
     /// Executes everything before `limit`: at each of `driver`'s cuts driver.execute_cut(), and what

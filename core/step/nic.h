@@ -39,11 +39,7 @@ SLUICE_HD inline void decide(World& world, PortId port, Tick now) {
     }
     if (at != kNever) {
         const Tick soonest = egress.free_at > now ? egress.free_at : now;
-        if (at <= soonest) {
-            at = soonest;
-        } else if (world.ns3_wake_ups) {
-            at = paced_decision(world, world.host_port[port], at);
-        }
+        at = at < soonest ? soonest : at;
     }
     world.decision[port] = at;
 }
@@ -72,17 +68,8 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
         next = next_in_round(world, egress, nic, now);
         ack = next == kNone;
     }
-    if (world.ns3_order) {
-        world.cause = nic_cause(world, egress, nic, now);
-    }
     if (ack && ack_ready(world, egress)) {
-        const Packet& packet = egress.queue[0].front();
-        egress.queue[0].pop_and_rewind();
-        egress.class_bytes[0] -= packet.bytes;
-        egress.queued_bytes -= packet.bytes;
-        if (egress.queue[0].empty()) {
-            egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~1U);
-        }
+        const Packet& packet = dequeue(egress, 0);
         nic.last_was_ack = true;
         put_on_wire(world, port, egress, packet, packet.int_hops, 0, now);
     } else if (next != kNone) {
@@ -90,16 +77,13 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
         nic.last_was_ack = false;
         send_data(world, node, nic.sender[next], now);
     }
-    if (world.ns3_wake_ups) {
-        plan_wake_up(world, egress, nic);
-    }
     ++world.events;
     decide(world, port, now);
 }
 
-/// Queues the answer to a data packet.
-SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, PacketKind kind,
-                             std::uint32_t expected, bool echo, Tick now) {
+/// The answer to a data packet: an ACK or a NACK.
+SLUICE_HD inline Packet make_answer(const World& world, const Packet& data, PacketKind kind,
+                                    std::uint32_t expected, bool echo) {
     Packet packet;
     packet.stamp = data.stamp;
     packet.flow = data.flow;
@@ -110,6 +94,13 @@ SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, Pack
     packet.traffic_class = data.traffic_class;
     packet.int_hops = data.int_hops;
     packet.echo = echo ? 1 : 0;
+    return packet;
+}
+
+/// Queues the answer to a data packet.
+SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, PacketKind kind,
+                             std::uint32_t expected, bool echo, Tick now) {
+    const Packet packet = make_answer(world, data, kind, expected, echo);
     const PortId port = egress_of(world, node, packet);
     if (port == kNone) {
         ++world.drops;
@@ -183,22 +174,9 @@ SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packe
 SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Packet& packet,
                                   Tick now) {
     ++world.events;
-    if (world.ns3_order) {
-        HostPort& nic = world.host_port[in];
-        world.cause = arrival_order(world, in, packet);
-        nic.roused = now;
-        nic.roused_by = world.cause;
-    }
     if (packet.packet_kind() >= PacketKind::pause) {
-        set_paused(world.egress[in], packet.sequence & (kClasses - 1),
-                   packet.packet_kind() == PacketKind::pause, now);
+        obey_pfc(world, in, packet, now);
         decide(world, in, now);
-#if !defined(__CUDA_ARCH__)
-        if (world.callbacks.pfc != nullptr) {
-            world.callbacks.pfc(world.callbacks.pfc_context, in,
-                                packet.packet_kind() == PacketKind::pause, now);
-        }
-#endif
     } else if (lost_on_link(world, in, world.ingress[in])) {
         ++world.drops;
         ++world.egress[in].drops;
@@ -229,10 +207,6 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
             const auto flow = static_cast<FlowId>(timer.id);
             const PortId port = departure_port(world, node, flow);
             open_sender(world, flow, port, now);
-            if (world.ns3_order) {
-                world.host_port[port].roused = now;
-                world.host_port[port].roused_by = EventOrder{now, initial_key(flow)};
-            }
             decide(world, port, now);
             break;
         }
@@ -273,7 +247,7 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
         PortId in = first;
         PortId out = first;
         for (PortId p = first + 1; p < last; ++p) {
-            in = world.arrival[p] < world.arrival[in] || ns3_first(world, p, in) ? p : in;
+            in = world.arrival[p] < world.arrival[in] ? p : in;
             out = world.decision[p] < world.decision[out] ? p : out;
         }
         const Tick arrival = first < last ? world.arrival[in] : kNever;
@@ -289,7 +263,7 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             world.wake[cell.id] = now;
             return;
         }
-        if (arrival == now && !(world.ns3_order && wake_up_first(world, in, now))) {
+        if (arrival == now) {
             Wire& link = world.link[in];
             const Packet packet = link.front();
             link.pop();
@@ -299,10 +273,10 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             }
             world.arrival[in] = next_arrival(link);
             host_arrive(world, node, in, packet, now);
-        } else if (arrival != now && timer == now) {
+        } else if (timer == now) {
             host_timer(world, node, now);
         } else {
-            host_transmit(world, node, arrival == now ? in : out, now);
+            host_transmit(world, node, out, now);
         }
     }
 }

@@ -9,47 +9,33 @@ Oracle::Oracle(WorldStore& store)
     : store_(store),
       world_(store.world()),
       arrival_(store.topology().port_count(), kNever),
-      arrival_order_(store.topology().port_count()),
       decision_(store.topology().port_count(), kNever),
       timer_(store.topology().node_count(), kNever) {
     refresh_all();
 }
 
-void Oracle::refresh(Phase phase, NodeId node, PortId port, Tick at, const EventOrder& order) {
+void Oracle::refresh(Phase phase, NodeId node, PortId port, Tick at) {
     Tick& entered = phase == Phase::arrival    ? arrival_[port]
                     : phase == Phase::decision ? decision_[port]
                                                : timer_[node];
-    EventOrder known;
-    if (phase == Phase::arrival) {
-        known = arrival_order_[port];
-    }
-    // A tiny frame may take no time in ns-3's arithmetic: the next arrival may have the same time.
-    if (entered == at && known.scheduled == order.scheduled && known.key == order.key) {
+    if (entered == at) {
         return;
     }
-    if (phase == Phase::arrival) {
-        arrival_order_[port] = order;
-    }
     if (entered != kNever) {
-        events_.erase(Event{entered, phase, known.scheduled, known.key, node, port});
+        events_.erase(Event{entered, phase, node, port});
     }
     if (at != kNever) {
-        events_.insert(Event{at, phase, order.scheduled, order.key, node, port});
+        events_.insert(Event{at, phase, node, port});
     }
     entered = at;
 }
 
-void Oracle::refresh_arrival(NodeId node, PortId port) {
-    const bool ordered = world_.ns3_order && world_.arrival[port] != kNever;
-    refresh(Phase::arrival, node, port, world_.arrival[port],
-            ordered ? arrival_order(world_, port, world_.link[port].front()) : EventOrder{});
-}
-
 void Oracle::refresh_node(NodeId node) {
     for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
-        refresh_arrival(node, p);
+        const PortId peer = world_.egress[p].peer;
+        refresh(Phase::arrival, node, p, world_.arrival[p]);
         refresh(Phase::decision, node, p, world_.decision[p]);
-        refresh_arrival(store_.topology().neighbor(p), world_.egress[p].peer);
+        refresh(Phase::arrival, store_.topology().neighbor(p), peer, world_.arrival[peer]);
     }
     const Host& host = world_.host[node];
     refresh(Phase::timer, node, 0, host.timers.count > 0 ? host.timers.data[0].time : kNever);
@@ -64,10 +50,6 @@ void Oracle::refresh_all() {
 }
 
 void Oracle::arrive(NodeId node, PortId in, Tick now) {
-    if (world_.ns3_order && world_.is_host[node] != 0 && wake_up_first(world_, in, now)) {
-        host_transmit(world_, node, in, now);
-        return;
-    }
     Wire& link = world_.link[in];
     Packet packet = link.front();
     link.pop();
@@ -115,7 +97,7 @@ bool Oracle::run(Tick until) {
         if (look(until)) {
             continue;
         }
-        const auto [now, phase, scheduled, key, node, port] = *events_.begin();
+        const auto [now, phase, node, port] = *events_.begin();
         if (now >= until) {
             return true;
         }

@@ -29,11 +29,10 @@ class Oracle {
 
   private:
     enum class Phase : std::uint8_t { arrival, timer, decision };
-    /// Ticks and order keys first: a set's order is the order of execution.
-    using Event = std::tuple<Tick, Phase, Tick, std::uint64_t, NodeId, PortId>;
+    /// A set's order is the order of execution.
+    using Event = std::tuple<Tick, Phase, NodeId, PortId>;
 
-    void refresh(Phase phase, NodeId node, PortId port, Tick at, const EventOrder& order = {});
-    void refresh_arrival(NodeId node, PortId port);
+    void refresh(Phase phase, NodeId node, PortId port, Tick at);
     void refresh_node(NodeId node);
     void arrive(NodeId node, PortId in, Tick now);
 
@@ -43,7 +42,6 @@ class Oracle {
     World& world_;
     std::set<Event> events_;
     std::vector<Tick> arrival_;  ///< as entered in events_, by port
-    std::vector<EventOrder> arrival_order_;
     std::vector<Tick> decision_;  ///< by port
     std::vector<Tick> timer_;     ///< by node
     PartitionTracker* tracker_ = nullptr;

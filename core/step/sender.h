@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The sending side of a queue pair: window and pacing, go-back-N, time-out, congestion control.
 /// Behaviour is that of the HPCC ns-3 RDMA NIC (docs/models/nic.md), plus a retransmission
-/// time-out, which ns-3 has not.
+/// time-out, which ns-3 has not. What core/ns3/ does differently starts from the same parts.
 #pragma once
 
 #include "core/step/egress.h"
@@ -109,8 +109,8 @@ SLUICE_HD inline void detach(World& world, std::uint32_t index) {
     }
 }
 
-/// Creates the queue pair of `flow` on `port`. Returns its index.
-SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId port, Tick now) {
+/// Creates the queue pair of `flow` for `port`, in no port's round yet. Returns its index.
+SLUICE_HD inline std::uint32_t create_sender(World& world, FlowId flow, PortId port, Tick now) {
     std::uint32_t index = 0;
     if (world.free_senders.count > 0) {
         index = world.free_senders[--world.free_senders.count];
@@ -138,15 +138,20 @@ SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId por
         world.changed.push(world.memory, flow);
     }
     take_int_slots(world, flow, sender.packets);
-    attach(world, index, port);
-    update_ready(world, sender);
     return index;
 }
 
-/// Removes a finished queue pair.
-SLUICE_HD inline void close_sender(World& world, std::uint32_t index, Tick now) {
-    detach(world, index);
-    Sender& sender = world.senders[index];
+/// Creates the queue pair of `flow` at the end of `port`'s round. Returns its index.
+SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId port, Tick now) {
+    const std::uint32_t index = create_sender(world, flow, port, now);
+    attach(world, index, port);
+    update_ready(world, world.senders[index]);
+    return index;
+}
+
+/// Records that the queue pair's flow is complete and gives back what it held but its slot.
+SLUICE_HD inline void complete_flow(World& world, std::uint32_t index, Tick now) {
+    const Sender& sender = world.senders[index];
     const FlowId flow = sender.flow;
     world.result[flow].finish = now;
     world.result[flow].retransmitted = sender.retransmitted;
@@ -159,19 +164,29 @@ SLUICE_HD inline void close_sender(World& world, std::uint32_t index, Tick now) 
         world.free_int_blocks[size_class].push(world.memory, world.route[flow].int_base);
         world.route[flow].int_base = kNone;
     }
-    sender.flow = kNone;
-    sender.armed = kNever;
-    world.free_senders.push(world.memory, index);
     world.finished.push(world.memory, flow);
     if (world.track_flows) {
         world.changed.push(world.memory, flow);
     }
 }
 
-/// Sends the queue pair's next packet.
-SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, Tick now) {
+/// Gives back the slot of a queue pair that is in no port's round.
+SLUICE_HD inline void free_sender(World& world, std::uint32_t index) {
     Sender& sender = world.senders[index];
-    Egress& egress = world.egress[sender.port];
+    sender.flow = kNone;
+    sender.armed = kNever;
+    world.free_senders.push(world.memory, index);
+}
+
+/// Removes a finished queue pair.
+SLUICE_HD inline void close_sender(World& world, std::uint32_t index, Tick now) {
+    detach(world, index);
+    complete_flow(world, index, now);
+    free_sender(world, index);
+}
+
+/// The queue pair's next packet, as it departs at `now`.
+SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     const std::int64_t left = sender.size - sender.next_bytes;
     const std::int64_t payload = left < world.payload ? left : world.payload;
     Packet packet;
@@ -201,6 +216,14 @@ SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, 
     packet.echo =
         sender.next == sender.packets || sender.next_bytes - sender.una_bytes >= sender.window;
     sender.last_bytes = packet.bytes;
+    return packet;
+}
+
+/// Sends the queue pair's next packet.
+SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, Tick now) {
+    Sender& sender = world.senders[index];
+    Egress& egress = world.egress[sender.port];
+    const Packet packet = take_packet(world, sender, now);
     sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
     sender.next_avail = now + sender.last_gap;
     put_on_wire(world, sender.port, egress, packet, 0, 0, now);
@@ -217,6 +240,27 @@ SLUICE_HD inline void go_back(World& world, Sender& sender) {
     if (world.track_flows) {
         world.went_back.push(world.memory, sender.flow);
     }
+}
+
+/// What `packet`, an ACK or NACK, tells the law of its flow.
+SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& sender,
+                                          const Packet& packet, Tick now) {
+    congestion::Ack ack;
+    ack.now = now;
+    ack.acked = bytes_before(world, packet.sequence, sender.size);
+    ack.next = sender.next_bytes;
+    ack.echo = packet.echo != 0;
+    ack.sent = packet.stamp + sender.skipped;
+    const FlowRoute& route = world.route[sender.flow];
+    if (route.int_base != kNone) {
+        const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
+        if (slot[0] == int_tag(packet.flow, packet.transmission) &&
+            packet.int_hops < world.int_stride) {
+            ack.hops = slot + 1;
+            ack.hop_count = packet.int_hops;
+        }
+    }
+    return ack;
 }
 
 /// An ACK or NACK of an active flow. Returns true if it completed the flow.
@@ -240,34 +284,14 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     if (packet.packet_kind() == PacketKind::nack) {
         go_back(world, sender);
     }
-    congestion::Ack ack;
-    ack.now = now;
-    ack.acked = bytes_before(world, packet.sequence, sender.size);
-    ack.next = sender.next_bytes;
-    ack.echo = packet.echo != 0;
-    ack.sent = packet.stamp + sender.skipped;
-    const FlowRoute& route = world.route[sender.flow];
-    if (route.int_base != kNone) {
-        const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
-        if (slot[0] == int_tag(packet.flow, packet.transmission) &&
-            packet.int_hops < world.int_stride) {
-            ack.hops = slot + 1;
-            ack.hop_count = packet.int_hops;
-        }
-    }
     const std::int64_t rate = sender.cc.rate;
-    if (world.ns3_wake_ups && now > world.egress[sender.port].free_at) {
-        pass_wake_ups(world, world.host_port[sender.port], now);
-    }
-    congestion::on_ack(sender.cc, world.config->congestion, world.int_rates, ack);
+    congestion::on_ack(sender.cc, world.config->congestion, world.int_rates,
+                       feedback(world, sender, packet, now));
     if (sender.cc.rate != rate) {
         if (sender.cc.retime) {
             const Tick gap = pacing_gap(world, sender, sender.cc.rate);
             sender.next_avail += gap - sender.last_gap;
             sender.last_gap = gap;
-            if (world.ns3_wake_ups) {
-                retime_wake_up(world, sender.port, sender.next_avail, now);
-            }
         }
         sender.window = congestion::window(sender.cc, world.config->congestion);
     }

@@ -18,8 +18,6 @@ namespace sluice::step {
 inline void shift_port(World& world, PortId port, Tick dt) {
     Egress& egress = world.egress[port];
     egress.free_at += dt;
-    egress.last_transmission.scheduled += dt;
-    egress.roused_by.scheduled += dt;
     if (egress.paused != 0) {
         egress.paused_since += dt;
     }
@@ -36,14 +34,6 @@ inline void shift_port(World& world, PortId port, Tick dt) {
             nic.ready[i] += dt;
         }
     }
-    if (nic.wake_up != kNever) {
-        nic.wake_up += dt;
-    }
-    nic.wake_up_order.scheduled += dt;
-    if (nic.roused != kNever) {
-        nic.roused += dt;
-    }
-    nic.roused_by.scheduled += dt;
 }
 
 /// Moves the timers of a host's queue pairs; those that start flows and the application's stay.

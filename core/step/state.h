@@ -19,16 +19,6 @@
 
 namespace sluice::step {
 
-/// Where an event stands among simultaneous ones under ns-3's order (ns3_order.h).
-struct EventOrder {
-    Tick scheduled = 0;
-    std::uint64_t key = 0;
-
-    SLUICE_HD bool before(const EventOrder& other) const {
-        return scheduled != other.scheduled ? scheduled < other.scheduled : key < other.key;
-    }
-};
-
 /// Transmit side of a port. The first line is touched by every packet, the rest less often.
 struct alignas(64) Egress {
     Tick free_at = 0;                              ///< the transmitter is busy until then
@@ -58,8 +48,6 @@ struct alignas(64) Egress {
     std::int64_t line_rate = 0;  ///< bits/s
     std::uint32_t class_bytes[kClasses] = {};
     std::int32_t deficit[kClasses] = {};
-    EventOrder last_transmission;  ///< ns-3's order only
-    EventOrder roused_by;          ///< ns-3's order only: what found the port idle
     Ring queue[kClasses];
 };
 
@@ -194,11 +182,6 @@ struct HostPort {
     PlainVector<Tick> ready;
     std::uint32_t last = 0;  ///< position served last
     bool last_was_ack = false;
-    // ns-3's order only:
-    Tick wake_up = kNever;  ///< pacing's wake-up
-    EventOrder wake_up_order;
-    Tick roused = kNever;  ///< the last reception, and its order
-    EventOrder roused_by;
 };
 
 struct Host {
@@ -216,6 +199,9 @@ struct Callbacks {
     /// An application has set a timer of another host.
     void* call_set_context = nullptr;
     void (*call_set)(void* context, NodeId host, Tick at) = nullptr;
+    /// Takes the timers that would go into a host's heap: an engine with an event queue of its own.
+    void* timer_set_context = nullptr;
+    void (*timer_set)(void* context, NodeId host, const Timer& timer) = nullptr;
     /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
     PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
 };
@@ -273,9 +259,6 @@ struct World {
     std::uint64_t events = 0;
     std::uint64_t drops = 0;
     std::uint64_t checksum = 0;
-    EventOrder cause;  ///< ns-3's order only: the event being executed
-    bool ns3_order = false;
-    bool ns3_wake_ups = false;  ///< Arithmetic::ns3: NICs wake up for pacing as ns-3's do
     bool digest_hops = false;
     bool track_flows = false;
     bool misrouted = false;       ///< a packet was to leave its cell: an error of the cells' owner

@@ -65,38 +65,41 @@ SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet&
 #endif
 }
 
-SLUICE_HD inline void send_pfc(World& world, PortId port, std::uint32_t traffic_class, bool pause,
-                               Tick now) {
+/// Queues a PFC frame for the peer of `port`.
+SLUICE_HD inline void enqueue_pfc(World& world, PortId port, std::uint32_t traffic_class,
+                                  bool pause) {
     Packet frame;
-    frame.time = now;
     frame.kind = static_cast<std::uint16_t>(pause ? PacketKind::pause : PacketKind::resume);
     frame.sequence = traffic_class;
     frame.bytes = static_cast<std::uint16_t>(world.config->format.pause);
     Egress& egress = world.egress[port];
     enqueue(world, egress, frame, 0);
     egress.pauses_sent += pause ? 1 : 0;
+}
+
+SLUICE_HD inline void send_pfc(World& world, PortId port, std::uint32_t traffic_class, bool pause,
+                               Tick now) {
+    enqueue_pfc(world, port, traffic_class, pause);
     if (world.decision[port] == kNever) {
-        world.decision[port] = next_decision(egress, now);
-        if (world.ns3_order) {
-            egress.roused_by = world.cause;
-        }
+        world.decision[port] = next_decision(world.egress[port], now);
     }
 }
 
-/// A PFC frame from the peer of `port`.
-SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packet, Tick now) {
-    Egress& egress = world.egress[port];
+/// What a PFC frame from the peer of `port` changes there.
+SLUICE_HD inline void obey_pfc(World& world, PortId port, const Packet& packet, Tick now) {
     const bool pause = packet.packet_kind() == PacketKind::pause;
-    set_paused(egress, packet.sequence & (kClasses - 1), pause, now);
-    world.decision[port] = next_decision(egress, now);
-    if (world.ns3_order && egress.free_at < now) {
-        egress.roused_by = arrival_order(world, port, packet);
-    }
+    set_paused(world.egress[port], packet.sequence & (kClasses - 1), pause, now);
 #if !defined(__CUDA_ARCH__)
     if (world.callbacks.pfc != nullptr) {
         world.callbacks.pfc(world.callbacks.pfc_context, port, pause, now);
     }
 #endif
+}
+
+/// A PFC frame from the peer of `port`.
+SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packet, Tick now) {
+    obey_pfc(world, port, packet, now);
+    world.decision[port] = next_decision(world.egress[port], now);
 }
 
 /// One arrival with every decision taken at its instant.
@@ -105,9 +108,6 @@ SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, P
     if (packet.packet_kind() >= PacketKind::pause) {
         receive_pfc(world, in, packet, now);
         return;
-    }
-    if (world.ns3_order) {
-        world.cause = arrival_order(world, in, packet);
     }
     Buffer& buffer = world.buffer[cell.id];
     Ingress& ingress = world.ingress[in];
@@ -131,9 +131,6 @@ SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, P
     enqueue(world, egress, packet, queue);
     if (world.decision[out] == kNever) {
         world.decision[out] = next_decision(egress, now);
-        if (world.ns3_order) {
-            egress.roused_by = world.cause;
-        }
     }
 }
 
@@ -143,20 +140,10 @@ template <bool kExact>
 SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId port, Tick now) {
     Egress& egress = world.egress[port];
     const std::uint32_t queue = pick_class(world, egress, eligible(egress));
-    Ring& ring = egress.queue[queue];
-    const Packet& packet = ring.front();
-    ring.pop_and_rewind();  // the slot stays as it is until the next packet is queued here
-    egress.class_bytes[queue] -= packet.bytes;
-    egress.queued_bytes -= packet.bytes;
-    if (ring.empty()) {
-        egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~(1U << queue));
-    }
+    const Packet& packet = dequeue(egress, queue);
     const PortId in = world.first_port[cell.node] + packet.ingress;
     if (queue != 0) {
         release(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
-    }
-    if (world.ns3_order) {
-        world.cause = transmit_cause(egress, egress.roused_by, now);
     }
     switch_emit(world, port, egress, packet, queue, now);
     if (kExact && queue != 0 && world.pfc &&
@@ -370,9 +357,6 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
             if (packet.bytes > egress.max_queued_bytes) {
                 egress.max_queued_bytes = packet.bytes;
             }
-            if (world.ns3_order) {
-                world.cause = transmit_cause(egress, arrival_order(world, in, packet), now);
-            }
             switch_emit(world, port, egress, packet, queue, now);
             ++world.events;
             continue;
@@ -383,9 +367,6 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
         enqueue(world, egress, packet, queue);
         if (decision == kNever) {
             decision = next_decision(egress, now);
-            if (world.ns3_order) {
-                egress.roused_by = arrival_order(world, in, packet);
-            }
         }
     }
     while (decision < end) {
@@ -414,9 +395,6 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, cons
         }
     }
     sort_runs(scratch.sorted.data, total, scratch.merge.data);
-    if (world.ns3_order) {
-        order_ties(world, node, scratch.sorted.data, total);
-    }
     std::uint32_t next = 0;
     for (;;) {
         const Tick arrival = next < total ? key_time(scratch.sorted[next], begin) : kNever;
@@ -461,9 +439,6 @@ SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cel
             if (count > 1) {
                 scratch.merge.reserve(world.memory, count);
                 sort_runs(keys, count, scratch.merge.data);
-                if (world.ns3_order) {
-                    order_ties(world, cell.node, keys, count);
-                }
             }
             run_port(world, cell, first + p, keys, count, begin, end);
         }

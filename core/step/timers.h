@@ -47,6 +47,12 @@ SLUICE_HD inline Timer pop_timer(Host& host) {
 
 /// Adds the start of a flow or an application's timer to a host and wakes it.
 SLUICE_HD inline void schedule(World& world, NodeId node, const Timer& timer) {
+#if !defined(__CUDA_ARCH__)
+    if (world.callbacks.timer_set != nullptr) {
+        world.callbacks.timer_set(world.callbacks.timer_set_context, node, timer);
+        return;
+    }
+#endif
     push_timer(world.memory, world.host[node], timer);
     wake_cell(world, world.home[node], timer.time);
     if (world.track_flows) {

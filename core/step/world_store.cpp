@@ -90,9 +90,6 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     world_.config = &config_;
     world_.payload = config.format.payload;
     world_.pfc = config.pfc;
-    world_.ns3_wake_ups = config.arithmetic == Arithmetic::ns3;
-    world_.ns3_order =
-        config.arithmetic == Arithmetic::ns3 && config.congestion.law != congestion::Law::timely;
     world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world_.data_overhead = config.format.header + config.format.extra_header;
     world_.route_by_table = config.load_balance == LoadBalance::spray;
@@ -376,7 +373,7 @@ void WorldStore::check_int() {
     int longest = 1;
     for (const FlowSpec& spec : flows_) {
         const int switches = routing_.distance(spec.src, spec.dst) - 1;
-        if (switches > congestion::kMaxIntHops) {
+        if (switches > congestion::kMaxIntHops && config_.arithmetic != Arithmetic::ns3) {
             throw ConfigError("HPCC's INT header holds " + std::to_string(congestion::kMaxIntHops) +
                               " switches; the path from host " + std::to_string(spec.src) +
                               " to host " + std::to_string(spec.dst) + " has " +
@@ -493,8 +490,7 @@ void WorldStore::widen_int_slots() {
 }
 
 void WorldStore::set_link(LinkId link, bool up, Tick now) {
-    widen_int_slots();                  // a detour may be longer than any shortest path
-    world_.cause = EventOrder{now, 0};  // of resume frames that dropped packets set free
+    widen_int_slots();  // a detour may be longer than any shortest path
     const Topology& topology = topology_;
     for (PortId p = 0; p < topology.port_count(); ++p) {
         if (topology.link_of(p) != link) {
@@ -517,17 +513,27 @@ void WorldStore::set_link(LinkId link, bool up, Tick now) {
         ingress_[p].paused = 0;
     }
     routing_.set_link(link, up);
+    set_routes();
+    reroute(now);
+}
+
+void WorldStore::change_routes(LinkId link, bool up) {
+    widen_int_slots();
+    routing_.set_link(link, up);
+}
+
+void WorldStore::set_routes() {
     world_.any_link_down = std::any_of(egress_.begin(), egress_.end(),
                                        [](const Egress& egress) { return !egress.up; });
-    reroute(now);
+    for (FlowId f = 0; f < flows_.size(); ++f) {
+        if (results_[f].finish == kNever) {
+            set_route(f);
+        }
+    }
 }
 
 void WorldStore::reroute(Tick now) {
     for (FlowId f = 0; f < flows_.size(); ++f) {
-        if (results_[f].finish != kNever) {
-            continue;
-        }
-        set_route(f);
         const std::uint32_t index = sender_of_[f];
         if (index == kNone) {
             continue;

@@ -45,6 +45,11 @@ class WorldStore {
     /// to their destinations.
     void set_link(LinkId link, bool up, Tick now);
 
+    /// The parts of set_link() that concern routes, for an engine that handles packets itself: the
+    /// routing, then, when the ports' `up` is as it will be, the paths of flows that are not complete.
+    void change_routes(LinkId link, bool up);
+    void set_routes();
+
     /// Frames that skipped time would have put on the wire of `port`: part of its statistics, not of
     /// the executed packet-hops.
     void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);

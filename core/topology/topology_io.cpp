@@ -159,7 +159,7 @@ void read_ids(TokenReader& reader, std::int64_t count, NodeKind kind, std::vecto
     }
 }
 
-Link read_link(TokenReader& reader, std::int64_t last_id) {
+Link read_link(TokenReader& reader, std::int64_t last_id, DelayReading delays) {
     Link link;
     link.a = static_cast<NodeId>(reader.next_integer("link source", 0, last_id));
     link.b = static_cast<NodeId>(reader.next_integer("link destination", 0, last_id));
@@ -171,7 +171,8 @@ Link read_link(TokenReader& reader, std::int64_t last_id) {
         reader.fail("link rate " + format_rate(link.rate) + " out of range (allowed: " +
                     format_rate(kMinLinkRate) + " to " + format_rate(kMaxLinkRate) + ")");
     }
-    link.delay = reader.next_time("link delay");
+    link.delay = delays == DelayReading::ns3 ? reader.next_ns3_time("link delay")
+                                             : reader.next_time("link delay");
     if (link.delay > kMaxLinkDelay) {
         reader.fail("link delay " + format_time(link.delay) + " out of range (allowed: 0 to " +
                     format_time(kMaxLinkDelay) + ")");
@@ -199,14 +200,14 @@ bool skip_link(TokenReader& reader) {
 
 /// The links, as many as the header says. What follows is not read, as in the originals, whose own
 /// example has a link too many.
-void read_links(TokenReader& reader, const Header& header, Topology& topology,
+void read_links(TokenReader& reader, const Header& header, DelayReading delays, Topology& topology,
                 TopologyReporter& reporter) {
     for (std::int64_t i = 0; i < header.links; ++i) {
         if (reader.at_end()) {
             reader.fail("the file ends after " + std::to_string(i) + " links, the header says " +
                         std::to_string(header.links));
         }
-        topology.add_link(read_link(reader, header.nodes - 1));
+        topology.add_link(read_link(reader, header.nodes - 1, delays));
         reporter.link(reader.line());
     }
     if (!reporter.active()) return;
@@ -251,7 +252,7 @@ bool is_gpu_type(std::string_view text) {
            !is_rate(text);
 }
 
-Topology read_topology(TokenReader& reader, ImportReport* report) {
+Topology read_topology(TokenReader& reader, ImportReport* report, DelayReading delays) {
     const Header header = read_header(reader);
     check_id_count(reader, header);
     TopologyReporter reporter(reader.file(), report);
@@ -266,15 +267,15 @@ Topology read_topology(TokenReader& reader, ImportReport* report) {
         topology.add_node(kind);
     }
     reporter.header(header.line, header.simai, topology);
-    read_links(reader, header, topology, reporter);
+    read_links(reader, header, delays, topology, reporter);
     topology.finish();
     reporter.finish(topology);
     return topology;
 }
 
-Topology read_topology(const std::string& path, ImportReport* report) {
+Topology read_topology(const std::string& path, ImportReport* report, DelayReading delays) {
     TokenReader reader = TokenReader::open(path);
-    return read_topology(reader, report);
+    return read_topology(reader, report, delays);
 }
 
 std::string format_topology(const Topology& topology, TopologyFormat format) {

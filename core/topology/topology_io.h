@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// topology.txt of HPCC ns-3 and its family, and of SimAI. Read token by token, as leniently as
 /// the originals: any blanks, ids in any order, any id a switch, trailing text ignored. Parallel
-/// links are all used (the original keeps the last).
+/// links are all kept (NextHopOrder::ns3 uses the last).
 ///
 ///     HPCC   <nodes> <switches> <links>
 ///            <switch id> ...                        every other id is a host
@@ -25,12 +25,20 @@
 
 namespace sluice {
 
+/// How the delays of a file are read.
+enum class DelayReading : std::uint8_t {
+    exact,
+    ns3,  ///< whole nanoseconds, truncated from doubles as ns-3 does: 0.0003ms is 299 ns
+};
+
 /// Reads a file. ConfigError with file and line of the offending token. `report`, if given, gets
 /// what was read and skipped, and what is legal but likely a mistake: links listed twice (all are
 /// used), servers of different size, nodes without a link, hosts that cannot reach each other.
-Topology read_topology(const std::string& path, ImportReport* report = nullptr);
+Topology read_topology(const std::string& path, ImportReport* report = nullptr,
+                       DelayReading delays = DelayReading::exact);
 /// The same from text that `reader` holds. The topology's name is the reader's file.
-Topology read_topology(TokenReader& reader, ImportReport* report = nullptr);
+Topology read_topology(TokenReader& reader, ImportReport* report = nullptr,
+                       DelayReading delays = DelayReading::exact);
 
 enum class TopologyFormat : std::uint8_t {
     automatic,  ///< SimAI's if there are NVSwitches, servers of several GPUs or a GPU type

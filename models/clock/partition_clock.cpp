@@ -40,6 +40,10 @@ void PartitionClock::start_of_simulation() {
                         "the network needs SystemC's default time resolution, 1 ps");
     }
     store_.begin();
+    if (store_.config().arithmetic == Arithmetic::ns3) {
+        ns3_ = std::make_unique<ns3::Driver>(store_, std::move(events_), std::move(hooks_));
+        return;
+    }
     if (partitions_ != nullptr) {
         clocks_ = std::make_unique<step::ClockDriver>(store_, std::move(events_), std::move(hooks_),
                                                       *partitions_, supervisor_);
@@ -51,7 +55,29 @@ void PartitionClock::start_of_simulation() {
     }
 }
 
+Tick PartitionClock::now() const {
+    return ns3_ != nullptr      ? ns3_->now()
+           : clocks_ != nullptr ? clocks_->now()
+           : lane_ != nullptr   ? lane_->now()
+                                : 0;
+}
+
+std::uint64_t PartitionClock::windows() const {
+    return ns3_ != nullptr      ? ns3_->instants()
+           : clocks_ != nullptr ? clocks_->windows()
+           : lane_ != nullptr   ? lane_->windows()
+                                : 0;
+}
+
+Tick PartitionClock::next() const {
+    return ns3_ != nullptr ? ns3_->next() : clocks_ != nullptr ? clocks_->next() : lane_->next();
+}
+
 void PartitionClock::run() {
+    if (ns3_ != nullptr) {
+        run(*ns3_);
+        return;
+    }
     if (clocks_ == nullptr) {
         run(*lane_);
         return;
@@ -93,9 +119,19 @@ void PartitionClock::run(Driver& driver) {
         step::forget_stale_wakes(store_.world());
         next = driver.next();
     }
-    finished_ = driver.stopped() || next >= stop_ || next == kNever;
-    at_rest_ = !driver.stopped() && next == kNever;
-    cut_off_ = !driver.stopped() && next >= stop_ && next != kNever;
+    end_run(now, next, driver.stopped());
+}
+
+void PartitionClock::run(ns3::Driver& driver) {
+    const Tick now = to_ticks(sc_core::sc_time_stamp());
+    const Tick next = driver.advance(std::min(now + kRunAhead + 1, stop_));
+    end_run(now, next >= stop_ && driver.idle() ? kNever : next, driver.stopped());
+}
+
+void PartitionClock::end_run(Tick now, Tick next, bool stopped) {
+    finished_ = stopped || next >= stop_ || next == kNever;
+    at_rest_ = !stopped && next == kNever;
+    cut_off_ = !stopped && next >= stop_ && next != kNever;
     if (!finished_) {
         event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));
     }
@@ -157,7 +193,7 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
 
 void PartitionClock::wake() {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
-    const Tick next = clocks_ != nullptr ? clocks_->next() : lane_->next();
+    const Tick next = this->next();
     if (next < stop_) {
         finished_ = false;
         event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));

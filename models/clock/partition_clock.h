@@ -9,6 +9,7 @@
 #include <systemc>
 #include <vector>
 
+#include "core/ns3/driver.h"
 #include "core/step/clock_driver.h"
 #include "core/step/lane_driver.h"
 #include "models/protocol.h"
@@ -46,12 +47,9 @@ class PartitionClock : public sc_core::sc_module {
     /// A foreign model's packet whose last bit reaches `port` at `at`.
     void receive(PortId port, const step::Packet& packet, Tick at);
 
-    Tick now() const {
-        return clocks_ != nullptr ? clocks_->now() : lane_ != nullptr ? lane_->now() : 0;
-    }
-    std::uint64_t windows() const {
-        return clocks_ != nullptr ? clocks_->windows() : lane_ != nullptr ? lane_->windows() : 0;
-    }
+    Tick now() const;
+    /// Windows executed; under Arithmetic::ns3, instants.
+    std::uint64_t windows() const;
     /// Nothing left to do, the stop time reached, or a hook asked to stop.
     bool finished() const { return finished_; }
     /// Something was left to do at or after the stop time.
@@ -71,6 +69,10 @@ class PartitionClock : public sc_core::sc_module {
     void run();
     template <class Driver>
     void run(Driver& driver);
+    void run(ns3::Driver& driver);
+    Tick next() const;
+    /// What is left to do is due at `next`.
+    void end_run(Tick now, Tick next, bool stopped);
     void hand_over();
 
     step::WorldStore& store_;
@@ -78,8 +80,9 @@ class PartitionClock : public sc_core::sc_module {
     std::vector<ForeignLink> foreign_;
     std::vector<LinkEvent> events_;
     step::DriverHooks hooks_;
-    std::unique_ptr<step::LaneDriver> lane_;  ///< one of the two, from the start of simulation on
+    std::unique_ptr<step::LaneDriver> lane_;  ///< one of the three, from the start of simulation on
     std::unique_ptr<step::ClockDriver> clocks_;
+    std::unique_ptr<ns3::Driver> ns3_;
     step::PartitionTracker* tracker_ = nullptr;
     step::FlowPartitions* partitions_ = nullptr;
     step::Supervisor* supervisor_ = nullptr;

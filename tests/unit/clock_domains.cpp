@@ -33,7 +33,6 @@ Case sparse_case(std::uint64_t seed, bool roomy) {
     options.lossless = true;
     made.topology = random_links(dice, wide_topology(dice), options, false);
     made.config = random_config(dice, made.topology, options);
-    made.config.arithmetic = dice.chance(30) ? Arithmetic::ns3 : Arithmetic::exact;
     made.config.pfc = dice.chance(70);
     made.config.congestion.window = dice.chance(90);
     if (dice.chance(30)) {  // some send again what is only late

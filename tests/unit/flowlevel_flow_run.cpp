@@ -101,7 +101,7 @@ TEST_CASE("unit.flowlevel.flow_run.lone_flow_equals_packets_in_whole_nanoseconds
     Case given = star(2);
     given.config.arithmetic = Arithmetic::ns3;
     given.flows = {flow(0, 1, 3'000'000, 0)};
-    const FlowResult packets = run_windows(given).flows[0];
+    const FlowResult packets = run_ns3(given).flows[0];
     const FlowResult fluid = run_flows(given)[0];
     CHECK(std::abs(fluid.received - packets.received) <= 2);
     CHECK(std::abs(fluid.finish - packets.finish) <= 2);

@@ -33,8 +33,7 @@ class Dice {
 /// What random cases may contain.
 struct RandomOptions {
     bool lossless = false;         ///< PFC with room for it, no spraying, no loss, no failures
-    bool exact_only = false;       ///< no ns-3 arithmetic
-    bool ns3_only = false;         ///< nothing else
+    bool ns3 = false;              ///< under ns-3's arithmetic, and with what it has a word for
     std::uint32_t packets = 1500;  ///< about how many data packets in all
 };
 
@@ -208,11 +207,14 @@ inline std::vector<LinkEvent> random_failures(Dice& dice, const Topology& topolo
 inline Case random_case(std::uint64_t seed, const RandomOptions& options = {}) {
     Dice dice(seed);
     Case made;
-    // In whole nanoseconds a pause frame takes no time at 400 Gb/s: such a link needs a delay.
-    const bool ns3 = options.ns3_only || (!options.exact_only && dice.chance(30));
-    made.topology = random_links(dice, random_shape(dice), options, !ns3 && !options.lossless);
+    made.topology = random_links(dice, random_shape(dice), options, !options.lossless);
     made.config = random_config(dice, made.topology, options);
-    made.config.arithmetic = ns3 ? Arithmetic::ns3 : Arithmetic::exact;
+    if (options.ns3) {
+        made.config.arithmetic = Arithmetic::ns3;
+        made.topology = with_links(made.topology, [](Link& link) {
+            link.delay -= link.delay % kNanosecond;
+        });
+    }
     made.flows = random_flows(dice, made.topology, made.config.format.payload, options);
     made.paths = random_paths(dice, made);
     if (!options.lossless) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/congestion/congestion.h"
+#include "core/ns3/driver.h"
 #include "core/step/cell_step.h"
 #include "core/step/lane_driver.h"
 #include "core/step/oracle.h"
@@ -36,7 +37,7 @@ struct Case {
 struct Lane {
     explicit Lane(const Case& given)
         : topology(given.topology),
-          routing(given.topology),
+          routing(given.topology, next_hop_order(given.config.arithmetic)),
           store(given.topology, routing, given.config, given.flows, given.paths, given.application),
           world(store.world()),
           step_cell(world) {
@@ -80,6 +81,14 @@ inline Outcome run_windows(const Case& given, bool exact_only = false) {
     }
     step::LaneDriver driver(lane.store, given.events, {});
     driver.advance(given.stop, lane);
+    return outcome_of(lane.store, end_of(given));
+}
+
+/// Events in ns-3's order.
+inline Outcome run_ns3(const Case& given) {
+    Lane lane(given);
+    ns3::Driver driver(lane.store, given.events, {});
+    driver.advance(given.stop);
     return outcome_of(lane.store, end_of(given));
 }
 
