@@ -226,20 +226,24 @@ class Simulation {
         return config;
     }
 
-    /// A step is forwarded 10 ns after its sender's last acknowledgement. Ranks learn of each other
-    /// no sooner than the network's lookahead, which comes off the next message's wait.
+    /// A step is forwarded 10 ns after its sender's last acknowledgement, and steps one after the
+    /// other. Ranks learn of each other no sooner than the network's lookahead, which comes off the
+    /// next message's wait.
     void set_latencies(CollectiveOptions& collectives) const {
         constexpr Tick kForwarding = 10 * kNanosecond;
         const Tick lookahead = step::network_lookahead(*inputs_.topology, inputs_.network);
         const Tick notice = (lookahead + kNanosecond - 1) / kNanosecond * kNanosecond;
         const auto wait = [&](Tick latency) {
-            return std::max<Tick>(0, latency + kForwarding - notice);
+            return std::max<Tick>(0, latency - notice);
         };
         collectives.receipt_notice = notice;
-        collectives.overhead = notice;  // the first message of each has none before it
+        collectives.forwarding = kForwarding;
+        // The first message of each has no receipt before it.
+        collectives.overhead = notice + kForwarding;
         collectives.step_overhead = wait(environment_.send_latency);
         collectives.server_step_overhead = wait(environment_.server_send_latency);
-        collectives.nvswitch_step_overhead = wait(environment_.nvswitch_send_latency);
+        collectives.nvswitch_step_overhead =
+            wait(environment_.nvswitch_send_latency) + kForwarding;
     }
 
     /// What a user would miss otherwise: what does not fit, and what of the workload is not run.

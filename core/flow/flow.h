@@ -24,10 +24,10 @@ struct FlowSpec {
     Tick start = kNever;    ///< kNever: started by the Application
     std::uint16_t sport = 10000;
     std::uint16_t dport = 100;
-    std::uint8_t priority = 3;           ///< traffic class 1..7
-    bool own_port = false;               ///< an exception: not its connection's source port
-    bool overlaps = false;               ///< an exception: waits for no other message
-    ConnectionId connection = kNone;     ///< all from `src` to `dst`; kNone: of this message only
+    std::uint8_t priority = 3;        ///< traffic class 1..7
+    bool own_port = false;            ///< an exception: not its connection's source port
+    bool overlaps = false;            ///< an exception: waits for no other message
+    ConnectionId connection = kNone;  ///< all from `src` to `dst`; kNone: of this message only
 
     /// The connection whose order it keeps to, kNone if it keeps to none.
     ConnectionId queue() const { return overlaps ? kNone : connection; }

@@ -337,8 +337,9 @@ PortId Routing::select(NodeId node, const FlowKey& key) const {
     if (hops.size() <= 1) {
         return hops.empty() ? kNone : *hops.begin();
     }
-    const NodeId seed = topology_.is_host(node) ? kNicSeed : node;
-    return hops.begin()[ecmp_hash(key, seed) % hops.size()];
+    const bool ns3_host =
+        tables_->next_hop_order == NextHopOrder::ns3 && topology_.is_host(node);
+    return hops.begin()[ecmp_hash(key, ns3_host ? kNs3HostSeed : node) % hops.size()];
 }
 
 int Routing::distance(NodeId node, NodeId dst) const {

@@ -25,7 +25,7 @@ enum class NextHopOrder : std::uint8_t {
     /// The HPCC ns-3's: next hops in the order in which a breadth-first search from the destination
     /// finds them, which takes neighbours by their nodes' addresses in memory (third.cc,
     /// CalculateRoute); with glibc's allocator that is by descending id. Of parallel cables between
-    /// two nodes only the last one is used.
+    /// two nodes only the last one is used. A host's hash is seeded with kNs3HostSeed, not its id.
     ns3,
 };
 
@@ -53,8 +53,7 @@ class Routing {
     /// Egress ports of `node` on shortest paths to host `dst`, in order; empty if unreachable.
     /// Empty too if `node` is `dst` or `dst` is not a host.
     PortRange next_hops(NodeId node, NodeId dst) const;
-    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable. The hash is seeded with
-    /// a switch's id; at hosts with several NICs with kNicSeed.
+    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable.
     PortId select(NodeId node, const FlowKey& key) const;
     /// Hops (links) from `node` to host `dst`, or -1 if unreachable.
     int distance(NodeId node, NodeId dst) const;

@@ -62,7 +62,8 @@ SLUICE_HD inline bool is_last_departure(const Sender& sender) {
     return sender.next == sender.high && sender.high + 1 == sender.packets;
 }
 
-/// `flow` comes into service. Returns the sender before it on its queue pair, kNone if that is idle.
+/// `flow` comes into service. Returns the sender before it on its queue pair; kNone if that is idle, or
+/// another one: what a law knows is about one path, which another source port may leave.
 SLUICE_HD inline std::uint32_t come_into_service(World& world, FlowId flow) {
     QueuePair* const pair = queue_pair_of(world, flow);
     if (pair == nullptr) {
@@ -70,7 +71,8 @@ SLUICE_HD inline std::uint32_t come_into_service(World& world, FlowId flow) {
     }
     const FlowId before = pair->current;
     pair->current = flow;
-    return before == kNone ? kNone : world.sender_of[before];
+    const bool same = before != kNone && world.spec[before].sport == world.spec[flow].sport;
+    return same ? world.sender_of[before] : kNone;
 }
 
 /// Sender `index`, just created, goes on where sender `open` is.
@@ -94,8 +96,7 @@ SLUICE_HD inline void take_over(World& world, std::uint32_t index, std::uint32_t
 }
 
 /// `bytes` more of sender `index` are acknowledged. Returns the sender that has the queue pair now.
-SLUICE_HD inline std::uint32_t credit_heirs(World& world, std::uint32_t index,
-                                            std::int64_t bytes) {
+SLUICE_HD inline std::uint32_t credit_heirs(World& world, std::uint32_t index, std::int64_t bytes) {
     while (world.senders[index].heir != kNone) {
         index = world.senders[index].heir;
         world.senders[index].behind -= bytes;

@@ -146,8 +146,8 @@ struct Sender {
     std::int64_t retransmitted = 0;
     Tick skipped = 0;  ///< simulated time minus the flow's local time
     // Of a queue pair that carries one message behind the other (queue_pair.h):
-    std::int64_t offset = 0;    ///< bytes of the messages before, in the law's sequence space
-    std::int64_t behind = 0;    ///< bytes of them that are not acknowledged
+    std::int64_t offset = 0;     ///< bytes of the messages before, in the law's sequence space
+    std::int64_t behind = 0;     ///< bytes of them that are not acknowledged
     std::uint32_t heir = kNone;  ///< the sender that took the queue pair over
     congestion::State cc;
 };

@@ -288,9 +288,8 @@ class Relay : public Application {
 
 /// Makes flow `f` a further message of the connection of an earlier flow of the same source.
 inline void join_connection(FlowId f, std::vector<FlowSpec>& flows) {
-    const auto before = std::find_if(flows.begin(), flows.begin() + f, [&](const FlowSpec& one) {
-        return one.src == flows[f].src;
-    });
+    const auto before = std::find_if(flows.begin(), flows.begin() + f,
+                                     [&](const FlowSpec& one) { return one.src == flows[f].src; });
     if (before == flows.begin() + f) {
         return;
     }

@@ -72,6 +72,8 @@ struct CollectiveOptions {
     /// A message is received when its sender has the last acknowledgement and has told the receiver,
     /// which takes so long (at least the network's lookahead); unset: with its last byte.
     std::optional<Tick> receipt_notice;
+    /// A ring's member takes so long over each receipt, one after the other, before it passes on.
+    Tick forwarding = 0;
     /// How long a message takes to leave its sender. Set: a member of a ring is done only when its
     /// messages have left it; null: when it has received what it is to have.
     std::function<Tick(RankId from, RankId to, std::int64_t bytes)> departure;

@@ -16,7 +16,7 @@ using Held = std::vector<std::vector<OpId>>;
 class Ring {
   public:
     Ring(Schedule& schedule, const RingPhase& phase)
-        : schedule_(schedule), phase_(phase), received_(phase.held) {
+        : schedule_(schedule), phase_(phase), received_(phase.held), taken_(phase.held) {
         std::int64_t longest = 0;
         for (std::size_t q = 0; q < size(); ++q) {
             longest = std::max(longest, phase.part(q).bytes);
@@ -85,9 +85,10 @@ class Ring {
             }
             sent.push_back(hop.sent);
         }
-        schedule_.depend(hop.received, received_[next]);
+        schedule_.depend(hop.received, taken_[next]);
         received_[next] = hop.received;
-        return hop.received;
+        taken_[next] = schedule_.forward(phase_.order[next], hop.received);
+        return taken_[next];
     }
 
     /// By the rail of `to`, where the ring is to stay on rails.
@@ -114,6 +115,7 @@ class Ring {
     std::size_t chunks_ = 1;
     Held held_;
     std::vector<OpId> received_;           ///< by position, the receive added last
+    std::vector<OpId> taken_;              ///< the same, when it can be passed on
     std::vector<std::vector<OpId>> sent_;  ///< by position, the unfinished sends of a pipeline
     std::vector<Last> last_;
 };

@@ -211,6 +211,13 @@ Hop Schedule::message(RankId from, RankId to, std::int64_t bytes, Tick overhead)
     return hop;
 }
 
+OpId Schedule::forward(Member member, OpId received) {
+    if (options_.forwarding == 0) return received;
+    const OpId ready = graph_.add_delay(ranks_[member], options_.forwarding, label_);
+    depend(ready, received);
+    return ready;
+}
+
 OpId Schedule::departed(OpId first, Member from, Member to, std::int64_t bytes) {
     const Tick leaving = options_.departure(ranks_[from], ranks_[to], bytes);
     const OpId left = graph_.add_delay(ranks_[from], leaving, label_);

@@ -76,6 +76,8 @@ class Schedule {
     Hop relayed(Member from, Member via, Member to, Slice slice, bool reduce);
     /// The member of `from`'s server on the rail of `to`; `from` itself where there is none.
     Member on_rail_of(Member from, Member to) const;
+    /// When `member` is ready to pass on what it has received (CollectiveOptions::forwarding).
+    OpId forward(Member member, OpId received);
     /// When a message whose first operation is `first` has left `from` (CollectiveOptions::departure,
     /// which must be set).
     OpId departed(OpId first, Member from, Member to, std::int64_t bytes);

@@ -38,8 +38,8 @@ class ConnectionTable {
         const std::size_t mask = slots_.size() - 1;
         for (std::size_t at = static_cast<std::size_t>(hash >> 32) & mask;; at = (at + 1) & mask) {
             Slot& slot = slots_[at];
-            const bool same = slot.src == key.src && slot.dst == key.dst &&
-                              slot.communicator == key.communicator;
+            const bool same =
+                slot.src == key.src && slot.dst == key.dst && slot.communicator == key.communicator;
             if (slot.id == kNone || same) return slot;
         }
     }

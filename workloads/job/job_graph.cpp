@@ -159,9 +159,8 @@ JobGraph::Pair JobGraph::add_message(RankId src, RankId dst, std::int64_t bytes,
     const OpId send = add(OpKind::send, src, 0, message, label);
     const OpId recv = add(OpKind::recv, dst, 0, message, label);
     messages_.push_back({send, recv, bytes});
-    connection_.push_back(communicator == kNone
-                              ? kNone
-                              : connections_.find_or_add(src, dst, communicator));
+    connection_.push_back(communicator == kNone ? kNone
+                                                : connections_.find_or_add(src, dst, communicator));
     return {send, recv};
 }
 
