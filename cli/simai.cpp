@@ -233,17 +233,14 @@ class Simulation {
         constexpr Tick kForwarding = 10 * kNanosecond;
         const Tick lookahead = step::network_lookahead(*inputs_.topology, inputs_.network);
         const Tick notice = (lookahead + kNanosecond - 1) / kNanosecond * kNanosecond;
-        const auto wait = [&](Tick latency) {
-            return std::max<Tick>(0, latency - notice);
-        };
+        const auto wait = [&](Tick latency) { return std::max<Tick>(0, latency - notice); };
         collectives.receipt_notice = notice;
         collectives.forwarding = kForwarding;
         // The first message of each has no receipt before it.
         collectives.overhead = notice + kForwarding;
         collectives.step_overhead = wait(environment_.send_latency);
         collectives.server_step_overhead = wait(environment_.server_send_latency);
-        collectives.nvswitch_step_overhead =
-            wait(environment_.nvswitch_send_latency) + kForwarding;
+        collectives.nvswitch_step_overhead = wait(environment_.nvswitch_send_latency) + kForwarding;
     }
 
     /// What a user would miss otherwise: what does not fit, and what of the workload is not run.

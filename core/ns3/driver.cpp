@@ -186,7 +186,8 @@ void Driver::execute(EventCode code, Tick now) {
 void Driver::arrive(PortId port, Tick now) {
     step::World& world = store_.world();
     step::Wire& link = world.link[port];
-    const step::Packet packet = link.front();
+    // Its slot stays as it is meanwhile: only the far end writes to this link, in events of its own.
+    const step::Packet& packet = link.front();
     link.pop();
     const NodeId node = state_.port[port].node;
     if (!world.egress[port].up) {
