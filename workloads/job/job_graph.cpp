@@ -106,6 +106,13 @@ OpId JobGraph::add_release(RankId rank, ResourceId resource, Label label) {
     return add(OpKind::release, rank, 0, resource, label);
 }
 
+void JobGraph::make_counted(ResourceId resource, Count count) {
+    if (finished_) throw InternalError("a resource is made counted in a finished graph");
+    take_resource(resource);
+    if (counts_.size() <= resource) counts_.resize(resource + std::size_t{1}, {0, 0, false});
+    counts_[resource] = count;
+}
+
 void JobGraph::take_resource(ResourceId resource) {
     if (resource >= kMostResources) {
         throw ConfigError("resource " + std::to_string(resource) + " of a rank: allowed are 0 to " +

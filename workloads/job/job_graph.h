@@ -8,7 +8,9 @@
 ///            compute operation also waits for the one added to its rank before it.
 ///   task     occupies one of the rank's numbered resources for its duration. Of the operations that
 ///            wait for a resource, the one added first is next.
-///   acquire, release  take a resource and give it back: what happens between occupies it.
+///   acquire, release  take a resource and give it back: what happens between occupies it. Of a
+///            counted resource, a semaphore, an acquire takes one of several and any release adds
+///            one; who came first is next.
 ///   delay    takes its duration and occupies nothing; duration 0 joins dependencies.
 ///   send     starts its flow at once; completes with the last ACK.
 ///   recv     completes when its dependencies have and the last in-order byte has arrived; the
@@ -97,13 +99,20 @@ struct OpSpan {
 
 class JobGraph {
   public:
-    static constexpr ResourceId kMostResources = 256;
+    static constexpr ResourceId kMostResources = 1U << 20;
     static constexpr std::int64_t kMostSlowdown = 100'000'000;
 
     /// A message or a signal: what happens at each end.
     struct Pair {
         OpId from;
         OpId to;
+    };
+
+    /// Of a counted resource.
+    struct Count {
+        std::uint32_t first = 0;
+        std::uint32_t most = 0;
+        bool counted = true;
     };
 
     explicit JobGraph(RankId ranks);
@@ -118,8 +127,11 @@ class JobGraph {
     /// `resource` below kMostResources.
     OpId add_task(RankId rank, ResourceId resource, Tick duration, Label label);
     OpId add_acquire(RankId rank, ResourceId resource, Label label);
-    /// Must depend on its acquire.
+    /// Must depend on its acquire, unless the resource is counted.
     OpId add_release(RankId rank, ResourceId resource, Label label);
+    /// Makes `resource` a counted one on every rank: there are `count` of it at first and never more
+    /// than `most` (which may be 0: a release is then lost unless somebody waits). No tasks.
+    void make_counted(ResourceId resource, Count count);
     /// One part per rank, which must be different, in their order: ids first, first + 1, ...
     /// Returns the first. With two ranks or more `duration` must be at least twice the lookahead:
     /// check_signals().
@@ -153,6 +165,11 @@ class JobGraph {
     std::uint32_t target(OpId op) const { return target_[op]; }
     /// Resources of every rank are 0 to resource_count() - 1.
     ResourceId resource_count() const { return resources_; }
+    /// Null: it is not counted.
+    const Count* counted(ResourceId resource) const {
+        return resource < counts_.size() && counts_[resource].counted ? &counts_[resource]
+                                                                      : nullptr;
+    }
     std::int64_t overlap_slowdown() const { return overlap_slowdown_; }
 
     struct Message {
@@ -213,6 +230,7 @@ class JobGraph {
 
     RankId ranks_;
     ResourceId resources_ = 0;
+    std::vector<Count> counts_;          ///< by resource, as far as any is counted
     std::int64_t overlap_slowdown_ = 0;  ///< millionths
     bool finished_ = false;
     std::vector<Tick> duration_;
