@@ -67,6 +67,7 @@ class Connections(CliTest):
                 self.assertEqual(len(pairs), 32)
                 self.assertEqual(self.ports(pairs), {1})
                 self.assertEqual(self.overlaps(pairs), 0)
+        self.assertEqual(self.overlaps(self.flows("packet", "network.arithmetic=ns3")), 0)
 
     def test_a_ring_of_packets_is_as_quick_as_max_min_says(self):
         # Where steps of one member overlap, those on the quick hops run ahead of the slow ones'.

@@ -142,7 +142,8 @@ class Run(CliTest):
         self.assertEqual((label, flows), ({"dp"}, 32))
         self.assertEqual(sent, {(i, i ^ 8) for i in range(32)})
         label, sent, flows = pairs("workload.group_size=16")
-        self.assertEqual((label, flows), ({"dp"}, 2 * 16 * 15))
+        # Two servers each: a ring per member of a server.
+        self.assertEqual((label, flows), ({"dp"}, 8 * 2 * 16 * 15))
         self.assertIn((15, 0), sent)
         self.assertNotIn((15, 16), sent)
         for bad in ("workload.group_size=3", "workload.group_size=1", "workload.group_size=64"):
