@@ -80,8 +80,7 @@ Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
 }
 
 TrafficEstimate estimate_traffic(const Experiment& experiment) {
-    const Routing routing(experiment.topology,
-                          next_hop_order(experiment.network.arithmetic));
+    const Routing routing(experiment.topology, next_hop_order(experiment.network.arithmetic));
     TrafficEstimate estimate;
     estimate.routing_bytes = routing.memory_bytes();
     estimate.ideal.reserve(experiment.flows.size());

@@ -99,10 +99,10 @@ void import_into(HpccImport& import, const std::string& config_path, const std::
     import.notes = config.notes;
     Experiment& experiment = import.experiment;
     experiment.name = config_path;
-    experiment.topology = with_ns3_links(
-        read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file), &report,
-                      DelayReading::ns3),
-        config.error_rate);
+    experiment.topology =
+        with_ns3_links(read_topology(find_input(config, "TOPOLOGY_FILE", config.topology_file),
+                                     &report, DelayReading::ns3),
+                       config.error_rate);
     experiment.network = hpcc_network(
         config, experiment.topology,
         seed != 0 ? seed : static_cast<std::uint64_t>(config.random_seed), import.notes);

@@ -218,9 +218,10 @@ NetworkConfig hpcc_network(const HpccConfig& config, const Topology& topology, s
     network.nic.ack_interval = {config.ack_interval};
     network.nic.chunk_bytes = {config.chunk};
     if (config.ack_interval > config.payload) {
-        notes.push_back(config.path + ": L2_ACK_INTERVAL " + std::to_string(config.ack_interval) +
-                        ": as in ns-3, only whole chunks are acknowledged before so many bytes have "
-                        "come: shorter flows may never end");
+        notes.push_back(
+            config.path + ": L2_ACK_INTERVAL " + std::to_string(config.ack_interval) +
+            ": as in ns-3, only whole chunks are acknowledged before so many bytes have "
+            "come: shorter flows may never end");
     }
     network.nic.back_to_zero = config.back_to_zero;
     network.nic.nack_interval = 500 * kMicrosecond;

@@ -20,7 +20,8 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
     if (config.arithmetic == Arithmetic::ns3 &&
         (options.make_node || !options.foreign.empty() || options.partition_clocks)) {
         throw ConfigError(
-            "network.arithmetic = \"ns3\" keeps one order of events over the whole network: no node "
+            "network.arithmetic = \"ns3\" keeps one order of events over the whole network: no "
+            "node "
             "can be a model of one's own; allowed: \"exact\"");
     }
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);

@@ -69,7 +69,7 @@ struct NicConfig {
     /// (core/ns3/nic.h).
     Bytes ack_interval = {1};
     Bytes chunk_bytes = {4000};
-    bool back_to_zero = false;   ///< go-back-0 within a chunk instead of go-back-N
+    bool back_to_zero = false;  ///< go-back-0 within a chunk instead of go-back-N
     Tick nack_interval = 500 * kMicrosecond;
     Tick retransmit_timeout = 4 * kMillisecond;  ///< 0: none (ns-3 has none)
     /// GLOBAL_T: every flow uses the largest base RTT and BDP of the network.

@@ -188,9 +188,8 @@ SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters, const I
     }
     bool decided = false;
     if (readable) {
-        decided = parameters.hpcc.multi_rate
-                      ? react_per_hop(state, parameters, rates, ack, full)
-                      : react_to_path(state, parameters, rates, ack, full);
+        decided = parameters.hpcc.multi_rate ? react_per_hop(state, parameters, rates, ack, full)
+                                             : react_to_path(state, parameters, rates, ack, full);
     }
     if (full) {
         hpcc.last_update = larger(hpcc.last_update, ack.next);

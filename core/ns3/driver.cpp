@@ -76,8 +76,8 @@ void Driver::take_over_timers() {
     for (NodeId node = 0; node < world.node_count; ++node) {
         for (step::Host& host = world.host[node]; host.timers.count > 0;) {
             const step::Timer timer = step::pop_timer(host);
-            const bool listed = timer.kind == step::TimerKind::flow_start &&
-                                world.spec[timer.id].start != kNever;
+            const bool listed =
+                timer.kind == step::TimerKind::flow_start && world.spec[timer.id].start != kNever;
             ++pending_timers_;
             if (listed) {
                 starts_.push_back({timer.time, static_cast<FlowId>(timer.id)});

@@ -81,8 +81,8 @@ void EventQueue::grow(Slot& slot) {
 }
 
 std::size_t EventQueue::memory_bytes() const {
-    std::size_t bytes = slots_.capacity() * sizeof(Slot) + occupied_.capacity() * 8 +
-                        far_.capacity() * sizeof(Far);
+    std::size_t bytes =
+        slots_.capacity() * sizeof(Slot) + occupied_.capacity() * 8 + far_.capacity() * sizeof(Far);
     for (const Slot& slot : slots_) {
         bytes += slot.capacity * sizeof(std::uint64_t);
     }

@@ -14,8 +14,7 @@ inline void start_transmission(State& state, PortId port, step::Egress& egress,
     Port& own = state.port[port];
     own.transmitted_order = state.queue.take_order();
     own.end_scheduled = false;
-    const Tick arrival =
-        step::push_on_link(state.world, port, egress, packet, int_hops, ce, now);
+    const Tick arrival = step::push_on_link(state.world, port, egress, packet, int_hops, ce, now);
     state.queue.push(arrival, event_code(EventKind::arrival, egress.peer));
 }
 

@@ -30,8 +30,8 @@ inline void send_pfc(State& state, PortId port, std::uint32_t queue, bool pause,
 }
 
 /// Counts a departing packet out of the buffer and lets its peer go on where that allows it.
-inline void leave_buffer(State& state, NodeId node, const step::Packet& packet,
-                         std::uint32_t queue, Tick now) {
+inline void leave_buffer(State& state, NodeId node, const step::Packet& packet, std::uint32_t queue,
+                         Tick now) {
     step::World& world = state.world;
     const PortId in = world.first_port[node] + packet.ingress;
     step::Buffer& buffer = world.buffer[node];

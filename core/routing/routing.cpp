@@ -137,15 +137,13 @@ struct Routing::Tables {
 
     /// Puts equal-cost next hops, ascending ports so far, into ns-3's order.
     void order_as_ns3(std::vector<PortId>& ports, const GroupTable& table) const {
-        std::stable_sort(ports.begin(), ports.end(), [&](PortId a, PortId b) {
-            return rank_of(a, table) < rank_of(b, table);
-        });
+        std::stable_sort(ports.begin(), ports.end(),
+                         [&](PortId a, PortId b) { return rank_of(a, table) < rank_of(b, table); });
         const auto same_neighbor = [&](PortId a, PortId b) {
             return topology.neighbor(a) == topology.neighbor(b);
         };
         // Of parallel cables the last stays: erase from behind.
-        ports.erase(ports.begin(),
-                    std::unique(ports.rbegin(), ports.rend(), same_neighbor).base());
+        ports.erase(ports.begin(), std::unique(ports.rbegin(), ports.rend(), same_neighbor).base());
     }
 
     /// Breadth-first from the group's switches, then the next hops of every switch reached.
@@ -339,8 +337,7 @@ PortId Routing::select(NodeId node, const FlowKey& key) const {
     if (hops.size() <= 1) {
         return hops.empty() ? kNone : *hops.begin();
     }
-    const bool ns3_host =
-        tables_->next_hop_order == NextHopOrder::ns3 && topology_.is_host(node);
+    const bool ns3_host = tables_->next_hop_order == NextHopOrder::ns3 && topology_.is_host(node);
     return hops.begin()[ecmp_hash(key, ns3_host ? kNs3HostSeed : node) % hops.size()];
 }
 

@@ -63,8 +63,7 @@ class HookRunner {
         return next_event_ < events_.size() ? events_[next_event_].at : kNever;
     }
     void run_events(Tick at) {
-        run_events(at,
-                   [&](const LinkEvent& event) { store_.set_link(event.link, event.up, at); });
+        run_events(at, [&](const LinkEvent& event) { store_.set_link(event.link, event.up, at); });
     }
     /// The same by `set_link(event)`.
     template <class SetLink>

@@ -41,7 +41,7 @@ class Oracle {
     WorldStore& store_;
     World& world_;
     std::set<Event> events_;
-    std::vector<Tick> arrival_;  ///< as entered in events_, by port
+    std::vector<Tick> arrival_;   ///< as entered in events_, by port
     std::vector<Tick> decision_;  ///< by port
     std::vector<Tick> timer_;     ///< by node
     PartitionTracker* tracker_ = nullptr;

@@ -211,9 +211,8 @@ inline Case random_case(std::uint64_t seed, const RandomOptions& options = {}) {
     made.config = random_config(dice, made.topology, options);
     if (options.ns3) {
         made.config.arithmetic = Arithmetic::ns3;
-        made.topology = with_links(made.topology, [](Link& link) {
-            link.delay -= link.delay % kNanosecond;
-        });
+        made.topology =
+            with_links(made.topology, [](Link& link) { link.delay -= link.delay % kNanosecond; });
     }
     made.flows = random_flows(dice, made.topology, made.config.format.payload, options);
     made.paths = random_paths(dice, made);

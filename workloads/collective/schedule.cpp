@@ -310,7 +310,8 @@ std::vector<OpId> add_channels(
     const std::function<std::vector<OpId>(std::size_t channel, Slice slice)>& add) {
     const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
     std::vector<std::vector<OpId>> ends(schedule.size());
-    for (std::size_t channel = 0; channel < channels; ++channel) {
+    for (std::size_t turn = 0; turn < channels; ++turn) {
+        const std::size_t channel = schedule.options().last_first ? channels - 1 - turn : turn;
         const std::vector<OpId> by_member =
             add(channel, part_of(schedule.tensor(), channels, channel));
         for (Member member = 0; member < schedule.size(); ++member) {
