@@ -158,7 +158,7 @@ class Simulation {
 
     void make_layout() {
         SimaiReading reading;
-        reading.gpus = options_.gpus > 0 ? static_cast<RankId>(options_.gpus) : inputs_.gpus;
+        if (options_.gpus == 0) reading.gpus = inputs_.gpus;
         reading.pipeline = options_.pipeline_traffic;
         read_as_simai(*inputs_.workload, reading, report_);
         inputs_.layout.emplace(*inputs_.workload, inputs_.gpus, inputs_.topology->gpus_per_server,

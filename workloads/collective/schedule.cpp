@@ -234,7 +234,7 @@ Member Schedule::on_rail_of(Member from, Member to) const {
 Hop Schedule::relayed(Member from, Member via, Member to, Slice slice, bool reduce) {
     const Hop inside = connect(from, via, slice.bytes, options_.server_hop);
     const Hop across = connect(via, to, slice.bytes, options_.server_hop);
-    depend(across.first, inside.received);
+    depend(across.first, forward(via, inside.received));
     const Hop hop{inside.first, inside.sent, across.received, across.first};
     if (watcher_ != nullptr) tell(hop, {slice}, reduce);
     return hop;
