@@ -42,9 +42,9 @@ void print_rank(RankId rank, const chakra::RankStatistics& of, bool roofline) {
 
 class AstraRun {
   public:
-    AstraRun(const AstraOptions& options, AstraInputs inputs,
+    AstraRun(const AstraOptions& options, AstraInputs& inputs,
              std::unique_ptr<chakra::ChakraJob> job)
-        : options_(options), inputs_(std::move(inputs)), job_(std::move(job)) {
+        : options_(options), inputs_(inputs), job_(std::move(job)) {
         std::vector<NodeId> hosts(inputs_.traces.size());
         if (inputs_.experiment) {
             const std::vector<NodeId>& all = inputs_.experiment->topology.hosts();
@@ -57,7 +57,7 @@ class AstraRun {
         application_ = std::make_unique<JobApplication>(std::move(job_->graph), std::move(hosts));
     }
 
-    int run() {
+    void run() {
         const InterruptGuard guard;
         Progress progress(options_.quiet);
         if (inputs_.analytical) {
@@ -66,6 +66,11 @@ class AstraRun {
             run_network(progress);
         }
         progress.clear();
+    }
+
+    bool at_rest_unfinished() const { return !interrupted_ && !application_->complete(); }
+
+    int finish() const {
         report();
         if (interrupted_) return kExitInterrupted;
         if (application_->complete()) return kExitDone;
@@ -130,7 +135,7 @@ class AstraRun {
     }
 
     const AstraOptions& options_;
-    AstraInputs inputs_;
+    AstraInputs& inputs_;
     std::unique_ptr<chakra::ChakraJob> job_;  ///< its graph is the application's from then on
     std::vector<FlowSpec> flows_;
     std::unique_ptr<JobApplication> application_;
@@ -155,16 +160,35 @@ int check(const AstraOptions& options) {
     return print_check(report);
 }
 
+std::unique_ptr<AstraRun> run_job(const AstraOptions& options, AstraInputs& inputs,
+                                  ImportReport& report) {
+    auto job = chakra::build_job(inputs.traces, inputs.system, inputs.job, report);
+    refuse_misfits(report);
+    auto run = std::make_unique<AstraRun>(options, inputs, std::move(job));
+    run->run();
+    return run;
+}
+
 int astra_command(const AstraOptions& options) {
     require_offered(parse_mode(options.mode, "astra --mode"), "astra --mode " + options.mode);
     if (options.check) return check(options);
     ImportReport report;
     AstraInputs inputs = read_astra_inputs(options, report);
     refuse_misfits(report);
-    auto job = chakra::build_job(inputs.traces, inputs.system, inputs.job, report);
-    refuse_misfits(report);
+    std::unique_ptr<AstraRun> run = run_job(options, inputs, report);
     if (!options.quiet) tell_notes(report, "--check");
-    return AstraRun(options, std::move(inputs), std::move(job)).run();
+    if (inputs.analytical && run->at_rest_unfinished()) {
+        ImportReport again;
+        inputs.job.expansion.chunk_order = chakra::ChunkOrder::fixed;
+        std::unique_ptr<AstraRun> second = run_job(options, inputs, again);
+        if (!second->at_rest_unfinished()) {
+            fmt::print(stderr,
+                       "sluice: ranks that take chunks as they come block each other here, as in "
+                       "ASTRA-sim (its issue #137): run again with one order on all ranks\n");
+            run = std::move(second);
+        }
+    }
+    return run->finish();
 }
 
 }  // namespace

@@ -160,6 +160,7 @@ class Reading {
         std::vector<std::uint32_t>& dims = inputs_.job.expansion.dims;
         if (is_yaml(options_.network)) {
             inputs_.analytical = analytical_config(options_, report_);
+            inputs_.job.expansion.chunk_order = chakra::ChunkOrder::arrival;
             for (const flowlevel::AnalyticalDimension& dimension : inputs_.analytical->dimensions) {
                 dims.push_back(dimension.npus);
             }

@@ -110,6 +110,10 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
         if (part.starter != nullptr) {
             part.starter->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
         }
+        const ConnectionId connections = connection_count(experiment.flows);
+        for (FlowSpec& flow : part.flows) {
+            if (flow.connection != kNone) flow.connection += connections;
+        }
         experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
         built.notes.insert(built.notes.end(), part.notes.begin(), part.notes.end());
         built.warnings.insert(built.warnings.end(), part.warnings.begin(), part.warnings.end());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/hpcc_import.h"
+#include "cli/lossless.h"
 #include "cli/packet_run.h"
 #include "cli/queue_monitor.h"
 #include "core/results/fct_line.h"
@@ -213,6 +214,10 @@ int run_hpcc(const HpccOptions& options) {
     const std::size_t unfinished = summary.flows - summary.flows_completed;
     if (unfinished > 0 && !options.quiet) {
         std::fprintf(stderr, "note: %zu of %zu flows did not finish\n", unfinished, summary.flows);
+    }
+    const std::string lost = lossless_warning(import.experiment, outcome.counters);
+    if (!lost.empty() && !options.quiet) {
+        std::fprintf(stderr, "warning: %s\n", lost.c_str());
     }
     // A stop time that comes first is how the experiment ends, as in ns-3.
     return unfinished > 0 && !run.cut_off() ? kWorkLeft : kDone;

@@ -10,6 +10,7 @@
 #include "cli/explain.h"
 #include "cli/interrupt.h"
 #include "cli/job_results.h"
+#include "cli/lossless.h"
 #include "cli/mode_run.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
@@ -103,6 +104,9 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     outcome.keys_without_effect = request.keys_without_effect;
     outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
     outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
+    if (std::string lost = lossless_warning(built.experiment, outcome.counters); !lost.empty()) {
+        outcome.warnings.push_back(std::move(lost));
+    }
     for (const BuiltJob& job : built.jobs) {
         write_job_results(job, request.files.trace, writer);
     }

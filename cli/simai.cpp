@@ -285,6 +285,8 @@ class Simulation {
             std::move(graph), {hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(ranks)});
         std::vector<WorkloadPart> parts(1);
         parts.front().flows = std::move(made.flows);
+        // There every message is a queue pair of its own, from the next source port.
+        for (FlowSpec& flow : parts.front().flows) flow.connection = kNone;
         parts.front().application = std::move(made.application);
         parts.front().name = "simai";
         parts.front().description = fmt::format("{} on {} GPUs", options_.workload, ranks);

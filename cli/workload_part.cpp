@@ -87,6 +87,21 @@ MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const Jo
     return read_training(section, scenario, site);
 }
 
+/// How the messages of a job's connections leave what queue pairs do.
+struct MessageExceptions {
+    bool overlap = false;
+    bool own_port = false;
+};
+
+/// Imported traces say themselves how messages leave.
+MessageExceptions read_exceptions(ConfigSection& section, const std::string& type) {
+    MessageExceptions exceptions;
+    if (type == "chakra" || type == "goal") return exceptions;
+    exceptions.overlap = section.flag("overlapping_messages", false);
+    exceptions.own_port = section.flag("port_per_message", false);
+    return exceptions;
+}
+
 MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const std::string& type) {
     if (type == "flows") return read_flows(section, scenario);
     if (type == "htsim") return read_htsim_workload(section, scenario);
@@ -109,10 +124,12 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
     std::optional<JobSite> site;
     std::string name;
     Tick start = 0;
+    MessageExceptions exceptions;
     if (job) {
         site.emplace(section, scenario, pool);
         name = read_job_name(section, type);
         start = section.time("start", 0);
+        exceptions = read_exceptions(section, type);
     }
     const MakeWorkload make =
         job ? read_job(section, scenario, *site, type) : read_plain(section, scenario, type);
@@ -122,7 +139,11 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
         WorkloadPart part = make();
         part.name = name;
         part.start = start;
-        for (FlowSpec& flow : part.flows) flow.priority = priority;
+        for (FlowSpec& flow : part.flows) {
+            flow.priority = priority;
+            flow.overlaps = exceptions.overlap;
+            flow.own_port = exceptions.own_port;
+        }
         return part;
     } catch (const ConfigError& error) {
         throw ConfigError(section.where("type") + ": " + error.what());

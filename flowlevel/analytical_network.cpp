@@ -12,7 +12,6 @@ namespace sluice::flowlevel {
 
 namespace {
 
-constexpr double kBytesPerNanosecond = 1073741824.0 / 1e9;
 constexpr std::uint64_t kMostRanks = 1U << 24;
 /// Later than this nothing ends: a double of nanoseconds that a Tick can hold.
 constexpr double kMostNanoseconds = 4e15;
@@ -22,6 +21,11 @@ Tick whole_nanoseconds(double nanoseconds) {
         throw ConfigError("a message takes more than 46 days in the analytical network");
     }
     return static_cast<Tick>(nanoseconds) * kNanosecond;
+}
+
+/// In the original's own order of operations: its whole nanoseconds depend on it.
+double serialization_of(const AnalyticalDimension& dimension, std::int64_t bytes) {
+    return static_cast<double>(bytes) / (dimension.bandwidth * (1 << 30) / 1'000'000'000);
 }
 
 /// Steps round a ring of n from a to b the shorter way, negative if anticlockwise.
@@ -77,12 +81,12 @@ Tick analytical_delay(const AnalyticalConfig& config, std::uint32_t src, std::ui
         src /= dimension.npus;
         dst /= dimension.npus;
         if (a == b) continue;
-        const double serialization =
-            static_cast<double>(bytes) / (dimension.bandwidth * kBytesPerNanosecond);
+        const double serialization = serialization_of(dimension, bytes);
         const std::uint32_t hops = hop_count(dimension, a, b);
-        delay += config.congestion_aware
-                     ? hops * whole_nanoseconds(dimension.latency + serialization)
-                     : whole_nanoseconds(hops * dimension.latency + serialization);
+        if (!config.congestion_aware) {
+            return whole_nanoseconds(hops * dimension.latency + serialization);
+        }
+        delay += hops * whole_nanoseconds(dimension.latency + serialization);
     }
     return delay;
 }
@@ -199,8 +203,7 @@ struct AnalyticalRun::Impl {
         const Hop& hop = journey.hops[journey.next++];
         const AnalyticalDimension& dimension = config.dimensions[hop.dimension];
         const FlowSpec& spec = flows[flow];
-        const double serialization =
-            static_cast<double>(spec.size) / (dimension.bandwidth * kBytesPerNanosecond);
+        const double serialization = serialization_of(dimension, spec.size);
         link.busy = true;
         schedule(now + whole_nanoseconds(dimension.latency + serialization), Kind::arrival, flow,
                  spec.dst);

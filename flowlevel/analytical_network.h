@@ -7,16 +7,16 @@
 ///   ring             links both ways between neighbours; the shorter way round, clockwise if equal
 ///   fully_connected  a link each way between any two: 1 hop
 ///   switch_          a link each way between each rank and the dimension's switch: 2 hops
-/// A message that crosses several dimensions crosses the first one first and is stored in between.
-///   unaware   hops x latency + bytes / bandwidth per dimension, whatever else is on the way
+///   unaware   hops x latency + bytes / bandwidth of the first dimension that a message crosses,
+///             whatever else is on the way; others are not charged
 ///   aware     store and forward: each link is a queue, first come first served, busy for
-///             bytes / bandwidth; the next hop has the message latency later
-/// Times are cut to whole nanoseconds once per message and dimension (unaware) or link (aware), as
-/// in the original. Bandwidth is per link and direction, in 2^30 bytes per second.
+///             bytes / bandwidth; the next hop has the message latency later. A message that
+///             crosses several dimensions crosses the first one first
+/// Times are cut to whole nanoseconds once per message (unaware) or link (aware), as in the original.
+/// Bandwidth is per link and direction, in 2^30 bytes per second.
 /// A send completes when its message has arrived. Hosts are the ranks; the lookahead is 0: events are
 /// in one order, by time, ties by when they were scheduled.
-/// Deviation: the original takes a message through one dimension only, even if several differ, and
-/// its congestion-aware form has one dimension.
+/// Deviation: the original's congestion-aware form has one dimension.
 /// Errors: ConfigError for impossible dimensions.
 #pragma once
 

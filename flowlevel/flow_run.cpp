@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/routing/routing.h"
 #include "core/step/lookahead.h"
+#include "flowlevel/connection_queues.h"
 #include "flowlevel/finish_times.h"
 #include "flowlevel/flow_path.h"
 #include "flowlevel/max_min.h"
@@ -103,6 +104,7 @@ struct FlowRun::Impl {
     void execute(const Event& event);
     void change_links();
     void end_transfers();
+    void begin_sending(FlowId flow);
     void start(FlowId flow, double remaining);
     void attach(FlowId flow, double remaining, FlowPorts ports);
     void settle(Active& active) const;
@@ -120,6 +122,7 @@ struct FlowRun::Impl {
     std::vector<FlowResult> results;
     std::vector<PortStatistics> ports;  ///< of what is no longer under way
     std::vector<Active> active;
+    ConnectionQueues queues;
     std::vector<Stalled> stalled;  ///< flows without a path, in the order in which they lost it
     FinishTimes finish;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
@@ -127,6 +130,7 @@ struct FlowRun::Impl {
     std::size_t next_link_event = 0;
     std::vector<FlowId> finished;  ///< at this instant
     std::vector<std::uint32_t> due;
+    std::vector<FlowId> begins;  ///< end_transfers(): whose turn it is
     std::vector<LinkUse> uses;
     Tick now = 0;
     Tick next_progress = 0;
@@ -145,6 +149,7 @@ FlowRun::Impl::Impl(const FlowExperiment& given)
       lookahead(step::network_lookahead(given.topology, given.network)),
       results(given.flows.size()),
       ports(given.topology.port_count()),
+      queues(given.flows),
       link_events(given.link_events) {
     if (!experiment.paths.empty() && experiment.paths.size() != experiment.flows.size()) {
         throw InternalError("paths must be given for every flow or for none");
@@ -240,13 +245,17 @@ void FlowRun::Impl::execute(const Event& event) {
             }
             break;
         case EventKind::flow_start:
-            results[flow].start = now;
-            start(flow, static_cast<double>(experiment.flows[flow].size));
+            if (queues.take_turn(flow)) begin_sending(flow);
             break;
         case EventKind::application:
             application->on_timer(event.host, event.id, now, services);
             break;
     }
+}
+
+void FlowRun::Impl::begin_sending(FlowId flow) {
+    results[flow].start = now;
+    start(flow, static_cast<double>(experiment.flows[flow].size));
 }
 
 const FlowPath& FlowRun::Impl::path_of(FlowId flow) const {
@@ -318,18 +327,24 @@ void FlowRun::Impl::end_transfers() {
         return;
     }
     due.clear();
+    begins.clear();
     finish.due(now, due);
     for (const std::uint32_t slot : due) {
         ++event_count;
         Active& one = active[slot];
         const FlowSpec& spec = experiment.flows[one.flow];
         count(one, 0, ports);
-        const Tick received = now + one.ports.pipeline;
+        const Tick received = queues.arrival(one.flow, now + one.ports.pipeline);
         events.push({received, EventKind::received, spec.dst, one.flow});
         events.push({received + one.ports.ack_return, EventKind::sent, spec.src, one.flow});
         finish.set(slot, kNever);
         net.remove(slot);
+        const FlowId next = queues.pass_turn(one.flow);
+        if (next != kNone) begins.push_back(next);
         one.flow = kNone;
+    }
+    for (const FlowId flow : begins) {
+        begin_sending(flow);
     }
 }
 
@@ -472,7 +487,8 @@ double FlowRun::elaboration_seconds() const { return impl_->elaboration_seconds;
 std::size_t FlowRun::memory_bytes() const {
     const Impl& run = *impl_;
     std::size_t bytes = run.net.memory_bytes() + run.routing.memory_bytes() +
-                        run.finish.memory_bytes() + run.results.capacity() * sizeof(FlowResult) +
+                        run.finish.memory_bytes() + run.queues.memory_bytes() +
+                        run.results.capacity() * sizeof(FlowResult) +
                         run.ports.capacity() * sizeof(PortStatistics) +
                         run.active.capacity() * sizeof(Active) + run.events.size() * sizeof(Event);
     for (const Active& one : run.active) {

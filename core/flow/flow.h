@@ -11,7 +11,12 @@
 
 namespace sluice {
 
+/// What lives as long as its job: a queue pair from one host to another, by number.
+using ConnectionId = std::uint32_t;
+
 /// One message from one host to another. The id of a flow is its index in the scenario's list.
+/// Messages of one connection leave in the order in which they were started, each when the last byte
+/// of the one before has left, from one source port (docs/models/nic.md).
 struct FlowSpec {
     NodeId src = 0;
     NodeId dst = 0;
@@ -19,12 +24,21 @@ struct FlowSpec {
     Tick start = kNever;    ///< kNever: started by the Application
     std::uint16_t sport = 10000;
     std::uint16_t dport = 100;
-    std::uint8_t priority = 3;  ///< traffic class 1..7
+    std::uint8_t priority = 3;        ///< traffic class 1..7
+    bool own_port = false;            ///< an exception: not its connection's source port
+    bool overlaps = false;            ///< an exception: waits for no other message
+    ConnectionId connection = kNone;  ///< all from `src` to `dst`; kNone: of this message only
+
+    /// The connection whose order it keeps to, kNone if it keeps to none.
+    ConnectionId queue() const { return overlaps ? kNone : connection; }
 };
+
+/// Connections are 0 to this - 1.
+ConnectionId connection_count(const std::vector<FlowSpec>& flows);
 
 /// What happened to a flow. Times are simulated time; kNever if it did not come to that.
 struct FlowResult {
-    Tick start = kNever;             ///< the queue pair was created
+    Tick start = kNever;             ///< its queue pair came to it
     Tick received = kNever;          ///< last in-order byte at the receiver
     Tick finish = kNever;            ///< last ACK at the sender; FCT = finish - start
     std::int64_t retransmitted = 0;  ///< payload bytes sent more than once
@@ -36,7 +50,8 @@ struct FlowPath {
     std::vector<PortId> reverse;
 };
 
-/// Gives each flow HPCC ns-3's source port: 10000, 10001, ... per (src, dst) pair in list order.
+/// Gives each connection, and each flow that has none or a port of its own, HPCC ns-3's source port:
+/// 10000, 10001, ... per (src, dst) pair in list order.
 void assign_source_ports(std::vector<FlowSpec>& flows);
 
 }  // namespace sluice

@@ -232,7 +232,8 @@ bool WorldEngine::run_calls(NodeId host, Tick at) {
     const auto& timers = world.host[host].timers;
     // The network's own timers of a paused host lie behind; stale ones are popped by the way.
     while (timers.count > 0 && timers[0].time <= at) {
-        if (timers[0].kind == step::TimerKind::flow_start) {
+        if (timers[0].kind == step::TimerKind::flow_start &&
+            !step::must_wait(world, static_cast<FlowId>(timers[0].id))) {
             return true;
         }
         step::host_timer(world, host, at);

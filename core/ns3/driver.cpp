@@ -65,7 +65,7 @@ Driver::Driver(step::WorldStore& store, std::vector<LinkEvent> events, step::Dri
     callbacks.timer_set = [](void* self, NodeId host, const step::Timer& timer) {
         auto& driver = *static_cast<Driver*>(self);
         ++driver.pending_timers_;
-        set_timer(driver.state_, host, timer);
+        driver.adopt(host, timer);
     };
 }
 
@@ -80,9 +80,9 @@ void Driver::take_over_timers() {
                 timer.kind == step::TimerKind::flow_start && world.spec[timer.id].start != kNever;
             ++pending_timers_;
             if (listed) {
-                starts_.push_back({timer.time, static_cast<FlowId>(timer.id)});
+                starts_.push_back({whole_nanoseconds(timer.time), static_cast<FlowId>(timer.id)});
             } else {
-                set_timer(state_, node, timer);
+                adopt(node, timer);
             }
         }
     }
@@ -90,6 +90,12 @@ void Driver::take_over_timers() {
         return std::make_pair(a.at, a.flow) < std::make_pair(b.at, b.flow);
     });
     schedule_reading();
+}
+
+/// Sets a timer that came from outside, whose time may be any.
+void Driver::adopt(NodeId host, step::Timer timer) {
+    timer.time = whole_nanoseconds(timer.time);
+    set_timer(state_, host, timer);
 }
 
 void Driver::schedule_reading() {
@@ -141,10 +147,7 @@ Tick Driver::advance(Tick limit) {
             continue;
         }
         now_ = at;
-        state_.queue.run(at, [&](EventCode code, const EventQueue::Upcoming& upcoming) {
-            fetch(upcoming);
-            execute(code, at);
-        });
+        state_.queue.run(at, [&](EventCode code) { execute(code, at); });
         ++instants_;
         if ((instants_ & 1023U) == 0 || at >= hooks_.next_progress()) {
             hooks_.report(at);
@@ -152,18 +155,6 @@ Tick Driver::advance(Tick limit) {
     }
     hooks_.report(now_);
     return stopped() ? kNever : next();
-}
-
-/// Asks the cache for what the coming events begin with.
-void Driver::fetch(const EventQueue::Upcoming& upcoming) const {
-    const step::World& world = store_.world();
-    if (event_kind(upcoming.after_next) == EventKind::arrival) {
-        SLUICE_PREFETCH(&world.link[event_index(upcoming.after_next)]);
-    }
-    if (event_kind(upcoming.next) == EventKind::arrival) {
-        const step::Wire& link = world.link[event_index(upcoming.next)];
-        SLUICE_PREFETCH(&link.slots[link.head & (link.capacity - 1)]);
-    }
 }
 
 void Driver::execute(EventCode code, Tick now) {

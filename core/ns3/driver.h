@@ -39,12 +39,12 @@ class Driver {
     };
 
     void take_over_timers();
+    void adopt(NodeId host, step::Timer timer);
     void schedule_reading();
     void read_starts(Tick now);
     void execute(EventCode code, Tick now);
     void arrive(PortId port, Tick now);
     void run_timer(std::uint32_t index, Tick now);
-    void fetch(const EventQueue::Upcoming& upcoming) const;
     void set_link(LinkId link, bool up, Tick now);
     void redistribute(NodeId host, Tick now);
     Tick next_cut() const;

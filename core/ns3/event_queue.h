@@ -52,21 +52,16 @@ class EventQueue {
     void run(Tick at, Execute&& execute) {
         open(at / kNanosecond);
         const auto index = static_cast<std::size_t>(now_ & mask_);
-        for (std::uint32_t i = 0; i < slots_[index].count; ++i) {
-            const std::uint64_t event = slots_[index].events[i];
+        Slot& slot = slots_[index];
+        for (std::uint32_t i = 0; i < slot.count; ++i) {
+            const std::uint64_t event = slot.events[i];
             current_ = event >> kCodeBits;
-            execute(code_of(event), upcoming(slots_[index], i));
+            execute(code_of(event));
         }
         current_ = 0;
-        slots_[index].count = 0;
+        slot.count = 0;
         occupied_[index >> 6] &= ~(std::uint64_t{1} << (index & 63));
     }
-
-    /// What comes after the event being executed, as far as it is known: to fetch its data.
-    struct Upcoming {
-        EventCode next;
-        EventCode after_next;
-    };
 
     std::size_t memory_bytes() const;
 
@@ -87,11 +82,6 @@ class EventQueue {
 
     static EventCode code_of(std::uint64_t event) {
         return static_cast<EventCode>(event & ((std::uint64_t{1} << kCodeBits) - 1));
-    }
-    static Upcoming upcoming(const Slot& slot, std::uint32_t i) {
-        const std::uint32_t last = slot.count - 1;
-        return {code_of(slot.events[i + 2 < last ? i + 2 : last]),
-                code_of(slot.events[i + 5 < last ? i + 5 : last])};
     }
 
     void put(std::int64_t ns, std::uint64_t event) {

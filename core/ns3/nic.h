@@ -6,6 +6,7 @@
 ///   - a search without result plans one wake-up, for the queue pair whose pacing ends first whether
 ///     its window is open or not; a pending wake-up is only ever moved forward, by a law;
 ///   - an ACK that completes a flow still goes through its law;
+///   - each message of a connection has a queue pair of its own, with a fresh state;
 ///   - the receiver forgets a flow when its sender completes it: a later duplicate is a gap.
 #pragma once
 
@@ -118,6 +119,7 @@ inline void arm(State& state, step::Sender& sender) {
         at = timeout < at ? timeout : at;
     }
     if (at < sender.armed) {
+        at = whole_nanoseconds(at);
         sender.armed = at;
         step::Timer timer;
         timer.time = at;
@@ -134,8 +136,13 @@ inline void send_data(State& state, PortId port, step::HostPort& nic, std::uint3
     step::Sender& sender = world.senders[nic.sender[position]];
     nic.last = position;
     nic.last_was_ack = false;
+    const bool leaves = step::is_last_departure(sender);
     const step::Packet packet = step::take_packet(world, sender, now);
     start_transmission(state, port, world.egress[port], packet, 0, 0, now);
+    if (leaves) {
+        step::pass_turn(world, world.spec[sender.flow].src, sender.flow,
+                        world.egress[port].free_at);
+    }
     const bool paced = world.config->congestion.pacing;
     sender.last_gap = sending_time(world, sender, sender.cc.rate);
     sender.next_avail =
@@ -189,7 +196,21 @@ inline void answer(State& state, NodeId node, const step::Packet& data, step::Pa
         ++world.drops;
         return;
     }
-    step::enqueue(world, world.egress[port], packet, 0);
+    step::Egress& egress = world.egress[port];
+    const bool paused = (egress.paused >> world.config->queues.ack_pause_class & 1U) != 0;
+    if (egress.nonempty == 0 && egress.up && !paused && world.config->queues.ack_strict_at_host &&
+        !transmitting(state, port, egress, now)) {  // passes the queue by
+        step::HostPort& nic = world.host_port[port];
+        nic.last_was_ack = true;
+        egress.max_queued_bytes =
+            egress.max_queued_bytes < packet.bytes ? packet.bytes : egress.max_queued_bytes;
+        start_transmission(state, port, egress, packet, packet.int_hops, 0, now);
+        if (nic.sender.count > 0) {
+            await_end(state, port, egress);
+        }
+        return;
+    }
+    step::enqueue(world, egress, packet, 0);
     nic_transmit(state, port, now);
 }
 
@@ -283,7 +304,7 @@ inline constexpr int kIntHops = 5;
 
 inline congestion::Ack feedback(const step::World& world, const step::Sender& sender,
                                 const step::Packet& packet, Tick now) {
-    congestion::Ack ack = step::feedback(world, sender, packet, now);
+    congestion::Ack ack = step::feedback(world, sender, sender, packet, now);
     if (ack.hop_count > kIntHops) {
         ack.hops = nullptr;
         ack.hop_count = 0;
@@ -344,6 +365,10 @@ inline void host_arrive(State& state, NodeId node, PortId in, const step::Packet
 /// before the next flow that starts at the same instant.
 inline void start_flow(State& state, NodeId node, FlowId flow, Tick now) {
     step::World& world = state.world;
+    if (!step::take_turn(world, flow)) {
+        return;
+    }
+    step::come_into_service(world, flow);
     const PortId port = step::departure_port(world, node, flow);
     const std::uint32_t index = step::create_sender(world, flow, port, now);
     ++state.open_flows;

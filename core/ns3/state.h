@@ -57,7 +57,12 @@ struct State {
     std::size_t open_flows = 0;  ///< started and not complete
 };
 
-/// Schedules a host's timer at its time.
+/// The first whole nanosecond that is not before `at`.
+inline Tick whole_nanoseconds(Tick at) {
+    return (at + kNanosecond - 1) / kNanosecond * kNanosecond;
+}
+
+/// Schedules a host's timer at its time, which is a whole number of nanoseconds.
 void set_timer(State& state, NodeId host, const step::Timer& timer);
 
 /// True while `port` transmits: until the end of the transmission, whose place at that very instant

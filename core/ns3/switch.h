@@ -98,15 +98,14 @@ inline bool enter_buffer(State& state, NodeId node, PortId in, const step::Packe
     return true;
 }
 
-/// True if a packet that passes without waiting cannot be told by the buffer: it stays within its
-/// reserve, and neither a pause nor a resume can follow.
-inline bool passes_unnoticed(const step::World& world, NodeId node, PortId in, std::uint32_t queue,
+/// True if a packet that passes without waiting cannot be told by the buffer: nothing of its ingress
+/// is buffered or paused, it stays within its reserve, and neither a pause nor a resume can follow.
+inline bool passes_unnoticed(const step::World& world, NodeId node, PortId in,
                              std::uint32_t bytes) {
     const step::Buffer& buffer = world.buffer[node];
     const step::Ingress& ingress = world.ingress[in];
-    return world.pfc && ingress.headroom[queue] == 0 && (ingress.paused >> queue & 1U) == 0 &&
-           static_cast<std::int64_t>(ingress.bytes[queue]) + bytes <= buffer.reserve &&
-           step::threshold(buffer, ingress) > bytes;
+    return world.pfc && ingress.total_bytes == 0 && ingress.paused == 0 &&
+           bytes <= buffer.reserve && step::threshold(buffer, ingress) > bytes;
 }
 
 inline void switch_arrive(State& state, NodeId node, PortId in, const step::Packet& packet,
@@ -128,7 +127,7 @@ inline void switch_arrive(State& state, NodeId node, PortId in, const step::Pack
     step::Egress& egress = world.egress[out];
     const std::uint32_t queue = step::switch_queue(world, packet);
     if (egress.nonempty == 0 && (egress.paused >> queue & 1U) == 0 && queue != 0 &&
-        passes_unnoticed(world, node, in, queue, packet.bytes) && egress.up &&
+        passes_unnoticed(world, node, in, packet.bytes) && egress.up &&
         !transmitting(state, out, egress, now)) {
         egress.last_class = static_cast<std::uint8_t>(queue);
         egress.max_queued_bytes =

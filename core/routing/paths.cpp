@@ -11,6 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr std::string_view kHeader = "src,dst,sport,path";
+constexpr std::string_view kHeaderWithAcks = "src,dst,sport,path,ack_path";
 
 NodeId parse_node(std::string_view text, const Place& place, const Topology& topology) {
     return static_cast<NodeId>(
@@ -71,10 +72,12 @@ PathTable PathTable::read(TokenReader& reader, const Topology& topology) {
             for (const std::string_view field : split_fields(line, ',')) {
                 fields += (fields.empty() ? "" : ",") + std::string(field);
             }
-            if (fields != kHeader) {
-                reader.fail("header expected: " + std::string(kHeader));
+            if (fields != kHeader && fields != kHeaderWithAcks) {
+                reader.fail("header expected: " + std::string(kHeader) + ", or " +
+                            std::string(kHeaderWithAcks));
             }
             header_seen = true;
+            table.columns_ = fields == kHeader ? 4 : 5;
             continue;
         }
         table.read_line(line, reader, topology);
@@ -88,9 +91,10 @@ PathTable PathTable::read(TokenReader& reader, const Topology& topology) {
 void PathTable::read_line(std::string_view line, const TokenReader& reader,
                           const Topology& topology) {
     const std::vector<std::string_view> fields = split_fields(line, ',');
-    if (fields.size() != 4) {
-        reader.fail(std::to_string(fields.size()) + " fields (allowed: 4, " + std::string(kHeader) +
-                    ")");
+    if (fields.size() != columns_) {
+        reader.fail(std::to_string(fields.size()) +
+                    " fields (allowed: " + std::to_string(columns_) + ", " +
+                    std::string(columns_ == 4 ? kHeader : kHeaderWithAcks) + ")");
     }
     Key key{};
     key.src = parse_node(fields[0], reader.place("src"), topology);
@@ -110,11 +114,28 @@ void PathTable::read_line(std::string_view line, const TokenReader& reader,
     if (!paths_.try_emplace(key, ports_along(nodes, reader, topology)).second) {
         reader.fail("the path of this flow is given before");
     }
+    if (columns_ == 4 || fields[4].empty()) {
+        return;
+    }
+    const std::vector<NodeId> back = parse_nodes(fields[4], reader.place("ack_path"), topology);
+    if (back.size() < 2 || back.front() != key.dst || back.back() != key.src) {
+        reader.fail("ack_path must lead from node " + std::to_string(key.dst) + " to node " +
+                    std::to_string(key.src));
+    }
+    ack_paths_[key] = ports_along(back, reader, topology);
+}
+
+const std::vector<PortId>* PathTable::find_in(const Table& table, const Key& key) {
+    const auto found = table.find(key);
+    return found == table.end() ? nullptr : &found->second;
 }
 
 const std::vector<PortId>* PathTable::find(NodeId src, NodeId dst, std::uint16_t sport) const {
-    const auto found = paths_.find(Key{src, dst, sport});
-    return found == paths_.end() ? nullptr : &found->second;
+    return find_in(paths_, Key{src, dst, sport});
+}
+
+const std::vector<PortId>* PathTable::find_ack(NodeId src, NodeId dst, std::uint16_t sport) const {
+    return find_in(ack_paths_, Key{src, dst, sport});
 }
 
 std::size_t PathTable::KeyHash::operator()(const Key& key) const {
@@ -130,7 +151,10 @@ std::vector<FlowPath> paths_of(const PathTable& table, const std::vector<FlowSpe
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const FlowSpec& flow = flows[i];
         const std::vector<PortId>* const forward = table.find(flow.src, flow.dst, flow.sport);
-        const std::vector<PortId>* const reverse = table.find(flow.dst, flow.src, flow.dport);
+        const std::vector<PortId>* reverse = table.find_ack(flow.src, flow.dst, flow.sport);
+        if (reverse == nullptr) {
+            reverse = table.find(flow.dst, flow.src, flow.dport);
+        }
         if (forward != nullptr) {
             paths[i].forward = *forward;
         }

@@ -52,15 +52,17 @@ void Horizon::opened(FlowId flow, const Footprint& footprint, Tick now) {
     Bound bound;
     bound.flow = flow;
     const auto frame = static_cast<std::uint32_t>(world_.payload + world_.data_overhead);
-    for (const PortId port : footprint.data) {
-        const Egress& egress = world_.egress[port];
-        bound.gap = std::max<Tick>(bound.gap, egress.serialization[frame]);
-        bound.latency += egress.delay;
-    }
-    if (footprint.data.empty()) {
+    const bool followed = world_.spec[flow].queue() != kNone;
+    if (footprint.data.empty() || followed) {
         const std::uint32_t index = world_.sender_of[flow];
         bound.gap =
             index == kNone ? 0 : world_.egress[world_.senders[index].port].serialization[frame];
+    } else {
+        for (const PortId port : footprint.data) {
+            const Egress& egress = world_.egress[port];
+            bound.gap = std::max<Tick>(bound.gap, egress.serialization[frame]);
+            bound.latency += egress.delay;
+        }
     }
     look_at(bound, now);
 }

@@ -3,7 +3,7 @@
 /// under way brings about. That is a flow's start or an application's timer that is known, and what
 /// an application may do when a flow completes, which reaches another host a lookahead later. When
 /// a flow can complete is bounded from below by what it has not sent yet and the line rate of its
-/// path. A bound once computed stays true, so each is looked at again only when it is reached.
+/// path; that of a connection makes room for the next one as soon as it has left its NIC. A bound once computed stays true, so each is looked at again only when it is reached.
 #pragma once
 
 #include <vector>
@@ -36,9 +36,9 @@ class Horizon {
 
   private:
     struct Bound {
-        Tick at = 0;  ///< it does not complete before
+        Tick at = 0;  ///< it does not complete, or make room for another one, before
         FlowId flow = kNone;
-        Tick gap = 0;      ///< a full packet on the slowest link of its path
+        Tick gap = 0;      ///< a full packet on the slowest link of its path, or on the first
         Tick latency = 0;  ///< propagation
         bool operator<(const Bound& other) const { return at > other.at; }  // earliest on top
     };

@@ -159,15 +159,24 @@ SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packe
         return;
     }
     const PortId port = world.senders[index].port;
-    if (acknowledge(world, node, index, packet, now)) {
-        close_sender(world, index, now);
+    const PortId lead_port = world.senders[credit_heirs(world, index, 0)].port;
+    std::uint32_t done = acknowledge(world, node, index, packet, now) ? index : kNone;
+    // Messages behind it may have had their last ACKs already.
+    while (done != kNone && is_complete(world.senders[done])) {
+        const FlowId flow = world.senders[done].flow;
+        const std::uint32_t heir = world.senders[done].heir;
+        close_sender(world, done, now);
 #if !defined(__CUDA_ARCH__)
         if (world.callbacks.sent != nullptr) {
-            world.callbacks.sent(world.callbacks.context, node, packet.flow, now);
+            world.callbacks.sent(world.callbacks.context, node, flow, now);
         }
 #endif
+        done = heir;
     }
     decide(world, port, now);
+    if (lead_port != port) {
+        decide(world, lead_port, now);
+    }
 }
 
 /// One arrival at a host.
@@ -205,6 +214,9 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
     switch (timer.kind) {
         case TimerKind::flow_start: {
             const auto flow = static_cast<FlowId>(timer.id);
+            if (!take_turn(world, flow)) {
+                break;
+            }
             const PortId port = departure_port(world, node, flow);
             open_sender(world, flow, port, now);
             decide(world, port, now);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/step/egress.h"
-#include "core/step/timers.h"
+#include "core/step/queue_pair.h"
 
 namespace sluice::step {
 
@@ -26,8 +26,8 @@ SLUICE_HD inline Tick pacing_gap(const World& world, const Sender& sender, std::
 
 /// Recomputes from when the queue pair may send.
 SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
-    const bool open =
-        sender.next < sender.packets && sender.next_bytes - sender.una_bytes < sender.window;
+    const std::int64_t in_flight = sender.next_bytes - sender.una_bytes + sender.behind;
+    const bool open = sender.next < sender.packets && in_flight < sender.window;
     world.host_port[sender.port].ready[sender.position] = open ? sender.next_avail : kNever;
 }
 
@@ -109,7 +109,8 @@ SLUICE_HD inline void detach(World& world, std::uint32_t index) {
     }
 }
 
-/// Creates the queue pair of `flow` for `port`, in no port's round yet. Returns its index.
+/// Brings `flow` into service by a queue pair for `port`, in no port's round yet. Returns its sender's
+/// index.
 SLUICE_HD inline std::uint32_t create_sender(World& world, FlowId flow, PortId port, Tick now) {
     std::uint32_t index = 0;
     if (world.free_senders.count > 0) {
@@ -141,11 +142,17 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowId flow, PortId p
     return index;
 }
 
-/// Creates the queue pair of `flow` at the end of `port`'s round. Returns its index.
+/// Brings `flow` into service at the end of `port`'s round, by a queue pair of its own or by its
+/// connection's. Returns its sender's index.
 SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId port, Tick now) {
     const std::uint32_t index = create_sender(world, flow, port, now);
+    const std::uint32_t before = come_into_service(world, flow);
+    if (before != kNone) {
+        take_over(world, index, before);
+    }
     attach(world, index, port);
     update_ready(world, world.senders[index]);
+    arm(world, world.spec[flow].src, index);
     return index;
 }
 
@@ -213,8 +220,8 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     } else {
         sender.retransmitted += payload;
     }
-    packet.echo =
-        sender.next == sender.packets || sender.next_bytes - sender.una_bytes >= sender.window;
+    packet.echo = sender.next == sender.packets ||
+                  sender.next_bytes - sender.una_bytes + sender.behind >= sender.window;
     sender.last_bytes = packet.bytes;
     return packet;
 }
@@ -223,11 +230,15 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
 SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, Tick now) {
     Sender& sender = world.senders[index];
     Egress& egress = world.egress[sender.port];
+    const bool leaves = is_last_departure(sender);
     const Packet packet = take_packet(world, sender, now);
     sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
     sender.next_avail = now + sender.last_gap;
     put_on_wire(world, sender.port, egress, packet, 0, 0, now);
     update_ready(world, sender);
+    if (leaves) {
+        pass_turn(world, node, sender.flow, egress.free_at);
+    }
     if (world.config->nic.retransmit_timeout > 0) {
         arm(world, node, index);
     }
@@ -242,13 +253,13 @@ SLUICE_HD inline void go_back(World& world, Sender& sender) {
     }
 }
 
-/// What `packet`, an ACK or NACK, tells the law of its flow.
+/// What `packet`, an ACK or NACK, tells the law of its flow, whose queue pair `lead` has now.
 SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& sender,
-                                          const Packet& packet, Tick now) {
+                                          const Sender& lead, const Packet& packet, Tick now) {
     congestion::Ack ack;
     ack.now = now;
-    ack.acked = bytes_before(world, packet.sequence, sender.size);
-    ack.next = sender.next_bytes;
+    ack.acked = sender.offset + bytes_before(world, packet.sequence, sender.size);
+    ack.next = lead.offset + lead.next_bytes;
     ack.echo = packet.echo != 0;
     ack.sent = packet.stamp + sender.skipped;
     const FlowRoute& route = world.route[sender.flow];
@@ -263,7 +274,8 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     return ack;
 }
 
-/// An ACK or NACK of an active flow. Returns true if it completed the flow.
+/// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
+/// it completed the flow.
 SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index,
                                   const Packet& packet, Tick now) {
     Sender& sender = world.senders[index];
@@ -272,6 +284,7 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     if (world.config->nic.back_to_zero && chunk > 0 && acked < sender.packets) {
         acked = acked / chunk * chunk;
     }
+    const std::int64_t una_bytes = sender.una_bytes;
     if (acked > sender.una) {
         sender.una = acked;
         sender.una_bytes = bytes_before(world, acked, sender.size);
@@ -284,18 +297,24 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     if (packet.packet_kind() == PacketKind::nack) {
         go_back(world, sender);
     }
-    const std::int64_t rate = sender.cc.rate;
-    congestion::on_ack(sender.cc, world.config->congestion, world.int_rates,
-                       feedback(world, sender, packet, now));
-    if (sender.cc.rate != rate) {
-        if (sender.cc.retime) {
-            const Tick gap = pacing_gap(world, sender, sender.cc.rate);
-            sender.next_avail += gap - sender.last_gap;
-            sender.last_gap = gap;
+    const std::uint32_t heir = credit_heirs(world, index, sender.una_bytes - una_bytes);
+    Sender& lead = world.senders[heir];
+    const std::int64_t rate = lead.cc.rate;
+    congestion::on_ack(lead.cc, world.config->congestion, world.int_rates,
+                       feedback(world, sender, lead, packet, now));
+    if (lead.cc.rate != rate) {
+        if (lead.cc.retime) {
+            const Tick gap = pacing_gap(world, lead, lead.cc.rate);
+            lead.next_avail += gap - lead.last_gap;
+            lead.last_gap = gap;
         }
-        sender.window = congestion::window(sender.cc, world.config->congestion);
+        lead.window = congestion::window(lead.cc, world.config->congestion);
     }
-    if (sender.una == sender.packets) {
+    if (heir != index) {
+        update_ready(world, lead);
+        arm(world, node, heir);
+    }
+    if (is_complete(sender)) {
         return true;
     }
     update_ready(world, sender);

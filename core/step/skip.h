@@ -77,7 +77,8 @@ inline void remove_in_flight(World& world, FlowId flow, std::uint32_t packets) {
     sender.high -= packets;
     sender.next_bytes -= bytes;
     shorten_flow(world, flow, packets);
-    congestion::rewind(sender.cc, world.config->congestion, sender.una_bytes, bytes);
+    congestion::rewind(sender.cc, world.config->congestion, sender.offset + sender.una_bytes,
+                       bytes);
     update_ready(world, sender);
 }
 

@@ -123,7 +123,7 @@ SLUICE_HD inline std::uint64_t int_tag(std::uint32_t flow, std::uint16_t transmi
     return (static_cast<std::uint64_t>(flow) + 1) << 16 | transmission;
 }
 
-/// Sending side of a queue pair. Sequences are packet indices; *_bytes the same in bytes.
+/// Sending side of a queue pair, for one message. Sequences are packet indices; *_bytes the same in bytes.
 struct Sender {
     FlowId flow = kNone;
     std::uint32_t next = 0;     ///< snd_nxt
@@ -145,7 +145,17 @@ struct Sender {
     std::uint8_t traffic_class = 3;
     std::int64_t retransmitted = 0;
     Tick skipped = 0;  ///< simulated time minus the flow's local time
+    // Of a queue pair that carries one message behind the other (queue_pair.h):
+    std::int64_t offset = 0;     ///< bytes of the messages before, in the law's sequence space
+    std::int64_t behind = 0;     ///< bytes of them that are not acknowledged
+    std::uint32_t heir = kNone;  ///< the sender that took the queue pair over
     congestion::State cc;
+};
+
+/// The queue of a connection. Messages behind `current` that wait are a list, by World::following.
+struct QueuePair {
+    FlowId current = kNone;  ///< the message that came last into service
+    FlowId last = kNone;     ///< the message that was started last
 };
 
 /// Receiving side, by flow id.
@@ -230,6 +240,8 @@ struct World {
     Receiver* receiver = nullptr;
     std::uint32_t* sender_of = nullptr;  ///< by flow, kNone unless active
     FlowResult* result = nullptr;
+    QueuePair* queue_pair = nullptr;  ///< by connection
+    FlowId* following = nullptr;      ///< by flow: the next of its connection, kNone if none waits
 
     PlainVector<Sender> senders;
     PlainVector<std::uint32_t> free_senders;

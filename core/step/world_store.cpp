@@ -196,6 +196,9 @@ void WorldStore::build_ports() {
         Egress& egress = egress_[p];
         const Rate rate = topology_.rate(p);
         egress.delay = topology_.delay(p);
+        if (config_.arithmetic == Arithmetic::ns3) {
+            egress.delay -= egress.delay % kNanosecond;
+        }
         egress.serialization = serialization_table(rate).data();
         egress.peer = topology_.peer_of(p);
         egress.peer_cell = topology_.neighbor(p);
@@ -308,6 +311,12 @@ void WorldStore::build_flows(const std::vector<FlowPath>& paths) {
     world_.receiver = receiver_.data();
     world_.sender_of = sender_of_.data();
     world_.result = results_.data();
+    if (const ConnectionId connections = connection_count(flows_); connections > 0) {
+        queue_pair_.resize(connections);
+        following_.assign(count, kNone);
+        world_.queue_pair = queue_pair_.data();
+        world_.following = following_.data();
+    }
     for (FlowId f = 0; f < count; ++f) {
         const FlowSpec& spec = flows_[f];
         const std::string name = "flow " + std::to_string(f);
@@ -670,6 +679,7 @@ std::size_t WorldStore::memory_bytes() const {
     bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
     bytes += route_.size() * (sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
                               sizeof(FlowSpec) + sizeof(std::uint32_t));
+    bytes += queue_pair_.size() * sizeof(QueuePair) + following_.size() * sizeof(FlowId);
     for (const auto& table : tables_) {
         bytes += table.second->size() * sizeof(std::uint32_t);
     }

@@ -121,6 +121,8 @@ class WorldStore {
     std::vector<FlowRoute> route_;
     std::vector<Receiver> receiver_;
     std::vector<std::uint32_t> sender_of_;
+    std::vector<QueuePair> queue_pair_;
+    std::vector<FlowId> following_;
     std::vector<FlowResult> results_;
     std::vector<std::int64_t> flow_window_;
     std::vector<Tick> flow_base_rtt_;

@@ -79,6 +79,21 @@ class Figures(AstraTest):
         self.assertGreater(self.cycles(self.astra("--rendezvous-protocol", "true"))[0], base)
         self.assertEqual(self.cycles(self.astra("--compute-scale", 2))[0], base)
 
+    def test_ranks_that_block_each_other_run_in_one_order(self):
+        """32 NPUs, double binary trees in three dimensions, one queue: ASTRA-sim's own program stops
+        with its collective unfinished."""
+        self.generate(ranks=32)
+        trees = {"all-reduce-implementation": ["doubleBinaryTree"] * 3}
+        self.write("system.json", json.dumps({**SYSTEM, **trees}))
+        self.write(
+            "net.yml",
+            "topology: [ Switch, FullyConnected, Switch ]\nnpus_count: [ 2, 4, 4 ]\n"
+            "bandwidth: [ 13.7, 13.7, 100.0 ]\nlatency: [ 700.0, 33.5, 500.0 ]\n",
+        )
+        result = self.astra("--network-backend=congestion-unaware", network="net.yml")
+        self.assertEqual(len(self.cycles(result)), 32)
+        self.assertIn("block each other here, as in ASTRA-sim", result.stderr)
+
     def test_our_engines_under_an_ns3_config(self):
         """Eight hosts at one switch: in every mode about what rate and delay allow."""
         self.generate()

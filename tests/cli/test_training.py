@@ -57,6 +57,36 @@ class Training(CliTest):
                  for s in ("zb-h1", "1f1b")]
         self.assertLess(times[0], times[1])
 
+    def test_buckets_keep_their_rings_at_the_wires_rate(self):
+        """A rank that computes 5% longer is late for each bucket's reduction. Its ring's messages
+        pile up behind it; if those of one connection shared the wire they would arrive together,
+        go on together, and every further bucket would pass as one lump."""
+        self.write(
+            "buckets.toml",
+            JOB.replace("gpus = 16", "gpus = 64").replace("gpus_per_server = 4", "gpus_per_server = 8")
+            .replace("tp = 4\npp = 2\ndp = 2\nmicro_batches = 4", "tp = 8\ndp = 8")
+            .replace("100Gbps", "400Gbps"),
+        )
+        straggler = "stragglers=[{ rank = 8, factor = 1.05 }]"
+        overlap = ("overlap_gradients=true", "bucket_bytes=50MB")
+
+        def run(*sets):
+            """Iteration, and from the first all-gather's start to the last one's end."""
+            summary, _ = self.run_job(straggler, *sets, scenario="buckets.toml")
+            with open(self.folder / "out/collectives.csv", newline="") as file:
+                rows = [row for row in csv.DictReader(file)
+                        if row["kind"] == "all-gather" and row["group"] == "pp0.tp0"]
+            gathering = (max(int(row["finish_ps"]) for row in rows)
+                         - min(int(row["start_ps"]) for row in rows))
+            return summary["jct_s"], gathering, len(rows)
+
+        whole, whole_gathering, _ = run()
+        iteration, gathering, buckets = run(*overlap)
+        self.assertGreater(buckets, 50)
+        self.assertLess(iteration, whole)
+        self.assertLess(gathering, 1.05 * whole_gathering)
+        self.assertGreater(run(*overlap, "overlapping_messages=true")[1], 2 * gathering)
+
     def test_overlap_and_buckets_shorten_the_iteration(self):
         apart, sent = self.run_job()
         overlapped, same = self.run_job("overlap_gradients=true", "bucket_bytes=100MB")

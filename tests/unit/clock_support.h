@@ -286,9 +286,28 @@ class Relay : public Application {
     }
 };
 
+/// Makes flow `f` a further message of the connection of an earlier flow of the same source.
+inline void join_connection(FlowId f, std::vector<FlowSpec>& flows) {
+    const auto before = std::find_if(flows.begin(), flows.begin() + f,
+                                     [&](const FlowSpec& one) { return one.src == flows[f].src; });
+    if (before == flows.begin() + f) {
+        return;
+    }
+    if (before->connection == kNone) {
+        before->connection = connection_count(flows);
+    }
+    flows[f].dst = before->dst;
+    flows[f].connection = before->connection;
+}
+
 /// Turns most flows of a case into children of earlier ones. `relay` must outlive the case.
 inline void relay_flows(Case& given, Dice& dice, Relay& relay) {
     relay.children.assign(given.flows.size(), {});
+    for (FlowSpec& spec : given.flows) {
+        spec.connection = kNone;
+    }
+    Dice joins = dice;
+    const bool joined = given.config.arithmetic == Arithmetic::exact && joins.chance(50);
     for (FlowId f = 1; f < given.flows.size(); ++f) {
         if (dice.chance(15)) {
             continue;
@@ -305,6 +324,9 @@ inline void relay_flows(Case& given, Dice& dice, Relay& relay) {
             if (spec.src == spec.dst) {
                 spec.dst = child.on_receipt ? given.flows[parent].src : given.flows[parent].dst;
             }
+        }
+        if (joined && joins.chance(60)) {
+            join_connection(f, given.flows);
         }
         child.source = spec.src;
         spec.start = kNever;

@@ -71,6 +71,18 @@ TEST_CASE("unit.config.quantity.refusals_say_where_and_what_is_allowed") {
     CHECK(contains(error_of([] { parse_bytes("9GiBs", kPlace); }), "allowed: B, KB, MB"));
 }
 
+TEST_CASE("unit.config.quantity.times_as_ns3_reads_them") {
+    // 0.0003 as a double lies below 3e-4: 299.99 ns, truncated; 0.0015 above 1.5e-3.
+    CHECK(parse_ns3_time("0.0003ms", kPlace) == 299 * kNanosecond);
+    CHECK(parse_ns3_time("0.0015ms", kPlace) == 1500 * kNanosecond);
+    CHECK(parse_ns3_time("300ns", kPlace) == 300 * kNanosecond);
+    CHECK(parse_ns3_time("0.3us", kPlace) == 299 * kNanosecond);  // 0.299999999999999988
+    CHECK(parse_ns3_time("2.001", kPlace) == 2'000'999'999 * kNanosecond);
+    CHECK(parse_ns3_time("1500ps", kPlace) == kNanosecond);
+    CHECK(parse_ns3_time("0", kPlace) == 0);
+    CHECK_THROWS_AS(parse_ns3_time("3 weeks", kPlace), ConfigError);
+}
+
 TEST_CASE("unit.config.quantity.bare_numbers_mean_what_ns3_says") {
     CHECK(parse_rate("1000000", kPlace, BareNumber::ns3) == megabits_per_second(1));
     CHECK(parse_time("0.5", kPlace, BareNumber::ns3) == 500 * kMillisecond);

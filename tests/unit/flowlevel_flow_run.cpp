@@ -447,3 +447,25 @@ TEST_CASE("unit.flowlevel.flow_run.close_to_packets_where_the_law_shares_fairly"
     given.flows = {flow(5, 6, 4'000'000, 0)};
     CHECK(worst_error(given) < 0.005);
 }
+
+TEST_CASE("unit.flowlevel.flow_run.messages_of_a_connection_follow_each_other") {
+    // A byte takes 80 ps. The second is sent when the first has left, the short third does not
+    // overtake it, and another connection shares the NIC evenly all the while.
+    Case given = bare_star(3);
+    given.flows = {flow(0, 1, 100'000, 0), flow(0, 1, 50'000, kMicrosecond),
+                   flow(0, 1, 1, kMicrosecond), flow(0, 2, 150'001, 0)};
+    for (FlowId f = 0; f < 3; ++f) given.flows[f].connection = 0;
+    const std::vector<FlowResult> ordered = run_flows(given);
+    CHECK(ordered[0].start == 0);
+    CHECK(ordered[1].start == 2 * 100'000 * 80);
+    CHECK(ordered[2].start == 2 * 150'000 * 80);
+    CHECK(ordered[0].received == 2 * 100'000 * 80 + kBarePipeline);
+    CHECK(ordered[1].received == 2 * 150'000 * 80 + kBarePipeline);
+    CHECK(ordered[2].received >= ordered[1].received);
+    CHECK(ordered[2].received < ordered[1].received + 1'000);
+    CHECK(ordered[3].received == 2 * 150'001 * 80 + kBarePipeline);
+    for (FlowSpec& spec : given.flows) spec.overlaps = true;
+    const std::vector<FlowResult> beside = run_flows(given);
+    CHECK(beside[1].start == kMicrosecond);
+    CHECK(beside[2].received < ordered[2].received / 4);
+}

@@ -167,6 +167,10 @@ inline void check_contracts(const Case& given, const step::WorldStore& store,
         CHECK(sender.una <= receiver.expected);
         CHECK(receiver.expected <= sender.high);
         CHECK(sender.next <= sender.packets);
+        if (sender.heir != kNone) {
+            CHECK(world.senders[sender.heir].behind ==
+                  sender.behind + sender.size - sender.una_bytes);
+        }
         if (sender.retransmitted == 0 && sender.next == sender.high && world.drops == 0 &&
             receiver.last_nack == kNone) {
             const std::int64_t delivered =

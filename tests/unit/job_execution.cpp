@@ -110,6 +110,54 @@ TEST_CASE("unit.job_execution.what_lies_between_acquire_and_release_holds_the_re
     CHECK(work.application->start(next) == 2080 * kNanosecond);
 }
 
+TEST_CASE("unit.job_execution.a_counted_resource_goes_to_those_that_wait_as_they_come") {
+    // Two places. The one added last comes first; the others come at 1, 2 and 3 us and stay 10 us.
+    JobGraph graph(1);
+    const Label other = label(graph, "t", OpClass::other);
+    graph.make_counted(3, {2, 2});
+    std::vector<OpId> places;
+    for (const int comes : {3, 2, 1, 0}) {
+        const OpId come = graph.add_delay(0, comes * kMicrosecond, other);
+        const OpId take = graph.add_acquire(0, 3, other);
+        const OpId stay = graph.add_delay(0, 10 * kMicrosecond, other);
+        const OpId give = graph.add_release(0, 3, other);
+        graph.add_dependency(take, come);
+        graph.add_dependency(stay, take);
+        graph.add_dependency(give, stay);
+        places.push_back(take);
+    }
+    graph.finish();
+    const Workload job = run(std::move(graph));
+    CHECK(job.application->complete());
+    CHECK(job.application->start(places[3]) == 0);
+    CHECK(job.application->start(places[2]) == kMicrosecond);
+    CHECK(job.application->start(places[1]) == 10 * kMicrosecond);
+    CHECK(job.application->start(places[0]) == 11 * kMicrosecond);
+}
+
+TEST_CASE("unit.job_execution.releases_are_counted_as_far_as_the_resource_keeps_them") {
+    // Released at 1 us and 2 us, wanted at 5 us: one that keeps them has one at once, the one that
+    // keeps none waits for the release at 7 us.
+    JobGraph graph(1);
+    const Label other = label(graph, "t", OpClass::other);
+    graph.make_counted(0, {0, 5});
+    graph.make_counted(1, {0, 0});
+    std::vector<OpId> takes;
+    for (const ResourceId resource : {0U, 1U}) {
+        for (const int at : {1, 2, 7}) {
+            graph.add_dependency(graph.add_release(0, resource, other),
+                                 graph.add_delay(0, at * kMicrosecond, other));
+        }
+        takes.push_back(graph.add_acquire(0, resource, other));
+        graph.add_dependency(takes.back(), graph.add_delay(0, 5 * kMicrosecond, other));
+    }
+    graph.finish();
+    const Workload job = run(std::move(graph));
+    CHECK(job.application->complete());
+    CHECK(job.application->start(takes[0]) == 5 * kMicrosecond);
+    CHECK(job.application->start(takes[1]) == 7 * kMicrosecond);
+}
+
 TEST_CASE("unit.job_execution.tasks_without_duration_give_their_resource_on") {
     // Nothing depends on these tasks: only the resource that each gives back starts the next one.
     JobGraph graph(1);

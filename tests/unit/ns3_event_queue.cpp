@@ -52,7 +52,7 @@ void compare(std::uint64_t seed, Tick reach) {
     while (model.next() != kNever && executed < 20'000) {
         REQUIRE(queue.next() == model.next());
         const Tick now = model.next();
-        queue.run(now, [&](EventCode found, const EventQueue::Upcoming&) {
+        queue.run(now, [&](EventCode found) {
             const auto [at, order, expected] = *model.events.begin();
             model.events.erase(model.events.begin());
             REQUIRE(at == now);
@@ -93,7 +93,7 @@ TEST_CASE("unit.ns3.event_queue.far_and_near_events_of_one_instant") {
     queue.push(4'999'999 * kNanosecond, 2);
     std::vector<EventCode> order;
     for (Tick now = queue.next(); now != kNever; now = queue.next()) {
-        queue.run(now, [&](EventCode code, const EventQueue::Upcoming&) {
+        queue.run(now, [&](EventCode code) {
             order.push_back(code);
             if (code == 2) {
                 queue.push(5 * kMillisecond, 3);

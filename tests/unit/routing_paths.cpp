@@ -77,9 +77,40 @@ TEST_CASE("unit.routing.paths.refusals_name_the_line") {
     CHECK(contains(path_error("0,2,1,0-4-5-2\n0,2,1,0-4-5-2"), "p.csv:3: the path of this flow"));
     const Topology star = build_star({3, {}});
     CHECK(error_of([&] { read_paths("0,1,10000,0-3-1\n", star); }) ==
-          "p.csv:1: header expected: src,dst,sport,path");
+          "p.csv:1: header expected: src,dst,sport,path, or src,dst,sport,path,ack_path");
     CHECK(error_of([&] { read_paths("", star); }) ==
           "p.csv:1: header expected: src,dst,sport,path");
+}
+
+TEST_CASE("unit.routing.paths.acks_of_each_flow_have_their_own") {
+    // Two leaves, two spines: two flows of one pair, whose ACKs differ only in their path.
+    LeafSpineParams params;
+    params.leaves = 2;
+    params.spines = 2;
+    params.hosts_per_leaf = 1;
+    const Topology topology = build_leaf_spine(params);  // hosts 0 1, leaves 2 3, spines 4 5
+    const PathTable table = read_paths(
+        "src,dst,sport,path,ack_path\n0,1,7,0-2-4-3-1,1-3-5-2-0\n0,1,8,0-2-4-3-1,1-3-4-2-0\n"
+        "0,1,9,0-2-5-3-1,\n1,0,100,1-3-5-2-0,\n",
+        topology);
+    std::vector<FlowSpec> flows(4);
+    for (std::uint16_t f = 0; f < 4; ++f) {
+        flows[f].src = 0;
+        flows[f].dst = 1;
+        flows[f].sport = static_cast<std::uint16_t>(7 + f);
+    }
+    std::size_t unlisted = 0;
+    const std::vector<FlowPath> paths = paths_of(table, flows, unlisted);
+    CHECK(unlisted == 1);
+    REQUIRE(paths[0].reverse.size() == 4);
+    CHECK(topology.neighbor(paths[0].reverse[1]) == 5);
+    CHECK(topology.neighbor(paths[1].reverse[1]) == 4);
+    CHECK(topology.neighbor(paths[2].reverse[1]) == 5);  // that of the pair
+    CHECK(contains(error_of([&] {
+                       read_paths("src,dst,sport,path,ack_path\n0,1,7,0-2-4-3-1,1-3-5-2\n",
+                                  topology);
+                   }),
+                   "p.csv:2: ack_path must lead from node 1 to node 0"));
 }
 
 TEST_CASE("unit.routing.paths.no_transit_through_hosts") {

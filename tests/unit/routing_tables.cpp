@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <deque>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include "core/routing/routing.h"
 #include "core/topology/builders.h"
 #include "core/topology/connectivity.h"
+#include "core/topology/topology_io.h"
 #include "tests/unit/network_support.h"
 
 using namespace sluice;
@@ -221,6 +225,62 @@ TEST_CASE("unit.routing.select_and_path_follow_the_hash") {
     CHECK(routing.path({5, 5, 0, 0}).empty());
 }
 
+TEST_CASE("unit.routing.ns3_order.is_that_of_its_search") {
+    // From host 0 at switch 2 the search finds 4 and 3 (descending), then 5 by way of 4, and 6 by
+    // way of 3: switch 7 lists 5 before 6, though 6 is the larger id. Of its two cables to 6 the
+    // last counts.
+    Topology topology;
+    for (int host = 0; host < 2; ++host) topology.add_node(NodeKind::host);
+    for (int node = 0; node < 6; ++node) topology.add_node(NodeKind::ethernet);
+    const NodeId cables[][2] = {{0, 2}, {2, 3}, {2, 4}, {4, 5}, {3, 6},
+                                {5, 7}, {6, 7}, {6, 7}, {7, 1}};
+    for (const auto& cable : cables) {
+        topology.add_link({cable[0], cable[1], gigabits_per_second(100), kMicrosecond, 0});
+    }
+    topology.finish();
+    const Routing routing(topology, NextHopOrder::ns3);
+    const Routing::PortRange hops = routing.next_hops(7, 0);
+    REQUIRE(hops.size() == 2);
+    CHECK(topology.neighbor(hops.begin()[0]) == 5);
+    CHECK(topology.neighbor(hops.begin()[1]) == 6);
+    CHECK(topology.link_of(hops.begin()[1]) == 7);
+    CHECK(Routing(topology).next_hops(7, 0).size() == 3);
+}
+
+TEST_CASE("unit.routing.ns3_order.paths_of_the_reference") {
+    const std::string folder = "ns3/e_fat4_web30/";
+    const std::string file = reference_file(folder + "topology.txt");
+    if (file.empty()) {
+        MESSAGE("skipped: no reference experiments (SLUICE_REFERENCE)");
+        return;
+    }
+    const Topology topology = read_topology(file);
+    const Routing routing(topology, NextHopOrder::ns3);
+    std::ifstream rows(reference_file(folder + "flow_paths_ack.csv"));  // data's and ACKs'
+    std::string line;
+    std::getline(rows, line);
+    int same = 0;
+    int count = 0;
+    while (std::getline(rows, line)) {
+        unsigned src = 0;
+        unsigned dst = 0;
+        unsigned sport = 0;
+        char nodes[200] = "";
+        REQUIRE(std::sscanf(line.c_str(), "%u,%u,%u,%199s", &src, &dst, &sport, nodes) == 4);
+        const bool ack = sport == 100;
+        std::string path = std::to_string(src);
+        const auto port = static_cast<std::uint16_t>(sport);
+        const auto other = static_cast<std::uint16_t>(ack ? 10000 : 100);
+        for (const PortId p : routing.path({src, dst, port, other})) {
+            path += "-" + std::to_string(topology.neighbor(p));
+        }
+        same += path == nodes ? 1 : 0;
+        ++count;
+    }
+    CHECK(count > 171);
+    CHECK(same == count);
+}
+
 TEST_CASE("unit.routing.threads_share_tables") {
     const Topology topology = build_rail({});
     const Routing shared(topology);
@@ -273,4 +333,24 @@ TEST_CASE("unit.flow.source_ports_count_up_per_pair") {
     assign_source_ports(flows);
     CHECK(flows[55'535].sport == 65535);
     CHECK(flows[55'536].sport == 10000);
+}
+
+TEST_CASE("unit.flow.a_connection_keeps_its_source_port") {
+    std::vector<FlowSpec> flows(6);
+    for (FlowSpec& flow : flows) flow.dst = 2;
+    flows[1].connection = flows[3].connection = flows[5].connection = 1;
+    flows[2].connection = 0;
+    flows[5].own_port = true;
+    assign_source_ports(flows);
+    CHECK(flows[0].sport == 10000);
+    CHECK(flows[1].sport == 10001);
+    CHECK(flows[2].sport == 10002);
+    CHECK(flows[3].sport == 10001);
+    CHECK(flows[4].sport == 10003);  // a port is given out once
+    CHECK(flows[5].sport == 10004);
+    CHECK(connection_count(flows) == 2);
+    CHECK(connection_count({}) == 0);
+    CHECK(flows[5].queue() == 1);
+    flows[5].overlaps = true;
+    CHECK(flows[5].queue() == kNone);
 }

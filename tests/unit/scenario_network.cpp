@@ -132,14 +132,13 @@ TEST_CASE("unit.scenario.every_law_parameter_is_settable") {
 
 TEST_CASE("unit.scenario.devices_are_settable") {
     const NetworkConfig n = network_of(
-        "[network]\narithmetic = \"ns3\"\nload_balance = \"spray\"\npayload = 4096\npfc = false\n"
+        "[network]\nload_balance = \"spray\"\npayload = 4096\npfc = false\n"
         "[network.queues]\nack_strict_in_switch = true\nack_strict_at_host = false\n"
         "ack_pause_class = 0\nweights = [1, 2, 3, 4, 5, 6, 7]\n[network.nic]\nack_every = 4\n"
         "ack_chunk = 8\nback_to_zero = true\nnack_interval = \"1us\"\n"
         "retransmit_timeout = \"0s\"\nglobal_base_rtt = false\n[network.buffer]\nsize = \"4MiB\"\n"
         "reserve = \"1KiB\"\nheadroom_factor = 2.5\nalpha_shift = 1\nresume_offset = \"0B\"\n"
         "egress_alpha = 0.25\n");
-    CHECK(n.arithmetic == Arithmetic::ns3);
     CHECK(n.load_balance == LoadBalance::spray);
     CHECK(n.congestion.payload == 4096);
     CHECK(!n.pfc);
@@ -147,6 +146,14 @@ TEST_CASE("unit.scenario.devices_are_settable") {
     CHECK((n.nic.ack_every == 4 && n.nic.ack_chunk == 8 && n.nic.back_to_zero));
     CHECK((n.nic.retransmit_timeout == 0 && !n.nic.global_base_rtt));
     CHECK((n.buffer.size == mebibytes(4) && n.buffer.alpha_shift == 1));
+}
+
+TEST_CASE("unit.scenario.ns3_refuses_what_it_cannot_mean") {
+    const std::string ns3 = "[network]\narithmetic = \"ns3\"\n";
+    CHECK(network_of(ns3).arithmetic == Arithmetic::ns3);
+    CHECK(contains(error_of(ns3 + "[network.queues]\nweights = [1, 1, 2, 1, 1, 1, 1]\n"),
+                   "packet by packet"));
+    CHECK(contains(error_of(ns3 + "[network.nic]\nack_every = 2\n"), "never be acknowledged"));
 }
 
 TEST_CASE("unit.scenario.ecn_points_by_rate") {

@@ -174,6 +174,26 @@ inline std::vector<FlowSpec> random_flows(Dice& dice, const Topology& topology,
     return flows;
 }
 
+/// Makes some flows further messages of earlier ones' connections, a few of them with a source port
+/// of their own.
+inline void random_connections(Dice dice, std::vector<FlowSpec>& flows) {
+    ConnectionId connections = 0;
+    for (FlowId f = 1; f < flows.size(); ++f) {
+        FlowSpec& before = flows[dice.below(f)];
+        if (!dice.chance(50)) {
+            continue;
+        }
+        if (before.connection == kNone) {
+            before.connection = connections++;
+        }
+        flows[f].src = before.src;
+        flows[f].dst = before.dst;
+        flows[f].connection = before.connection;
+        flows[f].own_port = dice.chance(10);
+    }
+    assign_source_ports(flows);
+}
+
 /// The paths that other source ports would have taken.
 inline std::vector<FlowPath> random_paths(Dice& dice, const Case& given) {
     std::vector<FlowPath> paths;
@@ -207,14 +227,15 @@ inline std::vector<LinkEvent> random_failures(Dice& dice, const Topology& topolo
 inline Case random_case(std::uint64_t seed, const RandomOptions& options = {}) {
     Dice dice(seed);
     Case made;
-    made.topology = random_links(dice, random_shape(dice), options, !options.lossless);
+    // In whole nanoseconds a pause frame takes no time at 400 Gb/s: such a link needs a delay.
+    made.topology =
+        random_links(dice, random_shape(dice), options, !options.lossless && !options.ns3);
     made.config = random_config(dice, made.topology, options);
-    if (options.ns3) {
-        made.config.arithmetic = Arithmetic::ns3;
-        made.topology =
-            with_links(made.topology, [](Link& link) { link.delay -= link.delay % kNanosecond; });
-    }
+    made.config.arithmetic = options.ns3 ? Arithmetic::ns3 : Arithmetic::exact;
     made.flows = random_flows(dice, made.topology, made.config.format.payload, options);
+    if (!options.ns3 && seed % 2 == 0) {
+        random_connections(Dice(~seed), made.flows);
+    }
     made.paths = random_paths(dice, made);
     if (!options.lossless) {
         made.events = random_failures(dice, made.topology);

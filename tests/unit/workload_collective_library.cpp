@@ -818,3 +818,26 @@ TEST_CASE("unit.collective_library.refusals_say_what_is_allowed") {
          }),
          "takes the job's messages above 50000000");
 }
+
+TEST_CASE("unit.collective_library.connections_are_of_a_group_and_channel") {
+    // A ring of 4 in 2 channels: 8 connections, whatever its kind and however often; another group's
+    // are others; an all-to-all of the first group uses its rings' and adds the pairs they lack.
+    JobGraph graph(8);
+    CollectiveOptions options = options_for(1, false);
+    options.channels = 2;
+    CollectiveLibrary library(graph, options);
+    CollectiveSpec spec = spec_of(64);
+    library.add(Kind::all_reduce, spec, first_ranks(4), Algorithm::ring);
+    CHECK(graph.connection_count() == 8);
+    library.add(Kind::all_gather, spec, first_ranks(4), Algorithm::ring);
+    CHECK(graph.connection_count() == 8);
+    spec.group = "other";
+    library.add(Kind::all_reduce, spec, first_ranks(4), Algorithm::ring);
+    CHECK(graph.connection_count() == 16);
+    library.add(Kind::all_to_all, spec_of(64), first_ranks(4), Algorithm::direct);
+    CHECK(graph.connection_count() == 16 + 2 * 4 * 2);
+    graph.finish();
+    for (std::uint32_t m = 0; m < graph.messages().size(); ++m) {
+        CHECK(graph.connection(m) < graph.connection_count());
+    }
+}

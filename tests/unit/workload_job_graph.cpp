@@ -135,3 +135,42 @@ TEST_CASE("unit.job_graph.signals_between_ranks_need_the_lookahead") {
     CHECK(mentions(text, "\"barrier\""));
     CHECK(mentions(text, "after 900ps: at least 901ps is needed"));
 }
+
+TEST_CASE("unit.job_graph.connections_join_two_ranks_of_a_communicator") {
+    JobGraph graph(3);
+    const Label label = {graph.intern("step"), OpClass::dp, kNone};
+    const CommunicatorId first = graph.communicator(graph.intern("dp0"), 0);
+    const CommunicatorId other = graph.communicator(graph.intern("dp0"), 1);
+    CHECK(graph.communicator(graph.intern("dp0"), 0) == first);
+    CHECK(graph.communicator(graph.intern("dp1"), 0) != first);
+    for (int times = 0; times < 2; ++times) {
+        graph.add_message(0, 1, 8, label, first);
+        graph.add_message(1, 0, 8, label, first);
+        graph.add_message(0, 2, 8, label, first);
+        graph.add_message(0, 1, 8, label, other);
+        graph.add_message(0, 1, 8, label);
+    }
+    graph.finish();
+    CHECK(graph.connection_count() == 4);
+    for (std::uint32_t message = 0; message < 4; ++message) {
+        CHECK(graph.connection(message) == message);
+        CHECK(graph.connection(message + 5) == message);
+    }
+    CHECK(graph.connection(4) == kNone);
+    CHECK(graph.flows({0, 1, 2})[8].connection == 3);
+}
+
+TEST_CASE("unit.job_graph.a_million_connections_are_told_apart") {
+    ConnectionTable table;
+    for (std::uint32_t round = 0; round < 2; ++round) {
+        for (std::uint32_t src = 0; src < 500; ++src) {
+            for (std::uint32_t dst = 0; dst < 1000; ++dst) {
+                for (std::uint32_t channel = 0; channel < 2; ++channel) {
+                    REQUIRE(table.find_or_add(src, dst, channel) ==
+                            (src * 1000 + dst) * 2 + channel);
+                }
+            }
+        }
+    }
+    CHECK(table.count() == 1'000'000);
+}

@@ -2,8 +2,6 @@
 #include "workloads/chakra/astra_collective.h"
 
 #include <algorithm>
-#include <deque>
-#include <tuple>
 
 #include "core/error.h"
 
@@ -13,16 +11,9 @@ namespace {
 
 /// ASTRA-sim's fixed delay of a local ring, which every group below the world is.
 constexpr Tick kGroupEndpoint = 10 * kNanosecond;
-constexpr std::int64_t kRendezvousBytes = 8192;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
-bool power_of_two(std::uint32_t n) { return n > 0 && (n & (n - 1)) == 0; }
-
-std::uint32_t log2_of(std::uint32_t n) {
-    std::uint32_t result = 0;
-    for (; n > 1; n /= 2) ++result;
-    return result;
-}
+}  // namespace
 
 const char* name_of(Simulated kind) {
     constexpr std::array<const char*, kSimulated> kNames = {"all-reduce", "all-gather",
@@ -30,11 +21,9 @@ const char* name_of(Simulated kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
-}  // namespace
-
 CollectiveExpander::CollectiveExpander(JobGraph& graph, const AstraSystem& system,
-                                       const ExpansionOptions& options)
-    : graph_(graph), system_(system), options_(options) {
+                                       const ExpansionOptions& options, ResourceId first_resource)
+    : graph_(graph), system_(system), options_(options), next_resource_(first_resource) {
     if (options.dims.empty()) throw InternalError("a collective needs dimensions");
     if (options.queues_per_dim == 0) throw ConfigError("num-queues-per-dim must be at least 1");
 }
@@ -47,45 +36,18 @@ void CollectiveExpander::check_messages(std::uint64_t more) const {
     }
 }
 
-JobGraph::Pair CollectiveExpander::add_message(RankId src, RankId dst, std::int64_t bytes,
-                                               Label label, OpId sent_after, OpId received_after) {
-    check_messages(1);
-    ++messages_;
-    if (options_.rendezvous) {
-        const JobGraph::Pair control = graph_.add_message(dst, src, kRendezvousBytes, label);
-        graph_.add_dependency(control.from, received_after);
-        graph_.add_dependency(control.to, sent_after);
-        sent_after = control.to;
-    }
-    const JobGraph::Pair pair =
-        graph_.add_message(src, dst, std::max<std::int64_t>(bytes, 1), label);
-    graph_.add_dependency(pair.from, sent_after);
-    graph_.add_dependency(pair.to, received_after);
-    return pair;
-}
-
-/// Reading or writing local memory: whole nanoseconds at local-mem-bw bytes per nanosecond.
-Tick CollectiveExpander::memory_time(std::int64_t bytes) const {
-    if (system_.local_mem_bw <= 0) return 10 * kNanosecond;
-    return static_cast<Tick>(static_cast<double>(bytes) / system_.local_mem_bw) * kNanosecond;
-}
-
-OpId CollectiveExpander::busy(RankId rank, Tick duration, Label label,
-                              const std::vector<OpId>& after) {
-    const OpId op = graph_.add_delay(rank, duration, label);
-    for (const OpId on : after) graph_.add_dependency(op, on);
-    return op;
-}
-
 CollectiveExpander::Layout CollectiveExpander::layout_of(const CollectiveCall& call) const {
     Layout layout;
+    layout.algorithms = system_.algorithms[static_cast<std::size_t>(call.kind)];
     if (!call.world) {
         layout.sizes = {static_cast<std::uint32_t>(call.members.size())};
-        layout.algorithms = {DimensionAlgorithm{}};
+        if (layout.algorithms.size() != 1 ||
+            layout.algorithms.front().algorithm == Algorithm::double_binary_tree) {
+            layout.algorithms = {DimensionAlgorithm{}};
+        }
         layout.one_ring = true;
         return layout;
     }
-    layout.algorithms = system_.algorithms[static_cast<std::size_t>(call.kind)];
     if (layout.algorithms.empty()) {
         throw ConfigError(system_.path + ": " + name_of(call.kind) +
                           "-implementation is missing, and the traces use it");
@@ -170,254 +132,54 @@ std::vector<CollectiveExpander::Slice> CollectiveExpander::slices_of(const Colle
     return slices;
 }
 
-/// Which received messages are reduced: the algorithms' packets alternate between `window` that
-/// come from the rank's own memory and `refill` that come from the network; of those, a
-/// reduce-scatter reduces all and an all-reduce every second batch.
-void CollectiveExpander::add_costs(Plan& plan, Simulated kind, std::uint32_t refill) const {
-    std::uint32_t own = 0;
-    std::uint32_t received = 0;
-    bool odd = false;
-    const auto reduced = [&] {
-        if (own == 0 && received == 0) {
-            own = plan.window;
-            received = refill;
-            odd = !odd;
-        }
-        if (own > 0) {
-            --own;
-            return false;
-        }
-        --received;
-        return kind == Simulated::reduce_scatter || (kind == Simulated::all_reduce && odd);
-    };
-    for (std::uint32_t i = 0; i < plan.window; ++i) reduced();
-    const std::size_t count = plan.bytes.size();
-    for (std::size_t k = 0; k < count; ++k) {
-        // What is accounted is the size of the message that comes next, as in the original.
-        const std::int64_t bytes = plan.bytes[std::min(k + 1, count - 1)];
-        plan.cost.push_back(endpoint_ + (reduced() ? 3 * memory_time(bytes) : 0));
-    }
-}
-
-CollectiveExpander::Plan CollectiveExpander::ring_plan(Simulated kind, std::uint32_t n,
-                                                       std::int64_t bytes,
-                                                       bool anticlockwise) const {
-    std::size_t count = n - 1;
-    if (kind == Simulated::all_reduce) count *= 2;
-    if (kind == Simulated::all_to_all) count = static_cast<std::size_t>(n) * (n - 1) / 2;
-    check_messages(count * n);
-    Plan plan;
-    plan.to.assign(count, anticlockwise ? n - 1 : 1);
-    plan.from.assign(count, anticlockwise ? 1 : n - 1);
-    plan.bytes.assign(count, kind == Simulated::all_gather ? bytes : bytes / n);
-    add_costs(plan, kind, n - 1);
-    return plan;
-}
-
-CollectiveExpander::Plan CollectiveExpander::direct_plan(Simulated kind, std::uint32_t n,
-                                                         std::int64_t bytes, std::uint32_t window,
-                                                         bool anticlockwise) const {
-    const std::size_t count =
-        kind == Simulated::all_reduce ? 2 * static_cast<std::size_t>(n - 1) : n - 1;
-    check_messages(count * n);
-    Plan plan;
-    plan.window = window == 0 ? n - 1 : std::min(window, n - 1);
-    for (std::size_t k = 0; k < count; ++k) {
-        const auto places = static_cast<std::uint32_t>(1 + k % (n - 1));
-        plan.to.push_back(anticlockwise ? n - places : places);
-        plan.from.push_back(anticlockwise ? places : n - places);
-    }
-    plan.bytes.assign(count, kind == Simulated::all_gather ? bytes : bytes / n);
-    if (kind == Simulated::all_reduce) plan.gate = n - 1;
-    add_costs(plan, kind, plan.window);
-    return plan;
-}
-
-CollectiveExpander::Plan CollectiveExpander::halving_plan(Simulated kind, std::uint32_t n,
-                                                          std::int64_t bytes) const {
-    Plan plan;
-    plan.pairwise = true;
-    const auto add = [&](std::uint32_t distance, std::int64_t size) {
-        plan.to.push_back(distance);
-        plan.from.push_back(distance);
-        plan.bytes.push_back(size);
-    };
-    if (kind != Simulated::all_gather) {
-        std::int64_t size = bytes;
-        for (std::uint32_t distance = 1; distance < n; distance *= 2) add(distance, size /= 2);
-    }
-    if (kind != Simulated::reduce_scatter) {
-        std::int64_t size = kind == Simulated::all_gather ? bytes : bytes / n;
-        for (std::uint32_t distance = n / 2; distance > 0; distance /= 2, size *= 2) {
-            add(distance, size);
-        }
-    }
-    add_costs(plan, kind, log2_of(n) - 1);
-    return plan;
-}
-
-/// `after[m]`: what member m's part waits for; `ends[m]`: set to what ends it.
-void CollectiveExpander::exchange(const CollectiveCall& call, const Plan& plan, const Slice& slice,
-                                  const std::vector<std::vector<OpId>>& after,
-                                  std::vector<OpId>& ends) {
-    const std::size_t n = slice.size();
-    const std::size_t count = plan.to.size();
-    const auto peer = [&](std::size_t i, std::uint32_t places) {
-        return plan.pairwise ? i ^ places : (i + places) % n;
-    };
-    // permits[i][k]: the rank may send its message k, and receive its k-th.
-    std::vector<std::vector<OpId>> permits(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::uint32_t w = 0; w < plan.window; ++w) {
-            permits[i].push_back(
-                busy(call.members[slice[i]], endpoint_, call.label, after[slice[i]]));
-        }
-    }
-    for (std::size_t k = 0; k < count; ++k) {
-        std::vector<OpId> received(n, kNone);
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t to = peer(i, plan.to[k]);
-            const JobGraph::Pair pair =
-                add_message(call.members[slice[i]], call.members[slice[to]], plan.bytes[k],
-                            call.label, permits[i][k], permits[to][k]);
-            if (plan.gate > 0 && k >= plan.gate) {
-                graph_.add_dependency(pair.from, permits[i][plan.window + plan.gate - 1]);
-            }
-            received[to] = pair.to;
-        }
-        for (std::size_t i = 0; i < n; ++i) {
-            permits[i].push_back(
-                busy(call.members[slice[i]], plan.cost[k], call.label, {received[i]}));
-        }
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::vector<OpId> last(permits[i].end() - plan.window, permits[i].end());
-        ends[slice[i]] =
-            plan.window == 1 ? last[0] : busy(call.members[slice[i]], 0, call.label, last);
-    }
-}
-
-/// An all-reduce up and down a binary tree over `slice` in order, with the last (or first) member
-/// as the root above it. Every message is the whole chunk. Each inner rank reduces what it receives,
-/// from its parent too.
-void CollectiveExpander::tree(const CollectiveCall& call, std::int64_t bytes, bool root_last,
-                              const Slice& slice, const std::vector<std::vector<OpId>>& after,
-                              std::vector<OpId>& ends) {
-    const std::size_t n = slice.size();
-    const Tick reduce = endpoint_ + 3 * memory_time(bytes);
-    // In the full tree over positions 1 .. n-1, a node's children are half its lowest bit away.
-    const auto member = [&](std::size_t position) {
-        return slice[root_last ? position - 1 : position];
-    };
-    const std::uint32_t root = root_last ? slice.back() : slice.front();
-    const auto rank = [&](std::uint32_t m) { return call.members[m]; };
-    struct Link {
-        OpId up = kNone;         ///< received by the parent
-        OpId down_post = kNone;  ///< when the child can receive from its parent
-    };
-    std::vector<Link> links(n);  // by position, of the edge to the parent
-    const auto begin = [&](std::uint32_t m) { return busy(rank(m), 0, call.label, after[m]); };
-    std::vector<OpId> begins(n, kNone);
-    for (std::size_t p = 1; p < n; ++p) begins[p] = begin(member(p));
-    const OpId root_begin = begin(root);
-    const auto parent = [n](std::size_t p) {
-        const std::size_t low = p & (~p + 1);
-        const std::size_t up = (p & ~low) | (low << 1);
-        return up < n ? up : 0;  // 0: the root above
-    };
-    // Upwards, the smaller subtrees first.
-    for (std::size_t low = 1; low < n; low *= 2) {
-        for (std::size_t p = low; p < n; p += 2 * low) {
-            const std::uint32_t m = member(p);
-            OpId ready = kNone;
-            if (low == 1) {
-                ready = busy(rank(m), endpoint_, call.label, {begins[p]});
-            } else {
-                const OpId left = busy(rank(m), reduce, call.label, {links[p - low / 2].up});
-                const OpId right = busy(rank(m), reduce, call.label, {links[p + low / 2].up});
-                ready = busy(rank(m), 0, call.label, {left, right});
-            }
-            const std::size_t up = parent(p);
-            const JobGraph::Pair pair =
-                add_message(rank(m), rank(up == 0 ? root : member(up)), bytes, call.label, ready,
-                            up == 0 ? root_begin : begins[up]);
-            links[p] = {pair.to, ready};
-        }
-    }
-    const std::size_t top = n / 2;
-    const OpId reduced = busy(rank(root), reduce, call.label, {links[top].up});
-    ends[root] = reduced;
-    std::vector<OpId> sends(n, reduced);  // by position: what its parent's message waits for
-    for (std::size_t low = top; low > 0; low /= 2) {
-        for (std::size_t p = low; p < n; p += 2 * low) {
-            const std::uint32_t m = member(p);
-            const std::size_t up = parent(p);
-            const JobGraph::Pair pair =
-                add_message(rank(up == 0 ? root : member(up)), rank(m), bytes, call.label, sends[p],
-                            links[p].down_post);
-            ends[m] = busy(rank(m), low == 1 ? endpoint_ : reduce, call.label, {pair.to});
-            if (low == 1) continue;
-            sends[p - low / 2] = ends[m];
-            sends[p + low / 2] = ends[m];
-        }
-    }
-}
-
-/// Which of a dimension's queues a phase of chunk `c` takes. An all-reduce of several phases uses
-/// half of them on its way up and the others on its way down; one queue serves both.
-std::uint32_t CollectiveExpander::queue_of(const Phase& phase, std::uint32_t c) const {
+/// A dimension's queues take turns, and so do its two trees, from collective to collective too. An
+/// all-reduce of several phases uses half of the queues on its way up and the others on its way down;
+/// one queue serves both.
+CollectiveExpander::Turn CollectiveExpander::next_turn(const CollectiveCall& call,
+                                                       const Layout& layout, const Phase& phase) {
     const std::uint32_t all = options_.queues_per_dim;
     const std::uint32_t half = std::max(1U, all / 2);
+    const std::uint32_t count = queue_turns_[{phase.half, phase.dim}]++;
+    Turn turn;
     switch (phase.half) {
-        case Phase::Half::any: return c % all;
-        case Phase::Half::first: return c % half;
-        case Phase::Half::last: return all == 1 ? 0 : half + c % (all - half);
+        case Phase::Half::any: turn.queue = count % all; break;
+        case Phase::Half::first: turn.queue = count % half; break;
+        case Phase::Half::last: turn.queue = all == 1 ? 0 : half + count % (all - half); break;
     }
-    throw InternalError("unknown half of a dimension's queues");
-}
-
-CollectiveExpander::Plan CollectiveExpander::plan_of(const Phase& phase,
-                                                     const DimensionAlgorithm& algorithm,
-                                                     std::uint32_t n, std::uint32_t queue) const {
-    const std::uint32_t all = options_.queues_per_dim;
-    const bool anticlockwise =
-        phase.half == Phase::Half::last ||
-        (phase.half == Phase::Half::any && phase.dim > 0 && all > 1 && queue >= all / 2);
-    switch (algorithm.algorithm) {
-        case Algorithm::ring: return ring_plan(phase.kind, n, phase.bytes, anticlockwise);
-        case Algorithm::direct:
-            return direct_plan(phase.kind, n, phase.bytes, algorithm.window, anticlockwise);
-        case Algorithm::halving_doubling:
-            if (power_of_two(n) && phase.kind != Simulated::all_to_all) {
-                return halving_plan(phase.kind, n, phase.bytes);
-            }
-            throw ConfigError(system_.path + ": halvingDoubling over " + std::to_string(n) +
-                              " NPUs for " + name_of(phase.kind) +
-                              ": it needs a power of two and cannot do all-to-all");
-        case Algorithm::double_binary_tree: break;
+    turn.anticlockwise = phase.half == Phase::Half::last ||
+                         (phase.half == Phase::Half::any && all > 1 && turn.queue >= all / 2);
+    if (layout.algorithms[phase.dim].algorithm == Algorithm::double_binary_tree) {
+        turn.root_last = trees_[{static_cast<std::size_t>(call.kind), phase.dim}]++ % 2 == 0;
     }
-    throw InternalError("a tree has no plan");
+    return turn;
 }
 
 /// One chunk's phase on all slices of its dimension; returns what ends it, by member.
 std::vector<OpId> CollectiveExpander::run_phase(const CollectiveCall& call, const Layout& layout,
-                                                const Phase& phase, std::uint32_t queue,
+                                                const Phase& phase, const Turn& turn,
                                                 const std::vector<std::vector<OpId>>& after) {
     std::vector<OpId> ends(call.members.size(), kNone);
     const std::vector<Slice> slices = slices_of(call, layout, phase.dim);
     const DimensionAlgorithm& algorithm = layout.algorithms[phase.dim];
     const std::uint32_t n = layout.sizes[phase.dim];
     if (algorithm.algorithm != Algorithm::double_binary_tree) {
-        const Plan plan = plan_of(phase, algorithm, n, queue);
-        for (const Slice& slice : slices) exchange(call, plan, slice, after, ends);
+        const Plan plan = plan_of(phase, algorithm, n, turn.anticlockwise, call.world);
+        // With one message under way at a time, and with all of them at once, none overtakes another.
+        const bool counted = plan.window > 1 && (plan.gate > 0 || plan.window + 1 < n);
+        for (const Slice& slice : slices) {
+            if (counted) {
+                counted_exchange(call, plan, slice, turn.chunk, after, ends);
+            } else {
+                exchange(call, plan, slice, after, ends);
+            }
+        }
         return ends;
     }
     if (!power_of_two(n)) {
         throw ConfigError(system_.path + ": doubleBinaryTree over " + std::to_string(n) +
                           " NPUs: a power of two is needed");
     }
-    const bool root_last = trees_[{static_cast<std::size_t>(call.kind), phase.dim}]++ % 2 == 0;
-    for (const Slice& slice : slices) tree(call, phase.bytes, root_last, slice, after, ends);
+    for (const Slice& slice : slices) tree(call, phase.bytes, turn.root_last, slice, after, ends);
     return ends;
 }
 
@@ -436,34 +198,82 @@ std::pair<std::int64_t, std::int64_t> CollectiveExpander::chunks_of(
     return {chunk, (total + chunk - 1) / chunk};
 }
 
+/// Whole nanoseconds before and after it is scaled, as in the original.
+Tick CollectiveExpander::endpoint_delay() const {
+    const auto delay = static_cast<double>(static_cast<std::int64_t>(system_.endpoint_delay));
+    return static_cast<Tick>(delay * options_.injection_scale) * kNanosecond;
+}
+
+std::uint32_t CollectiveExpander::places() const {
+    return (system_.active_chunks + options_.queues_per_dim - 1) / options_.queues_per_dim;
+}
+
+/// A dimension's queue as a resource of every rank.
+ResourceId CollectiveExpander::resource_of(std::size_t dim, std::uint32_t queue) {
+    const auto [it, fresh] = queues_.try_emplace({dim, queue});
+    if (fresh) it->second = new_resource(places(), places());
+    return it->second;
+}
+
+/// One chunk's phase as soon as its queue has a place for it; `done`: what ended the chunk's phase
+/// before, by member.
+void CollectiveExpander::run_in_queue(const CollectiveCall& call, const Layout& layout,
+                                      const Phase& phase, const Turn& turn,
+                                      std::vector<OpId>& done) {
+    const ResourceId queue = resource_of(phase.dim, turn.queue);
+    std::vector<std::vector<OpId>> after;
+    for (std::size_t m = 0; m < done.size(); ++m) {
+        const OpId place = graph_.add_acquire(call.members[m], queue, call.label);
+        graph_.add_dependency(place, done[m]);
+        after.push_back({place});
+    }
+    done = run_phase(call, layout, phase, turn, after);
+    for (std::size_t m = 0; m < done.size(); ++m) {
+        const OpId place = graph_.add_release(call.members[m], queue, call.label);
+        graph_.add_dependency(place, done[m]);
+        done[m] = place;
+    }
+}
+
 void CollectiveExpander::expand(const CollectiveCall& call) {
     const auto kind = static_cast<std::size_t>(call.kind);
     const auto by_node = system_.custom_by_node.find(call.node);
     if (by_node != system_.custom_by_node.end()) return run_custom(call, by_node->second);
     if (!system_.custom[kind].empty()) return run_custom(call, system_.custom[kind]);
 
-    endpoint_ = call.world ? static_cast<Tick>(system_.endpoint_delay * options_.injection_scale) *
-                                 kNanosecond
-                           : kGroupEndpoint;
+    endpoint_ = call.world ? endpoint_delay() : kGroupEndpoint;
     const auto [chunk, count] = chunks_of(call);
     check_messages(static_cast<std::uint64_t>(count));
     const Layout layout = layout_of(call);
+    const std::vector<Phase> phases = phases_of(call, layout, chunk);
+    std::vector<std::vector<Turn>> turns;  // by chunk and phase, in the original's order
+    for (std::int64_t c = 0; c < count; ++c) {
+        turns.emplace_back();
+        for (const Phase& phase : phases) {
+            turns.back().push_back(next_turn(call, layout, phase));
+            turns.back().back().chunk = static_cast<std::uint32_t>(c);
+        }
+    }
     const std::size_t members = call.members.size();
     std::vector<std::vector<OpId>> done(static_cast<std::size_t>(count), call.starts);
-    // By dimension and queue: what ended the phases that took it, in their order.
+    // By dimension and queue, in the fixed order: what ended the phases that took it.
     std::map<std::pair<std::size_t, std::uint32_t>, std::vector<std::vector<OpId>>> queues;
-    const std::size_t places =
-        (system_.active_chunks + options_.queues_per_dim - 1) / options_.queues_per_dim;
-    for (const Phase& phase : phases_of(call, layout, chunk)) {
+    for (std::size_t p = 0; p < phases.size(); ++p) {
         for (std::size_t c = 0; c < done.size(); ++c) {
-            const std::uint32_t queue = queue_of(phase, static_cast<std::uint32_t>(c));
-            std::vector<std::vector<OpId>>& before = queues[{phase.dim, queue}];
+            const Turn& turn = turns[c][p];
+            if (options_.chunk_order == ChunkOrder::arrival) {
+                run_in_queue(call, layout, phases[p], turn, done[c]);
+                continue;
+            }
+            std::vector<std::vector<OpId>>& before = queues[{phases[p].dim, turn.queue}];
             std::vector<std::vector<OpId>> after(members);
             for (std::size_t m = 0; m < members; ++m) {
                 after[m] = {done[c][m]};
-                if (before.size() >= places) after[m].push_back(before[before.size() - places][m]);
+                if (before.size() >= places()) {
+                    after[m].push_back(before[before.size() - places()][m]);
+                }
             }
-            done[c] = run_phase(call, layout, phase, queue, after);
+            done[c] = run_phase(call, layout, phases[p], turn, after);
             before.push_back(done[c]);
         }
     }
@@ -471,119 +281,6 @@ void CollectiveExpander::expand(const CollectiveCall& call) {
     for (const std::vector<OpId>& chunk_done : done) {
         for (std::size_t m = 0; m < members; ++m) {
             graph_.add_dependency(call.ends[m], chunk_done[m]);
-        }
-    }
-}
-
-/// Traces that spell out a collective of `members` ranks; read once.
-const std::vector<Trace>& CollectiveExpander::custom_traces(const std::string& prefix,
-                                                            std::size_t members) {
-    auto it = custom_.find(prefix);
-    if (it == custom_.end()) {
-        ImportReport report;
-        std::vector<Trace> traces = read_traces(find_traces(prefix), 1, report);
-        for (const ImportNote& note : report.notes()) {
-            if (note.kind == ImportNote::Kind::misfit) {
-                throw ConfigError(note.where + ": " + note.text);
-            }
-        }
-        it = custom_.emplace(prefix, std::move(traces)).first;
-    }
-    if (it->second.size() != members) {
-        throw ConfigError(prefix + ": holds traces of " + std::to_string(it->second.size()) +
-                          " ranks; the collective has " + std::to_string(members));
-    }
-    return it->second;
-}
-
-/// A custom collective's operations, by member and node, and its messages that have one end.
-struct CollectiveExpander::Custom {
-    struct End {
-        std::size_t member;
-        std::uint32_t node;
-    };
-    using Key = std::tuple<std::int64_t, std::uint32_t, std::uint32_t>;  ///< tag, source, target
-    const std::vector<Trace>& traces;
-    std::vector<std::vector<OpId>> first;
-    std::vector<std::vector<OpId>> last;
-    std::map<Key, std::deque<End>> sends;
-    std::map<Key, std::deque<End>> recvs;
-};
-
-/// Joins a send or recv with its partner, if that has been there.
-void CollectiveExpander::match_custom(const CollectiveCall& call, Custom& custom, std::size_t m,
-                                      std::uint32_t node) {
-    const Trace& trace = custom.traces[m];
-    const Communication& comm = trace.communication(node);
-    const auto own = static_cast<std::uint32_t>(m);
-    const bool send = trace.type(node) == NodeType::comm_send;
-    const std::uint32_t src = send ? own : comm.src;
-    const std::uint32_t dst = send ? comm.dst : own;
-    if (src >= custom.traces.size() || dst >= custom.traces.size() || src == dst) {
-        throw ConfigError(trace.where(node) + ": is between ranks " + std::to_string(src) +
-                          " and " + std::to_string(dst) + " of " +
-                          std::to_string(custom.traces.size()));
-    }
-    const Custom::Key key{comm.tag, src, dst};
-    std::deque<Custom::End>& partners = (send ? custom.recvs : custom.sends)[key];
-    if (partners.empty()) {
-        (send ? custom.sends : custom.recvs)[key].push_back({m, node});
-        return;
-    }
-    const Custom::End other = partners.front();
-    partners.pop_front();
-    const Custom::End from = send ? Custom::End{m, node} : other;
-    const Custom::End to = send ? other : Custom::End{m, node};
-    const auto bytes = static_cast<std::int64_t>(custom.traces[from.member].value(from.node));
-    const JobGraph::Pair pair =
-        add_message(call.members[from.member], call.members[to.member], bytes, call.label,
-                    custom.first[from.member][from.node], custom.first[to.member][to.node]);
-    custom.last[from.member][from.node] = pair.from;
-    custom.last[to.member][to.node] = pair.to;
-}
-
-/// The collective as its own traces spell it out, once, with the sizes that stand there: every
-/// operation starts as soon as it can.
-void CollectiveExpander::run_custom(const CollectiveCall& call, const std::string& prefix) {
-    Custom custom{custom_traces(prefix, call.members.size()), {}, {}, {}, {}};
-    for (std::size_t m = 0; m < custom.traces.size(); ++m) {
-        const Trace& trace = custom.traces[m];
-        custom.first.emplace_back(trace.size(), kNone);
-        for (std::uint32_t node = 0; node < trace.size(); ++node) {
-            Tick duration = 0;
-            if (trace.type(node) == NodeType::comp) {
-                constexpr std::uint64_t kLongest = std::uint64_t{1} << 30;
-                const auto us = static_cast<Tick>(std::min(trace.value(node), kLongest));
-                duration = us == 0 ? kNanosecond : us * kMicrosecond;
-            }
-            custom.first[m][node] = busy(call.members[m], duration, call.label, {call.starts[m]});
-        }
-    }
-    custom.last = custom.first;
-    for (std::size_t m = 0; m < custom.traces.size(); ++m) {
-        for (const std::uint32_t node : custom.traces[m].issue_order()) {
-            const NodeType type = custom.traces[m].type(node);
-            if (type == NodeType::comm_send || type == NodeType::comm_recv) {
-                match_custom(call, custom, m, node);
-            }
-        }
-    }
-    for (const auto* side : {&custom.sends, &custom.recvs}) {
-        for (const auto& [key, ends] : *side) {
-            if (ends.empty()) continue;
-            throw ConfigError(custom.traces[ends.front().member].where(ends.front().node) +
-                              ": has no partner with tag " + std::to_string(std::get<0>(key)));
-        }
-    }
-    for (std::size_t m = 0; m < custom.traces.size(); ++m) {
-        const Trace& trace = custom.traces[m];
-        graph_.add_dependency(call.ends[m], call.starts[m]);
-        for (std::uint32_t node = 0; node < trace.size(); ++node) {
-            for (const std::uint32_t* on = trace.deps_begin(node); on != trace.deps_end(node);
-                 ++on) {
-                graph_.add_dependency(custom.first[m][node], custom.last[m][*on]);
-            }
-            graph_.add_dependency(call.ends[m], custom.last[m][node]);
         }
     }
 }

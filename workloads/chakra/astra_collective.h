@@ -10,9 +10,11 @@
 /// message received, the rank spends endpoint-delay, and for a message that is reduced three
 /// accesses to local memory besides (it is written once and read twice); that permits the next send.
 /// bytes: the tensor for all-reduce, reduce-scatter and all-to-all, a rank's share for all-gather.
-/// Chunks take a queue's places in a fixed order, the same on all ranks, so that ranks whose chunks
-/// overtake each other cannot block each other; where nothing is overtaken the order is the
-/// original's. Deviations: docs/models/chakra.md.
+/// Where several messages are under way they are dealt with as they come. So are chunks that wait for
+/// a place in a queue, as in the original, where ranks whose chunks overtake each other can block
+/// each other; or in a fixed order, the same on all ranks. Deviations: docs/models/chakra.md.
+/// Files: astra_collective (dimensions, chunks, queues), astra_exchange (what the ranks of one phase
+/// do), astra_custom (collectives that have traces of their own).
 /// Errors: ConfigError if the algorithm cannot serve the group (a tree of 6 ranks).
 #pragma once
 
@@ -28,11 +30,17 @@
 
 namespace sluice::chakra {
 
+enum class ChunkOrder : std::uint8_t {
+    arrival,  ///< as they come to a queue, as the original: ranks can block each other for ever
+    fixed,    ///< the same on all ranks, which blocks nobody
+};
+
 struct ExpansionOptions {
     std::vector<std::uint32_t> dims;  ///< NPUs per logical dimension, innermost first
     std::uint32_t queues_per_dim = 1;
     double injection_scale = 1;  ///< of endpoint-delay
     bool rendezvous = false;     ///< a message waits for 8192 bytes from its receiver
+    ChunkOrder chunk_order = ChunkOrder::fixed;
 };
 
 /// One collective: every member's part begins after starts[i], and ends[i] waits for its end.
@@ -49,13 +57,17 @@ struct CollectiveCall {
     Label label;
 };
 
+inline bool power_of_two(std::uint32_t n) { return n > 0 && (n & (n - 1)) == 0; }
+const char* name_of(Simulated kind);
+
 class CollectiveExpander {
   public:
     /// Most messages of all collectives of a job together.
     static constexpr std::uint64_t kMostMessages = 50'000'000;
 
-    /// All must outlive the expander.
-    CollectiveExpander(JobGraph& graph, const AstraSystem& system, const ExpansionOptions& options);
+    /// All must outlive the expander. A rank's resources from `first_resource` on are its.
+    CollectiveExpander(JobGraph& graph, const AstraSystem& system, const ExpansionOptions& options,
+                       ResourceId first_resource);
 
     void expand(const CollectiveCall& call);
 
@@ -71,6 +83,20 @@ class CollectiveExpander {
         std::int64_t bytes = 0;
         enum class Half : std::uint8_t { any, first, last } half = Half::any;
     };
+    /// Which of its dimension's queues and trees a chunk's phase has, and which way it goes.
+    struct Turn {
+        std::uint32_t queue = 0;
+        bool anticlockwise = false;
+        bool root_last = false;
+        std::uint32_t chunk = 0;
+    };
+    /// Counted resources of a chunk's phase: messages received and not looked at, permits to send,
+    /// and the beginning of the second half.
+    struct Counted {
+        ResourceId received = 0;
+        ResourceId permits = 0;
+        ResourceId gate = 0;
+    };
     /// What every rank of a phase does: message k goes to the member `to[k]` places on and comes
     /// from the one `from[k]` places on; after receiving it the rank is busy for cost[k].
     struct Plan {
@@ -80,7 +106,7 @@ class CollectiveExpander {
         std::vector<std::uint32_t> from;
         std::vector<std::int64_t> bytes;
         std::vector<Tick> cost;
-        std::size_t gate = 0;  ///< > 0: sends from here on also wait for receive gate - 1
+        std::size_t gate = 0;  ///< > 0: sends from here on wait until so many were received
     };
     struct Layout {
         std::vector<std::uint32_t> sizes;  ///< of each dimension
@@ -95,18 +121,28 @@ class CollectiveExpander {
                                  std::size_t dim) const;
     Plan ring_plan(Simulated kind, std::uint32_t n, std::int64_t bytes, bool anticlockwise) const;
     Plan direct_plan(Simulated kind, std::uint32_t n, std::int64_t bytes, std::uint32_t window,
-                     bool anticlockwise) const;
+                     bool anticlockwise, bool world) const;
     Plan halving_plan(Simulated kind, std::uint32_t n, std::int64_t bytes) const;
     void add_costs(Plan& plan, Simulated kind, std::uint32_t refill) const;
     void exchange(const CollectiveCall& call, const Plan& plan, const Slice& slice,
                   const std::vector<std::vector<OpId>>& after, std::vector<OpId>& ends);
+    void counted_exchange(const CollectiveCall& call, const Plan& plan, const Slice& slice,
+                          std::uint32_t chunk, const std::vector<std::vector<OpId>>& after,
+                          std::vector<OpId>& ends);
+    const Counted& counted_of(std::uint32_t chunk);
+    ResourceId new_resource(std::uint32_t first, std::uint32_t most);
     void tree(const CollectiveCall& call, std::int64_t bytes, bool root_last, const Slice& slice,
               const std::vector<std::vector<OpId>>& after, std::vector<OpId>& ends);
-    std::uint32_t queue_of(const Phase& phase, std::uint32_t c) const;
+    Turn next_turn(const CollectiveCall& call, const Layout& layout, const Phase& phase);
+    Tick endpoint_delay() const;
+    std::uint32_t places() const;
+    ResourceId resource_of(std::size_t dim, std::uint32_t queue);
+    void run_in_queue(const CollectiveCall& call, const Layout& layout, const Phase& phase,
+                      const Turn& turn, std::vector<OpId>& done);
     Plan plan_of(const Phase& phase, const DimensionAlgorithm& algorithm, std::uint32_t n,
-                 std::uint32_t queue) const;
+                 bool anticlockwise, bool world) const;
     std::vector<OpId> run_phase(const CollectiveCall& call, const Layout& layout,
-                                const Phase& phase, std::uint32_t queue,
+                                const Phase& phase, const Turn& turn,
                                 const std::vector<std::vector<OpId>>& after);
     std::pair<std::int64_t, std::int64_t> chunks_of(const CollectiveCall& call) const;
     struct Custom;
@@ -121,9 +157,14 @@ class CollectiveExpander {
     JobGraph& graph_;
     const AstraSystem& system_;
     const ExpansionOptions& options_;
+    ResourceId next_resource_;
     Tick endpoint_ = 0;  ///< of the collective that is expanded
     std::uint64_t messages_ = 0;
     std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> trees_;  ///< by kind, dimension
+    std::map<std::pair<Phase::Half, std::size_t>, std::uint32_t>
+        queue_turns_;                                                     ///< by half, dimension
+    std::map<std::uint32_t, Counted> counted_;                            ///< by chunk
+    std::map<std::pair<std::size_t, std::uint32_t>, ResourceId> queues_;  ///< by dimension, queue
     std::map<std::string, std::vector<Trace>> custom_;                    ///< by prefix
 };
 

@@ -19,6 +19,7 @@ constexpr ResourceId kCpu = 0;
 constexpr ResourceId kGpuCompute = 1;
 constexpr ResourceId kGpuComm = 2;
 constexpr ResourceId kSharedMemory = 3;
+constexpr ResourceId kFirstQueue = 4;
 
 constexpr double kMostNanoseconds = 4e15;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
@@ -40,10 +41,10 @@ std::optional<Simulated> simulated(CollectiveType type) {
 
 bool is_memory(NodeType type) { return type == NodeType::mem_load || type == NodeType::mem_store; }
 
-/// The roofline's attainable operations per nanosecond.
+/// The roofline's attainable operations per second.
 double attainable(const Work& work, const AstraSystem& system) {
     const double intensity = static_cast<double>(work.operations) / static_cast<double>(work.bytes);
-    return std::min(system.local_mem_bw * intensity, system.peak_perf * 1e3);
+    return std::min(system.local_mem_bw * 1e9 * intensity, system.peak_perf * 1e12);
 }
 
 class JobBuilder {
@@ -56,7 +57,7 @@ class JobBuilder {
           report_(report),
           job_(std::make_unique<ChakraJob>(
               ChakraJob{JobGraph(static_cast<RankId>(traces.size())), {}, {}})),
-          expander_(job_->graph, system, options.expansion) {}
+          expander_(job_->graph, system, options.expansion, kFirstQueue) {}
 
     std::unique_ptr<ChakraJob> build() {
         check_ranks();
@@ -118,7 +119,7 @@ class JobBuilder {
             time = work == nullptr || work->bytes == 0 || work->operations == 0
                        ? 0
                        : nanoseconds(static_cast<double>(work->operations) /
-                                     attainable(*work, system_));
+                                     attainable(*work, system_) * 1e9);
         }
         if (options_.compute_scale == 1) return time;
         return nanoseconds(static_cast<double>(time) / kNanosecond * options_.compute_scale);
@@ -568,11 +569,11 @@ RankStatistics rank_statistics(const ChakraJob& job, const JobApplication& appli
             static_cast<double>(work->operations) / static_cast<double>(work->bytes);
         weighed += time;
         result.operation_intensity += time * intensity;
-        result.compute_utilization += time * perf / (system.peak_perf * 1e3);
+        result.compute_utilization += time * perf / (system.peak_perf * 1e12);
         if (intensity > 0) {
-            result.memory_utilization += time * perf / intensity / system.local_mem_bw;
+            result.memory_utilization += time * perf / intensity / (system.local_mem_bw * 1e9);
         }
-        if (perf >= system.peak_perf * 1e3) result.compute_bound += time;
+        if (perf >= system.peak_perf * 1e12) result.compute_bound += time;
     }
     result.cpu = merge(cpu);
     result.gpu = merge(gpu);

@@ -58,6 +58,7 @@ std::vector<OpId> all_pairs(Schedule& schedule, const AllToAllSizes& sizes, std:
                 time ? time(from, to, std::max<std::int64_t>(1, block.bytes)) : -1;
             const std::size_t channels = computed >= 0 ? 1 : channel_count(schedule, block.bytes);
             for (std::size_t channel = 0; channel < channels; ++channel) {
+                schedule.use_channel(channel);
                 const Slice slice = part_of(block, channels, channel);
                 const Hop hop = computed >= 0
                                     ? schedule.computed_transfer(from, to, {slice}, computed)
@@ -156,6 +157,7 @@ std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSize
             const Slice block = sizes.block(from, to);
             const std::size_t channels = channel_count(schedule, block.bytes);
             for (std::size_t channel = 0; channel < channels; ++channel) {
+                schedule.use_channel(channel);
                 const Hop hop =
                     schedule.transfer(from, to, part_of(block, channels, channel), false);
                 for (const OpId op : held[from]) schedule.depend(hop.first, op);

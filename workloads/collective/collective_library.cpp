@@ -64,6 +64,7 @@ std::vector<OpId> add_send(Schedule& schedule) {
     std::vector<OpId> sent;
     std::vector<OpId> received;
     for (std::size_t channel = 0; channel < channels; ++channel) {
+        schedule.use_channel(channel);
         const Hop hop =
             schedule.transfer(0, 1, part_of(schedule.tensor(), channels, channel), false);
         schedule.depend(hop.first, schedule.start(0));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Collective operations as messages with dependencies, appended to a job's graph.
-/// Every step of an algorithm is a flow of its own, with fresh congestion-control state.
+/// Every step of an algorithm is a flow of its own, on a connection of its group (core/flow/flow.h).
 /// Ring. Member i sends to member i + 1. Step s > 0 of a member starts when its receive of step
-/// s - 1 is complete, and on nothing else: a step does not wait for the member's previous send,
-/// so two steps of a member may share its NIC for the last acknowledgements' time. Receives
-/// complete in step order.
+/// s - 1 is complete, and on nothing else: behind the last byte of the member's previous send, but
+/// not behind its last acknowledgement. Receives complete in step order.
 /// All-to-all, direct: member i sends to i + 1, i + 2, ... at once, or with at most `window` sends
 /// unfinished.
 /// A member is done when its last receive is; its own sends may still wait for acknowledgements.

@@ -95,6 +95,7 @@ class TwoLevel {
         const std::size_t channels = channel_count(schedule_, least);
         std::vector<std::vector<OpId>> ends(members.size());
         for (std::size_t channel = 0; channel < channels; ++channel) {
+            schedule_.use_channel(channel);
             const RingPhase phase{
                 members, [&](std::size_t q) { return part_of(part(q), channels, channel); }, held};
             const std::vector<OpId> done = kind == CollectiveKind::all_reduce

@@ -66,6 +66,8 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
     check_unlike(spec, members);
     if (ranks_.size() == 1) return;
     label_ = label_instance(graph, spec, ranks_.size());
+    group_ = graph.collectives()[label_.collective].group;
+    use_channel(0);
     std::unordered_map<std::uint32_t, std::uint32_t> places;
     for (const RankId rank : ranks_) {
         server_.push_back(options.server ? options.server(rank) : rank);
@@ -197,7 +199,7 @@ Hop Schedule::message(RankId from, RankId to, std::int64_t bytes, Tick overhead)
     // departed() needs an operation that is complete when the message starts.
     if (overhead > 0 || options_.departure) first = graph_.add_delay(from, overhead, label_);
     const JobGraph::Pair pair =
-        graph_.add_message(from, to, std::max<std::int64_t>(1, bytes), label_);
+        graph_.add_message(from, to, std::max<std::int64_t>(1, bytes), label_, communicator_);
     depend(pair.from, first);
     Hop hop{first == kNone ? pair.from : first, pair.from, pair.to};
     if (options_.receipt_notice) {
@@ -312,6 +314,7 @@ std::vector<OpId> add_channels(
     std::vector<std::vector<OpId>> ends(schedule.size());
     for (std::size_t turn = 0; turn < channels; ++turn) {
         const std::size_t channel = schedule.options().last_first ? channels - 1 - turn : turn;
+        schedule.use_channel(channel);
         const std::vector<OpId> by_member =
             add(channel, part_of(schedule.tensor(), channels, channel));
         for (Member member = 0; member < schedule.size(); ++member) {

@@ -65,6 +65,11 @@ class Schedule {
     /// The servers, if all have members on the same rails; else ConfigError.
     Servers equal_servers(const char* algorithm) const;
 
+    /// The channel that transfers belong to from now on: each has connections of its own.
+    void use_channel(std::size_t channel) {
+        communicator_ = graph_.communicator(group_, static_cast<std::uint32_t>(channel));
+    }
+
     /// At least one byte travels: the notification does.
     Hop transfer(Member from, Member to, Slice slice, bool reduce);
     /// The same through another member, which forwards it whole and keeps none of it.
@@ -112,6 +117,8 @@ class Schedule {
     std::int64_t chunk_;
     std::uint32_t channels_;
     Label label_;
+    NameId group_ = 0;
+    CommunicatorId communicator_ = kNone;
     const std::vector<RankId>& ranks_;
     std::vector<OpId> start_;
     std::vector<std::uint32_t> server_;

@@ -62,7 +62,7 @@ JobApplication::JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId
         owner = rank;
     }
     rank_states_.resize(graph_.rank_count());
-    for (RankState& state : rank_states_) state.resources.resize(graph_.resource_count());
+    for (RankState& state : rank_states_) state.resources = fresh_resources();
     meetings_.resize(graph_.meetings().size());
     pending_.resize(graph_.op_count());
     arrived_.assign(graph_.op_count(), 0);
@@ -82,7 +82,7 @@ void JobApplication::reset(NodeId host) {
     if (rank == kNone) return;
     RankState& state = rank_states_[rank];
     state = RankState{};
-    state.resources.resize(graph_.resource_count());
+    state.resources = fresh_resources();
     for (const OpId op : graph_.ops_of(rank)) {
         pending_[op] = graph_.dependency_count(op);
         arrived_[op] = 0;
@@ -93,6 +93,15 @@ void JobApplication::reset(NodeId host) {
         const std::uint32_t meeting = graph_.target(op);
         if (graph_.meetings()[meeting].first == op) meetings_[meeting] = {};
     }
+}
+
+std::vector<JobApplication::Resource> JobApplication::fresh_resources() const {
+    std::vector<Resource> resources(graph_.resource_count());
+    for (ResourceId id = 0; id < resources.size(); ++id) {
+        const JobGraph::Count* count = graph_.counted(id);
+        if (count != nullptr) resources[id].left = count->first;
+    }
+    return resources;
 }
 
 void JobApplication::begin(NodeId host, Tick now, HostServices& services) {
@@ -160,6 +169,16 @@ void JobApplication::drain(RankState& state, Tick now, HostServices& services) {
 
 void JobApplication::start_op(OpId op, Tick now, RankState& state, HostServices& services) {
     const OpKind kind = graph_.kind(op);
+    if (kind == OpKind::acquire && graph_.counted(graph_.target(op)) != nullptr) {
+        Resource& resource = state.resources[graph_.target(op)];
+        if (resource.left == 0) {
+            resource.waiting.push_back(op);
+        } else {
+            --resource.left;
+            take_one(op, now, state);
+        }
+        return;
+    }
     if (kind == OpKind::task || kind == OpKind::acquire) {
         std::vector<OpId>& waiting = state.resources[graph_.target(op)].waiting;
         waiting.push_back(op);
@@ -230,12 +249,38 @@ void JobApplication::grant_resources(RankState& state, Tick now, HostServices& s
     }
 }
 
+void JobApplication::take_one(OpId op, Tick now, RankState& state) {
+    Resource& resource = state.resources[graph_.target(op)];
+    resource.holder = op;
+    served_after_[op] = resource.given_by;
+    start_[op] = now;
+    finish_op(op, now, state);
+}
+
+void JobApplication::give_one(OpId op, Tick now, RankState& state) {
+    Resource& resource = state.resources[graph_.target(op)];
+    resource.given_by = op;
+    if (resource.waiting.empty()) {
+        const std::uint32_t most = graph_.counted(graph_.target(op))->most;
+        resource.left = std::min(resource.left + 1, most);
+        return;
+    }
+    const OpId next = resource.waiting[resource.served++];
+    if (resource.served == resource.waiting.size()) {
+        resource.waiting.clear();
+        resource.served = 0;
+    }
+    take_one(next, now, state);
+}
+
 void JobApplication::finish_op(OpId op, Tick now, RankState& state) {
     end_[op] = now;
     ++state.completed;
     state.last_end = std::max(state.last_end, now);
     const OpKind kind = graph_.kind(op);
-    if (kind == OpKind::task || kind == OpKind::release) {
+    if (kind == OpKind::release && graph_.counted(graph_.target(op)) != nullptr) {
+        give_one(op, now, state);
+    } else if (kind == OpKind::task || kind == OpKind::release) {
         Resource& resource = state.resources[graph_.target(op)];
         if (kind == OpKind::release) check_release(op, resource);
         resource.holder = kNone;

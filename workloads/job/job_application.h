@@ -7,7 +7,7 @@
 /// only by callbacks for that rank's host, so engines may call hosts in any order within their
 /// lookahead and from several threads. Operations of a rank that become ready at once start in order
 /// of readiness, ties in order of addition; then free resources go to the waiting operations that
-/// were added first.
+/// were added first. What is counted goes at once to the one that has waited longest.
 /// A meeting: each part's start is told to the first part's host, one lookahead later; from the last
 /// one follows when all parts end.
 /// What would end within a day of the end of time (106 days) does not end: the job comes to rest.
@@ -58,10 +58,13 @@ class JobApplication final : public Application {
     Tick last_end() const;
 
   private:
-    /// One of a rank's resources, and who waits for it: a heap, the least id on top.
+    /// One of a rank's resources, and who waits for it: a heap, the least id on top; of a counted one,
+    /// those from `served` on in their order.
     struct Resource {
-        OpId holder = kNone;
+        OpId holder = kNone;    ///< of a counted one: the last that took one
         OpId given_by = kNone;  ///< the last one that gave it back
+        std::uint32_t left = 0;
+        std::uint32_t served = 0;
         std::vector<OpId> waiting;
     };
     /// Compute in progress, of a graph where communication slows it.
@@ -94,6 +97,9 @@ class JobApplication final : public Application {
     void drain(RankState& state, Tick now, HostServices& services);
     void start_op(OpId op, Tick now, RankState& state, HostServices& services);
     void start_timed(OpId op, Tick now, RankState& state, HostServices& services);
+    std::vector<Resource> fresh_resources() const;
+    void take_one(OpId op, Tick now, RankState& state);
+    void give_one(OpId op, Tick now, RankState& state);
     void check_release(OpId op, const Resource& resource) const;
     void finish_op(OpId op, Tick now, RankState& state);
     void grant_resources(RankState& state, Tick now, HostServices& services);

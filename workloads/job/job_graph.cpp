@@ -106,6 +106,13 @@ OpId JobGraph::add_release(RankId rank, ResourceId resource, Label label) {
     return add(OpKind::release, rank, 0, resource, label);
 }
 
+void JobGraph::make_counted(ResourceId resource, Count count) {
+    if (finished_) throw InternalError("a resource is made counted in a finished graph");
+    take_resource(resource);
+    if (counts_.size() <= resource) counts_.resize(resource + std::size_t{1}, {0, 0, false});
+    counts_[resource] = count;
+}
+
 void JobGraph::take_resource(ResourceId resource) {
     if (resource >= kMostResources) {
         throw ConfigError("resource " + std::to_string(resource) + " of a rank: allowed are 0 to " +
@@ -130,7 +137,13 @@ OpId JobGraph::add_meet(const std::vector<RankId>& ranks, Tick duration, Label l
     return first;
 }
 
-JobGraph::Pair JobGraph::add_message(RankId src, RankId dst, std::int64_t bytes, Label label) {
+CommunicatorId JobGraph::communicator(NameId group, std::uint32_t channel) {
+    const auto fresh = static_cast<CommunicatorId>(communicators_.size());
+    return communicators_.try_emplace(std::uint64_t{group} << 32 | channel, fresh).first->second;
+}
+
+JobGraph::Pair JobGraph::add_message(RankId src, RankId dst, std::int64_t bytes, Label label,
+                                     CommunicatorId communicator) {
     check_rank(src);
     check_rank(dst);
     if (src == dst) {
@@ -146,6 +159,8 @@ JobGraph::Pair JobGraph::add_message(RankId src, RankId dst, std::int64_t bytes,
     const OpId send = add(OpKind::send, src, 0, message, label);
     const OpId recv = add(OpKind::recv, dst, 0, message, label);
     messages_.push_back({send, recv, bytes});
+    connection_.push_back(communicator == kNone ? kNone
+                                                : connections_.find_or_add(src, dst, communicator));
     return {send, recv};
 }
 
@@ -181,6 +196,8 @@ void JobGraph::finish() {
     refuse_cycles();
     finished_ = true;
     name_ids_ = {};
+    communicators_ = {};
+    connections_.forget();
 }
 
 void JobGraph::check_edges() const {
@@ -335,6 +352,7 @@ std::vector<FlowSpec> JobGraph::flows(const std::vector<NodeId>& hosts) const {
         flows[i].src = hosts[rank_[messages_[i].send]];
         flows[i].dst = hosts[rank_[messages_[i].recv]];
         flows[i].size = messages_[i].bytes;
+        flows[i].connection = connection_[i];
     }
     return flows;
 }

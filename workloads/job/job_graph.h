@@ -8,7 +8,9 @@
 ///            compute operation also waits for the one added to its rank before it.
 ///   task     occupies one of the rank's numbered resources for its duration. Of the operations that
 ///            wait for a resource, the one added first is next.
-///   acquire, release  take a resource and give it back: what happens between occupies it.
+///   acquire, release  take a resource and give it back: what happens between occupies it. Of a
+///            counted resource, a semaphore, an acquire takes one of several and any release adds
+///            one; who came first is next.
 ///   delay    takes its duration and occupies nothing; duration 0 joins dependencies.
 ///   send     starts its flow at once; completes with the last ACK.
 ///   recv     completes when its dependencies have and the last in-order byte has arrived; the
@@ -34,6 +36,7 @@
 #include "core/flow/flow.h"
 #include "core/ids.h"
 #include "core/units.h"
+#include "workloads/job/connection_table.h"
 
 namespace sluice {
 
@@ -43,6 +46,8 @@ using NameId = std::uint32_t;
 using CollectiveId = std::uint32_t;
 
 using ResourceId = std::uint32_t;
+/// Ranks that have queue pairs with each other: JobGraph::communicator().
+using CommunicatorId = std::uint32_t;
 
 enum class OpKind : std::uint8_t {
     compute,
@@ -94,13 +99,20 @@ struct OpSpan {
 
 class JobGraph {
   public:
-    static constexpr ResourceId kMostResources = 256;
+    static constexpr ResourceId kMostResources = 1U << 20;
     static constexpr std::int64_t kMostSlowdown = 100'000'000;
 
     /// A message or a signal: what happens at each end.
     struct Pair {
         OpId from;
         OpId to;
+    };
+
+    /// Of a counted resource.
+    struct Count {
+        std::uint32_t first = 0;
+        std::uint32_t most = 0;
+        bool counted = true;
     };
 
     explicit JobGraph(RankId ranks);
@@ -115,14 +127,22 @@ class JobGraph {
     /// `resource` below kMostResources.
     OpId add_task(RankId rank, ResourceId resource, Tick duration, Label label);
     OpId add_acquire(RankId rank, ResourceId resource, Label label);
-    /// Must depend on its acquire.
+    /// Must depend on its acquire, unless the resource is counted.
     OpId add_release(RankId rank, ResourceId resource, Label label);
+    /// Makes `resource` a counted one on every rank: there are `count` of it at first and never more
+    /// than `most` (which may be 0: a release is then lost unless somebody waits). No tasks.
+    void make_counted(ResourceId resource, Count count);
     /// One part per rank, which must be different, in their order: ids first, first + 1, ...
     /// Returns the first. With two ranks or more `duration` must be at least twice the lookahead:
     /// check_signals().
     OpId add_meet(const std::vector<RankId>& ranks, Tick duration, Label label);
-    /// A flow of `bytes` from rank `src` to another rank `dst`.
-    Pair add_message(RankId src, RankId dst, std::int64_t bytes, Label label);
+    /// One channel of a group of ranks, as NCCL has communicators: the same name and channel are the
+    /// same one.
+    CommunicatorId communicator(NameId group, std::uint32_t channel);
+    /// A flow of `bytes` from rank `src` to another rank `dst`. Messages of one communicator between
+    /// the same two ranks share a connection (core/flow/flow.h); kNone: one of its own.
+    Pair add_message(RankId src, RankId dst, std::int64_t bytes, Label label,
+                     CommunicatorId communicator = kNone);
     /// `delay` must be at least the lookahead where the ranks differ: check_signals().
     Pair add_signal(RankId from, RankId to, Tick delay, Label label);
     /// `op` starts after `on` has completed. `on` may be added later; kNone is no dependency.
@@ -145,6 +165,11 @@ class JobGraph {
     std::uint32_t target(OpId op) const { return target_[op]; }
     /// Resources of every rank are 0 to resource_count() - 1.
     ResourceId resource_count() const { return resources_; }
+    /// Null: it is not counted.
+    const Count* counted(ResourceId resource) const {
+        return resource < counts_.size() && counts_[resource].counted ? &counts_[resource]
+                                                                      : nullptr;
+    }
     std::int64_t overlap_slowdown() const { return overlap_slowdown_; }
 
     struct Message {
@@ -159,6 +184,9 @@ class JobGraph {
         std::uint32_t parts = 0;
     };
     const std::vector<Meeting>& meetings() const { return meetings_; }
+    /// The connection of a message, kNone if it has one of its own.
+    ConnectionId connection(std::uint32_t message) const { return connection_[message]; }
+    ConnectionId connection_count() const { return connections_.count(); }
     /// One flow per message, started by the application: rank r is hosts[r]. Ports are defaults.
     std::vector<FlowSpec> flows(const std::vector<NodeId>& hosts) const;
 
@@ -202,6 +230,7 @@ class JobGraph {
 
     RankId ranks_;
     ResourceId resources_ = 0;
+    std::vector<Count> counts_;          ///< by resource, as far as any is counted
     std::int64_t overlap_slowdown_ = 0;  ///< millionths
     bool finished_ = false;
     std::vector<Tick> duration_;
@@ -212,6 +241,9 @@ class JobGraph {
     std::vector<OpKind> kind_;
     std::vector<OpClass> cls_;
     std::vector<Message> messages_;
+    std::vector<ConnectionId> connection_;  ///< by message
+    ConnectionTable connections_;
+    std::unordered_map<std::uint64_t, CommunicatorId> communicators_;  ///< by group and channel
     std::vector<Meeting> meetings_;
     std::vector<Collective> collectives_;
     std::vector<std::string> names_;
