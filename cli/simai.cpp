@@ -137,7 +137,7 @@ class Simulation {
     }
 
     void read_network() {
-        const Topology topology = read_topology(options_.topology, &report_, DelayReading::ns3);
+        const Topology topology = read_topology(options_.topology, &report_);
         inputs_.config = read_hpcc_config(options_.config);
         HpccConfig& config = *inputs_.config;
         force_global_window(config, report_);
@@ -149,6 +149,7 @@ class Simulation {
         inputs_.network = hpcc_network(config, *inputs_.topology,
                                        options_.seed != 0 ? options_.seed : seed, notes);
         silence_nvswitches(*inputs_.topology, inputs_.network.ecn);
+        widen_sequence_numbers(inputs_.network.format);
         // ns-3's order of ties and its nanoseconds exist packet by packet only.
         if (mode_ != Mode::packet) inputs_.network.arithmetic = Arithmetic::exact;
         for (const std::string& note : notes) report_.skipped_line(note, config.path);
@@ -157,7 +158,7 @@ class Simulation {
 
     void make_layout() {
         SimaiReading reading;
-        reading.gpus = options_.gpus > 0 ? static_cast<RankId>(options_.gpus) : inputs_.gpus;
+        if (options_.gpus == 0) reading.gpus = inputs_.gpus;
         reading.pipeline = options_.pipeline_traffic;
         read_as_simai(*inputs_.workload, reading, report_);
         inputs_.layout.emplace(*inputs_.workload, inputs_.gpus, inputs_.topology->gpus_per_server,
@@ -206,7 +207,8 @@ class Simulation {
         collectives.server = [per_server](RankId rank) { return rank / per_server; };
         collectives.rail = [per_server](RankId rank) { return rank % per_server; };
         collectives.channels_in_server = true;
-        collectives.pairs_in_order = true;
+        // SimAI's engine hands what is sent at one instant to the hosts last come, first served.
+        collectives.last_first = true;
         // Its all-gather compares AS_PXN_ENABLE as pointers, which never are equal.
         if (environment_.pxn) {
             collectives.ring_pxn = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter};

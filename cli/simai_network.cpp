@@ -40,6 +40,14 @@ void silence_nvswitches(const Topology& topology, EcnConfig& ecn) {
               [](const EcnPoint& a, const EcnPoint& b) { return a.rate < b.rate; });
 }
 
+void widen_sequence_numbers(PacketFormat& format) {
+    constexpr std::int32_t kMore = 4;
+    constexpr std::int32_t kAckHeader = 50;  // 14 L2 + 20 IP + 16
+    constexpr std::int32_t kShortest = 60;
+    format.header += kMore;
+    format.ack = std::max(kShortest, kAckHeader + format.extra_header);
+}
+
 Topology with_nvswitch_hosts(const Topology& topology) {
     Topology made;
     made.name = topology.name;

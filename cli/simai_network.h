@@ -17,6 +17,10 @@ void force_global_window(HpccConfig& config, ImportReport& report);
 /// an NVSwitch's rate, that rate never marks.
 void silence_nvswitches(const Topology& topology, EcnConfig& ecn);
 
+/// SimAI's sequence numbers have 8 bytes, HPCC's 4: headers of 52 bytes, and ACKs that are longer by as
+/// much where they are not padded to 60.
+void widen_sequence_numbers(PacketFormat& format);
+
 /// With a host for every NVSwitch, in their order and behind all other nodes, on cables like its own
 /// to the same GPUs: SimAI's NVSwitches are ends of flows when they reduce (NVLS).
 Topology with_nvswitch_hosts(const Topology& topology);

@@ -157,6 +157,8 @@ Choice fixed_choice(ConfigSection& section, const std::string& type) {
     if (all_to_all) {
         choice.options.window =
             static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
+    } else {
+        choice.options.channels = read_channels(section);
     }
     return choice;
 }

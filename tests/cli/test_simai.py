@@ -181,11 +181,12 @@ class SimaiTest(CliTest):
         self.assertEqual(off_rail("ALLTOALL", "1"), (2 * 16, 2 * 12))
 
     def test_all_gpus_of_the_topology_take_part(self):
-        text = workload([GRADIENTS], gpus=4)
-        told = self.total(text=text, AS_SEND_LAT="1")[1]
-        self.assertIn("all 8 GPUs of the topology take part", told)
-        with open(self.folder / "out" / "flows.csv", newline="") as file:
-            self.assertEqual(len(list(csv.DictReader(file))), 8)
+        for gpus in (4, 16):
+            text = workload([GRADIENTS], gpus=gpus)
+            told = self.total(text=text, AS_SEND_LAT="1")[1]
+            self.assertIn(f"all_gpus is {gpus}; all 8 GPUs of the topology take part", told)
+            with open(self.folder / "out" / "flows.csv", newline="") as file:
+                self.assertEqual(len(list(csv.DictReader(file))), 8)
 
     def test_pipeline_is_a_formula(self):
         """As in SimAI: no traffic, stages are replicas, and a bubble that is no part of the time."""
@@ -247,8 +248,8 @@ class SimaiTest(CliTest):
             result = self.sluice(*self.simai("--mode", mode, text=lost))
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertRegex(result.stderr, r'the job "simai" came to rest with \d+ of \d+')
-            self.assertIn('rank 1 recv "m wg"', result.stderr)
-            self.assertIn("waits for flow 0 (12500000 bytes, rank 0 to rank 1)", result.stderr)
+            self.assertIn('rank 0 recv "m wg"', result.stderr)
+            self.assertIn("waits for flow 0 (12500000 bytes, rank 1 to rank 0)", result.stderr)
 
     def test_mistakes(self):
         self.refuse("simai", says="-w FILE is missing")
@@ -264,7 +265,7 @@ class SimaiTest(CliTest):
                     says="w.txt:5: the file ends after 3 of 4 layers")
         self.refuse(*self.simai(text=SMALL.replace("\n3\n", "\n2\n")),
                     says="w.txt:5: a layer beyond the 2")
-        self.refuse(*self.simai(text=workload([LAYER], gpus=16)),
+        self.refuse(*self.simai("-g", "16"),
                     says="w.txt:1: the workload is of 16 GPUs, the topology has 8")
         self.refuse(*self.simai(text=workload([LAYER], tp=3)), says="does not divide the 8 GPUs")
         self.refuse(*self.simai(text=workload([LAYER], ep=4)), says="ep 4 does not divide dp 2")

@@ -273,7 +273,7 @@ TEST_CASE("unit.collective_library.every_member_gets_what_it_needs") {
             trial.options.channels = static_cast<std::uint32_t>(draw(1, 4));
             if (draw(0, 1) == 1) trial.options.chunk = static_cast<std::int64_t>(draw(1, 30));
             if (draw(0, 1) == 1) trial.options.ring_pxn = {trial.kind};
-            trial.options.pairs_in_order = draw(0, 1) == 1;
+            trial.options.last_first = draw(0, 1) == 1;
             if (draw(0, 1) == 1) trial.options.receipt_notice = 100;
             trial.options.ring_order = draw(0, 1) == 1 ? RingOrder::rail : RingOrder::given;
             trial.options.window = static_cast<std::uint32_t>(draw(0, 2));
@@ -450,19 +450,26 @@ TEST_CASE("unit.collective_library.pxn_rings_stay_on_rails") {
     CHECK(other.messages().size() == 4 * 14 * 8);
 }
 
-TEST_CASE("unit.collective_library.pairs_in_order_of_members") {
-    for (const bool in_order : {false, true}) {
-        JobGraph graph(4);
-        CollectiveOptions options = options_for(1, false);
-        options.pairs_in_order = in_order;
-        CollectiveLibrary library(graph, options);
-        library.add(Kind::all_to_all, spec_of(400), first_ranks(4));
-        graph.finish();
-        std::vector<RankId> peers;
-        for (const JobGraph::Message& message : graph.messages()) {
-            if (graph.rank(message.send) == 1) peers.push_back(graph.rank(message.recv));
-        }
-        CHECK(peers == (in_order ? std::vector<RankId>{0, 2, 3} : std::vector<RankId>{2, 3, 0}));
+TEST_CASE("unit.collective_library.order_of_what_is_ready_at_once") {
+    for (const bool last_first : {false, true}) {
+        CollectiveOptions options = options_for(2, false);
+        options.last_first = last_first;
+        const auto peers = [&](Kind kind, RankId from) {
+            JobGraph graph(4);
+            CollectiveLibrary library(graph, options);
+            library.add(kind, spec_of(400), first_ranks(4));
+            graph.finish();
+            std::vector<RankId> found;
+            for (const JobGraph::Message& message : graph.messages()) {
+                if (graph.rank(message.send) == from) found.push_back(graph.rank(message.recv));
+            }
+            return found;
+        };
+        using Ranks = std::vector<RankId>;
+        CHECK(peers(Kind::all_to_all, 1) == (last_first ? Ranks{3, 2, 0} : Ranks{2, 3, 0}));
+        // Member 0's neighbour is 1 on channel 0, and on channel 1, where 1 comes before it, 3.
+        const Ranks ring = peers(Kind::all_gather, 0);
+        CHECK(ring == (last_first ? Ranks{3, 3, 3, 1, 1, 1} : Ranks{1, 1, 1, 3, 3, 3}));
     }
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "workloads/aicb/aicb_plan.h"
 
 namespace sluice {
 
@@ -28,64 +29,10 @@ OpClass class_of(AicbGroup group, AicbPhase phase) {
     throw InternalError("a communication without group has no class");
 }
 
-/// The layers of a run of the file: all of them, or as many micro-batches as were asked for.
-struct Plan {
-    AicbBlocks blocks;
-    std::size_t micro_batches = 1;
-    std::vector<std::uint32_t> head;
-    std::vector<std::uint32_t> tail;
-
-    std::vector<std::uint32_t> block(std::size_t number) const {
-        std::vector<std::uint32_t> layers(blocks.length);
-        for (std::size_t i = 0; i < layers.size(); ++i) {
-            layers[i] = static_cast<std::uint32_t>(blocks.first + number * blocks.length + i);
-        }
-        return layers;
-    }
-
-    std::vector<std::uint32_t> everything() const {
-        std::vector<std::uint32_t> layers = head;
-        for (std::size_t k = 0; k < micro_batches; ++k) {
-            const std::vector<std::uint32_t> more = block(k);
-            layers.insert(layers.end(), more.begin(), more.end());
-        }
-        layers.insert(layers.end(), tail.begin(), tail.end());
-        return layers;
-    }
-};
-
-Plan make_plan(const AicbWorkload& workload, const AicbGraphConfig& config) {
-    Plan plan;
-    plan.blocks = find_micro_batches(workload);
-    plan.micro_batches = plan.blocks.count;
-    if (config.micro_batches > 0) {
-        if (config.micro_batches > plan.blocks.count) {
-            throw ConfigError(workload.file, workload.header_line,
-                              fmt::format("{} micro-batches are asked for, the file has {}",
-                                          config.micro_batches, plan.blocks.count));
-        }
-        plan.micro_batches = config.micro_batches;
-    }
-    const std::size_t end = plan.blocks.first + plan.blocks.count * plan.blocks.length;
-    for (std::size_t i = 0; i < plan.blocks.first; ++i) {
-        plan.head.push_back(static_cast<std::uint32_t>(i));
-    }
-    for (std::size_t i = end; i < workload.layers.size(); ++i) {
-        plan.tail.push_back(static_cast<std::uint32_t>(i));
-    }
-    return plan;
-}
-
-/// Operations of one collective of n members, about: two ends per message.
-double collective_operations(CollectiveKind kind, double n) {
-    const double steps = kind == CollectiveKind::all_reduce ? 2 * (n - 1) : n - 1;
-    return 2 * n * steps + n;
-}
-
 class Builder {
   public:
     Builder(const AicbWorkload& workload, const AicbLayout& layout, const AicbGraphConfig& config,
-            Plan plan)
+            AicbPlan plan)
         : workload_(workload),
           layout_(layout),
           config_(config),
@@ -495,7 +442,7 @@ class Builder {
     const AicbWorkload& workload_;
     const AicbLayout& layout_;
     const AicbGraphConfig& config_;
-    Plan plan_;
+    AicbPlan plan_;
     AicbGraph result_;
     CollectiveLibrary library_;
     Done cursor_;                         ///< by rank: what its next blocking step waits for
@@ -521,34 +468,6 @@ CollectiveAlgorithm aicb_algorithm(const AicbGraphConfig& config, AicbGroup grou
     return inside ? CollectiveAlgorithm::nvls : CollectiveAlgorithm::automatic;
 }
 
-double count_operations(const AicbWorkload& workload, const AicbLayout& layout,
-                        const AicbGraphConfig& config) {
-    const Plan plan = make_plan(workload, config);
-    double per_stage = 0;
-    const double ranks = layout.stage_ranks();
-    for (const std::uint32_t layer : plan.everything()) {
-        for (std::size_t phase = 0; phase < kAicbPhases; ++phase) {
-            const AicbWork& work = workload.layers[layer].work[phase];
-            if (work.compute > 0) per_stage += ranks;
-            const AicbGroup group = group_of(workload, layer, static_cast<AicbPhase>(phase));
-            const double members = layout.size(group);
-            if (members < 2) continue;
-            const bool computed = config.collectives.computed_in_server &&
-                                  config.collectives.server != nullptr && [&] {
-                                      const auto& server = config.collectives.server;
-                                      const std::vector<RankId> of = layout.members(group, 0, 0);
-                                      return server(of.front()) == server(of.back());
-                                  }();
-            per_stage += layout.count(group) *
-                         (computed ? 2 * members
-                                   : collective_operations(collective_kind(work.comm), members));
-        }
-    }
-    const double boundaries =
-        4.0 * static_cast<double>(plan.micro_batches) * ranks * (layout.pp() - 1);
-    return per_stage * layout.pp() + boundaries;
-}
-
 AicbGraph build_aicb_graph(const AicbWorkload& workload, const AicbLayout& layout,
                            const AicbGraphConfig& config, ImportReport& report) {
     const PipelineSchedule schedule = config.schedule;
@@ -559,7 +478,7 @@ AicbGraph build_aicb_graph(const AicbWorkload& workload, const AicbLayout& layou
                               " needs the layers of model chunks, which the file does not tell "
                               "apart; allowed are gpipe, 1f1b and zb-h1");
     }
-    Plan plan = make_plan(workload, config);
+    AicbPlan plan = make_plan(workload, config);
     const double operations = count_operations(workload, layout, config);
     if (operations > config.most_operations) {
         throw ConfigError(

@@ -141,10 +141,8 @@ class Measurement {
             times(record).exposed += waited;
             part_of(totals, record.group, record.phase) += waited;
         }
-        Tick end = 0;
-        for (const OpId op : application_.graph().ops_of(0)) {
-            end = std::max(end, application_.end(op));
-        }
+        Tick end = program_end_;
+        for (const AicbRecord& record : hidden) end = std::max(end, span(record).end);
         totals.total = nanoseconds(end);
         totals.exposed = totals.total - totals.compute;
         const std::int64_t slots = header.ga * header.vpp;

@@ -8,8 +8,8 @@
 ///                 shared instants counted for the one that ends first
 ///   PP, bubble    waiting for a stage's boundary: since the peer sent, and before that
 ///   exposed       all the rest of the time
-/// SimAI's own account of a run (AicbAccount::simai; Layer.cc, Workload.cc) differs: the time is rank
-/// 0's; of what nothing waits for only layer 0's share counts as waited for, from the end of the
+/// SimAI's own account of a run (AicbAccount::simai; Layer.cc, Workload.cc) differs: the time is that
+/// of rank 0's last step; of what nothing waits for only layer 0's share counts as waited for, from the end of the
 /// program on; the bubble is (pp - 1) / (ga x vpp) of all layers' time but "embedding_layer"'s, and
 /// no part of the total.
 #pragma once

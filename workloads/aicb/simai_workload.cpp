@@ -13,14 +13,13 @@ constexpr std::int64_t kLeastForward = 4096;
 
 void use_all_gpus(AicbWorkload& workload, RankId gpus, ImportReport& report) {
     std::int64_t& said = workload.header.all_gpus;
-    if (said > 0 && said < gpus) {
-        report.skipped(
-            workload.where(),
-            fmt::format("all_gpus is {}; all {} GPUs of the topology take part, as SimAI "
-                        "has it (-g {}: only so many)",
-                        said, gpus, said));
-        said = gpus;
-    }
+    if (said == 0 || said == gpus) return;
+    report.skipped(
+        workload.where(),
+        fmt::format("all_gpus is {}; all {} GPUs of the topology take part, as SimAI has "
+                    "it (-g N: only so many)",
+                    said, gpus));
+    said = gpus;
 }
 
 void leave_out_pipeline(AicbWorkload& workload, ImportReport& report) {
@@ -44,7 +43,7 @@ void raise_small_forward(AicbWorkload& workload) {
 }  // namespace
 
 void read_as_simai(AicbWorkload& workload, const SimaiReading& reading, ImportReport& report) {
-    use_all_gpus(workload, reading.gpus, report);
+    if (reading.gpus > 0) use_all_gpus(workload, reading.gpus, report);
     if (!reading.pipeline) leave_out_pipeline(workload, report);
     raise_small_forward(workload);
 }

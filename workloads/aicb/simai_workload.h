@@ -11,7 +11,7 @@
 namespace sluice {
 
 struct SimaiReading {
-    RankId gpus = 0;        ///< that take part
+    RankId gpus = 0;        ///< of the topology, all of which take part; 0: the file's
     bool pipeline = false;  ///< stages are stages
 };
 

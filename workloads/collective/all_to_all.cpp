@@ -35,6 +35,14 @@ class Window {
 /// How long a block takes where it uses no network; negative: the network carries it.
 using ComputedTime = std::function<Tick(Member, Member, std::int64_t)>;
 
+/// To whom `from` sends in its `step`th message, from 1 on.
+Member peer(const Schedule& schedule, Member from, Member step) {
+    const Member n = schedule.size();
+    if (!schedule.options().last_first) return (from + step) % n;
+    const Member to = n - step;
+    return to > from ? to : to - 1;
+}
+
 std::vector<OpId> all_pairs(Schedule& schedule, const AllToAllSizes& sizes, std::size_t window,
                             const ComputedTime& time) {
     const Member n = schedule.size();
@@ -43,8 +51,7 @@ std::vector<OpId> all_pairs(Schedule& schedule, const AllToAllSizes& sizes, std:
     for (Member from = 0; from < n; ++from) {
         Window sends(schedule, window);
         for (Member step = 1; step < n; ++step) {
-            const Member to = schedule.options().pairs_in_order ? (step <= from ? step - 1 : step)
-                                                                : (from + step) % n;
+            const Member to = peer(schedule, from, step);
             if (!sizes.sent(from, to)) continue;
             const Slice block = sizes.block(from, to);
             const Tick computed =

@@ -82,8 +82,10 @@ struct CollectiveOptions {
     std::vector<CollectiveKind> ring_pxn;
     /// kUsualChannels: rings inside one server, too, run once per member.
     bool channels_in_server = false;
-    /// All pairs at once: members send in the order of members instead of to the next one first.
-    bool pairs_in_order = false;
+    /// What a member has ready at one instant starts in reverse order: the last channel's message
+    /// first, and of all pairs at once the one to the last member; else channels in order, and the
+    /// next member first.
+    bool last_first = false;
     /// The rank that stands for the NVSwitches of a server, which then reduce and multicast in an
     /// all-reduce by `nvls` over a network. Null: none does.
     std::function<RankId(std::uint32_t server)> nvswitch;

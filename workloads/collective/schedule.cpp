@@ -236,7 +236,7 @@ Member Schedule::on_rail_of(Member from, Member to) const {
 Hop Schedule::relayed(Member from, Member via, Member to, Slice slice, bool reduce) {
     const Hop inside = connect(from, via, slice.bytes, options_.server_hop);
     const Hop across = connect(via, to, slice.bytes, options_.server_hop);
-    depend(across.first, inside.received);
+    depend(across.first, forward(via, inside.received));
     const Hop hop{inside.first, inside.sent, across.received, across.first};
     if (watcher_ != nullptr) tell(hop, {slice}, reduce);
     return hop;
@@ -312,7 +312,8 @@ std::vector<OpId> add_channels(
     const std::function<std::vector<OpId>(std::size_t channel, Slice slice)>& add) {
     const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
     std::vector<std::vector<OpId>> ends(schedule.size());
-    for (std::size_t channel = 0; channel < channels; ++channel) {
+    for (std::size_t turn = 0; turn < channels; ++turn) {
+        const std::size_t channel = schedule.options().last_first ? channels - 1 - turn : turn;
         schedule.use_channel(channel);
         const std::vector<OpId> by_member =
             add(channel, part_of(schedule.tensor(), channels, channel));
