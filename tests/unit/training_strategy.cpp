@@ -258,7 +258,7 @@ TEST_CASE("unit.training.tensor_parallelism_over_the_network") {
     CHECK(mentions(error_of(config, 8, 4), "tp_across_servers"));
     config.tp_across_servers = true;
     const std::map<OpClass, Totals> totals = totals_of(training_graph(config, 8, 4));
-    // 2 of 8 messages of a step cross servers, in each of 4 channels, one per member of a server.
+    // Two servers of four: 2 of 8 messages of a step cross, on each of four channels.
     CHECK(totals.at(OpClass::tp).flows == 16 * 10 * 7 * 2 * 4);
     config.network_in_server = true;
     const std::map<OpClass, Totals> all = totals_of(training_graph(config, 8, 8));
