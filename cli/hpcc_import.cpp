@@ -13,6 +13,7 @@
 #include "core/config/tokens.h"
 #include "core/error.h"
 #include "core/routing/paths.h"
+#include "core/step/buffer.h"
 #include "core/topology/topology_io.h"
 
 namespace sluice {
@@ -65,6 +66,27 @@ std::vector<NodeId> traced_nodes(const HpccConfig& config, const Topology& topol
     return nodes;
 }
 
+/// ns-3 subtracts headroom and reserve from the buffer in unsigned numbers of 32 bits.
+void note_small_buffers(const HpccConfig& config, const Experiment& experiment,
+                        std::vector<std::string>& notes) {
+    const Topology& topology = experiment.topology;
+    const NetworkConfig& network = experiment.network;
+    for (NodeId node = 0; node < topology.node_count() && network.pfc; ++node) {
+        std::int64_t taken = 0;
+        for (PortId p = topology.first_port(node); p < topology.first_port(node + 1); ++p) {
+            taken += step::pfc_headroom(network, topology.rate(p), topology.delay(p)) +
+                     network.buffer.reserve.count;
+        }
+        if (!topology.is_host(node) && taken > network.buffer.size.count) {
+            notes.push_back(fmt::format(
+                "{}: BUFFER_SIZE {} is less than the PFC headroom and reserve of switch {}'s ports "
+                "({} bytes): as in ns-3 the threshold wraps around to 4 GiB, and PFC never acts there",
+                config.path, config.buffer_mib, node, taken));
+            return;
+        }
+    }
+}
+
 std::string base_name(const HpccConfig& config, const std::string& key, const std::string& name) {
     const std::string base = fs::path(name).filename().string();
     if (base.empty() || base == "." || base == "..") {
@@ -106,6 +128,7 @@ void import_into(HpccImport& import, const std::string& config_path, const std::
     experiment.network = hpcc_network(
         config, experiment.topology,
         seed != 0 ? seed : static_cast<std::uint64_t>(config.random_seed), import.notes);
+    note_small_buffers(config, experiment, import.notes);
     const Routing routing(experiment.topology, NextHopOrder::ns3);
     const std::string flow_file = find_input(config, "FLOW_FILE", config.flow_file);
     experiment.flows =

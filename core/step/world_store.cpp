@@ -273,6 +273,9 @@ void WorldStore::build_buffers() {
                 clamp_bytes(pfc_headroom(config_, Rate{egress_[p].line_rate}, egress_[p].delay));
             buffer.shared_size -= ingress.headroom_limit + buffer.reserve;
         }
+        if (buffer.shared_size < 0 && config_.arithmetic == Arithmetic::ns3) {
+            buffer.shared_size += std::int64_t{1} << 32;  // its sums are unsigned, of 32 bits
+        }
         if (buffer.shared_size <= 0) {
             throw ConfigError(
                 "switch " + std::to_string(n) + ": its buffer of " +
