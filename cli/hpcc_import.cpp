@@ -80,7 +80,8 @@ void note_small_buffers(const HpccConfig& config, const Experiment& experiment,
         if (!topology.is_host(node) && taken > network.buffer.size.count) {
             notes.push_back(fmt::format(
                 "{}: BUFFER_SIZE {} is less than the PFC headroom and reserve of switch {}'s ports "
-                "({} bytes): as in ns-3 the threshold wraps around to 4 GiB, and PFC never acts there",
+                "({} bytes): as in ns-3 the threshold wraps around to 4 GiB, and PFC never acts "
+                "there",
                 config.path, config.buffer_mib, node, taken));
             return;
         }
