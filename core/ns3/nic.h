@@ -229,7 +229,6 @@ inline void receive_data(State& state, NodeId node, const step::Packet& packet, 
     step::World& world = state.world;
     step::Receiver& receiver = world.receiver[packet.flow];
     const NicConfig& nic = world.config->nic;
-    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
     if (packet.sequence == receiver.expected) {
         const std::uint32_t expected = ++receiver.expected;
         const bool complete = expected == receiver.packets;
@@ -243,12 +242,7 @@ inline void receive_data(State& state, NodeId node, const step::Packet& packet, 
             }
         }
     } else if (packet.sequence > receiver.expected) {
-        if (now >= receiver.nack_timer || receiver.last_nack != receiver.expected) {
-            receiver.nack_timer = now + nic.nack_interval;
-            receiver.last_nack = receiver.expected;
-            if (nic.back_to_zero && chunk > 0) {
-                receiver.expected = receiver.expected / chunk * chunk;
-            }
+        if (step::note_gap(nic, receiver, now)) {
             answer(state, node, packet, step::PacketKind::nack, receiver.expected, now);
         }
     } else if (nic.retransmit_timeout > 0) {
@@ -284,14 +278,11 @@ inline void retime(State& state, step::Sender& sender, Tick now) {
     }
 }
 
-/// What an ACK or NACK acknowledges, and a NACK's way back.
+/// Moves the sender on to what an ACK or NACK acknowledges.
 inline void take_acknowledgement(step::World& world, step::Sender& sender,
                                  const step::Packet& packet, Tick now) {
-    std::uint32_t acked = packet.sequence;
-    const auto chunk = static_cast<std::uint32_t>(world.config->nic.ack_chunk);
-    if (world.config->nic.back_to_zero && chunk > 0 && acked < sender.packets) {
-        acked = acked / chunk * chunk;
-    }
+    const std::uint32_t acked =
+        step::acknowledged_index(world.config->nic, sender, packet.sequence);
     if (acked > sender.una) {
         sender.una = acked;
         sender.una_bytes = step::bytes_before(world, acked, sender.size);

@@ -31,11 +31,12 @@ SLUICE_HD constexpr std::uint32_t ecmp_mix(std::uint32_t hash, std::uint32_t wor
 
 }  // namespace detail
 
-/// Seed of the hash by which a host of the HPCC ns-3 picks among its NICs (ns3::Hash32).
-inline constexpr std::uint32_t kNs3HostSeed = 0x8BADF00D;
+/// Seed of the hash by which a host picks among its NICs, the same at every host: the HPCC ns-3's
+/// (ns3::Hash32).
+inline constexpr std::uint32_t kNicSeed = 0x8BADF00D;
 
 /// MurmurHash3 (32 bit) of the 12 bytes (source address, destination address,
-/// sport | dport << 16) as little-endian words, seeded with the switch's id.
+/// sport | dport << 16) as little-endian words, seeded with the switch's id (a host: kNicSeed).
 SLUICE_HD constexpr std::uint32_t ecmp_hash(const FlowKey& key, std::uint32_t seed) {
     std::uint32_t hash = seed;
     hash = detail::ecmp_mix(hash, 0x0b000001U + (key.src << 8));

@@ -337,8 +337,8 @@ PortId Routing::select(NodeId node, const FlowKey& key) const {
     if (hops.size() <= 1) {
         return hops.empty() ? kNone : *hops.begin();
     }
-    const bool ns3_host = tables_->next_hop_order == NextHopOrder::ns3 && topology_.is_host(node);
-    return hops.begin()[ecmp_hash(key, ns3_host ? kNs3HostSeed : node) % hops.size()];
+    const std::uint32_t seed = topology_.is_host(node) ? kNicSeed : node;
+    return hops.begin()[ecmp_hash(key, seed) % hops.size()];
 }
 
 int Routing::distance(NodeId node, NodeId dst) const {

@@ -25,7 +25,7 @@ enum class NextHopOrder : std::uint8_t {
     /// The HPCC ns-3's: next hops in the order in which a breadth-first search from the destination
     /// finds them, which takes neighbours by their nodes' addresses in memory (third.cc,
     /// CalculateRoute); with glibc's allocator that is by descending id. Of parallel cables between
-    /// two nodes only the last one is used. A host's hash is seeded with kNs3HostSeed, not its id.
+    /// two nodes only the last one is used.
     ns3,
 };
 

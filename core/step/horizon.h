@@ -3,7 +3,8 @@
 /// under way brings about. That is a flow's start or an application's timer that is known, and what
 /// an application may do when a flow completes, which reaches another host a lookahead later. When
 /// a flow can complete is bounded from below by what it has not sent yet and the line rate of its
-/// path; that of a connection makes room for the next one as soon as it has left its NIC. A bound once computed stays true, so each is looked at again only when it is reached.
+/// path; that of a connection makes room for the next one as soon as it has left its NIC. A bound once
+/// computed stays true, so each is looked at again only when it is reached.
 #pragma once
 
 #include <vector>

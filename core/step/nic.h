@@ -110,6 +110,22 @@ SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, Pack
     decide(world, port, now);
 }
 
+/// A packet is missing at `receiver`. True if a NACK is due: one per interval and missing packet. Under
+/// go-back-0 the receiver starts its chunk over.
+SLUICE_HD inline bool note_gap(const NicConfig& nic, Receiver& receiver, Tick now) {
+    if (now < receiver.nack_timer && receiver.last_nack == receiver.expected) {
+        return false;
+    }
+    receiver.nack_timer = now + nic.nack_interval;
+    receiver.last_nack = receiver.expected;
+    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
+    if (nic.back_to_zero && chunk > 0) {
+        receiver.expected = receiver.expected / chunk * chunk;
+        receiver.acked = receiver.acked < receiver.expected ? receiver.acked : receiver.expected;
+    }
+    return true;
+}
+
 /// A data packet at its destination: in order, a gap, or a duplicate.
 SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& packet, Tick now) {
     Receiver& receiver = world.receiver[packet.flow];
@@ -136,14 +152,7 @@ SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& pack
 #endif
         }
     } else if (packet.sequence > receiver.expected) {
-        if (now >= receiver.nack_timer || receiver.last_nack != receiver.expected) {
-            receiver.nack_timer = now + nic.nack_interval;
-            receiver.last_nack = receiver.expected;
-            if (nic.back_to_zero && chunk > 0) {
-                receiver.expected = receiver.expected / chunk * chunk;
-                receiver.acked =
-                    receiver.acked < receiver.expected ? receiver.acked : receiver.expected;
-            }
+        if (note_gap(nic, receiver, now)) {
             answer(world, node, packet, PacketKind::nack, receiver.expected, packet.ce != 0, now);
         }
     } else if (nic.retransmit_timeout > 0) {

@@ -274,16 +274,20 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     return ack;
 }
 
+/// The packet up to which an ACK of `sequence` acknowledges; under go-back-0 whole chunks only.
+SLUICE_HD inline std::uint32_t acknowledged_index(const NicConfig& nic, const Sender& sender,
+                                                  std::uint32_t sequence) {
+    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
+    return nic.back_to_zero && chunk > 0 && sequence < sender.packets ? sequence / chunk * chunk
+                                                                      : sequence;
+}
+
 /// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
 /// it completed the flow.
 SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index,
                                   const Packet& packet, Tick now) {
     Sender& sender = world.senders[index];
-    std::uint32_t acked = packet.sequence;
-    const auto chunk = static_cast<std::uint32_t>(world.config->nic.ack_chunk);
-    if (world.config->nic.back_to_zero && chunk > 0 && acked < sender.packets) {
-        acked = acked / chunk * chunk;
-    }
+    const std::uint32_t acked = acknowledged_index(world.config->nic, sender, packet.sequence);
     const std::int64_t una_bytes = sender.una_bytes;
     if (acked > sender.una) {
         sender.una = acked;

@@ -65,7 +65,7 @@ void check_capacity(const Case& given, const Outcome& outcome) {
 }  // namespace
 
 TEST_CASE("unit.ns3.driver.interruptions_change_nothing") {
-    RunCounters total;
+    MechanismTally tally;
     std::set<congestion::Law> laws;
     for (std::uint64_t seed = 7000; seed < 7120; ++seed) {
         const Case given = ns3_case(seed);
@@ -77,20 +77,10 @@ TEST_CASE("unit.ns3.driver.interruptions_change_nothing") {
         CHECK(whole.counters.events == pieces.counters.events);
         check_flows(given, whole);
         check_capacity(given, whole);
-        total.packet_hops += whole.counters.packet_hops;
-        total.drops += whole.counters.drops;
-        total.pfc_pauses += whole.counters.pfc_pauses;
-        total.ecn_marks += whole.counters.ecn_marks;
-        total.retransmitted_bytes += whole.counters.retransmitted_bytes;
+        tally.add(whole.counters);
         laws.insert(given.config.congestion.law);
     }
-    MESSAGE(total.packet_hops << " hops, " << total.drops << " drops, " << total.pfc_pauses
-                              << " pauses, " << total.ecn_marks << " marks, "
-                              << total.retransmitted_bytes << " bytes sent again");
-    CHECK(total.drops > 0);
-    CHECK(total.pfc_pauses > 0);
-    CHECK(total.ecn_marks > 0);
-    CHECK(total.retransmitted_bytes > 0);
+    tally.check();
     CHECK(laws.size() == std::size(kLaws));
 }
 

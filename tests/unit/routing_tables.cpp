@@ -182,9 +182,9 @@ TEST_CASE("unit.routing.ecmp_hash_vectors") {
 
 TEST_CASE("unit.routing.ns3_hosts_pick_a_nic_by_one_seed") {
     // The same hash seeded with 0x8badf00d, at every host. By the same independent MurmurHash3.
-    CHECK(ecmp_hash({0, 8, 10000, 100}, kNs3HostSeed) == 0xdcbb1078U);
-    CHECK(ecmp_hash({5, 17, 10003, 100}, kNs3HostSeed) == 0x6ccb876bU);
-    CHECK(ecmp_hash({8, 0, 100, 10000}, kNs3HostSeed) == 0x2dd276d5U);
+    CHECK(ecmp_hash({0, 8, 10000, 100}, kNicSeed) == 0xdcbb1078U);
+    CHECK(ecmp_hash({5, 17, 10003, 100}, kNicSeed) == 0x6ccb876bU);
+    CHECK(ecmp_hash({8, 0, 100, 10000}, kNicSeed) == 0x2dd276d5U);
     // Three hosts, each on both of two switches.
     Topology topology;
     for (int host = 0; host < 3; ++host) topology.add_node(NodeKind::host);
@@ -200,7 +200,7 @@ TEST_CASE("unit.routing.ns3_hosts_pick_a_nic_by_one_seed") {
     for (std::uint16_t port = 10000; port < 10100; ++port) {
         for (const NodeId src : {1U, 2U}) {
             const FlowKey key{src, 0, port, 100};
-            const std::uint32_t pick = ecmp_hash(key, kNs3HostSeed) % 2;
+            const std::uint32_t pick = ecmp_hash(key, kNicSeed) % 2;
             CHECK(routing.select(src, key) == routing.next_hops(src, 0).begin()[pick]);
             second += pick;
         }

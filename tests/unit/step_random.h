@@ -246,4 +246,28 @@ inline Case random_case(std::uint64_t seed, const RandomOptions& options = {}) {
     return made;
 }
 
+/// That a series of random cases was worth running: every mechanism was at work.
+class MechanismTally {
+  public:
+    void add(const RunCounters& counters) {
+        total_.packet_hops += counters.packet_hops;
+        total_.drops += counters.drops;
+        total_.pfc_pauses += counters.pfc_pauses;
+        total_.ecn_marks += counters.ecn_marks;
+        total_.retransmitted_bytes += counters.retransmitted_bytes;
+    }
+    void check() const {
+        MESSAGE(total_.packet_hops << " hops, " << total_.drops << " drops, " << total_.pfc_pauses
+                                   << " pauses, " << total_.ecn_marks << " marks, "
+                                   << total_.retransmitted_bytes << " bytes sent again");
+        CHECK(total_.drops > 0);
+        CHECK(total_.pfc_pauses > 0);
+        CHECK(total_.ecn_marks > 0);
+        CHECK(total_.retransmitted_bytes > 0);
+    }
+
+  private:
+    RunCounters total_;
+};
+
 }  // namespace sluice::test
