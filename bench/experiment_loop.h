@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/experiment.h"
+#include "core/clocks/cell_step.h"
+#include "core/clocks/lane_driver.h"
 #include "core/routing/routing.h"
-#include "core/step/cell_step.h"
-#include "core/step/lane_driver.h"
-#include "core/step/world_store.h"
+#include "core/world/world_store.h"
+#include "experiment/experiment.h"
 
 namespace sluice {
 

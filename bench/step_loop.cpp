@@ -10,10 +10,10 @@
 #include <exception>
 
 #include "bench/experiment_loop.h"
-#include "cli/build_experiment.h"
-#include "core/step/clock_driver.h"
-#include "core/step/lane_driver.h"
-#include "core/step/oracle.h"
+#include "core/clocks/clock_driver.h"
+#include "core/clocks/lane_driver.h"
+#include "core/clocks/oracle.h"
+#include "experiment/build_experiment.h"
 
 namespace {
 

@@ -7,14 +7,15 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/astra_inputs.h"
 #include "cli/commands.h"
-#include "cli/import_notes.h"
-#include "cli/interrupt.h"
-#include "cli/mode_run.h"
-#include "cli/progress.h"
+#include "cli/print_check.h"
 #include "core/error.h"
-#include "workloads/job/job_report.h"
+#include "core/job/job_report.h"
+#include "experiment/astra_inputs.h"
+#include "experiment/interrupt.h"
+#include "experiment/modes/mode_run.h"
+#include "experiment/progress.h"
+#include "scenario/workload/import_notes.h"
 
 namespace sluice {
 

@@ -8,12 +8,12 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/astra_inputs.h"
-#include "cli/build_experiment.h"
 #include "cli/commands.h"
-#include "cli/import_notes.h"
-#include "core/config/quantity.h"
+#include "cli/print_check.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
+#include "experiment/astra_inputs.h"
+#include "experiment/build_experiment.h"
 #include "workloads/chakra/et_export.h"
 #include "workloads/chakra/et_file.h"
 
@@ -42,7 +42,7 @@ std::vector<std::string> input_files(const std::string& input) {
 int lint(const ChakraOptions& options) {
     ImportReport report;
     try {
-        chakra::read_traces(input_files(options.input), reading_threads(), report);
+        chakra::read_traces(input_files(options.input), chakra::reading_threads(), report);
     } catch (const ConfigError& error) {
         report.misfit_line(error.what(), "chakra");
     }
@@ -57,7 +57,7 @@ int stat(const ChakraOptions& options) {
     };
     ImportReport report;
     const std::vector<chakra::Trace> traces =
-        chakra::read_traces(input_files(options.input), reading_threads(), report);
+        chakra::read_traces(input_files(options.input), chakra::reading_threads(), report);
     std::map<std::string, Total> totals;
     std::uint64_t nodes = 0;
     for (const chakra::Trace& trace : traces) {

@@ -14,12 +14,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/child_run.h"
-#include "cli/collective_point.h"
 #include "cli/commands.h"
-#include "cli/interrupt.h"
-#include "core/config/quantity.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/text/quantity.h"
+#include "experiment/collective_point.h"
+#include "experiment/interrupt.h"
+#include "experiment/version.h"
 #include "workloads/collective/collective_library.h"
 
 namespace sluice {

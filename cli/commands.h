@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/exit_codes.h"
+
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
 class App;
 class Option;
@@ -46,15 +48,6 @@ CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& sets,
                             const std::string& text);
 /// What --set says in --help wherever there is always a scenario.
 inline constexpr const char* kSetHelp = "Override a key of the scenario, e.g. network.payload=4096";
-
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitBadInput = 2;
-inline constexpr int kExitWorkLeft = 3;       ///< at rest with flows or operations unfinished
-inline constexpr int kExitInternal = 70;      ///< a defect of the program
-inline constexpr int kExitInterrupted = 130;  ///< Ctrl-C; what finished is on disk
-
-/// The program's version: the release, and the commit where it was built from a checkout.
-const char* program_version();
 
 struct RunOptions {
     std::string scenario;           ///< SCENARIO.toml; empty with hpcc

@@ -6,7 +6,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/progress.h"
+#include "core/text/human.h"
+#include "experiment/progress.h"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/comparison.h"
+#include "experiment/comparison/comparison.h"
 
 namespace sluice {
 

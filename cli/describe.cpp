@@ -7,14 +7,14 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/build_experiment.h"
 #include "cli/commands.h"
-#include "cli/hpcc_flows.h"
-#include "cli/progress.h"
-#include "core/config/quantity.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/text/human.h"
+#include "core/text/quantity.h"
 #include "core/topology/topology_io.h"
+#include "experiment/build_experiment.h"
+#include "workloads/hpcc/hpcc_flows.h"
 
 namespace sluice {
 

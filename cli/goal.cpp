@@ -9,10 +9,11 @@
 
 #include "cli/commands.h"
 #include "cli/goal_merge.h"
-#include "cli/import_notes.h"
+#include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/topology/topology_file.h"
+#include "scenario/workload/import_notes.h"
 #include "workloads/goal/connection_matrix.h"
 #include "workloads/goal/goal_binary.h"
 #include "workloads/goal/goal_graph.h"

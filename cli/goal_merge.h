@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "core/config/import_report.h"
+#include "core/text/import_report.h"
 #include "workloads/goal/goal_schedule.h"
 
 namespace sluice {

@@ -5,18 +5,19 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/build_experiment.h"
 #include "cli/commands.h"
-#include "cli/explain.h"
-#include "cli/hpcc_import.h"
-#include "cli/hpcc_outputs.h"
-#include "cli/import_notes.h"
-#include "cli/interrupt.h"
-#include "cli/mode_run.h"
-#include "cli/progress.h"
-#include "cli/run_experiment.h"
+#include "cli/print_check.h"
 #include "core/error.h"
 #include "core/routing/paths.h"
+#include "experiment/build_experiment.h"
+#include "experiment/hpcc/hpcc_import.h"
+#include "experiment/hpcc/hpcc_outputs.h"
+#include "experiment/interrupt.h"
+#include "experiment/modes/mode_run.h"
+#include "experiment/progress.h"
+#include "experiment/run_experiment.h"
+#include "experiment/version.h"
+#include "scenario/unused_keys.h"
 
 namespace sluice {
 

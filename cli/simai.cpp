@@ -8,23 +8,23 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/build_experiment.h"
 #include "cli/commands.h"
-#include "cli/hpcc_config.h"
-#include "cli/hpcc_network.h"
-#include "cli/import_notes.h"
-#include "cli/mode_run.h"
-#include "cli/run_experiment.h"
+#include "cli/print_check.h"
 #include "cli/simai_analytical_run.h"
 #include "cli/simai_network.h"
 #include "cli/simai_options.h"
 #include "core/error.h"
-#include "core/step/lookahead.h"
+#include "core/job/workload.h"
 #include "core/topology/topology_io.h"
+#include "core/world/lookahead.h"
+#include "experiment/build_experiment.h"
+#include "experiment/modes/mode_run.h"
+#include "experiment/run_experiment.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/end_to_end.h"
 #include "workloads/aicb/simai_workload.h"
-#include "workloads/job/workload.h"
+#include "workloads/hpcc/hpcc_config.h"
+#include "workloads/hpcc/hpcc_network.h"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/simai_options.h"
-#include "core/config/import_report.h"
+#include "core/text/import_report.h"
 
 namespace sluice {
 

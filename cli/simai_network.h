@@ -2,10 +2,10 @@
 /// What SimAI does to a network that an HPCC config alone does not say.
 #pragma once
 
-#include "cli/hpcc_config.h"
-#include "core/config/import_report.h"
-#include "core/config/network_config.h"
+#include "core/packet/network_config.h"
+#include "core/text/import_report.h"
 #include "core/topology/topology.h"
+#include "workloads/hpcc/hpcc_config.h"
 
 namespace sluice {
 

@@ -11,14 +11,14 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
-#include "core/config/import_report.h"
-#include "core/config/quantity.h"
-#include "core/config/scenario_topology.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/text/import_report.h"
+#include "core/text/quantity.h"
 #include "core/topology/link_class.h"
 #include "core/topology/topology_file.h"
 #include "core/topology/topology_io.h"
+#include "scenario/topology_section.h"
 
 namespace sluice {
 

@@ -8,8 +8,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
-#include "cli/data_folders.h"
 #include "core/error.h"
+#include "scenario/workload/data_folders.h"
 #include "workloads/aicb/aicb_generate.h"
 #include "workloads/model/gpu.h"
 #include "workloads/model/model_file.h"

@@ -12,7 +12,7 @@ using LinkId = std::uint32_t;
 /// One end of a cable; as an egress it also names the directed link that starts there.
 using PortId = std::uint32_t;
 using FlowId = std::uint32_t;
-/// The ports of one node that step together (core/step/state.h).
+/// The ports of one node that step together (core/packet/state.h).
 using CellId = std::uint32_t;
 
 inline constexpr std::uint32_t kNone = 0xffffffffU;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/config/network_config.h"
 #include "core/flow/flow.h"
+#include "core/packet/network_config.h"
 #include "core/routing/routing.h"
 #include "core/topology/topology.h"
 

@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "core/routing/routing.h"
-#include "core/step/lookahead.h"
+#include "core/world/lookahead.h"
 #include "flowlevel/connection_queues.h"
 #include "flowlevel/finish_times.h"
 #include "flowlevel/flow_path.h"

@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/config/network_config.h"
 #include "core/flow/application.h"
 #include "core/flow/flow.h"
+#include "core/packet/network_config.h"
 #include "core/results/statistics.h"
 #include "core/topology/topology.h"
 

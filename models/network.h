@@ -8,7 +8,7 @@
 #include <systemc>
 #include <vector>
 
-#include "core/step/world_store.h"
+#include "core/world/world_store.h"
 #include "models/clock/partition_clock.h"
 #include "models/nic/nic.h"
 #include "models/switch/switch.h"

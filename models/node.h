@@ -8,7 +8,7 @@
 #include <string>
 #include <systemc>
 
-#include "core/step/state.h"
+#include "core/packet/state.h"
 #include "models/link/link_end.h"
 
 namespace sluice {

@@ -15,7 +15,7 @@
 
 #include <tlm>
 
-#include "core/step/packet.h"
+#include "core/packet/packet.h"
 
 namespace sluice {
 

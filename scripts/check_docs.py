@@ -21,7 +21,7 @@ import check_includes
 READERS = ["cli/*.cpp", "core/config/scenario*.cpp", "workloads/model/gpu.cpp",
            "workloads/model/model_file.cpp"]
 # .cpp files with readers of the same names for other tools' files.
-OTHER_FORMATS = ["cli/hpcc_config.cpp", "cli/goal_merge.cpp", "cli/simai_options.cpp"]
+OTHER_FORMATS = ["workloads/hpcc/hpcc_config.cpp", "cli/goal_merge.cpp", "cli/simai_options.cpp"]
 READ = re.compile(
     r"\b\w+\.(?:integer|integers|number|text|texts|time|rate|bytes|flag|choice|table|tables|raw|"
     r'ratio|latent)\(\s*"([a-z_0-9]+)"')

@@ -18,10 +18,10 @@
 
 #include <fmt/core.h>
 
-#include "cli/hpcc_import.h"
 #include "core/error.h"
 #include "core/ns3/driver.h"
-#include "core/step/world_store.h"
+#include "core/world/world_store.h"
+#include "experiment/hpcc/hpcc_import.h"
 
 using namespace sluice;
 

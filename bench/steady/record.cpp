@@ -12,8 +12,8 @@
 
 #include "bench/experiment_loop.h"
 #include "bench/steady/series.h"
-#include "cli/build_experiment.h"
 #include "core/routing/base_rtt.h"
+#include "experiment/build_experiment.h"
 
 namespace {
 

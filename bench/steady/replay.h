@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bench/steady/options.h"
-#include "cli/experiment.h"
 #include "core/steady/detector.h"
+#include "experiment/experiment.h"
 
 namespace sluice::steady_bench {
 

@@ -16,8 +16,8 @@
 
 #include "bench/steady/options.h"
 #include "bench/steady/replay.h"
-#include "cli/build_experiment.h"
 #include "core/random.h"
+#include "experiment/build_experiment.h"
 
 namespace {
 

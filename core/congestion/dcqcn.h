@@ -11,7 +11,7 @@
 ///
 /// Alpha updates change no rate, so they are applied when alpha is next read or marked, and
 /// unmarked decrease checks are skipped over: next_timer() names only instants at which the rate
-/// may change. The result is that of running every timer (tests/unit/congestion_dcqcn.cpp).
+/// may change. The result is that of running every timer (tests/core/congestion/dcqcn.cpp).
 ///
 /// Order at one instant: echo, alpha, then increase before decrease if its interval is the longer,
 /// else decrease before increase (ns-3 runs the event that was scheduled first). The first

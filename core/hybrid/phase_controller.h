@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/phase_config.h"
+#include "core/clocks/flow_partitions.h"
+#include "core/clocks/supervisor.h"
+#include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/rate_source.h"
 #include "core/results/phase_record.h"
-#include "core/step/flow_partitions.h"
-#include "core/step/supervisor.h"
 
 namespace sluice::hybrid {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/step/nic.h"
-#include "core/step/skip.h"
+#include "core/packet/nic.h"
+#include "core/world/skip.h"
 
 namespace sluice::hybrid {
 

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "core/clocks/flow_partitions.h"
 #include "core/hybrid/phase_engine.h"
-#include "core/step/flow_partitions.h"
-#include "core/step/world_store.h"
+#include "core/world/world_store.h"
 
 namespace sluice::hybrid {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Drives a network under Arithmetic::ns3: one event queue, executed in ns-3's order. It has the
-/// face of the window drivers (core/step/lane_driver.h), but steps no node as a whole: models that
+/// face of the window drivers (core/clocks/lane_driver.h), but steps no node as a whole: models that
 /// override a step, or stand outside, have no place in that order.
 #pragma once
 
 #include <vector>
 
+#include "core/clocks/driver_hooks.h"
 #include "core/ns3/state.h"
-#include "core/step/driver_hooks.h"
 
 namespace sluice::ns3 {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/ns3/state.h"
-#include "core/step/egress.h"
+#include "core/packet/egress.h"
 
 namespace sluice::ns3 {
 

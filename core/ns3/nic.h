@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A host of Arithmetic::ns3, event by event. What differs from core/step/nic.h is what ns-3's NIC
+/// A host of Arithmetic::ns3, event by event. What differs from core/packet/nic.h is what ns-3's NIC
 /// does by the way, and what decides single completion times:
 ///   - a finished queue pair stays in the round until a search passes it, and the position served
 ///     last is not moved when it goes;
@@ -11,7 +11,7 @@
 #pragma once
 
 #include "core/ns3/link.h"
-#include "core/step/nic.h"
+#include "core/packet/nic.h"
 
 namespace sluice::ns3 {
 

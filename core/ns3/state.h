@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/ns3/event_queue.h"
-#include "core/step/state.h"
+#include "core/packet/state.h"
 
 namespace sluice::ns3 {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/ns3/link.h"
-#include "core/step/switch.h"
+#include "core/packet/switch.h"
 
 namespace sluice::ns3 {
 

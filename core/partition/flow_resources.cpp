@@ -9,11 +9,11 @@ std::size_t resource_count(const Topology& topology) {
     return topology.links().size() + topology.node_count();
 }
 
-ResourceId cable_resource(LinkId link) { return link; }
-
-ResourceId host_resource(const Topology& topology, NodeId host) {
-    return static_cast<ResourceId>(topology.links().size()) + host;
+ResourceId cable_resource(const Topology& topology, LinkId link) {
+    return static_cast<ResourceId>(topology.node_count()) + link;
 }
+
+ResourceId host_resource(NodeId host) { return host; }
 
 std::vector<ResourceId> flow_resources(const Topology& topology, const FlowPath& path) {
     if (path.forward.empty() || path.reverse.empty()) {
@@ -21,11 +21,11 @@ std::vector<ResourceId> flow_resources(const Topology& topology, const FlowPath&
     }
     std::vector<ResourceId> resources;
     resources.reserve(path.forward.size() + path.reverse.size() + 2);
-    resources.push_back(host_resource(topology, topology.node_of(path.forward.front())));
-    resources.push_back(host_resource(topology, topology.neighbor(path.forward.back())));
+    resources.push_back(host_resource(topology.node_of(path.forward.front())));
+    resources.push_back(host_resource(topology.neighbor(path.forward.back())));
     for (const std::vector<PortId>* way : {&path.forward, &path.reverse}) {
         for (const PortId port : *way) {
-            resources.push_back(cable_resource(topology.link_of(port)));
+            resources.push_back(cable_resource(topology, topology.link_of(port)));
         }
     }
     return resources;

@@ -13,10 +13,10 @@
 
 namespace sluice {
 
-/// Cables come first, then nodes.
+/// Nodes come first, then cables.
 std::size_t resource_count(const Topology& topology);
-ResourceId cable_resource(LinkId link);
-ResourceId host_resource(const Topology& topology, NodeId host);
+ResourceId host_resource(NodeId host);
+ResourceId cable_resource(const Topology& topology, LinkId link);
 
 /// `path` holds both ways, each from its own sender; neither is empty. Repetitions are left in.
 std::vector<ResourceId> flow_resources(const Topology& topology, const FlowPath& path);

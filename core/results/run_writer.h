@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/config/mode.h"
 #include "core/flow/flow.h"
+#include "core/results/mode.h"
 #include "core/results/output_file.h"
 #include "core/results/phase_record.h"
 #include "core/results/statistics.h"

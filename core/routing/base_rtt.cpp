@@ -8,8 +8,8 @@
 #include <optional>
 #include <tuple>
 
-#include "core/config/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/config/quantity.h"
+#include "core/text/quantity.h"
 
 namespace sluice {
 namespace {

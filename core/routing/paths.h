@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/config/tokens.h"
 #include "core/flow/flow.h"
+#include "core/text/tokens.h"
 #include "core/topology/topology.h"
 
 namespace sluice {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "core/config/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 #include "core/topology/limits.h"
 
 namespace sluice::build {

@@ -2,7 +2,7 @@
 /// The templates of SimAI's topology generator, and the free form between them.
 #include <algorithm>
 
-#include "core/config/quantity.h"
+#include "core/text/quantity.h"
 #include "core/topology/builder_support.h"
 #include "core/topology/builders.h"
 #include "core/topology/limits.h"

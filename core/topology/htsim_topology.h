@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/tokens.h"
+#include "core/text/tokens.h"
 #include "core/topology/topology.h"
 
 namespace sluice {

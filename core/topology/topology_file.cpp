@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/config/tokens.h"
+#include "core/text/tokens.h"
 #include "core/topology/htsim_topology.h"
 #include "core/topology/topology_io.h"
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "core/config/import_report.h"
+#include "core/text/import_report.h"
 #include "core/topology/topology.h"
 
 namespace sluice {

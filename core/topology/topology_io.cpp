@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/config/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 #include "core/topology/limits.h"
 #include "core/topology/topology_report.h"
 

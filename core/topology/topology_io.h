@@ -19,8 +19,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/config/import_report.h"
-#include "core/config/tokens.h"
+#include "core/text/import_report.h"
+#include "core/text/tokens.h"
 #include "core/topology/topology.h"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/import_report.h"
+#include "core/text/import_report.h"
 #include "core/topology/topology.h"
 
 namespace sluice {

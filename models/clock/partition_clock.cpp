@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/step/skip.h"
+#include "core/world/skip.h"
 #include "models/node.h"
 #include "models/sim_time.h"
 

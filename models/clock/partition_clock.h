@@ -9,9 +9,9 @@
 #include <systemc>
 #include <vector>
 
+#include "core/clocks/clock_driver.h"
+#include "core/clocks/lane_driver.h"
 #include "core/ns3/driver.h"
-#include "core/step/clock_driver.h"
-#include "core/step/lane_driver.h"
 #include "models/protocol.h"
 
 namespace sluice {
@@ -33,7 +33,7 @@ class PartitionClock : public sc_core::sc_module {
     /// Keeps partitions and lets their supervisor look between windows. After configure(), before
     /// the simulation starts; `tracker` must outlive the clock.
     void supervise(step::PartitionTracker& tracker) { tracker_ = &tracker; }
-    /// Runs every part of the network on a clock of its own (core/step/clock_driver.h), with the
+    /// Runs every part of the network on a clock of its own (core/clocks/clock_driver.h), with the
     /// same results; in lock-step on one clock where a foreign model is attached. After configure(),
     /// before the simulation starts, in place of supervise(); `partitions` and `supervisor`, which
     /// may be null, must outlive the clock.

@@ -3,7 +3,7 @@
 /// receives, and what lies behind them.
 #pragma once
 
-#include "core/step/state.h"
+#include "core/packet/state.h"
 #include "models/protocol.h"
 
 namespace sluice {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host's RDMA NIC: queue pairs with window and pacing, round robin, per-packet or coalesced
 /// ACKs, go-back-N, PFC reaction, congestion control (docs/models/nic.md). The behaviour is
-/// core/step/nic.h.
+/// core/packet/nic.h.
 #pragma once
 
-#include "core/step/nic.h"
+#include "core/packet/nic.h"
 #include "models/node.h"
 
 namespace sluice {

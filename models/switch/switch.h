@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An output-queued packet switch: shared buffer with dynamic thresholds, PFC, ECN, INT, strict
-/// priority and DWRR (docs/models/switch.md). The behaviour is core/step/switch.h.
+/// priority and DWRR (docs/models/switch.md). The behaviour is core/packet/switch.h.
 #pragma once
 
-#include "core/step/switch.h"
+#include "core/packet/switch.h"
 #include "models/node.h"
 
 namespace sluice {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The step of a node and every congestion law, compiled for a device: the batch engine needs no
 /// second copy of them. Nothing here is run.
-#include "core/step/nic.h"
+#include "core/packet/nic.h"
 
 namespace {
 

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/hpcc_config.h"
-#include "cli/hpcc_flows.h"
-#include "cli/hpcc_network.h"
-#include "core/config/tokens.h"
 #include "core/error.h"
+#include "core/text/tokens.h"
+#include "workloads/hpcc/hpcc_config.h"
+#include "workloads/hpcc/hpcc_flows.h"
+#include "workloads/hpcc/hpcc_network.h"
 
 namespace {
 

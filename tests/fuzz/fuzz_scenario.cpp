@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/config/scenario.h"
 #include "core/error.h"
+#include "scenario/scenario.h"
 
 namespace {
 

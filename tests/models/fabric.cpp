@@ -4,7 +4,7 @@
 /// lookahead changes nothing.
 #include "models/network.h"
 #include "tests/models/foreign_models.h"
-#include "tests/unit/step_random.h"
+#include "tests/support/step_random.h"
 
 namespace sluice::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/random.h"
 #include "core/topology/builders.h"
 #include "tests/models/foreign_models.h"
-#include "tests/unit/clock_support.h"
+#include "tests/support/clock_support.h"
 
 namespace sluice::test {
 namespace {

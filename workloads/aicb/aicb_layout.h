@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "core/job/job_graph.h"
 #include "workloads/aicb/aicb_workload.h"
-#include "workloads/job/job_graph.h"
 
 namespace sluice {
 

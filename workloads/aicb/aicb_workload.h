@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/config/import_report.h"
-#include "core/config/tokens.h"
+#include "core/text/import_report.h"
+#include "core/text/tokens.h"
 #include "workloads/model/intra_node.h"
 
 namespace sluice {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "core/job/job_application.h"
 #include "workloads/aicb/aicb_graph.h"
-#include "workloads/job/job_application.h"
 
 namespace sluice {
 

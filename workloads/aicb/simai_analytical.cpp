@@ -7,8 +7,8 @@
 
 #include <fmt/core.h>
 
-#include "core/config/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace sluice {
 

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/tokens.h"
+#include "core/text/tokens.h"
 #include "workloads/aicb/aicb_layout.h"
 #include "workloads/aicb/end_to_end.h"
 

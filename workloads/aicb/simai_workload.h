@@ -5,8 +5,8 @@
 /// bytes at least; tensor parallelism of 1 leaves nothing to communicate forward or backward.
 #pragma once
 
+#include "core/job/job_graph.h"
 #include "workloads/aicb/aicb_workload.h"
-#include "workloads/job/job_graph.h"
 
 namespace sluice {
 

@@ -25,8 +25,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/job/job_graph.h"
 #include "workloads/chakra/astra_config.h"
-#include "workloads/job/job_graph.h"
 
 namespace sluice::chakra {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/import_report.h"
+#include "core/text/import_report.h"
 #include "workloads/chakra/trace.h"
 
 namespace sluice::chakra {

@@ -18,10 +18,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/job/job_application.h"
+#include "core/job/job_graph.h"
 #include "workloads/chakra/astra_collective.h"
 #include "workloads/chakra/trace.h"
-#include "workloads/job/job_application.h"
-#include "workloads/job/job_graph.h"
 
 namespace sluice::chakra {
 

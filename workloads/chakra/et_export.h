@@ -11,8 +11,8 @@
 
 #include <string>
 
-#include "core/config/import_report.h"
-#include "workloads/job/job_graph.h"
+#include "core/job/job_graph.h"
+#include "core/text/import_report.h"
 
 namespace sluice::chakra {
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/import_report.h"
 #include "core/ids.h"
+#include "core/text/import_report.h"
 #include "workloads/chakra/et_node.h"
 
 namespace sluice::chakra {
@@ -115,5 +115,8 @@ std::vector<std::string> find_traces(const std::string& prefix_or_folder);
 /// Reads them on up to `threads` threads; the result and the notes do not depend on how many.
 std::vector<Trace> read_traces(const std::vector<std::string>& files, unsigned threads,
                                ImportReport& report);
+
+/// Threads for reading traces: as many as there are processors.
+unsigned reading_threads();
 
 }  // namespace sluice::chakra

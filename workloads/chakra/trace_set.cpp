@@ -142,4 +142,6 @@ std::vector<Trace> read_traces(const std::vector<std::string>& files, unsigned t
     return traces;
 }
 
+unsigned reading_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+
 }  // namespace sluice::chakra

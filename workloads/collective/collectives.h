@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/job/job_graph.h"
+#include "core/job/job_graph.h"
 
 namespace sluice {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "workloads/job/job_graph.h"
+#include "core/job/job_graph.h"
 
 namespace sluice {
 

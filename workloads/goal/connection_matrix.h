@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "core/config/import_report.h"
-#include "core/config/tokens.h"
 #include "core/ids.h"
+#include "core/text/import_report.h"
+#include "core/text/tokens.h"
 #include "core/units.h"
 
 namespace sluice {

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/config/import_report.h"
+#include "core/text/import_report.h"
 #include "workloads/goal/goal_schedule.h"
 
 namespace sluice {

@@ -24,10 +24,10 @@
 #include <string>
 #include <vector>
 
-#include "core/config/import_report.h"
+#include "core/job/job_graph.h"
+#include "core/text/import_report.h"
 #include "workloads/goal/goal_schedule.h"
 #include "workloads/goal/loggops.h"
-#include "workloads/job/job_graph.h"
 
 namespace sluice {
 

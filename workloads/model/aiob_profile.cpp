@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "core/config/scenario_value.h"
-#include "core/config/tokens.h"
 #include "core/error.h"
+#include "core/text/config_value.h"
+#include "core/text/tokens.h"
 
 namespace sluice {
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/config/scenario_value.h"
 #include "core/error.h"
+#include "core/text/config_value.h"
 
 namespace sluice {
 

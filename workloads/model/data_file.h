@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/scenario_section.h"
+#include "core/text/config_section.h"
 
 namespace sluice {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/scenario_section.h"
+#include "core/text/config_section.h"
 #include "core/units.h"
 #include "workloads/model/intra_node.h"
 

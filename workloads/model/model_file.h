@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/scenario_section.h"
+#include "core/text/config_section.h"
 #include "workloads/model/model.h"
 
 namespace sluice {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/config/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 #include "workloads/training/iteration_builder.h"
 
 namespace sluice {

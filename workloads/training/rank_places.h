@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/job/job_graph.h"
 #include "core/topology/topology.h"
-#include "workloads/job/job_graph.h"
 
 namespace sluice {
 

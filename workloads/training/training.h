@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "core/job/workload.h"
 #include "core/topology/topology.h"
 #include "workloads/collective/collective_library.h"
-#include "workloads/job/workload.h"
 #include "workloads/model/model.h"
 #include "workloads/training/memory.h"
 #include "workloads/training/parallel_groups.h"

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "core/config/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 #include "workloads/training/training.h"
 #include "workloads/training/training_costs.h"
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/clocks/buffer_leases.h"
+
+#include <algorithm>
+
+namespace sluice::step {
+
+BufferLeases::BufferLeases(const WorldStore& store, const CellLayout& layout)
+    : store_(store),
+      world_(store.world()),
+      layout_(layout),
+      lossless_(compute_lossless()),
+      state_(store.flows().size(), kAbsent),
+      bytes_(store.topology().port_count(), 0),
+      unbounded_(store.topology().port_count(), 0),
+      loud_(store.topology().node_count(), 0) {}
+
+/// PFC with the project's own headroom loses nothing (buffer.h), if it stops all that a host sends
+/// into a paused class, ACKs included.
+bool BufferLeases::compute_lossless() const {
+    const NetworkConfig& config = store_.config();
+    if (!config.pfc || config.arithmetic != Arithmetic::exact) {
+        return false;
+    }
+    return config.queues.ack_strict_in_switch ||
+           std::all_of(store_.flows().begin(), store_.flows().end(), [&](const FlowSpec& spec) {
+               return spec.priority == config.queues.ack_pause_class;
+           });
+}
+
+std::int64_t BufferLeases::packets_at_most(FlowId flow) const {
+    const std::int64_t payload = world_.payload;
+    const std::int64_t window =
+        store_.config().nic.global_base_rtt ? world_.max_window : world_.flow_window[flow];
+    const std::int64_t all = (store_.flows()[flow].size + payload - 1) / payload;
+    // It sends while less than a window is unacknowledged; its last packet may be short. Without a
+    // window everything may be on its way at once.
+    return window == 0 ? all : std::min(all, (window - 1) / payload + 2);
+}
+
+/// Calls visit(ingress port of a switch, bytes of a packet that enters there).
+template <class Visit>
+void BufferLeases::visit_ingresses(const Footprint& footprint, Visit&& visit) const {
+    const Topology& topology = store_.topology();
+    const std::int64_t frame = std::int64_t{world_.payload} + world_.data_overhead;
+    const std::int64_t ack = store_.config().format.ack;
+    const auto into_switch = [&](PortId port) { return !topology.is_host(topology.node_of(port)); };
+    for (const auto& [ports, bytes] :
+         {std::make_pair(&footprint.data, frame), std::make_pair(&footprint.acks, ack)}) {
+        for (const PortId port : *ports) {
+            if (into_switch(topology.peer_of(port))) {
+                visit(topology.peer_of(port), bytes);
+            }
+        }
+    }
+    if (!footprint.data.empty()) {
+        return;
+    }
+    const auto nodes = static_cast<ResourceId>(topology.node_count());
+    for (const ResourceId resource : footprint.resources) {
+        if (resource < nodes) {
+            continue;
+        }
+        const Link& link = topology.links()[resource - nodes];
+        for (const NodeId node : {link.a, link.b}) {
+            for (PortId p = topology.first_port(node); p < topology.first_port(node + 1); ++p) {
+                if (topology.link_of(p) == resource - nodes && into_switch(p)) {
+                    visit(p, frame);
+                }
+            }
+        }
+    }
+}
+
+void BufferLeases::charge(FlowId flow, const Footprint& footprint, bool enter) {
+    const std::int64_t packets = packets_at_most(flow);
+    const bool bounded = state_[flow] == kBounded;
+    visit_ingresses(footprint, [&](PortId in, std::int64_t bytes) {
+        if (bounded) {
+            bytes_[in] += enter ? packets * bytes : -packets * bytes;
+        } else {
+            unbounded_[in] += enter ? 1U : ~0U;
+        }
+    });
+    if (lossless_) {
+        return;
+    }
+    visit_ingresses(footprint, [&](PortId in, std::int64_t) {
+        const NodeId node = store_.topology().node_of(in);
+        const std::uint8_t loud = quiet(node) ? 0 : 1;
+        loud_switches_ += std::uint32_t{loud} - loud_[node];
+        loud_[node] = loud;
+    });
+}
+
+void BufferLeases::add(FlowId flow, const Footprint& footprint, bool steady_route) {
+    bool bounded = steady_route && !footprint.data.empty() && !world_.any_link_down;
+    for (const std::vector<PortId>* ports : {&footprint.data, &footprint.acks}) {
+        for (const PortId port : *ports) {
+            bounded = bounded && world_.ingress[store_.topology().peer_of(port)].loss == 0;
+        }
+    }
+    state_[flow] = bounded ? kBounded : kUnbounded;
+    charge(flow, footprint, true);
+}
+
+void BufferLeases::remove(FlowId flow, const Footprint& footprint) {
+    charge(flow, footprint, false);
+    state_[flow] = kAbsent;
+}
+
+void BufferLeases::unbind(FlowId flow, const Footprint& footprint) {
+    if (state_[flow] == kBounded) {
+        charge(flow, footprint, false);
+        state_[flow] = kUnbounded;
+        charge(flow, footprint, true);
+    }
+}
+
+/// With all flows at their most, is every window of every cell quiet (quiet_window, switch.h)?
+bool BufferLeases::quiet(NodeId node) const {
+    const Buffer& buffer = layout_.unused_buffer(node);
+    const PortId first = world_.first_port[node];
+    const PortId last = world_.first_port[node + 1];
+    std::int64_t total = 0;
+    for (PortId p = first; p < last; ++p) {
+        if (unbounded_[p] != 0) {
+            return false;
+        }
+        total += bytes_[p];
+    }
+    const std::int64_t left = buffer.shared_size - total;
+    if (left < 0) {
+        return false;
+    }
+    if (!world_.pfc) {
+        return buffer.egress_alpha <= 0 ||
+               static_cast<double>(total) <= buffer.egress_alpha * static_cast<double>(left);
+    }
+    const std::int64_t frame = std::int64_t{world_.payload} + world_.data_overhead;
+    for (PortId p = first; p < last; ++p) {
+        if (bytes_[p] != 0 && std::max(bytes_[p] - buffer.reserve, frame) >= left >>
+                                  world_.ingress[p].threshold_shift) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool BufferLeases::divisible(NodeId node) const {
+    if (drops_possible() || !quiet(node)) {
+        return false;
+    }
+    for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
+        const Ingress& ingress = world_.ingress[p];
+        const bool headroom = std::any_of(ingress.headroom, ingress.headroom + kClasses,
+                                          [](std::uint32_t bytes) { return bytes != 0; });
+        if (ingress.paused != 0 || headroom) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::int64_t BufferLeases::lease(const Cell& cell) const {
+    const PortId first = world_.first_port[cell.node];
+    const std::uint32_t ports = world_.first_port[cell.node + 1] - first;
+    std::int64_t bytes = 0;
+    for (std::uint32_t k = 0; k < (cell.ports == nullptr ? ports : cell.port_count); ++k) {
+        bytes += bytes_[first + (cell.ports == nullptr ? k : cell.ports[k])];
+    }
+    return bytes;
+}
+
+}  // namespace sluice::step

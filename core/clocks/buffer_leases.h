@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the flows that cross a switch can have in its shared buffer at most, whatever happens. When
+/// even that much can make no decision of the switch (threshold, pause, drop) depend on the total,
+/// its cells never notice each other and may be at different times: each has a lease of the buffer,
+/// the most that its flows can take.
+///
+/// A flow's packets that are on the network, an ACK in place of its data packet, are never more
+/// than its largest window and one packet, as long as it sends nothing twice and its packets keep
+/// their order: no loss, no spraying, no detour. So a flow is bounded until it goes back for the
+/// first time, if its path has no lossy cable; and where a switch may drop packets, leases are
+/// granted only while no switch can.
+#pragma once
+
+#include <vector>
+
+#include "core/clocks/cell_layout.h"
+#include "core/clocks/flow_partitions.h"
+
+namespace sluice::step {
+
+class BufferLeases {
+  public:
+    BufferLeases(const WorldStore& store, const CellLayout& layout);
+
+    /// `flow` enters with this footprint; `steady_route`: links have not changed under it.
+    void add(FlowId flow, const Footprint& footprint, bool steady_route);
+    void remove(FlowId flow, const Footprint& footprint);
+    bool contains(FlowId flow) const { return flow < state_.size() && state_[flow] != kAbsent; }
+    /// The flow has sent something twice, or may: its bound is void.
+    void unbind(FlowId flow, const Footprint& footprint);
+
+    /// May the cells of this switch be at different times?
+    bool divisible(NodeId node) const;
+    /// The lease of one cell.
+    std::int64_t lease(const Cell& cell) const;
+    /// Then no switch is divisible.
+    bool drops_possible() const { return !lossless_ && loud_switches_ > 0; }
+    /// Until its time-out the flow sends nothing twice.
+    bool bounded(FlowId flow) const { return state_[flow] == kBounded; }
+
+  private:
+    enum State : std::uint8_t { kAbsent, kBounded, kUnbounded };
+
+    template <class Visit>
+    void visit_ingresses(const Footprint& footprint, Visit&& visit) const;
+    std::int64_t packets_at_most(FlowId flow) const;
+    void charge(FlowId flow, const Footprint& footprint, bool enter);
+    bool quiet(NodeId node) const;
+    bool compute_lossless() const;
+
+    const WorldStore& store_;
+    const World& world_;
+    const CellLayout& layout_;
+    bool lossless_ = false;                 ///< no switch can ever drop a packet
+    std::vector<State> state_;              ///< by flow
+    std::vector<std::int64_t> bytes_;       ///< by ingress port, of bounded flows
+    std::vector<std::uint32_t> unbounded_;  ///< by ingress port: flows
+    std::vector<std::uint8_t> loud_;        ///< by node, kept only where switches may drop
+    std::uint32_t loud_switches_ = 0;
+};
+
+}  // namespace sluice::step

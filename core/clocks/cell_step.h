@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The step of a cell as drivers call it where no module stands around a node: plain loops of tests
+/// and benchmarks. Host code: it frees the switches' scratch.
+#pragma once
+
+#include "core/packet/nic.h"
+#include "core/packet/switch.h"
+#include "core/world/world_store.h"
+
+namespace sluice::step {
+
+class CellStep {
+  public:
+    /// `world` must outlive it.
+    explicit CellStep(World& world) : world_(world) {}
+    ~CellStep() { free_scratch(scratch_); }
+    CellStep(const CellStep&) = delete;
+    CellStep& operator=(const CellStep&) = delete;
+
+    void operator()(const Cell& cell, Tick begin, Tick end) {
+        if (world_.is_host[cell.node] != 0) {
+            host_step(world_, cell, end);
+        } else {
+            switch_step(world_, scratch_, cell, begin, end);
+        }
+    }
+
+  private:
+    World& world_;
+    SwitchScratch scratch_;
+};
+
+}  // namespace sluice::step

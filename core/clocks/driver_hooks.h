@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a driver does between windows besides stepping: link events, queue samples, reports. The
+/// same for every driver.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "core/world/world_store.h"
+
+namespace sluice::step {
+
+/// A PFC frame took effect at the port that received it.
+struct PfcChange {
+    Tick at = 0;
+    PortId port = 0;
+    bool pause = false;
+};
+
+struct DriverHooks {
+    std::function<void(FlowId)> on_finish;         ///< in (finish, flow) order
+    std::function<void(const PfcChange&)> on_pfc;  ///< in (time, port) order
+    std::function<bool(Tick now)> on_progress;     ///< false: stop here
+    Tick progress_interval = kMillisecond;         ///< simulated, or 200 ms of wall time
+    std::function<void(Tick now)> on_sample;
+    Tick sample_every = 0;
+    Tick sample_from = 0;
+    Tick sample_to = 0;
+};
+
+class HookRunner {
+  public:
+    HookRunner(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks)
+        : store_(store), events_(std::move(events)), hooks_(std::move(hooks)) {
+        std::stable_sort(events_.begin(), events_.end(),
+                         [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
+        next_sample_ = hooks_.sample_every > 0 && hooks_.on_sample ? hooks_.sample_from : kNever;
+        next_progress_ = hooks_.progress_interval;
+        if (hooks_.on_pfc) {
+            World& world = store_.world();
+            world.callbacks.pfc_context = this;
+            world.callbacks.pfc = [](void* self, PortId port, bool pause, Tick now) {
+                static_cast<HookRunner*>(self)->pfc_.push_back(PfcChange{now, port, pause});
+            };
+        }
+    }
+    HookRunner(const HookRunner&) = delete;
+    HookRunner& operator=(const HookRunner&) = delete;
+
+    Tick next_sample() const { return next_sample_; }
+    void sample(Tick at) {
+        hooks_.on_sample(at);
+        next_sample_ += hooks_.sample_every;
+        if (next_sample_ > hooks_.sample_to) {
+            next_sample_ = kNever;
+        }
+    }
+
+    Tick next_event() const {
+        return next_event_ < events_.size() ? events_[next_event_].at : kNever;
+    }
+    void run_events(Tick at) {
+        run_events(at, [&](const LinkEvent& event) { store_.set_link(event.link, event.up, at); });
+    }
+    /// The same by `set_link(event)`.
+    template <class SetLink>
+    void run_events(Tick at, SetLink&& set_link) {
+        for (; next_event() == at; ++next_event_) {
+            set_link(events_[next_event_]);
+        }
+    }
+
+    /// kNever if nobody wants to know.
+    Tick next_progress() const { return hooks_.on_progress ? next_progress_ : kNever; }
+    bool stopped() const { return stopped_; }
+    /// Everything before `now` has been executed: reports what has happened since the last call.
+    void report(Tick now) {
+        PlainVector<FlowId>& finished = store_.world().finished;
+        if (finished.count > 0) {
+            if (hooks_.on_finish) {
+                const std::vector<FlowResult>& results = store_.results();
+                std::sort(finished.data, finished.data + finished.count, [&](FlowId a, FlowId b) {
+                    return std::make_pair(results[a].finish, a) <
+                           std::make_pair(results[b].finish, b);
+                });
+                std::for_each(finished.data, finished.data + finished.count, hooks_.on_finish);
+            }
+            finished.count = 0;
+        }
+        if (!pfc_.empty()) {
+            std::sort(pfc_.begin(), pfc_.end(), [](const PfcChange& a, const PfcChange& b) {
+                return std::make_pair(a.at, a.port) < std::make_pair(b.at, b.port);
+            });
+            std::for_each(pfc_.begin(), pfc_.end(), hooks_.on_pfc);
+            pfc_.clear();
+        }
+        if (hooks_.on_progress) {
+            const auto wall = std::chrono::steady_clock::now();
+            if (now >= next_progress_ || wall - last_wall_ > std::chrono::milliseconds(200)) {
+                last_wall_ = wall;
+                if (now >= next_progress_) {  // wall time must not move what cuts stretches
+                    next_progress_ =
+                        (now / hooks_.progress_interval + 1) * hooks_.progress_interval;
+                }
+                stopped_ = !hooks_.on_progress(now);
+            }
+        }
+    }
+
+  private:
+    WorldStore& store_;
+    std::vector<LinkEvent> events_;
+    std::size_t next_event_ = 0;
+    DriverHooks hooks_;
+    Tick next_sample_ = kNever;
+    Tick next_progress_ = kNever;
+    std::chrono::steady_clock::time_point last_wall_ = std::chrono::steady_clock::now();
+    std::vector<PfcChange> pfc_;
+    bool stopped_ = false;
+};
+
+}  // namespace sluice::step

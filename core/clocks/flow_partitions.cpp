@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/clocks/flow_partitions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/packet/nic.h"
+
+namespace sluice::step {
+
+namespace {
+
+void sort_unique(std::vector<std::uint32_t>& ids) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+}  // namespace
+
+FlowPartitions::FlowPartitions(const WorldStore& store)
+    : store_(store),
+      set_(store.topology().node_count() + store.topology().links().size(), store.results().size()),
+      prints_(store.results().size()),
+      end_of_(store.topology().links().size(), kNone) {
+    for (PortId p = 0; p < store.topology().port_count(); ++p) {
+        end_of_[store.topology().link_of(p)] = p;
+    }
+}
+
+std::vector<PortId> FlowPartitions::walk(const FlowKey& key, const PortId* entries) const {
+    const World& world = store_.world();
+    std::vector<PortId> path;
+    NodeId node = key.src;
+    while (node != key.dst) {
+        const PortId first = world.first_port[node];
+        const std::uint32_t ports = world.first_port[node + 1] - first;
+        PortId port = path.size() < kPathHops ? entries[path.size()] : kNone;
+        if (port - first >= ports || !world.egress[port].up) {
+            port = store_.routing().select(node, key);
+        }
+        if (port == kNone) {  // cut off: what it holds is all it can use
+            break;
+        }
+        path.push_back(port);
+        node = store_.topology().neighbor(port);
+    }
+    return path;
+}
+
+void FlowPartitions::add_all_paths(NodeId from, NodeId to,
+                                   std::vector<ResourceId>& resources) const {
+    const auto nodes = static_cast<ResourceId>(store_.topology().node_count());
+    std::vector<NodeId> open = {from};
+    std::vector<NodeId> seen = open;
+    while (!open.empty()) {
+        const NodeId node = open.back();
+        open.pop_back();
+        for (const PortId port : store_.routing().next_hops(node, to)) {
+            resources.push_back(nodes + store_.topology().link_of(port));
+            const NodeId next = store_.topology().neighbor(port);
+            if (std::find(seen.begin(), seen.end(), next) == seen.end()) {
+                seen.push_back(next);
+                open.push_back(next);
+            }
+        }
+    }
+}
+
+Footprint FlowPartitions::footprint(FlowId flow) const {
+    const FlowSpec& spec = store_.flows()[flow];
+    const auto nodes = static_cast<ResourceId>(store_.topology().node_count());
+    Footprint print;
+    print.resources = {spec.src, spec.dst};
+    if (store_.world().route_by_table) {
+        // Cut off, it still sends: by its first port.
+        const PortId first = departure_port(store_.world(), spec.src, flow);
+        print.resources.push_back(nodes + store_.topology().link_of(first));
+        add_all_paths(spec.src, spec.dst, print.resources);
+        add_all_paths(spec.dst, spec.src, print.resources);
+    } else {
+        const FlowRoute& route = store_.world().route[flow];
+        print.data = walk({spec.src, spec.dst, spec.sport, spec.dport}, route.port);
+        if (print.data.empty()) {  // cut off, it still sends: by its first port
+            print.data.push_back(departure_port(store_.world(), spec.src, flow));
+        }
+        print.acks = walk({spec.dst, spec.src, spec.dport, spec.sport}, route.port + kPathHops);
+        for (const std::vector<PortId>* ports : {&print.data, &print.acks}) {
+            for (const PortId port : *ports) {
+                print.resources.push_back(nodes + store_.topology().link_of(port));
+            }
+        }
+    }
+    sort_unique(print.resources);
+    return print;
+}
+
+std::vector<PartitionId> FlowPartitions::touched(const std::vector<ResourceId>& resources) const {
+    std::vector<PartitionId> ids;
+    for (const ResourceId resource : resources) {
+        const PartitionId id = set_.partition_of_resource(resource);
+        if (id != kNone) {
+            ids.push_back(id);
+        }
+    }
+    sort_unique(ids);
+    return ids;
+}
+
+PartitionSet::Entry FlowPartitions::enter(FlowId flow, Footprint footprint) {
+    prints_[flow] = std::move(footprint);
+    return set_.enter(flow, prints_[flow].resources);
+}
+
+PartitionSet::Exit FlowPartitions::leave(FlowId flow) {
+    prints_[flow] = Footprint{};
+    return set_.leave(flow);
+}
+
+FlowPartitions::Extent FlowPartitions::extent(PartitionId id) const {
+    const Topology& topology = store_.topology();
+    const auto nodes = static_cast<ResourceId>(topology.node_count());
+    Extent extent;
+    for (const ResourceId resource : set_.resources(id)) {
+        if (resource < nodes) {
+            extent.hosts.push_back(resource);
+            continue;
+        }
+        const PortId end = end_of_[resource - nodes];
+        for (const PortId port : {end, topology.peer_of(end)}) {
+            extent.ports.push_back(port);
+            if (!topology.is_host(topology.node_of(port))) {
+                extent.switches.push_back(topology.node_of(port));
+            }
+        }
+    }
+    sort_unique(extent.ports);
+    sort_unique(extent.hosts);
+    sort_unique(extent.switches);
+    return extent;
+}
+
+}  // namespace sluice::step

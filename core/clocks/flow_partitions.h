@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which active flows belong together, by everything that their packets may touch: the cables of
+/// their paths in both directions (ACKs, NACKs and PFC frames count as use) and their two hosts.
+#pragma once
+
+#include <vector>
+
+#include "core/partition/partition_set.h"
+#include "core/world/world_store.h"
+
+namespace sluice::step {
+
+/// What an active flow uses.
+struct Footprint {
+    std::vector<ResourceId> resources;  ///< hosts by node id, then cables by node_count + link id
+    std::vector<PortId> data;           ///< egress ports of its data packets; empty when sprayed
+    std::vector<PortId> acks;           ///< egress ports of its ACKs
+};
+
+class FlowPartitions {
+  public:
+    explicit FlowPartitions(const WorldStore& store);
+
+    /// By the flow's current route; packets routed by table may use every shortest path.
+    Footprint footprint(FlowId flow) const;
+    /// Partitions that hold one of `resources`, ascending.
+    std::vector<PartitionId> touched(const std::vector<ResourceId>& resources) const;
+
+    PartitionSet::Entry enter(FlowId flow, Footprint footprint);
+    PartitionSet::Exit leave(FlowId flow);
+
+    const PartitionSet& set() const { return set_; }
+    /// Of a member, as it entered.
+    const Footprint& footprint_of(FlowId flow) const { return prints_[flow]; }
+    /// Where a partition is in the network; each list ascending.
+    struct Extent {
+        std::vector<PortId> ports;  ///< both ends of every cable in use
+        std::vector<NodeId> hosts;
+        std::vector<NodeId> switches;
+    };
+    Extent extent(PartitionId id) const;
+
+  private:
+    std::vector<PortId> walk(const FlowKey& key, const PortId* entries) const;
+    void add_all_paths(NodeId from, NodeId to, std::vector<ResourceId>& resources) const;
+
+    const WorldStore& store_;
+    PartitionSet set_;
+    std::vector<Footprint> prints_;  ///< by flow, empty unless a member
+    std::vector<PortId> end_of_;     ///< by link: one of its ports
+};
+
+}  // namespace sluice::step

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/clocks/oracle.h"
+
+#include "core/packet/nic.h"
+
+namespace sluice::step {
+
+Oracle::Oracle(WorldStore& store)
+    : store_(store),
+      world_(store.world()),
+      arrival_(store.topology().port_count(), kNever),
+      decision_(store.topology().port_count(), kNever),
+      timer_(store.topology().node_count(), kNever) {
+    refresh_all();
+}
+
+void Oracle::refresh(Phase phase, NodeId node, PortId port, Tick at) {
+    Tick& entered = phase == Phase::arrival    ? arrival_[port]
+                    : phase == Phase::decision ? decision_[port]
+                                               : timer_[node];
+    if (entered == at) {
+        return;
+    }
+    if (entered != kNever) {
+        events_.erase(Event{entered, phase, node, port});
+    }
+    if (at != kNever) {
+        events_.insert(Event{at, phase, node, port});
+    }
+    entered = at;
+}
+
+void Oracle::refresh_node(NodeId node) {
+    for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
+        const PortId peer = world_.egress[p].peer;
+        refresh(Phase::arrival, node, p, world_.arrival[p]);
+        refresh(Phase::decision, node, p, world_.decision[p]);
+        refresh(Phase::arrival, store_.topology().neighbor(p), peer, world_.arrival[peer]);
+    }
+    const Host& host = world_.host[node];
+    refresh(Phase::timer, node, 0, host.timers.count > 0 ? host.timers.data[0].time : kNever);
+    world_.wake[node] = kNever;
+}
+
+void Oracle::refresh_all() {
+    for (NodeId n = 0; n < world_.node_count; ++n) {
+        refresh_node(n);
+        world_.block_wake[n >> 6] = kNever;
+    }
+}
+
+void Oracle::arrive(NodeId node, PortId in, Tick now) {
+    Wire& link = world_.link[in];
+    Packet packet = link.front();
+    link.pop();
+    world_.arrival[in] = next_arrival(link);
+    if (world_.is_host[node] != 0) {
+        host_arrive(world_, node, in, packet, now);
+        return;
+    }
+    ++world_.events;
+    packet.ingress = static_cast<std::uint16_t>(in - world_.first_port[node]);
+    PortId out = in;
+    if (packet.packet_kind() < PacketKind::pause) {
+        out = egress_of(world_, node, packet);
+        if (lost_on_link(world_, in, world_.ingress[in]) || out == kNone) {
+            ++world_.drops;
+            ++world_.egress[out == kNone ? in : out].drops;
+            return;
+        }
+    }
+    switch_arrive(world_, whole_node(node), in, out, packet, now);
+}
+
+/// Before an instant later than the last one: takes up flows that opened and closed, and lets the
+/// supervisor look if that comes before the next event and before `until`. True if it did anything.
+bool Oracle::look(Tick until) {
+    if (tracker_ == nullptr) {
+        return false;
+    }
+    if (world_.changed.count > 0 && std::get<0>(*events_.begin()) > now_) {
+        tracker_->update();
+        refresh_all();
+        return true;
+    }
+    const Tick cut = tracker_->supervisor().next_cut();
+    if (cut >= until || cut > std::get<0>(*events_.begin())) {
+        return false;
+    }
+    tracker_->supervisor().at_cut(cut);
+    refresh_all();
+    return true;
+}
+
+bool Oracle::run(Tick until) {
+    while (!events_.empty()) {
+        if (look(until)) {
+            continue;
+        }
+        const auto [now, phase, node, port] = *events_.begin();
+        if (now >= until) {
+            return true;
+        }
+        now_ = now;
+        if (phase == Phase::arrival) {
+            arrive(node, port, now);
+        } else if (phase == Phase::timer) {
+            host_timer(world_, node, now);
+        } else if (world_.is_host[node] != 0) {
+            host_transmit(world_, node, port, now);
+        } else {
+            world_.decision[port] = switch_transmit<true>(world_, whole_node(node), port, now);
+        }
+        refresh_node(node);
+        // An application may have set a timer of another host: whoever was woken is taken up.
+        for (std::uint32_t b = 0; b * 64 < world_.node_count; ++b) {
+            if (world_.block_wake[b] == kNever) {
+                continue;
+            }
+            world_.block_wake[b] = kNever;
+            const NodeId last = b * 64 + 64 < world_.node_count ? b * 64 + 64 : world_.node_count;
+            for (NodeId n = b * 64; n < last; ++n) {
+                if (world_.wake[n] != kNever) {
+                    refresh_node(n);
+                }
+            }
+        }
+    }
+    return false;
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What watches a running network between windows and may skip time for a partition: the seam
+/// between a driver (one clock or many) and the phase controller (core/hybrid/).
+#pragma once
+
+#include "core/partition/partition_set.h"
+#include "core/units.h"
+
+namespace sluice::step {
+
+class Supervisor {
+  public:
+    virtual ~Supervisor() = default;
+
+    /// The next instant at which partition `id` is to be looked at, kNever if none.
+    virtual Tick next_cut(PartitionId id) const = 0;
+    /// The earliest of all partitions, and of the timers of hosts whose partition is skipping.
+    virtual Tick next_cut() const = 0;
+    /// The partition's clock stands at `at`: everything of it before `at` has been executed and
+    /// nothing at or after it. The supervisor may move its ports and flows (core/world/skip.h).
+    virtual void at_cut(PartitionId id, Tick at) = 0;
+    /// The same for everything that is due at `at`, all clocks standing there.
+    virtual void at_cut(Tick at) = 0;
+
+    /// `flow` was opened at `now`, which lies in the window just executed. Called before the
+    /// partitions that it touches are merged: those that skip skip back to `now`. A flow under which
+    /// links have changed exits and enters again, possibly after it has closed.
+    virtual void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) = 0;
+    virtual void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) = 0;
+    /// `flow` has closed, and stays in its partition `id` until none of its packets is left.
+    virtual void after_close(FlowId flow, PartitionId id, Tick now) = 0;
+    /// `flow` has left the network and its partition, `from`.
+    virtual void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
+                            Tick now) = 0;
+    /// Links fail or are repaired at `now`: every partition that skips skips back to `now`.
+    virtual void before_link_event(Tick now) = 0;
+    /// A timer at `at` was set for `host` by another host.
+    virtual void call_set(NodeId host, Tick at) = 0;
+};
+
+}  // namespace sluice::step

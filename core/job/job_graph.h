@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The work of a job as a graph of operations, one rank (GPU) each.
+/// What is modelled. An operation starts when all operations that it depends on have completed;
+/// dependencies join operations of the same rank. Ranks learn of each other only by a message (a
+/// flow: a send on one rank, a recv on the other) or by a signal with an explicit delay, so that
+/// every engine may run ranks independently within its lookahead (docs/architecture.md, locality).
+///   compute  occupies the rank's one compute stream for its duration. The stream is in order: a
+///            compute operation also waits for the one added to its rank before it.
+///   task     occupies one of the rank's numbered resources for its duration. Of the operations that
+///            wait for a resource, the one added first is next.
+///   acquire, release  take a resource and give it back: what happens between occupies it. Of a
+///            counted resource, a semaphore, an acquire takes one of several and any release adds
+///            one; who came first is next.
+///   delay    takes its duration and occupies nothing; duration 0 joins dependencies.
+///   send     starts its flow at once; completes with the last ACK.
+///   recv     completes when its dependencies have and the last in-order byte has arrived; the
+///            sender does not wait for it (eager, unbounded receive memory).
+///   signal   completes at once; its await, on any rank, completes no sooner than `delay` later.
+///   meet     an operation of several ranks, one part each (a collective inside a server, computed,
+///            not simulated): all parts complete together, `duration` after the last one started.
+/// Overlap (Multiverse, section 4.1): while a rank communicates, i.e. has a send or a meet that has
+/// started and not completed, its operations of class compute progress more slowly, by the factor
+/// 1 / (1 + overlap_slowdown).
+/// Invariants after finish(): ids are dense, in order of addition; no operation waits for itself
+/// in any number of steps, messages and signals included; successors are in order of addition.
+/// Storage is columns of plain integers, no allocation per operation: 38 bytes per operation and
+/// 4 per dependency once finished.
+/// Errors: a mistake in the graph throws ConfigError that names the operations.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/flow/flow.h"
+#include "core/ids.h"
+#include "core/job/connection_table.h"
+#include "core/units.h"
+
+namespace sluice {
+
+using OpId = std::uint32_t;
+using RankId = std::uint32_t;
+using NameId = std::uint32_t;
+using CollectiveId = std::uint32_t;
+
+using ResourceId = std::uint32_t;
+/// Ranks that have queue pairs with each other: JobGraph::communicator().
+using CommunicatorId = std::uint32_t;
+
+enum class OpKind : std::uint8_t {
+    compute,
+    delay,
+    send,
+    recv,
+    signal,
+    await,
+    meet,
+    task,
+    acquire,
+    release,
+};
+
+/// What an operation is for: the parallel group whose traffic it is. `embedding`: the tie of the
+/// first and last pipeline stage's embeddings.
+enum class OpClass : std::uint8_t { compute, tp, dp, pp, ep, cp, embedding, other };
+
+const char* to_string(OpKind kind);
+const char* to_string(OpClass cls);
+
+/// How an operation appears in timelines and which collective it is part of (kNone: of none).
+struct Label {
+    NameId name = 0;
+    OpClass cls = OpClass::other;
+    CollectiveId collective = kNone;
+};
+
+/// One instance of a collective over a group of ranks. `bytes` follows the convention of
+/// nccl-tests: the full tensor for all-reduce, all-gather and reduce-scatter, one rank's buffer
+/// for all-to-all, the message for point-to-point.
+struct Collective {
+    NameId name = 0;
+    NameId group = 0;
+    OpClass cls = OpClass::other;
+    std::uint32_t members = 0;
+    std::int64_t bytes = 0;
+};
+
+/// A contiguous list of operations.
+struct OpSpan {
+    const OpId* first = nullptr;
+    const OpId* last = nullptr;
+    const OpId* begin() const { return first; }
+    const OpId* end() const { return last; }
+    std::size_t size() const { return static_cast<std::size_t>(last - first); }
+    bool empty() const { return first == last; }
+};
+
+class JobGraph {
+  public:
+    static constexpr ResourceId kMostResources = 1U << 20;
+    static constexpr std::int64_t kMostSlowdown = 100'000'000;
+
+    /// A message or a signal: what happens at each end.
+    struct Pair {
+        OpId from;
+        OpId to;
+    };
+
+    /// Of a counted resource.
+    struct Count {
+        std::uint32_t first = 0;
+        std::uint32_t most = 0;
+        bool counted = true;
+    };
+
+    explicit JobGraph(RankId ranks);
+
+    // Building. Ranks must be below rank_count(), durations >= 0, sizes >= 1.
+    /// Room for so many, for speed: a large graph is then built without copying its columns.
+    void reserve(std::size_t operations, std::size_t dependencies);
+    NameId intern(std::string_view name);
+    CollectiveId add_collective(const Collective& collective);
+    OpId add_compute(RankId rank, Tick duration, Label label);
+    OpId add_delay(RankId rank, Tick duration, Label label);
+    /// `resource` below kMostResources.
+    OpId add_task(RankId rank, ResourceId resource, Tick duration, Label label);
+    OpId add_acquire(RankId rank, ResourceId resource, Label label);
+    /// Must depend on its acquire, unless the resource is counted.
+    OpId add_release(RankId rank, ResourceId resource, Label label);
+    /// Makes `resource` a counted one on every rank: there are `count` of it at first and never more
+    /// than `most` (which may be 0: a release is then lost unless somebody waits). No tasks.
+    void make_counted(ResourceId resource, Count count);
+    /// One part per rank, which must be different, in their order: ids first, first + 1, ...
+    /// Returns the first. With two ranks or more `duration` must be at least twice the lookahead:
+    /// check_signals().
+    OpId add_meet(const std::vector<RankId>& ranks, Tick duration, Label label);
+    /// One channel of a group of ranks, as NCCL has communicators: the same name and channel are the
+    /// same one.
+    CommunicatorId communicator(NameId group, std::uint32_t channel);
+    /// A flow of `bytes` from rank `src` to another rank `dst`. Messages of one communicator between
+    /// the same two ranks share a connection (core/flow/flow.h); kNone: one of its own.
+    Pair add_message(RankId src, RankId dst, std::int64_t bytes, Label label,
+                     CommunicatorId communicator = kNone);
+    /// `delay` must be at least the lookahead where the ranks differ: check_signals().
+    Pair add_signal(RankId from, RankId to, Tick delay, Label label);
+    /// `op` starts after `on` has completed. `on` may be added later; kNone is no dependency.
+    void add_dependency(OpId op, OpId on);
+    /// By how much compute is slower while its rank communicates, in millionths: 0 to kMostSlowdown.
+    void set_overlap_slowdown(std::int64_t millionths);
+    /// Checks everything and freezes the graph.
+    void finish();
+
+    // The graph.
+    std::size_t op_count() const { return kind_.size(); }
+    RankId rank_count() const { return ranks_; }
+    OpKind kind(OpId op) const { return kind_[op]; }
+    RankId rank(OpId op) const { return rank_[op]; }
+    /// compute, delay, task, meet: how long it takes; signal: how late its await hears of it; else 0.
+    Tick duration(OpId op) const { return duration_[op]; }
+    Label label(OpId op) const { return {name_[op], cls_[op], collective_[op]}; }
+    /// send, recv: the message's index; signal: its await; await: its signal; meet: the meeting's
+    /// index; task, acquire, release: the resource; else kNone.
+    std::uint32_t target(OpId op) const { return target_[op]; }
+    /// Resources of every rank are 0 to resource_count() - 1.
+    ResourceId resource_count() const { return resources_; }
+    /// Null: it is not counted.
+    const Count* counted(ResourceId resource) const {
+        return resource < counts_.size() && counts_[resource].counted ? &counts_[resource]
+                                                                      : nullptr;
+    }
+    std::int64_t overlap_slowdown() const { return overlap_slowdown_; }
+
+    struct Message {
+        OpId send = kNone;
+        OpId recv = kNone;
+        std::int64_t bytes = 0;
+    };
+    const std::vector<Message>& messages() const { return messages_; }
+
+    struct Meeting {
+        OpId first = kNone;  ///< the parts are first to first + parts - 1
+        std::uint32_t parts = 0;
+    };
+    const std::vector<Meeting>& meetings() const { return meetings_; }
+    /// The connection of a message, kNone if it has one of its own.
+    ConnectionId connection(std::uint32_t message) const { return connection_[message]; }
+    ConnectionId connection_count() const { return connections_.count(); }
+    /// One flow per message, started by the application: rank r is hosts[r]. Ports are defaults.
+    std::vector<FlowSpec> flows(const std::vector<NodeId>& hosts) const;
+
+    const std::string& name(NameId id) const { return names_[id]; }
+    const std::vector<Collective>& collectives() const { return collectives_; }
+
+    // The finished graph.
+    bool finished() const { return finished_; }
+    std::uint32_t dependency_count(OpId op) const { return dependency_count_[op]; }
+    OpSpan successors(OpId op) const {
+        return {successors_.data() + successors_begin_[op],
+                successors_.data() + successors_begin_[op + 1]};
+    }
+    /// In order of addition.
+    OpSpan ops_of(RankId rank) const {
+        return {rank_ops_.data() + rank_begin_[rank], rank_ops_.data() + rank_begin_[rank + 1]};
+    }
+    /// Throws ConfigError if a signal between ranks is quicker than `lookahead`, or a meeting of
+    /// several than twice that.
+    void check_signals(Tick lookahead) const;
+    /// For messages to users: `rank 3 send "dp_rs" (operation 17)`.
+    std::string describe(OpId op) const;
+
+  private:
+    struct Edge {
+        OpId op;
+        OpId on;
+    };
+
+    OpId add(OpKind kind, RankId rank, Tick duration, std::uint32_t target, Label label);
+    void check_rank(RankId rank) const;
+    void take_resource(ResourceId resource);
+    void check_edges() const;
+    void group_by_rank();
+    void index_successors();
+    void refuse_cycles() const;
+    OpId remote_successor(OpId op) const;
+    std::vector<OpId> find_cycle(const std::vector<std::uint32_t>& waiting,
+                                 const std::vector<bool>& done) const;
+    std::string describe_cycle(const std::vector<OpId>& cycle) const;
+
+    RankId ranks_;
+    ResourceId resources_ = 0;
+    std::vector<Count> counts_;          ///< by resource, as far as any is counted
+    std::int64_t overlap_slowdown_ = 0;  ///< millionths
+    bool finished_ = false;
+    std::vector<Tick> duration_;
+    std::vector<RankId> rank_;
+    std::vector<std::uint32_t> target_;
+    std::vector<NameId> name_;
+    std::vector<CollectiveId> collective_;
+    std::vector<OpKind> kind_;
+    std::vector<OpClass> cls_;
+    std::vector<Message> messages_;
+    std::vector<ConnectionId> connection_;  ///< by message
+    ConnectionTable connections_;
+    std::unordered_map<std::uint64_t, CommunicatorId> communicators_;  ///< by group and channel
+    std::vector<Meeting> meetings_;
+    std::vector<Collective> collectives_;
+    std::vector<std::string> names_;
+    std::unordered_map<std::string, NameId> name_ids_;
+    std::vector<OpId> last_compute_;  ///< by rank
+    std::vector<Edge> edges_;         ///< emptied by finish()
+
+    std::vector<std::uint32_t> dependency_count_;
+    std::vector<std::uint32_t> successors_begin_;
+    std::vector<OpId> successors_;
+    std::vector<std::uint32_t> rank_begin_;
+    std::vector<OpId> rank_ops_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/job/job_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+
+namespace sluice {
+
+namespace {
+
+/// A timer's token: the job's own below, then the job's number, then whether it is the job's start.
+constexpr int kJobShift = 40;
+constexpr std::uint64_t kStart = std::uint64_t{1} << 63;
+constexpr std::uint64_t kOwn = (std::uint64_t{1} << kJobShift) - 1;
+
+/// An engine's services to one of several jobs.
+class JobServices final : public HostServices {
+  public:
+    JobServices(HostServices& engine, std::size_t job) : engine_(engine), job_(job) {}
+
+    void start_flow(FlowId flow, Tick at) override { engine_.start_flow(flow, at); }
+    void set_timer(NodeId host, Tick at, std::uint64_t token) override {
+        engine_.set_timer(host, at, token | (std::uint64_t{job_} << kJobShift));
+    }
+    Tick lookahead() const override { return engine_.lookahead(); }
+
+  private:
+    HostServices& engine_;
+    std::size_t job_;
+};
+
+}  // namespace
+
+void JobSet::add(std::unique_ptr<JobApplication> job, Tick start) {
+    if (jobs_.size() >= kMostJobs) {
+        throw ConfigError("an experiment has at most " + std::to_string(kMostJobs) + " jobs");
+    }
+    const auto index = static_cast<std::uint32_t>(jobs_.size());
+    for (RankId rank = 0; rank < job->graph().rank_count(); ++rank) {
+        const NodeId host = job->host(rank);
+        if (host >= job_by_host_.size()) job_by_host_.resize(host + std::size_t{1}, kNone);
+        if (job_by_host_[host] != kNone) {
+            throw InternalError("host " + std::to_string(host) + " is given to two jobs");
+        }
+        job_by_host_[host] = index;
+    }
+    jobs_.push_back({std::move(job), start});
+}
+
+std::size_t JobSet::job_on(NodeId host) const {
+    return host < job_by_host_.size() ? job_by_host_[host] : kNone;
+}
+
+std::size_t JobSet::job_of(FlowId flow) const {
+    const auto after = std::upper_bound(
+        jobs_.begin(), jobs_.end(), flow,
+        [](FlowId id, const Job& job) { return id < job.application->first_flow(); });
+    return after == jobs_.begin() ? jobs_.size()
+                                  : static_cast<std::size_t>(after - jobs_.begin() - 1);
+}
+
+void JobSet::on_begin(NodeId host, HostServices& services) {
+    const std::size_t index = job_on(host);
+    if (index >= jobs_.size()) return;
+    JobServices own(services, index);
+    jobs_[index].application->reset(host);
+    if (jobs_[index].start == 0) {
+        jobs_[index].application->begin(host, 0, own);
+    } else {
+        services.set_timer(host, jobs_[index].start, kStart);
+    }
+}
+
+void JobSet::on_received(NodeId host, FlowId flow, Tick now, HostServices& services) {
+    const std::size_t index = job_of(flow);
+    if (index >= jobs_.size()) return;
+    JobServices own(services, index);
+    jobs_[index].application->on_received(host, flow, now, own);
+}
+
+void JobSet::on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) {
+    const std::size_t index = job_of(flow);
+    if (index >= jobs_.size()) return;
+    JobServices own(services, index);
+    jobs_[index].application->on_sent(host, flow, now, own);
+}
+
+void JobSet::on_timer(NodeId host, std::uint64_t token, Tick now, HostServices& services) {
+    const std::size_t index =
+        (token & kStart) != 0 ? job_on(host) : static_cast<std::size_t>(token >> kJobShift);
+    if (index >= jobs_.size()) return;
+    JobServices own(services, index);
+    if ((token & kStart) != 0) {
+        jobs_[index].application->begin(host, now, own);
+    } else {
+        jobs_[index].application->on_timer(host, token & kOwn, now, own);
+    }
+}
+
+}  // namespace sluice

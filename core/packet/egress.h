@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The transmit side of a port, shared by switches and NICs: putting a packet on the wire, queues
+/// with strict priority and deficit round robin, ECN marking and INT stamping at dequeue.
+#pragma once
+
+#include "core/congestion/int_record.h"
+#include "core/packet/state.h"
+#include "core/random.h"
+
+namespace sluice::step {
+
+/// Random streams of a port (core/random.h).
+inline constexpr std::uint64_t kEcnDraws = 0x65636e;
+inline constexpr std::uint64_t kLossDraws = 0x6c6f7373;
+
+/// Puts `packet`, sent by `port` from `now` on, into its link and returns when its last bit reaches
+/// the peer, after serialization and propagation. `int_hops` and `ce` replace the packet's own. The
+/// packet is finished in the link's slot: one copy, and no narrow store that a wide load would wait
+/// for.
+SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, const Packet& packet,
+                                   std::uint32_t int_hops, std::uint32_t ce, Tick now) {
+    const Tick end = now + egress.serialization[packet.bytes];
+    const Tick arrival = end + egress.delay;
+    egress.free_at = end;
+    egress.tx_bytes += packet.bytes;
+    ++egress.tx_packets;
+    Wire& link = world.link[egress.peer];
+    Packet* const slot = link.push(world.memory, packet);
+    if (slot == nullptr) {
+        return arrival;
+    }
+    slot->time = arrival - link.base;
+    slot->hop = packet.hop == 15 ? 15 : packet.hop + 1;
+    slot->int_hops = int_hops & 15U;
+    slot->ce = ce & 1U;
+    if (world.digest_hops) {
+        world.checksum += hop_digest(*slot, port, arrival);
+    }
+    return arrival;
+}
+
+/// Starts transmission of `packet` on `port` at `now`, and wakes the peer for it.
+SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, const Packet& packet,
+                                  std::uint32_t int_hops, std::uint32_t ce, Tick now) {
+    const PortId peer = egress.peer;
+    const bool first = world.link[peer].empty();
+    const Tick arrival = push_on_link(world, port, egress, packet, int_hops, ce, now);
+    if (first) {
+        world.arrival[peer] = arrival;
+        wake_cell(world, egress.peer_cell, arrival);
+    }
+}
+
+/// Appends to a class queue. Does not decide anything: the caller sets world.decision.
+SLUICE_HD inline void enqueue(World& world, Egress& egress, const Packet& packet,
+                              std::uint32_t queue) {
+    egress.queue[queue].push(world.memory, packet);
+    egress.class_bytes[queue] += packet.bytes;
+    egress.queued_bytes += packet.bytes;
+    egress.nonempty = static_cast<std::uint8_t>(egress.nonempty | 1U << queue);
+    if (egress.queued_bytes > egress.max_queued_bytes) {
+        egress.max_queued_bytes = egress.queued_bytes;
+    }
+}
+
+/// Takes the first packet of a class queue out. Its slot stays as it is until the next packet is
+/// queued there.
+SLUICE_HD inline const Packet& dequeue(Egress& egress, std::uint32_t queue) {
+    Ring& ring = egress.queue[queue];
+    const Packet& packet = ring.front();
+    ring.pop_and_rewind();
+    egress.class_bytes[queue] -= packet.bytes;
+    egress.queued_bytes -= packet.bytes;
+    if (ring.empty()) {
+        egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~(1U << queue));
+    }
+    return packet;
+}
+
+/// Classes that have packets and may send.
+SLUICE_HD inline std::uint32_t eligible(const Egress& egress) {
+    return egress.nonempty & ~static_cast<std::uint32_t>(egress.paused);
+}
+
+/// Strict priority of class 0, then deficit round robin over classes 1..7 (quantum = weight x one
+/// full frame, so equal weights serve full packets in turn). `mask` is not zero.
+SLUICE_HD inline std::uint32_t pick_class(const World& world, Egress& egress, std::uint32_t mask) {
+    if ((mask & 1U) != 0) {
+        return 0;
+    }
+    if ((mask & (mask - 1)) == 0) {
+        std::uint32_t only = 1;
+        while ((mask >> only & 1U) == 0) {
+            ++only;
+        }
+        egress.last_class = static_cast<std::uint8_t>(only);
+        egress.deficit[only] = 0;  // no competitor: an unused deficit must not pile up
+        return only;
+    }
+    const std::int32_t frame = world.payload + world.data_overhead;
+    std::uint32_t current = egress.last_class;
+    for (;;) {
+        if ((mask >> current & 1U) != 0 &&
+            egress.deficit[current] >= egress.queue[current].front().bytes) {
+            egress.deficit[current] -= egress.queue[current].front().bytes;
+            egress.last_class = static_cast<std::uint8_t>(current);
+            return current;
+        }
+        if ((mask >> current & 1U) == 0) {
+            egress.deficit[current] = 0;
+        }
+        current = current == kClasses - 1 ? 1 : current + 1;
+        if ((mask >> current & 1U) != 0) {
+            egress.deficit[current] += world.config->queues.weights[current] * frame;
+        }
+    }
+}
+
+/// ECN at dequeue on the class' bytes that remain (DCQCN, SIGCOMM'15, as HPCC ns-3 marks: linear
+/// from kmin to kmax, certain above). The caller has seen that they exceed kmin.
+SLUICE_HD inline bool ecn_mark(const World& world, PortId port, Egress& egress,
+                               std::uint32_t queue) {
+    const std::uint32_t backlog = egress.class_bytes[queue];
+    if (backlog > egress.ecn_kmax) {
+        return true;
+    }
+    const double probability = egress.ecn_pmax * static_cast<double>(backlog - egress.ecn_kmin) /
+                               (egress.ecn_kmax - egress.ecn_kmin);
+    return uniform(world.config->seed, random_stream(kEcnDraws, port), egress.ecn_draws++) <
+           probability;
+}
+
+/// What a switch writes into a packet that leaves its queue: the mark and its INT record.
+struct Written {
+    std::uint32_t int_hops = 0;
+    std::uint32_t ce = 0;
+};
+
+SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egress,
+                                        const Packet& packet, std::uint32_t queue, Tick now) {
+    std::uint32_t ce = packet.ce;
+    std::uint32_t int_hops = packet.int_hops;
+    if (queue != 0 && egress.class_bytes[queue] > egress.ecn_kmin &&
+        ecn_mark(world, port, egress, queue)) {
+        ce = 1;
+        ++egress.ecn_marks;
+    }
+    if (world.int_block != 0 && packet.packet_kind() == PacketKind::data) {
+        const FlowRoute& route = world.route[packet.flow];
+        if (route.int_base != kNone && int_hops + 1 < world.int_stride) {
+            congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
+            if (slot[0] == int_tag(packet.flow, packet.transmission)) {
+                // A skip takes no time in what INT tells: differences of records stay rates.
+                const Tick local = now - world.link[egress.peer].base;
+                slot[1 + int_hops] =
+                    congestion::pack_int(local, egress.tx_bytes, egress.queued_bytes,
+                                         egress.rate_index, world.int_units);
+            }
+        }
+        // One hop too many is counted, so that the law sees that the records are incomplete.
+        int_hops += int_hops < world.int_stride ? 1 : 0;
+    }
+    return {int_hops, ce};
+}
+
+/// What a switch does to a packet that leaves its queue: mark, stamp, send.
+SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress, const Packet& packet,
+                                  std::uint32_t queue, Tick now) {
+    const Written written = mark_and_stamp(world, port, egress, packet, queue, now);
+    put_on_wire(world, port, egress, packet, written.int_hops, written.ce, now);
+}
+
+/// PFC: the peer pauses or resumes a class of this port's transmitter.
+SLUICE_HD inline void set_paused(Egress& egress, std::uint32_t traffic_class, bool pause,
+                                 Tick now) {
+    const std::uint8_t before = egress.paused;
+    const auto bit = static_cast<std::uint8_t>(1U << traffic_class);
+    egress.paused = static_cast<std::uint8_t>(pause ? before | bit : before & ~bit);
+    if (before == 0 && egress.paused != 0) {
+        egress.paused_since = now;
+    } else if (before != 0 && egress.paused == 0) {
+        egress.paused_ticks += now - egress.paused_since;
+    }
+}
+
+/// The next instant at which a switch port decides what to send, given the time is `now`.
+SLUICE_HD inline Tick next_decision(const Egress& egress, Tick now) {
+    if (eligible(egress) == 0) {
+        return kNever;
+    }
+    return egress.free_at > now ? egress.free_at : now;
+}
+
+}  // namespace sluice::step

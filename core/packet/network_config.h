@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The frozen, validated description of how network devices behave. Built by the scenario loader
+/// (scenario/scenario.h) or the HPCC importer; engines only read it. Values are those of
+/// the HPCC ns-3 reference at 100 Gb/s under HPCC (docs/models/); what scales with the rate is resolved before this struct.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/congestion/congestion.h"
+#include "core/units.h"
+
+namespace sluice {
+
+/// Bytes on the wire. No preamble, gap or FCS.
+struct PacketFormat {
+    std::int32_t payload = 1000;  ///< full packet's payload (MTU)
+    std::int32_t header = 48;     ///< 14 L2 + 20 IP + 8 UDP + 6
+    std::int32_t extra_header =
+        42;                   ///< HPCC's INT (42, always full size); TIMELY's stamp 8; else 0
+    std::int32_t ack = 88;    ///< ACK/NACK frame: 60, under HPCC 88
+    std::int32_t pause = 43;  ///< PFC frame
+};
+
+/// Shared buffer of a switch (docs/models/switch.md).
+struct BufferConfig {
+    Bytes size = mebibytes(32);
+    Bytes reserve = {4096};      ///< per ingress port and queue
+    double headroom_factor = 3;  ///< headroom of a port = factor x rate x delay
+    int alpha_shift = 3;         ///< ingress threshold = free shared >> shift; one step less for
+                                 ///< each doubling of the port's rate over the NIC rate
+    Bytes resume_offset = {3072};
+    /// Lossy operation (pfc == false): a queue may hold egress_alpha x free shared bytes;
+    /// 0 leaves egress unlimited.
+    double egress_alpha = 1.0;
+};
+
+/// ECN marking of ports of one rate: linear from kmin to kmax up to pmax, certain above kmax,
+/// decided at dequeue on the egress queue's bytes after the packet's removal.
+struct EcnPoint {
+    Rate rate;
+    Bytes kmin;
+    Bytes kmax;
+    double pmax = 0;
+};
+
+struct EcnConfig {
+    bool enabled = true;
+    /// Thresholds by port rate. A rate that is not listed scales the nearest listed one in
+    /// proportion. Empty: no marking.
+    std::vector<EcnPoint> points;
+};
+
+/// Queues of a port. Queue 0 is strict (pause, and ACKs if asked); 1..7 carry data classes.
+struct QueueConfig {
+    bool ack_strict_in_switch = false;  ///< ACKs ride queue 0 in switches, else their data's queue
+    bool ack_strict_at_host = true;     ///< ACKs leave a NIC before data
+    /// Which class' pause stops a NIC's ACKs (0: none).
+    std::uint8_t ack_pause_class = 3;
+    /// DWRR quantum weights of classes 1..7; equal weights serve packets in turn.
+    std::int32_t weights[8] = {0, 1, 1, 1, 1, 1, 1, 1};
+};
+
+struct NicConfig {
+    std::int32_t ack_every = 1;  ///< packets per ACK; the last of a message, and one that closes
+                                 ///< the sender's window, are always acknowledged
+    std::int32_t ack_chunk = 4;  ///< also acknowledge every so many packets (L2_CHUNK_SIZE), 0: off
+    /// Arithmetic::ns3 counts both in bytes and applies the interval as that simulator does
+    /// (core/ns3/nic.h).
+    Bytes ack_interval = {1};
+    Bytes chunk_bytes = {4000};
+    bool back_to_zero = false;  ///< go-back-0 within a chunk instead of go-back-N
+    Tick nack_interval = 500 * kMicrosecond;
+    Tick retransmit_timeout = 4 * kMillisecond;  ///< 0: none (ns-3 has none)
+    /// GLOBAL_T: every flow uses the largest base RTT and BDP of the network.
+    bool global_base_rtt = true;
+};
+
+enum class LoadBalance : std::uint8_t {
+    ecmp,   ///< hash of the flow, fixed per flow
+    spray,  ///< each packet picks among equal-cost next hops by (seed, flow, packet)
+};
+
+struct NetworkConfig {
+    Arithmetic arithmetic = Arithmetic::exact;
+    std::uint64_t seed = 1;
+    bool pfc = true;
+    PacketFormat format;
+    BufferConfig buffer;
+    EcnConfig ecn;
+    QueueConfig queues;
+    NicConfig nic;
+    LoadBalance load_balance = LoadBalance::ecmp;
+    congestion::Parameters congestion;
+};
+
+/// A link taken out of service, or put back, at an instant.
+struct LinkEvent {
+    Tick at = 0;
+    std::uint32_t link = 0;
+    bool up = false;
+};
+
+}  // namespace sluice

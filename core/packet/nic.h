@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The step of a host in a window: its NIC ports, queue pairs, receivers and timers, in time
+/// order. At one instant: arrivals by port, then timers, then transmit decisions by port.
+#pragma once
+
+#include "core/packet/sender.h"
+#include "core/packet/switch.h"
+
+namespace sluice::step {
+
+/// May this NIC port send ACKs now (as far as PFC goes)?
+SLUICE_HD inline bool ack_ready(const World& world, const Egress& egress) {
+    return (egress.nonempty & 1U) != 0 &&
+           (egress.paused >> world.config->queues.ack_pause_class & 1U) == 0;
+}
+
+SLUICE_HD inline bool sender_paused(const World& world, const Egress& egress,
+                                    std::uint32_t sender) {
+    return egress.paused != 0 && (egress.paused >> world.senders[sender].traffic_class & 1U) != 0;
+}
+
+/// Sets the port's next decision.
+SLUICE_HD inline void decide(World& world, PortId port, Tick now) {
+    const Egress& egress = world.egress[port];
+    if (!egress.up) {
+        world.decision[port] = kNever;
+        return;
+    }
+    Tick at = kNever;
+    if (ack_ready(world, egress)) {
+        at = now;
+    } else {
+        const HostPort& nic = world.host_port[port];
+        for (std::uint32_t i = 0; i < nic.ready.count; ++i) {
+            if (nic.ready[i] < at && !sender_paused(world, egress, nic.sender[i])) {
+                at = nic.ready[i];
+            }
+        }
+    }
+    if (at != kNever) {
+        const Tick soonest = egress.free_at > now ? egress.free_at : now;
+        at = at < soonest ? soonest : at;
+    }
+    world.decision[port] = at;
+}
+
+/// Position of the next queue pair in the round that may send, or kNone.
+SLUICE_HD inline std::uint32_t next_in_round(const World& world, const Egress& egress,
+                                             const HostPort& nic, Tick now) {
+    const std::uint32_t count = nic.ready.count;
+    for (std::uint32_t k = 1; k <= count; ++k) {
+        std::uint32_t i = nic.last + k;
+        i = i >= count ? i - count : i;
+        if (nic.ready[i] <= now && !sender_paused(world, egress, nic.sender[i])) {
+            return i;
+        }
+    }
+    return kNone;
+}
+
+/// A transmit decision of a NIC port.
+SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick now) {
+    Egress& egress = world.egress[port];
+    HostPort& nic = world.host_port[port];
+    bool ack = ack_ready(world, egress);
+    std::uint32_t next = kNone;
+    if (!ack || (!world.config->queues.ack_strict_at_host && nic.last_was_ack)) {
+        next = next_in_round(world, egress, nic, now);
+        ack = next == kNone;
+    }
+    if (ack && ack_ready(world, egress)) {
+        const Packet& packet = dequeue(egress, 0);
+        nic.last_was_ack = true;
+        put_on_wire(world, port, egress, packet, packet.int_hops, 0, now);
+    } else if (next != kNone) {
+        nic.last = next;
+        nic.last_was_ack = false;
+        send_data(world, node, nic.sender[next], now);
+    }
+    ++world.events;
+    decide(world, port, now);
+}
+
+/// The answer to a data packet: an ACK or a NACK.
+SLUICE_HD inline Packet make_answer(const World& world, const Packet& data, PacketKind kind,
+                                    std::uint32_t expected, bool echo) {
+    Packet packet;
+    packet.stamp = data.stamp;
+    packet.flow = data.flow;
+    packet.sequence = expected;
+    packet.bytes = static_cast<std::uint16_t>(world.config->format.ack);
+    packet.transmission = data.transmission;
+    packet.kind = static_cast<std::uint16_t>(kind);
+    packet.traffic_class = data.traffic_class;
+    packet.int_hops = data.int_hops;
+    packet.echo = echo ? 1 : 0;
+    return packet;
+}
+
+/// Queues the answer to a data packet.
+SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, PacketKind kind,
+                             std::uint32_t expected, bool echo, Tick now) {
+    const Packet packet = make_answer(world, data, kind, expected, echo);
+    const PortId port = egress_of(world, node, packet);
+    if (port == kNone) {
+        ++world.drops;
+        return;
+    }
+    enqueue(world, world.egress[port], packet, 0);
+    decide(world, port, now);
+}
+
+/// A packet is missing at `receiver`. True if a NACK is due: one per interval and missing packet. Under
+/// go-back-0 the receiver starts its chunk over.
+SLUICE_HD inline bool note_gap(const NicConfig& nic, Receiver& receiver, Tick now) {
+    if (now < receiver.nack_timer && receiver.last_nack == receiver.expected) {
+        return false;
+    }
+    receiver.nack_timer = now + nic.nack_interval;
+    receiver.last_nack = receiver.expected;
+    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
+    if (nic.back_to_zero && chunk > 0) {
+        receiver.expected = receiver.expected / chunk * chunk;
+        receiver.acked = receiver.acked < receiver.expected ? receiver.acked : receiver.expected;
+    }
+    return true;
+}
+
+/// A data packet at its destination: in order, a gap, or a duplicate.
+SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& packet, Tick now) {
+    Receiver& receiver = world.receiver[packet.flow];
+    const NicConfig& nic = world.config->nic;
+    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
+    if (packet.sequence == receiver.expected) {
+        ++receiver.expected;
+        receiver.echo = receiver.echo || packet.ce != 0;
+        const std::uint32_t expected = receiver.expected;
+        const bool complete = expected == receiver.packets;
+        const bool chunk_end = nic.ack_every > 1 && chunk > 0 && expected % chunk == 0;
+        if (expected - receiver.acked >= static_cast<std::uint32_t>(nic.ack_every) ||
+            packet.echo != 0 || chunk_end || complete) {
+            answer(world, node, packet, PacketKind::ack, expected, receiver.echo, now);
+            receiver.acked = expected;
+            receiver.echo = false;
+        }
+        if (complete) {
+            world.result[packet.flow].received = now;
+#if !defined(__CUDA_ARCH__)
+            if (world.callbacks.received != nullptr) {
+                world.callbacks.received(world.callbacks.context, node, packet.flow, now);
+            }
+#endif
+        }
+    } else if (packet.sequence > receiver.expected) {
+        if (note_gap(nic, receiver, now)) {
+            answer(world, node, packet, PacketKind::nack, receiver.expected, packet.ce != 0, now);
+        }
+    } else if (nic.retransmit_timeout > 0) {
+        // A duplicate means that the sender missed an ACK; without a time-out (ns-3) it never asks.
+        answer(world, node, packet, PacketKind::ack, receiver.expected, packet.ce != 0, now);
+    }
+}
+
+/// An ACK or NACK at the flow's source. Late ones of finished flows are ignored.
+SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packet, Tick now) {
+    const std::uint32_t index = world.sender_of[packet.flow];
+    if (index == kNone) {
+        return;
+    }
+    const PortId port = world.senders[index].port;
+    const PortId lead_port = world.senders[credit_heirs(world, index, 0)].port;
+    std::uint32_t done = acknowledge(world, node, index, packet, now) ? index : kNone;
+    // Messages behind it may have had their last ACKs already.
+    while (done != kNone && is_complete(world.senders[done])) {
+        const FlowId flow = world.senders[done].flow;
+        const std::uint32_t heir = world.senders[done].heir;
+        close_sender(world, done, now);
+#if !defined(__CUDA_ARCH__)
+        if (world.callbacks.sent != nullptr) {
+            world.callbacks.sent(world.callbacks.context, node, flow, now);
+        }
+#endif
+        done = heir;
+    }
+    decide(world, port, now);
+    if (lead_port != port) {
+        decide(world, lead_port, now);
+    }
+}
+
+/// One arrival at a host.
+SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Packet& packet,
+                                  Tick now) {
+    ++world.events;
+    if (packet.packet_kind() >= PacketKind::pause) {
+        obey_pfc(world, in, packet, now);
+        decide(world, in, now);
+    } else if (lost_on_link(world, in, world.ingress[in])) {
+        ++world.drops;
+        ++world.egress[in].drops;
+    } else if (packet.packet_kind() == PacketKind::data) {
+        receive_data(world, node, packet, now);
+    } else {
+        receive_ack(world, node, packet, now);
+    }
+}
+
+/// NIC port by which a flow leaves its source: its path, the table, or (cut off) the first port.
+SLUICE_HD inline PortId departure_port(const World& world, NodeId node, FlowId flow) {
+    Packet probe;
+    probe.flow = flow;
+    const PortId port = egress_of(world, node, probe);
+    return port == kNone ? world.first_port[node] : port;
+}
+
+/// Runs a host's earliest timer.
+SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
+    const Timer timer = pop_timer(world.host[node]);
+    if (superseded(world, timer)) {
+        return;
+    }
+    ++world.events;
+    switch (timer.kind) {
+        case TimerKind::flow_start: {
+            const auto flow = static_cast<FlowId>(timer.id);
+            if (!take_turn(world, flow)) {
+                break;
+            }
+            const PortId port = departure_port(world, node, flow);
+            open_sender(world, flow, port, now);
+            decide(world, port, now);
+            break;
+        }
+        case TimerKind::application:
+#if !defined(__CUDA_ARCH__)
+            if (world.callbacks.timer != nullptr) {
+                world.callbacks.timer(world.callbacks.context, node, timer.id, now);
+            }
+#endif
+            break;
+        case TimerKind::sender: {
+            const std::uint32_t index = world.sender_of[timer.id];
+            sender_timer(world, node, index, now);
+            decide(world, world.senders[index].port, now);
+            break;
+        }
+    }
+}
+
+/// Removes timers of finished flows and superseded ones from the top of the heap, so that they
+/// wake nobody. Returns true if there were any.
+SLUICE_HD inline bool drop_stale_timers(const World& world, NodeId node) {
+    Host& host = world.host[node];
+    bool dropped = false;
+    while (host.timers.count > 0 && superseded(world, host.timers[0])) {
+        pop_timer(host);
+        dropped = true;
+    }
+    return dropped;
+}
+
+/// The step. Sets the cell's wake to the host's next instant.
+SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
+    const NodeId node = cell.node;
+    const PortId first = world.first_port[node];
+    const PortId last = world.first_port[node + 1];
+    for (;;) {
+        PortId in = first;
+        PortId out = first;
+        for (PortId p = first + 1; p < last; ++p) {
+            in = world.arrival[p] < world.arrival[in] ? p : in;
+            out = world.decision[p] < world.decision[out] ? p : out;
+        }
+        const Tick arrival = first < last ? world.arrival[in] : kNever;
+        const Tick decision = first < last ? world.decision[out] : kNever;
+        const Host& host = world.host[node];
+        const Tick timer = host.timers.count > 0 ? host.timers[0].time : kNever;
+        Tick now = arrival < timer ? arrival : timer;
+        now = decision < now ? decision : now;
+        if (now >= end) {
+            if (now == timer && drop_stale_timers(world, node)) {
+                continue;
+            }
+            world.wake[cell.id] = now;
+            return;
+        }
+        if (arrival == now) {
+            Wire& link = world.link[in];
+            const Packet packet = link.front();
+            link.pop();
+            SLUICE_PREFETCH(&link.at(link.head + 5));
+            if (!link.empty() && link.front().packet_kind() == PacketKind::ack) {
+                prefetch_int(world, link.front());
+            }
+            world.arrival[in] = next_arrival(link);
+            host_arrive(world, node, in, packet, now);
+        } else if (timer == now) {
+            host_timer(world, node, now);
+        } else {
+            host_transmit(world, node, out, now);
+        }
+    }
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The sending side of a queue pair: window and pacing, go-back-N, time-out, congestion control.
+/// Behaviour is that of the HPCC ns-3 RDMA NIC (docs/models/nic.md), plus a retransmission
+/// time-out, which ns-3 has not. What core/ns3/ does differently starts from the same parts.
+#pragma once
+
+#include "core/packet/egress.h"
+#include "core/packet/queue_pair.h"
+
+namespace sluice::step {
+
+/// Payload bytes before packet `index` of a flow of `size` bytes.
+SLUICE_HD inline std::int64_t bytes_before(const World& world, std::uint32_t index,
+                                           std::int64_t size) {
+    const std::int64_t bytes = static_cast<std::int64_t>(index) * world.payload;
+    return bytes < size ? bytes : size;
+}
+
+/// Time from the departure of a packet of `bytes` to the next one at rate `rate`.
+SLUICE_HD inline Tick pacing_gap(const World& world, const Sender& sender, std::int64_t rate) {
+    if (rate == sender.cc.line_rate || !world.config->congestion.pacing) {
+        return world.egress[sender.port].serialization[sender.last_bytes];
+    }
+    return serialization_time(sender.last_bytes, Rate{rate}, world.config->arithmetic);
+}
+
+/// Recomputes from when the queue pair may send.
+SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
+    const std::int64_t in_flight = sender.next_bytes - sender.una_bytes + sender.behind;
+    const bool open = sender.next < sender.packets && in_flight < sender.window;
+    world.host_port[sender.port].ready[sender.position] = open ? sender.next_avail : kNever;
+}
+
+/// Puts the sender's next own instant (law timer or time-out) into the host's heap, if that is
+/// earlier than what is there for it already.
+SLUICE_HD inline void arm(World& world, NodeId node, std::uint32_t index) {
+    Sender& sender = world.senders[index];
+    Tick at = congestion::next_timer(sender.cc, world.config->congestion);
+    const Tick timeout = world.config->nic.retransmit_timeout;
+    if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout < at) {
+        at = sender.last_progress + timeout;
+    }
+    if (at < sender.armed) {
+        sender.armed = at;
+        Timer timer;
+        timer.time = at;
+        timer.kind = TimerKind::sender;
+        timer.id = sender.flow;
+        push_timer(world.memory, world.host[node], timer);
+    }
+}
+
+/// Takes INT slots for a flow of `packets` packets, if its law uses them: as many as may be in
+/// flight, but no more than it has packets (rounded up to a power of two).
+SLUICE_HD inline void take_int_slots(World& world, FlowId flow, std::uint32_t packets) {
+    if (world.int_block == 0) {
+        return;
+    }
+    std::uint32_t size_class = 0;
+    while ((1U << size_class) < world.int_block && (1U << size_class) < packets) {
+        ++size_class;
+    }
+    const std::uint32_t slots = 1U << size_class;
+    PlainVector<std::uint32_t>& free_blocks = world.free_int_blocks[size_class];
+    std::uint32_t base = 0;
+    if (free_blocks.count > 0) {
+        base = free_blocks[--free_blocks.count];
+    } else {
+        const std::uint32_t words = slots * world.int_stride;
+        const std::uint32_t first = world.int_words.count;
+        if (!world.int_words.reserve(world.memory, first + words)) {
+            return;
+        }
+        for (std::uint32_t i = 0; i < words; ++i) {
+            world.int_words[first + i] = 0;
+        }
+        world.int_words.count += words;
+        base = first / world.int_stride;
+    }
+    world.route[flow].int_base = base;
+    world.route[flow].int_mask = slots - 1;
+}
+
+/// Adds a queue pair to the end of a NIC port's round.
+SLUICE_HD inline void attach(World& world, std::uint32_t index, PortId port) {
+    HostPort& nic = world.host_port[port];
+    Sender& sender = world.senders[index];
+    sender.port = port;
+    sender.position = nic.sender.count;
+    nic.sender.push(world.memory, index);
+    nic.ready.push(world.memory, Tick{kNever});
+}
+
+/// Takes a queue pair out of its port's round; the others keep their order.
+SLUICE_HD inline void detach(World& world, std::uint32_t index) {
+    Sender& sender = world.senders[index];
+    HostPort& nic = world.host_port[sender.port];
+    const std::uint32_t position = sender.position;
+    nic.sender.erase(position);
+    nic.ready.erase(position);
+    for (std::uint32_t i = position; i < nic.sender.count; ++i) {
+        world.senders[nic.sender[i]].position = i;
+    }
+    if (nic.last >= position && nic.last > 0) {
+        --nic.last;
+    }
+    if (nic.last >= nic.sender.count) {
+        nic.last = nic.sender.count > 0 ? nic.sender.count - 1 : 0;
+    }
+}
+
+/// Brings `flow` into service by a queue pair for `port`, in no port's round yet. Returns its sender's
+/// index.
+SLUICE_HD inline std::uint32_t create_sender(World& world, FlowId flow, PortId port, Tick now) {
+    std::uint32_t index = 0;
+    if (world.free_senders.count > 0) {
+        index = world.free_senders[--world.free_senders.count];
+    } else {
+        index = world.senders.count;
+        world.senders.push(world.memory, Sender{});
+    }
+    const FlowSpec& spec = world.spec[flow];
+    Sender& sender = world.senders[index];
+    sender = Sender{};
+    sender.flow = flow;
+    sender.size = spec.size;
+    sender.packets = static_cast<std::uint32_t>((spec.size + world.payload - 1) / world.payload);
+    sender.traffic_class = spec.priority;
+    sender.next_avail = now;
+    sender.last_progress = now;
+    const bool global = world.config->nic.global_base_rtt;
+    congestion::start(sender.cc, world.config->congestion, world.egress[port].line_rate,
+                      global ? world.max_window : world.flow_window[flow],
+                      global ? world.base_rtt : world.flow_base_rtt[flow]);
+    sender.window = congestion::window(sender.cc, world.config->congestion);
+    world.sender_of[flow] = index;
+    world.result[flow].start = now;
+    if (world.track_flows) {
+        world.changed.push(world.memory, flow);
+    }
+    take_int_slots(world, flow, sender.packets);
+    return index;
+}
+
+/// Brings `flow` into service at the end of `port`'s round, by a queue pair of its own or by its
+/// connection's. Returns its sender's index.
+SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId port, Tick now) {
+    const std::uint32_t index = create_sender(world, flow, port, now);
+    const std::uint32_t before = come_into_service(world, flow);
+    if (before != kNone) {
+        take_over(world, index, before);
+    }
+    attach(world, index, port);
+    update_ready(world, world.senders[index]);
+    arm(world, world.spec[flow].src, index);
+    return index;
+}
+
+/// Records that the queue pair's flow is complete and gives back what it held but its slot.
+SLUICE_HD inline void complete_flow(World& world, std::uint32_t index, Tick now) {
+    const Sender& sender = world.senders[index];
+    const FlowId flow = sender.flow;
+    world.result[flow].finish = now;
+    world.result[flow].retransmitted = sender.retransmitted;
+    world.sender_of[flow] = kNone;
+    if (world.route[flow].int_base != kNone) {
+        std::uint32_t size_class = 0;
+        while ((1U << size_class) <= world.route[flow].int_mask) {
+            ++size_class;
+        }
+        world.free_int_blocks[size_class].push(world.memory, world.route[flow].int_base);
+        world.route[flow].int_base = kNone;
+    }
+    world.finished.push(world.memory, flow);
+    if (world.track_flows) {
+        world.changed.push(world.memory, flow);
+    }
+}
+
+/// Gives back the slot of a queue pair that is in no port's round.
+SLUICE_HD inline void free_sender(World& world, std::uint32_t index) {
+    Sender& sender = world.senders[index];
+    sender.flow = kNone;
+    sender.armed = kNever;
+    world.free_senders.push(world.memory, index);
+}
+
+/// Removes a finished queue pair.
+SLUICE_HD inline void close_sender(World& world, std::uint32_t index, Tick now) {
+    detach(world, index);
+    complete_flow(world, index, now);
+    free_sender(world, index);
+}
+
+/// The queue pair's next packet, as it departs at `now`.
+SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
+    const std::int64_t left = sender.size - sender.next_bytes;
+    const std::int64_t payload = left < world.payload ? left : world.payload;
+    Packet packet;
+    packet.stamp = now - sender.skipped;
+    packet.flow = sender.flow;
+    packet.sequence = sender.next;
+    packet.bytes = static_cast<std::uint16_t>(payload + world.data_overhead);
+    packet.transmission = sender.transmissions++;
+    packet.kind = static_cast<std::uint16_t>(PacketKind::data);
+    packet.traffic_class = sender.traffic_class & (kClasses - 1);
+    const FlowRoute& route = world.route[sender.flow];
+    if (route.int_base != kNone) {
+        int_slot(world, route, packet.transmission)[0] = int_tag(packet.flow, packet.transmission);
+        SLUICE_PREFETCH(
+            int_slot(world, route, static_cast<std::uint16_t>(sender.transmissions + 1)));
+    }
+    if (sender.next == sender.una) {
+        sender.last_progress = now;
+    }
+    ++sender.next;
+    sender.next_bytes += payload;
+    if (sender.next > sender.high) {
+        sender.high = sender.next;
+    } else {
+        sender.retransmitted += payload;
+    }
+    packet.echo = sender.next == sender.packets ||
+                  sender.next_bytes - sender.una_bytes + sender.behind >= sender.window;
+    sender.last_bytes = packet.bytes;
+    return packet;
+}
+
+/// Sends the queue pair's next packet.
+SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, Tick now) {
+    Sender& sender = world.senders[index];
+    Egress& egress = world.egress[sender.port];
+    const bool leaves = is_last_departure(sender);
+    const Packet packet = take_packet(world, sender, now);
+    sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
+    sender.next_avail = now + sender.last_gap;
+    put_on_wire(world, sender.port, egress, packet, 0, 0, now);
+    update_ready(world, sender);
+    if (leaves) {
+        pass_turn(world, node, sender.flow, egress.free_at);
+    }
+    if (world.config->nic.retransmit_timeout > 0) {
+        arm(world, node, index);
+    }
+}
+
+/// Starts over from the first unacknowledged packet.
+SLUICE_HD inline void go_back(World& world, Sender& sender) {
+    sender.next = sender.una;
+    sender.next_bytes = sender.una_bytes;
+    if (world.track_flows) {
+        world.went_back.push(world.memory, sender.flow);
+    }
+}
+
+/// What `packet`, an ACK or NACK, tells the law of its flow, whose queue pair `lead` has now.
+SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& sender,
+                                          const Sender& lead, const Packet& packet, Tick now) {
+    congestion::Ack ack;
+    ack.now = now;
+    ack.acked = sender.offset + bytes_before(world, packet.sequence, sender.size);
+    ack.next = lead.offset + lead.next_bytes;
+    ack.echo = packet.echo != 0;
+    ack.sent = packet.stamp + sender.skipped;
+    const FlowRoute& route = world.route[sender.flow];
+    if (route.int_base != kNone) {
+        const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
+        if (slot[0] == int_tag(packet.flow, packet.transmission) &&
+            packet.int_hops < world.int_stride) {
+            ack.hops = slot + 1;
+            ack.hop_count = packet.int_hops;
+        }
+    }
+    return ack;
+}
+
+/// The packet up to which an ACK of `sequence` acknowledges; under go-back-0 whole chunks only.
+SLUICE_HD inline std::uint32_t acknowledged_index(const NicConfig& nic, const Sender& sender,
+                                                  std::uint32_t sequence) {
+    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
+    return nic.back_to_zero && chunk > 0 && sequence < sender.packets ? sequence / chunk * chunk
+                                                                      : sequence;
+}
+
+/// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
+/// it completed the flow.
+SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index,
+                                  const Packet& packet, Tick now) {
+    Sender& sender = world.senders[index];
+    const std::uint32_t acked = acknowledged_index(world.config->nic, sender, packet.sequence);
+    const std::int64_t una_bytes = sender.una_bytes;
+    if (acked > sender.una) {
+        sender.una = acked;
+        sender.una_bytes = bytes_before(world, acked, sender.size);
+        sender.last_progress = now;
+        if (sender.una > sender.next) {  // an ACK from before a go-back
+            sender.next = sender.una;
+            sender.next_bytes = sender.una_bytes;
+        }
+    }
+    if (packet.packet_kind() == PacketKind::nack) {
+        go_back(world, sender);
+    }
+    const std::uint32_t heir = credit_heirs(world, index, sender.una_bytes - una_bytes);
+    Sender& lead = world.senders[heir];
+    const std::int64_t rate = lead.cc.rate;
+    congestion::on_ack(lead.cc, world.config->congestion, world.int_rates,
+                       feedback(world, sender, lead, packet, now));
+    if (lead.cc.rate != rate) {
+        if (lead.cc.retime) {
+            const Tick gap = pacing_gap(world, lead, lead.cc.rate);
+            lead.next_avail += gap - lead.last_gap;
+            lead.last_gap = gap;
+        }
+        lead.window = congestion::window(lead.cc, world.config->congestion);
+    }
+    if (heir != index) {
+        update_ready(world, lead);
+        arm(world, node, heir);
+    }
+    if (is_complete(sender)) {
+        return true;
+    }
+    update_ready(world, sender);
+    arm(world, node, index);
+    return false;
+}
+
+/// True for a sender's timer that an earlier one has replaced or whose flow has finished. Whether it
+/// still comes up or is taken out of the heap before depends on the window: it must do nothing.
+SLUICE_HD inline bool superseded(const World& world, const Timer& timer) {
+    if (timer.kind != TimerKind::sender) {
+        return false;
+    }
+    const std::uint32_t index = world.sender_of[timer.id];
+    return index == kNone || world.senders[index].armed != timer.time;
+}
+
+/// A sender's timer came up: law timers, then the time-out.
+SLUICE_HD inline void sender_timer(World& world, NodeId node, std::uint32_t index, Tick now) {
+    Sender& sender = world.senders[index];
+    sender.armed = kNever;
+    if (congestion::next_timer(sender.cc, world.config->congestion) <= now) {
+        congestion::on_timer(sender.cc, world.config->congestion, now);
+        sender.window = congestion::window(sender.cc, world.config->congestion);
+    }
+    const Tick timeout = world.config->nic.retransmit_timeout;
+    if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
+        go_back(world, sender);
+        sender.last_progress = now;
+    }
+    update_ready(world, sender);
+    arm(world, node, index);
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The columns that a cell's step reads and writes. Indices are global port ids, node ids, cell ids
+/// and flow ids. A cell's step writes its own ports', host's and buffer's state, the tails of the
+/// rings that leave it, and, of its neighbours, only `arrival` and `wake`, which it only ever lowers;
+/// so cells may be stepped in any order inside a window. Senders, free lists, INT slots and counters belong
+/// to the lane: one lane is stepped by one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/congestion/congestion.h"
+#include "core/congestion/int_record.h"
+#include "core/flow/flow.h"
+#include "core/ids.h"
+#include "core/packet/network_config.h"
+#include "core/packet/packet.h"
+#include "core/packet/plain.h"
+
+namespace sluice::step {
+
+/// Transmit side of a port. The first line is touched by every packet, the rest less often.
+struct alignas(64) Egress {
+    Tick free_at = 0;                              ///< the transmitter is busy until then
+    Tick delay = 0;                                ///< propagation
+    const std::uint32_t* serialization = nullptr;  ///< ticks by bytes on the wire
+    std::int64_t tx_bytes = 0;
+    std::int64_t tx_packets = 0;
+    std::uint32_t queued_bytes = 0;  ///< all classes
+    PortId peer = kNone;
+    CellId peer_cell = kNone;     ///< the cell that `peer` is in
+    std::uint8_t nonempty = 0;    ///< bit per class
+    std::uint8_t paused = 0;      ///< bit per class, by the peer's PFC
+    std::uint8_t last_class = 1;  ///< DWRR position
+    std::uint8_t rate_index = 0;  ///< into IntRates
+
+    std::uint32_t max_queued_bytes = 0;
+    std::uint32_t ecn_kmin = 0;
+    std::uint32_t ecn_kmax = 0;
+    bool up = true;
+    double ecn_pmax = 0;
+    std::uint64_t ecn_draws = 0;
+    std::int64_t ecn_marks = 0;
+    std::int64_t drops = 0;
+    std::int64_t pauses_sent = 0;
+    Tick paused_since = 0;
+    Tick paused_ticks = 0;
+    std::int64_t line_rate = 0;  ///< bits/s
+    std::uint32_t class_bytes[kClasses] = {};
+    std::int32_t deficit[kClasses] = {};
+    Ring queue[kClasses];
+};
+
+/// Packets on their way over one direction of a cable. Their times count from `base`, so that a
+/// skip moves them all by moving it. The last bit of the first one arrives at front().time + base.
+struct Wire : Ring {
+    Tick base = 0;
+};
+
+/// When the first packet of a link arrives, kNever if there is none.
+SLUICE_HD inline Tick next_arrival(Wire& link) {
+    return link.empty() ? kNever : link.front().time + link.base;
+}
+
+/// Receive side of a switch port: PFC accounting per class (the reference's MMU).
+struct alignas(64) Ingress {
+    std::uint32_t bytes[kClasses] = {};     ///< reserve and shared use
+    std::uint32_t headroom[kClasses] = {};  ///< headroom use
+    std::uint32_t headroom_limit = 0;
+    std::uint32_t total_bytes = 0;  ///< sum of bytes[] and headroom[]
+    std::uint8_t paused = 0;        ///< bit per class: we have paused the peer
+    std::uint8_t threshold_shift = 3;
+    double loss = 0;  ///< of the cable, per received packet
+    std::uint64_t loss_draws = 0;
+};
+
+/// The ports of one node that step together. A host is one cell, because its queue pairs and timers
+/// belong to all its ports; a switch is one cell, or several whose packets never meet.
+struct Cell {
+    NodeId node = kNone;
+    CellId id = kNone;                     ///< its place in World::wake and World::buffer
+    const std::uint16_t* ports = nullptr;  ///< local indices, ascending; null: all of the node's
+    std::uint32_t port_count = 0;          ///< of `ports`
+};
+
+/// A node as one cell, where no node is split.
+SLUICE_HD inline Cell whole_node(NodeId node) {
+    Cell cell;
+    cell.node = node;
+    cell.id = node;
+    return cell;
+}
+
+/// What a cell may use of its switch's shared buffer, and uses.
+struct Buffer {
+    /// size - headrooms - reserves (PFC), or size (lossy); less the most that the switch's other
+    /// cells may use
+    std::int64_t shared_size = 0;
+    std::int64_t shared_used = 0;
+    std::int64_t reserve = 0;
+    std::int64_t resume_offset = 0;
+    double egress_alpha = 0;
+    std::uint32_t paused_classes = 0;  ///< (port, class) pairs that we have paused
+    bool exact_only = false;           ///< tests: never take the per-port short cut
+};
+
+inline constexpr int kPathHops = 7;
+
+/// Where a flow's packets go, one cache line. Entry h is the egress port of transmission h; a
+/// packet whose entry is not a port of the node it is at (rerouted, or a longer path) is routed by
+/// table.
+struct alignas(64) FlowRoute {
+    PortId port[2 * kPathHops];  ///< data packets' entries, then ACKs'
+    std::uint32_t int_base;      ///< first INT slot, kNone: none in use
+    std::uint32_t int_mask;      ///< slots - 1
+};
+
+/// INT records of packets on their way, in a column of their own: switches write theirs, the sender
+/// reads them all when the ACK is back. A slot is `int_stride` words: a tag, then one record per
+/// hop. The tag tells a late duplicate, whose slot has been given to a newer packet, from the
+/// packet that owns it; it also makes clearing slots between flows unnecessary.
+SLUICE_HD inline std::uint64_t int_tag(std::uint32_t flow, std::uint16_t transmission) {
+    return (static_cast<std::uint64_t>(flow) + 1) << 16 | transmission;
+}
+
+/// Sending side of a queue pair, for one message. Sequences are packet indices; *_bytes the same in bytes.
+struct Sender {
+    FlowId flow = kNone;
+    std::uint32_t next = 0;     ///< snd_nxt
+    std::uint32_t una = 0;      ///< snd_una
+    std::uint32_t packets = 0;  ///< in the whole flow
+    std::int64_t next_bytes = 0;
+    std::int64_t una_bytes = 0;
+    std::int64_t size = 0;
+    Tick next_avail = 0;         ///< pacing: no departure before
+    Tick last_gap = 0;           ///< pacing gap after the last departure
+    Tick last_progress = 0;      ///< last departure or acknowledgement, for the time-out
+    Tick armed = kNever;         ///< earliest entry in the host's timer heap
+    std::int64_t window = 0;     ///< bytes that may be in flight at the current rate
+    std::uint32_t high = 0;      ///< highest index sent so far + 1
+    std::uint32_t position = 0;  ///< in its HostPort's lists
+    PortId port = kNone;
+    std::uint16_t transmissions = 0;
+    std::uint16_t last_bytes = 0;
+    std::uint8_t traffic_class = 3;
+    std::int64_t retransmitted = 0;
+    Tick skipped = 0;  ///< simulated time minus the flow's local time
+    // Of a queue pair that carries one message behind the other (queue_pair.h):
+    std::int64_t offset = 0;     ///< bytes of the messages before, in the law's sequence space
+    std::int64_t behind = 0;     ///< bytes of them that are not acknowledged
+    std::uint32_t heir = kNone;  ///< the sender that took the queue pair over
+    congestion::State cc;
+};
+
+/// The queue of a connection. Messages behind `current` that wait are a list, by World::following.
+struct QueuePair {
+    FlowId current = kNone;  ///< the message that came last into service
+    FlowId last = kNone;     ///< the message that was started last
+};
+
+/// Receiving side, by flow id.
+struct Receiver {
+    std::uint32_t expected = 0;  ///< next in-order packet
+    std::uint32_t packets = 0;
+    std::uint32_t acked = 0;  ///< expected when the last ACK left
+    std::uint32_t last_nack = kNone;
+    Tick nack_timer = 0;
+    bool echo = false;  ///< congestion experienced since the last ACK
+};
+
+enum class TimerKind : std::uint32_t { flow_start, application, sender };
+
+/// Ordered by (time, kind, id): never by insertion.
+struct Timer {
+    Tick time = 0;
+    TimerKind kind = TimerKind::flow_start;
+    std::uint32_t pad = 0;
+    std::uint64_t id = 0;  ///< flow (its start, or its sender's), or token
+
+    SLUICE_HD bool before(const Timer& other) const {
+        if (time != other.time) {
+            return time < other.time;
+        }
+        return kind != other.kind ? kind < other.kind : id < other.id;
+    }
+};
+
+/// A NIC port's queue pairs in round-robin order, with the instant from which each may send
+/// (kNever: window closed or nothing left).
+struct HostPort {
+    PlainVector<std::uint32_t> sender;
+    PlainVector<Tick> ready;
+    std::uint32_t last = 0;  ///< position served last
+    bool last_was_ack = false;
+};
+
+struct Host {
+    PlainVector<Timer> timers;  ///< binary heap
+};
+
+/// Calls out of a step, host engines only. Null members are skipped.
+struct Callbacks {
+    void* context = nullptr;
+    void (*received)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*sent)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*timer)(void* context, NodeId host, std::uint64_t token, Tick now) = nullptr;
+    void* pfc_context = nullptr;
+    void (*pfc)(void* context, PortId port, bool pause, Tick now) = nullptr;
+    /// An application has set a timer of another host.
+    void* call_set_context = nullptr;
+    void (*call_set)(void* context, NodeId host, Tick at) = nullptr;
+    /// Takes the timers that would go into a host's heap: an engine with an event queue of its own.
+    void* timer_set_context = nullptr;
+    void (*timer_set)(void* context, NodeId host, const Timer& timer) = nullptr;
+    /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
+    PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
+};
+
+/// Everything a step sees: raw columns of one lane.
+struct World {
+    std::uint32_t node_count = 0;
+    const PortId* first_port = nullptr;  ///< node_count + 1
+    const std::uint8_t* is_host = nullptr;
+
+    Egress* egress = nullptr;       ///< by port
+    Ingress* ingress = nullptr;     ///< by port
+    Wire* link = nullptr;           ///< by receiving port
+    Tick* arrival = nullptr;        ///< by receiving port: time of the link's first packet
+    Tick* decision = nullptr;       ///< by port: next transmit decision, kNever if none is pending
+    Buffer* buffer = nullptr;       ///< by cell
+    Host* host = nullptr;           ///< by node
+    HostPort* host_port = nullptr;  ///< by port
+    std::uint32_t cell_count = 0;   ///< at first node_count: cell n is node n
+    const CellId* home = nullptr;   ///< by node: its cell (a host's), or its first one
+    Tick* wake = nullptr;           ///< by cell: nothing happens at it before
+    Tick* block_wake = nullptr;     ///< minimum over 64 cells
+
+    const FlowSpec* spec = nullptr;
+    FlowRoute* route = nullptr;
+    Receiver* receiver = nullptr;
+    std::uint32_t* sender_of = nullptr;  ///< by flow, kNone unless active
+    FlowResult* result = nullptr;
+    QueuePair* queue_pair = nullptr;  ///< by connection
+    FlowId* following = nullptr;      ///< by flow: the next of its connection, kNone if none waits
+
+    PlainVector<Sender> senders;
+    PlainVector<std::uint32_t> free_senders;
+    PlainVector<congestion::IntRecord> int_words;
+    PlainVector<std::uint32_t> free_int_blocks[16];  ///< by log2 of their slots
+    std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
+    std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
+    PlainVector<FlowId> finished;  ///< since the caller last emptied it
+    // track_flows: since the caller last emptied them
+    PlainVector<FlowId> changed;    ///< opened or closed
+    PlainVector<FlowId> went_back;  ///< started over from the first unacknowledged packet
+    PlainVector<Tick> announced;    ///< instants for which starts and application timers were set
+
+    NetworkConfig const* config = nullptr;
+    congestion::IntRates int_rates;
+    congestion::IntUnits int_units;
+    std::int32_t payload = 0;
+    std::int32_t data_overhead = 0;  ///< headers of a data packet
+    std::int64_t max_window = 0;     ///< bytes, network-wide (global_base_rtt)
+    Tick base_rtt = 0;
+    const std::int64_t* flow_window = nullptr;  ///< per flow when not global
+    const Tick* flow_base_rtt = nullptr;
+
+    Callbacks callbacks;
+    Memory memory;
+    Tick lookahead = 0;
+    std::uint64_t events = 0;
+    std::uint64_t drops = 0;
+    std::uint64_t checksum = 0;
+    bool digest_hops = false;
+    bool track_flows = false;
+    bool misrouted = false;       ///< a packet was to leave its cell: an error of the cells' owner
+    bool route_by_table = false;  ///< packet spraying
+    bool any_link_down = false;
+    bool pfc = true;                    ///< config->pfc
+    bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch
+};
+
+/// The slot of a packet whose flow has slots.
+SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowRoute& route,
+                                                 std::uint16_t transmission) {
+    const std::size_t slot = std::size_t{route.int_base} + (transmission & route.int_mask);
+    return world.int_words.data + slot * world.int_stride;
+}
+
+/// The cell that `port` is in.
+SLUICE_HD inline CellId cell_of(const World& world, PortId port) {
+    return world.egress[world.egress[port].peer].peer_cell;
+}
+
+/// Lowers a cell's wake-up time to `at`.
+SLUICE_HD inline void wake_cell(World& world, CellId cell, Tick at) {
+    if (at < world.wake[cell]) {
+        world.wake[cell] = at;
+        if (at < world.block_wake[cell >> 6]) {
+            world.block_wake[cell >> 6] = at;
+        }
+    }
+}
+
+}  // namespace sluice::step

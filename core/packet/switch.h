@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The step of a switch in a window [begin, end): route every arrival, then move packets from
+/// ingress links through queues to egress links, in (time, port, sequence) order.
+///
+/// Ports of a switch meet only in the shared buffer. In most windows no decision can depend on it:
+/// nothing is paused by this switch, and even if all arrivals of the window were buffered at once,
+/// no ingress would reach its threshold. Such a window is *quiet*: each egress port is worked off
+/// alone (arrivals sorted per port, departures committed lazily before each arrival), which gives
+/// exactly what the interleaved order gives, for the accounting is a sum. Other windows run in
+/// full (time, port) order. Equality of the two is a property test.
+#pragma once
+
+#include "core/packet/buffer.h"
+#include "core/packet/egress.h"
+#include "core/packet/order.h"
+
+namespace sluice::step {
+
+/// Working memory of whoever steps switches; reused from switch to switch.
+struct SwitchScratch {
+    PlainVector<std::uint64_t> keys;    ///< per egress port: `stride` keys
+    PlainVector<std::uint32_t> count;   ///< keys per egress port
+    PlainVector<std::uint32_t> bytes;   ///< arrived per ingress port
+    PlainVector<std::uint32_t> head;    ///< new head per ingress link
+    PlainVector<std::uint64_t> merge;   ///< for sorting
+    PlainVector<std::uint64_t> sorted;  ///< all arrivals, in windows that are not quiet
+    std::uint32_t stride = 0;
+};
+
+/// Frees what a scratch has taken; host only, like all freeing.
+inline void free_scratch(SwitchScratch& scratch) {
+    for (PlainVector<std::uint64_t>* keys : {&scratch.keys, &scratch.merge, &scratch.sorted}) {
+        std::free(keys->data);
+    }
+    for (PlainVector<std::uint32_t>* counts : {&scratch.count, &scratch.bytes, &scratch.head}) {
+        std::free(counts->data);
+    }
+    scratch = SwitchScratch{};
+}
+
+/// Queue that a packet joins in a switch.
+SLUICE_HD inline std::uint32_t switch_queue(const World& world, const Packet& packet) {
+    return packet.packet_kind() != PacketKind::data && world.ack_strict_in_switch
+               ? 0
+               : packet.traffic_class;
+}
+
+/// Egress port of a packet at `node`: its flow's path entry, or the routing table.
+SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet& packet) {
+    const PortId first = world.first_port[node];
+    const std::uint32_t ports = world.first_port[node + 1] - first;
+    if (packet.hop < kPathHops && !world.route_by_table) {
+        const std::uint32_t back = packet.packet_kind() == PacketKind::data ? 0 : kPathHops;
+        const PortId port = world.route[packet.flow].port[packet.hop + back];
+        if (port - first < ports && (!world.any_link_down || world.egress[port].up)) {
+            return port;
+        }
+    }
+#if defined(__CUDA_ARCH__)
+    return kNone;
+#else
+    return world.callbacks.route == nullptr
+               ? kNone
+               : world.callbacks.route(world.callbacks.context, node, packet);
+#endif
+}
+
+/// Queues a PFC frame for the peer of `port`.
+SLUICE_HD inline void enqueue_pfc(World& world, PortId port, std::uint32_t traffic_class,
+                                  bool pause) {
+    Packet frame;
+    frame.kind = static_cast<std::uint16_t>(pause ? PacketKind::pause : PacketKind::resume);
+    frame.sequence = traffic_class;
+    frame.bytes = static_cast<std::uint16_t>(world.config->format.pause);
+    Egress& egress = world.egress[port];
+    enqueue(world, egress, frame, 0);
+    egress.pauses_sent += pause ? 1 : 0;
+}
+
+SLUICE_HD inline void send_pfc(World& world, PortId port, std::uint32_t traffic_class, bool pause,
+                               Tick now) {
+    enqueue_pfc(world, port, traffic_class, pause);
+    if (world.decision[port] == kNever) {
+        world.decision[port] = next_decision(world.egress[port], now);
+    }
+}
+
+/// What a PFC frame from the peer of `port` changes there.
+SLUICE_HD inline void obey_pfc(World& world, PortId port, const Packet& packet, Tick now) {
+    const bool pause = packet.packet_kind() == PacketKind::pause;
+    set_paused(world.egress[port], packet.sequence & (kClasses - 1), pause, now);
+#if !defined(__CUDA_ARCH__)
+    if (world.callbacks.pfc != nullptr) {
+        world.callbacks.pfc(world.callbacks.pfc_context, port, pause, now);
+    }
+#endif
+}
+
+/// A PFC frame from the peer of `port`.
+SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packet, Tick now) {
+    obey_pfc(world, port, packet, now);
+    world.decision[port] = next_decision(world.egress[port], now);
+}
+
+/// One arrival with every decision taken at its instant.
+SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, PortId out,
+                                    const Packet& packet, Tick now) {
+    if (packet.packet_kind() >= PacketKind::pause) {
+        receive_pfc(world, in, packet, now);
+        return;
+    }
+    Buffer& buffer = world.buffer[cell.id];
+    Ingress& ingress = world.ingress[in];
+    Egress& egress = world.egress[out];
+    const std::uint32_t queue = switch_queue(world, packet);
+    if (queue != 0) {
+        const bool admitted = world.pfc
+                                  ? admit_lossless(buffer, ingress, queue, packet.bytes)
+                                  : admit_lossy(buffer, egress.class_bytes[queue], packet.bytes);
+        if (!admitted) {
+            ++egress.drops;
+            ++world.drops;
+            return;
+        }
+        if (world.pfc && should_pause(buffer, ingress, queue)) {
+            ingress.paused = static_cast<std::uint8_t>(ingress.paused | 1U << queue);
+            ++buffer.paused_classes;
+            send_pfc(world, in, queue, true, now);
+        }
+    }
+    enqueue(world, egress, packet, queue);
+    if (world.decision[out] == kNever) {
+        world.decision[out] = next_decision(egress, now);
+    }
+}
+
+/// One departure. `kExact` also takes the PFC decision that follows it. Returns the port's next
+/// decision; the caller stores it.
+template <bool kExact>
+SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId port, Tick now) {
+    Egress& egress = world.egress[port];
+    const std::uint32_t queue = pick_class(world, egress, eligible(egress));
+    const Packet& packet = dequeue(egress, queue);
+    const PortId in = world.first_port[cell.node] + packet.ingress;
+    if (queue != 0) {
+        release(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
+    }
+    switch_emit(world, port, egress, packet, queue, now);
+    if (kExact && queue != 0 && world.pfc &&
+        should_resume(world.buffer[cell.id], world.ingress[in], queue)) {
+        Ingress& ingress = world.ingress[in];
+        ingress.paused = static_cast<std::uint8_t>(ingress.paused & ~(1U << queue));
+        --world.buffer[cell.id].paused_classes;
+        send_pfc(world, in, queue, false, now);
+    }
+    ++world.events;
+    return eligible(egress) != 0 ? egress.free_at : kNever;
+}
+
+/// Appends a key to an egress port's list.
+SLUICE_HD inline void list_arrival(World& world, SwitchScratch& scratch, std::uint32_t ports,
+                                   std::uint32_t out, std::uint64_t key) {
+    if (scratch.count[out] == scratch.stride) {
+#if defined(__CUDA_ARCH__)
+        world.memory.overflow = true;
+        return;
+#else
+        const std::uint32_t wider = scratch.stride * 2;
+        scratch.keys.reserve(world.memory, ports * wider);
+        scratch.keys.count = scratch.keys.capacity;
+        for (std::uint32_t p = ports; p-- > 0;) {  // back to front: the blocks move up
+            for (std::uint32_t k = scratch.count[p]; k-- > 0;) {
+                scratch.keys[p * wider + k] = scratch.keys[p * scratch.stride + k];
+            }
+        }
+        scratch.stride = wider;
+#endif
+    }
+    scratch.keys[out * scratch.stride + scratch.count[out]++] = key;
+}
+
+/// Makes room in scratch for a switch of `ports` ports.
+SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std::uint32_t ports) {
+    if (scratch.stride == 0) {
+        scratch.stride = 64;
+    }
+    if (scratch.keys.capacity < ports * scratch.stride) {
+        scratch.keys.count = scratch.keys.capacity;
+        scratch.keys.reserve(world.memory, ports * scratch.stride);
+    }
+    scratch.keys.count = scratch.keys.capacity;
+    scratch.bytes.reserve(world.memory, ports);
+    scratch.head.reserve(world.memory, ports);
+    if (scratch.count.capacity < ports) {
+        scratch.count.reserve(world.memory, ports);
+        for (std::uint32_t p = 0; p < scratch.count.capacity; ++p) {
+            scratch.count[p] = 0;  // of ports outside the cell too: list_arrival() reads them all
+        }
+    }
+}
+
+/// True if the cable's error process takes this packet.
+SLUICE_HD inline bool lost_on_link(const World& world, PortId port, Ingress& ingress) {
+    return ingress.loss > 0 && uniform(world.config->seed, random_stream(kLossDraws, port),
+                                       ingress.loss_draws++) < ingress.loss;
+}
+
+/// Fetches the INT slot that this packet will be stamped in when it leaves the switch (ACKs too:
+/// telling them apart costs more than the fetch).
+SLUICE_HD inline void prefetch_int(const World& world, const Packet& packet) {
+    if (world.int_block != 0) {
+        const FlowRoute& route = world.route[packet.flow];
+        if (route.int_base != kNone) {
+            SLUICE_PREFETCH(int_slot(world, route, packet.transmission));
+        }
+    }
+}
+
+/// The local indices of a cell's ports: all of the node's, or some.
+struct AllPorts {
+    std::uint32_t count = 0;
+    SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return k; }
+};
+struct SomePorts {
+    std::uint32_t count = 0;
+    const std::uint16_t* ports = nullptr;
+    SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return ports[k]; }
+};
+
+SLUICE_HD inline bool is_member(const World&, const Cell&, const AllPorts&, PortId) { return true; }
+SLUICE_HD inline bool is_member(const World& world, const Cell& cell, const SomePorts&,
+                                PortId port) {
+    return cell_of(world, port) == cell.id;
+}
+
+/// Reads what arrives in the window, routes it, and lists it by egress port. Returns total bytes,
+/// PFC frames aside, which are never buffered.
+template <class Ports>
+SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch,
+                                               const Cell& cell, const Ports& mine, Tick begin,
+                                               Tick end) {
+    const NodeId node = cell.node;
+    const PortId first = world.first_port[node];
+    const std::uint32_t ports = world.first_port[node + 1] - first;
+    std::int64_t total = 0;
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        if (world.arrival[first + mine[k]] < end) {
+            SLUICE_PREFETCH(&world.link[first + mine[k]].front());
+        }
+    }
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        const std::uint32_t i = mine[k];
+        if (world.arrival[first + i] >= end) {
+            continue;
+        }
+        Wire& link = world.link[first + i];
+        const Tick local_begin = begin - link.base;
+        const Tick local_end = end - link.base;
+        Ingress& ingress = world.ingress[first + i];
+        std::uint32_t position = link.head;
+        std::uint32_t bytes = 0;
+        for (; position != link.tail; ++position) {
+            Packet& packet = link.at(position);
+            if (packet.time >= local_end) {
+                break;
+            }
+            SLUICE_PREFETCH(&link.at(position + 6));
+            packet.ingress = static_cast<std::uint16_t>(i);
+            PortId out = first + i;
+            if (packet.packet_kind() < PacketKind::pause) {
+                out = egress_of(world, node, packet);
+                if (lost_on_link(world, first + i, ingress) || out == kNone) {
+                    ++world.drops;
+                    ++world.egress[out == kNone ? first + i : out].drops;
+                    continue;
+                }
+                if (!is_member(world, cell, mine, out)) {
+                    world.misrouted = true;
+                    continue;
+                }
+                bytes += packet.bytes;
+            }
+            prefetch_int(world, packet);
+            list_arrival(world, scratch, ports, out - first,
+                         arrival_key(packet.time - local_begin, i, position - link.head));
+        }
+        world.events += position - link.head;
+        scratch.bytes[i] = bytes;
+        scratch.head[i] = position;
+        total += bytes;
+    }
+    return total;
+}
+
+/// True if no decision of this window can depend on the shared buffer (see the file's head).
+template <class Ports>
+SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scratch,
+                                   const Cell& cell, const Ports& mine, std::int64_t arriving) {
+    const Buffer& buffer = world.buffer[cell.id];
+    if (buffer.exact_only || buffer.paused_classes != 0) {
+        return false;
+    }
+    const std::int64_t left = buffer.shared_size - buffer.shared_used - arriving;
+    if (left < 0) {
+        return false;
+    }
+    const std::int64_t frame = std::int64_t{world.payload} + world.data_overhead;
+    const PortId first = world.first_port[cell.node];
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        const std::uint32_t p = mine[k];
+        if (world.pfc && scratch.bytes[p] != 0) {
+            const Ingress& ingress = world.ingress[first + p];
+            const std::int64_t above =
+                static_cast<std::int64_t>(ingress.total_bytes) + scratch.bytes[p] - buffer.reserve;
+            // A packet larger than the threshold may be refused even within its reserve.
+            if ((above > frame ? above : frame) >= left >> ingress.threshold_shift) {
+                return false;
+            }
+        }
+        if (!world.pfc && scratch.count[p] != 0 && buffer.egress_alpha > 0 &&
+            static_cast<double>(world.egress[first + p].queued_bytes + arriving) >
+                buffer.egress_alpha * static_cast<double>(left)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Works off one egress port of a quiet window.
+SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
+                               const std::uint64_t* keys, std::uint32_t count, Tick begin,
+                               Tick end) {
+    const PortId first = world.first_port[cell.node];
+    Egress& egress = world.egress[port];
+    Tick decision = world.decision[port];
+    for (std::uint32_t k = 0; k < count; ++k) {
+        const Tick now = key_time(keys[k], begin);
+        while (decision < now) {
+            decision = switch_transmit<false>(world, cell, port, decision);
+        }
+        const PortId in = first + key_port(keys[k]);
+        Wire& link = world.link[in];
+        const Packet& packet = link.at(link.head + key_position(keys[k]));
+        if (packet.packet_kind() >= PacketKind::pause) {
+            receive_pfc(world, port, packet, now);
+            decision = world.decision[port];
+            continue;
+        }
+        const std::uint32_t queue = switch_queue(world, packet);
+        if (egress.nonempty == 0 && egress.free_at <= now && (egress.paused >> queue & 1U) == 0 &&
+            (k + 1 == count || keys[k + 1] >> 32 != keys[k] >> 32)) {
+            // An empty queue is passed by: the decision falls at this very instant.
+            if (queue != 0) {
+                egress.last_class = static_cast<std::uint8_t>(queue);
+                egress.deficit[queue] = 0;
+            }
+            if (packet.bytes > egress.max_queued_bytes) {
+                egress.max_queued_bytes = packet.bytes;
+            }
+            switch_emit(world, port, egress, packet, queue, now);
+            ++world.events;
+            continue;
+        }
+        if (queue != 0) {
+            charge(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
+        }
+        enqueue(world, egress, packet, queue);
+        if (decision == kNever) {
+            decision = next_decision(egress, now);
+        }
+    }
+    while (decision < end) {
+        decision = switch_transmit<false>(world, cell, port, decision);
+    }
+    world.decision[port] = decision;
+}
+
+/// Works off a window in full (time, port, sequence) order.
+template <class Ports>
+SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, const Cell& cell,
+                                      const Ports& mine, Tick begin, Tick end) {
+    const NodeId node = cell.node;
+    const PortId first = world.first_port[node];
+    std::uint32_t total = 0;
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        total += scratch.count[mine[k]];
+    }
+    scratch.sorted.reserve(world.memory, total);
+    scratch.merge.reserve(world.memory, total);
+    total = 0;
+    for (std::uint32_t i = 0; i < mine.count; ++i) {
+        const std::uint32_t p = mine[i];
+        for (std::uint32_t k = 0; k < scratch.count[p]; ++k) {
+            scratch.sorted[total++] = scratch.keys[p * scratch.stride + k];
+        }
+    }
+    sort_runs(scratch.sorted.data, total, scratch.merge.data);
+    std::uint32_t next = 0;
+    for (;;) {
+        const Tick arrival = next < total ? key_time(scratch.sorted[next], begin) : kNever;
+        PortId port = first + mine[0];
+        for (std::uint32_t k = 1; k < mine.count; ++k) {
+            port = world.decision[first + mine[k]] < world.decision[port] ? first + mine[k] : port;
+        }
+        const Tick departure = world.decision[port];
+        if (arrival <= departure && arrival != kNever) {
+            const PortId in = first + key_port(scratch.sorted[next]);
+            Wire& link = world.link[in];
+            const Packet& packet = link.at(link.head + key_position(scratch.sorted[next]));
+            const PortId out =
+                packet.packet_kind() >= PacketKind::pause ? in : egress_of(world, node, packet);
+            switch_arrive(world, cell, in, out, packet, arrival);
+            ++next;
+        } else if (departure < end) {
+            world.decision[port] = switch_transmit<true>(world, cell, port, departure);
+        } else {
+            return;
+        }
+    }
+}
+
+template <class Ports>
+SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cell& cell,
+                                 const Ports& mine, Tick begin, Tick end) {
+    const PortId first = world.first_port[cell.node];
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        scratch.count[mine[k]] = 0;
+        scratch.bytes[mine[k]] = 0;
+    }
+    const std::int64_t arriving = collect_arrivals(world, scratch, cell, mine, begin, end);
+    if (quiet_window(world, scratch, cell, mine, arriving)) {
+        for (std::uint32_t i = 0; i < mine.count; ++i) {
+            const std::uint32_t p = mine[i];
+            const std::uint32_t count = scratch.count[p];
+            if (count == 0 && world.decision[first + p] >= end) {
+                continue;
+            }
+            std::uint64_t* keys = scratch.keys.data + std::size_t{p} * scratch.stride;
+            if (count > 1) {
+                scratch.merge.reserve(world.memory, count);
+                sort_runs(keys, count, scratch.merge.data);
+            }
+            run_port(world, cell, first + p, keys, count, begin, end);
+        }
+    } else {
+        run_interleaved(world, scratch, cell, mine, begin, end);
+    }
+    Tick wake = kNever;
+    for (std::uint32_t i = 0; i < mine.count; ++i) {
+        const std::uint32_t p = mine[i];
+        if (world.arrival[first + p] < end) {
+            Wire& link = world.link[first + p];
+            link.head = scratch.head[p];
+            world.arrival[first + p] = next_arrival(link);
+        }
+        wake = world.arrival[first + p] < wake ? world.arrival[first + p] : wake;
+        wake = world.decision[first + p] < wake ? world.decision[first + p] : wake;
+    }
+    world.wake[cell.id] = wake;
+}
+
+/// The step. Sets the cell's wake to its next instant.
+SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, const Cell& cell,
+                                  Tick begin, Tick end) {
+    const std::uint32_t ports = world.first_port[cell.node + 1] - world.first_port[cell.node];
+    prepare_scratch(world, scratch, ports);
+    if (cell.ports == nullptr) {
+        step_ports(world, scratch, cell, AllPorts{ports}, begin, end);
+    } else {
+        step_ports(world, scratch, cell, SomePorts{cell.port_count, cell.ports}, begin, end);
+    }
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A host's timers: a binary heap ordered by (time, kind, id).
+#pragma once
+
+#include "core/packet/state.h"
+
+namespace sluice::step {
+
+SLUICE_HD inline void push_timer(Memory& memory, Host& host, const Timer& timer) {
+    host.timers.push(memory, timer);
+    std::uint32_t child = host.timers.count - 1;
+    while (child > 0) {
+        const std::uint32_t parent = (child - 1) / 2;
+        if (!timer.before(host.timers[parent])) {
+            break;
+        }
+        host.timers[child] = host.timers[parent];
+        child = parent;
+    }
+    host.timers[child] = timer;
+}
+
+SLUICE_HD inline Timer pop_timer(Host& host) {
+    const Timer top = host.timers[0];
+    const Timer last = host.timers[--host.timers.count];
+    const std::uint32_t count = host.timers.count;
+    std::uint32_t parent = 0;
+    for (;;) {
+        std::uint32_t child = 2 * parent + 1;
+        if (child >= count) {
+            break;
+        }
+        if (child + 1 < count && host.timers[child + 1].before(host.timers[child])) {
+            ++child;
+        }
+        if (!host.timers[child].before(last)) {
+            break;
+        }
+        host.timers[parent] = host.timers[child];
+        parent = child;
+    }
+    if (count > 0) {
+        host.timers[parent] = last;
+    }
+    return top;
+}
+
+/// Adds the start of a flow or an application's timer to a host and wakes it.
+SLUICE_HD inline void schedule(World& world, NodeId node, const Timer& timer) {
+#if !defined(__CUDA_ARCH__)
+    if (world.callbacks.timer_set != nullptr) {
+        world.callbacks.timer_set(world.callbacks.timer_set_context, node, timer);
+        return;
+    }
+#endif
+    push_timer(world.memory, world.host[node], timer);
+    wake_cell(world, world.home[node], timer.time);
+    if (world.track_flows) {
+        world.announced.push(world.memory, timer.time);
+    }
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/text/human.h"
+
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+
+#include <fmt/core.h>
+
+namespace sluice {
+
+std::string human_seconds(double seconds) {
+    if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
+    if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+    if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+    if (seconds < 60) return fmt::format("{:.3g} s", seconds);
+    const double minutes = std::floor(seconds / 60);
+    if (minutes < 60) return fmt::format("{:.0f} min {:.0f} s", minutes, seconds - 60 * minutes);
+    return fmt::format("{:.0f} h {:.0f} min", std::floor(minutes / 60), std::fmod(minutes, 60));
+}
+
+std::string human_time(Tick time) {
+    return human_seconds(static_cast<double>(time) / static_cast<double>(kSecond));
+}
+
+std::string human_count(double number) {
+    static const char* const kPrefixes[] = {"", " k", " M", " G", " T", " P", " E"};
+    std::size_t i = 0;
+    while (number >= 999.5 && i + 1 < std::size(kPrefixes)) {
+        number /= 1000;
+        ++i;
+    }
+    return fmt::format("{:.3g}{}", number, kPrefixes[i]);
+}
+
+}  // namespace sluice

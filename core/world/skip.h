@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Skipping time for a group of flows and the ports they use, while everything else goes on: the
+/// group's packets stay where they are and its instants move (packet pausing and timestamp
+/// offsetting, Wormhole 6.2 and 6.3). Nothing here costs per packet: a link's packets are timed
+/// from its base, and a flow that advances becomes a shorter flow, so no sequence number changes.
+///
+/// A skip of dt at instant t: shift_port() for every port of the group (both ends of each cable),
+/// shift_host() for every host (all its ports are in the group), shift_flow() and shorten_flow()
+/// for every flow. Skipping back is the same with negative amounts, before anything of the group
+/// was executed. Between windows only.
+#pragma once
+
+#include "core/packet/sender.h"
+
+namespace sluice::step {
+
+/// Moves everything that `port` will do, and the packets on their way to it, by `dt`.
+inline void shift_port(World& world, PortId port, Tick dt) {
+    Egress& egress = world.egress[port];
+    egress.free_at += dt;
+    if (egress.paused != 0) {
+        egress.paused_since += dt;
+    }
+    if (world.decision[port] != kNever) {
+        world.decision[port] += dt;
+    }
+    world.link[port].base += dt;
+    if (world.arrival[port] != kNever) {
+        world.arrival[port] += dt;
+    }
+    HostPort& nic = world.host_port[port];
+    for (std::uint32_t i = 0; i < nic.ready.count; ++i) {
+        if (nic.ready[i] != kNever) {
+            nic.ready[i] += dt;
+        }
+    }
+}
+
+/// Moves the timers of a host's queue pairs; those that start flows and the application's stay.
+void shift_host(World& world, NodeId host, Tick dt);
+
+/// Moves the sender's and the receiver's instants of an active flow.
+inline void shift_flow(World& world, FlowId flow, Tick dt) {
+    Sender& sender = world.senders[world.sender_of[flow]];
+    sender.skipped += dt;
+    sender.next_avail += dt;
+    sender.last_progress += dt;
+    if (sender.armed != kNever) {
+        sender.armed += dt;
+    }
+    congestion::shift(sender.cc, world.config->congestion, dt);
+    world.receiver[flow].nack_timer += dt;
+}
+
+/// Full packets of an active flow that are not sent yet, but for the last one.
+inline std::int64_t unsent_packets(const World& world, FlowId flow) {
+    const Sender& sender = world.senders[world.sender_of[flow]];
+    return std::int64_t{sender.packets} - sender.high - 1;
+}
+
+/// Takes `packets` full packets out of the part of an active flow that is not sent yet
+/// (packets <= unsent_packets()); negative: puts them back.
+inline void shorten_flow(World& world, FlowId flow, std::int64_t packets) {
+    Sender& sender = world.senders[world.sender_of[flow]];
+    const auto fewer = static_cast<std::uint32_t>(packets);
+    sender.packets -= fewer;
+    sender.size -= packets * world.payload;
+    world.receiver[flow].packets -= fewer;
+}
+
+/// Takes `packets` full packets of an active flow out of the network, which are no longer in any
+/// queue or link; those behind them have been renumbered. The flow is that much shorter.
+inline void remove_in_flight(World& world, FlowId flow, std::uint32_t packets) {
+    Sender& sender = world.senders[world.sender_of[flow]];
+    const std::int64_t bytes = std::int64_t{packets} * world.payload;
+    sender.next -= packets;
+    sender.high -= packets;
+    sender.next_bytes -= bytes;
+    shorten_flow(world, flow, packets);
+    congestion::rewind(sender.cc, world.config->congestion, sender.offset + sender.una_bytes,
+                       bytes);
+    update_ready(world, sender);
+}
+
+/// Recomputes from when a node has something to do, after its ports were moved.
+inline void refresh_wake(World& world, NodeId node) {
+    // A block may look too early, never too late.
+    world.wake[world.home[node]] = kNever;
+    for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
+        world.wake[cell_of(world, p)] = kNever;
+    }
+    for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
+        const Tick arrival = world.arrival[p];
+        const Tick decision = world.decision[p];
+        wake_cell(world, cell_of(world, p), arrival < decision ? arrival : decision);
+    }
+    const Host& host = world.host[node];
+    if (host.timers.count > 0) {
+        wake_cell(world, world.home[node], host.timers.data[0].time);
+    }
+}
+
+/// Takes out timers that mean nothing any more and recomputes from when every node has something
+/// to do, so that the next instant is one at which something happens. Costs the ports.
+void forget_stale_wakes(World& world);
+
+}  // namespace sluice::step

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Owns the columns of one lane: builds them from a topology, a routing and a configuration, and
+/// changes them between windows (links fail and are repaired). Host only.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/flow/application.h"
+#include "core/flow/flow.h"
+#include "core/packet/network_config.h"
+#include "core/packet/state.h"
+#include "core/results/statistics.h"
+#include "core/routing/base_rtt.h"
+#include "core/routing/routing.h"
+#include "core/topology/topology.h"
+
+namespace sluice::step {
+
+class WorldStore {
+  public:
+    /// All arguments must outlive the store; `routing` is changed by link events. `paths` is empty
+    /// or has one entry per flow. Throws ConfigError when the configuration does not fit the
+    /// topology (headroom larger than the buffer, too many hops or rates for INT, no path).
+    WorldStore(const Topology& topology, Routing& routing, const NetworkConfig& config,
+               const std::vector<FlowSpec>& flows, const std::vector<FlowPath>& paths,
+               Application* application);
+    ~WorldStore();
+    WorldStore(const WorldStore&) = delete;
+    WorldStore& operator=(const WorldStore&) = delete;
+
+    World& world() { return world_; }
+    const World& world() const { return world_; }
+    const Topology& topology() const { return topology_; }
+    const Routing& routing() const { return routing_; }
+    const std::vector<FlowSpec>& flows() const { return flows_; }
+
+    /// Puts every flow with a start time into its host's timers and calls
+    /// Application::on_begin for every host. Once, before the first window.
+    void begin();
+
+    /// Takes a link out of service or puts it back at `now`, between windows: packets on it and
+    /// queued for it are lost, routes are recomputed, queue pairs move to ports that still lead
+    /// to their destinations.
+    void set_link(LinkId link, bool up, Tick now);
+
+    /// The parts of set_link() that concern routes, for an engine that handles packets itself: the
+    /// routing, then, when the ports' `up` is as it will be, the paths of flows that are not complete.
+    void change_routes(LinkId link, bool up);
+    void set_routes();
+
+    /// Frames that skipped time would have put on the wire of `port`: part of its statistics, not of
+    /// the executed packet-hops.
+    void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);
+    /// Once for a port after all that one skip adds to it: its byte counter, as INT tells it, gets
+    /// what is left of the skipped bytes beyond whole INT units. HPCC follows the busiest of several
+    /// truncated counters, so where they stand within a unit moves a lone flow's rate by percents;
+    /// so they stand where they would without the skip. Records see at most one unit too much, once.
+    void settle_skipped(PortId port);
+
+    /// Makes room for cells 0 .. count-1, count >= node_count. Cell n, n < node_count, is node n's.
+    void resize_cells(std::uint32_t count);
+    /// The cell of a host, or any of a switch's.
+    void set_home(NodeId node, CellId cell) { home_[node] = cell; }
+    const NetworkConfig& config() const { return config_; }
+
+    const std::vector<FlowResult>& results() const { return results_; }
+    std::vector<PortStatistics> port_statistics(Tick now) const;
+    /// When the last packet that was sent reached, or would have reached, the other end of its link;
+    /// 0 if none was. However time was cut into windows.
+    Tick last_arrival() const;
+    RunCounters counters() const;
+    /// Bytes of all columns, queues and links.
+    std::size_t memory_bytes() const;
+
+  private:
+    class Services;
+
+    void build_ports();
+    void build_buffers();
+    void build_flows(const std::vector<FlowPath>& paths);
+    void build_windows();
+    std::int64_t build_pair_windows();
+    void check_format() const;
+    void check_int();
+    void widen_int_slots();
+    void set_route(FlowId flow);
+    void drop_queue(PortId port, Tick now);
+    void drop_link(PortId port);
+    void reroute(Tick now);
+    const std::vector<std::uint32_t>& serialization_table(Rate rate);
+
+    static void received(void* self, NodeId host, FlowId flow, Tick now);
+    static void sent(void* self, NodeId host, FlowId flow, Tick now);
+    static void timer(void* self, NodeId host, std::uint64_t token, Tick now);
+    static PortId route(void* self, NodeId node, const Packet& packet);
+
+    const Topology& topology_;
+    Routing& routing_;
+    const NetworkConfig& config_;
+    const std::vector<FlowSpec>& flows_;
+    const std::vector<FlowPath>& paths_;
+    Application* application_;
+    World world_;
+    BaseRtt widest_;  ///< of the whole network
+
+    std::vector<PortId> first_port_;
+    std::vector<std::uint8_t> is_host_;
+    std::vector<Egress> egress_;
+    std::vector<Ingress> ingress_;
+    std::vector<Wire> link_;
+    std::vector<Tick> arrival_;
+    std::vector<Tick> decision_;
+    std::vector<Buffer> buffer_;
+    std::vector<Host> host_;
+    std::vector<HostPort> host_port_;
+    std::vector<CellId> home_;
+    std::vector<Tick> wake_;
+    std::vector<Tick> block_wake_;
+    std::vector<FlowRoute> route_;
+    std::vector<Receiver> receiver_;
+    std::vector<std::uint32_t> sender_of_;
+    std::vector<QueuePair> queue_pair_;
+    std::vector<FlowId> following_;
+    std::vector<FlowResult> results_;
+    std::vector<std::int64_t> flow_window_;
+    std::vector<Tick> flow_base_rtt_;
+    struct Skipped {
+        std::int64_t packets = 0;
+        std::int64_t bytes = 0;
+    };
+    std::vector<Skipped> skipped_;  ///< by port, empty until something is skipped
+    std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
+};
+
+}  // namespace sluice::step

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/build_experiment.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+#include "scenario/workload/workload_part.h"
+#include "core/error.h"
+#include "core/world/lookahead.h"
+#include "core/job/job_set.h"
+
+namespace sluice {
+
+namespace {
+
+std::uint16_t class_index(std::vector<std::string>& names, const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<std::uint16_t>(found - names.begin());
+    if (names.size() > std::numeric_limits<std::uint16_t>::max()) {
+        throw ConfigError("the workloads have more than 65536 classes of traffic: run fewer jobs");
+    }
+    names.push_back(name);
+    return static_cast<std::uint16_t>(names.size() - 1);
+}
+
+void add_classes(BuiltExperiment& built, const WorkloadPart& part, const std::string& prefix) {
+    if (part.application == nullptr) {
+        const std::uint16_t index = class_index(built.class_names, part.flow_class);
+        built.flow_class.insert(built.flow_class.end(), part.flows.size(), index);
+        return;
+    }
+    const JobGraph& graph = part.application->graph();
+    std::array<int, 256> known;
+    known.fill(-1);
+    for (const JobGraph::Message& message : graph.messages()) {
+        const OpClass cls = graph.label(message.send).cls;
+        int& index = known[static_cast<std::uint8_t>(cls)];
+        if (index < 0) {
+            std::string name = prefix + to_string(cls);
+            for (std::size_t i = prefix.size(); i < name.size(); ++i) {
+                name[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+            }
+            index = class_index(built.class_names, name);
+        }
+        built.flow_class.push_back(static_cast<std::uint16_t>(index));
+    }
+}
+
+/// The workloads, jobs first: flow ids of a job do not depend on what runs beside it.
+std::vector<WorkloadPart> read_parts(Scenario& scenario) {
+    std::vector<WorkloadPart> parts;
+    HostPool pool(scenario.topology);
+    for (ConfigSection& section : scenario.workloads) {
+        parts.push_back(read_workload(section, scenario, pool));
+    }
+    std::stable_partition(parts.begin(), parts.end(),
+                          [](const WorkloadPart& part) { return part.application != nullptr; });
+    return parts;
+}
+
+/// Names of jobs that differ: the second "training" is "training-2".
+std::string unlike(const std::vector<BuiltJob>& jobs, const std::string& wanted) {
+    std::string name = wanted;
+    const auto taken = [&](const BuiltJob& job) { return job.name == name; };
+    for (int n = 2; std::any_of(jobs.begin(), jobs.end(), taken); ++n) {
+        name = wanted + "-" + std::to_string(n);
+    }
+    return name;
+}
+
+/// What runs the jobs: the one job itself, if it starts at once, or several side by side.
+std::unique_ptr<Application> run_jobs(std::vector<std::unique_ptr<JobApplication>> applications,
+                                      const std::vector<BuiltJob>& jobs) {
+    if (jobs.empty()) return nullptr;
+    if (jobs.size() == 1 && jobs.front().start == 0) return std::move(applications.front());
+    auto set = std::make_unique<JobSet>();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        set->add(std::move(applications[i]), jobs[i].start);
+    }
+    return set;
+}
+
+/// Gives the experiment what starts a part's flows, if they need that.
+void add_starter(Experiment& experiment, WorkloadPart& part) {
+    if (part.starter == nullptr) return;
+    if (experiment.application != nullptr) {
+        throw ConfigError(
+            "a connection matrix with triggers runs beside neither jobs nor another one");
+    }
+    experiment.application = std::move(part.starter);
+}
+
+/// Appends all workloads' flows and makes what starts those of the jobs.
+void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
+    Experiment& experiment = built.experiment;
+    const auto is_job = [](const WorkloadPart& part) { return part.application != nullptr; };
+    const bool several = std::count_if(parts.begin(), parts.end(), is_job) > 1;
+    std::vector<std::unique_ptr<JobApplication>> applications;
+    for (WorkloadPart& part : parts) {
+        const std::string name = unlike(built.jobs, part.name);
+        add_classes(built, part, several ? name + "." : "");
+        if (is_job(part)) {
+            part.application->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
+            built.jobs.push_back({name, part.application.get(), part.start});
+            applications.push_back(std::move(part.application));
+        }
+        if (part.starter != nullptr) {
+            part.starter->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
+        }
+        const ConnectionId connections = connection_count(experiment.flows);
+        for (FlowSpec& flow : part.flows) {
+            if (flow.connection != kNone) flow.connection += connections;
+        }
+        experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
+        built.notes.insert(built.notes.end(), part.notes.begin(), part.notes.end());
+        built.warnings.insert(built.warnings.end(), part.warnings.begin(), part.warnings.end());
+        built.workload += (built.workload.empty() ? "" : "; ") + part.description;
+    }
+    experiment.application = run_jobs(std::move(applications), built.jobs);
+    for (WorkloadPart& part : parts) add_starter(experiment, part);
+}
+
+}  // namespace
+
+BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
+                                 const std::string& where) {
+    BuiltExperiment built;
+    built.experiment = std::move(experiment);
+    Experiment& made = built.experiment;
+    add_workloads(built, std::move(parts));
+    if (made.flows.empty() && built.jobs.empty()) {
+        throw ConfigError(where + ": the workload has no flows; nothing would run");
+    }
+    if (made.flows.size() >= kNone) throw ConfigError(where + ": has 2^32 flows or more");
+    assign_source_ports(made.flows);
+    for (const BuiltJob& job : built.jobs) {
+        job.application->graph().check_signals(
+            step::network_lookahead(made.topology, made.network));
+    }
+    built.estimate = estimate_traffic(made);
+    return built;
+}
+
+BuiltExperiment build_experiment(Scenario& scenario) {
+    std::vector<WorkloadPart> parts = read_parts(scenario);
+    Experiment experiment;
+    experiment.name = scenario.name;
+    experiment.topology = std::move(scenario.topology);
+    experiment.network = scenario.network;
+    experiment.phases = scenario.phases;
+    experiment.link_events = scenario.link_events;
+    experiment.stop = scenario.stop;
+    return build_experiment(std::move(experiment), std::move(parts), scenario.path);
+}
+
+}  // namespace sluice

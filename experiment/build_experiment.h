@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A scenario as something to run: its [workload] table becomes flows and what starts them.
+/// Keys, units and defaults: docs/scenario.md.
+/// Errors: ConfigError with the place and what is allowed; everything that can be checked without
+/// running is checked here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiment/estimate.h"
+#include "experiment/experiment.h"
+#include "scenario/workload/workload_part.h"
+#include "scenario/scenario.h"
+#include "core/job/job_application.h"
+
+namespace sluice {
+
+/// A job among an experiment's workloads.
+struct BuiltJob {
+    std::string name;  ///< unlike any other job's
+    const JobApplication* application = nullptr;
+    Tick start = 0;
+};
+
+struct BuiltExperiment {
+    Experiment experiment;
+    /// Every flow belongs to a class of traffic ("dp", "pp", "poisson", ...; with several jobs
+    /// "NAME.dp"): an index into names.
+    std::vector<std::string> class_names;
+    std::vector<std::uint16_t> flow_class;
+    /// What experiment.application runs, in order of their flows; empty where all flows have start
+    /// times.
+    std::vector<BuiltJob> jobs;
+    std::string workload;               ///< for people, one line
+    std::vector<std::string> notes;     ///< for people: what the workloads say of themselves
+    std::vector<std::string> warnings;  ///< of the workloads
+    TrafficEstimate estimate;
+
+    std::string_view class_of(FlowId flow) const { return class_names[flow_class[flow]]; }
+};
+
+/// Takes the scenario's topology and network over. `config_json` must be asked of the scenario
+/// afterwards: the workload's keys are recorded while they are read.
+BuiltExperiment build_experiment(Scenario& scenario);
+
+/// The same of a network and workloads that come from elsewhere: `experiment` has all but flows and
+/// application. Messages begin with `where`.
+BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
+                                 const std::string& where);
+
+}  // namespace sluice

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/estimate.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/error.h"
+#include "core/topology/link_class.h"
+
+namespace sluice {
+
+namespace {
+
+void check_flow(const Topology& topology, const FlowSpec& flow, std::size_t index) {
+    const std::string name = "flow " + std::to_string(index);
+    for (const NodeId node : {flow.src, flow.dst}) {
+        if (node >= topology.node_count() || !topology.is_host(node)) {
+            throw ConfigError(name + ": node " + std::to_string(node) + " is not a host");
+        }
+    }
+    if (flow.src == flow.dst) {
+        throw ConfigError(name + ": goes from host " + std::to_string(flow.src) + " to itself");
+    }
+    if (flow.size < 1) throw ConfigError(name + ": has no bytes; the least is 1");
+}
+
+std::vector<PortId> find_path(const Routing& routing, const FlowKey& key, std::size_t index) {
+    std::vector<PortId> path = routing.path(key);
+    if (path.empty()) {
+        throw ConfigError("flow " + std::to_string(index) + ": no path from host " +
+                          std::to_string(key.src) + " to host " + std::to_string(key.dst) +
+                          "; the network is not connected");
+    }
+    return path;
+}
+
+}  // namespace
+
+Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
+                          const std::vector<PortId>& forward, const std::vector<PortId>& reverse) {
+    const Topology& topology = experiment.topology;
+    const PacketFormat& format = experiment.network.format;
+    const Arithmetic arithmetic = experiment.network.arithmetic;
+    const auto lasts = [&](std::int64_t bytes, PortId port) {
+        return serialization_time(bytes, topology.rate(port), arithmetic);
+    };
+    const std::int64_t packets = (size + format.payload - 1) / format.payload;
+    const std::int64_t header = format.header + format.extra_header;
+    const std::int64_t full = format.payload + header;
+    const std::int64_t last = size - (packets - 1) * format.payload + header;
+
+    // A Tick holds 106 days; half of that is more than any run, and leaves room for start times.
+    double roughly = 0;
+    for (const PortId port : forward) {
+        roughly = std::max(roughly,
+                           static_cast<double>(packets) * static_cast<double>(lasts(full, port)));
+    }
+    if (roughly > static_cast<double>(kNever / 2)) {
+        throw ConfigError("a flow of " + std::to_string(size) +
+                          " bytes would last longer than 53 days");
+    }
+
+    // The full packets but one queue up at the slowest link so far; the last packet, which may be
+    // shorter, follows each link's last full one as soon as it is there.
+    Tick latest = 0;  // the last packet has left the link
+    Tick first = 0;   // the first full packet has left it
+    Tick slowest = 0;
+    for (const PortId port : forward) {
+        const Tick frame = lasts(full, port);
+        first += frame;
+        slowest = std::max(slowest, frame);
+        if (packets > 1) {
+            latest = std::max(latest, first + (packets - 2) * slowest);
+        }
+        latest += lasts(last, port) + topology.delay(port);
+        first += topology.delay(port);
+    }
+    for (const PortId port : reverse) latest += topology.delay(port) + lasts(format.ack, port);
+    return latest;
+}
+
+TrafficEstimate estimate_traffic(const Experiment& experiment) {
+    const Routing routing(experiment.topology, next_hop_order(experiment.network.arithmetic));
+    TrafficEstimate estimate;
+    estimate.routing_bytes = routing.memory_bytes();
+    estimate.ideal.reserve(experiment.flows.size());
+    estimate.link_class.reserve(experiment.flows.size());
+    const LinkClasses classes(experiment.topology);
+    const std::int64_t payload = experiment.network.format.payload;
+    const std::int64_t ack_every = experiment.network.nic.ack_every;
+    for (std::size_t i = 0; i < experiment.flows.size(); ++i) {
+        const FlowSpec& flow = experiment.flows[i];
+        check_flow(experiment.topology, flow, i);
+        FlowPath path;
+        if (!experiment.paths.empty()) path = experiment.paths[i];
+        if (path.forward.empty()) {
+            path.forward = find_path(routing, {flow.src, flow.dst, flow.sport, flow.dport}, i);
+        }
+        if (path.reverse.empty()) {
+            path.reverse = find_path(routing, {flow.dst, flow.src, flow.dport, flow.sport}, i);
+        }
+        estimate.ideal.push_back(
+            idle_completion_time(experiment, flow.size, path.forward, path.reverse));
+        std::size_t highest = 0;
+        for (const PortId port : path.forward) {
+            highest = std::max(highest, classes.class_of(experiment.topology.link_of(port)));
+        }
+        estimate.link_class.push_back(
+            static_cast<std::uint8_t>(std::min<std::size_t>(highest, 255)));
+        const std::int64_t packets = (flow.size + payload - 1) / payload;
+        const std::int64_t acks = (packets + ack_every - 1) / ack_every;
+        estimate.packet_hops +=
+            static_cast<double>(packets) * static_cast<double>(path.forward.size()) +
+            static_cast<double>(acks) * static_cast<double>(path.reverse.size());
+        estimate.longest_path =
+            std::max(estimate.longest_path, static_cast<std::int64_t>(path.forward.size()));
+        estimate.bytes += flow.size;
+    }
+    return estimate;
+}
+
+}  // namespace sluice

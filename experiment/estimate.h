@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What can be known of an experiment's traffic before it runs: that every flow has a way, how long
+/// each would take alone, and how many packet-hops there are to simulate.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "experiment/experiment.h"
+
+namespace sluice {
+
+struct TrafficEstimate {
+    /// By flow: creation to last ACK on an idle network at line rate, paths and packet format as
+    /// configured; no window, no congestion control.
+    std::vector<Tick> ideal;
+    /// By flow: the highest of the classes (LinkClasses) of the links of its path.
+    std::vector<std::uint8_t> link_class;
+    std::int64_t bytes = 0;         ///< payload of all flows
+    double packet_hops = 0;         ///< transmissions of data and ACK packets, nothing lost
+    std::int64_t longest_path = 0;  ///< links
+    std::size_t routing_bytes = 0;  ///< of the routing tables
+};
+
+/// ConfigError if a flow's endpoints are not different hosts or nothing joins them.
+TrafficEstimate estimate_traffic(const Experiment& experiment);
+
+/// Creation to last ACK of `size` payload bytes sent back to back over `forward` (egress ports,
+/// source first) and acknowledged over `reverse`, both idle. In a row of stores-and-forwards the
+/// slowest one is never idle between the first packet and the last.
+Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
+                          const std::vector<PortId>& forward, const std::vector<PortId>& reverse);
+
+}  // namespace sluice

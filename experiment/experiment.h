@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One experiment, ready to run: the network, how its devices behave, and what its hosts do.
+/// Every source (scenario file, HPCC config, test, bench) ends in this struct, and every mode
+/// starts from it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/packet/network_config.h"
+#include "core/hybrid/phase_config.h"
+#include "core/flow/application.h"
+#include "core/flow/flow.h"
+#include "core/routing/routing.h"
+#include "core/topology/topology.h"
+
+namespace sluice {
+
+struct Experiment {
+    std::string name;
+    Topology topology;
+    NetworkConfig network;
+    PhaseConfig phases;  ///< of hybrid mode
+    std::vector<FlowSpec> flows;
+    std::vector<FlowPath> paths;  ///< empty, or one per flow
+    std::vector<LinkEvent> link_events;
+    std::unique_ptr<Application> application;  ///< may be null: flows have start times
+    Tick stop = kNever;                        ///< nothing happens at or after this instant
+};
+
+}  // namespace sluice

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs an Experiment in hybrid mode: packet mode's network, watched by a phase controller.
+#pragma once
+
+#include <memory>
+
+#include "experiment/modes/packet_run.h"
+
+namespace sluice {
+
+class HybridRun : public PacketRun {
+  public:
+    /// Elaborates. The experiment must outlive the run. ConfigError under ns-3's arithmetic, whose
+    /// tie order is packet mode's only.
+    explicit HybridRun(const Experiment& experiment);
+    ~HybridRun() override;
+
+    void run(const RunHooks& hooks) override;
+    RunCounters counters() const override;
+
+  private:
+    struct Watch;
+    std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace sluice

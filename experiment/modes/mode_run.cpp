@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/modes/mode_run.h"
+
+#include "experiment/modes/flow_mode_run.h"
+#include "experiment/modes/hybrid_run.h"
+#include "experiment/modes/packet_run.h"
+#include "core/error.h"
+
+namespace sluice {
+
+namespace {
+
+using Maker = std::unique_ptr<ModeRun> (*)(const Experiment&);
+
+template <typename Run>
+std::unique_ptr<ModeRun> make(const Experiment& experiment) {
+    return std::make_unique<Run>(experiment);
+}
+
+const std::vector<std::pair<Mode, Maker>>& makers() {
+    static const std::vector<std::pair<Mode, Maker>> kMakers{{Mode::packet, make<PacketRun>},
+                                                             {Mode::hybrid, make<HybridRun>},
+                                                             {Mode::flow, make<FlowModeRun>}};
+    return kMakers;
+}
+
+}  // namespace
+
+std::vector<Mode> offered_modes() {
+    std::vector<Mode> modes;
+    for (const auto& [mode, maker] : makers()) modes.push_back(mode);
+    return modes;
+}
+
+void require_offered(Mode mode, const std::string& what) {
+    std::string offered;
+    for (const Mode one : offered_modes()) {
+        if (one == mode) return;
+        offered += (offered.empty() ? "" : ", ") + std::string(mode_name(one));
+    }
+    throw ConfigError(what + ": this build offers: " + offered);
+}
+
+std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode) {
+    require_offered(mode, std::string("mode ") + mode_name(mode));
+    for (const auto& [one, maker] : makers()) {
+        if (one == mode) return maker(experiment);
+    }
+    throw InternalError("an offered mode that nothing makes");
+}
+
+}  // namespace sluice

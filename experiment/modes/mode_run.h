@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One run of an Experiment in some mode: built, run once, then asked what came of it.
+/// One run per process at a time: modes that move packets elaborate a SystemC network, whose
+/// context is global. No SystemC header here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "experiment/experiment.h"
+#include "core/results/mode.h"
+#include "core/results/phase_record.h"
+#include "core/results/statistics.h"
+
+namespace sluice {
+
+struct PfcEvent {
+    Tick at = 0;
+    PortId port = 0;  ///< the port that received the frame, i.e. the one that is (un)paused
+    bool pause = false;
+};
+
+/// Each may be empty. What a mode does not have (pauses and queues in flow mode, phases in packet
+/// mode) is never called.
+struct RunHooks {
+    /// About every `interval` of simulated time (and of wall time, whatever comes first); returns
+    /// false to stop the run early. Called between windows.
+    std::function<bool(Tick now)> on_progress;
+    Tick interval = 100 * kMicrosecond;
+    /// Finished flows, in (finish, flow) order.
+    std::function<void(FlowId, const FlowResult&)> on_finish;
+    std::function<void(const PfcEvent&)> on_pfc;
+    /// Phases of partitions, when they end.
+    std::function<void(const PhaseRecord&)> on_phase;
+    /// Queue sampling: called at sample_from, + sample_every, ... <= sample_to with the egress
+    /// backlog in bytes of every port after everything before `now` and nothing at `now`.
+    std::function<void(Tick now, const std::vector<std::int64_t>& queue_bytes)> on_sample;
+    Tick sample_every = 0;
+    Tick sample_from = 0;
+    Tick sample_to = 0;
+    bool checksum = false;  ///< fill RunCounters::hop_checksum
+};
+
+class ModeRun {
+  public:
+    virtual ~ModeRun() = default;
+
+    /// Runs until every flow has finished and the application is at rest, until experiment.stop,
+    /// or until a hook says so. What a hook throws ends the run and is thrown from here.
+    virtual void run(const RunHooks& hooks) = 0;
+
+    /// The experiment's stop time ended the run with something left to do.
+    virtual bool cut_off() const = 0;
+    virtual Tick now() const = 0;                                ///< simulated time reached
+    virtual const std::vector<FlowResult>& results() const = 0;  ///< by flow id
+    /// While it runs, too.
+    virtual RunCounters counters() const = 0;
+    virtual std::vector<PortStatistics> port_statistics() const = 0;  ///< by port id
+    virtual double elaboration_seconds() const = 0;
+    virtual std::size_t memory_bytes() const = 0;  ///< of the engine's state
+};
+
+/// ConfigError "WHAT: ..." if this build does not offer `mode`.
+void require_offered(Mode mode, const std::string& what);
+/// The modes that this build offers.
+std::vector<Mode> offered_modes();
+
+/// Builds the run. The experiment must outlive it. ConfigError if the experiment cannot run so, or
+/// if this build does not offer `mode`.
+std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode);
+
+}  // namespace sluice

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/modes/packet_run.h"
+
+#include "experiment/modes/packet_engine.h"
+
+namespace sluice {
+
+PacketRun::PacketRun(const Experiment& experiment)
+    : engine_(std::make_unique<PacketEngine>(experiment)) {}
+
+PacketRun::~PacketRun() = default;
+
+void PacketRun::run(const RunHooks& hooks) { engine_->start(engine_->driver_hooks(hooks)); }
+
+bool PacketRun::cut_off() const { return engine_->network().clock().cut_off(); }
+
+Tick PacketRun::now() const { return engine_->reached(); }
+
+const std::vector<FlowResult>& PacketRun::results() const {
+    return engine_->network().store().results();
+}
+
+RunCounters PacketRun::counters() const { return engine_->network().counters(); }
+
+std::vector<PortStatistics> PacketRun::port_statistics() const {
+    return engine_->network().store().port_statistics(now());
+}
+
+double PacketRun::elaboration_seconds() const { return engine_->elaboration_seconds(); }
+
+std::size_t PacketRun::memory_bytes() const { return engine_->network().store().memory_bytes(); }
+
+}  // namespace sluice

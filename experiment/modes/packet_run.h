@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs an Experiment in packet mode: elaborates the SystemC network, starts the kernel, reports.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "experiment/modes/mode_run.h"
+
+namespace sluice {
+
+class PacketEngine;
+
+class PacketRun : public ModeRun {
+  public:
+    /// Elaborates. The experiment must outlive the run.
+    explicit PacketRun(const Experiment& experiment);
+    ~PacketRun() override;
+
+    void run(const RunHooks& hooks) override;
+    bool cut_off() const override;
+    Tick now() const override;
+    const std::vector<FlowResult>& results() const override;
+    RunCounters counters() const override;
+    std::vector<PortStatistics> port_statistics() const override;
+    double elaboration_seconds() const override;
+    std::size_t memory_bytes() const override;
+
+  protected:
+    PacketEngine& engine() const { return *engine_; }
+
+  private:
+    std::unique_ptr<PacketEngine> engine_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/progress.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "core/text/human.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(250);
+constexpr auto kFirstLine = std::chrono::seconds(2);
+constexpr auto kNextLine = std::chrono::seconds(5);
+constexpr int kBarWidth = 24;
+
+double done_share(const ProgressSample& sample) {
+    const double flows = sample.flows == 0 ? 0.0
+                                           : static_cast<double>(sample.flows_finished) /
+                                                 static_cast<double>(sample.flows);
+    if (sample.packet_hops_expected <= 0 || sample.packet_hops == 0) return flows;
+    // The estimate leaves out retransmissions and pauses: never claim to be done before the end.
+    const auto hops = static_cast<double>(sample.packet_hops + sample.hops_saved);
+    return std::min(0.999, hops / sample.packet_hops_expected);
+}
+
+}  // namespace
+
+Progress::Progress(bool quiet)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), begin_(Clock::now()), next_(begin_) {
+    next_ += terminal_ ? Clock::duration(kRedraw) : Clock::duration(kFirstLine);
+}
+
+std::string Progress::line(const ProgressSample& sample, double seconds) const {
+    const double share = done_share(sample);
+    std::string text = fmt::format("{:5.1f}%  simulated {}  flows {}/{}", 100 * share,
+                                   human_time(sample.now), sample.flows_finished, sample.flows);
+    if (sample.packet_hops > 0) {
+        text += fmt::format("  {} hops/s",
+                            human_count(static_cast<double>(sample.packet_hops) / seconds));
+    }
+    if (sample.steady_share >= 0) {
+        text += fmt::format("  steady {:.0f}%", 100 * sample.steady_share);
+    }
+    if (share > 0.005) text += fmt::format("  left {}", human_seconds(seconds / share - seconds));
+    return text;
+}
+
+void Progress::tick(const std::function<ProgressSample()>& sample) {
+    if (quiet_) return;
+    const Clock::time_point now = Clock::now();
+    if (now < next_) return;
+    next_ = now + (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kNextLine));
+    const ProgressSample state = sample();
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const std::string text = line(state, seconds);
+    if (!terminal_) {
+        fmt::print(stderr, "{}\n", text);
+        return;
+    }
+    const int filled = static_cast<int>(done_share(state) * kBarWidth);
+    const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
+                            std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
+    fmt::print(stderr, "\r\x1b[K[{}] {}", bar, text);
+    std::fflush(stderr);
+    drawn_ = true;
+}
+
+void Progress::clear() {
+    if (!drawn_) return;
+    fmt::print(stderr, "\r\x1b[K");
+    std::fflush(stderr);
+    drawn_ = false;
+}
+
+}  // namespace sluice

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a run shows while it runs, on standard error: a bar that redraws itself on a terminal,
+/// a plain line every few seconds elsewhere, nothing when quiet.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/units.h"
+
+namespace sluice {
+
+struct ProgressSample {
+    Tick now = 0;
+    std::size_t flows_finished = 0;
+    std::size_t flows = 0;
+    std::uint64_t packet_hops = 0;  ///< so far; 0: not known
+    /// Expected at the end; 0: not known, then the share of finished flows tells the time left.
+    double packet_hops_expected = 0;
+    std::uint64_t hops_saved = 0;  ///< of the expected ones, by skipping
+    double steady_share = -1;      ///< fraction of flow-time in steady phases; < 0: has no phases
+};
+
+class Progress {
+  public:
+    explicit Progress(bool quiet);
+
+    /// Calls `sample` and shows the result if it is time to; cheap otherwise.
+    void tick(const std::function<ProgressSample()>& sample);
+    /// Removes the bar from the terminal.
+    void clear();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    std::string line(const ProgressSample& sample, double seconds) const;
+
+    bool quiet_;
+    bool terminal_;
+    bool drawn_ = false;
+    Clock::time_point begin_;
+    Clock::time_point next_;
+};
+
+}  // namespace sluice

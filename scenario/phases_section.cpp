@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/phases_section.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr double kMaxGrowth = 1e9;
+constexpr Bytes kMaxQueueRange{std::int64_t{1} << 40};
+constexpr std::int64_t kMaxRounds = 1'000'000;
+
+}  // namespace
+
+PhaseConfig read_phases(ConfigSection section) {
+    PhaseConfig phases;
+    phases.skip = section.flag("skip", phases.skip);
+    phases.scope = section.choice<PhaseScope>(
+        "scope", phases.scope,
+        {{"partition", PhaseScope::partition}, {"network", PhaseScope::network}});
+    phases.rates = section.choice<SteadyRates>(
+        "rates", phases.rates,
+        {{"measured", SteadyRates::measured}, {"maxmin", SteadyRates::maxmin}});
+    phases.restore = section.choice<Restoration>(
+        "restore", phases.restore, {{"hold", Restoration::hold}, {"empty", Restoration::empty}});
+    // Of another detector than the chosen one the settings are checked and otherwise ignored, so
+    // that `--set phases.detector=...` is enough to compare.
+    steady::DetectorSettings& detector = phases.detector;
+    detector.metric = section.choice<steady::Metric>("detector", detector.metric,
+                                                     {{"rate", steady::Metric::rate},
+                                                      {"hygra", steady::Metric::hygra},
+                                                      {"inflight", steady::Metric::inflight},
+                                                      {"queue", steady::Metric::queue}});
+    detector.theta = section.number("theta", detector.theta, 0, 1);
+    detector.span = section.time("span", detector.span);
+    detector.eps_bw = section.number("eps_bw", detector.eps_bw, 0, 1);
+    detector.eps_q =
+        static_cast<double>(section.bytes("eps_q", Bytes{0}, Bytes{0}, kMaxQueueRange).count);
+    detector.stable_rounds =
+        static_cast<int>(section.integer("stable_rounds", detector.stable_rounds, 0, kMaxRounds));
+    detector.tolerance = section.number("tolerance", detector.tolerance, 0, 1);
+    detector.growth = section.number("growth", detector.growth, 0, kMaxGrowth);
+    phases.longest_skip = section.time("longest_skip", phases.longest_skip);
+    section.finish();
+    return phases;
+}
+
+}  // namespace sluice

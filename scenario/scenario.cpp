@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/scenario.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "scenario/network_section.h"
+#include "scenario/phases_section.h"
+#include "scenario/topology_section.h"
+#include "core/error.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::size_t kMaxName = 200;
+
+std::string read_name(ConfigSection& root, const std::string& path) {
+    std::string stem = std::filesystem::path(path).stem().string();
+    if (stem.empty()) stem = "scenario";
+    std::string name = root.text("name", stem);
+    // It becomes the name of a folder.
+    const bool plain = !name.empty() && name.size() <= kMaxName && name != "." && name != ".." &&
+                       std::none_of(name.begin(), name.end(), [](char c) {
+                           const auto byte = static_cast<unsigned char>(c);
+                           return byte < 0x20 || byte == 0x7f || c == '/' || c == '\\';
+                       });
+    if (!plain) {
+        root.fail("name",
+                  "is " + shown_text(name) +
+                      "; must be 1 to 200 characters without slashes or control characters");
+    }
+    return name;
+}
+
+std::string node_name(const Topology& topology, NodeId node) {
+    return std::to_string(node) + (topology.is_host(node) ? " (a host)" : " (a switch)");
+}
+
+/// The links that an event means: one index, or every cable between a pair of nodes.
+std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology) {
+    const ConfigValue* value = section.raw("link");
+    if (value == nullptr) {
+        section.fail("link", "is missing from [link_event]; give [node, node] or a link's index");
+    }
+    const auto count = static_cast<std::int64_t>(topology.links().size());
+    if (value->kind == ConfigValue::Kind::integer) {
+        const std::int64_t index = integer_of(*value, "'link'", 0, count - 1);
+        section.note("link", index);
+        return {static_cast<LinkId>(index)};
+    }
+    if (value->kind != ConfigValue::Kind::array || value->array.size() != 2) {
+        section.fail("link", "is " + value->shown() + "; must be [node, node] or a link's index");
+    }
+    const auto last = static_cast<std::int64_t>(topology.node_count()) - 1;
+    const auto a = static_cast<NodeId>(integer_of(value->array[0], "a node of 'link'", 0, last));
+    const auto b = static_cast<NodeId>(integer_of(value->array[1], "a node of 'link'", 0, last));
+    std::vector<LinkId> links;
+    for (std::uint32_t i = 0; i < topology.port_count(a); ++i) {
+        const PortId port = topology.first_port(a) + i;
+        if (topology.neighbor(port) == b) links.push_back(topology.link_of(port));
+    }
+    if (links.empty()) {
+        section.fail("link", "joins " + node_name(topology, a) + " and " + node_name(topology, b) +
+                                 ", which no cable joins");
+    }
+    section.note("link", std::to_string(a) + "-" + std::to_string(b));
+    return links;
+}
+
+std::vector<LinkEvent> read_link_events(ConfigSection& root, const Topology& topology) {
+    std::vector<LinkEvent> events;
+    for (ConfigSection& section : root.tables("link_event")) {
+        const Tick at = section.time("at", std::nullopt);
+        const bool up = section.flag("up", false);
+        for (const LinkId link : read_links(section, topology)) {
+            events.push_back({at, link, up});
+        }
+        section.finish();
+    }
+    std::stable_sort(events.begin(), events.end(),
+                     [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
+    return events;
+}
+
+std::vector<ConfigSection> read_workloads(ConfigSection& root) {
+    const ConfigValue* value = root.raw("workload");
+    if (value != nullptr && value->kind == ConfigValue::Kind::array) {
+        std::vector<ConfigSection> sections = root.tables("workload");
+        if (sections.empty()) root.fail("workload", "is empty; give at least one table");
+        return sections;
+    }
+    return {root.table("workload")};
+}
+
+OutputConfig read_output(ConfigSection section) {
+    OutputConfig output;
+    output.directory = section.text("dir", "");
+    output.trace = section.flag("trace", output.trace);
+    output.fct = section.flag("fct", output.fct);
+    section.finish();
+    return output;
+}
+
+Scenario resolve_scenario(ConfigValue values, const std::string& path,
+                          const std::vector<std::string>& overrides) {
+    for (const std::string& assignment : overrides) override_config(values, assignment);
+    Scenario scenario;
+    scenario.path = path;
+    scenario.values = std::make_unique<ConfigValue>(std::move(values));
+    scenario.effective = std::make_unique<EffectiveConfig>();
+    ConfigSection root(*scenario.values, *scenario.effective);
+    scenario.name = read_name(root, path);
+    scenario.mode = root.choice<Mode>("mode", Mode::packet, mode_words());
+    const std::int64_t seed = root.integer("seed", 1, 0, std::int64_t{1} << 62);
+    scenario.stop = root.time("stop", kNever, kPicosecond);
+    // Asked for here so that a slip in a table's name is found before anything large is built.
+    for (const char* key :
+         {"topology", "congestion", "network", "link_event", "output", "workload", "phases"}) {
+        root.has(key);
+    }
+    root.finish();
+    scenario.workloads = read_workloads(root);
+    scenario.output = read_output(root.table("output"));
+    // The table may stay in the file whatever the mode, so that `--mode` is enough to compare.
+    if (scenario.mode == Mode::hybrid || root.has("phases")) {
+        scenario.phases = read_phases(root.table("phases"));
+    }
+    const auto resolve = [&](const std::string& file) { return scenario.resolve(file); };
+    scenario.topology = build_topology(root.table("topology"), resolve);
+    scenario.network = read_network(root, scenario.topology);
+    scenario.network.seed = static_cast<std::uint64_t>(seed);
+    if (scenario.mode == Mode::hybrid && scenario.network.arithmetic == Arithmetic::ns3) {
+        root.table("network").fail("arithmetic",
+                                   "is \"ns3\", whose order of simultaneous events is packet "
+                                   "mode's only; mode hybrid needs \"exact\"");
+    }
+    scenario.link_events = read_link_events(root, scenario.topology);
+    return scenario;
+}
+
+}  // namespace
+
+std::string Scenario::resolve(const std::string& file) const {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    if (fs::path(file).is_absolute() || fs::exists(file, ignored)) return file;
+    const fs::path beside = fs::path(path).parent_path() / file;
+    return fs::exists(beside, ignored) ? beside.string() : file;
+}
+
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides) {
+    return resolve_scenario(load_config(path), path, overrides);
+}
+
+Scenario parse_scenario(const std::string& text, const std::string& path,
+                        const std::vector<std::string>& overrides) {
+    return resolve_scenario(parse_config(text, path), path, overrides);
+}
+
+}  // namespace sluice

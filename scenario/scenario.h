@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A scenario file, parsed and resolved: the network, how its devices behave, what happens to its
+/// links, and what to write. It knows nothing of workloads: their tables are handed on, unread, to
+/// whoever does. Keys, units and defaults: docs/scenario.md.
+/// Errors: ConfigError with file, line and column, what is wrong and what is allowed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/results/mode.h"
+#include "core/packet/network_config.h"
+#include "core/hybrid/phase_config.h"
+#include "core/text/config_section.h"
+#include "core/topology/topology.h"
+#include "core/units.h"
+
+namespace sluice {
+
+/// What a run writes.
+struct OutputConfig {
+    std::string directory;  ///< empty: runs/NAME
+    bool trace = true;      ///< trace.json
+    bool fct = false;       ///< fct.txt
+};
+
+struct Scenario {
+    std::string name;
+    std::string path;  ///< of the file, for relative paths and messages
+    Mode mode = Mode::packet;
+    Tick stop = kNever;
+    Topology topology;
+    NetworkConfig network;  ///< holds the seed
+    PhaseConfig phases;     ///< of hybrid mode
+    std::vector<LinkEvent> link_events;
+    OutputConfig output;
+    bool allow_oom = false;  ///< jobs that do not fit their GPUs' memory run all the same
+
+    /// What `workloads` read from and record into.
+    std::unique_ptr<ConfigValue> values;
+    std::unique_ptr<EffectiveConfig> effective;
+    /// [workload], or every [[workload]]: at least one. Their reader calls finish() on each.
+    std::vector<ConfigSection> workloads;
+
+    /// A file that the scenario names: as given from the working directory if it exists there,
+    /// else from the scenario's own folder.
+    std::string resolve(const std::string& file) const;
+};
+
+/// Loads `path`, applies `overrides` ("key=value", in order) and resolves.
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// The same from text; `path` names it. Used by tests and the fuzzer.
+Scenario parse_scenario(const std::string& text, const std::string& path,
+                        const std::vector<std::string>& overrides = {});
+
+}  // namespace sluice

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which keys of a scenario are checked but never looked at, given its mode, law and switches.
+#include <algorithm>
+#include <functional>
+
+#include "scenario/unused_keys.h"
+#include "core/congestion/congestion.h"
+
+namespace sluice {
+
+namespace {
+
+/// Keys that begin with `prefix`, but for `except`, are without effect if the scenario is so.
+struct Rule {
+    const char* prefix;
+    std::function<bool(const Scenario&)> applies;
+    const char* why;
+    std::vector<std::string> except = {};
+};
+
+bool flow_mode(const Scenario& s) { return s.mode == Mode::flow; }
+bool law_is(const Scenario& s, const char* name) {
+    return std::string(congestion::law_name(s.network.congestion.law)) == name;
+}
+bool by_hygra(const Scenario& s) { return s.phases.detector.metric == steady::Metric::hygra; }
+bool no_pfc(const Scenario& s) { return !s.network.pfc; }
+bool never_skips(const Scenario& s) { return !s.phases.skip; }
+bool reacts_to_marks(const Scenario& s) { return law_is(s, "dcqcn") || law_is(s, "dctcp"); }
+
+const std::vector<Rule>& rules() {
+    static const std::vector<Rule> kRules = {
+        {"phases.", [](const Scenario& s) { return s.mode != Mode::hybrid; },
+         "only mode hybrid has phases"},
+        {"phases.eps_bw", [](const Scenario& s) { return !by_hygra(s); },
+         "the detector is another one"},
+        {"phases.eps_q", [](const Scenario& s) { return !by_hygra(s); },
+         "the detector is another one"},
+        {"phases.stable_rounds", [](const Scenario& s) { return !by_hygra(s); },
+         "the detector is another one"},
+        {"phases.theta", [](const Scenario& s) { return by_hygra(s); },
+         "the detector is another one"},
+        {"phases.rates", never_skips, "nothing is skipped"},
+        {"phases.restore", never_skips, "nothing is skipped"},
+        {"phases.longest_skip", never_skips, "nothing is skipped"},
+        // The law gives the sizes of headers and ACKs; HPCC leaves a part of each link unused.
+        {"congestion.",
+         flow_mode,
+         "mode flow has no congestion control",
+         {"congestion.law", "congestion.hpcc.target_utilization"}},
+        {"network.ecn.", flow_mode, "mode flow has no queues"},
+        {"network.buffer.", flow_mode, "mode flow has no queues"},
+        {"network.queues.", flow_mode, "mode flow has no queues"},
+        // How many ACKs there are is how much they load their links.
+        {"network.nic.",
+         flow_mode,
+         "mode flow has no packets",
+         {"network.nic.ack_every", "network.nic.ack_chunk"}},
+        {"network.nic.ack_chunk",
+         [](const Scenario& s) {
+             return s.network.nic.ack_every == 1 && !s.network.nic.back_to_zero;
+         },
+         "every packet has an ACK of its own"},
+        {"network.pfc", flow_mode, "mode flow has no queues"},
+        {"network.packet.pause", flow_mode, "mode flow has no pause frames"},
+        {"network.packet.pause", no_pfc, "there is no PFC"},
+        {"network.queues.ack_pause_class", no_pfc, "there is no PFC"},
+        {"congestion.hpcc.", [](const Scenario& s) { return !law_is(s, "hpcc"); },
+         "the law is another one"},
+        {"congestion.dcqcn.", [](const Scenario& s) { return !law_is(s, "dcqcn"); },
+         "the law is another one"},
+        {"congestion.timely.", [](const Scenario& s) { return !law_is(s, "timely"); },
+         "the law is another one"},
+        {"congestion.dctcp.", [](const Scenario& s) { return !law_is(s, "dctcp"); },
+         "the law is another one"},
+        {"network.ecn.", [](const Scenario& s) { return !reacts_to_marks(s); },
+         "the law does not react to marks, which are only counted"},
+        {"network.ecn.",
+         [](const Scenario& s) { return !s.network.ecn.enabled; },
+         "nothing is marked",
+         {"network.ecn.enabled"}},
+        {"congestion.variable_window",
+         [](const Scenario& s) { return !s.network.congestion.window; }, "there is no window"},
+        {"network.buffer.egress_alpha", [](const Scenario& s) { return s.network.pfc; },
+         "with PFC nothing is dropped"},
+        {"network.buffer.headroom_factor", no_pfc, "there is no PFC"},
+        {"network.buffer.alpha_shift", no_pfc, "there is no PFC"},
+        {"network.buffer.resume_offset", no_pfc, "there is no PFC"},
+    };
+    return kRules;
+}
+
+void collect(const Scenario& scenario, const ConfigValue& table, const std::string& path,
+             std::vector<std::string>& keys) {
+    for (const ConfigMember& member : table.table) {
+        const std::string key = path + member.key;
+        if (member.value.kind == ConfigValue::Kind::table) {
+            collect(scenario, member.value, key + ".", keys);
+            continue;
+        }
+        for (const Rule& rule : rules()) {
+            if (key.rfind(rule.prefix, 0) != 0 || !rule.applies(scenario)) continue;
+            if (std::count(rule.except.begin(), rule.except.end(), key) > 0) continue;
+            keys.push_back(key + ": " + rule.why);
+            break;
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> keys_without_effect(const Scenario& scenario) {
+    std::vector<std::string> keys;
+    if (scenario.values) collect(scenario, *scenario.values, "", keys);
+    return keys;
+}
+
+}  // namespace sluice

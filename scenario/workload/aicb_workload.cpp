@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/// [workload] type = "aicb": a workload file of AICB or SimAI on any network.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "scenario/workload/collective_options.h"
+#include "scenario/workload/import_notes.h"
+#include "scenario/workload/workload_part.h"
+#include "workloads/aicb/aicb_graph.h"
+#include "workloads/aicb/aicb_physical.h"
+#include "core/job/workload.h"
+
+namespace sluice {
+
+namespace {
+
+/// Every algorithm for the kinds that a workload file has, under its own name.
+void read_algorithms(ConfigSection& section, CollectiveOptions& options) {
+    std::vector<std::pair<const char*, CollectiveAlgorithm>> words;
+    for (std::size_t i = 0; i < kCollectiveAlgorithms; ++i) {
+        const auto algorithm = static_cast<CollectiveAlgorithm>(i);
+        words.emplace_back(to_string(algorithm), algorithm);
+    }
+    options.algorithms.assign(kCollectiveKinds, CollectiveAlgorithm::automatic);
+    const std::pair<const char*, CollectiveKind> keys[] = {
+        {"all_reduce", CollectiveKind::all_reduce},
+        {"all_gather", CollectiveKind::all_gather},
+        {"reduce_scatter", CollectiveKind::reduce_scatter},
+        {"all_to_all", CollectiveKind::all_to_all},
+    };
+    for (const auto& [key, kind] : keys) {
+        options.algorithms[static_cast<std::size_t>(kind)] =
+            section.choice(key, CollectiveAlgorithm::automatic, words);
+    }
+}
+
+bool ends_in_csv(const std::string& file) {
+    return file.size() >= 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
+}
+
+}  // namespace
+
+MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
+                                const JobSite& site) {
+    const Topology& topology = scenario.topology;
+    const std::string file = scenario.resolve(section.text("file", std::nullopt));
+    AicbGraphConfig config;
+    config.compute_scale = section.number("compute_scale", 1, 0, 1e6);
+    config.micro_batches =
+        static_cast<std::size_t>(section.integer("micro_batches", 0, 0, 1'000'000'000));
+    config.schedule = section.choice<PipelineSchedule>("schedule", PipelineSchedule::one_f_one_b,
+                                                       {{"1f1b", PipelineSchedule::one_f_one_b},
+                                                        {"gpipe", PipelineSchedule::gpipe},
+                                                        {"zb-h1", PipelineSchedule::zb_h1}});
+    const auto gpus = static_cast<RankId>(section.integer("gpus", 0, 0, AicbWorkload::kMostGpus));
+    config.collectives = read_collective_options(section, scenario);
+    read_algorithms(section, config.collectives);
+    return [=, &topology]() mutable {
+        ImportReport report;
+        const std::uint32_t per_server = std::max<std::uint32_t>(1, topology.gpus_per_server);
+        TokenReader reader = TokenReader::open(file);
+        const bool is_physical = ends_in_csv(file);
+        AicbPhysical physical;
+        if (is_physical) {
+            physical = parse_aicb_physical(reader, report);
+        } else {
+            physical.workload = parse_aicb(reader, report);
+        }
+        const AicbWorkload& workload = physical.workload;
+        const AicbLayout layout(workload, static_cast<RankId>(site.available()), per_server, gpus,
+                                report);
+        const std::vector<NodeId> hosts = site.take(layout.world());
+        place_collectives(config.collectives, topology, hosts);
+        JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives)
+                                     : build_aicb_graph(workload, layout, config, report).graph;
+        tell_notes(report, "sluice simai --check");
+        graph.finish();
+        Workload made = make_workload(std::move(graph), hosts);
+        WorkloadPart part;
+        part.flows = std::move(made.flows);
+        part.application = std::move(made.application);
+        part.description = fmt::format("{} ({} {}) on {} GPUs (TP{} EP{} DP{} PP{})", file,
+                                       is_physical ? physical.rows.size() : workload.layers.size(),
+                                       is_physical ? "collectives" : "layers", layout.world(),
+                                       layout.tp(), layout.ep(), layout.dp(), layout.pp());
+        return part;
+    };
+}
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// [workload] type = "chakra": Chakra traces as a job on any topology.
+#include <fmt/core.h>
+
+#include "scenario/workload/import_notes.h"
+#include "core/text/human.h"
+#include "scenario/workload/workload_part.h"
+#include "core/error.h"
+#include "core/world/lookahead.h"
+#include "workloads/chakra/chakra_graph.h"
+#include "core/job/workload.h"
+
+namespace sluice {
+
+namespace {
+
+/// Without a system.json: rings in every dimension, whole collectives.
+chakra::AstraSystem default_system(std::size_t dims) {
+    chakra::AstraSystem system;
+    system.path = "the default system";
+    system.local_bandwidth_aware = true;
+    for (auto& algorithms : system.algorithms) algorithms.resize(dims);
+    return system;
+}
+
+}  // namespace
+
+MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenario,
+                                  const JobSite& site) {
+    const std::string traces = section.text("traces", std::nullopt);
+    const std::string system = section.text("system", "");
+    const std::string groups = section.text("comm_groups", "");
+    const std::string memory = section.text("remote_memory", "");
+    const auto dims = section.integers("logical_dims", 1, 1 << 24, 16);
+    chakra::JobOptions options;
+    options.expansion.queues_per_dim =
+        static_cast<std::uint32_t>(section.integer("queues_per_dim", 1, 1, 65536));
+    options.expansion.injection_scale = section.number("injection_scale", 1, 0, 1e6);
+    options.expansion.rendezvous = section.flag("rendezvous", false);
+    options.compute_scale = section.number("compute_scale", 1, 0, 1e6);
+    options.comm_scale = section.number("comm_scale", 1, 0, 1e6);
+    return [=, &scenario]() mutable {
+        ImportReport report;
+        const std::vector<chakra::Trace> read = chakra::read_traces(
+            chakra::find_traces(scenario.resolve(traces)), chakra::reading_threads(), report);
+        if (dims) {
+            options.expansion.dims.assign(dims->begin(), dims->end());
+        } else {
+            options.expansion.dims = {static_cast<std::uint32_t>(read.size())};
+        }
+        const chakra::AstraSystem how = system.empty()
+                                            ? default_system(options.expansion.dims.size())
+                                            : chakra::read_system(scenario.resolve(system), report);
+        if (!groups.empty()) {
+            options.groups = chakra::read_comm_groups(scenario.resolve(groups), report);
+        }
+        if (!memory.empty()) {
+            options.memory = chakra::read_remote_memory(scenario.resolve(memory), report);
+        }
+        options.signal_delay = step::network_lookahead(scenario.topology, scenario.network);
+        refuse_misfits(report);
+        const auto job = chakra::build_job(read, how, options, report);
+        refuse_misfits(report);
+        tell_notes(report, "sluice chakra lint");
+        const RankId ranks = job->graph.rank_count();
+        const auto operations = static_cast<double>(job->graph.op_count());
+        const auto messages = static_cast<double>(job->graph.messages().size());
+        Workload workload = make_workload(std::move(job->graph), site.take(ranks));
+        WorkloadPart part;
+        part.flows = std::move(workload.flows);
+        part.application = std::move(workload.application);
+        part.description =
+            fmt::format("Chakra traces {} of {} ranks, {} operations, {} messages", traces, ranks,
+                        human_count(operations), human_count(messages));
+        return part;
+    };
+}
+
+}  // namespace sluice

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The keys of a workload's table that say how its collectives run. Keys and defaults:
+/// docs/scenario.md, type = "collective".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scenario/scenario.h"
+#include "workloads/collective/collective_library.h"
+
+namespace sluice {
+
+/// The key "channels"; kUsualChannels where it is not given.
+std::uint32_t read_channels(ConfigSection& section);
+
+CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario);
+
+/// Where the job's ranks are: rank r on hosts[r].
+void place_collectives(CollectiveOptions& options, const Topology& topology,
+                       const std::vector<NodeId>& hosts);
+
+}  // namespace sluice

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// [workload] type = "flows": a list in the scenario, or an HPCC ns-3 flow.txt.
+#include <fmt/core.h>
+
+#include "workloads/hpcc/hpcc_flows.h"
+#include "scenario/workload/workload_part.h"
+#include "core/text/quantity.h"
+#include "core/error.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr Bytes kLargest{std::int64_t{1} << 50};
+
+std::int64_t read_node(const ConfigValue& value, const char* what, const Topology& topology) {
+    const auto last = static_cast<std::int64_t>(topology.node_count()) - 1;
+    const std::int64_t node = integer_of(value, what, 0, last);
+    if (!topology.is_host(static_cast<NodeId>(node))) {
+        fail_at({value.at.text(), 0, what}, "is " + std::to_string(node) +
+                                                ", a switch; hosts are " +
+                                                std::to_string(topology.hosts().front()) + " to " +
+                                                std::to_string(topology.hosts().back()));
+    }
+    return node;
+}
+
+/// [src, dst, size] or [src, dst, size, start].
+FlowSpec read_flow(const ConfigValue& row, const Topology& topology) {
+    const std::string place = row.at.text();
+    if (row.kind != ConfigValue::Kind::array || row.array.size() < 3 || row.array.size() > 4) {
+        fail_at({place, 0, "a flow"}, "is " + row.shown() +
+                                          "; must be [src, dst, size, start], such as "
+                                          "[0, 1, \"8MB\", \"10us\"]");
+    }
+    FlowSpec flow;
+    flow.src = static_cast<NodeId>(read_node(row.array[0], "the source", topology));
+    flow.dst = static_cast<NodeId>(read_node(row.array[1], "the destination", topology));
+    if (flow.src == flow.dst) {
+        fail_at({place, 0, "a flow"}, "goes from host " + std::to_string(flow.src) + " to itself");
+    }
+    flow.size = bytes_of(row.array[2], "the size").count;
+    if (flow.size < 1 || kLargest.count < flow.size) {
+        fail_at({row.array[2].at.text(), 0, "the size"},
+                "is " + row.array[2].shown() + "; must be from 1B to " + format_bytes(kLargest));
+    }
+    flow.start = row.array.size() == 4 ? time_of(row.array[3], "the start") : 0;
+    if (flow.start > ConfigSection::kMaxTime) {
+        fail_at({row.array[3].at.text(), 0, "the start"},
+                "is " + row.array[3].shown() + "; must be at most 53 days");
+    }
+    return flow;
+}
+
+WorkloadPart finish(std::vector<FlowSpec> flows, const std::string& from) {
+    WorkloadPart part;
+    part.description = fmt::format("{} flows {}", flows.size(), from);
+    part.flows = std::move(flows);
+    part.flow_class = "flow";
+    return part;
+}
+
+}  // namespace
+
+MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario) {
+    const Topology& topology = scenario.topology;
+    const ConfigValue* list = section.raw("list");
+    if (section.has("file") == (list != nullptr)) {
+        section.fail("type", "is \"flows\": give either 'list' or 'file'");
+    }
+    if (list == nullptr) {
+        const std::string file = section.text("file", std::nullopt);
+        return [=, &scenario] {
+            std::vector<std::string> notes;
+            const Routing routing(scenario.topology);
+            return finish(read_hpcc_flows(TokenReader::open(scenario.resolve(file)),
+                                          scenario.topology, routing, notes),
+                          "of " + file);
+        };
+    }
+    if (list->kind != ConfigValue::Kind::array) {
+        section.fail("list",
+                     std::string("is ") + list->kind_name() + "; must be an array of flows");
+    }
+    std::vector<FlowSpec> flows;
+    flows.reserve(list->array.size());
+    for (const ConfigValue& row : list->array) flows.push_back(read_flow(row, topology));
+    section.note("list", std::to_string(flows.size()) + " flows");
+    return [flows] { return finish(flows, "listed"); };
+}
+
+}  // namespace sluice

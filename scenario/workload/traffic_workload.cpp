@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// [workload] type = "poisson", "permutation", "incast", "ring": generated flows with start times.
+#include <fmt/core.h>
+
+#include "scenario/workload/data_folders.h"
+#include "core/text/human.h"
+#include "scenario/workload/workload_part.h"
+#include "scenario/network_section.h"
+#include "workloads/traffic/flow_size_cdf.h"
+#include "workloads/traffic/traffic.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr Bytes kLargest{std::int64_t{1} << 50};
+
+MakeWorkload read_poisson(ConfigSection& section, const Scenario& scenario) {
+    const std::string name = section.text("cdf", std::nullopt);
+    PoissonTraffic traffic;
+    traffic.load = section.number("load", traffic.load, 1e-6, 1);
+    traffic.rate = section.rate("rate", nic_rate(scenario.topology));
+    traffic.start = section.time("start", traffic.start);
+    traffic.duration = section.time("duration", traffic.duration, kPicosecond);
+    traffic.seed = scenario.network.seed;
+    return [=, &scenario] {
+        const FlowSizeCdf sizes =
+            FlowSizeCdf::find(scenario.resolve(name), data_folders("cdf", scenario.path));
+        WorkloadPart part;
+        part.flows = poisson_traffic(scenario.topology.hosts(), sizes, traffic);
+        part.flow_class = "poisson";
+        part.description = fmt::format("Poisson traffic, {} sizes, {:.3g}% load for {}", name,
+                                       100 * traffic.load, human_time(traffic.duration));
+        return part;
+    };
+}
+
+MakeWorkload read_incast(ConfigSection& section, const Scenario& scenario) {
+    IncastTraffic traffic;
+    const auto hosts = static_cast<std::int64_t>(scenario.topology.host_count());
+    traffic.senders = static_cast<std::uint32_t>(
+        section.integer("senders", std::min<std::int64_t>(traffic.senders, hosts - 1), 1,
+                        std::max<std::int64_t>(hosts - 1, 1)));
+    traffic.receiver = static_cast<std::uint32_t>(section.integer("receiver", 0, 0, hosts - 1));
+    traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
+    traffic.start = section.time("start", traffic.start);
+    traffic.jitter = section.time("jitter", traffic.jitter);
+    traffic.seed = scenario.network.seed;
+    return [=, &scenario] {
+        WorkloadPart part;
+        part.flows = incast_traffic(scenario.topology.hosts(), traffic);
+        part.flow_class = "incast";
+        part.description = fmt::format("incast of {} x {}B", traffic.senders,
+                                       human_count(static_cast<double>(traffic.size.count)));
+        return part;
+    };
+}
+
+MakeWorkload read_pattern(ConfigSection& section, const Scenario& scenario,
+                          const std::string& type) {
+    PatternTraffic traffic;
+    traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
+    traffic.start = section.time("start", traffic.start);
+    traffic.jitter = section.time("jitter", traffic.jitter);
+    traffic.seed = scenario.network.seed;
+    return [=, &scenario] {
+        const std::vector<NodeId>& hosts = scenario.topology.hosts();
+        WorkloadPart part;
+        part.flows =
+            type == "ring" ? ring_traffic(hosts, traffic) : permutation_traffic(hosts, traffic);
+        part.flow_class = type;
+        part.description = fmt::format("{} of {} x {}B", type, part.flows.size(),
+                                       human_count(static_cast<double>(traffic.size.count)));
+        return part;
+    };
+}
+
+}  // namespace
+
+MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
+                          const std::string& type) {
+    if (type == "poisson") return read_poisson(section, scenario);
+    if (type == "incast") return read_incast(section, scenario);
+    return read_pattern(section, scenario, type);
+}
+
+}  // namespace sluice

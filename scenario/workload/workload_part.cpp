@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/workload/workload_part.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/error.h"
+
+namespace sluice {
+
+namespace {
+
+bool is_collective(const std::string& type) {
+    return type == "collective" || type == "all-to-all" || type.rfind("ring-", 0) == 0;
+}
+
+}  // namespace
+
+JobSite::JobSite(ConfigSection& section, const Scenario& scenario, HostPool& pool) : pool_(&pool) {
+    if (pool.free_count() == 0) {
+        section.fail("type", "is a job for which no host is free: give the earlier ones `ranks`");
+    }
+    request_.seed = scenario.network.seed;
+    request_.ranks =
+        static_cast<std::uint32_t>(section.integer("ranks", 0, 0, std::int64_t{1} << 24));
+    request_.placement = section.choice<Placement>("placement", Placement::packed,
+                                                   {{"packed", Placement::packed},
+                                                    {"spread", Placement::spread},
+                                                    {"random", Placement::random},
+                                                    {"listed", Placement::listed}});
+    request_.unit =
+        static_cast<std::uint32_t>(section.integer("unit", 0, 0, std::int64_t{1} << 24));
+    const auto hosts = section.integers("hosts", 0, kNone - std::int64_t{1}, std::size_t{1} << 24);
+    const bool listed = request_.placement == Placement::listed;
+    if (hosts.has_value() != listed) {
+        section.fail(listed ? "placement" : "hosts",
+                     listed ? "\"listed\" needs the key hosts, a list of host ids in rank order"
+                            : "is for placement = \"listed\" only");
+    }
+    if (!listed) return;
+    if (section.has("unit")) {
+        section.fail("unit", "is not for placement = \"listed\", whose hosts are all named");
+    }
+    for (const std::int64_t host : *hosts) request_.hosts.push_back(static_cast<NodeId>(host));
+    const auto count = static_cast<std::uint32_t>(request_.hosts.size());
+    if (request_.ranks != 0 && request_.ranks != count) {
+        section.fail("ranks", "is not the length of the list of hosts, " + std::to_string(count));
+    }
+    request_.ranks = count;
+}
+
+std::size_t JobSite::available() const {
+    return request_.ranks != 0 ? request_.ranks : pool_->free_count();
+}
+
+std::vector<NodeId> JobSite::take(std::uint32_t ranks) const {
+    PlacementRequest request = request_;
+    if (ranks != 0 && request.ranks != 0 && request.ranks != ranks) {
+        throw ConfigError("the job has " + std::to_string(ranks) +
+                          " ranks, but its table gives it " + std::to_string(request.ranks) +
+                          " hosts");
+    }
+    if (request.ranks == 0) request.ranks = ranks;
+    return pool_->take(request);
+}
+
+namespace {
+
+/// Names stand in files and in lines for people.
+std::string read_job_name(ConfigSection& section, const std::string& fallback) {
+    const std::string name = section.text("name", fallback);
+    const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
+        return static_cast<unsigned char>(letter) >= 0x20 && letter != 0x7f;
+    });
+    if (name.empty() || !plain) {
+        section.fail("name", "must be a text of at least one letter, without control characters");
+    }
+    return name;
+}
+
+MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const JobSite& site,
+                      const std::string& type) {
+    if (type == "aicb") return read_aicb_workload(section, scenario, site);
+    if (is_collective(type)) return read_collective(section, scenario, site, type);
+    if (type == "chakra") return read_chakra_workload(section, scenario, site);
+    if (type == "goal") return read_goal_workload(section, scenario, site);
+    return read_training(section, scenario, site);
+}
+
+/// How the messages of a job's connections leave what queue pairs do.
+struct MessageExceptions {
+    bool overlap = false;
+    bool own_port = false;
+};
+
+/// Imported traces say themselves how messages leave.
+MessageExceptions read_exceptions(ConfigSection& section, const std::string& type) {
+    MessageExceptions exceptions;
+    if (type == "chakra" || type == "goal") return exceptions;
+    exceptions.overlap = section.flag("overlapping_messages", false);
+    exceptions.own_port = section.flag("port_per_message", false);
+    return exceptions;
+}
+
+MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const std::string& type) {
+    if (type == "flows") return read_flows(section, scenario);
+    if (type == "htsim") return read_htsim_workload(section, scenario);
+    return read_traffic(section, scenario, type);
+}
+
+}  // namespace
+
+WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
+    static const std::vector<std::string> kJobs = {
+        "training",        "aicb",       "collective", "ring-all-reduce", "ring-reduce-scatter",
+        "ring-all-gather", "all-to-all", "goal",       "chakra"};
+    static const std::vector<std::string> kPlain = {"flows",  "poisson", "permutation",
+                                                    "incast", "ring",    "htsim"};
+    std::vector<std::string> types = kJobs;
+    types.insert(types.end(), kPlain.begin(), kPlain.end());
+    const std::size_t index = section.choice_index("type", "", types);
+    const std::string& type = types[index];
+    const bool job = index < kJobs.size();
+    std::optional<JobSite> site;
+    std::string name;
+    Tick start = 0;
+    MessageExceptions exceptions;
+    if (job) {
+        site.emplace(section, scenario, pool);
+        name = read_job_name(section, type);
+        start = section.time("start", 0);
+        exceptions = read_exceptions(section, type);
+    }
+    const MakeWorkload make =
+        job ? read_job(section, scenario, *site, type) : read_plain(section, scenario, type);
+    const auto priority = static_cast<std::uint8_t>(section.integer("priority", 3, 1, 7));
+    section.finish();
+    try {
+        WorkloadPart part = make();
+        part.name = name;
+        part.start = start;
+        for (FlowSpec& flow : part.flows) {
+            flow.priority = priority;
+            flow.overlaps = exceptions.overlap;
+            flow.own_port = exceptions.own_port;
+        }
+        return part;
+    } catch (const ConfigError& error) {
+        throw ConfigError(section.where("type") + ": " + error.what());
+    }
+}
+
+}  // namespace sluice

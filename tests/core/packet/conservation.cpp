@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is never lost or invented: bytes of a flow, bytes in queues and buffers, capacity of links.
+/// Looked at between windows, at random instants of random experiments.
+#include "tests/support/step_random.h"
+
+using namespace sluice;
+using namespace sluice::test;
+using step::kClasses;
+
+namespace {
+
+/// Payload bytes of each flow's data packets on links and in switches.
+std::vector<std::int64_t> payload_in_network(const Lane& lane) {
+    std::vector<std::int64_t> bytes(lane.store.results().size(), 0);
+    const auto count = [&](step::Ring& ring) {
+        for (std::uint32_t i = ring.head; i != ring.tail; ++i) {
+            const step::Packet& packet = ring.at(i);
+            if (packet.packet_kind() == step::PacketKind::data) {
+                bytes[packet.flow] += packet.bytes - lane.world.data_overhead;
+            }
+        }
+    };
+    for (PortId p = 0; p < lane.topology.port_count(); ++p) {
+        count(lane.world.link[p]);
+        for (step::Ring& queue : lane.world.egress[p].queue) {
+            count(queue);
+        }
+    }
+    return bytes;
+}
+
+/// size = delivered in order + in the network + not yet sent, where nothing is lost or reordered.
+void check_flows(const Lane& lane, const Case& given) {
+    const std::vector<std::int64_t> in_network = payload_in_network(lane);
+    for (FlowId f = 0; f < given.flows.size(); ++f) {
+        const std::int64_t size = given.flows[f].size;
+        const std::uint32_t index = lane.world.sender_of[f];
+        const bool finished = lane.store.results()[f].finish != kNever;
+        const std::int64_t sent = index != kNone ? lane.world.senders[index].next_bytes
+                                  : finished     ? size
+                                                 : 0;
+        const std::int64_t delivered =
+            step::bytes_before(lane.world, lane.world.receiver[f].expected, size);
+        CHECK(delivered + in_network[f] == sent);
+        if (index != kNone) {
+            CHECK(lane.world.senders[index].una_bytes <= delivered);
+        }
+    }
+}
+
+/// With losses: what is acknowledged was delivered, what is delivered was sent.
+void check_order(const Lane& lane, const Case& given) {
+    for (FlowId f = 0; f < given.flows.size(); ++f) {
+        const std::uint32_t index = lane.world.sender_of[f];
+        if (index != kNone && !given.config.nic.back_to_zero) {
+            const step::Sender& sender = lane.world.senders[index];
+            CHECK(sender.una <= lane.world.receiver[f].expected);
+            CHECK(lane.world.receiver[f].expected <= sender.high);
+            CHECK(sender.una <= sender.next);
+        }
+        if (lane.store.results()[f].finish != kNever) {
+            CHECK(lane.world.receiver[f].expected == lane.world.receiver[f].packets);
+            CHECK(lane.store.results()[f].received < lane.store.results()[f].finish);
+        }
+    }
+}
+
+/// Every counter of a queue or buffer is the sum over the packets that are there.
+void check_buffers(const Lane& lane) {
+    const step::World& world = lane.world;
+    for (NodeId node = 0; node < world.node_count; ++node) {
+        const PortId first = world.first_port[node];
+        const PortId last = world.first_port[node + 1];
+        std::vector<std::int64_t> held((last - first) * std::size_t{kClasses}, 0);
+        std::int64_t lossy = 0;
+        for (PortId p = first; p < last; ++p) {
+            const step::Egress& egress = world.egress[p];
+            std::int64_t queued = 0;
+            for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+                step::Ring ring = egress.queue[queue];
+                std::int64_t bytes = 0;
+                for (std::uint32_t i = ring.head; i != ring.tail; ++i) {
+                    const step::Packet& packet = ring.at(i);
+                    bytes += packet.bytes;
+                    if (queue != 0) {
+                        held[packet.ingress * std::size_t{kClasses} + queue] += packet.bytes;
+                        lossy += packet.bytes;
+                    }
+                }
+                CHECK(egress.class_bytes[queue] == bytes);
+                CHECK((egress.nonempty >> queue & 1U) == (bytes > 0 ? 1U : 0U));
+                queued += bytes;
+            }
+            CHECK(egress.queued_bytes == queued);
+        }
+        if (world.is_host[node] != 0) {
+            continue;
+        }
+        const step::Buffer& buffer = world.buffer[node];
+        std::int64_t shared = 0;
+        std::uint32_t paused = 0;
+        for (PortId p = first; p < last; ++p) {
+            const step::Ingress& ingress = world.ingress[p];
+            std::uint32_t total = 0;
+            for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+                const std::uint32_t bytes = ingress.bytes[queue] + ingress.headroom[queue];
+                if (world.pfc) {
+                    CHECK(bytes == held[(p - first) * std::size_t{kClasses} + queue]);
+                }
+                CHECK(ingress.headroom[queue] <= ingress.headroom_limit);
+                shared += step::shared_use(buffer, ingress, queue);
+                paused += ingress.paused >> queue & 1U;
+                total += bytes;
+            }
+            CHECK(ingress.total_bytes == total);
+        }
+        CHECK(buffer.paused_classes == paused);
+        CHECK(buffer.shared_used == (world.pfc ? shared : lossy));
+        CHECK(buffer.shared_used <= std::max<std::int64_t>(buffer.shared_size, 0));
+    }
+}
+
+/// Nothing is left anywhere, nobody is paused.
+void check_empty(const Lane& lane) {
+    for (PortId p = 0; p < lane.topology.port_count(); ++p) {
+        CHECK(lane.world.link[p].empty());
+        CHECK(lane.world.egress[p].queued_bytes == 0);
+        CHECK(lane.world.egress[p].paused == 0);
+        CHECK(lane.world.ingress[p].paused == 0);
+        CHECK(lane.world.ingress[p].total_bytes == 0);
+    }
+    for (NodeId n = 0; n < lane.world.node_count; ++n) {
+        CHECK(lane.world.buffer[n].shared_used == 0);
+        CHECK(lane.world.buffer[n].paused_classes == 0);
+    }
+}
+
+/// A directed link carries no more than rate x time, and the packet that it has just begun.
+void check_capacity(const Lane& lane, const Case& given, Tick now) {
+    const std::int64_t frame = given.config.format.payload + lane.world.data_overhead;
+    for (PortId p = 0; p < lane.topology.port_count(); ++p) {
+        const Tick least = serialization_time(1, lane.topology.rate(p), Arithmetic::exact) - 1;
+        CHECK((lane.world.egress[p].tx_bytes - frame) * least <= now);
+    }
+}
+
+/// Runs `given` piece by piece to random instants and calls `look(lane, instant)` at each.
+template <class Look>
+void look_at_random_instants(const Case& given, Dice& dice, Look&& look) {
+    Lane lane(given);
+    step::LaneDriver driver(lane.store, given.events, {});
+    Tick limit = 0;
+    while (driver.next() < given.stop) {
+        limit = std::max(limit, driver.next()) + 1 + dice.below(40) * kMicrosecond / 3;
+        limit = std::min(limit, given.stop);
+        driver.advance(limit, lane);
+        look(lane, limit);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("unit.step.conservation.lossless_flows") {
+    RandomOptions options;
+    options.lossless = true;
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+        Case given = random_case(seed, options);
+        INFO(given.name);
+        given.config.buffer.size = Bytes{pfc_share(given.topology, given.config) + (1 << 20)};
+        given.stop = 100 * kMillisecond;
+        Dice dice(seed + 7000);
+        bool finished = false;
+        look_at_random_instants(given, dice, [&](const Lane& lane, Tick) {
+            check_flows(lane, given);
+            check_buffers(lane);
+            finished = std::all_of(lane.store.results().begin(), lane.store.results().end(),
+                                   [](const FlowResult& r) { return r.finish != kNever; });
+            if (finished) {
+                check_order(lane, given);
+            }
+        });
+        CHECK(finished);
+    }
+}
+
+TEST_CASE("unit.step.conservation.buffers_with_loss_and_failures") {
+    std::uint64_t drops = 0;
+    for (std::uint64_t seed = 700; seed < 724; ++seed) {
+        const Case given = random_case(seed);
+        INFO(given.name);
+        Dice dice(seed);
+        look_at_random_instants(given, dice, [&](const Lane& lane, Tick) {
+            check_order(lane, given);
+            check_buffers(lane);
+        });
+        drops += run_windows(given).counters.drops;
+    }
+    CHECK(drops > 0);
+}
+
+TEST_CASE("unit.step.conservation.nothing_left_at_the_end") {
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+        RandomOptions options;
+        options.lossless = true;
+        Case given = random_case(seed, options);
+        given.stop = kNever;
+        INFO(given.name);
+        Lane lane(given);
+        step::LaneDriver driver(lane.store, given.events, {});
+        CHECK(driver.advance(200 * kMillisecond, lane) == kNever);
+        check_empty(lane);
+    }
+}
+
+TEST_CASE("unit.step.capacity.tx_bytes_within_rate_times_time") {
+    for (std::uint64_t seed = 800; seed < 824; ++seed) {
+        RandomOptions options;
+        const Case given = random_case(seed, options);
+        INFO(given.name);
+        Dice dice(seed);
+        look_at_random_instants(
+            given, dice, [&](const Lane& lane, Tick now) { check_capacity(lane, given, now); });
+    }
+}

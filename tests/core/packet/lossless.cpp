@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/// With PFC and its default headroom nothing is lost, whatever the law and however hard the incast;
+/// without spraying and loss no packet of a flow overtakes another. Both show in the same way: not
+/// one byte is sent twice.
+#include "tests/support/step_random.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+void check_lossless(const Outcome& outcome) {
+    CHECK(outcome.counters.drops == 0);
+    CHECK(outcome.counters.retransmitted_bytes == 0);
+    for (const FlowResult& result : outcome.flows) {
+        CHECK(result.finish != kNever);
+        CHECK(result.retransmitted == 0);
+    }
+}
+
+/// `senders` hosts of a star send to the last one at once, with little shared buffer.
+Case incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
+    Case given;
+    StarParams star;
+    star.hosts = senders + 1;
+    given.topology = build_star(star);
+    given.config = config_for(law);
+    given.config.buffer.size = Bytes{pfc_share(given.topology, given.config) + 300'000};
+    for (NodeId src = 0; src < static_cast<NodeId>(senders); ++src) {
+        given.flows.push_back(flow(src, static_cast<NodeId>(senders), size, 0));
+    }
+    assign_source_ports(given.flows);
+    given.name = congestion::law_name(law);
+    return given;
+}
+
+}  // namespace
+
+TEST_CASE("unit.step.lossless.incast_under_every_law") {
+    for (const congestion::Law law : kLaws) {
+        const Outcome outcome = run_windows(incast(law, 16, 500'000));
+        INFO(std::string(congestion::law_name(law)));
+        check_lossless(outcome);
+    }
+}
+
+TEST_CASE("unit.step.lossless.line_rate_incast_pauses") {
+    // 15 of 16 arriving packets must wait, 7.5 MB in all, and the buffer holds 0.3 MB: without
+    // window or law only PFC can hold the senders back.
+    Case given = incast(congestion::Law::none, 16, 500'000);
+    given.config.congestion.window = false;
+    const Outcome outcome = run_windows(given);
+    check_lossless(outcome);
+    CHECK(outcome.counters.pfc_pauses > 0);
+    // The sink's cable was busy from the first packet to the last: 16 x 500 packets of 1048 bytes
+    // at 80 ps a byte, one host cable before it, and two delays.
+    Tick last = 0;
+    for (const FlowResult& result : outcome.flows) {
+        last = std::max(last, result.received);
+    }
+    CHECK(last == Tick{16 * 500 * 1048 * 80} + 1048 * 80 + 2 * kMicrosecond);
+}
+
+TEST_CASE("unit.step.lossless.line_rate_incast_over_short_links") {
+    // Three times rate x delay, the reference's headroom, does not cover the frames in the making
+    // on such links; ours does.
+    for (const std::int64_t gigabits : {25, 100, 400}) {
+        for (const Tick delay : {Tick{0}, 100 * kNanosecond, 500 * kNanosecond}) {
+            Case given;
+            StarParams star;
+            star.hosts = 9;
+            star.host_cable.rate = gigabits_per_second(gigabits);
+            star.host_cable.delay = delay;
+            given.topology = build_star(star);
+            given.config = config_for(congestion::Law::none, gigabits_per_second(gigabits));
+            given.config.congestion.window = false;
+            given.config.buffer.size = Bytes{pfc_share(given.topology, given.config) + 100'000};
+            for (NodeId src = 0; src < 8; ++src) {
+                given.flows.push_back(flow(src, 8, 200'000, 0));
+            }
+            const Outcome outcome = run_windows(given);
+            INFO(gigabits, " Gb/s, ", delay, " ps");
+            check_lossless(outcome);
+            CHECK(outcome.counters.pfc_pauses > 0);
+        }
+    }
+}
+
+TEST_CASE("unit.step.lossless.same_incast_without_pfc_drops") {
+    Case given = incast(congestion::Law::none, 16, 500'000);
+    given.config.congestion.window = false;
+    given.config.pfc = false;
+    given.config.buffer.size = Bytes{300'000};
+    given.stop = 20 * kMillisecond;
+    const Outcome outcome = run_windows(given);
+    CHECK(outcome.counters.drops > 0);
+    CHECK(outcome.counters.pfc_pauses == 0);
+    CHECK(outcome.counters.retransmitted_bytes > 0);
+}
+
+TEST_CASE("unit.step.lossless.random_networks_without_reordering") {
+    std::uint64_t pauses = 0;
+    for (std::uint64_t seed = 900; seed < 940; ++seed) {
+        RandomOptions options;
+        options.lossless = true;
+        Case given = random_case(seed, options);
+        given.stop = 200 * kMillisecond;
+        // A switch needs room for the default headroom: 3 x rate x delay covers two delays and the
+        // frames under way only where a delay lasts longer than two full frames.
+        given.config.nic.retransmit_timeout = 0;
+        INFO(given.name);
+        const Outcome outcome = run_windows(given);
+        check_lossless(outcome);
+        pauses += outcome.counters.pfc_pauses;
+    }
+    CHECK(pauses > 0);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Skipping as such: a network whose instants are all moved by dt goes on exactly as it would have,
+/// dt later; moved forth and back it goes on as if nothing had happened; a flow that is shortened
+/// sends exactly so many packets fewer.
+#include "core/world/skip.h"
+#include "tests/support/step_random.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+/// Moves the whole network.
+void shift_all(step::World& world, const Topology& topology, Tick dt) {
+    for (PortId p = 0; p < topology.port_count(); ++p) {
+        step::shift_port(world, p, dt);
+    }
+    for (std::uint32_t i = 0; i < world.senders.count; ++i) {
+        if (world.senders[i].flow != kNone) {
+            step::shift_flow(world, world.senders[i].flow, dt);
+        }
+    }
+    for (NodeId n = 0; n < topology.node_count(); ++n) {
+        step::shift_host(world, n, dt);
+        step::refresh_wake(world, n);
+    }
+}
+
+/// Runs a case with `at_cut(lane, now)` every 7 us.
+template <class AtCut>
+Outcome run_with_cuts(const Case& given, AtCut&& at_cut) {
+    Lane lane(given);
+    step::DriverHooks hooks;
+    hooks.sample_every = 7 * kMicrosecond;
+    hooks.sample_from = hooks.sample_every;
+    hooks.sample_to = given.stop;
+    hooks.on_sample = [&](Tick now) { at_cut(lane, now); };
+    step::LaneDriver driver(lane.store, given.events, std::move(hooks));
+    driver.advance(given.stop, lane);
+    return outcome_of(lane.store, end_of(given));
+}
+
+}  // namespace
+
+TEST_CASE("unit.step.skip.forth_and_back_changes_nothing") {
+    std::uint64_t hops = 0;
+    for (std::uint64_t seed = 9000; seed < 9060; ++seed) {
+        const Case given = random_case(seed);
+        INFO(given.name);
+        Dice dice(seed);
+        const Outcome moved = run_with_cuts(given, [&](Lane& lane, Tick) {
+            const Tick dt = dice.below(1'000'000);
+            shift_all(lane.world, given.topology, dt);
+            shift_all(lane.world, given.topology, -dt);
+        });
+        check_same(run_windows(given), moved);
+        hops += moved.counters.packet_hops;
+    }
+    CHECK(hops > 100'000);
+}
+
+TEST_CASE("unit.step.skip.everything_moved_goes_on_later") {
+    int complete = 0;
+    // Flows that all start at once, so that nothing but the network itself is moved.
+    for (std::uint64_t seed = 9100; seed < 9130; ++seed) {
+        Case given = random_case(seed);
+        INFO(given.name);
+        given.events.clear();
+        given.stop = 20 * kMillisecond;
+        for (FlowSpec& spec : given.flows) {
+            spec.start = 0;
+        }
+        const Outcome plain = run_windows(given);
+        const Tick dt = 12'345 * kNanosecond;
+        const Tick at = 21 * kMicrosecond;
+        const Outcome moved = run_with_cuts(given, [&](Lane& lane, Tick now) {
+            if (now == at) {
+                shift_all(lane.world, given.topology, dt);
+            }
+        });
+        const auto open = [](const Outcome& outcome) {
+            return std::any_of(outcome.flows.begin(), outcome.flows.end(),
+                               [](const FlowResult& flow) { return flow.finish == kNever; });
+        };
+        if (!open(plain) && !open(moved)) {
+            ++complete;
+            CHECK(plain.counters.packet_hops == moved.counters.packet_hops);
+            CHECK(plain.counters.drops == moved.counters.drops);
+        }
+        for (std::size_t f = 0; f < given.flows.size(); ++f) {
+            const FlowResult& a = plain.flows[f];
+            const FlowResult& b = moved.flows[f];
+            if (a.finish == kNever || b.finish == kNever) {
+                continue;
+            }
+            CHECK(b.received == a.received + (a.received < at ? 0 : dt));
+            CHECK(b.finish == a.finish + (a.finish < at ? 0 : dt));
+            CHECK(a.retransmitted == b.retransmitted);
+        }
+    }
+    CHECK(complete > 15);
+}
+
+TEST_CASE("unit.step.skip.a_shortened_flow_sends_so_much_less") {
+    Case given;
+    given.topology = build_dumbbell({});
+    given.config = config_for(congestion::Law::hpcc);
+    given.flows = {flow(0, 2, 2'000'500, 0), flow(1, 3, 1'500'000, 0)};
+    given.stop = 5 * kMillisecond;
+    const Outcome plain = run_windows(given);
+    const Outcome shorter = run_with_cuts(given, [&](Lane& lane, Tick now) {
+        if (now == 35 * kMicrosecond) {
+            CHECK(step::unsent_packets(lane.world, 0) > 500);
+            step::shorten_flow(lane.world, 0, 700);
+            step::shorten_flow(lane.world, 0, -200);
+        }
+    });
+    CHECK(plain.counters.packet_hops - shorter.counters.packet_hops == 500 * 2 * 3);
+    CHECK(shorter.flows[0].finish < plain.flows[0].finish);
+    CHECK(shorter.flows[0].retransmitted == 0);
+    CHECK(shorter.ports[given.topology.first_port(0)].tx_bytes ==
+          plain.ports[given.topology.first_port(0)].tx_bytes - 500 * 1090);
+}

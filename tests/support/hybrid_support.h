@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Hybrid runs of the step tests' cases under either driver, with every contract checked after
+/// every transition, and an application that starts flows at unforeseen times.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/clocks/cell_step.h"
+#include "core/clocks/clock_driver.h"
+#include "core/hybrid/phase_controller.h"
+#include "core/hybrid/world_engine.h"
+#include "core/world/skip.h"
+#include "flowlevel/max_min_rates.h"
+#include "tests/support/step_random.h"
+
+namespace sluice::test {
+
+/// Starts flows when others are received or sent: at once, after a delay at the same host, or
+/// through a signal to another host.
+class ChainApplication final : public Application {
+  public:
+    struct Link {
+        FlowId flow;     ///< the one that is started
+        bool on_sent;    ///< else when the parent is received
+        Tick delay;      ///< 0: at once
+        bool by_signal;  ///< the parent's end is not the child's source
+    };
+    std::vector<std::vector<Link>> children;  ///< by parent
+    std::vector<NodeId> source;               ///< by flow
+
+    void on_begin(NodeId, HostServices&) override {}
+    void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) override {
+        follow(host, flow, now, services, false);
+    }
+    void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) override {
+        follow(host, flow, now, services, true);
+    }
+    void on_timer(NodeId host, std::uint64_t token, Tick now, HostServices& services) override {
+        if (token < source.size() && source[token] == host) {
+            services.start_flow(static_cast<FlowId>(token), now);
+        }
+    }
+
+  private:
+    void follow(NodeId host, FlowId flow, Tick now, HostServices& services, bool on_sent) {
+        for (const Link& link : children[flow]) {
+            if (link.on_sent != on_sent) {
+                continue;
+            }
+            if (link.by_signal) {
+                services.set_timer(source[link.flow], now + services.lookahead() + link.delay,
+                                   link.flow);
+            } else if (link.delay > 0) {
+                services.set_timer(host, now + link.delay, link.flow);
+            } else {
+                services.start_flow(link.flow, now);
+            }
+        }
+    }
+};
+
+/// Makes most flows of a case start when earlier ones end.
+inline std::unique_ptr<ChainApplication> chain_flows(Dice& dice, Case& given) {
+    auto application = std::make_unique<ChainApplication>();
+    application->children.resize(given.flows.size());
+    for (FlowId f = 0; f < given.flows.size(); ++f) {
+        application->source.push_back(given.flows[f].src);
+        if (f == 0 || dice.chance(30)) {
+            continue;
+        }
+        const FlowId parent = dice.below(f);
+        ChainApplication::Link link;
+        link.flow = f;
+        link.on_sent = dice.chance(50);
+        link.delay = dice.chance(30) ? 0 : dice.below(1000) * kMicrosecond;
+        const NodeId end = link.on_sent ? given.flows[parent].src : given.flows[parent].dst;
+        link.by_signal = end != given.flows[f].src;
+        given.flows[f].start = kNever;
+        application->children[parent].push_back(link);
+    }
+    return application;
+}
+
+/// Settings under which nearly everything passes for steady, so that skips are many.
+inline PhaseConfig eager_phases() {
+    PhaseConfig config;
+    config.detector.theta = 1e9;
+    config.detector.span = kMicrosecond;
+    config.detector.tolerance = 1e9;
+    config.longest_skip = 200 * kMicrosecond;
+    return config;
+}
+
+/// An engine that keeps account of what the controller does to it.
+class CheckedEngine final : public hybrid::WorldEngine {
+  public:
+    CheckedEngine(step::WorldStore& store, const step::FlowPartitions& partitions)
+        : WorldEngine(store, partitions), advanced(store.results().size(), 0) {}
+
+    Tick skipped(FlowId flow) const override { return forgets ? 0 : WorldEngine::skipped(flow); }
+    void shift(const hybrid::Group& group, Tick dt) override {
+        WorldEngine::shift(group, dt);
+        ++(dt < 0 ? shifts_back : shifts);
+    }
+    void advance(FlowId flow, std::int64_t packets) override {
+        WorldEngine::advance(flow, packets);
+        advanced[flow] += packets * payload();
+        CHECK(advanced[flow] >= 0);
+    }
+    std::int64_t empty_queues(const hybrid::Group& group, Tick now) override {
+        std::vector<std::int64_t> before;
+        for (const FlowId flow : group.flows) {
+            before.push_back(size_of(flow));
+        }
+        const std::int64_t bytes = WorldEngine::empty_queues(group, now);
+        std::int64_t shorter = 0;
+        for (std::size_t i = 0; i < group.flows.size(); ++i) {
+            const std::int64_t taken = before[i] - size_of(group.flows[i]);
+            advanced[group.flows[i]] += taken;
+            shorter += taken;
+        }
+        CHECK(shorter == bytes);
+        return bytes;
+    }
+
+    std::vector<std::int64_t> advanced;  ///< payload bytes, by flow
+    bool forgets = false;                ///< reports no earlier skips
+    std::uint64_t shifts = 0;
+    std::uint64_t shifts_back = 0;
+
+  private:
+    std::int64_t size_of(FlowId flow) {
+        step::World& world = columns();
+        return world.senders[world.sender_of[flow]].size;
+    }
+};
+
+/// Conservation and capacity as they stand between two transitions.
+inline void check_contracts(const Case& given, const step::WorldStore& store,
+                            const std::vector<std::int64_t>& advanced, Tick now) {
+    const step::World& world = store.world();
+    std::vector<std::int64_t> in_network(given.flows.size(), 0);
+    const auto count = [&](step::Ring ring) {
+        for (std::uint32_t i = ring.head; i != ring.tail; ++i) {
+            const step::Packet& packet = ring.at(i);
+            if (packet.packet_kind() == step::PacketKind::data) {
+                in_network[packet.flow] += packet.bytes - world.data_overhead;
+            }
+        }
+    };
+    for (PortId p = 0; p < given.topology.port_count(); ++p) {
+        count(world.link[p]);
+        for (const step::Ring& queue : world.egress[p].queue) {
+            count(queue);
+        }
+    }
+    for (FlowId f = 0; f < given.flows.size(); ++f) {
+        const std::uint32_t index = world.sender_of[f];
+        if (index == kNone) {
+            continue;
+        }
+        const step::Sender& sender = world.senders[index];
+        const step::Receiver& receiver = world.receiver[f];
+        CHECK(sender.size + advanced[f] == given.flows[f].size);
+        CHECK(sender.packets == receiver.packets);
+        CHECK(sender.una <= receiver.expected);
+        CHECK(receiver.expected <= sender.high);
+        CHECK(sender.next <= sender.packets);
+        if (sender.heir != kNone) {
+            CHECK(world.senders[sender.heir].behind ==
+                  sender.behind + sender.size - sender.una_bytes);
+        }
+        if (sender.retransmitted == 0 && sender.next == sender.high && world.drops == 0 &&
+            receiver.last_nack == kNone) {
+            const std::int64_t delivered =
+                step::bytes_before(world, receiver.expected, sender.size);
+            CHECK(delivered + in_network[f] == sender.next_bytes);
+        }
+    }
+    const std::vector<PortStatistics> ports = store.port_statistics(now);
+    for (PortId p = 0; p < given.topology.port_count(); ++p) {
+        // In 1/8 ticks of the port's rate; a frame may be under way, and rates round up to a frame
+        // per skip and flow.
+        const double can = static_cast<double>(given.topology.rate(p).bits_per_second) / 8e12 *
+                           static_cast<double>(now);
+        const double frame = world.payload + world.data_overhead;
+        CHECK(static_cast<double>(ports[p].tx_bytes) <= can * 1.0001 + 2 * frame);
+        // What INT tells of a port stands within its unit where it would stand without skips.
+        const auto unit = static_cast<std::int64_t>(world.int_units.bytes_unit);
+        CHECK((ports[p].tx_bytes - world.egress[p].tx_bytes) % unit == 0);
+    }
+}
+
+/// Hands everything on and checks after whatever was a transition.
+class CheckingSupervisor final : public step::Supervisor {
+  public:
+    CheckingSupervisor(step::Supervisor& inner, std::function<void(Tick)> check)
+        : inner_(inner), check_(std::move(check)) {}
+
+    Tick next_cut(PartitionId id) const override { return inner_.next_cut(id); }
+    Tick next_cut() const override { return inner_.next_cut(); }
+    void at_cut(PartitionId id, Tick at) override {
+        inner_.at_cut(id, at);
+        check_(at);
+    }
+    void at_cut(Tick at) override {
+        inner_.at_cut(at);
+        check_(at);
+    }
+    void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) override {
+        inner_.before_entry(flow, touched, now);
+        check_(now);
+    }
+    void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) override {
+        inner_.after_entry(flow, entry, now);
+    }
+    void after_close(FlowId flow, PartitionId id, Tick now) override {
+        inner_.after_close(flow, id, now);
+    }
+    void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
+                    Tick now) override {
+        inner_.after_exit(flow, from, exit, now);
+    }
+    void before_link_event(Tick now) override {
+        inner_.before_link_event(now);
+        check_(now);
+    }
+    void call_set(NodeId host, Tick at) override { inner_.call_set(host, at); }
+
+  private:
+    step::Supervisor& inner_;
+    std::function<void(Tick)> check_;
+};
+
+struct HybridOutcome {
+    Outcome outcome;
+    hybrid::PhaseStatistics phases;
+    std::vector<PhaseRecord> timeline;
+    std::uint64_t checks = 0;
+    step::ClockStatistics clocks;
+};
+
+enum class Driver { windows, clocks, oracle };
+
+/// Runs `given` in hybrid mode. `check`: look at every contract after every transition. `forgets`:
+/// the controller does not learn what flows have skipped.
+inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Driver driver,
+                                Application* application = nullptr, bool check = false,
+                                bool forgets = false) {
+    Routing routing(given.topology);
+    step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
+                           application);
+    step::World& world = store.world();
+    world.digest_hops = true;
+    step::FlowPartitions partitions(store);
+    CheckedEngine engine(store, partitions);
+    engine.forgets = forgets;
+    const flowlevel::MaxMinRates rates;
+    hybrid::PhaseController controller(engine, partitions, rates, config, given.stop);
+    HybridOutcome made;
+    controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
+    std::uint64_t seen = 0;
+    CheckingSupervisor supervisor(controller, [&](Tick now) {
+        if (check && engine.shifts + engine.shifts_back != seen) {
+            seen = engine.shifts + engine.shifts_back;
+            ++made.checks;
+            check_contracts(given, store, engine.advanced, now);
+        }
+    });
+    step::PartitionTracker tracker(store, partitions, supervisor);
+    store.begin();
+    Tick end = 0;
+    if (driver != Driver::oracle) {
+        step::CellStep step_cell(world);
+        if (driver == Driver::clocks) {
+            step::ClockDriver clocks(store, given.events, {}, partitions, &supervisor);
+            clocks.tune({4, 4, 1'000'000, 8});  // divided whenever possible
+            clocks.advance(given.stop, step_cell);
+            made.clocks = clocks.statistics();
+        } else {
+            step::LaneDriver lane(store, given.events, {});
+            lane.supervise(tracker);
+            lane.advance(given.stop, step_cell);
+        }
+    } else {
+        std::vector<LinkEvent> events = given.events;
+        std::stable_sort(events.begin(), events.end(),
+                         [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
+        step::Oracle oracle(store);
+        oracle.supervise(tracker);
+        for (const LinkEvent& event : events) {
+            if (event.at < given.stop && oracle.run(event.at)) {
+                supervisor.before_link_event(event.at);
+                store.set_link(event.link, event.up, event.at);
+                tracker.reroute(event.at);
+                oracle.refresh_all();
+            }
+        }
+        oracle.run(given.stop);
+    }
+    end = given.stop == kNever ? 0 : given.stop;
+    controller.finish(end);
+    made.outcome = outcome_of(store, end);
+    made.phases = controller.statistics();
+    for (FlowId f = 0; f < given.flows.size(); ++f) {
+        if (store.results()[f].finish != kNever) {
+            CHECK(world.receiver[f].expected == world.receiver[f].packets);
+        }
+    }
+    return made;
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the tests of the packet engine share: one experiment as a value, the drivers that run it,
+/// and what they are compared by. Core only, no SystemC.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/clocks/cell_step.h"
+#include "core/clocks/lane_driver.h"
+#include "core/clocks/oracle.h"
+#include "core/congestion/congestion.h"
+#include "core/ns3/driver.h"
+#include "core/topology/builders.h"
+#include "core/world/world_store.h"
+
+namespace sluice::test {
+
+/// One experiment of the packet engine.
+struct Case {
+    std::string name;
+    Topology topology;
+    NetworkConfig config;
+    std::vector<FlowSpec> flows;
+    std::vector<FlowPath> paths;  ///< empty, or one per flow
+    std::vector<LinkEvent> events;
+    Tick stop = kNever;
+    Application* application = nullptr;  ///< keeps nothing between runs
+};
+
+/// A case's columns and the working memory of a driver.
+struct Lane {
+    explicit Lane(const Case& given)
+        : topology(given.topology),
+          routing(given.topology, next_hop_order(given.config.arithmetic)),
+          store(given.topology, routing, given.config, given.flows, given.paths, given.application),
+          world(store.world()),
+          step_cell(world) {
+        world.digest_hops = true;
+        store.begin();
+    }
+    Lane(const Lane&) = delete;
+    Lane& operator=(const Lane&) = delete;
+
+    /// What a driver calls for a cell of a window.
+    void operator()(const step::Cell& cell, Tick begin, Tick end) { step_cell(cell, begin, end); }
+
+    const Topology& topology;
+    Routing routing;
+    step::WorldStore store;
+    step::World& world;
+    step::CellStep step_cell;
+};
+
+/// Everything that two drivers of one case must agree on.
+struct Outcome {
+    std::uint64_t checksum = 0;  ///< over all hops: time, port, flow, sequence, kind
+    RunCounters counters;
+    std::vector<FlowResult> flows;
+    std::vector<PortStatistics> ports;
+};
+
+inline Outcome outcome_of(const step::WorldStore& store, Tick at) {
+    return Outcome{store.world().checksum, store.counters(), store.results(),
+                   store.port_statistics(at)};
+}
+
+/// Statistics of runs that are compared are taken at one instant.
+inline Tick end_of(const Case& given) { return given.stop == kNever ? 0 : given.stop; }
+
+/// Packets with a quiet-window short cut where it is allowed, or never (`exact_only`).
+inline Outcome run_windows(const Case& given, bool exact_only = false) {
+    Lane lane(given);
+    for (NodeId n = 0; n < lane.world.node_count; ++n) {
+        lane.world.buffer[n].exact_only = exact_only;
+    }
+    step::LaneDriver driver(lane.store, given.events, {});
+    driver.advance(given.stop, lane);
+    return outcome_of(lane.store, end_of(given));
+}
+
+/// Events in ns-3's order.
+inline Outcome run_ns3(const Case& given) {
+    Lane lane(given);
+    ns3::Driver driver(lane.store, given.events, {});
+    driver.advance(given.stop);
+    return outcome_of(lane.store, end_of(given));
+}
+
+/// A window loop of the test's own that visits nodes from the last to the first.
+inline Outcome run_reversed(const Case& given) {
+    Lane lane(given);
+    step::World& world = lane.world;
+    std::vector<LinkEvent> events = given.events;
+    std::stable_sort(events.begin(), events.end(),
+                     [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
+    std::size_t next_event = 0;
+    for (;;) {
+        const Tick begin = step::next_instant(world);
+        const Tick cut = next_event < events.size() ? events[next_event].at : kNever;
+        if (std::min(begin, cut) >= given.stop) {
+            break;
+        }
+        if (cut <= begin) {
+            lane.store.set_link(events[next_event].link, events[next_event].up, cut);
+            ++next_event;
+            continue;
+        }
+        const Tick end = std::min({begin + world.lookahead, cut, given.stop});
+        for (NodeId node = world.node_count; node-- > 0;) {
+            if (world.wake[node] < end) {
+                lane(step::whole_node(node), begin, end);
+            }
+        }
+        std::fill_n(world.block_wake, (world.node_count + 63) / 64, kNever);
+        for (NodeId node = 0; node < world.node_count; ++node) {
+            world.block_wake[node / 64] = std::min(world.block_wake[node / 64], world.wake[node]);
+        }
+    }
+    return outcome_of(lane.store, end_of(given));
+}
+
+/// One event at a time in one global order.
+inline Outcome run_oracle(const Case& given) {
+    Lane lane(given);
+    std::vector<LinkEvent> events = given.events;
+    std::stable_sort(events.begin(), events.end(),
+                     [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
+    step::Oracle oracle(lane.store);
+    for (const LinkEvent& event : events) {
+        if (event.at < given.stop) {
+            oracle.run(event.at);
+            lane.store.set_link(event.link, event.up, event.at);
+            oracle.refresh_all();
+        }
+    }
+    oracle.run(given.stop);
+    return outcome_of(lane.store, end_of(given));
+}
+
+inline bool same(const FlowResult& a, const FlowResult& b) {
+    return a.start == b.start && a.received == b.received && a.finish == b.finish &&
+           a.retransmitted == b.retransmitted;
+}
+
+inline bool same(const PortStatistics& a, const PortStatistics& b) {
+    return a.tx_bytes == b.tx_bytes && a.tx_packets == b.tx_packets &&
+           a.max_queue_bytes == b.max_queue_bytes && a.ecn_marks == b.ecn_marks &&
+           a.drops == b.drops && a.pauses_sent == b.pauses_sent && a.paused_ticks == b.paused_ticks;
+}
+
+/// Index of the first element in which two equally long lists differ; -1 if there is none.
+template <class T>
+int first_difference(const std::vector<T>& a, const std::vector<T>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (!same(a[i], b[i])) {
+            return static_cast<int>(i);
+        }
+    }
+    return -1;
+}
+
+inline void check_same(const Outcome& a, const Outcome& b) {
+    CHECK(a.checksum == b.checksum);
+    CHECK(a.counters.packet_hops == b.counters.packet_hops);
+    CHECK(a.counters.drops == b.counters.drops);
+    CHECK(first_difference(a.flows, b.flows) == -1);
+    CHECK(first_difference(a.ports, b.ports) == -1);
+}
+
+/// A copy of `topology` with each cable changed by `change(link)`.
+template <class Change>
+Topology with_links(const Topology& topology, Change&& change) {
+    Topology copy;
+    copy.name = topology.name;
+    for (NodeId n = 0; n < topology.node_count(); ++n) {
+        copy.add_node(topology.kind(n));
+    }
+    for (Link link : topology.links()) {
+        change(link);
+        copy.add_link(link);
+    }
+    copy.finish();
+    return copy;
+}
+
+/// Device settings that suit a law: its defaults, packet sizes, and ECN as in the reference.
+inline NetworkConfig config_for(congestion::Law law, Rate line_rate = gigabits_per_second(100)) {
+    NetworkConfig config;
+    config.congestion = congestion::default_parameters(law, line_rate.bits_per_second);
+    const bool hpcc = law == congestion::Law::hpcc;
+    config.format.extra_header = hpcc ? 42 : law == congestion::Law::timely ? 8 : 0;
+    config.format.ack = hpcc ? 88 : 60;
+    const bool dctcp = law == congestion::Law::dctcp;
+    config.ecn.points = {EcnPoint{line_rate, Bytes{dctcp ? 30'000 : 100'000},
+                                  Bytes{dctcp ? 30'000 : 400'000}, dctcp ? 1.0 : 0.2}};
+    return config;
+}
+
+/// What all switches' ports set aside for PFC, at the switch that needs most.
+inline std::int64_t pfc_share(const Topology& topology, const NetworkConfig& config) {
+    std::int64_t most = 0;
+    for (NodeId n = 0; n < topology.node_count(); ++n) {
+        std::int64_t share = 0;
+        for (PortId p = topology.first_port(n); p < topology.first_port(n + 1); ++p) {
+            share += step::pfc_headroom(config, topology.rate(p), topology.delay(p)) +
+                     config.buffer.reserve.count;
+        }
+        most = std::max(most, share);
+    }
+    return most;
+}
+
+inline FlowSpec flow(NodeId src, NodeId dst, std::int64_t size, Tick start,
+                     std::uint8_t priority = 3) {
+    FlowSpec spec;
+    spec.src = src;
+    spec.dst = dst;
+    spec.size = size;
+    spec.start = start;
+    spec.priority = priority;
+    return spec;
+}
+
+inline constexpr congestion::Law kLaws[] = {congestion::Law::none, congestion::Law::hpcc,
+                                            congestion::Law::dcqcn, congestion::Law::timely,
+                                            congestion::Law::dctcp};
+
+}  // namespace sluice::test

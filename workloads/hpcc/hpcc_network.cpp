@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/hpcc/hpcc_network.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "core/error.h"
+#include "core/text/quantity.h"
+
+namespace sluice {
+namespace {
+
+using congestion::Law;
+
+/// CC_MODE values that the original has code for.
+enum CcMode : std::int64_t { kDcqcn = 1, kHpcc = 3, kTimely = 7, kDctcp = 8, kPint = 10 };
+
+constexpr std::int32_t kIntHeaderBytes = 42;
+constexpr std::int32_t kTimestampBytes = 8;
+constexpr std::int32_t kAckBytes = 60;  ///< an Ethernet frame's least
+
+Law law_of(const HpccConfig& config, std::vector<std::string>& notes) {
+    switch (config.cc_mode) {
+        case kDcqcn: return Law::dcqcn;
+        case kHpcc: return Law::hpcc;
+        case kTimely: return Law::timely;
+        case kDctcp: return Law::dctcp;
+        case kPint:
+            config.fail("CC_MODE",
+                        "10 (HPCC-PINT) is not supported; allowed are 1 (DCQCN), 3 "
+                        "(HPCC), 7 (TIMELY), 8 (DCTCP), and others for no congestion "
+                        "control");
+        default:
+            notes.push_back(config.path + ": CC_MODE " + std::to_string(config.cc_mode) +
+                            " names no law: flows send at line rate" +
+                            (config.has_window ? ", within their window" : ""));
+            return Law::none;
+    }
+}
+
+/// The original hands a double to a function of whole microseconds.
+Tick whole_microseconds(const HpccConfig& config, const std::string& key, double value) {
+    const auto whole = static_cast<std::int64_t>(value);
+    if (whole < 1) {
+        config.fail(key, "must be at least 1 us (whole microseconds count, as in ns-3)");
+    }
+    return whole * kMicrosecond;
+}
+
+Rate first_host_rate(const Topology& topology) {
+    for (const NodeId host : topology.hosts()) {
+        if (topology.port_count(host) > 0) {
+            return topology.rate(topology.first_port(host));
+        }
+    }
+    return gigabits_per_second(100);
+}
+
+std::int64_t rate_or_default(const HpccConfig& config, const std::string& key, Rate value,
+                             std::int64_t otherwise, std::vector<std::string>& notes) {
+    if (config.given(key)) {
+        return value.bits_per_second;
+    }
+    notes.push_back(config.path + ": " + key + " is missing, " + format_rate({otherwise}) +
+                    " taken");
+    return otherwise;
+}
+
+void set_dcqcn(const HpccConfig& config, congestion::DcqcnParameters& dcqcn,
+               std::vector<std::string>& notes) {
+    dcqcn.alpha_interval =
+        whole_microseconds(config, "ALPHA_RESUME_INTERVAL", config.alpha_resume_us);
+    dcqcn.decrease_interval =
+        whole_microseconds(config, "RATE_DECREASE_INTERVAL", config.rate_decrease_us);
+    if (config.given("RP_TIMER")) {
+        dcqcn.increase_interval = whole_microseconds(config, "RP_TIMER", config.rp_timer_us);
+    } else {
+        notes.push_back(config.path + ": RP_TIMER is missing, " +
+                        format_time(dcqcn.increase_interval) + " taken");
+    }
+    dcqcn.gain = config.ewma_gain;
+    dcqcn.fast_recovery_stages = static_cast<int>(config.fast_recovery_times);
+    dcqcn.additive_rate =
+        rate_or_default(config, "RATE_AI", config.rate_ai, dcqcn.additive_rate, notes);
+    dcqcn.hyper_rate =
+        rate_or_default(config, "RATE_HAI", config.rate_hai, dcqcn.hyper_rate, notes);
+    dcqcn.clamp_target_rate = config.clamp_target_rate;
+}
+
+congestion::Parameters congestion_of(const HpccConfig& config, const Topology& topology,
+                                     std::vector<std::string>& notes) {
+    const Law law = law_of(config, notes);
+    congestion::Parameters parameters =
+        congestion::default_parameters(law, first_host_rate(topology).bits_per_second);
+    parameters.min_rate = config.min_rate.bits_per_second;
+    if (parameters.min_rate < 1) {
+        config.fail("MIN_RATE", "must be above 0");
+    }
+    parameters.pacing = config.rate_bound;
+    parameters.window = config.has_window;
+    parameters.variable_window = config.variable_window;
+    parameters.payload = config.payload;
+    if (law == Law::hpcc) {
+        congestion::HpccParameters& hpcc = parameters.hpcc;
+        hpcc.target_utilization = config.u_target;
+        hpcc.max_stage = static_cast<int>(config.mi_thresh);
+        hpcc.additive_rate =
+            rate_or_default(config, "RATE_AI", config.rate_ai, hpcc.additive_rate, notes);
+        hpcc.fast_reaction = config.fast_react;
+        hpcc.multi_rate = config.multi_rate;
+        hpcc.sample_feedback = config.sample_feedback;
+        hpcc.int_multiplier = static_cast<int>(config.int_multi);
+    } else if (law == Law::dcqcn) {
+        set_dcqcn(config, parameters.dcqcn, notes);
+    } else if (law == Law::timely) {
+        congestion::TimelyParameters& timely = parameters.timely;
+        timely.additive_rate =
+            rate_or_default(config, "RATE_AI", config.rate_ai, timely.additive_rate, notes);
+        timely.hyper_rate =
+            rate_or_default(config, "RATE_HAI", config.rate_hai, timely.hyper_rate, notes);
+    } else if (law == Law::dctcp) {
+        parameters.dctcp.gain = config.ewma_gain;
+        parameters.dctcp.additive_rate = config.dctcp_rate_ai.bits_per_second;
+    }
+    if ((law == Law::dcqcn || law == Law::dctcp) && !config.given("EWMA_GAIN")) {
+        notes.push_back(config.path + ": EWMA_GAIN is missing, 0 taken as ns-3 does");
+    }
+    return parameters;
+}
+
+/// The value of `map` for a rate that another map lists.
+double value_for(const HpccConfig& config, const std::string& key, const HpccConfig::RateMap& map,
+                 Rate rate) {
+    for (const auto& [listed, value] : map) {
+        if (listed == rate) {
+            return value;
+        }
+    }
+    config.fail(key, "lacks the port rate " + std::to_string(rate.bits_per_second) +
+                         " that another of KMIN_MAP, KMAX_MAP and PMAX_MAP lists");
+}
+
+EcnConfig ecn_of(const HpccConfig& config, const Topology& topology,
+                 std::vector<std::string>& notes) {
+    constexpr double kKilobyte = 1000;
+    EcnConfig ecn;
+    ecn.enabled = config.enable_qcn;
+    std::set<std::int64_t> rates;
+    for (const auto* map : {&config.kmin, &config.kmax, &config.pmax}) {
+        for (const auto& entry : *map) {
+            rates.insert(entry.first.bits_per_second);
+        }
+    }
+    for (const std::int64_t bits_per_second : rates) {
+        EcnPoint point;
+        point.rate = {bits_per_second};
+        point.kmin = {static_cast<std::int64_t>(
+            value_for(config, "KMIN_MAP", config.kmin, point.rate) * kKilobyte)};
+        point.kmax = {static_cast<std::int64_t>(
+            value_for(config, "KMAX_MAP", config.kmax, point.rate) * kKilobyte)};
+        point.pmax = value_for(config, "PMAX_MAP", config.pmax, point.rate);
+        if (point.kmax < point.kmin) {
+            config.fail("KMAX_MAP",
+                        "is below KMIN_MAP at the port rate " + std::to_string(bits_per_second));
+        }
+        ecn.points.push_back(point);
+    }
+    std::set<std::int64_t> missing;
+    for (PortId port = 0; ecn.enabled && port < topology.port_count(); ++port) {
+        const std::int64_t rate = topology.rate(port).bits_per_second;
+        if (!topology.is_host(topology.node_of(port)) && rates.count(rate) == 0) {
+            missing.insert(rate);
+        }
+    }
+    for (const std::int64_t rate : missing) {
+        notes.push_back(config.path + ": KMIN_MAP, KMAX_MAP and PMAX_MAP do not list the rate " +
+                        format_rate({rate}) + " of some switch ports: " +
+                        (rates.empty() ? "they never mark" : "scaled from the nearest one"));
+    }
+    return ecn;
+}
+
+/// Packets after which a running byte count is a multiple of `chunk` again.
+std::int32_t packets_per_chunk(std::int64_t chunk, std::int64_t payload) {
+    return static_cast<std::int32_t>(chunk == 0 ? 0 : chunk / std::gcd(chunk, payload));
+}
+
+}  // namespace
+
+NetworkConfig hpcc_network(const HpccConfig& config, const Topology& topology, std::uint64_t seed,
+                           std::vector<std::string>& notes) {
+    NetworkConfig network;
+    network.arithmetic = Arithmetic::ns3;
+    network.seed = seed;
+    network.pfc = config.enable_pfc;
+    network.congestion = congestion_of(config, topology, notes);
+    const Law law = network.congestion.law;
+
+    network.format.payload = static_cast<std::int32_t>(config.payload);
+    network.format.extra_header = law == Law::hpcc     ? kIntHeaderBytes
+                                  : law == Law::timely ? kTimestampBytes
+                                                       : 0;
+    // 46 bytes of headers and what the data packet carried besides, padded to an Ethernet frame.
+    network.format.ack = std::max(kAckBytes, 46 + network.format.extra_header);
+
+    network.buffer.size = mebibytes(config.buffer_mib);
+    network.ecn = ecn_of(config, topology, notes);
+
+    network.queues.ack_strict_in_switch = false;
+    network.queues.ack_strict_at_host = true;
+    // All that ACK_HIGH_PRIO decides in the original: its switches are never told of it.
+    network.queues.ack_pause_class = config.ack_high_prio ? 0 : 3;
+
+    const std::int64_t interval = (config.ack_interval + config.payload - 1) / config.payload;
+    network.nic.ack_every = static_cast<std::int32_t>(std::max<std::int64_t>(interval, 1));
+    network.nic.ack_chunk = packets_per_chunk(config.chunk, config.payload);
+    network.nic.ack_interval = {config.ack_interval};
+    network.nic.chunk_bytes = {config.chunk};
+    if (config.ack_interval > config.payload) {
+        notes.push_back(
+            config.path + ": L2_ACK_INTERVAL " + std::to_string(config.ack_interval) +
+            ": as in ns-3, only whole chunks are acknowledged before so many bytes have "
+            "come: shorter flows may never end");
+    }
+    network.nic.back_to_zero = config.back_to_zero;
+    network.nic.nack_interval = 500 * kMicrosecond;
+    network.nic.retransmit_timeout = 0;
+    network.nic.global_base_rtt = config.global_t;
+    return network;
+}
+
+Topology with_ns3_links(const Topology& topology, double error_rate) {
+    Topology result;
+    for (NodeId node = 0; node < topology.node_count(); ++node) {
+        result.add_node(topology.kind(node));
+    }
+    for (Link link : topology.links()) {
+        link.delay -= link.delay % kNanosecond;
+        link.loss = link.loss > 0 ? link.loss : error_rate;
+        result.add_link(link);
+    }
+    result.finish();
+    result.name = topology.name;
+    result.gpus_per_server = topology.gpus_per_server;
+    result.gpu_type = topology.gpu_type;
+    return result;
+}
+
+std::vector<LinkEvent> hpcc_link_events(const HpccConfig& config, const Topology& topology) {
+    std::vector<LinkEvent> events;
+    const HpccConfig::LinkDown& down = config.link_down;
+    if (down.after_us == 0) {
+        return events;
+    }
+    for (LinkId id = 0; id < topology.links().size(); ++id) {
+        const Link& link = topology.links()[id];
+        if ((link.a == down.a && link.b == down.b) || (link.a == down.b && link.b == down.a)) {
+            events.push_back({2 * kSecond + down.after_us * kMicrosecond, id, false});
+        }
+    }
+    if (events.empty()) {
+        config.fail("LINK_DOWN", "no link joins the nodes " + std::to_string(down.a) + " and " +
+                                     std::to_string(down.b));
+    }
+    return events;
+}
+
+}  // namespace sluice
