@@ -135,11 +135,11 @@ void run(const Workload& workload, std::size_t wanted, const std::string& path) 
     std::uint64_t last_changes = 0;
     flowlevel::FlowRunHooks hooks;
     hooks.interval = 1;
-    hooks.on_finish = [&](FlowId flow, const FlowResult&) {
+    hooks.on_finish = [&](const FlowRecord& flow) {
         if (completed.size() == wanted) {
             return;
         }
-        completed.push_back(flow);
+        completed.push_back(flow.id);
         last = Clock::now();
         last_cpu = std::clock();
         last_changes = run.rate_changes();

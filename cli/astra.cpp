@@ -106,7 +106,7 @@ class AstraRun {
             make_run(experiment, parse_mode(options_.mode, "astra --mode"));
         std::size_t finished = 0;
         RunHooks hooks;
-        hooks.on_finish = [&](FlowId, const FlowResult&) { ++finished; };
+        hooks.on_finish = [&](const FlowRecord&) { ++finished; };
         hooks.on_progress = [&](Tick now) { return keep_going(progress, now, finished); };
         run->run(hooks);
         // The run is over: the application is read from here on.

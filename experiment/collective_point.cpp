@@ -85,7 +85,7 @@ int run_collective_point(const CollectivePoint& point, std::int64_t bytes,
     const InterruptGuard guard;
     StallGuard stall(built.experiment);
     RunHooks hooks;
-    hooks.on_finish = [&](FlowId, const FlowResult& flow) { stall.finished(flow.finish); };
+    hooks.on_finish = [&](const FlowRecord& flow) { stall.finished(flow.result.finish); };
     hooks.on_progress = [&](Tick now) {
         return !InterruptGuard::requested() && !stall.stalled(now, run->results());
     };

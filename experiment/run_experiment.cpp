@@ -66,10 +66,10 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     bool interrupted = false;
     std::size_t finished = 0;
     RunHooks hooks;
-    hooks.on_finish = [&](FlowId flow, const FlowResult& result) {
+    hooks.on_finish = [&](const FlowRecord& flow) {
         ++finished;
-        stall.finished(result.finish);
-        writer.flow_finished(flow, result, built.estimate.ideal[flow], built.class_of(flow));
+        stall.finished(flow.result.finish);
+        writer.flow_finished(flow, built.estimate.ideal[flow.id], built.class_of(flow.id));
     };
     hooks.on_phase = [&](const PhaseRecord& phase) { writer.phase(phase); };
     hooks.on_progress = [&](Tick now) {

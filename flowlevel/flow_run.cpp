@@ -408,7 +408,7 @@ void FlowRun::Impl::report(const FlowRunHooks& hooks) {
         std::sort(finished.begin(), finished.end());
         if (hooks.on_finish) {
             for (const FlowId flow : finished) {
-                hooks.on_finish(flow, results[flow]);
+                hooks.on_finish({flow, experiment.flows[flow], results[flow]});
             }
         }
         finished.clear();

@@ -36,7 +36,7 @@ struct FlowRunHooks {
     std::function<bool(Tick now)> on_progress;
     Tick interval = kMillisecond;
     /// Finished flows, in (finish, flow) order.
-    std::function<void(FlowId, const FlowResult&)> on_finish;
+    std::function<void(const FlowRecord&)> on_finish;
 };
 
 class FlowRun {

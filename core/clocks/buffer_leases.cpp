@@ -28,7 +28,7 @@ bool BufferLeases::compute_lossless() const {
            });
 }
 
-std::int64_t BufferLeases::packets_at_most(FlowId flow) const {
+std::int64_t BufferLeases::packets_at_most(FlowSlot flow) const {
     const std::int64_t payload = world_.payload;
     const std::int64_t window =
         store_.config().nic.global_base_rtt ? world_.max_window : world_.flow_window[flow];
@@ -72,7 +72,7 @@ void BufferLeases::visit_ingresses(const Footprint& footprint, Visit&& visit) co
     }
 }
 
-void BufferLeases::charge(FlowId flow, const Footprint& footprint, bool enter) {
+void BufferLeases::charge(FlowSlot flow, const Footprint& footprint, bool enter) {
     const std::int64_t packets = packets_at_most(flow);
     const bool bounded = state_[flow] == kBounded;
     visit_ingresses(footprint, [&](PortId in, std::int64_t bytes) {
@@ -93,7 +93,7 @@ void BufferLeases::charge(FlowId flow, const Footprint& footprint, bool enter) {
     });
 }
 
-void BufferLeases::add(FlowId flow, const Footprint& footprint, bool steady_route) {
+void BufferLeases::add(FlowSlot flow, const Footprint& footprint, bool steady_route) {
     bool bounded = steady_route && !footprint.data.empty() && !world_.any_link_down;
     for (const std::vector<PortId>* ports : {&footprint.data, &footprint.acks}) {
         for (const PortId port : *ports) {
@@ -104,12 +104,12 @@ void BufferLeases::add(FlowId flow, const Footprint& footprint, bool steady_rout
     charge(flow, footprint, true);
 }
 
-void BufferLeases::remove(FlowId flow, const Footprint& footprint) {
+void BufferLeases::remove(FlowSlot flow, const Footprint& footprint) {
     charge(flow, footprint, false);
     state_[flow] = kAbsent;
 }
 
-void BufferLeases::unbind(FlowId flow, const Footprint& footprint) {
+void BufferLeases::unbind(FlowSlot flow, const Footprint& footprint) {
     if (state_[flow] == kBounded) {
         charge(flow, footprint, false);
         state_[flow] = kUnbounded;

@@ -23,11 +23,11 @@ class BufferLeases {
     BufferLeases(const WorldStore& store, const CellLayout& layout);
 
     /// `flow` enters with this footprint; `steady_route`: links have not changed under it.
-    void add(FlowId flow, const Footprint& footprint, bool steady_route);
-    void remove(FlowId flow, const Footprint& footprint);
-    bool contains(FlowId flow) const { return flow < state_.size() && state_[flow] != kAbsent; }
+    void add(FlowSlot flow, const Footprint& footprint, bool steady_route);
+    void remove(FlowSlot flow, const Footprint& footprint);
+    bool contains(FlowSlot flow) const { return flow < state_.size() && state_[flow] != kAbsent; }
     /// The flow has sent something twice, or may: its bound is void.
-    void unbind(FlowId flow, const Footprint& footprint);
+    void unbind(FlowSlot flow, const Footprint& footprint);
 
     /// May the cells of this switch be at different times?
     bool divisible(NodeId node) const;
@@ -36,15 +36,15 @@ class BufferLeases {
     /// Then no switch is divisible.
     bool drops_possible() const { return !lossless_ && loud_switches_ > 0; }
     /// Until its time-out the flow sends nothing twice.
-    bool bounded(FlowId flow) const { return state_[flow] == kBounded; }
+    bool bounded(FlowSlot flow) const { return state_[flow] == kBounded; }
 
   private:
     enum State : std::uint8_t { kAbsent, kBounded, kUnbounded };
 
     template <class Visit>
     void visit_ingresses(const Footprint& footprint, Visit&& visit) const;
-    std::int64_t packets_at_most(FlowId flow) const;
-    void charge(FlowId flow, const Footprint& footprint, bool enter);
+    std::int64_t packets_at_most(FlowSlot flow) const;
+    void charge(FlowSlot flow, const Footprint& footprint, bool enter);
     bool quiet(NodeId node) const;
     bool compute_lossless() const;
 

@@ -153,12 +153,12 @@ void ClockDriver::take_up_changes() {
     }
     if (world.changed.count > 0) {
         // In order of time, however time was cut into windows.
-        std::vector<FlowId> changed(world.changed.data, world.changed.data + world.changed.count);
+        std::vector<FlowSlot> changed(world.changed.data, world.changed.data + world.changed.count);
         world.changed.count = 0;
         std::sort(changed.begin(), changed.end());
         changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
         changes_.clear();
-        for (const FlowId flow : changed) {
+        for (const FlowSlot flow : changed) {
             const FlowResult& result = store_.results()[flow];
             if (presence_[flow] != Presence::open) {
                 changes_.emplace_back(result.start, false, flow);
@@ -177,7 +177,7 @@ void ClockDriver::take_up_changes() {
         }
     }
     for (std::uint32_t i = 0; i < world.went_back.count; ++i) {
-        const FlowId flow = world.went_back[i];
+        const FlowSlot flow = world.went_back[i];
         if (presence_[flow] != Presence::absent) {
             leases_.unbind(flow, partitions_.footprint_of(flow));
             mark_footprint(partitions_.footprint_of(flow), kNone);
@@ -207,12 +207,12 @@ void ClockDriver::take_up_changes() {
 
 /// None of the packets of a flow that has closed can be left: each was sent once, and they arrived
 /// in the order in which they were sent.
-bool ClockDriver::kept_order(FlowId flow) const {
+bool ClockDriver::kept_order(FlowSlot flow) const {
     return stray_[flow] == 0 && store_.results()[flow].retransmitted == 0 &&
            !partitions_.footprint_of(flow).data.empty();
 }
 
-void ClockDriver::close(FlowId flow, Tick at) {
+void ClockDriver::close(FlowSlot flow, Tick at) {
     horizon_.closed(flow);
     if (kept_order(flow)) {
         leave(flow, at);
@@ -226,7 +226,7 @@ void ClockDriver::close(FlowId flow, Tick at) {
     next_search_ = std::min(next_search_, now_ + store_.world().base_rtt);
 }
 
-void ClockDriver::enter(FlowId flow, Tick at) {
+void ClockDriver::enter(FlowSlot flow, Tick at) {
     Footprint print = partitions_.footprint(flow);
     if (supervisor_ != nullptr) {
         supervisor_->before_entry(flow, partitions_.touched(print.resources), at);
@@ -263,10 +263,10 @@ void ClockDriver::enter(FlowId flow, Tick at) {
     }
 }
 
-void ClockDriver::leave(FlowId flow, Tick at) {
+void ClockDriver::leave(FlowSlot flow, Tick at) {
     if (flow == holder_) {
         holder_ = kNone;
-        for (FlowId other = 0; other < stray_.size() && holder_ == kNone; ++other) {
+        for (FlowSlot other = 0; other < stray_.size() && holder_ == kNone; ++other) {
             if (stray_[other] != 0 && other != flow) {
                 hold_everything(other);
             }
@@ -313,14 +313,14 @@ void ClockDriver::search_lingering() {
             visit_packets(queue, visit);
         }
     }
-    std::vector<FlowId> gone;
+    std::vector<FlowSlot> gone;
     const auto first_gone = std::stable_partition(
         lingering_.begin(), lingering_.end(),
-        [&](FlowId flow) { return found[flow] != 0 || presence_[flow] != Presence::lingering; });
+        [&](FlowSlot flow) { return found[flow] != 0 || presence_[flow] != Presence::lingering; });
     gone.assign(first_gone, lingering_.end());
     lingering_.erase(first_gone, lingering_.end());
     std::sort(gone.begin(), gone.end());
-    std::for_each(gone.begin(), gone.end(), [this](FlowId flow) { leave(flow, now_); });
+    std::for_each(gone.begin(), gone.end(), [this](FlowSlot flow) { leave(flow, now_); });
     next_search_ = lingering_.empty() ? kNever : now_ + 8 * world.base_rtt;
 }
 
@@ -331,7 +331,7 @@ void ClockDriver::take_up_link_events(Tick at) {
     gather();
     hooks_.run_events(at);
     horizon_.forget_flows();
-    for (FlowId flow = 0; flow < presence_.size(); ++flow) {
+    for (FlowSlot flow = 0; flow < presence_.size(); ++flow) {
         if (presence_[flow] == Presence::absent) {
             continue;
         }
@@ -350,7 +350,7 @@ void ClockDriver::take_up_link_events(Tick at) {
 }
 
 /// As long as packets may be on ways that no footprint tells, one flow stands for all of them.
-void ClockDriver::hold_everything(FlowId flow) {
+void ClockDriver::hold_everything(FlowSlot flow) {
     holder_ = flow;
     Footprint print = partitions_.footprint(flow);
     print.resources.assign(store_.topology().hosts().begin(), store_.topology().hosts().end());
@@ -362,7 +362,7 @@ void ClockDriver::hold_everything(FlowId flow) {
 }
 
 /// Of a flow under which links have changed.
-void ClockDriver::change_footprint(FlowId flow, Footprint print) {
+void ClockDriver::change_footprint(FlowSlot flow, Footprint print) {
     leases_.remove(flow, partitions_.footprint_of(flow));
     const PartitionId from = partitions_.set().partition_of(flow);
     const PartitionSet::Exit exit = partitions_.leave(flow);

@@ -129,14 +129,14 @@ class ClockDriver : public LaneLoop {
 
     // Flows come and go.
     void take_up_changes();
-    void enter(FlowId flow, Tick at);
-    void leave(FlowId flow, Tick at);
-    void close(FlowId flow, Tick at);
+    void enter(FlowSlot flow, Tick at);
+    void leave(FlowSlot flow, Tick at);
+    void close(FlowSlot flow, Tick at);
     void search_lingering();
-    bool kept_order(FlowId flow) const;
+    bool kept_order(FlowSlot flow) const;
     void take_up_link_events(Tick at);
-    void hold_everything(FlowId flow);
-    void change_footprint(FlowId flow, Footprint print);
+    void hold_everything(FlowSlot flow);
+    void change_footprint(FlowSlot flow, Footprint print);
 
     // Partitions become domains.
     DomainId new_domain();
@@ -231,12 +231,12 @@ class ClockDriver : public LaneLoop {
 
     std::vector<std::uint32_t> all_blocks_;
     std::vector<Presence> presence_;  ///< by flow
-    std::vector<FlowId> lingering_;
-    std::vector<std::tuple<Tick, bool, FlowId>> changes_;  ///< scratch of take_up_changes()
+    std::vector<FlowSlot> lingering_;
+    std::vector<std::tuple<Tick, bool, FlowSlot>> changes_;  ///< scratch of take_up_changes()
     Tick next_search_ = kNever;
     std::vector<std::uint8_t> stray_;  ///< by flow: links have changed under it
     std::uint32_t strays_ = 0;
-    FlowId holder_ = kNone;  ///< the stray that holds every resource
+    FlowSlot holder_ = kNone;  ///< the stray that holds every resource
 
     std::vector<Domain> domains_;         ///< by domain id; the idle one is alive
     std::vector<DomainId> domain_of_;     ///< by partition

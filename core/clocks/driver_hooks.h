@@ -21,7 +21,7 @@ struct PfcChange {
 };
 
 struct DriverHooks {
-    std::function<void(FlowId)> on_finish;         ///< in (finish, flow) order
+    std::function<void(const FlowRecord&)> on_finish;  ///< in (finish, flow) order
     std::function<void(const PfcChange&)> on_pfc;  ///< in (time, port) order
     std::function<bool(Tick now)> on_progress;     ///< false: stop here
     Tick progress_interval = kMillisecond;         ///< simulated, or 200 ms of wall time
@@ -78,15 +78,18 @@ class HookRunner {
     bool stopped() const { return stopped_; }
     /// Everything before `now` has been executed: reports what has happened since the last call.
     void report(Tick now) {
-        PlainVector<FlowId>& finished = store_.world().finished;
+        PlainVector<FlowSlot>& finished = store_.world().finished;
         if (finished.count > 0) {
             if (hooks_.on_finish) {
                 const std::vector<FlowResult>& results = store_.results();
-                std::sort(finished.data, finished.data + finished.count, [&](FlowId a, FlowId b) {
+                std::sort(finished.data, finished.data + finished.count, [&](FlowSlot a, FlowSlot b) {
                     return std::make_pair(results[a].finish, a) <
                            std::make_pair(results[b].finish, b);
                 });
-                std::for_each(finished.data, finished.data + finished.count, hooks_.on_finish);
+                for (std::uint32_t i = 0; i < finished.count; ++i) {
+                    const FlowSlot flow = finished[i];
+                    hooks_.on_finish({flow, store_.flows()[flow], results[flow]});
+                }
             }
             finished.count = 0;
         }

@@ -66,7 +66,7 @@ void FlowPartitions::add_all_paths(NodeId from, NodeId to,
     }
 }
 
-Footprint FlowPartitions::footprint(FlowId flow) const {
+Footprint FlowPartitions::footprint(FlowSlot flow) const {
     const FlowSpec& spec = store_.flows()[flow];
     const auto nodes = static_cast<ResourceId>(store_.topology().node_count());
     Footprint print;
@@ -106,12 +106,12 @@ std::vector<PartitionId> FlowPartitions::touched(const std::vector<ResourceId>& 
     return ids;
 }
 
-PartitionSet::Entry FlowPartitions::enter(FlowId flow, Footprint footprint) {
+PartitionSet::Entry FlowPartitions::enter(FlowSlot flow, Footprint footprint) {
     prints_[flow] = std::move(footprint);
     return set_.enter(flow, prints_[flow].resources);
 }
 
-PartitionSet::Exit FlowPartitions::leave(FlowId flow) {
+PartitionSet::Exit FlowPartitions::leave(FlowSlot flow) {
     prints_[flow] = Footprint{};
     return set_.leave(flow);
 }

@@ -22,16 +22,16 @@ class FlowPartitions {
     explicit FlowPartitions(const WorldStore& store);
 
     /// By the flow's current route; packets routed by table may use every shortest path.
-    Footprint footprint(FlowId flow) const;
+    Footprint footprint(FlowSlot flow) const;
     /// Partitions that hold one of `resources`, ascending.
     std::vector<PartitionId> touched(const std::vector<ResourceId>& resources) const;
 
-    PartitionSet::Entry enter(FlowId flow, Footprint footprint);
-    PartitionSet::Exit leave(FlowId flow);
+    PartitionSet::Entry enter(FlowSlot flow, Footprint footprint);
+    PartitionSet::Exit leave(FlowSlot flow);
 
     const PartitionSet& set() const { return set_; }
     /// Of a member, as it entered.
-    const Footprint& footprint_of(FlowId flow) const { return prints_[flow]; }
+    const Footprint& footprint_of(FlowSlot flow) const { return prints_[flow]; }
     /// Where a partition is in the network; each list ascending.
     struct Extent {
         std::vector<PortId> ports;  ///< both ends of every cable in use

@@ -45,7 +45,7 @@ void Horizon::look_at(Bound bound, Tick now) {
     std::push_heap(bounds_.begin(), bounds_.end());
 }
 
-void Horizon::opened(FlowId flow, const Footprint& footprint, Tick now) {
+void Horizon::opened(FlowSlot flow, const Footprint& footprint, Tick now) {
     if (world_.callbacks.received == nullptr && !supervised_) {
         return;  // nobody acts on completions
     }
@@ -67,7 +67,7 @@ void Horizon::opened(FlowId flow, const Footprint& footprint, Tick now) {
     look_at(bound, now);
 }
 
-void Horizon::closed(FlowId flow) {
+void Horizon::closed(FlowSlot flow) {
     near_flows_ -= near_[flow];
     near_[flow] = 0;
 }

@@ -20,8 +20,8 @@ class Horizon {
     /// completion as it happens, so that none may lie before the horizon.
     Horizon(WorldStore& store, bool supervised);
 
-    void opened(FlowId flow, const Footprint& footprint, Tick now);
-    void closed(FlowId flow);
+    void opened(FlowSlot flow, const Footprint& footprint, Tick now);
+    void closed(FlowSlot flow);
     /// Forgets every flow: their paths have changed. They must leave before until() is asked again.
     void forget_flows();
 
@@ -38,7 +38,7 @@ class Horizon {
   private:
     struct Bound {
         Tick at = 0;  ///< it does not complete, or make room for another one, before
-        FlowId flow = kNone;
+        FlowSlot flow = kNone;
         Tick gap = 0;      ///< a full packet on the slowest link of its path, or on the first
         Tick latency = 0;  ///< propagation
         bool operator<(const Bound& other) const { return at > other.at; }  // earliest on top

@@ -17,28 +17,28 @@ PartitionTracker::PartitionTracker(WorldStore& store, FlowPartitions& partitions
     };
 }
 
-void PartitionTracker::enter(FlowId flow, Tick now) {
+void PartitionTracker::enter(FlowSlot flow, Tick now) {
     Footprint print = partitions_.footprint(flow);
     supervisor_.before_entry(flow, partitions_.touched(print.resources), now);
     const PartitionSet::Entry entry = partitions_.enter(flow, std::move(print));
     supervisor_.after_entry(flow, entry, now);
 }
 
-void PartitionTracker::leave(FlowId flow, Tick now) {
+void PartitionTracker::leave(FlowSlot flow, Tick now) {
     const PartitionId from = partitions_.set().partition_of(flow);
     const PartitionSet::Exit exit = partitions_.leave(flow);
     supervisor_.after_exit(flow, from, exit, now);
 }
 
 void PartitionTracker::update() {
-    PlainVector<FlowId>& listed = store_.world().changed;
+    PlainVector<FlowSlot>& listed = store_.world().changed;
     if (listed.count == 0) {
         return;
     }
     changes_.clear();
     std::sort(listed.data, listed.data + listed.count);
-    FlowId* const end = std::unique(listed.data, listed.data + listed.count);
-    for (const FlowId* flow = listed.data; flow != end; ++flow) {
+    FlowSlot* const end = std::unique(listed.data, listed.data + listed.count);
+    for (const FlowSlot* flow = listed.data; flow != end; ++flow) {
         const FlowResult& result = store_.results()[*flow];
         if (!partitions_.set().contains(*flow)) {
             changes_.push_back(Change{result.start, false, *flow});
@@ -55,13 +55,13 @@ void PartitionTracker::update() {
 }
 
 void PartitionTracker::reroute(Tick now) {
-    std::vector<FlowId> members;
+    std::vector<FlowSlot> members;
     for (const PartitionId id : partitions_.set().partitions()) {
-        const std::vector<FlowId>& flows = partitions_.set().flows(id);
+        const std::vector<FlowSlot>& flows = partitions_.set().flows(id);
         members.insert(members.end(), flows.begin(), flows.end());
     }
     std::sort(members.begin(), members.end());
-    for (const FlowId flow : members) {
+    for (const FlowSlot flow : members) {
         if (partitions_.footprint(flow).resources != partitions_.footprint_of(flow).resources) {
             leave(flow, now);
             enter(flow, now);

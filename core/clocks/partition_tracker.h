@@ -26,10 +26,10 @@ class PartitionTracker {
     void reroute(Tick now);
 
   private:
-    void enter(FlowId flow, Tick now);
-    void leave(FlowId flow, Tick now);
+    void enter(FlowSlot flow, Tick now);
+    void leave(FlowSlot flow, Tick now);
 
-    using Change = std::tuple<Tick, bool, FlowId>;  ///< when, whether it leaves, who
+    using Change = std::tuple<Tick, bool, FlowSlot>;  ///< when, whether it leaves, who
 
     WorldStore& store_;
     FlowPartitions& partitions_;

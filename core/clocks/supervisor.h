@@ -25,12 +25,12 @@ class Supervisor {
     /// `flow` was opened at `now`, which lies in the window just executed. Called before the
     /// partitions that it touches are merged: those that skip skip back to `now`. A flow under which
     /// links have changed exits and enters again, possibly after it has closed.
-    virtual void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) = 0;
-    virtual void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) = 0;
+    virtual void before_entry(FlowSlot flow, const std::vector<PartitionId>& touched, Tick now) = 0;
+    virtual void after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) = 0;
     /// `flow` has closed, and stays in its partition `id` until none of its packets is left.
-    virtual void after_close(FlowId flow, PartitionId id, Tick now) = 0;
+    virtual void after_close(FlowSlot flow, PartitionId id, Tick now) = 0;
     /// `flow` has left the network and its partition, `from`.
-    virtual void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
+    virtual void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                             Tick now) = 0;
     /// Links fail or are repaired at `now`: every partition that skips skips back to `now`.
     virtual void before_link_event(Tick now) = 0;

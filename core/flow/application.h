@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "core/flow/flow.h"
 #include "core/ids.h"
 #include "core/units.h"
 
@@ -18,7 +19,12 @@ namespace sluice {
 class HostServices {
   public:
     virtual ~HostServices() = default;
-    /// Starts flow `flow` (of the scenario's list, source = this host) at `at` >= now.
+    /// Opens a flow from this host and starts it at `at` >= now. Returns its id: that of `spec`, which
+    /// no other flow of the run may have, or one that the engine makes. ConfigError if its ends are not
+    /// different hosts, nothing joins them, or its size or class is not allowed; InternalError if it
+    /// does not start here, or in the past.
+    virtual FlowId open_flow(const FlowSpec& spec, Tick at);
+    /// Starts a flow of the run's list that has no start time, source = this host, at `at` >= now.
     virtual void start_flow(FlowId flow, Tick at) = 0;
     /// Calls on_timer(host, token) at `at`; for this host at >= now, for another host
     /// at >= now + lookahead(), else InternalError.

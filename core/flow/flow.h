@@ -14,7 +14,7 @@ namespace sluice {
 /// What lives as long as its job: a queue pair from one host to another, by number.
 using ConnectionId = std::uint32_t;
 
-/// One message from one host to another. The id of a flow is its index in the scenario's list.
+/// One message from one host to another. The id of a flow of a list is its index there.
 /// Messages of one connection leave in the order in which they were started, each when the last byte
 /// of the one before has left, from one source port (docs/models/nic.md).
 struct FlowSpec {
@@ -28,6 +28,7 @@ struct FlowSpec {
     bool own_port = false;            ///< an exception: not its connection's source port
     bool overlaps = false;            ///< an exception: waits for no other message
     ConnectionId connection = kNone;  ///< all from `src` to `dst`; kNone: of this message only
+    FlowId id = kNoFlow;              ///< of one that is opened; kNoFlow: the engine numbers it
 
     /// The connection whose order it keeps to, kNone if it keeps to none.
     ConnectionId queue() const { return overlaps ? kNone : connection; }
@@ -43,6 +44,19 @@ struct FlowResult {
     Tick finish = kNever;            ///< last ACK at the sender; FCT = finish - start
     std::int64_t retransmitted = 0;  ///< payload bytes sent more than once
 };
+
+/// A flow that is over, or what has come of it so far.
+struct FlowRecord {
+    FlowId id = kNoFlow;
+    FlowSpec spec;
+    FlowResult result;
+};
+
+/// The id of the `count`-th flow (from 0) that `host` opens without a number of its own: unlike that of
+/// any list, and the same however an engine cuts time.
+inline FlowId opened_flow_id(NodeId host, std::uint32_t count) {
+    return (FlowId{host} + 1) << 32 | count;
+}
 
 /// Egress ports of a flow's data packets (and of its ACKs), source port first. Empty: by routing.
 struct FlowPath {

@@ -124,7 +124,7 @@ void PhaseController::at_cut(Tick at) {
     run_calls(at);
 }
 
-void PhaseController::before_entry(FlowId /*flow*/, const std::vector<PartitionId>& touched,
+void PhaseController::before_entry(FlowSlot /*flow*/, const std::vector<PartitionId>& touched,
                                    Tick now) {
     ++statistics_.entries;
     const auto disturb = [&](std::uint32_t id) {
@@ -140,7 +140,7 @@ void PhaseController::before_entry(FlowId /*flow*/, const std::vector<PartitionI
     }
 }
 
-void PhaseController::after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) {
+void PhaseController::after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) {
     if (engine_.active(flow)) {
         quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
     }
@@ -161,11 +161,11 @@ void PhaseController::after_entry(FlowId flow, const PartitionSet::Entry& entry,
     changed(id, now);
 }
 
-void PhaseController::after_close(FlowId /*flow*/, PartitionId id, Tick now) {
+void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
     changed(group_of(id), now);
 }
 
-void PhaseController::after_exit(FlowId /*flow*/, PartitionId from, const PartitionSet::Exit& exit,
+void PhaseController::after_exit(FlowSlot /*flow*/, PartitionId from, const PartitionSet::Exit& exit,
                                  Tick now) {
     ++statistics_.exits;
     statistics_.splits += exit.split_off.size();
@@ -218,7 +218,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     Group& group = state.group;
     group = Group{};
     const auto add = [&](PartitionId id) {
-        for (const FlowId flow : partitions_.set().flows(id)) {
+        for (const FlowSlot flow : partitions_.set().flows(id)) {
             if (engine_.active(flow)) {
                 group.flows.push_back(flow);
             }
@@ -242,7 +242,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     facts.congestion = engine_.law();
     facts.payload = engine_.payload();
     facts.flows = group.flows.size();
-    for (const FlowId flow : group.flows) {
+    for (const FlowSlot flow : group.flows) {
         facts.base_rtt = std::max(facts.base_rtt, engine_.base_rtt(flow));
         facts.line_rate = std::max(facts.line_rate, engine_.line_rate(flow));
         facts.lag = std::max(facts.lag, engine_.skipped(flow));
@@ -269,7 +269,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
 std::size_t PhaseController::sharing(const State& state) {
     double most = 0;
     const auto each = [&](auto&& visit) {
-        for (const FlowId flow : state.group.flows) {
+        for (const FlowSlot flow : state.group.flows) {
             for (const PortId port : *engine_.tracks(flow).data) {
                 visit(port);
             }
@@ -328,7 +328,7 @@ void PhaseController::sample(State& state, Tick at) {
 }
 
 bool PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at) {
-    const std::vector<FlowId>& flows = state.group.flows;
+    const std::vector<FlowSlot>& flows = state.group.flows;
     const auto payload = static_cast<double>(engine_.payload());
     if (!state.has_extent) {
         list_extent(state);
@@ -420,7 +420,7 @@ void PhaseController::list_extent(State& state) {
 }
 
 void PhaseController::take_given_rates(State& state) {
-    const std::vector<FlowId>& flows = state.group.flows;
+    const std::vector<FlowSlot>& flows = state.group.flows;
     const auto payload = static_cast<double>(engine_.payload());
     const double data = static_cast<double>(engine_.data_bytes()) / payload;
     const double acks = engine_.ack_bytes() / payload;
@@ -469,7 +469,7 @@ void PhaseController::take_given_rates(State& state) {
 }
 
 void PhaseController::fit_to_links(State& state) {
-    const std::vector<FlowId>& flows = state.group.flows;
+    const std::vector<FlowSlot>& flows = state.group.flows;
     const auto data = static_cast<double>(engine_.data_bytes());
     const double acks = engine_.ack_bytes();
     const auto each = [&](std::size_t i, auto&& visit) {
@@ -524,7 +524,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     std::int64_t bytes = 0;
     std::int64_t hops = 0;
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
-        const FlowId flow = state.group.flows[i];
+        const FlowSlot flow = state.group.flows[i];
         const FlowTracks tracks = engine_.tracks(flow);
         engine_.account(flow, state.packets[i]);
         bytes += state.packets[i] * engine_.payload();

@@ -60,10 +60,10 @@ class PhaseController : public step::Supervisor {
     Tick next_cut() const override;
     void at_cut(PartitionId id, Tick at) override;
     void at_cut(Tick at) override;
-    void before_entry(FlowId flow, const std::vector<PartitionId>& touched, Tick now) override;
-    void after_entry(FlowId flow, const PartitionSet::Entry& entry, Tick now) override;
-    void after_close(FlowId flow, PartitionId id, Tick now) override;
-    void after_exit(FlowId flow, PartitionId from, const PartitionSet::Exit& exit,
+    void before_entry(FlowSlot flow, const std::vector<PartitionId>& touched, Tick now) override;
+    void after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) override;
+    void after_close(FlowSlot flow, PartitionId id, Tick now) override;
+    void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                     Tick now) override;
     void before_link_event(Tick now) override;
     void call_set(NodeId host, Tick at) override;

@@ -16,7 +16,7 @@ namespace sluice::hybrid {
 
 /// A group's flows and where they are; each list ascending.
 struct Group {
-    std::vector<FlowId> flows;  ///< active
+    std::vector<FlowSlot> flows;  ///< active
     std::vector<PortId> ports;  ///< both ends of every cable in use
     std::vector<NodeId> hosts;
     std::vector<NodeId> switches;
@@ -33,22 +33,22 @@ class PhaseEngine {
     virtual ~PhaseEngine() = default;
 
     // What it shows.
-    virtual bool active(FlowId flow) const = 0;
+    virtual bool active(FlowSlot flow) const = 0;
     virtual const congestion::Parameters& law() const = 0;
     /// Of the flow's own path, without queues; of active flows that have entered their partition.
-    virtual Tick base_rtt(FlowId flow) const = 0;
-    virtual std::int64_t line_rate(FlowId flow) const = 0;  ///< of its NIC, bits/s
+    virtual Tick base_rtt(FlowSlot flow) const = 0;
+    virtual std::int64_t line_rate(FlowSlot flow) const = 0;  ///< of its NIC, bits/s
     virtual std::int64_t payload() const = 0;               ///< bytes of a full packet
     virtual std::int64_t data_bytes() const = 0;            ///< the same on the wire
     virtual double ack_bytes() const = 0;                   ///< ACK bytes per data packet
     virtual std::int64_t link_rate(PortId port) const = 0;  ///< bits/s
-    virtual FlowTracks tracks(FlowId flow) const = 0;
+    virtual FlowTracks tracks(FlowSlot flow) const = 0;
     /// Times are simulated time; a paused flow's move with it.
-    virtual steady::FlowReading reading(FlowId flow) const = 0;
+    virtual steady::FlowReading reading(FlowSlot flow) const = 0;
     virtual std::int64_t queue_bytes(PortId port) const = 0;
-    virtual Tick skipped(FlowId flow) const = 0;  ///< time, in all its skips
+    virtual Tick skipped(FlowSlot flow) const = 0;  ///< time, in all its skips
     /// Full packets not sent yet, but for the last one; negative if something is to be sent again.
-    virtual std::int64_t unsent_packets(FlowId flow) const = 0;
+    virtual std::int64_t unsent_packets(FlowSlot flow) const = 0;
     /// False while something holds that no steady phase may hide: a paused class, a sprayed flow,
     /// a cable that loses packets, a foreign model on a cable.
     virtual bool may_skip(const Group& group) const = 0;
@@ -57,9 +57,9 @@ class PhaseEngine {
     /// Moves everything that the group will do by `dt`; negative: back. Packets stay where they are.
     virtual void shift(const Group& group, Tick dt) = 0;
     /// Takes `packets` out of the flow's unsent part; negative: puts them back.
-    virtual void advance(FlowId flow, std::int64_t packets) = 0;
+    virtual void advance(FlowSlot flow, std::int64_t packets) = 0;
     /// Counts `packets` data packets of the flow, and their ACKs, as sent by the ports of its path.
-    virtual void account(FlowId flow, std::int64_t packets) = 0;
+    virtual void account(FlowSlot flow, std::int64_t packets) = 0;
     /// After account() of all flows of a skip: what ports tell packets agrees with what they sent.
     virtual void settle(const Group& group) = 0;
     /// Takes the data packets out of the group's switch queues: they count as delivered. Returns

@@ -14,7 +14,7 @@ namespace {
 /// Takes the packets that `removable` names out of a switch port's queues and out of the buffer.
 template <class Removable>
 void take_from_queues(step::World& world, NodeId node, PortId port, const Removable& removable,
-                      std::vector<std::pair<FlowId, std::uint32_t>>& removed) {
+                      std::vector<std::pair<FlowSlot, std::uint32_t>>& removed) {
     step::Egress& egress = world.egress[port];
     for (std::uint32_t queue = 1; queue < step::kClasses; ++queue) {
         step::Ring& ring = egress.queue[queue];
@@ -48,16 +48,16 @@ WorldEngine::WorldEngine(step::WorldStore& store, const step::FlowPartitions& pa
                          std::vector<bool> foreign)
     : store_(store), partitions_(partitions), foreign_(std::move(foreign)) {}
 
-const step::Sender& WorldEngine::sender(FlowId flow) const {
+const step::Sender& WorldEngine::sender(FlowSlot flow) const {
     const step::World& world = store_.world();
     return world.senders[world.sender_of[flow]];
 }
 
-bool WorldEngine::active(FlowId flow) const { return store_.world().sender_of[flow] != kNone; }
+bool WorldEngine::active(FlowSlot flow) const { return store_.world().sender_of[flow] != kNone; }
 
 const congestion::Parameters& WorldEngine::law() const { return store_.world().config->congestion; }
 
-Tick WorldEngine::base_rtt(FlowId flow) const {
+Tick WorldEngine::base_rtt(FlowSlot flow) const {
     const step::World& world = store_.world();
     const FlowTracks way = tracks(flow);
     Tick trip = 0;
@@ -71,7 +71,7 @@ Tick WorldEngine::base_rtt(FlowId flow) const {
     return way.data->empty() ? sender(flow).cc.base_rtt : trip;
 }
 
-std::int64_t WorldEngine::line_rate(FlowId flow) const { return sender(flow).cc.line_rate; }
+std::int64_t WorldEngine::line_rate(FlowSlot flow) const { return sender(flow).cc.line_rate; }
 
 std::int64_t WorldEngine::payload() const { return store_.world().payload; }
 
@@ -95,12 +95,12 @@ std::int64_t WorldEngine::link_rate(PortId port) const {
     return store_.world().egress[port].line_rate;
 }
 
-FlowTracks WorldEngine::tracks(FlowId flow) const {
+FlowTracks WorldEngine::tracks(FlowSlot flow) const {
     const step::Footprint& print = partitions_.footprint_of(flow);
     return FlowTracks{&print.data, &print.acks};
 }
 
-steady::FlowReading WorldEngine::reading(FlowId flow) const {
+steady::FlowReading WorldEngine::reading(FlowSlot flow) const {
     const step::Sender& from = sender(flow);
     steady::FlowReading reading;
     reading.progress = from.last_progress;
@@ -114,9 +114,9 @@ std::int64_t WorldEngine::queue_bytes(PortId port) const {
     return store_.world().egress[port].queued_bytes;
 }
 
-Tick WorldEngine::skipped(FlowId flow) const { return sender(flow).skipped; }
+Tick WorldEngine::skipped(FlowSlot flow) const { return sender(flow).skipped; }
 
-std::int64_t WorldEngine::unsent_packets(FlowId flow) const {
+std::int64_t WorldEngine::unsent_packets(FlowSlot flow) const {
     return sender(flow).high == sender(flow).next ? step::unsent_packets(store_.world(), flow) : -1;
 }
 
@@ -138,7 +138,7 @@ void WorldEngine::shift(const Group& group, Tick dt) {
     for (const PortId port : group.ports) {
         step::shift_port(world, port, dt);
     }
-    for (const FlowId flow : group.flows) {
+    for (const FlowSlot flow : group.flows) {
         step::shift_flow(world, flow, dt);
     }
     for (const NodeId host : group.hosts) {
@@ -150,11 +150,11 @@ void WorldEngine::shift(const Group& group, Tick dt) {
     }
 }
 
-void WorldEngine::advance(FlowId flow, std::int64_t packets) {
+void WorldEngine::advance(FlowSlot flow, std::int64_t packets) {
     step::shorten_flow(store_.world(), flow, packets);
 }
 
-void WorldEngine::account(FlowId flow, std::int64_t packets) {
+void WorldEngine::account(FlowSlot flow, std::int64_t packets) {
     const FlowTracks way = tracks(flow);
     const std::int64_t acks = packets / packets_per_ack();
     for (const PortId port : *way.data) {
@@ -173,7 +173,7 @@ void WorldEngine::settle(const Group& group) {
 
 std::int64_t WorldEngine::empty_queues(const Group& group, Tick now) {
     step::World& world = store_.world();
-    std::vector<std::pair<FlowId, std::uint32_t>> removed;
+    std::vector<std::pair<FlowSlot, std::uint32_t>> removed;
     const auto removable = [&](const step::Packet& packet) {
         // Where something was sent twice, what a number stands for is not one packet.
         return packet.packet_kind() == step::PacketKind::data && active(packet.flow) &&
@@ -233,7 +233,7 @@ bool WorldEngine::run_calls(NodeId host, Tick at) {
     // The network's own timers of a paused host lie behind; stale ones are popped by the way.
     while (timers.count > 0 && timers[0].time <= at) {
         if (timers[0].kind == step::TimerKind::flow_start &&
-            !step::must_wait(world, static_cast<FlowId>(timers[0].id))) {
+            !step::must_wait(world, static_cast<FlowSlot>(timers[0].id))) {
             return true;
         }
         step::host_timer(world, host, at);

@@ -17,24 +17,24 @@ class WorldEngine : public PhaseEngine {
     WorldEngine(step::WorldStore& store, const step::FlowPartitions& partitions,
                 std::vector<bool> foreign = {});
 
-    bool active(FlowId flow) const override;
+    bool active(FlowSlot flow) const override;
     const congestion::Parameters& law() const override;
-    Tick base_rtt(FlowId flow) const override;
-    std::int64_t line_rate(FlowId flow) const override;
+    Tick base_rtt(FlowSlot flow) const override;
+    std::int64_t line_rate(FlowSlot flow) const override;
     std::int64_t payload() const override;
     std::int64_t data_bytes() const override;
     double ack_bytes() const override;
     std::int64_t link_rate(PortId port) const override;
-    FlowTracks tracks(FlowId flow) const override;
-    steady::FlowReading reading(FlowId flow) const override;
+    FlowTracks tracks(FlowSlot flow) const override;
+    steady::FlowReading reading(FlowSlot flow) const override;
     std::int64_t queue_bytes(PortId port) const override;
-    Tick skipped(FlowId flow) const override;
-    std::int64_t unsent_packets(FlowId flow) const override;
+    Tick skipped(FlowSlot flow) const override;
+    std::int64_t unsent_packets(FlowSlot flow) const override;
     bool may_skip(const Group& group) const override;
 
     void shift(const Group& group, Tick dt) override;
-    void advance(FlowId flow, std::int64_t packets) override;
-    void account(FlowId flow, std::int64_t packets) override;
+    void advance(FlowSlot flow, std::int64_t packets) override;
+    void account(FlowSlot flow, std::int64_t packets) override;
     void settle(const Group& group) override;
     std::int64_t empty_queues(const Group& group, Tick now) override;
 
@@ -45,7 +45,7 @@ class WorldEngine : public PhaseEngine {
     step::World& columns() { return store_.world(); }
 
   private:
-    const step::Sender& sender(FlowId flow) const;
+    const step::Sender& sender(FlowSlot flow) const;
     std::int64_t packets_per_ack() const;
 
     step::WorldStore& store_;

@@ -80,7 +80,7 @@ void Driver::take_over_timers() {
                 timer.kind == step::TimerKind::flow_start && world.spec[timer.id].start != kNever;
             ++pending_timers_;
             if (listed) {
-                starts_.push_back({whole_nanoseconds(timer.time), static_cast<FlowId>(timer.id)});
+                starts_.push_back({whole_nanoseconds(timer.time), static_cast<FlowSlot>(timer.id)});
             } else {
                 adopt(node, timer);
             }
@@ -209,7 +209,7 @@ void Driver::run_timer(std::uint32_t index, Tick now) {
             read_starts(now);
             return;
         }
-        const FlowId flow = timer.pad;
+        const FlowSlot flow = timer.pad;
         set_timer(state_, store_.world().spec[flow].src,
                   step::Timer{now, step::TimerKind::flow_start, 0, flow});
         return;
@@ -220,7 +220,7 @@ void Driver::run_timer(std::uint32_t index, Tick now) {
     }
     --pending_timers_;
     if (timer.kind == step::TimerKind::flow_start) {
-        start_flow(state_, pending.host, static_cast<FlowId>(timer.id), now);
+        start_flow(state_, pending.host, static_cast<FlowSlot>(timer.id), now);
     } else if (const step::Callbacks& callbacks = store_.world().callbacks;
                callbacks.timer != nullptr) {
         callbacks.timer(callbacks.context, pending.host, timer.id, now);

@@ -35,7 +35,7 @@ class Driver {
     /// and a flow goes through two events of no duration before its queue pair exists.
     struct Start {
         Tick at;
-        FlowId flow;
+        FlowSlot flow;
     };
 
     void take_over_timers();

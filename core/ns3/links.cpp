@@ -47,8 +47,8 @@ void Driver::redistribute(NodeId host, Tick now) {
         nic.ready.count = 0;
     }
     std::sort(active.begin(), active.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const FlowId first = world.senders[a].flow;
-        const FlowId second = world.senders[b].flow;
+        const FlowSlot first = world.senders[a].flow;
+        const FlowSlot second = world.senders[b].flow;
         return std::make_pair(world.result[second].start, second) <
                std::make_pair(world.result[first].start, first);
     });

@@ -215,7 +215,7 @@ inline void answer(State& state, NodeId node, const step::Packet& data, step::Pa
 }
 
 /// True if a receiver that expects packet `expected` next acknowledges what it has.
-inline bool acknowledged_at(const step::World& world, FlowId flow, std::uint32_t expected) {
+inline bool acknowledged_at(const step::World& world, FlowSlot flow, std::uint32_t expected) {
     const NicConfig& nic = world.config->nic;
     const std::int64_t bytes = step::bytes_before(world, expected, world.spec[flow].size);
     return bytes >= nic.ack_interval.count ||
@@ -254,7 +254,7 @@ inline void receive_data(State& state, NodeId node, const step::Packet& packet, 
 /// The flow is complete: its result stands, and its receiver is forgotten.
 inline void finish_flow(State& state, NodeId node, std::uint32_t index, Tick now) {
     step::World& world = state.world;
-    const FlowId flow = world.senders[index].flow;
+    const FlowSlot flow = world.senders[index].flow;
     step::complete_flow(world, index, now);
     --state.open_flows;
     step::Receiver& receiver = world.receiver[flow];
@@ -354,7 +354,7 @@ inline void host_arrive(State& state, NodeId node, PortId in, const step::Packet
 
 /// A flow's start: its queue pair joins the round and the NIC looks for something to send at once,
 /// before the next flow that starts at the same instant.
-inline void start_flow(State& state, NodeId node, FlowId flow, Tick now) {
+inline void start_flow(State& state, NodeId node, FlowSlot flow, Tick now) {
     step::World& world = state.world;
     if (!step::take_turn(world, flow)) {
         return;

@@ -172,7 +172,7 @@ SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packe
     std::uint32_t done = acknowledge(world, node, index, packet, now) ? index : kNone;
     // Messages behind it may have had their last ACKs already.
     while (done != kNone && is_complete(world.senders[done])) {
-        const FlowId flow = world.senders[done].flow;
+        const FlowSlot flow = world.senders[done].flow;
         const std::uint32_t heir = world.senders[done].heir;
         close_sender(world, done, now);
 #if !defined(__CUDA_ARCH__)
@@ -206,7 +206,7 @@ SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Pa
 }
 
 /// NIC port by which a flow leaves its source: its path, the table, or (cut off) the first port.
-SLUICE_HD inline PortId departure_port(const World& world, NodeId node, FlowId flow) {
+SLUICE_HD inline PortId departure_port(const World& world, NodeId node, FlowSlot flow) {
     Packet probe;
     probe.flow = flow;
     const PortId port = egress_of(world, node, probe);
@@ -222,7 +222,7 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
     ++world.events;
     switch (timer.kind) {
         case TimerKind::flow_start: {
-            const auto flow = static_cast<FlowId>(timer.id);
+            const auto flow = static_cast<FlowSlot>(timer.id);
             if (!take_turn(world, flow)) {
                 break;
             }

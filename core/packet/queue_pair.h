@@ -13,19 +13,19 @@
 namespace sluice::step {
 
 /// Null: the flow keeps to no order.
-SLUICE_HD inline QueuePair* queue_pair_of(const World& world, FlowId flow) {
+SLUICE_HD inline QueuePair* queue_pair_of(const World& world, FlowSlot flow) {
     const ConnectionId connection = world.spec[flow].queue();
     return connection == kNone ? nullptr : &world.queue_pair[connection];
 }
 
 /// All of a message that came into service has left its NIC at least once.
-SLUICE_HD inline bool has_left(const World& world, FlowId flow) {
+SLUICE_HD inline bool has_left(const World& world, FlowSlot flow) {
     const std::uint32_t index = world.sender_of[flow];
     return index == kNone || world.senders[index].high == world.senders[index].packets;
 }
 
 /// Whether `flow`, were it started now, would have to wait for other messages of its connection.
-SLUICE_HD inline bool must_wait(const World& world, FlowId flow) {
+SLUICE_HD inline bool must_wait(const World& world, FlowSlot flow) {
     const QueuePair* const pair = queue_pair_of(world, flow);
     if (pair == nullptr || pair->current == kNone || world.following[pair->current] == flow) {
         return false;
@@ -34,7 +34,7 @@ SLUICE_HD inline bool must_wait(const World& world, FlowId flow) {
 }
 
 /// `flow` is started: true if it comes into service now, else it waits.
-SLUICE_HD inline bool take_turn(World& world, FlowId flow) {
+SLUICE_HD inline bool take_turn(World& world, FlowSlot flow) {
     QueuePair* const pair = queue_pair_of(world, flow);
     if (pair == nullptr) {
         return true;
@@ -51,7 +51,7 @@ SLUICE_HD inline bool take_turn(World& world, FlowId flow) {
 }
 
 /// The last byte of `flow` leaves at `at`, for the first time: the next one's turn.
-SLUICE_HD inline void pass_turn(World& world, NodeId node, FlowId flow, Tick at) {
+SLUICE_HD inline void pass_turn(World& world, NodeId node, FlowSlot flow, Tick at) {
     if (world.following != nullptr && world.following[flow] != kNone) {
         schedule(world, node, Timer{at, TimerKind::flow_start, 0, world.following[flow]});
     }
@@ -64,12 +64,12 @@ SLUICE_HD inline bool is_last_departure(const Sender& sender) {
 
 /// `flow` comes into service. Returns the sender before it on its queue pair; kNone if that is idle, or
 /// another one: what a law knows is about one path, which another source port may leave.
-SLUICE_HD inline std::uint32_t come_into_service(World& world, FlowId flow) {
+SLUICE_HD inline std::uint32_t come_into_service(World& world, FlowSlot flow) {
     QueuePair* const pair = queue_pair_of(world, flow);
     if (pair == nullptr) {
         return kNone;
     }
-    const FlowId before = pair->current;
+    const FlowSlot before = pair->current;
     pair->current = flow;
     const bool same = before != kNone && world.spec[before].sport == world.spec[flow].sport;
     return same ? world.sender_of[before] : kNone;

@@ -52,7 +52,7 @@ SLUICE_HD inline void arm(World& world, NodeId node, std::uint32_t index) {
 
 /// Takes INT slots for a flow of `packets` packets, if its law uses them: as many as may be in
 /// flight, but no more than it has packets (rounded up to a power of two).
-SLUICE_HD inline void take_int_slots(World& world, FlowId flow, std::uint32_t packets) {
+SLUICE_HD inline void take_int_slots(World& world, FlowSlot flow, std::uint32_t packets) {
     if (world.int_block == 0) {
         return;
     }
@@ -111,7 +111,7 @@ SLUICE_HD inline void detach(World& world, std::uint32_t index) {
 
 /// Brings `flow` into service by a queue pair for `port`, in no port's round yet. Returns its sender's
 /// index.
-SLUICE_HD inline std::uint32_t create_sender(World& world, FlowId flow, PortId port, Tick now) {
+SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId port, Tick now) {
     std::uint32_t index = 0;
     if (world.free_senders.count > 0) {
         index = world.free_senders[--world.free_senders.count];
@@ -144,7 +144,7 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowId flow, PortId p
 
 /// Brings `flow` into service at the end of `port`'s round, by a queue pair of its own or by its
 /// connection's. Returns its sender's index.
-SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId port, Tick now) {
+SLUICE_HD inline std::uint32_t open_sender(World& world, FlowSlot flow, PortId port, Tick now) {
     const std::uint32_t index = create_sender(world, flow, port, now);
     const std::uint32_t before = come_into_service(world, flow);
     if (before != kNone) {
@@ -159,7 +159,7 @@ SLUICE_HD inline std::uint32_t open_sender(World& world, FlowId flow, PortId por
 /// Records that the queue pair's flow is complete and gives back what it held but its slot.
 SLUICE_HD inline void complete_flow(World& world, std::uint32_t index, Tick now) {
     const Sender& sender = world.senders[index];
-    const FlowId flow = sender.flow;
+    const FlowSlot flow = sender.flow;
     world.result[flow].finish = now;
     world.result[flow].retransmitted = sender.retransmitted;
     world.sender_of[flow] = kNone;

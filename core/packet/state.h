@@ -125,7 +125,7 @@ SLUICE_HD inline std::uint64_t int_tag(std::uint32_t flow, std::uint16_t transmi
 
 /// Sending side of a queue pair, for one message. Sequences are packet indices; *_bytes the same in bytes.
 struct Sender {
-    FlowId flow = kNone;
+    FlowSlot flow = kNone;
     std::uint32_t next = 0;     ///< snd_nxt
     std::uint32_t una = 0;      ///< snd_una
     std::uint32_t packets = 0;  ///< in the whole flow
@@ -154,8 +154,8 @@ struct Sender {
 
 /// The queue of a connection. Messages behind `current` that wait are a list, by World::following.
 struct QueuePair {
-    FlowId current = kNone;  ///< the message that came last into service
-    FlowId last = kNone;     ///< the message that was started last
+    FlowSlot current = kNone;  ///< the message that came last into service
+    FlowSlot last = kNone;     ///< the message that was started last
 };
 
 /// Receiving side, by flow id.
@@ -201,8 +201,8 @@ struct Host {
 /// Calls out of a step, host engines only. Null members are skipped.
 struct Callbacks {
     void* context = nullptr;
-    void (*received)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
-    void (*sent)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*received)(void* context, NodeId host, FlowSlot flow, Tick now) = nullptr;
+    void (*sent)(void* context, NodeId host, FlowSlot flow, Tick now) = nullptr;
     void (*timer)(void* context, NodeId host, std::uint64_t token, Tick now) = nullptr;
     void* pfc_context = nullptr;
     void (*pfc)(void* context, PortId port, bool pause, Tick now) = nullptr;
@@ -241,7 +241,7 @@ struct World {
     std::uint32_t* sender_of = nullptr;  ///< by flow, kNone unless active
     FlowResult* result = nullptr;
     QueuePair* queue_pair = nullptr;  ///< by connection
-    FlowId* following = nullptr;      ///< by flow: the next of its connection, kNone if none waits
+    FlowSlot* following = nullptr;      ///< by flow: the next of its connection, kNone if none waits
 
     PlainVector<Sender> senders;
     PlainVector<std::uint32_t> free_senders;
@@ -249,10 +249,10 @@ struct World {
     PlainVector<std::uint32_t> free_int_blocks[16];  ///< by log2 of their slots
     std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
     std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
-    PlainVector<FlowId> finished;  ///< since the caller last emptied it
+    PlainVector<FlowSlot> finished;  ///< since the caller last emptied it
     // track_flows: since the caller last emptied them
-    PlainVector<FlowId> changed;    ///< opened or closed
-    PlainVector<FlowId> went_back;  ///< started over from the first unacknowledged packet
+    PlainVector<FlowSlot> changed;    ///< opened or closed
+    PlainVector<FlowSlot> went_back;  ///< started over from the first unacknowledged packet
     PlainVector<Tick> announced;    ///< instants for which starts and application timers were set
 
     NetworkConfig const* config = nullptr;

@@ -25,7 +25,7 @@ std::size_t bytes(const std::vector<T>& column) {
 PartitionSet::PartitionSet(std::size_t resources, std::size_t flows)
     : resources_(resources), slot_of_(flows, kNone), of_size_(1, 0) {}
 
-PartitionSet::Entry PartitionSet::enter(FlowId flow, const std::vector<ResourceId>& resources) {
+PartitionSet::Entry PartitionSet::enter(FlowSlot flow, const std::vector<ResourceId>& resources) {
     if (flow == kNone || contains(flow)) {
         fail("flow", flow, "cannot enter: it is a member already, or no flow");
     }
@@ -83,7 +83,7 @@ PartitionSet::Entry PartitionSet::enter(FlowId flow, const std::vector<ResourceI
     return entry;
 }
 
-PartitionSet::Exit PartitionSet::leave(FlowId flow) {
+PartitionSet::Exit PartitionSet::leave(FlowSlot flow) {
     const PartitionId id = member(flow).partition;
     const std::uint32_t slot = slot_of_[flow];
     const std::size_t before = partitions_[id].flows.size();
@@ -107,11 +107,11 @@ PartitionSet::Exit PartitionSet::leave(FlowId flow) {
     return exit;
 }
 
-bool PartitionSet::contains(FlowId flow) const {
+bool PartitionSet::contains(FlowSlot flow) const {
     return flow < slot_of_.size() && slot_of_[flow] != kNone;
 }
 
-PartitionId PartitionSet::partition_of(FlowId flow) const {
+PartitionId PartitionSet::partition_of(FlowSlot flow) const {
     return contains(flow) ? members_[slot_of_[flow]].partition : kNone;
 }
 
@@ -119,13 +119,13 @@ PartitionId PartitionSet::partition_of_resource(ResourceId r) const {
     return r < resources_.size() ? resources_[r].partition : kNone;
 }
 
-const std::vector<FlowId>& PartitionSet::flows(PartitionId id) const { return partition(id).flows; }
+const std::vector<FlowSlot>& PartitionSet::flows(PartitionId id) const { return partition(id).flows; }
 
 const std::vector<ResourceId>& PartitionSet::resources(PartitionId id) const {
     return partition(id).resources;
 }
 
-const std::vector<ResourceId>& PartitionSet::resources_of(FlowId flow) const {
+const std::vector<ResourceId>& PartitionSet::resources_of(FlowSlot flow) const {
     return member(flow).resources;
 }
 
@@ -157,7 +157,7 @@ std::size_t PartitionSet::memory_bytes() const {
     return sum;
 }
 
-const PartitionSet::Member& PartitionSet::member(FlowId flow) const {
+const PartitionSet::Member& PartitionSet::member(FlowSlot flow) const {
     if (!contains(flow)) {
         fail("flow", flow, "is not a member");
     }
@@ -171,7 +171,7 @@ const PartitionSet::Partition& PartitionSet::partition(PartitionId id) const {
     return partitions_[id];
 }
 
-std::uint32_t PartitionSet::take_member(FlowId flow) {
+std::uint32_t PartitionSet::take_member(FlowSlot flow) {
     if (flow >= slot_of_.size()) {
         slot_of_.resize(std::max<std::size_t>(flow + std::size_t{1}, slot_of_.size() * 2), kNone);
     }
@@ -231,7 +231,7 @@ void PartitionSet::count_size(std::size_t before, std::size_t after) {
 }
 
 void PartitionSet::add_flow(PartitionId id, std::uint32_t slot) {
-    std::vector<FlowId>& flows = partitions_[id].flows;
+    std::vector<FlowSlot>& flows = partitions_[id].flows;
     Member& member = members_[slot];
     member.partition = id;
     member.position = static_cast<std::uint32_t>(flows.size());
@@ -239,9 +239,9 @@ void PartitionSet::add_flow(PartitionId id, std::uint32_t slot) {
 }
 
 void PartitionSet::remove_flow(PartitionId id, std::uint32_t slot) {
-    std::vector<FlowId>& flows = partitions_[id].flows;
+    std::vector<FlowSlot>& flows = partitions_[id].flows;
     const std::uint32_t position = members_[slot].position;
-    const FlowId last = flows.back();
+    const FlowSlot last = flows.back();
     flows[position] = last;
     members_[slot_of_[last]].position = position;
     flows.pop_back();
@@ -267,7 +267,7 @@ void PartitionSet::remove_resource(PartitionId id, ResourceId r) {
 
 void PartitionSet::absorb(PartitionId into, PartitionId id) {
     count_size(partitions_[id].flows.size(), 0);
-    for (const FlowId flow : partitions_[id].flows) {
+    for (const FlowSlot flow : partitions_[id].flows) {
         add_flow(into, slot_of_[flow]);
     }
     for (const ResourceId r : partitions_[id].resources) {
@@ -449,7 +449,7 @@ void PartitionSet::split(PartitionId id, std::vector<PartitionId>& split_off) {
 /// The flows that no finished search has found.
 PartitionSet::Part PartitionSet::rest_of(PartitionId id) {
     Part rest;
-    for (const FlowId flow : partitions_[id].flows) {
+    for (const FlowSlot flow : partitions_[id].flows) {
         Member& member = members_[slot_of_[flow]];
         if (member.mark >= first_mark_ &&
             searches_[root(static_cast<std::uint32_t>(member.mark - first_mark_))].finished) {

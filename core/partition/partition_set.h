@@ -36,7 +36,7 @@ class PartitionSet {
         PartitionId partition = kNone;
         std::vector<PartitionId> absorbed;
     };
-    Entry enter(FlowId flow, const std::vector<ResourceId>& resources);
+    Entry enter(FlowSlot flow, const std::vector<ResourceId>& resources);
 
     /// `flow` (a member) leaves. `partition` is where it was, which keeps its largest part (by
     /// flows, of equals the one with the lowest flow id), or kNone if it was the last one; the
@@ -46,16 +46,16 @@ class PartitionSet {
         PartitionId partition = kNone;
         std::vector<PartitionId> split_off;
     };
-    Exit leave(FlowId flow);
+    Exit leave(FlowSlot flow);
 
-    bool contains(FlowId flow) const;
-    PartitionId partition_of(FlowId flow) const;             ///< kNone if not a member
+    bool contains(FlowSlot flow) const;
+    PartitionId partition_of(FlowSlot flow) const;             ///< kNone if not a member
     PartitionId partition_of_resource(ResourceId r) const;   ///< kNone if nobody uses it
-    const std::vector<FlowId>& flows(PartitionId id) const;  ///< in no particular order
+    const std::vector<FlowSlot>& flows(PartitionId id) const;  ///< in no particular order
     /// Resources in use, in no particular order.
     const std::vector<ResourceId>& resources(PartitionId id) const;
     /// In the order in which they were given, without repetitions.
-    const std::vector<ResourceId>& resources_of(FlowId flow) const;
+    const std::vector<ResourceId>& resources_of(FlowSlot flow) const;
     std::vector<PartitionId> partitions() const;  ///< ascending
     std::size_t count() const { return count_; }
     std::size_t largest() const { return largest_; }  ///< flows in the largest one, 0: none
@@ -76,7 +76,7 @@ class PartitionSet {
         std::vector<ResourceId> resources;
         std::uint64_t mark = 0;
         std::uint32_t next = kNone;  ///< of the flows that its search has found
-        FlowId flow = kNone;
+        FlowSlot flow = kNone;
         PartitionId partition = kNone;
         std::uint32_t position = 0;        ///< in its partition's list of flows
         std::vector<std::uint32_t> place;  ///< of each use, in its resource's list of users
@@ -90,7 +90,7 @@ class PartitionSet {
         std::uint32_t cursor = 0;    ///< users already looked at by its search
     };
     struct Partition {
-        std::vector<FlowId> flows;
+        std::vector<FlowSlot> flows;
         std::vector<ResourceId> resources;
     };
     /// One of the searches after a flow has left; what has met another one counts with it.
@@ -101,19 +101,19 @@ class PartitionSet {
         std::uint32_t found_first = kNone;  ///< members
         std::uint32_t found_last = kNone;
         std::uint32_t found = 0;
-        FlowId lowest = kNone;
+        FlowSlot lowest = kNone;
         bool finished = false;
         std::uint64_t work = 0;  ///< uses examined
     };
     struct Part {
         std::uint32_t flows = 0;
-        FlowId lowest = kNone;
+        FlowSlot lowest = kNone;
         std::uint32_t first = kNone;  ///< member, linked by `next`
     };
 
-    const Member& member(FlowId flow) const;
+    const Member& member(FlowSlot flow) const;
     const Partition& partition(PartitionId id) const;
-    std::uint32_t take_member(FlowId flow);
+    std::uint32_t take_member(FlowSlot flow);
     PartitionId take_id();
     void release_id(PartitionId id);
     PartitionId largest_of(const std::vector<PartitionId>& ids) const;

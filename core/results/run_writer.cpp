@@ -209,12 +209,12 @@ RunWriter::~RunWriter() {
     }
 }
 
-void RunWriter::flow_finished(FlowId flow, const FlowResult& result, Tick ideal,
-                              std::string_view label) {
-    const FlowSpec& spec = impl_->flows[flow];
+void RunWriter::flow_finished(const FlowRecord& flow, Tick ideal, std::string_view label) {
+    const FlowSpec& spec = flow.spec;
+    const FlowResult& result = flow.result;
     const Tick fct = result.finish - result.start;
     OutputFile& rows = *impl_->flow_rows;
-    rows << std::int64_t{flow} << ',' << std::int64_t{spec.src} << ',' << std::int64_t{spec.dst}
+    rows << static_cast<std::int64_t>(flow.id) << ',' << std::int64_t{spec.src} << ',' << std::int64_t{spec.dst}
          << ',' << std::int64_t{spec.sport} << ',' << std::int64_t{spec.dport} << ','
          << std::int64_t{spec.priority} << ',' << csv_field(label) << ',' << spec.size << ','
          << result.start << ',' << result.received << ',' << result.finish << ',' << fct << ',';
@@ -235,7 +235,7 @@ void RunWriter::flow_finished(FlowId flow, const FlowResult& result, Tick ideal,
     }
     if (impl_->trace) {
         impl_->name_process(spec.src);
-        std::string name = std::to_string(flow) + " to " + std::to_string(spec.dst);
+        std::string name = std::to_string(flow.id) + " to " + std::to_string(spec.dst);
         if (!label.empty()) {
             name.insert(0, std::string(label) + " ");
         }

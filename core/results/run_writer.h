@@ -149,7 +149,7 @@ class RunWriter {
 
     /// A flow finished. `ideal`: its completion time on an idle network (0: unknown); `label`: its
     /// class ("dp", "pp", "incast", ...), may be empty. Rows are in the order of the calls.
-    void flow_finished(FlowId flow, const FlowResult& result, Tick ideal, std::string_view label);
+    void flow_finished(const FlowRecord& flow, Tick ideal, std::string_view label);
     void collective_finished(const CollectiveRecord& record);
     void span(const TraceSpan& span);
     /// A phase of a partition ended (hybrid mode only, else InternalError).

@@ -50,7 +50,7 @@ class WorldStore::Services : public HostServices {
   public:
     Services(WorldStore& store, NodeId host, Tick now) : store_(store), host_(host), now_(now) {}
 
-    void start_flow(FlowId flow, Tick at) override {
+    void start_flow(FlowSlot flow, Tick at) override {
         if (flow >= store_.flows_.size() || store_.flows_[flow].src != host_ || at < now_ ||
             store_.results_[flow].start != kNever) {
             throw InternalError("an application started flow " + std::to_string(flow) +
@@ -320,7 +320,7 @@ void WorldStore::build_flows(const std::vector<FlowPath>& paths) {
         world_.queue_pair = queue_pair_.data();
         world_.following = following_.data();
     }
-    for (FlowId f = 0; f < count; ++f) {
+    for (FlowSlot f = 0; f < count; ++f) {
         const FlowSpec& spec = flows_[f];
         const std::string name = "flow " + std::to_string(f);
         const std::size_t nodes = topology_.node_count();
@@ -400,7 +400,7 @@ void WorldStore::check_int() {
     world_.int_stride = longest <= 1 ? 2 : longest <= 3 ? 4 : 8;
 }
 
-void WorldStore::set_route(FlowId flow) {
+void WorldStore::set_route(FlowSlot flow) {
     const FlowSpec& spec = flows_[flow];
     FlowRoute& route = route_[flow];
     const auto fill = [&](PortId* entries, const std::vector<PortId>& given, const FlowKey& key) {
@@ -431,7 +431,7 @@ void WorldStore::resize_cells(std::uint32_t count) {
 }
 
 void WorldStore::begin() {
-    for (FlowId f = 0; f < flows_.size(); ++f) {
+    for (FlowSlot f = 0; f < flows_.size(); ++f) {
         if (flows_[f].start != kNever) {
             schedule(world_, flows_[f].src, Timer{flows_[f].start, TimerKind::flow_start, 0, f});
         }
@@ -537,7 +537,7 @@ void WorldStore::change_routes(LinkId link, bool up) {
 void WorldStore::set_routes() {
     world_.any_link_down = std::any_of(egress_.begin(), egress_.end(),
                                        [](const Egress& egress) { return !egress.up; });
-    for (FlowId f = 0; f < flows_.size(); ++f) {
+    for (FlowSlot f = 0; f < flows_.size(); ++f) {
         if (results_[f].finish == kNever) {
             set_route(f);
         }
@@ -545,7 +545,7 @@ void WorldStore::set_routes() {
 }
 
 void WorldStore::reroute(Tick now) {
-    for (FlowId f = 0; f < flows_.size(); ++f) {
+    for (FlowSlot f = 0; f < flows_.size(); ++f) {
         const std::uint32_t index = sender_of_[f];
         if (index == kNone) {
             continue;
@@ -592,13 +592,13 @@ PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
                                        static_cast<std::uint32_t>(ports.size()))];
 }
 
-void WorldStore::received(void* self, NodeId host, FlowId flow, Tick now) {
+void WorldStore::received(void* self, NodeId host, FlowSlot flow, Tick now) {
     auto& store = *static_cast<WorldStore*>(self);
     Services services(store, host, now);
     store.application_->on_received(host, flow, now, services);
 }
 
-void WorldStore::sent(void* self, NodeId host, FlowId flow, Tick now) {
+void WorldStore::sent(void* self, NodeId host, FlowSlot flow, Tick now) {
     auto& store = *static_cast<WorldStore*>(self);
     Services services(store, host, now);
     store.application_->on_sent(host, flow, now, services);
@@ -664,7 +664,7 @@ RunCounters WorldStore::counters() const {
         total.pfc_pauses += static_cast<std::uint64_t>(egress.pauses_sent);
         total.ecn_marks += static_cast<std::uint64_t>(egress.ecn_marks);
     }
-    for (FlowId f = 0; f < flows_.size(); ++f) {
+    for (FlowSlot f = 0; f < flows_.size(); ++f) {
         const std::uint32_t index = sender_of_[f];
         total.retransmitted_bytes += static_cast<std::uint64_t>(
             index == kNone ? results_[f].retransmitted : world_.senders[index].retransmitted);
@@ -682,7 +682,7 @@ std::size_t WorldStore::memory_bytes() const {
     bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
     bytes += route_.size() * (sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
                               sizeof(FlowSpec) + sizeof(std::uint32_t));
-    bytes += queue_pair_.size() * sizeof(QueuePair) + following_.size() * sizeof(FlowId);
+    bytes += queue_pair_.size() * sizeof(QueuePair) + following_.size() * sizeof(FlowSlot);
     for (const auto& table : tables_) {
         bytes += table.second->size() * sizeof(std::uint32_t);
     }

@@ -85,14 +85,14 @@ class WorldStore {
     void check_format() const;
     void check_int();
     void widen_int_slots();
-    void set_route(FlowId flow);
+    void set_route(FlowSlot flow);
     void drop_queue(PortId port, Tick now);
     void drop_link(PortId port);
     void reroute(Tick now);
     const std::vector<std::uint32_t>& serialization_table(Rate rate);
 
-    static void received(void* self, NodeId host, FlowId flow, Tick now);
-    static void sent(void* self, NodeId host, FlowId flow, Tick now);
+    static void received(void* self, NodeId host, FlowSlot flow, Tick now);
+    static void sent(void* self, NodeId host, FlowSlot flow, Tick now);
     static void timer(void* self, NodeId host, std::uint64_t token, Tick now);
     static PortId route(void* self, NodeId node, const Packet& packet);
 
@@ -122,7 +122,7 @@ class WorldStore {
     std::vector<Receiver> receiver_;
     std::vector<std::uint32_t> sender_of_;
     std::vector<QueuePair> queue_pair_;
-    std::vector<FlowId> following_;
+    std::vector<FlowSlot> following_;
     std::vector<FlowResult> results_;
     std::vector<std::int64_t> flow_window_;
     std::vector<Tick> flow_base_rtt_;

@@ -96,8 +96,8 @@ class Outputs {
 
     RunHooks hooks() {
         RunHooks hooks;
-        hooks.on_finish = [this](FlowId flow, const FlowResult& result) {
-            guarded([&] { flow_finished(flow, result); });
+        hooks.on_finish = [this](const FlowRecord& flow) {
+            guarded([&] { flow_finished(flow); });
         };
         hooks.on_pfc = [this](const PfcEvent& event) {
             guarded([&] { write_pfc(pfc_, experiment_.topology, event); });
@@ -144,13 +144,12 @@ class Outputs {
         }
     }
 
-    void flow_finished(FlowId flow, const FlowResult& result) {
-        const FlowSpec& spec = experiment_.flows[flow];
-        writer_.flow_finished(flow, result, standalone_[flow],
-                              spec.dport == kIncastPort ? "incast" : "");
-        fct_ << fct_line(spec, result, standalone_[flow]);
+    void flow_finished(const FlowRecord& flow) {
+        const Tick standalone = standalone_[flow.id];
+        writer_.flow_finished(flow, standalone, flow.spec.dport == kIncastPort ? "incast" : "");
+        fct_ << fct_line(flow.spec, flow.result, standalone);
         ++finished_;
-        last_finish_ = result.finish;
+        last_finish_ = flow.result.finish;
     }
 
     /// The network is at rest long since, and only the queue monitor would keep the run going:

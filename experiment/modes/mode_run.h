@@ -29,7 +29,7 @@ struct RunHooks {
     std::function<bool(Tick now)> on_progress;
     Tick interval = 100 * kMicrosecond;
     /// Finished flows, in (finish, flow) order.
-    std::function<void(FlowId, const FlowResult&)> on_finish;
+    std::function<void(const FlowRecord&)> on_finish;
     std::function<void(const PfcEvent&)> on_pfc;
     /// Phases of partitions, when they end.
     std::function<void(const PhaseRecord&)> on_phase;

@@ -28,8 +28,8 @@ step::DriverHooks PacketEngine::driver_hooks(const RunHooks& hooks) {
     };
     driver.progress_interval = hooks.interval;
     if (hooks.on_finish) {
-        driver.on_finish = [this, &hooks, &store](FlowId flow) {
-            guarded([&] { hooks.on_finish(flow, store.results()[flow]); });
+        driver.on_finish = [this, &hooks](const FlowRecord& flow) {
+            guarded([&] { hooks.on_finish(flow); });
         };
     }
     if (hooks.on_pfc) {

@@ -244,13 +244,10 @@ TEST_CASE("unit.comparison.a_written_run_is_read_back") {
     outcome.user_s = 1;
     {
         RunWriter writer(scratch.path.string(), info, topology, flows);
-        FlowResult result;
-        result.start = 0;
-        result.received = 10;
-        result.finish = 20;
-        writer.flow_finished(2, result, 0, "a,\"b\"");
-        result.finish = 30;
-        writer.flow_finished(0, result, 0, "dp");
+        FlowRecord flow{2, flows[2], {0, 10, 20, 0}};
+        writer.flow_finished(flow, 0, "a,\"b\"");
+        flow = {0, flows[0], {0, 10, 30, 0}};
+        writer.flow_finished(flow, 0, "dp");
         writer.finish(outcome);
     }
     const RunFigures figures = read_run(scratch.path.string());

@@ -260,8 +260,8 @@ TEST_CASE("unit.flowlevel.flow_run.applications_act_at_their_hosts_instants") {
     FlowRun run(experiment(given, &application));
     std::vector<std::pair<Tick, FlowId>> finished;
     FlowRunHooks hooks;
-    hooks.on_finish = [&](FlowId id, const FlowResult& result) {
-        finished.emplace_back(result.finish, id);
+    hooks.on_finish = [&](const FlowRecord& flow) {
+        finished.emplace_back(flow.result.finish, flow.id);
     };
     run.run(hooks);
     // A packet of 1000 bytes takes 2 x 80 ns + 2 us to arrive, one more 80 ns more; ACKs 2 us.

@@ -168,7 +168,7 @@ TEST_CASE("unit.results.packet_mode_has_no_phases") {
 TEST_CASE("unit.results.flow_mode_leaves_out_what_only_packets_have") {
     Fixture f(Mode::flow);
     RunWriter writer(f.folder.string(), f.info, f.topology, f.flows);
-    writer.flow_finished(0, finished_at(8'000'000), 4'000'000, "dp");
+    writer.flow_finished({0, f.flows[0], finished_at(8'000'000)}, 4'000'000, "dp");
     writer.finish(f.outcome());
     const auto json = nlohmann::json::parse(f.read("summary.json"));
     for (const char* key : {"packet_hops", "packet_hops_per_s", "windows", "drops", "pfc_pauses",

@@ -84,12 +84,12 @@ struct Fixture {
         outcome.wall_s = 1;
         return outcome;
     }
-    static FlowResult result(Tick start, Tick finish) {
-        FlowResult result;
-        result.start = start;
-        result.received = finish - kNanosecond;
-        result.finish = finish;
-        return result;
+    FlowRecord record(FlowId id, Tick start, Tick finish) const {
+        FlowRecord record{id, flows.at(id), {}};
+        record.result.start = start;
+        record.result.received = finish - kNanosecond;
+        record.result.finish = finish;
+        return record;
     }
 };
 
@@ -99,8 +99,8 @@ TEST_CASE("unit.results.flows_csv_holds_rows_in_completion_order") {
     const Scratch scratch;
     Fixture f;
     RunWriter writer(scratch / "run", f.info, f.topology, f.flows);
-    writer.flow_finished(1, Fixture::result(1'000'000, 4'000'000), 2'000'000, "dp,\"x\"");
-    writer.flow_finished(0, Fixture::result(1'000'000, 5'000'000), 0, "");
+    writer.flow_finished(f.record(1, 1'000'000, 4'000'000), 2'000'000, "dp,\"x\"");
+    writer.flow_finished(f.record(0, 1'000'000, 5'000'000), 0, "");
     writer.finish(f.outcome());
     // Slowdown 3 us / 2 us = 1.5; without an ideal both columns stay empty.
     CHECK(read(scratch / "run/flows.csv") ==
@@ -135,8 +135,8 @@ TEST_CASE("unit.results.summary_has_every_key_and_nearest_rank_percentiles") {
     const Scratch scratch;
     Fixture f;
     RunWriter writer(scratch / "run", f.info, f.topology, f.flows);
-    writer.flow_finished(0, Fixture::result(1'000'000, 4'000'000), 0, "");
-    writer.flow_finished(1, Fixture::result(1'000'000, 5'000'000), 0, "");
+    writer.flow_finished(f.record(0, 1'000'000, 4'000'000), 0, "");
+    writer.flow_finished(f.record(1, 1'000'000, 5'000'000), 0, "");
     writer.finish(f.outcome());
     const auto json = nlohmann::json::parse(read(scratch / "run/summary.json"));
     for (const char* key : {"mode",           "scenario",        "seed",   "jct_s",
@@ -181,7 +181,7 @@ TEST_CASE("unit.results.names_appear_only_when_the_run_is_over") {
     RunWriter writer(scratch / "run", f.info, f.topology, f.flows, {true, true});
     OutputFile& extra = writer.add_file("pfc.txt");
     extra << "1 2 3\n";
-    writer.flow_finished(0, Fixture::result(0, 4'000'000), 2'000'000, "");
+    writer.flow_finished(f.record(0, 0, 4'000'000), 2'000'000, "");
     for (const char* name : {"flows.csv", "collectives.csv", "ports.csv", "summary.json",
                              "trace.json", "fct.txt", "pfc.txt"}) {
         CHECK_MESSAGE(!fs::exists(scratch / ("run/" + std::string(name))), name);
@@ -203,7 +203,7 @@ TEST_CASE("unit.results.a_second_run_replaces_the_first") {
     Fixture f;
     for (int run = 0; run < 2; ++run) {
         RunWriter writer(scratch / "run", f.info, f.topology, f.flows);
-        writer.flow_finished(static_cast<FlowId>(run), Fixture::result(0, 4'000'000), 0, "");
+        writer.flow_finished(f.record(static_cast<FlowId>(run), 0, 4'000'000), 0, "");
         writer.finish(f.outcome());
     }
     CHECK(read(scratch / "run/flows.csv").find("\n1,0,1,") != std::string::npos);
@@ -225,7 +225,7 @@ TEST_CASE("unit.results.abandoned_with_results_keeps_them") {
     Fixture f;
     {
         RunWriter writer(scratch / "run", f.info, f.topology, f.flows);
-        writer.flow_finished(0, Fixture::result(0, 4'000'000), 0, "");
+        writer.flow_finished(f.record(0, 0, 4'000'000), 0, "");
     }
     CHECK(read(scratch / "run/flows.csv.partial").find("\n0,0,1,") != std::string::npos);
     CHECK(!fs::exists(scratch / "run/collectives.csv.partial"));
@@ -250,7 +250,7 @@ TEST_CASE("unit.results.refuses_two_runs_in_one_folder") {
     const Scratch scratch;
     Fixture f;
     RunWriter first(scratch / "run", f.info, f.topology, f.flows);
-    first.flow_finished(0, Fixture::result(0, 4'000'000), 0, "");
+    first.flow_finished(f.record(0, 0, 4'000'000), 0, "");
     CHECK_THROWS_AS(RunWriter(scratch / "run", f.info, f.topology, f.flows), ConfigError);
     first.finish(f.outcome());
     CHECK(read(scratch / "run/flows.csv").find("\n0,0,1,") != std::string::npos);
@@ -273,7 +273,7 @@ TEST_CASE("unit.results.same_calls_give_same_bytes") {
     for (const char* folder : {"a", "b"}) {
         RunWriter writer(scratch / folder, f.info, f.topology, f.flows, {true, true});
         writer.span({0, TraceLane::compute, "forward 0", 0, 1'000'000});
-        writer.flow_finished(2, Fixture::result(2'000'000, 4'000'000), 2'000'000, "dp");
+        writer.flow_finished(f.record(2, 2'000'000, 4'000'000), 2'000'000, "dp");
         writer.collective_finished({"job", 1, "all_gather", "dp0", 4, 4000, 2, 0, 4'000'000});
         writer.finish(f.outcome());
     }
