@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/lane_driver.h"
+#include "core/clocks/driver.h"
 #include "core/routing/routing.h"
 #include "core/world/world_store.h"
 #include "experiment/experiment.h"
@@ -25,7 +25,7 @@ struct ExperimentLoop {
 
     /// Until nothing is left or `stop`; in stretches, because sampling alone would go on for ever.
     void run_sampled(const std::vector<LinkEvent>& events, step::DriverHooks hooks, Tick stop) {
-        step::LaneDriver lane(store, events, std::move(hooks));
+        step::Driver lane(store, events, std::move(hooks));
         for (Tick limit = kMillisecond; step::next_instant(store.world()) != kNever && limit < stop;
              limit += kMillisecond) {
             lane.advance(limit, step);

@@ -10,8 +10,7 @@
 #include <exception>
 
 #include "bench/experiment_loop.h"
-#include "core/clocks/clock_driver.h"
-#include "core/clocks/lane_driver.h"
+#include "core/clocks/driver.h"
 #include "core/clocks/oracle.h"
 #include "experiment/build_experiment.h"
 
@@ -60,11 +59,12 @@ void run(const char* path, const char* driver) {
         }
         if (std::strcmp(driver, "--clocks") == 0) {
             step::FlowPartitions partitions(store);
-            step::ClockDriver clocks(store, experiment.link_events, {}, partitions);
+            step::Driver clocks(store, experiment.link_events, {}, step::Clocks::many, partitions,
+                                nullptr);
             clocks.advance(experiment.stop, loop.step);
             show(clocks.statistics());
         } else {
-            step::LaneDriver lane(store, experiment.link_events, {});
+            step::Driver lane(store, experiment.link_events, {});
             lane.advance(experiment.stop, loop.step);
         }
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "models/sim_time.h"
 
 namespace sluice {
 
@@ -16,7 +17,7 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
     : sc_module(name),
       topology_(topology),
       store_(topology, routing, config, flows, paths, application),
-      clock_(std::make_unique<PartitionClock>("clock", store_)) {
+      clock_(std::make_unique<NetworkClock>("clock", store_)) {
     if (config.arithmetic == Arithmetic::ns3 &&
         (options.make_node || !options.foreign.empty() || options.partition_clocks)) {
         throw ConfigError(
@@ -27,7 +28,10 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);
-        clock_->divide(*partitions_, nullptr);
+        clock_->keep_partitions(step::Clocks::many, *partitions_, nullptr);
+    }
+    if (!options.foreign.empty()) {
+        store_.pin_list();
     }
     const Node::Context context{store_.world(), *clock_, backward_};
     modules_.resize(topology.node_count());
@@ -70,6 +74,43 @@ Network::~Network() {
 LinkEnd& Network::port(PortId port) {
     const NodeId node = topology_.node_of(port);
     return modules_[node]->port(port - topology_.first_port(node));
+}
+
+FlowId Network::open_flow(const FlowSpec& spec, Tick at) {
+    require_open(spec, true);
+    if (at < clock_->now()) {
+        SC_REPORT_FATAL("sluice/network", ("a flow was opened for " + std::to_string(at) +
+                                           " ps, before the network's local time " +
+                                           std::to_string(clock_->now()) + " ps")
+                                              .c_str());
+    }
+    const FlowId id = store_.open_flow(spec, at);
+    clock_->wake();
+    return id;
+}
+
+FlowSlot Network::open_foreign_flow(const FlowSpec& spec) {
+    require_open(spec, false);
+    const FlowSlot slot = store_.open_slot(spec);
+    store_.world().result[slot].start = to_ticks(sc_core::sc_time_stamp());
+    return slot;
+}
+
+void Network::close_foreign_flow(FlowSlot slot, std::int64_t retransmitted) {
+    if (slot >= store_.slot_count() || store_.world().id[slot] == kNoFlow ||
+        modules_[store_.world().spec[slot].src] != nullptr) {
+        SC_REPORT_FATAL("sluice/network", "only a foreign host's own flow can be closed");
+    }
+    store_.close_slot(slot, retransmitted, to_ticks(sc_core::sc_time_stamp()));
+    clock_->take_up_closed();
+}
+
+/// InternalError unless the flow's source is a device of ours, or is none.
+void Network::require_open(const FlowSpec& spec, bool ours) const {
+    if (spec.src < modules_.size() && (modules_[spec.src] != nullptr) != ours) {
+        throw InternalError(ours ? "a foreign host's flow is opened by open_foreign_flow()"
+                                 : "a flow of a host of ours is opened by open_flow()");
+    }
 }
 
 RunCounters Network::counters() const {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/world/world_store.h"
-#include "models/clock/partition_clock.h"
+#include "models/clock/network_clock.h"
 #include "models/nic/nic.h"
 #include "models/switch/switch.h"
 
@@ -27,7 +27,8 @@ struct NetworkOptions {
     std::vector<LinkEvent> link_events;
     step::DriverHooks hooks;
     Tick stop = kNever;
-    /// Partition clocks: see PartitionClock::divide(), which also takes a supervisor.
+    /// A clock for every part of the network: see NetworkClock::keep_partitions(), which also takes a
+    /// supervisor.
     bool partition_clocks = false;
 };
 
@@ -45,21 +46,33 @@ class Network : public sc_core::sc_module {
     LinkEnd& port(PortId port);
     Node* node(NodeId id) { return modules_[id].get(); }
 
+    /// Opens a flow between two hosts while the network runs, to start at `at`, which is not before
+    /// clock().now(). From any SystemC process, or before the simulation. Returns its id (core/ids.h).
+    /// ConfigError if the network cannot carry it, InternalError if its source is foreign.
+    FlowId open_flow(const FlowSpec& spec, Tick at);
+    /// The same for a flow that a foreign host sends: what its packets carry in Packet::flow, until it
+    /// closes the flow.
+    FlowSlot open_foreign_flow(const FlowSpec& spec);
+    /// The foreign sender has the ACK of the last packet, having sent `retransmitted` payload bytes more
+    /// than once. Reported like any other flow; what it held is given to later ones.
+    void close_foreign_flow(FlowSlot slot, std::int64_t retransmitted = 0);
+
     step::WorldStore& store() { return store_; }
     const step::WorldStore& store() const { return store_; }
-    PartitionClock& clock() { return *clock_; }
-    const PartitionClock& clock() const { return *clock_; }
+    NetworkClock& clock() { return *clock_; }
+    const NetworkClock& clock() const { return *clock_; }
     RunCounters counters() const;
 
   private:
     void start_of_simulation() override;
+    void require_open(const FlowSpec& spec, bool ours) const;
 
     const Topology& topology_;
     step::WorldStore store_;
     step::SwitchScratch scratch_;
     LinkBackward backward_;
     std::unique_ptr<step::FlowPartitions> partitions_;
-    std::unique_ptr<PartitionClock> clock_;
+    std::unique_ptr<NetworkClock> clock_;
     std::vector<std::unique_ptr<Node>> modules_;
 };
 

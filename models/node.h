@@ -18,7 +18,7 @@ class Node : public sc_core::sc_module {
     /// What a node needs of the network it belongs to.
     struct Context {
         step::World& world;
-        PartitionClock& clock;
+        NetworkClock& clock;
         LinkBackward& backward;
     };
 

@@ -10,7 +10,6 @@ BufferLeases::BufferLeases(const WorldStore& store, const CellLayout& layout)
       world_(store.world()),
       layout_(layout),
       lossless_(compute_lossless()),
-      state_(store.flows().size(), kAbsent),
       bytes_(store.topology().port_count(), 0),
       unbounded_(store.topology().port_count(), 0),
       loud_(store.topology().node_count(), 0) {}
@@ -22,17 +21,15 @@ bool BufferLeases::compute_lossless() const {
     if (!config.pfc || config.arithmetic != Arithmetic::exact) {
         return false;
     }
-    return config.queues.ack_strict_in_switch ||
-           std::all_of(store_.flows().begin(), store_.flows().end(), [&](const FlowSpec& spec) {
-               return spec.priority == config.queues.ack_pause_class;
-           });
+    return std::all_of(store_.flows().begin(), store_.flows().end(),
+                       [&](const FlowSpec& spec) { return stops_acks_of(spec); });
 }
 
 std::int64_t BufferLeases::packets_at_most(FlowSlot flow) const {
     const std::int64_t payload = world_.payload;
     const std::int64_t window =
         store_.config().nic.global_base_rtt ? world_.max_window : world_.flow_window[flow];
-    const std::int64_t all = (store_.flows()[flow].size + payload - 1) / payload;
+    const std::int64_t all = (world_.spec[flow].size + payload - 1) / payload;
     // It sends while less than a window is unacknowledged; its last packet may be short. Without a
     // window everything may be on its way at once.
     return window == 0 ? all : std::min(all, (window - 1) / payload + 2);
@@ -56,15 +53,15 @@ void BufferLeases::visit_ingresses(const Footprint& footprint, Visit&& visit) co
     if (!footprint.data.empty()) {
         return;
     }
-    const auto nodes = static_cast<ResourceId>(topology.node_count());
     for (const ResourceId resource : footprint.resources) {
-        if (resource < nodes) {
+        if (!is_cable(topology, resource)) {
             continue;
         }
-        const Link& link = topology.links()[resource - nodes];
+        const LinkId cable = cable_of(topology, resource);
+        const Link& link = topology.links()[cable];
         for (const NodeId node : {link.a, link.b}) {
             for (PortId p = topology.first_port(node); p < topology.first_port(node + 1); ++p) {
-                if (topology.link_of(p) == resource - nodes && into_switch(p)) {
+                if (topology.link_of(p) == cable && into_switch(p)) {
                     visit(p, frame);
                 }
             }
@@ -85,12 +82,8 @@ void BufferLeases::charge(FlowSlot flow, const Footprint& footprint, bool enter)
     if (lossless_) {
         return;
     }
-    visit_ingresses(footprint, [&](PortId in, std::int64_t) {
-        const NodeId node = store_.topology().node_of(in);
-        const std::uint8_t loud = quiet(node) ? 0 : 1;
-        loud_switches_ += std::uint32_t{loud} - loud_[node];
-        loud_[node] = loud;
-    });
+    visit_ingresses(footprint,
+                    [&](PortId in, std::int64_t) { set_loud(store_.topology().node_of(in)); });
 }
 
 void BufferLeases::add(FlowSlot flow, const Footprint& footprint, bool steady_route) {
@@ -100,8 +93,32 @@ void BufferLeases::add(FlowSlot flow, const Footprint& footprint, bool steady_ro
             bounded = bounded && world_.ingress[store_.topology().peer_of(port)].loss == 0;
         }
     }
+    if (flow >= state_.size()) {
+        state_.resize(std::max<std::size_t>(store_.slot_count(), std::size_t{flow} + 1), kAbsent);
+    }
     state_[flow] = bounded ? kBounded : kUnbounded;
     charge(flow, footprint, true);
+    if (lossless_ && !stops_acks_of(world_.spec[flow])) {
+        lossless_ = false;  // opened while running: no list told of it
+        for (NodeId n = 0; n < world_.node_count; ++n) {
+            set_loud(n);
+        }
+    }
+}
+
+/// Whether a pause of its class stops all that belongs to the flow.
+bool BufferLeases::stops_acks_of(const FlowSpec& spec) const {
+    const QueueConfig& queues = store_.config().queues;
+    return queues.ack_strict_in_switch || spec.priority == queues.ack_pause_class;
+}
+
+void BufferLeases::set_loud(NodeId node) {
+    if (world_.is_host[node] != 0) {
+        return;
+    }
+    const std::uint8_t loud = quiet(node) ? 0 : 1;
+    loud_switches_ += std::uint32_t{loud} - loud_[node];
+    loud_[node] = loud;
 }
 
 void BufferLeases::remove(FlowSlot flow, const Footprint& footprint) {

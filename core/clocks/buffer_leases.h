@@ -47,12 +47,14 @@ class BufferLeases {
     void charge(FlowSlot flow, const Footprint& footprint, bool enter);
     bool quiet(NodeId node) const;
     bool compute_lossless() const;
+    bool stops_acks_of(const FlowSpec& spec) const;
+    void set_loud(NodeId node);
 
     const WorldStore& store_;
     const World& world_;
     const CellLayout& layout_;
     bool lossless_ = false;                 ///< no switch can ever drop a packet
-    std::vector<State> state_;              ///< by flow
+    std::vector<State> state_;              ///< by slot
     std::vector<std::int64_t> bytes_;       ///< by ingress port, of bounded flows
     std::vector<std::uint32_t> unbounded_;  ///< by ingress port: flows
     std::vector<std::uint8_t> loud_;        ///< by node, kept only where switches may drop

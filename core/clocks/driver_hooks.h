@@ -22,9 +22,9 @@ struct PfcChange {
 
 struct DriverHooks {
     std::function<void(const FlowRecord&)> on_finish;  ///< in (finish, flow) order
-    std::function<void(const PfcChange&)> on_pfc;  ///< in (time, port) order
-    std::function<bool(Tick now)> on_progress;     ///< false: stop here
-    Tick progress_interval = kMillisecond;         ///< simulated, or 200 ms of wall time
+    std::function<void(const PfcChange&)> on_pfc;      ///< in (time, port) order
+    std::function<bool(Tick now)> on_progress;         ///< false: stop here
+    Tick progress_interval = kMillisecond;             ///< simulated, or 200 ms of wall time
     std::function<void(Tick now)> on_sample;
     Tick sample_every = 0;
     Tick sample_from = 0;
@@ -76,22 +76,19 @@ class HookRunner {
     /// kNever if nobody wants to know.
     Tick next_progress() const { return hooks_.on_progress ? next_progress_ : kNever; }
     bool stopped() const { return stopped_; }
-    /// Everything before `now` has been executed: reports what has happened since the last call.
-    void report(Tick now) {
-        PlainVector<FlowSlot>& finished = store_.world().finished;
-        if (finished.count > 0) {
+    /// Everything before `now` has been executed: reports what has happened since the last call, and
+    /// empties `finished`.
+    void report(Tick now, std::vector<FlowRecord>& finished) {
+        if (!finished.empty()) {
             if (hooks_.on_finish) {
-                const std::vector<FlowResult>& results = store_.results();
-                std::sort(finished.data, finished.data + finished.count, [&](FlowSlot a, FlowSlot b) {
-                    return std::make_pair(results[a].finish, a) <
-                           std::make_pair(results[b].finish, b);
-                });
-                for (std::uint32_t i = 0; i < finished.count; ++i) {
-                    const FlowSlot flow = finished[i];
-                    hooks_.on_finish({flow, store_.flows()[flow], results[flow]});
-                }
+                std::sort(finished.begin(), finished.end(),
+                          [](const FlowRecord& a, const FlowRecord& b) {
+                              return std::make_pair(a.result.finish, a.id) <
+                                     std::make_pair(b.result.finish, b.id);
+                          });
+                std::for_each(finished.begin(), finished.end(), hooks_.on_finish);
             }
-            finished.count = 0;
+            finished.clear();
         }
         if (!pfc_.empty()) {
             std::sort(pfc_.begin(), pfc_.end(), [](const PfcChange& a, const PfcChange& b) {

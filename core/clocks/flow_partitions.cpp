@@ -19,8 +19,7 @@ void sort_unique(std::vector<std::uint32_t>& ids) {
 
 FlowPartitions::FlowPartitions(const WorldStore& store)
     : store_(store),
-      set_(store.topology().node_count() + store.topology().links().size(), store.results().size()),
-      prints_(store.results().size()),
+      set_(resource_count(store.topology())),
       end_of_(store.topology().links().size(), kNone) {
     for (PortId p = 0; p < store.topology().port_count(); ++p) {
         end_of_[store.topology().link_of(p)] = p;
@@ -49,15 +48,15 @@ std::vector<PortId> FlowPartitions::walk(const FlowKey& key, const PortId* entri
 
 void FlowPartitions::add_all_paths(NodeId from, NodeId to,
                                    std::vector<ResourceId>& resources) const {
-    const auto nodes = static_cast<ResourceId>(store_.topology().node_count());
+    const Topology& topology = store_.topology();
     std::vector<NodeId> open = {from};
     std::vector<NodeId> seen = open;
     while (!open.empty()) {
         const NodeId node = open.back();
         open.pop_back();
         for (const PortId port : store_.routing().next_hops(node, to)) {
-            resources.push_back(nodes + store_.topology().link_of(port));
-            const NodeId next = store_.topology().neighbor(port);
+            resources.push_back(cable_resource(topology, topology.link_of(port)));
+            const NodeId next = topology.neighbor(port);
             if (std::find(seen.begin(), seen.end(), next) == seen.end()) {
                 seen.push_back(next);
                 open.push_back(next);
@@ -67,14 +66,14 @@ void FlowPartitions::add_all_paths(NodeId from, NodeId to,
 }
 
 Footprint FlowPartitions::footprint(FlowSlot flow) const {
-    const FlowSpec& spec = store_.flows()[flow];
-    const auto nodes = static_cast<ResourceId>(store_.topology().node_count());
+    const FlowSpec& spec = store_.world().spec[flow];
+    const Topology& topology = store_.topology();
     Footprint print;
     print.resources = {spec.src, spec.dst};
     if (store_.world().route_by_table) {
         // Cut off, it still sends: by its first port.
         const PortId first = departure_port(store_.world(), spec.src, flow);
-        print.resources.push_back(nodes + store_.topology().link_of(first));
+        print.resources.push_back(cable_resource(topology, topology.link_of(first)));
         add_all_paths(spec.src, spec.dst, print.resources);
         add_all_paths(spec.dst, spec.src, print.resources);
     } else {
@@ -86,7 +85,7 @@ Footprint FlowPartitions::footprint(FlowSlot flow) const {
         print.acks = walk({spec.dst, spec.src, spec.dport, spec.sport}, route.port + kPathHops);
         for (const std::vector<PortId>* ports : {&print.data, &print.acks}) {
             for (const PortId port : *ports) {
-                print.resources.push_back(nodes + store_.topology().link_of(port));
+                print.resources.push_back(cable_resource(topology, topology.link_of(port)));
             }
         }
     }
@@ -107,8 +106,11 @@ std::vector<PartitionId> FlowPartitions::touched(const std::vector<ResourceId>& 
 }
 
 PartitionSet::Entry FlowPartitions::enter(FlowSlot flow, Footprint footprint) {
+    if (flow >= prints_.size()) {
+        prints_.resize(std::max<std::size_t>(store_.slot_count(), std::size_t{flow} + 1));
+    }
     prints_[flow] = std::move(footprint);
-    return set_.enter(flow, prints_[flow].resources);
+    return set_.enter(flow, store_.world().id[flow], prints_[flow].resources);
 }
 
 PartitionSet::Exit FlowPartitions::leave(FlowSlot flow) {
@@ -116,16 +118,15 @@ PartitionSet::Exit FlowPartitions::leave(FlowSlot flow) {
     return set_.leave(flow);
 }
 
-FlowPartitions::Extent FlowPartitions::extent(PartitionId id) const {
+Extent FlowPartitions::extent(PartitionId id) const {
     const Topology& topology = store_.topology();
-    const auto nodes = static_cast<ResourceId>(topology.node_count());
     Extent extent;
     for (const ResourceId resource : set_.resources(id)) {
-        if (resource < nodes) {
+        if (!is_cable(topology, resource)) {
             extent.hosts.push_back(resource);
             continue;
         }
-        const PortId end = end_of_[resource - nodes];
+        const PortId end = end_of_[cable_of(topology, resource)];
         for (const PortId port : {end, topology.peer_of(end)}) {
             extent.ports.push_back(port);
             if (!topology.is_host(topology.node_of(port))) {

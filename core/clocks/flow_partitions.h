@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/partition/flow_resources.h"
 #include "core/partition/partition_set.h"
 #include "core/world/world_store.h"
 
@@ -12,9 +13,16 @@ namespace sluice::step {
 
 /// What an active flow uses.
 struct Footprint {
-    std::vector<ResourceId> resources;  ///< hosts by node id, then cables by node_count + link id
+    std::vector<ResourceId> resources;  ///< flow_resources.h
     std::vector<PortId> data;           ///< egress ports of its data packets; empty when sprayed
     std::vector<PortId> acks;           ///< egress ports of its ACKs
+};
+
+/// Where partitions are in the network; each list ascending.
+struct Extent {
+    std::vector<PortId> ports;  ///< both ends of every cable in use
+    std::vector<NodeId> hosts;
+    std::vector<NodeId> switches;
 };
 
 class FlowPartitions {
@@ -32,12 +40,7 @@ class FlowPartitions {
     const PartitionSet& set() const { return set_; }
     /// Of a member, as it entered.
     const Footprint& footprint_of(FlowSlot flow) const { return prints_[flow]; }
-    /// Where a partition is in the network; each list ascending.
-    struct Extent {
-        std::vector<PortId> ports;  ///< both ends of every cable in use
-        std::vector<NodeId> hosts;
-        std::vector<NodeId> switches;
-    };
+    bool contains(FlowSlot flow) const { return set_.contains(flow); }
     Extent extent(PartitionId id) const;
 
   private:
@@ -46,7 +49,7 @@ class FlowPartitions {
 
     const WorldStore& store_;
     PartitionSet set_;
-    std::vector<Footprint> prints_;  ///< by flow, empty unless a member
+    std::vector<Footprint> prints_;  ///< by slot, empty unless a member
     std::vector<PortId> end_of_;     ///< by link: one of its ports
 };
 

@@ -16,7 +16,7 @@ constexpr std::int64_t kSkipSlack = 2;
 }  // namespace
 
 Horizon::Horizon(WorldStore& store, bool supervised)
-    : world_(store.world()), supervised_(supervised), near_(store.flows().size(), 0) {
+    : world_(store.world()), supervised_(supervised) {
     for (NodeId n = 0; n < world_.node_count; ++n) {
         const PlainVector<Timer>& timers = world_.host[n].timers;
         for (std::uint32_t i = 0; i < timers.count; ++i) {
@@ -30,13 +30,16 @@ Horizon::Horizon(WorldStore& store, bool supervised)
 
 void Horizon::look_at(Bound bound, Tick now) {
     const std::uint32_t index = world_.sender_of[bound.flow];
-    if (index == kNone) {
+    if (index == kNone || world_.id[bound.flow] != bound.id) {
         return;
     }
     const Sender& sender = world_.senders[index];
     const std::int64_t unsent = std::int64_t{sender.packets} - sender.high - 1 - kSkipSlack;
     bound.at = now + bound.latency + std::max<std::int64_t>(unsent, 0) * bound.gap;
     if (sender.high == sender.packets || bound.at < now + kNearLookaheads * world_.lookahead) {
+        if (bound.flow >= near_.size()) {
+            near_.resize(std::size_t{bound.flow} + 1, 0);
+        }
         near_[bound.flow] = 1;
         ++near_flows_;
         return;
@@ -51,6 +54,7 @@ void Horizon::opened(FlowSlot flow, const Footprint& footprint, Tick now) {
     }
     Bound bound;
     bound.flow = flow;
+    bound.id = world_.id[flow];
     const auto frame = static_cast<std::uint32_t>(world_.payload + world_.data_overhead);
     const bool followed = world_.spec[flow].queue() != kNone;
     if (footprint.data.empty() || followed) {
@@ -68,8 +72,10 @@ void Horizon::opened(FlowSlot flow, const Footprint& footprint, Tick now) {
 }
 
 void Horizon::closed(FlowSlot flow) {
-    near_flows_ -= near_[flow];
-    near_[flow] = 0;
+    if (flow < near_.size()) {
+        near_flows_ -= near_[flow];
+        near_[flow] = 0;
+    }
 }
 
 void Horizon::forget_flows() {

@@ -39,6 +39,7 @@ class Horizon {
     struct Bound {
         Tick at = 0;  ///< it does not complete, or make room for another one, before
         FlowSlot flow = kNone;
+        FlowId id = kNoFlow;
         Tick gap = 0;      ///< a full packet on the slowest link of its path, or on the first
         Tick latency = 0;  ///< propagation
         bool operator<(const Bound& other) const { return at > other.at; }  // earliest on top
@@ -50,7 +51,7 @@ class Horizon {
     bool supervised_;
     std::vector<Tick> announced_;     ///< heap
     std::vector<Bound> bounds_;       ///< heap
-    std::vector<std::uint8_t> near_;  ///< by flow: it may complete any time
+    std::vector<std::uint8_t> near_;  ///< by slot: it may complete any time
     std::uint32_t near_flows_ = 0;
     Tick first_timeout_ = 0;
 };

@@ -75,19 +75,19 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
 /// Before an instant later than the last one: takes up flows that opened and closed, and lets the
 /// supervisor look if that comes before the next event and before `until`. True if it did anything.
 bool Oracle::look(Tick until) {
-    if (tracker_ == nullptr) {
+    if (membership_ == nullptr) {
         return false;
     }
     if (world_.changed.count > 0 && std::get<0>(*events_.begin()) > now_) {
-        tracker_->update();
+        membership_->take_up_changes(now_);
         refresh_all();
         return true;
     }
-    const Tick cut = tracker_->supervisor().next_cut();
+    const Tick cut = membership_->supervisor()->next_cut();
     if (cut >= until || cut > std::get<0>(*events_.begin())) {
         return false;
     }
-    tracker_->supervisor().at_cut(cut);
+    membership_->supervisor()->at_cut(cut);
     refresh_all();
     return true;
 }

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/clocks/partition_tracker.h"
+#include "core/clocks/membership.h"
 #include "core/world/world_store.h"
 
 namespace sluice::step {
@@ -18,8 +18,8 @@ class Oracle {
     /// Drives the columns of `store`; call store.begin() first.
     explicit Oracle(WorldStore& store);
 
-    /// As LaneDriver::supervise().
-    void supervise(PartitionTracker& tracker) { tracker_ = &tracker; }
+    /// Takes up flows that open and close, and lets the membership's supervisor look.
+    void supervise(Membership& membership) { membership_ = &membership; }
 
     /// Executes every event before `until`; returns false when nothing is left at all.
     bool run(Tick until);
@@ -44,7 +44,7 @@ class Oracle {
     std::vector<Tick> arrival_;   ///< as entered in events_, by port
     std::vector<Tick> decision_;  ///< by port
     std::vector<Tick> timer_;     ///< by node
-    PartitionTracker* tracker_ = nullptr;
+    Membership* membership_ = nullptr;
     Tick now_ = 0;
 };
 

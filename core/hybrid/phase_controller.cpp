@@ -165,8 +165,8 @@ void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
     changed(group_of(id), now);
 }
 
-void PhaseController::after_exit(FlowSlot /*flow*/, PartitionId from, const PartitionSet::Exit& exit,
-                                 Tick now) {
+void PhaseController::after_exit(FlowSlot /*flow*/, PartitionId from,
+                                 const PartitionSet::Exit& exit, Tick now) {
     ++statistics_.exits;
     statistics_.splits += exit.split_off.size();
     if (config_.scope == PhaseScope::network) {
@@ -231,7 +231,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     } else {
         add(state.id);
     }
-    std::sort(group.flows.begin(), group.flows.end());
+    engine_.sort(group.flows);
     state.has_extent = false;
     state.dirty = false;
     state.skipped = 0;
@@ -248,7 +248,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
         facts.lag = std::max(facts.lag, engine_.skipped(flow));
         if (state.detector->reads_queues()) {
             // A NIC's own port holds no data but what it sends next.
-            const std::vector<PortId>& data = *engine_.tracks(flow).data;
+            const std::vector<PortId>& data = engine_.tracks(flow).data;
             state.queue_ports.insert(state.queue_ports.end(), data.begin() + (data.empty() ? 0 : 1),
                                      data.end());
         }
@@ -270,7 +270,7 @@ std::size_t PhaseController::sharing(const State& state) {
     double most = 0;
     const auto each = [&](auto&& visit) {
         for (const FlowSlot flow : state.group.flows) {
-            for (const PortId port : *engine_.tracks(flow).data) {
+            for (const PortId port : engine_.tracks(flow).data) {
                 visit(port);
             }
         }
@@ -400,7 +400,7 @@ void PhaseController::list_extent(State& state) {
     group.hosts.clear();
     group.switches.clear();
     const auto add = [&](PartitionId id) {
-        const step::FlowPartitions::Extent extent = partitions_.extent(id);
+        const step::Extent extent = partitions_.extent(id);
         group.ports.insert(group.ports.end(), extent.ports.begin(), extent.ports.end());
         group.hosts.insert(group.hosts.end(), extent.hosts.begin(), extent.hosts.end());
         group.switches.insert(group.switches.end(), extent.switches.begin(), extent.switches.end());
@@ -443,11 +443,11 @@ void PhaseController::take_given_rates(State& state) {
         users[link_index_[port]] += coefficient;
     };
     for (std::size_t i = 0; i < flows.size(); ++i) {
-        const FlowTracks tracks = engine_.tracks(flows[i]);
-        for (const PortId port : *tracks.data) {
+        const step::Footprint& tracks = engine_.tracks(flows[i]);
+        for (const PortId port : tracks.data) {
             use(demands[i], port, data);
         }
-        for (const PortId port : *tracks.acks) {
+        for (const PortId port : tracks.acks) {
             use(demands[i], port, acks);
         }
     }
@@ -473,11 +473,11 @@ void PhaseController::fit_to_links(State& state) {
     const auto data = static_cast<double>(engine_.data_bytes());
     const double acks = engine_.ack_bytes();
     const auto each = [&](std::size_t i, auto&& visit) {
-        const FlowTracks tracks = engine_.tracks(flows[i]);
-        for (const PortId port : *tracks.data) {
+        const step::Footprint& tracks = engine_.tracks(flows[i]);
+        for (const PortId port : tracks.data) {
             visit(port, state.rate[i] * data);
         }
-        for (const PortId port : *tracks.acks) {
+        for (const PortId port : tracks.acks) {
             visit(port, state.rate[i] * acks);
         }
     };
@@ -525,11 +525,11 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     std::int64_t hops = 0;
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const FlowSlot flow = state.group.flows[i];
-        const FlowTracks tracks = engine_.tracks(flow);
+        const step::Footprint& tracks = engine_.tracks(flow);
         engine_.account(flow, state.packets[i]);
         bytes += state.packets[i] * engine_.payload();
         hops +=
-            state.packets[i] * static_cast<std::int64_t>(tracks.data->size() + tracks.acks->size());
+            state.packets[i] * static_cast<std::int64_t>(tracks.data.size() + tracks.acks.size());
         state.carry[i] +=
             state.rate[i] * static_cast<double>(dt) - static_cast<double>(state.packets[i]);
     }

@@ -8,24 +8,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/clocks/flow_partitions.h"
 #include "core/ids.h"
 #include "core/steady/detector.h"
 #include "core/units.h"
 
 namespace sluice::hybrid {
 
-/// A group's flows and where they are; each list ascending.
-struct Group {
-    std::vector<FlowSlot> flows;  ///< active
-    std::vector<PortId> ports;  ///< both ends of every cable in use
-    std::vector<NodeId> hosts;
-    std::vector<NodeId> switches;
-};
-
-/// Where a flow's bytes go, for the load of links.
-struct FlowTracks {
-    const std::vector<PortId>* data = nullptr;  ///< egress ports of data packets, source first
-    const std::vector<PortId>* acks = nullptr;
+/// A group's active flows, in order of their ids, and where they are.
+struct Group : step::Extent {
+    std::vector<FlowSlot> flows;
 };
 
 class PhaseEngine {
@@ -34,15 +26,18 @@ class PhaseEngine {
 
     // What it shows.
     virtual bool active(FlowSlot flow) const = 0;
+    /// By the flows' ids.
+    virtual void sort(std::vector<FlowSlot>& flows) const = 0;
     virtual const congestion::Parameters& law() const = 0;
     /// Of the flow's own path, without queues; of active flows that have entered their partition.
     virtual Tick base_rtt(FlowSlot flow) const = 0;
     virtual std::int64_t line_rate(FlowSlot flow) const = 0;  ///< of its NIC, bits/s
-    virtual std::int64_t payload() const = 0;               ///< bytes of a full packet
-    virtual std::int64_t data_bytes() const = 0;            ///< the same on the wire
-    virtual double ack_bytes() const = 0;                   ///< ACK bytes per data packet
-    virtual std::int64_t link_rate(PortId port) const = 0;  ///< bits/s
-    virtual FlowTracks tracks(FlowSlot flow) const = 0;
+    virtual std::int64_t payload() const = 0;                 ///< bytes of a full packet
+    virtual std::int64_t data_bytes() const = 0;              ///< the same on the wire
+    virtual double ack_bytes() const = 0;                     ///< ACK bytes per data packet
+    virtual std::int64_t link_rate(PortId port) const = 0;    ///< bits/s
+    /// Where its bytes go.
+    virtual const step::Footprint& tracks(FlowSlot flow) const = 0;
     /// Times are simulated time; a paused flow's move with it.
     virtual steady::FlowReading reading(FlowSlot flow) const = 0;
     virtual std::int64_t queue_bytes(PortId port) const = 0;

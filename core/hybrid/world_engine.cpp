@@ -53,22 +53,26 @@ const step::Sender& WorldEngine::sender(FlowSlot flow) const {
     return world.senders[world.sender_of[flow]];
 }
 
+void WorldEngine::sort(std::vector<FlowSlot>& flows) const {
+    step::sort_by_id(store_.world(), flows);
+}
+
 bool WorldEngine::active(FlowSlot flow) const { return store_.world().sender_of[flow] != kNone; }
 
 const congestion::Parameters& WorldEngine::law() const { return store_.world().config->congestion; }
 
 Tick WorldEngine::base_rtt(FlowSlot flow) const {
     const step::World& world = store_.world();
-    const FlowTracks way = tracks(flow);
+    const step::Footprint& way = tracks(flow);
     Tick trip = 0;
-    for (const PortId port : *way.data) {
+    for (const PortId port : way.data) {
         trip += world.egress[port].delay + world.egress[port].serialization[data_bytes()];
     }
-    for (const PortId port : *way.acks) {
+    for (const PortId port : way.acks) {
         trip +=
             world.egress[port].delay + world.egress[port].serialization[world.config->format.ack];
     }
-    return way.data->empty() ? sender(flow).cc.base_rtt : trip;
+    return way.data.empty() ? sender(flow).cc.base_rtt : trip;
 }
 
 std::int64_t WorldEngine::line_rate(FlowSlot flow) const { return sender(flow).cc.line_rate; }
@@ -95,9 +99,8 @@ std::int64_t WorldEngine::link_rate(PortId port) const {
     return store_.world().egress[port].line_rate;
 }
 
-FlowTracks WorldEngine::tracks(FlowSlot flow) const {
-    const step::Footprint& print = partitions_.footprint_of(flow);
-    return FlowTracks{&print.data, &print.acks};
+const step::Footprint& WorldEngine::tracks(FlowSlot flow) const {
+    return partitions_.footprint_of(flow);
 }
 
 steady::FlowReading WorldEngine::reading(FlowSlot flow) const {
@@ -155,12 +158,12 @@ void WorldEngine::advance(FlowSlot flow, std::int64_t packets) {
 }
 
 void WorldEngine::account(FlowSlot flow, std::int64_t packets) {
-    const FlowTracks way = tracks(flow);
+    const step::Footprint& way = tracks(flow);
     const std::int64_t acks = packets / packets_per_ack();
-    for (const PortId port : *way.data) {
+    for (const PortId port : way.data) {
         store_.add_skipped(port, packets, packets * data_bytes());
     }
-    for (const PortId port : *way.acks) {
+    for (const PortId port : way.acks) {
         store_.add_skipped(port, acks, acks * store_.world().config->format.ack);
     }
 }
@@ -229,12 +232,15 @@ Tick WorldEngine::next_call(NodeId host) const {
 
 bool WorldEngine::run_calls(NodeId host, Tick at) {
     step::World& world = store_.world();
-    const auto& timers = world.host[host].timers;
+    step::PlainVector<step::Timer>& timers = world.host[host].timers;
     // The network's own timers of a paused host lie behind; stale ones are popped by the way.
     while (timers.count > 0 && timers[0].time <= at) {
-        if (timers[0].kind == step::TimerKind::flow_start &&
-            !step::must_wait(world, static_cast<FlowSlot>(timers[0].id))) {
-            return true;
+        if (timers[0].kind == step::TimerKind::flow_start) {
+            step::Timer& start = timers[0];
+            start.slot = step::slot_of(world, start);
+            if (!step::must_wait(world, start.slot)) {
+                return true;
+            }
         }
         step::host_timer(world, host, at);
     }

@@ -18,6 +18,7 @@ class WorldEngine : public PhaseEngine {
                 std::vector<bool> foreign = {});
 
     bool active(FlowSlot flow) const override;
+    void sort(std::vector<FlowSlot>& flows) const override;
     const congestion::Parameters& law() const override;
     Tick base_rtt(FlowSlot flow) const override;
     std::int64_t line_rate(FlowSlot flow) const override;
@@ -25,7 +26,7 @@ class WorldEngine : public PhaseEngine {
     std::int64_t data_bytes() const override;
     double ack_bytes() const override;
     std::int64_t link_rate(PortId port) const override;
-    FlowTracks tracks(FlowSlot flow) const override;
+    const step::Footprint& tracks(FlowSlot flow) const override;
     steady::FlowReading reading(FlowSlot flow) const override;
     std::int64_t queue_bytes(PortId port) const override;
     Tick skipped(FlowSlot flow) const override;

@@ -48,6 +48,7 @@ void set_timer(State& state, NodeId host, const step::Timer& timer) {
 Driver::Driver(step::WorldStore& store, std::vector<LinkEvent> events, step::DriverHooks hooks)
     : store_(store),
       hooks_(store, std::move(events), std::move(hooks)),
+      membership_(store),
       state_(store.world(), reach_of(store.world(), store.topology())) {
     const Topology& topology = store.topology();
     if (topology.port_count() >= kMaxIndex) {
@@ -76,11 +77,11 @@ void Driver::take_over_timers() {
     for (NodeId node = 0; node < world.node_count; ++node) {
         for (step::Host& host = world.host[node]; host.timers.count > 0;) {
             const step::Timer timer = step::pop_timer(host);
-            const bool listed =
-                timer.kind == step::TimerKind::flow_start && world.spec[timer.id].start != kNever;
+            const bool listed = timer.kind == step::TimerKind::flow_start && timer.slot == kNone &&
+                                store_.flows()[timer.id].start != kNever;
             ++pending_timers_;
             if (listed) {
-                starts_.push_back({whole_nanoseconds(timer.time), static_cast<FlowSlot>(timer.id)});
+                starts_.push_back({whole_nanoseconds(timer.time), timer.id});
             } else {
                 adopt(node, timer);
             }
@@ -112,7 +113,7 @@ void Driver::read_starts(Tick now) {
     for (; next_start_ < starts_.size() && starts_[next_start_].at == now; ++next_start_) {
         step::Timer timer;
         timer.time = now;
-        timer.pad = starts_[next_start_].flow;
+        timer.slot = static_cast<FlowSlot>(next_start_);  // there is no flow yet
         timer.id = static_cast<std::uint64_t>(Reading::install);
         set_timer(state_, kNone, timer);
     }
@@ -130,8 +131,12 @@ void Driver::execute_cut(Tick at) {
     if (hooks_.next_sample() == at) {
         hooks_.sample(at);
     }
-    hooks_.run_events(at,
-                      [&](const LinkEvent& event) { set_link(event.link, event.up, event.at); });
+    if (hooks_.next_event() == at) {
+        membership_.links_change(at, [&] {
+            hooks_.run_events(
+                at, [&](const LinkEvent& event) { set_link(event.link, event.up, event.at); });
+        });
+    }
 }
 
 Tick Driver::advance(Tick limit) {
@@ -150,11 +155,17 @@ Tick Driver::advance(Tick limit) {
         state_.queue.run(at, [&](EventCode code) { execute(code, at); });
         ++instants_;
         if ((instants_ & 1023U) == 0 || at >= hooks_.next_progress()) {
-            hooks_.report(at);
+            report(at);
         }
     }
-    hooks_.report(now_);
+    report(now_);
     return stopped() ? kNever : next();
+}
+
+void Driver::report(Tick now) {
+    membership_.take_up_changes(now);
+    membership_.search(now);
+    hooks_.report(now, membership_.finished());
 }
 
 void Driver::execute(EventCode code, Tick now) {
@@ -209,9 +220,9 @@ void Driver::run_timer(std::uint32_t index, Tick now) {
             read_starts(now);
             return;
         }
-        const FlowSlot flow = timer.pad;
-        set_timer(state_, store_.world().spec[flow].src,
-                  step::Timer{now, step::TimerKind::flow_start, 0, flow});
+        const FlowId flow = starts_[timer.slot].flow;
+        set_timer(state_, store_.flows()[flow].src,
+                  step::Timer{now, step::TimerKind::flow_start, kNone, flow});
         return;
     }
     if (timer.kind == step::TimerKind::sender) {
@@ -220,7 +231,7 @@ void Driver::run_timer(std::uint32_t index, Tick now) {
     }
     --pending_timers_;
     if (timer.kind == step::TimerKind::flow_start) {
-        start_flow(state_, pending.host, static_cast<FlowSlot>(timer.id), now);
+        start_flow(state_, pending.host, step::slot_of(store_.world(), timer), now);
     } else if (const step::Callbacks& callbacks = store_.world().callbacks;
                callbacks.timer != nullptr) {
         callbacks.timer(callbacks.context, pending.host, timer.id, now);

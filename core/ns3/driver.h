@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Drives a network under Arithmetic::ns3: one event queue, executed in ns-3's order. It has the
-/// face of the window drivers (core/clocks/lane_driver.h), but steps no node as a whole: models that
+/// face of the window drivers (core/clocks/driver.h), but steps no node as a whole: models that
 /// override a step, or stand outside, have no place in that order.
 #pragma once
 
 #include <vector>
 
 #include "core/clocks/driver_hooks.h"
+#include "core/clocks/membership.h"
 #include "core/ns3/state.h"
 
 namespace sluice::ns3 {
@@ -35,13 +36,14 @@ class Driver {
     /// and a flow goes through two events of no duration before its queue pair exists.
     struct Start {
         Tick at;
-        FlowSlot flow;
+        FlowId flow;
     };
 
     void take_over_timers();
     void adopt(NodeId host, step::Timer timer);
     void schedule_reading();
     void read_starts(Tick now);
+    void report(Tick now);
     void execute(EventCode code, Tick now);
     void arrive(PortId port, Tick now);
     void run_timer(std::uint32_t index, Tick now);
@@ -52,6 +54,7 @@ class Driver {
 
     step::WorldStore& store_;
     step::HookRunner hooks_;
+    step::Membership membership_;
     State state_;
     std::vector<Start> starts_;  ///< in the order of reading
     std::size_t next_start_ = 0;

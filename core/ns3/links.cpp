@@ -49,8 +49,8 @@ void Driver::redistribute(NodeId host, Tick now) {
     std::sort(active.begin(), active.end(), [&](std::uint32_t a, std::uint32_t b) {
         const FlowSlot first = world.senders[a].flow;
         const FlowSlot second = world.senders[b].flow;
-        return std::make_pair(world.result[second].start, second) <
-               std::make_pair(world.result[first].start, first);
+        return std::make_pair(world.result[second].start, world.id[second]) <
+               std::make_pair(world.result[first].start, world.id[first]);
     });
     for (const std::uint32_t index : active) {
         const PortId port = step::departure_port(world, host, world.senders[index].flow);

@@ -124,7 +124,8 @@ inline void arm(State& state, step::Sender& sender) {
         step::Timer timer;
         timer.time = at;
         timer.kind = step::TimerKind::sender;
-        timer.id = sender.flow;
+        timer.slot = sender.flow;
+        timer.id = world.id[sender.flow];
         set_timer(state, world.spec[sender.flow].src, timer);
     }
 }
@@ -238,7 +239,7 @@ inline void receive_data(State& state, NodeId node, const step::Packet& packet, 
         if (complete && world.result[packet.flow].received == kNever) {
             world.result[packet.flow].received = now;
             if (world.callbacks.received != nullptr) {
-                world.callbacks.received(world.callbacks.context, node, packet.flow, now);
+                world.callbacks.received(world.callbacks.context, node, world.id[packet.flow], now);
             }
         }
     } else if (packet.sequence > receiver.expected) {
@@ -262,7 +263,7 @@ inline void finish_flow(State& state, NodeId node, std::uint32_t index, Tick now
     receiver.last_nack = kNone;
     receiver.nack_timer = 0;
     if (world.callbacks.sent != nullptr) {
-        world.callbacks.sent(world.callbacks.context, node, flow, now);
+        world.callbacks.sent(world.callbacks.context, node, world.id[flow], now);
     }
 }
 
@@ -370,10 +371,10 @@ inline void start_flow(State& state, NodeId node, FlowSlot flow, Tick now) {
 
 inline void sender_timer(State& state, const step::Timer& timer, Tick now) {
     step::World& world = state.world;
-    const std::uint32_t index = world.sender_of[timer.id];
-    if (index == kNone || world.senders[index].armed != timer.time) {
-        return;  // the flow has completed, or an earlier timer has replaced this one
+    if (step::superseded(world, timer)) {
+        return;
     }
+    const std::uint32_t index = world.sender_of[timer.slot];
     step::Sender& sender = world.senders[index];
     sender.armed = kNever;
     const congestion::Parameters& law = world.config->congestion;

@@ -13,6 +13,11 @@ namespace sluice::step {
 inline constexpr std::uint64_t kEcnDraws = 0x65636e;
 inline constexpr std::uint64_t kLossDraws = 0x6c6f7373;
 
+/// The flow of a packet, as the hop checksum counts it.
+SLUICE_HD inline FlowId digest_id(const World& world, const Packet& packet) {
+    return packet.packet_kind() < PacketKind::pause ? world.id[packet.flow] : 0;
+}
+
 /// Puts `packet`, sent by `port` from `now` on, into its link and returns when its last bit reaches
 /// the peer, after serialization and propagation. `int_hops` and `ce` replace the packet's own. The
 /// packet is finished in the link's slot: one copy, and no narrow store that a wide load would wait
@@ -34,7 +39,7 @@ SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, co
     slot->int_hops = int_hops & 15U;
     slot->ce = ce & 1U;
     if (world.digest_hops) {
-        world.checksum += hop_digest(*slot, port, arrival);
+        world.checksum += hop_digest(*slot, digest_id(world, *slot), port, arrival);
     }
     return arrival;
 }

@@ -147,7 +147,7 @@ SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& pack
             world.result[packet.flow].received = now;
 #if !defined(__CUDA_ARCH__)
             if (world.callbacks.received != nullptr) {
-                world.callbacks.received(world.callbacks.context, node, packet.flow, now);
+                world.callbacks.received(world.callbacks.context, node, world.id[packet.flow], now);
             }
 #endif
         }
@@ -177,7 +177,7 @@ SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packe
         close_sender(world, done, now);
 #if !defined(__CUDA_ARCH__)
         if (world.callbacks.sent != nullptr) {
-            world.callbacks.sent(world.callbacks.context, node, flow, now);
+            world.callbacks.sent(world.callbacks.context, node, world.id[flow], now);
         }
 #endif
         done = heir;
@@ -213,6 +213,16 @@ SLUICE_HD inline PortId departure_port(const World& world, NodeId node, FlowSlot
     return port == kNone ? world.first_port[node] : port;
 }
 
+/// The slot of a flow whose start has come.
+SLUICE_HD inline FlowSlot slot_of(World& world, const Timer& timer) {
+#if !defined(__CUDA_ARCH__)
+    if (timer.slot == kNone) {
+        return world.callbacks.take_slot(world.callbacks.context, timer.id);
+    }
+#endif
+    return timer.slot;
+}
+
 /// Runs a host's earliest timer.
 SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
     const Timer timer = pop_timer(world.host[node]);
@@ -222,7 +232,7 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
     ++world.events;
     switch (timer.kind) {
         case TimerKind::flow_start: {
-            const auto flow = static_cast<FlowSlot>(timer.id);
+            const FlowSlot flow = slot_of(world, timer);
             if (!take_turn(world, flow)) {
                 break;
             }
@@ -239,7 +249,7 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
 #endif
             break;
         case TimerKind::sender: {
-            const std::uint32_t index = world.sender_of[timer.id];
+            const std::uint32_t index = world.sender_of[timer.slot];
             sender_timer(world, node, index, now);
             decide(world, world.senders[index].port, now);
             break;

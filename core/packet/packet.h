@@ -21,7 +21,7 @@ struct alignas(32) Packet {
     /// Data: departure from the sender's NIC, in the flow's local time; ACK: that of the packet it
     /// answers.
     Tick stamp = 0;
-    std::uint32_t flow = 0;
+    std::uint32_t flow = 0;  ///< its slot
     /// data: packet index in its flow; ACK, NACK: next expected index; pause, resume: the class
     std::uint32_t sequence = 0;
     std::uint16_t bytes = 0;         ///< size on the wire
@@ -39,11 +39,12 @@ struct alignas(32) Packet {
 };
 static_assert(sizeof(Packet) == 32, "a packet is half a cache line");
 
-/// The contribution to the order-independent hop checksum of `packet`, sent by `port`, whose last
-/// bit reaches the far end at `arrival`.
-SLUICE_HD inline std::uint64_t hop_digest(const Packet& packet, std::uint32_t port, Tick arrival) {
+/// The contribution to the order-independent hop checksum of `packet` of flow `id` (0: of none), sent by
+/// `port`, whose last bit reaches the far end at `arrival`.
+SLUICE_HD inline std::uint64_t hop_digest(const Packet& packet, std::uint64_t id,
+                                          std::uint32_t port, Tick arrival) {
     std::uint64_t x = static_cast<std::uint64_t>(arrival) * 0x9e3779b97f4a7c15ULL;
-    x ^= (static_cast<std::uint64_t>(packet.flow) << 32 | packet.sequence) + 0x7f4a7c15ULL;
+    x ^= (id << 32 ^ id >> 32 ^ packet.sequence) + 0x7f4a7c15ULL;
     x *= 0xbf58476d1ce4e5b9ULL;
     x ^= x >> 29;
     x += (static_cast<std::uint64_t>(port) << 8 | static_cast<std::uint64_t>(packet.kind) << 2 |

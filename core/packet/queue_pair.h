@@ -52,8 +52,9 @@ SLUICE_HD inline bool take_turn(World& world, FlowSlot flow) {
 
 /// The last byte of `flow` leaves at `at`, for the first time: the next one's turn.
 SLUICE_HD inline void pass_turn(World& world, NodeId node, FlowSlot flow, Tick at) {
-    if (world.following != nullptr && world.following[flow] != kNone) {
-        schedule(world, node, Timer{at, TimerKind::flow_start, 0, world.following[flow]});
+    if (world.following[flow] != kNone) {
+        const FlowSlot next = world.following[flow];
+        schedule(world, node, Timer{at, TimerKind::flow_start, next, world.id[next]});
     }
 }
 

@@ -45,7 +45,8 @@ SLUICE_HD inline void arm(World& world, NodeId node, std::uint32_t index) {
         Timer timer;
         timer.time = at;
         timer.kind = TimerKind::sender;
-        timer.id = sender.flow;
+        timer.slot = sender.flow;
+        timer.id = world.id[sender.flow];
         push_timer(world.memory, world.host[node], timer);
     }
 }
@@ -135,9 +136,7 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
     sender.window = congestion::window(sender.cc, world.config->congestion);
     world.sender_of[flow] = index;
     world.result[flow].start = now;
-    if (world.track_flows) {
-        world.changed.push(world.memory, flow);
-    }
+    world.changed.push(world.memory, flow);
     take_int_slots(world, flow, sender.packets);
     return index;
 }
@@ -162,6 +161,7 @@ SLUICE_HD inline void complete_flow(World& world, std::uint32_t index, Tick now)
     const FlowSlot flow = sender.flow;
     world.result[flow].finish = now;
     world.result[flow].retransmitted = sender.retransmitted;
+    world.retransmitted += static_cast<std::uint64_t>(sender.retransmitted);
     world.sender_of[flow] = kNone;
     if (world.route[flow].int_base != kNone) {
         std::uint32_t size_class = 0;
@@ -171,10 +171,7 @@ SLUICE_HD inline void complete_flow(World& world, std::uint32_t index, Tick now)
         world.free_int_blocks[size_class].push(world.memory, world.route[flow].int_base);
         world.route[flow].int_base = kNone;
     }
-    world.finished.push(world.memory, flow);
-    if (world.track_flows) {
-        world.changed.push(world.memory, flow);
-    }
+    world.changed.push(world.memory, flow);
 }
 
 /// Gives back the slot of a queue pair that is in no port's round.
@@ -332,8 +329,9 @@ SLUICE_HD inline bool superseded(const World& world, const Timer& timer) {
     if (timer.kind != TimerKind::sender) {
         return false;
     }
-    const std::uint32_t index = world.sender_of[timer.id];
-    return index == kNone || world.senders[index].armed != timer.time;
+    const std::uint32_t index = world.sender_of[timer.slot];
+    return index == kNone || world.id[timer.slot] != timer.id ||
+           world.senders[index].armed != timer.time;
 }
 
 /// A sender's timer came up: law timers, then the time-out.

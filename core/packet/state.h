@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The columns that a cell's step reads and writes. Indices are global port ids, node ids, cell ids
-/// and flow ids. A cell's step writes its own ports', host's and buffer's state, the tails of the
+/// and slots of flows. A cell's step writes its own ports', host's and buffer's state, the tails of the
 /// rings that leave it, and, of its neighbours, only `arrival` and `wake`, which it only ever lowers;
 /// so cells may be stepped in any order inside a window. Senders, free lists, INT slots and counters belong
 /// to the lane: one lane is stepped by one thread at a time.
@@ -119,7 +119,7 @@ struct alignas(64) FlowRoute {
 /// reads them all when the ACK is back. A slot is `int_stride` words: a tag, then one record per
 /// hop. The tag tells a late duplicate, whose slot has been given to a newer packet, from the
 /// packet that owns it; it also makes clearing slots between flows unnecessary.
-SLUICE_HD inline std::uint64_t int_tag(std::uint32_t flow, std::uint16_t transmission) {
+SLUICE_HD inline std::uint64_t int_tag(FlowSlot flow, std::uint16_t transmission) {
     return (static_cast<std::uint64_t>(flow) + 1) << 16 | transmission;
 }
 
@@ -170,12 +170,12 @@ struct Receiver {
 
 enum class TimerKind : std::uint32_t { flow_start, application, sender };
 
-/// Ordered by (time, kind, id): never by insertion.
+/// Ordered by (time, kind, id): never by insertion, never by slot.
 struct Timer {
     Tick time = 0;
     TimerKind kind = TimerKind::flow_start;
-    std::uint32_t pad = 0;
-    std::uint64_t id = 0;  ///< flow (its start, or its sender's), or token
+    FlowSlot slot = kNone;  ///< of the flow; kNone until a flow of the list starts
+    std::uint64_t id = 0;   ///< the flow's, or an application's token
 
     SLUICE_HD bool before(const Timer& other) const {
         if (time != other.time) {
@@ -201,8 +201,8 @@ struct Host {
 /// Calls out of a step, host engines only. Null members are skipped.
 struct Callbacks {
     void* context = nullptr;
-    void (*received)(void* context, NodeId host, FlowSlot flow, Tick now) = nullptr;
-    void (*sent)(void* context, NodeId host, FlowSlot flow, Tick now) = nullptr;
+    void (*received)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*sent)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
     void (*timer)(void* context, NodeId host, std::uint64_t token, Tick now) = nullptr;
     void* pfc_context = nullptr;
     void (*pfc)(void* context, PortId port, bool pause, Tick now) = nullptr;
@@ -212,6 +212,8 @@ struct Callbacks {
     /// Takes the timers that would go into a host's heap: an engine with an event queue of its own.
     void* timer_set_context = nullptr;
     void (*timer_set)(void* context, NodeId host, const Timer& timer) = nullptr;
+    /// The slot of flow `id` of the list, which starts now.
+    FlowSlot (*take_slot)(void* context, FlowId id) = nullptr;
     /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
     PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
 };
@@ -235,25 +237,28 @@ struct World {
     Tick* wake = nullptr;           ///< by cell: nothing happens at it before
     Tick* block_wake = nullptr;     ///< minimum over 64 cells
 
+    // By slot of a flow. They grow between instants of a host's, never while a step holds a reference.
+    const FlowId* id = nullptr;  ///< kNoFlow: the slot is free
     const FlowSpec* spec = nullptr;
     FlowRoute* route = nullptr;
     Receiver* receiver = nullptr;
-    std::uint32_t* sender_of = nullptr;  ///< by flow, kNone unless active
+    std::uint32_t* sender_of = nullptr;  ///< kNone unless active
     FlowResult* result = nullptr;
-    QueuePair* queue_pair = nullptr;  ///< by connection
-    FlowSlot* following = nullptr;      ///< by flow: the next of its connection, kNone if none waits
+    FlowSlot* following = nullptr;              ///< the next of its connection, kNone if none waits
+    const std::int64_t* flow_window = nullptr;  ///< unless global_base_rtt
+    const Tick* flow_base_rtt = nullptr;        ///< unless global_base_rtt
+    QueuePair* queue_pair = nullptr;            ///< by connection
 
     PlainVector<Sender> senders;
     PlainVector<std::uint32_t> free_senders;
     PlainVector<congestion::IntRecord> int_words;
     PlainVector<std::uint32_t> free_int_blocks[16];  ///< by log2 of their slots
-    std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
-    std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
-    PlainVector<FlowSlot> finished;  ///< since the caller last emptied it
+    std::uint32_t int_block = 0;    ///< most slots of a flow, a power of two; 0: no INT
+    std::uint32_t int_stride = 0;   ///< words per slot: 2, 4 or 8
+    PlainVector<FlowSlot> changed;  ///< opened or closed, since the caller last emptied it
     // track_flows: since the caller last emptied them
-    PlainVector<FlowSlot> changed;    ///< opened or closed
     PlainVector<FlowSlot> went_back;  ///< started over from the first unacknowledged packet
-    PlainVector<Tick> announced;    ///< instants for which starts and application timers were set
+    PlainVector<Tick> announced;      ///< instants for which starts and application timers were set
 
     NetworkConfig const* config = nullptr;
     congestion::IntRates int_rates;
@@ -262,14 +267,13 @@ struct World {
     std::int32_t data_overhead = 0;  ///< headers of a data packet
     std::int64_t max_window = 0;     ///< bytes, network-wide (global_base_rtt)
     Tick base_rtt = 0;
-    const std::int64_t* flow_window = nullptr;  ///< per flow when not global
-    const Tick* flow_base_rtt = nullptr;
 
     Callbacks callbacks;
     Memory memory;
     Tick lookahead = 0;
     std::uint64_t events = 0;
     std::uint64_t drops = 0;
+    std::uint64_t retransmitted = 0;  ///< payload bytes, of flows that are complete
     std::uint64_t checksum = 0;
     bool digest_hops = false;
     bool track_flows = false;

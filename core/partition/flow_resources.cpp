@@ -15,6 +15,14 @@ ResourceId cable_resource(const Topology& topology, LinkId link) {
 
 ResourceId host_resource(NodeId host) { return host; }
 
+bool is_cable(const Topology& topology, ResourceId resource) {
+    return resource >= topology.node_count();
+}
+
+LinkId cable_of(const Topology& topology, ResourceId resource) {
+    return resource - static_cast<ResourceId>(topology.node_count());
+}
+
 std::vector<ResourceId> flow_resources(const Topology& topology, const FlowPath& path) {
     if (path.forward.empty() || path.reverse.empty()) {
         throw InternalError("flow_resources: a flow without a path");

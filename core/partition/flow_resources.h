@@ -17,6 +17,8 @@ namespace sluice {
 std::size_t resource_count(const Topology& topology);
 ResourceId host_resource(NodeId host);
 ResourceId cable_resource(const Topology& topology, LinkId link);
+bool is_cable(const Topology& topology, ResourceId resource);
+LinkId cable_of(const Topology& topology, ResourceId resource);
 
 /// `path` holds both ways, each from its own sender; neither is empty. Repetitions are left in.
 std::vector<ResourceId> flow_resources(const Topology& topology, const FlowPath& path);

@@ -25,7 +25,8 @@ std::size_t bytes(const std::vector<T>& column) {
 PartitionSet::PartitionSet(std::size_t resources, std::size_t flows)
     : resources_(resources), slot_of_(flows, kNone), of_size_(1, 0) {}
 
-PartitionSet::Entry PartitionSet::enter(FlowSlot flow, const std::vector<ResourceId>& resources) {
+PartitionSet::Entry PartitionSet::enter(FlowSlot flow, FlowId name,
+                                        const std::vector<ResourceId>& resources) {
     if (flow == kNone || contains(flow)) {
         fail("flow", flow, "cannot enter: it is a member already, or no flow");
     }
@@ -69,6 +70,7 @@ PartitionSet::Entry PartitionSet::enter(FlowSlot flow, const std::vector<Resourc
     }
     const std::uint32_t slot = take_member(flow);
     Member& member = members_[slot];
+    member.name = name;
     member.resources.assign(uses_.begin(), uses_.end());
     for (std::uint32_t use = 0; use < uses_.size(); ++use) {
         Resource& resource = resources_[uses_[use]];
@@ -119,7 +121,9 @@ PartitionId PartitionSet::partition_of_resource(ResourceId r) const {
     return r < resources_.size() ? resources_[r].partition : kNone;
 }
 
-const std::vector<FlowSlot>& PartitionSet::flows(PartitionId id) const { return partition(id).flows; }
+const std::vector<FlowSlot>& PartitionSet::flows(PartitionId id) const {
+    return partition(id).flows;
+}
 
 const std::vector<ResourceId>& PartitionSet::resources(PartitionId id) const {
     return partition(id).resources;
@@ -353,7 +357,7 @@ void PartitionSet::advance(std::uint32_t s) {
     if (search.found++ == 0) {
         search.found_last = slot;
     }
-    search.lowest = std::min(search.lowest, member.flow);
+    search.lowest = std::min(search.lowest, member.name);
     search.work += member.resources.size();
     for (const ResourceId other : member.resources) {
         Resource& next = resources_[other];
@@ -457,7 +461,7 @@ PartitionSet::Part PartitionSet::rest_of(PartitionId id) {
         }
         member.next = rest.first;
         rest.first = slot_of_[flow];
-        rest.lowest = std::min(rest.lowest, flow);
+        rest.lowest = std::min(rest.lowest, member.name);
         ++rest.flows;
     }
     examined_ += partitions_[id].flows.size();

@@ -24,22 +24,26 @@ using PartitionId = std::uint32_t;
 
 class PartitionSet {
   public:
-    /// Resources are 0 .. resources-1, flow ids 0 .. flows-1 (both grow on demand; kNone is none of
-    /// either).
+    /// Resources are 0 .. resources-1, slots of flows 0 .. flows-1 (both grow on demand; kNone is none
+    /// of either).
     explicit PartitionSet(std::size_t resources, std::size_t flows = 0);
 
     /// `flow` (not a member) uses `resources` (at least one; repetitions are ignored). Returns its
     /// partition; `absorbed` are the partitions that no longer exist because they were merged into
     /// it, ascending. The largest one (by flows) keeps its id (of equals the lowest id); a new id is
-    /// the lowest free one. Cost: its resources, and the flows and resources of what is absorbed.
+    /// the lowest free one. `name` decides where flows are compared: unlike a slot, it must not depend
+    /// on what happened before. Cost: its resources, and the flows and resources of what is absorbed.
     struct Entry {
         PartitionId partition = kNone;
         std::vector<PartitionId> absorbed;
     };
-    Entry enter(FlowSlot flow, const std::vector<ResourceId>& resources);
+    Entry enter(FlowSlot flow, FlowId name, const std::vector<ResourceId>& resources);
+    Entry enter(FlowSlot flow, const std::vector<ResourceId>& resources) {
+        return enter(flow, flow, resources);
+    }
 
     /// `flow` (a member) leaves. `partition` is where it was, which keeps its largest part (by
-    /// flows, of equals the one with the lowest flow id), or kNone if it was the last one; the
+    /// flows, of equals the one with the lowest name of a flow), or kNone if it was the last one; the
     /// other parts get new ids, in order of their lowest flow. Cost: its resources, then what is
     /// searched until the ways from them have met, or until all parts but one are known.
     struct Exit {
@@ -50,7 +54,7 @@ class PartitionSet {
 
     bool contains(FlowSlot flow) const;
     PartitionId partition_of(FlowSlot flow) const;             ///< kNone if not a member
-    PartitionId partition_of_resource(ResourceId r) const;   ///< kNone if nobody uses it
+    PartitionId partition_of_resource(ResourceId r) const;     ///< kNone if nobody uses it
     const std::vector<FlowSlot>& flows(PartitionId id) const;  ///< in no particular order
     /// Resources in use, in no particular order.
     const std::vector<ResourceId>& resources(PartitionId id) const;
@@ -77,6 +81,7 @@ class PartitionSet {
         std::uint64_t mark = 0;
         std::uint32_t next = kNone;  ///< of the flows that its search has found
         FlowSlot flow = kNone;
+        FlowId name = kNoFlow;
         PartitionId partition = kNone;
         std::uint32_t position = 0;        ///< in its partition's list of flows
         std::vector<std::uint32_t> place;  ///< of each use, in its resource's list of users
@@ -101,13 +106,13 @@ class PartitionSet {
         std::uint32_t found_first = kNone;  ///< members
         std::uint32_t found_last = kNone;
         std::uint32_t found = 0;
-        FlowSlot lowest = kNone;
+        FlowId lowest = kNoFlow;
         bool finished = false;
         std::uint64_t work = 0;  ///< uses examined
     };
     struct Part {
         std::uint32_t flows = 0;
-        FlowSlot lowest = kNone;
+        FlowId lowest = kNoFlow;
         std::uint32_t first = kNone;  ///< member, linked by `next`
     };
 

@@ -214,10 +214,11 @@ void RunWriter::flow_finished(const FlowRecord& flow, Tick ideal, std::string_vi
     const FlowResult& result = flow.result;
     const Tick fct = result.finish - result.start;
     OutputFile& rows = *impl_->flow_rows;
-    rows << static_cast<std::int64_t>(flow.id) << ',' << std::int64_t{spec.src} << ',' << std::int64_t{spec.dst}
-         << ',' << std::int64_t{spec.sport} << ',' << std::int64_t{spec.dport} << ','
-         << std::int64_t{spec.priority} << ',' << csv_field(label) << ',' << spec.size << ','
-         << result.start << ',' << result.received << ',' << result.finish << ',' << fct << ',';
+    rows << static_cast<std::int64_t>(flow.id) << ',' << std::int64_t{spec.src} << ','
+         << std::int64_t{spec.dst} << ',' << std::int64_t{spec.sport} << ','
+         << std::int64_t{spec.dport} << ',' << std::int64_t{spec.priority} << ','
+         << csv_field(label) << ',' << spec.size << ',' << result.start << ',' << result.received
+         << ',' << result.finish << ',' << fct << ',';
     if (ideal > 0) {
         rows << ideal;
     }

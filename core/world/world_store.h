@@ -18,6 +18,10 @@
 
 namespace sluice::step {
 
+/// Sorts slots by the ids of their flows: the order in which things happen to several flows at once,
+/// whatever slots they have.
+void sort_by_id(const World& world, std::vector<FlowSlot>& slots);
+
 class WorldStore {
   public:
     /// All arguments must outlive the store; `routing` is changed by link events. `paths` is empty
@@ -34,7 +38,27 @@ class WorldStore {
     const World& world() const { return world_; }
     const Topology& topology() const { return topology_; }
     const Routing& routing() const { return routing_; }
+    /// The list.
     const std::vector<FlowSpec>& flows() const { return flows_; }
+
+    /// Gives every flow of the list the slot of its number, for models that know the list and nothing of
+    /// slots. Before begin().
+    void pin_list();
+    /// Opens a flow that no list has and starts it at `at`, not before anything that was executed.
+    /// Returns its id. ConfigError if it cannot be carried. From a callback or between windows.
+    FlowId open_flow(FlowSpec spec, Tick at);
+    /// The same for a flow whose packets come from elsewhere: only its slot is taken.
+    FlowSlot open_slot(FlowSpec spec);
+    /// A flow of open_slot() is complete at `now`: its sender has seen all ACKs.
+    void close_slot(FlowSlot slot, std::int64_t retransmitted, Tick now);
+    /// Gives a slot back. Nothing of the flow may be in the network or in a host's timers but what is
+    /// known to be stale.
+    void release(FlowSlot slot);
+    FlowRecord record(FlowSlot slot) const;
+    /// Flows that have a slot, in order of their ids.
+    std::vector<FlowSlot> living() const;
+    std::size_t living_count() const { return living_flows_; }
+    std::size_t slot_count() const { return id_.size(); }
 
     /// Puts every flow with a start time into its host's timers and calls
     /// Application::on_begin for every host. Once, before the first window.
@@ -65,7 +89,8 @@ class WorldStore {
     void set_home(NodeId node, CellId cell) { home_[node] = cell; }
     const NetworkConfig& config() const { return config_; }
 
-    const std::vector<FlowResult>& results() const { return results_; }
+    /// Of the list, by id; costs the slots.
+    const std::vector<FlowResult>& results() const;
     std::vector<PortStatistics> port_statistics(Tick now) const;
     /// When the last packet that was sent reached, or would have reached, the other end of its link;
     /// 0 if none was. However time was cut into windows.
@@ -79,11 +104,21 @@ class WorldStore {
 
     void build_ports();
     void build_buffers();
-    void build_flows(const std::vector<FlowPath>& paths);
+    void build_flows();
+    void check_flow(const FlowSpec& spec, FlowId id) const;
+    void provide_int_slots(std::int64_t in_flight);
+    void reserve_connections(ConnectionId count);
+    FlowSlot take_slot_for(FlowId id, const FlowSpec& spec);
+    FlowSlot take_listed(FlowId id);
+    /// kNone until it starts.
+    FlowSlot pinned_slot(FlowId id) const { return pinned_ ? static_cast<FlowSlot>(id) : kNone; }
+    void grow_slots(std::size_t count);
+    void set_pair(FlowSlot slot, const BaseRtt& pair);
     void build_windows();
     std::int64_t build_pair_windows();
     void check_format() const;
     void check_int();
+    void check_int_hops(const FlowSpec& spec, int switches) const;
     void widen_int_slots();
     void set_route(FlowSlot flow);
     void drop_queue(PortId port, Tick now);
@@ -91,9 +126,10 @@ class WorldStore {
     void reroute(Tick now);
     const std::vector<std::uint32_t>& serialization_table(Rate rate);
 
-    static void received(void* self, NodeId host, FlowSlot flow, Tick now);
-    static void sent(void* self, NodeId host, FlowSlot flow, Tick now);
+    static void received(void* self, NodeId host, FlowId flow, Tick now);
+    static void sent(void* self, NodeId host, FlowId flow, Tick now);
     static void timer(void* self, NodeId host, std::uint64_t token, Tick now);
+    static FlowSlot take_slot(void* self, FlowId flow);
     static PortId route(void* self, NodeId node, const Packet& packet);
 
     const Topology& topology_;
@@ -118,14 +154,25 @@ class WorldStore {
     std::vector<CellId> home_;
     std::vector<Tick> wake_;
     std::vector<Tick> block_wake_;
+    std::vector<QueuePair> queue_pair_;  ///< by connection
+    // By slot.
+    std::vector<FlowId> id_;
+    std::vector<FlowSpec> spec_;
     std::vector<FlowRoute> route_;
     std::vector<Receiver> receiver_;
     std::vector<std::uint32_t> sender_of_;
-    std::vector<QueuePair> queue_pair_;
+    std::vector<FlowResult> result_;
     std::vector<FlowSlot> following_;
-    std::vector<FlowResult> results_;
     std::vector<std::int64_t> flow_window_;
     std::vector<Tick> flow_base_rtt_;
+    std::vector<FlowSlot> free_slots_;
+    std::size_t living_flows_ = 0;
+    bool pinned_ = false;
+    std::vector<std::uint32_t> opened_by_;  ///< by host: flows that the engine has numbered
+    // By id in the list.
+    mutable std::vector<FlowResult> listed_results_;
+    std::vector<std::uint8_t> started_;
+    std::vector<BaseRtt> listed_pairs_;  ///< unless global_base_rtt
     struct Skipped {
         std::int64_t packets = 0;
         std::int64_t bytes = 0;

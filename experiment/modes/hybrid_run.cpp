@@ -29,15 +29,13 @@ struct HybridRun::Watch {
         : experiment(given),
           partitions(engine.network().store()),
           view(engine.network().store(), partitions),
-          controller(view, partitions, rates, given.phases, given.stop),
-          tracker(engine.network().store(), partitions, controller) {}
+          controller(view, partitions, rates, given.phases, given.stop) {}
 
     const Experiment& experiment;
     step::FlowPartitions partitions;
     hybrid::WorldEngine view;
     flowlevel::MaxMinRates rates;
     hybrid::PhaseController controller;
-    step::PartitionTracker tracker;
 };
 
 HybridRun::HybridRun(const Experiment& experiment)
@@ -51,11 +49,10 @@ void HybridRun::run(const RunHooks& hooks) {
             engine().guarded([&] { hooks.on_phase(phase); });
         });
     }
-    if (watch_->experiment.phases.scope == PhaseScope::network) {
-        engine().network().clock().supervise(watch_->tracker);  // it looks at everything at once
-    } else {
-        engine().network().clock().divide(watch_->partitions, &watch_->controller);
-    }
+    // What looks at the whole network at once needs one clock.
+    const bool whole = watch_->experiment.phases.scope == PhaseScope::network;
+    engine().network().clock().keep_partitions(whole ? step::Clocks::one : step::Clocks::many,
+                                               watch_->partitions, &watch_->controller);
     engine().start(engine().driver_hooks(hooks));
     watch_->controller.finish(std::min(now(), engine().network().clock().now()));
     engine().rethrow();
@@ -68,8 +65,8 @@ RunCounters HybridRun::counters() const {
     counters.phases.bytes_skipped = phases.bytes_skipped;
     counters.phases.skips = phases.skips;
     counters.phases.skip_backs = phases.skip_backs;
-    if (const step::ClockDriver* clocks = engine().network().clock().clocks()) {
-        counters.phases.lease_stops = clocks->statistics().lease_stops;
+    if (const step::Driver* driver = engine().network().clock().driver()) {
+        counters.phases.lease_stops = driver->statistics().lease_stops;
     }
     counters.phases.most_partitions = phases.most_partitions;
     counters.phases.largest_partition = phases.largest_partition;

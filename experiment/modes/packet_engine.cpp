@@ -61,7 +61,7 @@ void PacketEngine::start(step::DriverHooks hooks) {
 }
 
 Tick PacketEngine::reached() const {
-    const PartitionClock& clock = network_->clock();
+    const NetworkClock& clock = network_->clock();
     if (clock.cut_off()) return experiment_.stop;
     return clock.at_rest() ? network_->store().last_arrival() : clock.now();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/link/link_end.h"
 
-#include "models/clock/partition_clock.h"
+#include "models/clock/network_clock.h"
 #include "models/sim_time.h"
 
 namespace sluice {

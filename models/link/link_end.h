@@ -8,13 +8,13 @@
 
 namespace sluice {
 
-class PartitionClock;
+class NetworkClock;
 
 /// The receiving side of a port: grants direct links to our own models, takes transactions from
 /// foreign ones.
 class LinkReceiver : public PacketForwardIf {
   public:
-    LinkReceiver(PortId port, step::World& world, PartitionClock& clock)
+    LinkReceiver(PortId port, step::World& world, NetworkClock& clock)
         : port_(port), world_(world), clock_(clock) {}
 
     tlm::tlm_sync_enum nb_transport_fw(step::Packet& packet, tlm::tlm_phase& phase,
@@ -26,7 +26,7 @@ class LinkReceiver : public PacketForwardIf {
   private:
     PortId port_;
     step::World& world_;
-    PartitionClock& clock_;
+    NetworkClock& clock_;
 };
 
 /// Nothing travels backwards on a link's forward path.
@@ -40,7 +40,7 @@ class LinkBackward : public PacketBackwardIf {
 /// A port of a node.
 struct LinkEnd {
     LinkEnd(const char* out_name, const char* in_name, PortId port, step::World& world,
-            PartitionClock& clock, LinkBackward& backward)
+            NetworkClock& clock, LinkBackward& backward)
         : out(out_name), in(in_name), receiver(port, world, clock) {
         out.bind(backward);
         in.bind(receiver);

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "core/clocks/clock_driver.h"
+#include "core/clocks/driver.h"
 #include "core/world/skip.h"
 #include "tests/support/step_random.h"
 
@@ -87,7 +87,7 @@ class ZeroSkips : public step::Supervisor {
             at_cut(id, at);
         }
     }
-    void before_entry(FlowId, const std::vector<PartitionId>& touched, Tick) override {
+    void before_entry(FlowSlot, const std::vector<PartitionId>& touched, Tick) override {
         std::vector<Tick> bases;
         for (const PartitionId id : touched) {
             Watched& watched = watched_.at(id);
@@ -101,14 +101,14 @@ class ZeroSkips : public step::Supervisor {
             counts_.rebasings += bases[i] != bases[0] ? 1 : 0;
         }
     }
-    void after_entry(FlowId, const PartitionSet::Entry& entry, Tick now) override {
+    void after_entry(FlowSlot, const PartitionSet::Entry& entry, Tick now) override {
         for (const PartitionId id : entry.absorbed) {
             CHECK(watched_.erase(id) == 1);
         }
         watch(entry.partition, now);
     }
-    void after_close(FlowId, PartitionId, Tick) override {}
-    void after_exit(FlowId, PartitionId from, const PartitionSet::Exit& exit, Tick now) override {
+    void after_close(FlowSlot, PartitionId, Tick) override {}
+    void after_exit(FlowSlot, PartitionId from, const PartitionSet::Exit& exit, Tick now) override {
         Watched& watched = watched_.at(from);
         if (watched.moved != 0) {
             move_back(watched);
@@ -155,7 +155,7 @@ class ZeroSkips : public step::Supervisor {
 
     /// Lists what a partition consists of; returns its earliest instant.
     Tick list(PartitionId id, Watched& watched) {
-        const step::FlowPartitions::Extent extent = partitions_.extent(id);
+        const step::Extent extent = partitions_.extent(id);
         watched.ports = extent.ports;
         watched.hosts = extent.hosts;
         watched.nodes = extent.hosts;
@@ -230,8 +230,8 @@ inline Outcome run_clocks(const Case& given, bool skips, ClockCounts& counts,
     if (skips) {
         set_random_bases(lane, 78);
     }
-    step::ClockDriver driver(lane.store, given.events, {}, partitions,
-                             skips ? &supervisor : nullptr);
+    step::Driver driver(lane.store, given.events, {}, step::Clocks::many, partitions,
+                        skips ? &supervisor : nullptr);
     driver.tune(tuning);
     driver.advance(given.stop, lane);
     counts.add(driver.statistics());

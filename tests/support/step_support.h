@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/lane_driver.h"
+#include "core/clocks/driver.h"
 #include "core/clocks/oracle.h"
 #include "core/congestion/congestion.h"
 #include "core/ns3/driver.h"
@@ -35,13 +35,17 @@ struct Case {
 
 /// A case's columns and the working memory of a driver.
 struct Lane {
-    explicit Lane(const Case& given)
+    /// `pinned`: every flow of the list has the slot of its number.
+    explicit Lane(const Case& given, bool pinned = false)
         : topology(given.topology),
           routing(given.topology, next_hop_order(given.config.arithmetic)),
           store(given.topology, routing, given.config, given.flows, given.paths, given.application),
           world(store.world()),
           step_cell(world) {
         world.digest_hops = true;
+        if (pinned) {
+            store.pin_list();
+        }
         store.begin();
     }
     Lane(const Lane&) = delete;
@@ -79,7 +83,7 @@ inline Outcome run_windows(const Case& given, bool exact_only = false) {
     for (NodeId n = 0; n < lane.world.node_count; ++n) {
         lane.world.buffer[n].exact_only = exact_only;
     }
-    step::LaneDriver driver(lane.store, given.events, {});
+    step::Driver driver(lane.store, given.events, {});
     driver.advance(given.stop, lane);
     return outcome_of(lane.store, end_of(given));
 }

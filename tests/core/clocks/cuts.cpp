@@ -31,12 +31,12 @@ Case long_case(std::uint64_t seed) {
 template <class AtCut>
 Outcome run_cut(const Case& given, std::uint64_t seed, AtCut&& at_cut) {
     Dice dice(seed ^ 0x72756e637574ULL);
-    Lane lane(given);
+    Lane lane(given, true);
     step::DriverHooks hooks;
     hooks.on_sample = [](Tick) {};
     hooks.sample_every = dice.size(5.0) * kNanosecond;
     hooks.sample_to = given.stop;
-    step::LaneDriver driver(lane.store, given.events, hooks);
+    step::Driver driver(lane.store, given.events, hooks);
     const double longest = 4 + dice.below(4);
     Tick now = 0;
     while (now < given.stop) {

@@ -147,8 +147,8 @@ void check_capacity(const Lane& lane, const Case& given, Tick now) {
 /// Runs `given` piece by piece to random instants and calls `look(lane, instant)` at each.
 template <class Look>
 void look_at_random_instants(const Case& given, Dice& dice, Look&& look) {
-    Lane lane(given);
-    step::LaneDriver driver(lane.store, given.events, {});
+    Lane lane(given, true);
+    step::Driver driver(lane.store, given.events, {});
     Tick limit = 0;
     while (driver.next() < given.stop) {
         limit = std::max(limit, driver.next()) + 1 + dice.below(40) * kMicrosecond / 3;
@@ -205,8 +205,8 @@ TEST_CASE("unit.step.conservation.nothing_left_at_the_end") {
         Case given = random_case(seed, options);
         given.stop = kNever;
         INFO(given.name);
-        Lane lane(given);
-        step::LaneDriver driver(lane.store, given.events, {});
+        Lane lane(given, true);
+        step::Driver driver(lane.store, given.events, {});
         CHECK(driver.advance(200 * kMillisecond, lane) == kNever);
         check_empty(lane);
     }

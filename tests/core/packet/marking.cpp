@@ -82,7 +82,7 @@ TEST_CASE("unit.step.marking.standing_queue_is_marked_at_its_depth") {
         ++samples;
         depth += lane.world.egress[port].class_bytes[3];
     };
-    step::LaneDriver driver(lane.store, {}, hooks);
+    step::Driver driver(lane.store, {}, hooks);
     driver.advance(1100 * kMicrosecond, lane);
     depth /= static_cast<double>(samples);
     const auto packets = static_cast<double>(lane.world.egress[port].tx_packets - packets_before);
@@ -122,7 +122,7 @@ TEST_CASE("unit.step.marking.int_records_of_two_packets") {
     given.config = config_for(congestion::Law::hpcc);
     given.flows = {flow(0, 2, 1000, 0), flow(1, 2, 1000, 0)};
     Lane lane(given);
-    step::LaneDriver driver(lane.store, {}, {});
+    step::Driver driver(lane.store, {}, {});
     driver.advance(1'500 * kNanosecond, lane);
     const auto record = [&](FlowId f) {
         const congestion::IntRecord* slot = step::int_slot(lane.world, lane.world.route[f], 0);

@@ -35,7 +35,7 @@ Outcome run_with_cuts(const Case& given, AtCut&& at_cut) {
     hooks.sample_from = hooks.sample_every;
     hooks.sample_to = given.stop;
     hooks.on_sample = [&](Tick now) { at_cut(lane, now); };
-    step::LaneDriver driver(lane.store, given.events, std::move(hooks));
+    step::Driver driver(lane.store, given.events, std::move(hooks));
     driver.advance(given.stop, lane);
     return outcome_of(lane.store, end_of(given));
 }

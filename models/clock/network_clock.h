@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The clock of one partition: SystemC's queue holds one event of it, "run your next windows". It
+/// The clock of a network: SystemC's queue holds one event of it, "run your next windows". It
 /// is temporally decoupled: inside one activation it runs windows ahead of sc_time_stamp(), which
-/// is exact because nothing outside the partition can reach it. Where a foreign model is attached
+/// is exact because nothing outside the network can reach it. Where a foreign model is attached
 /// it can, so the clock then runs no further ahead than the lookahead, which is lock-step and always
 /// right, or the TLM global quantum, if that is larger.
 #pragma once
@@ -9,8 +9,7 @@
 #include <systemc>
 #include <vector>
 
-#include "core/clocks/clock_driver.h"
-#include "core/clocks/lane_driver.h"
+#include "core/clocks/driver.h"
 #include "core/ns3/driver.h"
 #include "models/protocol.h"
 
@@ -18,10 +17,10 @@ namespace sluice {
 
 class Node;
 
-class PartitionClock : public sc_core::sc_module {
+class NetworkClock : public sc_core::sc_module {
   public:
-    SC_HAS_PROCESS(PartitionClock);
-    PartitionClock(const sc_core::sc_module_name& name, step::WorldStore& store);
+    SC_HAS_PROCESS(NetworkClock);
+    NetworkClock(const sc_core::sc_module_name& name, step::WorldStore& store);
 
     /// `nodes` by id; null where a foreign model stands.
     void attach(std::vector<Node*> nodes) { nodes_ = std::move(nodes); }
@@ -30,19 +29,18 @@ class PartitionClock : public sc_core::sc_module {
     /// Before the simulation starts. Nothing is executed at or after `stop`.
     void configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop);
 
-    /// Keeps partitions and lets their supervisor look between windows. After configure(), before
-    /// the simulation starts; `tracker` must outlive the clock.
-    void supervise(step::PartitionTracker& tracker) { tracker_ = &tracker; }
-    /// Runs every part of the network on a clock of its own (core/clocks/clock_driver.h), with the
-    /// same results; in lock-step on one clock where a foreign model is attached. After configure(),
-    /// before the simulation starts, in place of supervise(); `partitions` and `supervisor`, which
-    /// may be null, must outlive the clock.
-    void divide(step::FlowPartitions& partitions, step::Supervisor* supervisor) {
+    /// Keeps partitions, lets `supervisor` (may be null) look between windows, and, where `clocks` says
+    /// so, runs every part of the network on a clock of its own (core/clocks/domains.h), with the same
+    /// results; in lock-step on one clock where a foreign model is attached. After configure(), before
+    /// the simulation starts; both must outlive the clock.
+    void keep_partitions(step::Clocks clocks, step::FlowPartitions& partitions,
+                         step::Supervisor* supervisor) {
+        clocks_ = clocks;
         partitions_ = &partitions;
         supervisor_ = supervisor;
     }
-    /// Null unless divided.
-    const step::ClockDriver* clocks() const { return clocks_.get(); }
+    /// Null under Arithmetic::ns3, and before the simulation starts.
+    const step::Driver* driver() const { return driver_.get(); }
 
     /// A foreign model's packet whose last bit reaches `port` at `at`.
     void receive(PortId port, const step::Packet& packet, Tick at);
@@ -58,6 +56,8 @@ class PartitionClock : public sc_core::sc_module {
     bool at_rest() const { return at_rest_; }
     /// Takes up timers that were set from outside the windows.
     void wake();
+    /// Takes up flows that were closed from outside the windows.
+    void take_up_closed();
 
   private:
     struct ForeignLink {
@@ -67,8 +67,7 @@ class PartitionClock : public sc_core::sc_module {
 
     void start_of_simulation() override;
     void run();
-    template <class Driver>
-    void run(Driver& driver);
+    void run(step::Driver& driver);
     void run(ns3::Driver& driver);
     Tick next() const;
     /// What is left to do is due at `next`.
@@ -80,10 +79,9 @@ class PartitionClock : public sc_core::sc_module {
     std::vector<ForeignLink> foreign_;
     std::vector<LinkEvent> events_;
     step::DriverHooks hooks_;
-    std::unique_ptr<step::LaneDriver> lane_;  ///< one of the three, from the start of simulation on
-    std::unique_ptr<step::ClockDriver> clocks_;
+    std::unique_ptr<step::Driver> driver_;  ///< one of the two, from the start of simulation on
     std::unique_ptr<ns3::Driver> ns3_;
-    step::PartitionTracker* tracker_ = nullptr;
+    step::Clocks clocks_ = step::Clocks::one;
     step::FlowPartitions* partitions_ = nullptr;
     step::Supervisor* supervisor_ = nullptr;
     sc_core::sc_event event_;

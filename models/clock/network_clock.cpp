@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/clock/partition_clock.h"
+#include "models/clock/network_clock.h"
 
 #include <algorithm>
 #include <string>
 
+#include "core/packet/egress.h"
 #include "core/world/skip.h"
 #include "models/node.h"
 #include "models/sim_time.h"
@@ -18,23 +19,23 @@ constexpr Tick kRunAhead = kMillisecond;
 
 }  // namespace
 
-PartitionClock::PartitionClock(const sc_core::sc_module_name& name, step::WorldStore& store)
+NetworkClock::NetworkClock(const sc_core::sc_module_name& name, step::WorldStore& store)
     : sc_module(name), store_(store) {
     SC_METHOD(run);
     sensitive << event_;
 }
 
-void PartitionClock::attach_foreign(PortId port, PacketInitiatorSocket& socket) {
+void NetworkClock::attach_foreign(PortId port, PacketInitiatorSocket& socket) {
     foreign_.push_back(ForeignLink{store_.topology().peer_of(port), &socket});
 }
 
-void PartitionClock::configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop) {
+void NetworkClock::configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop) {
     events_ = std::move(events);
     hooks_ = std::move(hooks);
     stop_ = stop;
 }
 
-void PartitionClock::start_of_simulation() {
+void NetworkClock::start_of_simulation() {
     if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS)) {
         SC_REPORT_FATAL("sluice/clock",
                         "the network needs SystemC's default time resolution, 1 ps");
@@ -44,52 +45,34 @@ void PartitionClock::start_of_simulation() {
         ns3_ = std::make_unique<ns3::Driver>(store_, std::move(events_), std::move(hooks_));
         return;
     }
-    if (partitions_ != nullptr) {
-        clocks_ = std::make_unique<step::ClockDriver>(store_, std::move(events_), std::move(hooks_),
-                                                      *partitions_, supervisor_);
-        return;
-    }
-    lane_ = std::make_unique<step::LaneDriver>(store_, std::move(events_), std::move(hooks_));
-    if (tracker_ != nullptr) {
-        lane_->supervise(*tracker_);
+    driver_ = partitions_ == nullptr
+                  ? std::make_unique<step::Driver>(store_, std::move(events_), std::move(hooks_))
+                  : std::make_unique<step::Driver>(store_, std::move(events_), std::move(hooks_),
+                                                   clocks_, *partitions_, supervisor_);
+    if (!foreign_.empty()) {
+        driver_->expect_packets_from_outside();
     }
 }
 
-Tick PartitionClock::now() const {
-    return ns3_ != nullptr      ? ns3_->now()
-           : clocks_ != nullptr ? clocks_->now()
-           : lane_ != nullptr   ? lane_->now()
-                                : 0;
+Tick NetworkClock::now() const {
+    return ns3_ != nullptr ? ns3_->now() : driver_ != nullptr ? driver_->now() : 0;
 }
 
-std::uint64_t PartitionClock::windows() const {
-    return ns3_ != nullptr      ? ns3_->instants()
-           : clocks_ != nullptr ? clocks_->windows()
-           : lane_ != nullptr   ? lane_->windows()
-                                : 0;
+std::uint64_t NetworkClock::windows() const {
+    return ns3_ != nullptr ? ns3_->instants() : driver_ != nullptr ? driver_->windows() : 0;
 }
 
-Tick PartitionClock::next() const {
-    return ns3_ != nullptr ? ns3_->next() : clocks_ != nullptr ? clocks_->next() : lane_->next();
-}
+Tick NetworkClock::next() const { return ns3_ != nullptr ? ns3_->next() : driver_->next(); }
 
-void PartitionClock::run() {
+void NetworkClock::run() {
     if (ns3_ != nullptr) {
         run(*ns3_);
-        return;
+    } else {
+        run(*driver_);
     }
-    if (clocks_ == nullptr) {
-        run(*lane_);
-        return;
-    }
-    if (!foreign_.empty()) {
-        clocks_->expect_packets_from_outside();
-    }
-    run(*clocks_);
 }
 
-template <class Driver>
-void PartitionClock::run(Driver& driver) {
+void NetworkClock::run(step::Driver& driver) {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     const auto step_cell = [this](const step::Cell& cell, Tick begin, Tick end) {
         Node* const module = nodes_[cell.node];
@@ -122,13 +105,13 @@ void PartitionClock::run(Driver& driver) {
     end_run(now, next, driver.stopped());
 }
 
-void PartitionClock::run(ns3::Driver& driver) {
+void NetworkClock::run(ns3::Driver& driver) {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     const Tick next = driver.advance(std::min(now + kRunAhead + 1, stop_));
     end_run(now, next >= stop_ && driver.idle() ? kNever : next, driver.stopped());
 }
 
-void PartitionClock::end_run(Tick now, Tick next, bool stopped) {
+void NetworkClock::end_run(Tick now, Tick next, bool stopped) {
     finished_ = stopped || next >= stop_ || next == kNever;
     at_rest_ = !stopped && next == kNever;
     cut_off_ = !stopped && next >= stop_ && next != kNever;
@@ -137,7 +120,7 @@ void PartitionClock::end_run(Tick now, Tick next, bool stopped) {
     }
 }
 
-void PartitionClock::hand_over() {
+void NetworkClock::hand_over() {
     step::World& world = store_.world();
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     for (const ForeignLink& link : foreign_) {
@@ -150,19 +133,19 @@ void PartitionClock::hand_over() {
     }
 }
 
-void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
+void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
     step::World& world = store_.world();
     step::Wire& ring = world.link[port];
-    if (at < PartitionClock::now()) {
+    if (at < NetworkClock::now()) {
         SC_REPORT_FATAL(
             "sluice/clock",
             ("a foreign model's packet arrives at " + std::to_string(at) +
-             " ps, before the network's local time " + std::to_string(PartitionClock::now()) +
+             " ps, before the network's local time " + std::to_string(NetworkClock::now()) +
              " ps: it must arrive at least the network's lookahead, and at least the TLM global "
              "quantum, after the call")
                 .c_str());
     }
-    if (packet.packet_kind() < step::PacketKind::pause && packet.flow >= store_.results().size()) {
+    if (packet.packet_kind() < step::PacketKind::pause && packet.flow >= store_.slot_count()) {
         SC_REPORT_FATAL("sluice/clock",
                         "a foreign model's packet belongs to no flow of the network");
     }
@@ -174,13 +157,12 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
         ++world.egress[port].drops;
         return;
     }
-    if (clocks_ != nullptr) {
-        clocks_->before_packet_from_outside(packet);
-    }
+    driver_->before_packet_from_outside(packet);
     step::Packet copy = packet;
     copy.time = at - ring.base;
     if (world.digest_hops) {
-        world.checksum += step::hop_digest(copy, store_.topology().peer_of(port), at);
+        world.checksum += step::hop_digest(copy, step::digest_id(world, copy),
+                                           store_.topology().peer_of(port), at);
     }
     const bool first = ring.empty();
     ring.push(world.memory, copy);
@@ -191,7 +173,16 @@ void PartitionClock::receive(PortId port, const step::Packet& packet, Tick at) {
     wake();
 }
 
-void PartitionClock::wake() {
+void NetworkClock::take_up_closed() {
+    if (driver_ != nullptr) {
+        driver_->take_up_closed();
+    }
+}
+
+void NetworkClock::wake() {
+    if (driver_ == nullptr && ns3_ == nullptr) {
+        return;  // the simulation has not started: all timers will be seen
+    }
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     const Tick next = this->next();
     if (next < stop_) {

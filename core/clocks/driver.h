@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Advances a world window by window and does what happens between windows, at *cuts*: link events,
+/// queue samples, what a supervisor plans, reports. One driver for a network on one clock and on many
+/// (Domains); whoever drives it, a SystemC process or a plain loop, differs only in how a cell's step is
+/// called.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/clocks/domains.h"
+#include "core/clocks/driver_hooks.h"
+#include "core/clocks/membership.h"
+#include "core/clocks/supervisor.h"
+#include "core/clocks/window_loop.h"
+
+namespace sluice::step {
+
+/// On how many clocks a network runs where its partitions are kept.
+enum class Clocks : std::uint8_t { one, many };
+
+class Driver {
+  public:
+    /// Call store.begin() first. The store must outlive the driver.
+    Driver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks);
+    /// Keeps partitions. All references must outlive the driver; `supervisor` may be null.
+    Driver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks, Clocks clocks,
+           FlowPartitions& partitions, Supervisor* supervisor);
+    ~Driver();
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+
+    /// Foreign models send and hold packets: one clock for everything. Before the first window.
+    void expect_packets_from_outside();
+    /// A packet is about to be put on a link from outside; now() stands still meanwhile.
+    void before_packet_from_outside(const Packet& packet);
+    /// Takes up and reports flows that were closed from outside.
+    void take_up_closed();
+    void tune(const ClockTuning& tuning);
+
+    /// Everything before this instant has been executed.
+    Tick now() const { return now_; }
+    bool stopped() const { return hooks_.stopped(); }
+    std::uint64_t windows() const;
+    ClockStatistics statistics() const;
+
+    /// The next instant at which there is something to do.
+    Tick next() const { return std::min(next_instant(store_.world()), next_cut()); }
+
+    /// Executes everything before `limit`. `step_cell(cell, begin, end)` steps a cell;
+    /// `after_window()` runs after each window of everything and each stretch of solo windows. Returns
+    /// next(), or kNever once stopped.
+    template <class StepCell, class AfterWindow>
+    Tick advance(Tick limit, StepCell&& step_cell, AfterWindow&& after_window) {
+        while (!stopped()) {
+            const Tick begin = next_instant(store_.world());
+            const Tick cut = next_cut();
+            if (cut <= begin) {
+                if (cut >= limit || cut == kNever) {
+                    break;
+                }
+                now_ = std::max(now_, cut);
+                execute_cut(cut);
+                continue;
+            }
+            if (begin >= limit) {
+                break;
+            }
+            const bool apart = run(begin, std::min(cut, limit), limit, step_cell);
+            take_up_changes();
+            after_window();
+            if (apart || (windows() & 255U) == 0 || now_ >= hooks_.next_progress()) {
+                hooks_.report(now_, membership_->finished());
+            }
+        }
+        hooks_.report(now_, membership_->finished());
+        return stopped() ? kNever : next();
+    }
+
+    template <class StepCell>
+    Tick advance(Tick limit, StepCell&& step_cell) {
+        return advance(limit, std::forward<StepCell>(step_cell), [] {});
+    }
+
+  private:
+    /// A window of everything from `begin` on, not beyond `until`; or, where clocks may be apart, a
+    /// stretch of solo windows, not beyond `limit`. True if it was that.
+    template <class StepCell>
+    bool run(Tick begin, Tick until, Tick limit, StepCell&& step_cell) {
+        World& world = store_.world();
+        if (domains_ == nullptr) {
+            const Tick end = std::min(begin + world.lookahead, until);
+            run_window(world, begin, end, step_cell);
+            now_ = std::max(now_, end);
+            ++windows_;
+            return false;
+        }
+        const Tick apart = solo_until(begin, limit);
+        if (apart > begin) {
+            now_ = domains_->run_solo(now_, apart, step_cell);
+            return true;
+        }
+        const Tick end = std::min(begin + world.lookahead, until);
+        domains_->run_joint(begin, end, step_cell);
+        now_ = std::max(now_, end);
+        return false;
+    }
+
+    Tick next_cut() const;
+    bool at_rest() const;
+    void execute_cut(Tick at);
+    Tick solo_until(Tick begin, Tick limit);
+    void take_up_changes();
+
+    WorldStore& store_;
+    HookRunner hooks_;
+    std::unique_ptr<Domains> domains_;  ///< null: one clock
+    std::unique_ptr<Membership> membership_;
+    Supervisor* supervisor_ = nullptr;
+    Tick now_ = 0;
+    std::uint64_t windows_ = 0;  ///< without domains
+};
+
+}  // namespace sluice::step

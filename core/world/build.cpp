@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How a world is built: ports, buffers, windows.
+#include "core/world/world_store.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "core/error.h"
+#include "core/packet/buffer.h"
+#include "core/world/lookahead.h"
+
+namespace sluice::step {
+
+namespace {
+
+/// ECN thresholds of a port: the listed rate, else the nearest listed one in proportion.
+EcnPoint ecn_point(const EcnConfig& config, Rate rate) {
+    const auto distance = [&](const EcnPoint& point) {
+        return std::abs(point.rate.bits_per_second - rate.bits_per_second);
+    };
+    EcnPoint nearest = *std::min_element(
+        config.points.begin(), config.points.end(),
+        [&](const EcnPoint& a, const EcnPoint& b) { return distance(a) < distance(b); });
+    if (nearest.rate != rate) {
+        const double scale = static_cast<double>(rate.bits_per_second) /
+                             static_cast<double>(nearest.rate.bits_per_second);
+        nearest.kmin.count =
+            static_cast<std::int64_t>(static_cast<double>(nearest.kmin.count) * scale);
+        nearest.kmax.count =
+            static_cast<std::int64_t>(static_cast<double>(nearest.kmax.count) * scale);
+    }
+    return nearest;
+}
+
+std::uint32_t clamp_bytes(std::int64_t bytes) {
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(bytes, 0xffffffff));
+}
+
+}  // namespace
+
+void WorldStore::check_format() const {
+    const std::int64_t largest =
+        std::max<std::int64_t>({std::int64_t{config_.format.payload} + world_.data_overhead,
+                                config_.format.ack, config_.format.pause});
+    if (config_.format.payload < 1 || largest > 0xffff) {
+        throw ConfigError("a packet of " + std::to_string(largest) +
+                          " bytes on the wire (payload " + std::to_string(config_.format.payload) +
+                          "); allowed: a payload of at least 1 byte, 65535 bytes with headers");
+    }
+}
+
+const std::vector<std::uint32_t>& WorldStore::serialization_table(Rate rate) {
+    auto& table = tables_[rate.bits_per_second];
+    if (table == nullptr) {
+        const std::int64_t largest =
+            std::max<std::int64_t>({std::int64_t{config_.format.payload} + world_.data_overhead,
+                                    config_.format.ack, config_.format.pause});
+        table = std::make_unique<std::vector<std::uint32_t>>(static_cast<std::size_t>(largest) + 1);
+        for (std::int64_t bytes = 0; bytes <= largest; ++bytes) {
+            const Tick time = serialization_time(bytes, rate, config_.arithmetic);
+            if (time > Tick{0xffffffff}) {
+                throw ConfigError("a link of " + std::to_string(rate.bits_per_second) +
+                                  " bit/s is too slow: a packet of " + std::to_string(bytes) +
+                                  " bytes must take less than 4.29 ms");
+            }
+            (*table)[static_cast<std::size_t>(bytes)] = static_cast<std::uint32_t>(time);
+        }
+    }
+    return *table;
+}
+
+void WorldStore::build_ports() {
+    const std::size_t nodes = topology_.node_count();
+    const std::size_t ports = topology_.port_count();
+    first_port_.resize(nodes + 1);
+    is_host_.resize(nodes);
+    for (NodeId n = 0; n < nodes; ++n) {
+        first_port_[n] = topology_.first_port(n);
+        is_host_[n] = topology_.is_host(n) ? 1 : 0;
+        if (topology_.port_count(n) > 0xffff) {
+            throw ConfigError("node " + std::to_string(n) + " has more than 65535 ports");
+        }
+    }
+    first_port_[nodes] = static_cast<PortId>(ports);
+    egress_.resize(ports);
+    ingress_.resize(ports);
+    link_.resize(ports);
+    arrival_.assign(ports, kNever);
+    decision_.assign(ports, kNever);
+    host_port_.resize(ports);
+    host_.resize(nodes);
+    home_.resize(nodes);
+    std::iota(home_.begin(), home_.end(), CellId{0});
+    wake_.assign(nodes, kNever);
+    block_wake_.assign((nodes + 63) / 64, kNever);
+    std::vector<std::int64_t> rates;
+    for (PortId p = 0; p < ports; ++p) {
+        Egress& egress = egress_[p];
+        const Rate rate = topology_.rate(p);
+        egress.delay = topology_.delay(p);
+        if (config_.arithmetic == Arithmetic::ns3) {
+            egress.delay -= egress.delay % kNanosecond;
+        }
+        egress.serialization = serialization_table(rate).data();
+        egress.peer = topology_.peer_of(p);
+        egress.peer_cell = topology_.neighbor(p);
+        egress.line_rate = rate.bits_per_second;
+        ingress_[p].loss = topology_.links()[topology_.link_of(p)].loss;
+        auto known = std::find(rates.begin(), rates.end(), rate.bits_per_second);
+        egress.rate_index = static_cast<std::uint8_t>(known - rates.begin());
+        if (known == rates.end()) {
+            rates.push_back(rate.bits_per_second);
+        }
+        egress.ecn_kmin = 0xffffffff;
+        egress.ecn_kmax = 0xffffffff;
+        if (config_.ecn.enabled && !config_.ecn.points.empty()) {
+            const EcnPoint point = ecn_point(config_.ecn, rate);
+            egress.ecn_kmin = clamp_bytes(point.kmin.count);
+            egress.ecn_kmax = clamp_bytes(point.kmax.count);
+            egress.ecn_pmax = point.pmax;
+        }
+    }
+    if (rates.size() > 8 && config_.congestion.law == congestion::Law::hpcc) {
+        throw ConfigError("HPCC's INT header tells 8 link rates apart; this topology has " +
+                          std::to_string(rates.size()));
+    }
+    for (std::size_t i = 0; i < rates.size() && i < 8; ++i) {
+        world_.int_rates.bits_per_second[i] = rates[i];
+    }
+    world_.int_units = congestion::int_units(config_.congestion.hpcc.int_multiplier);
+    world_.node_count = static_cast<std::uint32_t>(nodes);
+    world_.first_port = first_port_.data();
+    world_.is_host = is_host_.data();
+    world_.egress = egress_.data();
+    world_.ingress = ingress_.data();
+    world_.link = link_.data();
+    world_.arrival = arrival_.data();
+    world_.decision = decision_.data();
+    world_.host = host_.data();
+    world_.host_port = host_port_.data();
+    world_.cell_count = world_.node_count;
+    world_.home = home_.data();
+    world_.wake = wake_.data();
+    world_.block_wake = block_wake_.data();
+}
+
+void WorldStore::build_buffers() {
+    buffer_.resize(topology_.node_count());
+    world_.buffer = buffer_.data();
+    if (topology_.hosts().empty()) {
+        throw ConfigError("the topology has no hosts");
+    }
+    const std::int64_t nic_rate = egress_[first_port_[topology_.hosts().front()]].line_rate;
+    for (NodeId n = 0; n < topology_.node_count(); ++n) {
+        if (topology_.is_host(n)) {
+            continue;
+        }
+        Buffer& buffer = buffer_[n];
+        buffer.reserve = config_.buffer.reserve.count;
+        buffer.resume_offset = config_.buffer.resume_offset.count;
+        buffer.egress_alpha = config_.buffer.egress_alpha;
+        buffer.shared_size = config_.buffer.size.count;
+        for (PortId p = first_port_[n]; p < first_port_[n + 1]; ++p) {
+            Ingress& ingress = ingress_[p];
+            int shift = config_.buffer.alpha_shift;
+            for (std::int64_t rate = egress_[p].line_rate; rate > nic_rate && shift > 0;
+                 rate /= 2) {
+                --shift;
+            }
+            ingress.threshold_shift = static_cast<std::uint8_t>(shift);
+            if (!config_.pfc) {
+                continue;
+            }
+            ingress.headroom_limit =
+                clamp_bytes(pfc_headroom(config_, Rate{egress_[p].line_rate}, egress_[p].delay));
+            buffer.shared_size -= ingress.headroom_limit + buffer.reserve;
+        }
+        if (buffer.shared_size < 0 && config_.arithmetic == Arithmetic::ns3) {
+            buffer.shared_size += std::int64_t{1} << 32;  // its sums are unsigned, of 32 bits
+        }
+        if (buffer.shared_size <= 0) {
+            throw ConfigError(
+                "switch " + std::to_string(n) + ": its buffer of " +
+                std::to_string(config_.buffer.size.count) +
+                " bytes is smaller than the PFC headroom and reserve of its ports (" +
+                std::to_string(config_.buffer.size.count - buffer.shared_size) +
+                " bytes); allowed: a larger [network.buffer] size, or a smaller headroom_factor");
+        }
+    }
+}
+
+void WorldStore::build_windows() {
+    world_.lookahead = network_lookahead(topology_, config_);
+    widest_ = network_base_rtt(topology_, {world_.payload, config_.arithmetic});
+    world_.base_rtt = widest_.rtt;
+    world_.max_window = config_.congestion.window ? widest_.bdp.count : 0;
+    const std::int64_t chunk = std::int64_t{config_.nic.ack_chunk} * world_.payload;
+    if (config_.nic.back_to_zero && world_.max_window != 0 && world_.max_window < chunk) {
+        throw ConfigError("back_to_zero starts chunks of " + std::to_string(chunk) +
+                          " bytes over, but the window holds " + std::to_string(world_.max_window) +
+                          " bytes, so that no chunk could end; allowed: a smaller ack_chunk");
+    }
+}
+
+void WorldStore::resize_cells(std::uint32_t count) {
+    wake_.resize(count, kNever);
+    block_wake_.resize((count + 63) / 64, kNever);
+    buffer_.resize(count);
+    world_.cell_count = count;
+    world_.wake = wake_.data();
+    world_.block_wake = block_wake_.data();
+    world_.buffer = buffer_.data();
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Flows: their slots, and what belongs to each.
+#include "core/world/world_store.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "core/packet/queue_pair.h"
+
+namespace sluice::step {
+
+namespace {
+
+/// A column of slots, longer by what has come: where it lies now.
+template <class T>
+T* grown(std::vector<T>& column, std::size_t count, const T& value = T{}) {
+    column.resize(count, value);
+    return column.data();
+}
+
+}  // namespace
+
+void sort_by_id(const World& world, std::vector<FlowSlot>& slots) {
+    std::sort(slots.begin(), slots.end(),
+              [&](FlowSlot a, FlowSlot b) { return world.id[a] < world.id[b]; });
+}
+
+/// ConfigError unless the flow can be carried.
+void WorldStore::check_flow(const FlowSpec& spec, FlowId id) const {
+    const std::string name = "flow " + std::to_string(id);
+    const std::size_t nodes = topology_.node_count();
+    if (spec.src >= nodes || spec.dst >= nodes || !topology_.is_host(spec.src) ||
+        !topology_.is_host(spec.dst) || spec.src == spec.dst) {
+        throw ConfigError(name + " goes from node " + std::to_string(spec.src) + " to node " +
+                          std::to_string(spec.dst) + "; allowed: two different hosts");
+    }
+    const std::int64_t packets = (spec.size + world_.payload - 1) / world_.payload;
+    if (spec.size < 1 || packets >= std::int64_t{kNone}) {
+        throw ConfigError(name + " has " + std::to_string(spec.size) +
+                          " bytes; allowed: 1 byte to 4,294,967,294 packets");
+    }
+    if (spec.priority < 1 || spec.priority >= kClasses) {
+        throw ConfigError(name + " has priority " + std::to_string(spec.priority) +
+                          "; allowed: 1 to 7");
+    }
+}
+
+void WorldStore::build_flows() {
+    if (!paths_.empty() && paths_.size() != flows_.size()) {
+        throw InternalError("paths must be given for every flow or for none");
+    }
+    listed_results_.resize(flows_.size());
+    started_.resize(flows_.size(), 0);
+    reserve_connections(connection_count(flows_));
+    for (FlowId id = 0; id < flows_.size(); ++id) {
+        const FlowSpec& spec = flows_[id];
+        check_flow(spec, id);
+        if (routing_.distance(spec.src, spec.dst) < 0 ||
+            routing_.distance(spec.dst, spec.src) < 0) {
+            throw ConfigError("flow " + std::to_string(id) + ": no path from host " +
+                              std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
+        }
+    }
+    std::int64_t widest = world_.max_window;
+    if (!config_.nic.global_base_rtt) {
+        widest = build_pair_windows();
+    }
+    if (config_.congestion.law == congestion::Law::hpcc) {
+        // Without a window, four times the largest BDP may be on its way.
+        provide_int_slots(widest > 0 ? widest : 4 * widest_.bdp.count);
+    }
+}
+
+/// At least the packets that a window of so many bytes lets into the network, so that a slot is not
+/// handed on before its ACK is back.
+void WorldStore::provide_int_slots(std::int64_t in_flight) {
+    std::uint32_t slots = world_.int_block == 0 ? 16 : world_.int_block;
+    while (slots < in_flight / world_.payload + 8 && slots < 0x8000) {
+        slots *= 2;
+    }
+    world_.int_block = slots;
+}
+
+std::int64_t WorldStore::build_pair_windows() {
+    std::vector<std::pair<NodeId, NodeId>> pairs(flows_.size());
+    std::transform(flows_.begin(), flows_.end(), pairs.begin(),
+                   [](const FlowSpec& spec) { return std::make_pair(spec.src, spec.dst); });
+    listed_pairs_ = pair_base_rtts(topology_, {world_.payload, config_.arithmetic}, pairs);
+    std::int64_t widest = 0;
+    for (const BaseRtt& pair : listed_pairs_) {
+        widest = std::max(widest, config_.congestion.window ? pair.bdp.count : 0);
+    }
+    return widest;
+}
+
+void WorldStore::check_int_hops(const FlowSpec& spec, int switches) const {
+    if (switches > congestion::kMaxIntHops && config_.arithmetic != Arithmetic::ns3) {
+        throw ConfigError("HPCC's INT header holds " + std::to_string(congestion::kMaxIntHops) +
+                          " switches; the path from host " + std::to_string(spec.src) +
+                          " to host " + std::to_string(spec.dst) + " has " +
+                          std::to_string(switches) + "; allowed: another congestion law");
+    }
+}
+
+void WorldStore::check_int() {
+    if (world_.int_block == 0) {
+        return;
+    }
+    int longest = 1;
+    for (const FlowSpec& spec : flows_) {
+        const int switches = routing_.distance(spec.src, spec.dst) - 1;
+        check_int_hops(spec, switches);
+        longest = std::max(longest, switches);
+    }
+    // Given paths may be longer than the shortest.
+    for (const FlowPath& path : paths_) {
+        longest = std::max(longest, static_cast<int>(path.forward.size()) - 1);
+    }
+    world_.int_stride = longest <= 1 ? 2 : longest <= 3 ? 4 : 8;
+}
+
+void WorldStore::reserve_connections(ConnectionId count) {
+    if (count > queue_pair_.size()) {
+        queue_pair_.resize(std::max<std::size_t>(count, 2 * queue_pair_.size()));
+        world_.queue_pair = queue_pair_.data();
+    }
+}
+
+FlowSlot WorldStore::take_slot_for(FlowId id, const FlowSpec& spec) {
+    FlowSlot slot = kNone;
+    if (free_slots_.empty()) {
+        slot = static_cast<FlowSlot>(id_.size());
+        grow_slots(id_.size() + 1);
+    } else {
+        slot = free_slots_.back();
+        free_slots_.pop_back();
+    }
+    id_[slot] = id;
+    spec_[slot] = spec;
+    receiver_[slot] = Receiver{};
+    receiver_[slot].packets =
+        static_cast<std::uint32_t>((spec.size + world_.payload - 1) / world_.payload);
+    sender_of_[slot] = kNone;
+    result_[slot] = FlowResult{};
+    following_[slot] = kNone;
+    set_route(slot);
+    ++living_flows_;
+    return slot;
+}
+
+void WorldStore::grow_slots(std::size_t count) {
+    world_.id = grown(id_, count, kNoFlow);
+    world_.spec = grown(spec_, count);
+    world_.route = grown(route_, count);
+    world_.receiver = grown(receiver_, count);
+    world_.sender_of = grown(sender_of_, count, kNone);
+    world_.result = grown(result_, count);
+    world_.following = grown(following_, count, FlowSlot{kNone});
+    if (!config_.nic.global_base_rtt) {
+        world_.flow_window = grown(flow_window_, count);
+        world_.flow_base_rtt = grown(flow_base_rtt_, count);
+    }
+}
+
+void WorldStore::set_pair(FlowSlot slot, const BaseRtt& pair) {
+    flow_base_rtt_[slot] = pair.rtt;
+    flow_window_[slot] = config_.congestion.window ? pair.bdp.count : 0;
+}
+
+FlowSlot WorldStore::take_listed(FlowId id) {
+    const FlowSlot slot = take_slot_for(id, flows_[id]);
+    if (!config_.nic.global_base_rtt) {
+        set_pair(slot, listed_pairs_[id]);
+    }
+    return slot;
+}
+
+void WorldStore::pin_list() {
+    for (FlowId id = 0; id < flows_.size(); ++id) {
+        if (take_listed(id) != id) {
+            throw InternalError("slots were given out before the list was pinned");
+        }
+    }
+    pinned_ = true;
+}
+
+FlowId WorldStore::open_flow(FlowSpec spec, Tick at) {
+    const FlowSlot slot = open_slot(std::move(spec));
+    schedule(world_, spec_[slot].src, Timer{at, TimerKind::flow_start, slot, id_[slot]});
+    return id_[slot];
+}
+
+FlowSlot WorldStore::open_slot(FlowSpec spec) {
+    if (spec.id == kNoFlow) {
+        if (spec.src >= topology_.node_count()) {
+            check_flow(spec, spec.id);
+        }
+        opened_by_.resize(topology_.node_count(), 0);
+        spec.id = opened_flow_id(spec.src, opened_by_[spec.src]++);
+    }
+    check_flow(spec, spec.id);
+    const int distance = routing_.distance(spec.src, spec.dst);
+    if (distance < 0 || routing_.distance(spec.dst, spec.src) < 0) {
+        throw ConfigError("flow " + std::to_string(spec.id) + ": no path from host " +
+                          std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
+    }
+    if (spec.connection != kNone) {
+        reserve_connections(spec.connection + 1);
+    }
+    if (world_.int_block != 0) {
+        check_int_hops(spec, distance - 1);
+        if (distance > static_cast<int>(world_.int_stride)) {
+            widen_int_slots();
+        }
+    }
+    const FlowSlot slot = take_slot_for(spec.id, spec);
+    if (!config_.nic.global_base_rtt) {
+        const BaseRtt pair =
+            pair_base_rtts(topology_, {world_.payload, config_.arithmetic}, {{spec.src, spec.dst}})
+                .front();
+        set_pair(slot, pair);
+        if (world_.int_block != 0) {
+            provide_int_slots(flow_window_[slot]);
+        }
+    }
+    return slot;
+}
+
+void WorldStore::close_slot(FlowSlot slot, std::int64_t retransmitted, Tick now) {
+    if (result_[slot].start == kNever) {
+        result_[slot].start = now;
+    }
+    result_[slot].finish = now;
+    result_[slot].retransmitted = retransmitted;
+    world_.retransmitted += static_cast<std::uint64_t>(retransmitted);
+    world_.changed.push(world_.memory, slot);
+}
+
+FlowRecord WorldStore::record(FlowSlot slot) const {
+    return FlowRecord{id_[slot], spec_[slot], result_[slot]};
+}
+
+void WorldStore::release(FlowSlot slot) {
+    if (id_[slot] < flows_.size()) {
+        listed_results_[id_[slot]] = result_[slot];
+    }
+    if (QueuePair* const pair = queue_pair_of(world_, slot);
+        pair != nullptr && pair->current == slot) {
+        *pair = QueuePair{};
+    }
+    id_[slot] = kNoFlow;
+    free_slots_.push_back(slot);
+    --living_flows_;
+}
+
+const std::vector<FlowResult>& WorldStore::results() const {
+    for (FlowSlot slot = 0; slot < id_.size(); ++slot) {
+        if (id_[slot] < flows_.size()) {
+            listed_results_[id_[slot]] = result_[slot];
+        }
+    }
+    return listed_results_;
+}
+
+std::vector<FlowSlot> WorldStore::living() const {
+    std::vector<FlowSlot> slots;
+    for (FlowSlot slot = 0; slot < id_.size(); ++slot) {
+        if (id_[slot] != kNoFlow) {
+            slots.push_back(slot);
+        }
+    }
+    sort_by_id(world_, slots);
+    return slots;
+}
+
+void WorldStore::set_route(FlowSlot slot) {
+    const FlowSpec& spec = spec_[slot];
+    FlowRoute& route = route_[slot];
+    const auto fill = [&](PortId* entries, const std::vector<PortId>& given, const FlowKey& key) {
+        std::fill(entries, entries + kPathHops, kNone);
+        const bool usable = !given.empty() && std::all_of(given.begin(), given.end(),
+                                                          [&](PortId p) { return egress_[p].up; });
+        const std::vector<PortId> ports = usable ? given : routing_.path(key);
+        std::copy_n(ports.begin(), std::min<std::size_t>(ports.size(), kPathHops), entries);
+    };
+    static const FlowPath kNoPath;
+    const bool listed = id_[slot] < paths_.size();
+    const FlowPath& path = listed ? paths_[id_[slot]] : kNoPath;
+    fill(route.port, path.forward, FlowKey{spec.src, spec.dst, spec.sport, spec.dport});
+    fill(route.port + kPathHops, path.reverse, FlowKey{spec.dst, spec.src, spec.dport, spec.sport});
+    if (result_[slot].start == kNever) {
+        route.int_base = kNone;
+        route.int_mask = 0;
+    }
+}
+
+}  // namespace sluice::step

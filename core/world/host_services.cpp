@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What an application is offered, and how a step reaches what runs on its hosts.
+#include "core/world/world_store.h"
+
+#include <string>
+
+#include "core/error.h"
+#include "core/packet/nic.h"
+
+namespace sluice::step {
+
+/// What an application may do, bound to a host and an instant.
+class WorldStore::Services : public HostServices {
+  public:
+    Services(WorldStore& store, NodeId host, Tick now) : store_(store), host_(host), now_(now) {}
+
+    FlowId open_flow(const FlowSpec& spec, Tick at) override {
+        if (spec.src != host_ || at < now_) {
+            throw InternalError("an application opened a flow from host " +
+                                std::to_string(spec.src) + " at host " + std::to_string(host_) +
+                                ": not its own, or in the past");
+        }
+        return store_.open_flow(spec, at);
+    }
+    void start_flow(FlowId flow, Tick at) override {
+        if (flow >= store_.flows_.size() || store_.flows_[flow].src != host_ || at < now_ ||
+            store_.started_[flow] != 0) {
+            throw InternalError("an application started flow " + std::to_string(flow) +
+                                " at host " + std::to_string(host_) +
+                                ": not its own, in the past, or already started");
+        }
+        store_.started_[flow] = 1;
+        schedule(store_.world_, host_,
+                 Timer{at, TimerKind::flow_start, store_.pinned_slot(flow), flow});
+    }
+    void set_timer(NodeId host, Tick at, std::uint64_t token) override {
+        if (at < now_ + (host == host_ ? 0 : lookahead())) {
+            throw InternalError("an application's timer for host " + std::to_string(host) +
+                                " is earlier than now plus the lookahead");
+        }
+        schedule(store_.world_, host, Timer{at, TimerKind::application, kNone, token});
+        const Callbacks& callbacks = store_.world_.callbacks;
+        if (host != host_ && callbacks.call_set != nullptr) {
+            callbacks.call_set(callbacks.call_set_context, host, at);
+        }
+    }
+    Tick lookahead() const override { return store_.world_.lookahead; }
+
+  private:
+    WorldStore& store_;
+    NodeId host_;
+    Tick now_;
+};
+
+void WorldStore::begin() {
+    for (FlowId f = 0; f < flows_.size(); ++f) {
+        if (flows_[f].start != kNever) {
+            started_[f] = 1;
+            schedule(world_, flows_[f].src,
+                     Timer{flows_[f].start, TimerKind::flow_start, pinned_slot(f), f});
+        }
+    }
+    if (application_ != nullptr) {
+        for (const NodeId host : topology_.hosts()) {
+            Services services(*this, host, 0);
+            application_->on_begin(host, services);
+        }
+    }
+}
+
+FlowSlot WorldStore::take_slot(void* self, FlowId flow) {
+    return static_cast<WorldStore*>(self)->take_listed(flow);
+}
+
+PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
+    const auto& store = *static_cast<const WorldStore*>(self);
+    const FlowSpec& spec = store.world_.spec[packet.flow];
+    const bool data = packet.packet_kind() == PacketKind::data;
+    const FlowKey key = data ? FlowKey{spec.src, spec.dst, spec.sport, spec.dport}
+                             : FlowKey{spec.dst, spec.src, spec.dport, spec.sport};
+    if (!store.world_.route_by_table || node == key.src) {
+        return store.routing_.select(node, key);
+    }
+    const Routing::PortRange ports = store.routing_.next_hops(node, key.dst);
+    if (ports.empty()) {
+        return kNone;
+    }
+    constexpr std::uint64_t kSprayDraws = 0x7370726179;
+    const std::uint64_t stream = random_stream(kSprayDraws, store.world_.id[packet.flow]);
+    const std::uint64_t draw =
+        (static_cast<std::uint64_t>(node) << 32 |
+         static_cast<std::uint64_t>(packet.transmission) << 1 | (data ? 1U : 0U)) ^
+        static_cast<std::uint64_t>(packet.sequence) << 48;
+    return ports.begin()[uniform_below(store.config_.seed, stream, draw,
+                                       static_cast<std::uint32_t>(ports.size()))];
+}
+
+void WorldStore::received(void* self, NodeId host, FlowId flow, Tick now) {
+    auto& store = *static_cast<WorldStore*>(self);
+    Services services(store, host, now);
+    store.application_->on_received(host, flow, now, services);
+}
+
+void WorldStore::sent(void* self, NodeId host, FlowId flow, Tick now) {
+    auto& store = *static_cast<WorldStore*>(self);
+    Services services(store, host, now);
+    store.application_->on_sent(host, flow, now, services);
+}
+
+void WorldStore::timer(void* self, NodeId host, std::uint64_t token, Tick now) {
+    auto& store = *static_cast<WorldStore*>(self);
+    Services services(store, host, now);
+    store.application_->on_timer(host, token, now, services);
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Links that fail and are repaired.
+#include "core/world/world_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/packet/nic.h"
+
+namespace sluice::step {
+
+void WorldStore::drop_queue(PortId port, Tick now) {
+    Egress& egress = egress_[port];
+    const NodeId node = topology_.node_of(port);
+    for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+        for (Ring& ring = egress.queue[queue]; !ring.empty(); ring.pop()) {
+            const Packet& packet = ring.front();
+            ++egress.drops;
+            ++world_.drops;
+            if (queue == 0 || is_host_[node] != 0) {
+                continue;
+            }
+            const PortId in = first_port_[node] + packet.ingress;
+            Buffer& buffer = buffer_[node];
+            step::release(buffer, ingress_[in], queue, packet.bytes, config_.pfc);
+            if (config_.pfc && in != port && should_resume(buffer, ingress_[in], queue)) {
+                ingress_[in].paused =
+                    static_cast<std::uint8_t>(ingress_[in].paused & ~(1U << queue));
+                --buffer.paused_classes;
+                send_pfc(world_, in, queue, false, now);
+                wake_cell(world_, node, now);
+            }
+        }
+        egress.class_bytes[queue] = 0;
+        egress.deficit[queue] = 0;
+    }
+    egress.queued_bytes = 0;
+    egress.nonempty = 0;
+}
+
+void WorldStore::drop_link(PortId port) {
+    Wire& link = link_[port];
+    const auto lost = static_cast<std::int64_t>(link.size());
+    egress_[topology_.peer_of(port)].drops += lost;
+    world_.drops += static_cast<std::uint64_t>(lost);
+    link.head = link.tail;
+    arrival_[port] = kNever;
+}
+
+void WorldStore::widen_int_slots() {
+    if (world_.int_block == 0 || world_.int_stride == 8) {
+        return;
+    }
+    PlainVector<congestion::IntRecord> wide;
+    const std::uint32_t slots = world_.int_words.count / world_.int_stride;
+    wide.reserve(world_.memory, slots * 8);
+    wide.count = slots * 8;
+    for (std::uint32_t word = 0; word < wide.count; ++word) {
+        const std::uint32_t in_slot = word % 8;
+        wide[word] = in_slot < world_.int_stride
+                         ? world_.int_words[word / 8 * world_.int_stride + in_slot]
+                         : 0;
+    }
+    std::free(world_.int_words.data);
+    world_.int_words = wide;
+    world_.int_stride = 8;
+}
+
+void WorldStore::set_link(LinkId link, bool up, Tick now) {
+    widen_int_slots();  // a detour may be longer than any shortest path
+    const Topology& topology = topology_;
+    for (PortId p = 0; p < topology.port_count(); ++p) {
+        if (topology.link_of(p) != link) {
+            continue;
+        }
+        egress_[p].up = up;
+        if (up) {
+            egress_[p].free_at = std::max(egress_[p].free_at, now);
+            continue;
+        }
+        drop_queue(p, now);
+        drop_link(p);
+        decision_[p] = kNever;
+        for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+            set_paused(egress_[p], queue, false, now);
+            if ((ingress_[p].paused >> queue & 1U) != 0) {
+                --buffer_[topology.node_of(p)].paused_classes;
+            }
+        }
+        ingress_[p].paused = 0;
+    }
+    routing_.set_link(link, up);
+    set_routes();
+    reroute(now);
+}
+
+void WorldStore::change_routes(LinkId link, bool up) {
+    widen_int_slots();
+    routing_.set_link(link, up);
+}
+
+void WorldStore::set_routes() {
+    world_.any_link_down = std::any_of(egress_.begin(), egress_.end(),
+                                       [](const Egress& egress) { return !egress.up; });
+    for (FlowSlot slot = 0; slot < id_.size(); ++slot) {
+        if (id_[slot] != kNoFlow && result_[slot].finish == kNever) {
+            set_route(slot);
+        }
+    }
+}
+
+void WorldStore::reroute(Tick now) {
+    for (const FlowSlot flow : living()) {
+        const std::uint32_t index = sender_of_[flow];
+        if (index == kNone) {
+            continue;
+        }
+        const PortId port = departure_port(world_, spec_[flow].src, flow);
+        Sender& sender = world_.senders[index];
+        if (port != sender.port) {
+            detach(world_, index);
+            attach(world_, index, port);
+            sender.cc.line_rate = egress_[port].line_rate;
+            update_ready(world_, sender);
+        }
+    }
+    for (const NodeId host : topology_.hosts()) {
+        for (PortId p = first_port_[host]; p < first_port_[host + 1]; ++p) {
+            decide(world_, p, now);
+            if (decision_[p] != kNever) {
+                wake_cell(world_, host, decision_[p]);
+            }
+        }
+    }
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a world is asked for.
+#include "core/world/world_store.h"
+
+#include <algorithm>
+
+namespace sluice::step {
+
+void WorldStore::add_skipped(PortId port, std::int64_t packets, std::int64_t bytes) {
+    if (skipped_.empty()) {
+        skipped_.resize(egress_.size());
+    }
+    skipped_[port].packets += packets;
+    skipped_[port].bytes += bytes;
+}
+
+void WorldStore::settle_skipped(PortId port) {
+    if (skipped_.empty()) {
+        return;
+    }
+    const std::int64_t part =
+        skipped_[port].bytes % static_cast<std::int64_t>(world_.int_units.bytes_unit);
+    skipped_[port].bytes -= part;
+    egress_[port].tx_bytes += part;
+}
+
+std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
+    std::vector<PortStatistics> all(egress_.size());
+    for (std::size_t p = 0; p < egress_.size(); ++p) {
+        const Egress& egress = egress_[p];
+        PortStatistics& port = all[p];
+        port.tx_bytes = egress.tx_bytes;
+        port.tx_packets = egress.tx_packets;
+        if (!skipped_.empty()) {
+            port.tx_bytes += skipped_[p].bytes;
+            port.tx_packets += skipped_[p].packets;
+        }
+        port.max_queue_bytes = egress.max_queued_bytes;
+        port.ecn_marks = egress.ecn_marks;
+        port.drops = egress.drops;
+        port.pauses_sent = egress.pauses_sent;
+        port.paused_ticks =
+            egress.paused_ticks + (egress.paused != 0 ? now - egress.paused_since : 0);
+    }
+    return all;
+}
+
+Tick WorldStore::last_arrival() const {
+    Tick last = 0;
+    for (const Egress& egress : egress_) {
+        last = std::max(last, egress.tx_packets > 0 ? egress.free_at + egress.delay : 0);
+    }
+    return last;
+}
+
+RunCounters WorldStore::counters() const {
+    RunCounters total;
+    for (const Egress& egress : egress_) {
+        total.packet_hops += static_cast<std::uint64_t>(egress.tx_packets);
+        total.pfc_pauses += static_cast<std::uint64_t>(egress.pauses_sent);
+        total.ecn_marks += static_cast<std::uint64_t>(egress.ecn_marks);
+    }
+    total.retransmitted_bytes = world_.retransmitted;
+    for (FlowSlot slot = 0; slot < id_.size(); ++slot) {
+        if (sender_of_[slot] != kNone) {
+            total.retransmitted_bytes +=
+                static_cast<std::uint64_t>(world_.senders[sender_of_[slot]].retransmitted);
+        }
+    }
+    total.drops = world_.drops;
+    total.events = world_.events;
+    total.hop_checksum = world_.checksum;
+    return total;
+}
+
+std::size_t WorldStore::memory_bytes() const {
+    std::size_t bytes = world_.memory.ring_bytes + world_.memory.other_bytes;
+    bytes += egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Wire) + sizeof(HostPort) +
+                               2 * sizeof(Tick));
+    bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
+    bytes += id_.capacity() *
+             (sizeof(FlowId) + sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
+              sizeof(FlowSpec) + sizeof(std::uint32_t) + 2 * sizeof(FlowSlot));
+    bytes += flows_.size() * (sizeof(FlowSpec) + sizeof(FlowResult) + 1);
+    bytes += queue_pair_.size() * sizeof(QueuePair);
+    for (const auto& table : tables_) {
+        bytes += table.second->size() * sizeof(std::uint32_t);
+    }
+    return bytes;
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Flows that are opened while a network runs: the same packets as if a list had told of them, whatever
+/// drives the network and however slots are given out, and memory by those that live.
+#include "core/error.h"
+#include "core/flow/application.h"
+#include "tests/support/step_random.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+/// Opens the flows of a list at its begin, each with its number and start time.
+class OpensList : public Application {
+  public:
+    explicit OpensList(std::vector<FlowSpec> flows) : flows_(std::move(flows)) {}
+
+    void on_begin(NodeId host, HostServices& services) override {
+        for (FlowId id = 0; id < flows_.size(); ++id) {
+            if (flows_[id].src != host) continue;
+            FlowSpec spec = flows_[id];
+            spec.id = id;
+            CHECK(services.open_flow(spec, spec.start) == id);
+        }
+    }
+    void on_received(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_sent(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_timer(NodeId, std::uint64_t, Tick, HostServices&) override {}
+
+  private:
+    std::vector<FlowSpec> flows_;
+};
+
+/// Every host has two flows at a time to hosts that it draws, until it has opened `count`.
+class Churn : public Application {
+  public:
+    Churn(std::vector<NodeId> hosts, std::uint32_t count, std::uint32_t largest)
+        : hosts_(std::move(hosts)), count_(count), largest_(largest) {}
+
+    void on_begin(NodeId host, HostServices& services) override {
+        if (host >= opened.size()) opened.resize(host + std::size_t{1}, 0);
+        opened[host] = 0;
+        for (std::uint32_t i = 0; i < 2; ++i) open(host, i * kMicrosecond, services);
+    }
+    void on_received(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_sent(NodeId host, FlowId, Tick now, HostServices& services) override {
+        open(host, now + uniform_below(3, host, opened[host], 900'000), services);
+    }
+    void on_timer(NodeId, std::uint64_t, Tick, HostServices&) override {}
+
+    std::vector<std::uint32_t> opened;  ///< by host
+
+  private:
+    void open(NodeId host, Tick at, HostServices& services) {
+        if (opened[host] == count_) return;
+        const std::uint32_t draw = opened[host]++;
+        FlowSpec spec;
+        spec.src = host;
+        const auto others = static_cast<std::uint32_t>(hosts_.size() - 1);
+        const std::uint32_t at_most = uniform_below(1, host, draw, others);
+        spec.dst = hosts_[at_most] == host ? hosts_[others] : hosts_[at_most];
+        spec.size = 1 + uniform_below(2, host, draw, largest_);
+        spec.sport = static_cast<std::uint16_t>(10'000 + draw % 50'000);
+        CHECK(services.open_flow(spec, at) == opened_flow_id(host, draw));
+    }
+
+    std::vector<NodeId> hosts_;
+    std::uint32_t count_;
+    std::uint32_t largest_;
+};
+
+Case churn_case(bool spray, double loss) {
+    Case given;
+    LeafSpineParams params;
+    params.leaves = 3;
+    params.spines = 2;
+    params.hosts_per_leaf = 3;
+    params.fabric_cable.loss = loss;
+    given.topology = build_leaf_spine(params);
+    given.config = config_for(congestion::Law::hpcc);
+    given.config.load_balance = spray ? LoadBalance::spray : LoadBalance::ecmp;
+    given.stop = kSecond;
+    return given;
+}
+
+struct Churned {
+    Outcome outcome;
+    std::vector<std::pair<Tick, FlowId>> finished;
+    std::size_t slots = 0;
+    std::size_t living = 0;
+    std::uint64_t solo = 0;
+};
+
+/// Runs `given`; `clocks`: on many clocks.
+Churned run_churn(const Case& given, bool clocks) {
+    Lane lane(given);
+    Churned made;
+    step::DriverHooks hooks;
+    hooks.on_finish = [&](const FlowRecord& flow) {
+        made.finished.emplace_back(flow.result.finish, flow.id);
+    };
+    step::FlowPartitions partitions(lane.store);
+    if (clocks) {
+        step::Driver driver(lane.store, {}, hooks, step::Clocks::many, partitions, nullptr);
+        driver.tune({4, 4, 1'000'000, 8});
+        driver.advance(given.stop, lane);
+        made.solo = driver.statistics().windows_solo;
+    } else {
+        step::Driver driver(lane.store, {}, hooks);
+        driver.advance(given.stop, lane);
+    }
+    made.outcome = outcome_of(lane.store, given.stop);
+    made.slots = lane.store.slot_count();
+    made.living = lane.store.living_count();
+    return made;
+}
+
+void check_churn(bool spray, double loss, std::uint32_t count, std::size_t most_slots,
+                 std::uint32_t largest = 20'000) {
+    Case given = churn_case(spray, loss);
+    Churn churn(given.topology.hosts(), count, largest);
+    given.application = &churn;
+    const Churned windows = run_churn(given, false);
+    CHECK(windows.finished.size() == std::size_t{9} * count);
+    CHECK(windows.slots <= most_slots);
+    const Churned clocks = run_churn(given, true);
+    check_same(windows.outcome, clocks.outcome);
+    CHECK(windows.finished == clocks.finished);
+    CHECK(windows.living <= windows.slots);
+    if (largest > 1'000'000) CHECK(clocks.solo > 0);
+}
+
+}  // namespace
+
+TEST_CASE("unit.world.flows.opened_ones_are_as_listed_ones") {
+    for (std::uint64_t seed = 31'000; seed < 31'060; ++seed) {
+        Case given = random_case(seed);
+        if (!given.paths.empty()) continue;  // an opened flow has no given path
+        INFO(given.name);
+        const Outcome listed = run_windows(given);
+        OpensList application(given.flows);
+        given.flows.clear();
+        given.application = &application;
+        const Outcome opened = run_windows(given);
+        CHECK(opened.checksum == listed.checksum);
+        CHECK(opened.counters.packet_hops == listed.counters.packet_hops);
+        CHECK(opened.counters.retransmitted_bytes == listed.counters.retransmitted_bytes);
+    }
+}
+
+TEST_CASE("unit.world.flows.slots_follow_those_that_live") { check_churn(false, 0, 400, 40); }
+
+TEST_CASE("unit.world.flows.slots_follow_those_that_live_on_clocks_apart") {
+    check_churn(false, 0, 12, 40, 4'000'000);
+}
+
+TEST_CASE("unit.world.flows.slots_follow_those_that_live_where_packets_overtake") {
+    check_churn(true, 0, 200, 200);
+}
+
+TEST_CASE("unit.world.flows.slots_follow_those_that_live_where_packets_are_lost") {
+    check_churn(false, 0.002, 200, 200);
+}
+
+TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
+    Case given = churn_case(false, 0);
+    Lane lane(given);
+    FlowSpec spec;
+    spec.src = 0;
+    spec.dst = 4;
+    spec.size = 1000;
+    const auto open = [&](auto&& change) {
+        FlowSpec wrong = spec;
+        change(wrong);
+        lane.store.open_flow(wrong, 0);
+    };
+    CHECK_THROWS_AS(open([](FlowSpec& s) { s.dst = 0; }), ConfigError);
+    CHECK_THROWS_AS(open([](FlowSpec& s) { s.dst = 9; }), ConfigError);  // a switch
+    CHECK_THROWS_AS(open([](FlowSpec& s) { s.src = 1000; }), ConfigError);
+    CHECK_THROWS_AS(open([](FlowSpec& s) { s.size = 0; }), ConfigError);
+    CHECK_THROWS_AS(open([](FlowSpec& s) { s.priority = 0; }), ConfigError);
+    CHECK(lane.store.living_count() == 0);
+    open([](FlowSpec&) {});
+    CHECK(lane.store.living_count() == 1);
+}
