@@ -14,12 +14,15 @@
 namespace sluice {
 
 struct ExperimentLoop {
-    /// The experiment must outlive it.
-    explicit ExperimentLoop(const Experiment& experiment)
+    /// The experiment must outlive it. `pinned`: every flow of its list has the slot of its number.
+    explicit ExperimentLoop(const Experiment& experiment, bool pinned = false)
         : routing(experiment.topology),
           store(experiment.topology, routing, experiment.network, experiment.flows,
                 experiment.paths, experiment.application.get()),
           step(store.world()) {
+        if (pinned) {
+            store.pin_list();
+        }
         store.begin();
     }
 

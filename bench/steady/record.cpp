@@ -124,7 +124,7 @@ void record(const char* scenario_path, const char* out, const std::vector<std::s
     Scenario scenario = load_scenario(scenario_path, overrides);
     BuiltExperiment built = build_experiment(scenario);
     const Experiment& experiment = built.experiment;
-    ExperimentLoop loop(experiment);
+    ExperimentLoop loop(experiment, true);
     Recorder recorder(experiment, loop.store);
     step::DriverHooks hooks;
     hooks.on_sample = [&](Tick now) { recorder.sample(now); };

@@ -225,7 +225,7 @@ class SkippingRun {
 
 ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings* settings,
                     Lag lag) {
-    ExperimentLoop loop(experiment);
+    ExperimentLoop loop(experiment, true);
     SkippingRun run(experiment, loop.store,
                     settings != nullptr ? *settings : steady::DetectorSettings{}, lag);
     step::DriverHooks hooks;
