@@ -43,6 +43,11 @@ void show(const sluice::step::ClockStatistics& clocks) {
                  static_cast<unsigned long long>(clocks.domains_split), clocks.most_domains);
 }
 
+/// Without the short cut of quiet windows.
+struct OrderedPolicies : sluice::step::ScenarioPolicies {
+    static constexpr bool kQuietWindows = false;
+};
+
 void run(const char* path, const char* driver) {
     using namespace sluice;
     Scenario scenario = load_scenario(path);
@@ -50,22 +55,26 @@ void run(const char* path, const char* driver) {
     const Experiment& experiment = built.experiment;
     ExperimentLoop loop(experiment);
     step::WorldStore& store = loop.store;
-    step::World& world = store.world();
     const double begin = user_seconds();
     if (std::strcmp(driver, "--oracle") == 0) {
         step::Oracle(store).run(experiment.stop);
     } else {
-        for (NodeId n = 0; n < world.node_count; ++n) {
-            world.buffer[n].exact_only = std::strcmp(driver, "--exact") == 0;
-        }
+        const bool ordered = std::strcmp(driver, "--exact") == 0;
+        const auto step_cell = [&](const step::Cell& cell, Tick from, Tick to) {
+            if (ordered) {
+                loop.step.step_with<OrderedPolicies>(cell, from, to);
+            } else {
+                loop.step(cell, from, to);
+            }
+        };
         if (std::strcmp(driver, "--clocks") == 0) {
             step::FlowPartitions partitions(store);
             step::ClockDriver clocks(store, experiment.link_events, {}, partitions);
-            clocks.advance(experiment.stop, loop.step);
+            clocks.advance(experiment.stop, step_cell);
             show(clocks.statistics());
         } else {
             step::LaneDriver lane(store, experiment.link_events, {});
-            lane.advance(experiment.stop, loop.step);
+            lane.advance(experiment.stop, step_cell);
         }
     }
     const double user = user_seconds() - begin;

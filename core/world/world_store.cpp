@@ -191,7 +191,7 @@ void WorldStore::build_ports() {
     std::iota(home_.begin(), home_.end(), CellId{0});
     wake_.assign(nodes, kNever);
     block_wake_.assign((nodes + 63) / 64, kNever);
-    std::vector<std::int64_t> rates;
+    const std::vector<std::int64_t> rates = distinct_rates(topology_);
     for (PortId p = 0; p < ports; ++p) {
         Egress& egress = egress_[p];
         const Rate rate = topology_.rate(p);
@@ -204,11 +204,8 @@ void WorldStore::build_ports() {
         egress.peer_cell = topology_.neighbor(p);
         egress.line_rate = rate.bits_per_second;
         ingress_[p].loss = topology_.links()[topology_.link_of(p)].loss;
-        auto known = std::find(rates.begin(), rates.end(), rate.bits_per_second);
-        egress.rate_index = static_cast<std::uint8_t>(known - rates.begin());
-        if (known == rates.end()) {
-            rates.push_back(rate.bits_per_second);
-        }
+        egress.rate_index = static_cast<std::uint8_t>(
+            std::find(rates.begin(), rates.end(), rate.bits_per_second) - rates.begin());
         egress.ecn_kmin = 0xffffffff;
         egress.ecn_kmax = 0xffffffff;
         if (config_.ecn.enabled && !config_.ecn.points.empty()) {
@@ -218,14 +215,15 @@ void WorldStore::build_ports() {
             egress.ecn_pmax = point.pmax;
         }
     }
-    if (rates.size() > 8 && config_.congestion.law == congestion::Law::hpcc) {
+    if (rates.size() > congestion::kMaxIntRates &&
+        congestion::traits(config_.congestion.law).uses_int) {
         throw ConfigError("HPCC's INT header tells 8 link rates apart; this topology has " +
                           std::to_string(rates.size()));
     }
-    for (std::size_t i = 0; i < rates.size() && i < 8; ++i) {
+    for (std::size_t i = 0; i < rates.size() && i < congestion::kMaxIntRates; ++i) {
         world_.int_rates.bits_per_second[i] = rates[i];
     }
-    world_.int_units = congestion::int_units(config_.congestion.hpcc.int_multiplier);
+    world_.int_units = congestion::int_units(congestion::int_multiplier(config_.congestion));
     world_.node_count = static_cast<std::uint32_t>(nodes);
     world_.first_port = first_port_.data();
     world_.is_host = is_host_.data();
@@ -256,7 +254,6 @@ void WorldStore::build_buffers() {
         Buffer& buffer = buffer_[n];
         buffer.reserve = config_.buffer.reserve.count;
         buffer.resume_offset = config_.buffer.resume_offset.count;
-        buffer.egress_alpha = config_.buffer.egress_alpha;
         buffer.shared_size = config_.buffer.size.count;
         for (PortId p = first_port_[n]; p < first_port_[n + 1]; ++p) {
             Ingress& ingress = ingress_[p];
@@ -349,7 +346,7 @@ void WorldStore::build_flows(const std::vector<FlowPath>& paths) {
     if (!config_.nic.global_base_rtt) {
         widest = build_pair_windows();
     }
-    if (config_.congestion.law == congestion::Law::hpcc) {
+    if (congestion::traits(config_.congestion.law).uses_int) {
         // At least the packets that a window lets into the network, so that a slot is not handed on
         // before its ACK is back; without a window, four times the largest BDP.
         const std::int64_t in_flight = widest > 0 ? widest : 4 * widest_.bdp.count;
@@ -458,7 +455,7 @@ void WorldStore::drop_queue(PortId port, Tick now) {
             const PortId in = first_port_[node] + packet.ingress;
             Buffer& buffer = buffer_[node];
             step::release(buffer, ingress_[in], queue, packet.bytes, config_.pfc);
-            if (config_.pfc && in != port && should_resume(buffer, ingress_[in], queue)) {
+            if (config_.pfc && in != port && should_resume(world_, buffer, ingress_[in], queue)) {
                 ingress_[in].paused =
                     static_cast<std::uint8_t>(ingress_[in].paused & ~(1U << queue));
                 --buffer.paused_classes;
