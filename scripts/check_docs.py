@@ -5,7 +5,7 @@
 Checked are: every relative link of a .md file leads to a file, and to a heading where it names one;
 every key that the code reads from a scenario, a model or a GPU file is in docs/scenario.md, and
 every key in a table there is read somewhere; docs/map.md names every folder that
-check_includes.py knows, with what it may include; examples/README.md lists every example.
+check_includes.py knows, with what it builds on; examples/README.md lists every example.
 
 usage: check_docs.py [ROOT]
 """
@@ -18,7 +18,7 @@ import check_includes
 
 # Readers of configuration. A key is the first argument of one of ConfigSection's readers, or of a
 # helper that has the same names.
-READERS = ["cli/*.cpp", "core/config/scenario*.cpp", "workloads/model/gpu.cpp",
+READERS = ["cli/*.cpp", "scenario/*.cpp", "scenario/workload/*.cpp", "workloads/model/gpu.cpp",
            "workloads/model/model_file.cpp"]
 # Laws describe their keys to whoever visits them, with the same names.
 LAWS = ["core/congestion/*.h"]
@@ -87,7 +87,7 @@ def check_keys(root):
         for key in sorted(set(READ.findall(code))):
             if key not in words:
                 yield f"docs/scenario.md: {path} reads the key {key}, which is not there"
-    for _, code in code_of(root, ["workloads/*/*.cpp", "core/*/*.cpp"]):
+    for _, code in code_of(root, ["workloads/*/*.cpp", "scenario/*.cpp", "core/*/*.cpp"]):
         everything += code
     for key in documented_keys(text):
         # A cable's keys are read by their prefix.
@@ -103,12 +103,11 @@ def check_map(root):
         if len(cells) == 3:
             for folder in re.findall(r"`([\w/]+)/`", cells[0]):
                 rows[folder] = re.findall(r"`([\w/]+)/`", cells[2])
-    for folder, allowed in check_includes.FOLDERS.items():
-        others = sorted(other for other in allowed if other != folder)
+    for folder, below in check_includes.PARTS.items():
         if folder not in rows:
             yield f"docs/map.md: {folder}/ is not there"
-        elif sorted(rows[folder]) != others:
-            yield f"docs/map.md: {folder}/ may include {', '.join(others) or 'nothing else'}"
+        elif sorted(rows[folder]) != sorted(below):
+            yield f"docs/map.md: {folder}/ builds on {', '.join(below) or 'nothing'}"
 
 
 def check_examples(root):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The phase controller's view of the packet engine's columns (core/step/), whoever drives them:
+/// The phase controller's view of the packet engine's columns (core/packet/), whoever drives them:
 /// the SystemC clock, a plain loop, or the oracle.
 #pragma once
 
