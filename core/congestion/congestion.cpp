@@ -89,9 +89,9 @@ std::string parameter_error(const Parameters& parameters) {
 }
 
 Tick waiting_time(const Parameters& parameters, Tick base_rtt) {
-    return visit_parameters(parameters, [&](auto law, const auto& p) {
-        return larger(law.waiting_trips(p) * base_rtt, law.slowest_period(p));
-    });
+    const std::int64_t trips =
+        visit_parameters(parameters, [](auto law, const auto& p) { return law.waiting_trips(p); });
+    return larger(trips * base_rtt, slowest_period(parameters));
 }
 
 Tick swing_period(const Parameters& parameters, const Crowd& crowd) {
