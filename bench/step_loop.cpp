@@ -42,6 +42,11 @@ void show(const sluice::step::ClockStatistics& clocks) {
                  static_cast<unsigned long long>(clocks.domains_split), clocks.most_domains);
 }
 
+/// Without the short cut of quiet windows.
+struct OrderedPolicies : sluice::step::ScenarioPolicies {
+    static constexpr bool kQuietWindows = false;
+};
+
 void run(const char* path, const char* driver) {
     using namespace sluice;
     Scenario scenario = load_scenario(path);
@@ -49,23 +54,27 @@ void run(const char* path, const char* driver) {
     const Experiment& experiment = built.experiment;
     ExperimentLoop loop(experiment);
     step::WorldStore& store = loop.store;
-    step::World& world = store.world();
     const double begin = user_seconds();
     if (std::strcmp(driver, "--oracle") == 0) {
         step::Oracle(store).run(experiment.stop);
     } else {
-        for (NodeId n = 0; n < world.node_count; ++n) {
-            world.buffer[n].exact_only = std::strcmp(driver, "--exact") == 0;
-        }
+        const bool ordered = std::strcmp(driver, "--exact") == 0;
+        const auto step_cell = [&](const step::Cell& cell, Tick from, Tick to) {
+            if (ordered) {
+                loop.step.step_with<OrderedPolicies>(cell, from, to);
+            } else {
+                loop.step(cell, from, to);
+            }
+        };
         if (std::strcmp(driver, "--clocks") == 0) {
             step::FlowPartitions partitions(store);
             step::Driver clocks(store, experiment.link_events, {}, step::Clocks::many, partitions,
                                 nullptr);
-            clocks.advance(experiment.stop, loop.step);
+            clocks.advance(experiment.stop, step_cell);
             show(clocks.statistics());
         } else {
-            step::Driver lane(store, experiment.link_events, {});
-            lane.advance(experiment.stop, loop.step);
+            step::Driver driver(store, experiment.link_events, {});
+            driver.advance(experiment.stop, step_cell);
         }
     }
     const double user = user_seconds() - begin;

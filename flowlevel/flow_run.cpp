@@ -51,9 +51,7 @@ struct Stalled {
 
 std::vector<double> capacities_of(const Topology& topology, const NetworkConfig& config) {
     // HPCC leaves a part of every link unused on purpose (eta; HPCC, SIGCOMM'19, 3.2).
-    const double utilization = config.congestion.law == congestion::Law::hpcc
-                                   ? config.congestion.hpcc.target_utilization
-                                   : 1.0;
+    const double utilization = congestion::target_utilization(config.congestion);
     std::vector<double> capacities(topology.port_count());
     for (PortId port = 0; port < capacities.size(); ++port) {
         capacities[port] = utilization * frame_rate(topology, config, port);

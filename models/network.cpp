@@ -25,6 +25,12 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
             "node "
             "can be a model of one's own; allowed: \"exact\"");
     }
+    if (config.arithmetic == Arithmetic::ns3 && config.queues.scheduler != Scheduler{}) {
+        throw ConfigError(
+            "network.arithmetic = \"ns3\" serves classes packet by packet in turn; allowed: no "
+            "other "
+            "network.queues.scheduler, or \"exact\"");
+    }
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);
@@ -43,6 +49,12 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
         const std::string module_name = (host ? "nic" : "switch") + std::to_string(n);
         if (options.make_node) {
             modules_[n] = options.make_node(module_name.c_str(), n, context, scratch_);
+        }
+        if (modules_[n] != nullptr && options.partition_clocks &&
+            !modules_[n]->admits_as_configured()) {
+            throw ConfigError(module_name +
+                              " has an admission rule of its own, which partition clocks cannot "
+                              "ask; allowed: network.buffer.admission, or one clock");
         }
         if (modules_[n] == nullptr && host) {
             modules_[n] = std::make_unique<Nic>(module_name.c_str(), n, context);

@@ -30,6 +30,10 @@ class Node : public sc_core::sc_module {
     /// always one cell; a switch may be several, whose packets never meet, at different times.
     virtual void step(const step::Cell& cell, Tick begin, Tick end) = 0;
 
+    /// False if its shared buffer is not ruled by the network's configuration; then it cannot stand
+    /// in a network with partition clocks.
+    virtual bool admits_as_configured() const { return true; }
+
     NodeId id() const { return id_; }
     /// By local port index.
     LinkEnd& port(std::uint32_t index) { return ports_[index]; }

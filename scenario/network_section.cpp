@@ -2,11 +2,13 @@
 #include "scenario/network_section.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <set>
 
-#include "core/text/quantity.h"
 #include "core/error.h"
+#include "core/packet/buffer.h"
+#include "core/packet/policies/policies.h"
+#include "core/text/quantity.h"
 
 namespace sluice {
 
@@ -18,77 +20,48 @@ constexpr std::int64_t kReferenceRate = 100'000'000'000;  ///< the rate that def
 constexpr Bytes kMaxBuffer{std::int64_t{1} << 40};
 constexpr std::int32_t kMaxPayload = 65'000;
 
-std::vector<std::pair<const char*, Law>> law_words() {
-    return {{"hpcc", Law::hpcc},
-            {"dcqcn", Law::dcqcn},
-            {"timely", Law::timely},
-            {"dctcp", Law::dctcp},
-            {"none", Law::none}};
-}
-
 std::int64_t rate_key(ConfigSection& section, const char* key, std::int64_t fallback) {
     return section.rate(key, Rate{fallback}).bits_per_second;
 }
 
-void read_hpcc(ConfigSection section, congestion::HpccParameters& p) {
-    p.target_utilization = section.number("target_utilization", p.target_utilization, 0.01, 1.0);
-    p.max_stage = static_cast<int>(section.integer("max_stage", p.max_stage, 0, 1'000'000));
-    p.additive_rate = rate_key(section, "additive_rate", p.additive_rate);
-    p.fast_reaction = section.flag("fast_reaction", p.fast_reaction);
-    p.multi_rate = section.flag("multi_rate", p.multi_rate);
-    p.sample_feedback = section.flag("sample_feedback", p.sample_feedback);
-    p.int_multiplier =
-        static_cast<int>(section.integer("int_multiplier", p.int_multiplier, 1, 4096));
-    section.finish();
-}
+/// Reads the parameters that a law describes (congestion::LawHooks) from its table.
+class ParameterReader {
+  public:
+    explicit ParameterReader(ConfigSection& section) : section_(section) {}
 
-void read_dcqcn(ConfigSection section, congestion::DcqcnParameters& p) {
-    p.alpha_interval = section.time("alpha_interval", p.alpha_interval, kNanosecond);
-    p.decrease_interval = section.time("decrease_interval", p.decrease_interval, kNanosecond);
-    p.increase_interval = section.time("increase_interval", p.increase_interval, kNanosecond);
-    p.gain = section.number("gain", p.gain, 1e-9, 1.0);
-    p.fast_recovery_stages = static_cast<int>(
-        section.integer("fast_recovery_stages", p.fast_recovery_stages, 0, 1'000'000));
-    p.additive_rate = rate_key(section, "additive_rate", p.additive_rate);
-    p.hyper_rate = rate_key(section, "hyper_rate", p.hyper_rate);
-    p.clamp_target_rate = section.flag("clamp_target_rate", p.clamp_target_rate);
-    p.rate_on_first_cnp = section.number("rate_on_first_cnp", p.rate_on_first_cnp, 1e-6, 1.0);
-    section.finish();
-}
+    void number(const char* name, double& value, double lowest, double highest) {
+        value = section_.number(name, value, lowest, highest);
+    }
+    void integer(const char* name, int& value, std::int64_t lowest, std::int64_t highest) {
+        value = static_cast<int>(section_.integer(name, value, lowest, highest));
+    }
+    void time(const char* name, Tick& value, Tick lowest, Tick highest) {
+        value = section_.time(name, value, lowest, highest);
+    }
+    void flag(const char* name, bool& value) { value = section_.flag(name, value); }
+    void rate(const char* name, std::int64_t& value) { value = rate_key(section_, name, value); }
 
-void read_timely(ConfigSection section, congestion::TimelyParameters& p) {
-    p.t_low = section.time("t_low", p.t_low, kNanosecond);
-    p.t_high = section.time("t_high", p.t_high, kNanosecond);
-    p.min_rtt = section.time("min_rtt", p.min_rtt, kNanosecond);
-    p.ewma = section.number("ewma", p.ewma, 0.0, 1.0);
-    p.beta = section.number("beta", p.beta, 0.0, 1.0);
-    p.additive_rate = rate_key(section, "additive_rate", p.additive_rate);
-    p.hyper_rate = rate_key(section, "hyper_rate", p.hyper_rate);
-    p.hyper_after = static_cast<int>(section.integer("hyper_after", p.hyper_after, 0, 1'000'000));
-    if (p.t_low > p.t_high) section.fail("t_low", "must not be above t_high");
-    section.finish();
-}
+  private:
+    ConfigSection& section_;
+};
 
-void read_dctcp(ConfigSection section, congestion::DctcpParameters& p) {
-    p.gain = section.number("gain", p.gain, 1e-9, 1.0);
-    p.additive_rate = rate_key(section, "additive_rate", p.additive_rate);
+template <class Hooks, class Parameters>
+void read_law(ConfigSection section, Hooks law, Parameters& parameters) {
+    ParameterReader reader(section);
+    law.describe(parameters, reader);
+    const congestion::Conflict conflict = law.conflict(parameters);
+    if (conflict.name != nullptr) section.fail(conflict.name, conflict.rule);
     section.finish();
-}
-
-/// INT's unit of sent bytes grows with the NIC's rate, so that its counters do not overflow. A unit
-/// above a frame makes HPCC see twice the utilization on paths of several hops: a hop's counter then
-/// moves by one unit or not at all between two packets, and the law takes the greatest hop.
-void bound_int_unit(congestion::Parameters& p, std::int32_t payload) {
-    constexpr int kUnit = 128;
-    constexpr int kHeaders = 48 + 42;  // of a data packet under HPCC, by default
-    const int most = std::max(1, (payload + kHeaders) / kUnit);
-    p.hpcc.int_multiplier = std::min(p.hpcc.int_multiplier, most);
 }
 
 congestion::Parameters read_congestion(ConfigSection section, Rate nic, std::int32_t payload) {
-    const Law law = section.choice("law", Law::hpcc, law_words());
-    congestion::Parameters p = congestion::default_parameters(law, nic.bits_per_second);
-    bound_int_unit(p, payload);
+    std::vector<std::pair<const char*, Law>> words;
+    congestion::Parameters p;
+    congestion::for_each_law(
+        p, [&](Law its, const char* name, auto, auto&) { words.emplace_back(name, its); });
+    const Law law = section.choice("law", p.law, words);
+    p = congestion::default_parameters(law, nic.bits_per_second);
+    congestion::fit_to_packets(p, payload);
     p.min_rate = rate_key(section, "min_rate", std::min(p.min_rate, nic.bits_per_second));
     if (p.min_rate > nic.bits_per_second) {
         section.fail("min_rate", "is above the NIC rate of " + format_rate(nic));
@@ -98,14 +71,10 @@ congestion::Parameters read_congestion(ConfigSection section, Rate nic, std::int
     p.variable_window = section.flag("variable_window", p.variable_window);
     // Another law's table may stay in the file, so that `--set congestion.law=...` is enough to
     // change laws; it is checked, too.
-    const auto wanted = [&](const char* key, Law its) { return section.has(key) || law == its; };
-    if (wanted("hpcc", Law::hpcc)) read_hpcc(section.table("hpcc"), p.hpcc);
-    if (wanted("dcqcn", Law::dcqcn)) read_dcqcn(section.table("dcqcn"), p.dcqcn);
-    if (wanted("timely", Law::timely)) read_timely(section.table("timely"), p.timely);
-    if (wanted("dctcp", Law::dctcp)) read_dctcp(section.table("dctcp"), p.dctcp);
+    congestion::for_each_law(p, [&](Law its, const char* name, auto hooks, auto& parameters) {
+        if (section.has(name) || law == its) read_law(section.table(name), hooks, parameters);
+    });
     section.finish();
-    const std::string error = congestion::parameter_error(p);
-    if (!error.empty()) section.fail("law", "cannot run so: " + error);
     return p;
 }
 
@@ -114,53 +83,57 @@ PacketFormat read_format(ConfigSection& network, Law law) {
     format.payload = network.packet_bytes("payload", format.payload, 1, kMaxPayload);
     ConfigSection section = network.table("packet");
     format.header = section.packet_bytes("header", format.header, 1, 1024);
-    const std::int32_t extra = law == Law::hpcc ? 42 : law == Law::timely ? 8 : 0;
-    format.extra_header = section.packet_bytes("extra_header", extra, 0, 1024);
-    format.ack = section.packet_bytes("ack", law == Law::hpcc ? 88 : 60, 1, 4096);
+    const congestion::Traits its = congestion::traits(law);
+    format.extra_header = section.packet_bytes("extra_header", its.extra_header, 0, 1024);
+    format.ack = section.packet_bytes("ack", its.ack(), 1, 4096);
     format.pause = section.packet_bytes("pause", format.pause, 1, 4096);
     section.finish();
     return format;
 }
 
 /// Headroom and reserve that the largest switch sets aside: what its buffer must exceed.
-Bytes set_aside(const Topology& topology, const BufferConfig& buffer) {
-    double largest = 0;
+Bytes set_aside(const Topology& topology, const NetworkConfig& config) {
+    std::int64_t largest = 0;
     for (NodeId node = 0; node < topology.node_count(); ++node) {
         if (topology.is_host(node)) continue;
-        double sum = 0;
-        for (std::uint32_t i = 0; i < topology.port_count(node); ++i) {
-            const PortId port = topology.first_port(node) + i;
-            const double line = static_cast<double>(topology.rate(port).bits_per_second) / 8;
-            const double delay =
-                static_cast<double>(topology.delay(port)) / static_cast<double>(kSecond);
-            sum +=
-                buffer.headroom_factor * line * delay + static_cast<double>(buffer.reserve.count);
+        std::int64_t sum = 0;
+        for (PortId port = topology.first_port(node); port < topology.first_port(node + 1);
+             ++port) {
+            sum += config.buffer.reserve.count +
+                   step::pfc_headroom(config, topology.rate(port), topology.delay(port));
+            sum = std::min(sum, kMaxBuffer.count);
         }
         largest = std::max(largest, sum);
     }
-    return {static_cast<std::int64_t>(std::min(std::ceil(largest), 1e18))};
+    return {largest};
 }
 
-BufferConfig read_buffer(ConfigSection section, const Topology& topology, Rate nic, bool pfc) {
-    BufferConfig buffer;
+/// `config` is read as far as headroom depends on it; its buffer becomes the table's.
+void read_buffer(ConfigSection section, const Topology& topology, Rate nic, NetworkConfig& config) {
+    BufferConfig& buffer = config.buffer;
     buffer.reserve = section.bytes("reserve", buffer.reserve, {0}, mebibytes(64));
     buffer.headroom_factor = section.number("headroom_factor", buffer.headroom_factor, 0, 1000);
+    buffer.admission = section.choice("admission", buffer.admission, admission_words());
     buffer.alpha_shift =
         static_cast<int>(section.integer("alpha_shift", buffer.alpha_shift, 0, 20));
     buffer.resume_offset = section.bytes("resume_offset", buffer.resume_offset, {0}, mebibytes(64));
     buffer.egress_alpha = section.number("egress_alpha", buffer.egress_alpha, 0, 1e6);
-    const Bytes aside = set_aside(topology, buffer);
+    if (buffer.admission == Admission::static_threshold || section.has("static_threshold")) {
+        buffer.static_threshold =
+            section.bytes("static_threshold", std::nullopt, {1}, kMaxBuffer);
+    }
+    const Bytes aside = set_aside(topology, config);
     // 32 MiB at 100 Gb/s, in proportion to the NIC rate; more only where ports are so many, or
     // cables so long, that headroom alone would fill it.
     const double scaled = static_cast<double>(buffer.size.count) *
                           static_cast<double>(nic.bits_per_second) /
                           static_cast<double>(kReferenceRate);
     Bytes automatic{std::max<std::int64_t>(static_cast<std::int64_t>(scaled), 64 * 1024)};
-    if (pfc && automatic.count / 2 < aside.count) {
+    if (config.pfc && automatic.count / 2 < aside.count) {
         automatic.count = std::min(2 * aside.count, kMaxBuffer.count);
     }
     buffer.size = section.bytes("size", automatic, {4096}, kMaxBuffer);
-    if (pfc && !(aside < buffer.size)) {
+    if (config.pfc && !(aside < buffer.size)) {
         section.fail("size",
                      "is " + format_bytes(buffer.size) +
                          ", but PFC headroom and reserve of the largest switch alone take " +
@@ -168,7 +141,6 @@ BufferConfig read_buffer(ConfigSection section, const Topology& topology, Rate n
                          "; give more, or lower headroom_factor, reserve or link delays");
     }
     section.finish();
-    return buffer;
 }
 
 EcnPoint read_point(ConfigSection& section, Rate rate, const EcnPoint& fallback) {
@@ -191,9 +163,12 @@ Bytes at_rate(Bytes at_reference, Rate rate) {
 EcnConfig read_ecn(ConfigSection section, Law law, Rate nic) {
     EcnConfig ecn;
     ecn.enabled = section.flag("enabled", true);
-    const bool step = law == Law::dctcp;  // one threshold, certain above it
-    const EcnPoint fallback{nic, at_rate({step ? 300'000 : 400'000}, nic),
-                            at_rate({step ? 300'000 : 1'600'000}, nic), step ? 1.0 : 0.2};
+    ecn.marking = section.choice("marking", ecn.marking, marking_words());
+    const congestion::Traits its = congestion::traits(law);
+    const auto point_at = [&](Rate rate) {
+        return EcnPoint{rate, at_rate({its.ecn_kmin}, rate), at_rate({its.ecn_kmax}, rate),
+                        its.ecn_pmax};
+    };
     if (section.has("points")) {
         for (const char* key : {"kmin", "kmax", "pmax"}) {
             if (section.has(key)) {
@@ -206,14 +181,12 @@ EcnConfig read_ecn(ConfigSection section, Law law, Rate nic) {
             if (!seen.insert(rate.bits_per_second).second) {
                 entry.fail("rate", "is listed twice");
             }
-            const EcnPoint scaled{rate, at_rate({step ? 300'000 : 400'000}, rate),
-                                  at_rate({step ? 300'000 : 1'600'000}, rate), fallback.pmax};
-            ecn.points.push_back(read_point(entry, rate, scaled));
+            ecn.points.push_back(read_point(entry, rate, point_at(rate)));
             entry.finish();
         }
         if (ecn.points.empty()) section.fail("points", "is empty; list at least one rate");
     } else {
-        ecn.points.push_back(read_point(section, nic, fallback));
+        ecn.points.push_back(read_point(section, nic, point_at(nic)));
     }
     section.finish();
     return ecn;
@@ -221,6 +194,7 @@ EcnConfig read_ecn(ConfigSection section, Law law, Rate nic) {
 
 QueueConfig read_queues(ConfigSection section) {
     QueueConfig queues;
+    queues.scheduler = section.choice("scheduler", queues.scheduler, scheduler_words());
     queues.ack_strict_in_switch = section.flag("ack_strict_in_switch", queues.ack_strict_in_switch);
     queues.ack_strict_at_host = section.flag("ack_strict_at_host", queues.ack_strict_at_host);
     queues.ack_pause_class =
@@ -263,17 +237,21 @@ void check_ns3(const NetworkConfig& config, ConfigSection& section) {
     if (std::any_of(weights + 1, weights + 8, [&](std::int32_t w) { return w != weights[1]; })) {
         refuse("classes are served packet by packet in turn, without network.queues.weights");
     }
+    if (config.queues.scheduler != Scheduler{} || config.buffer.admission != Admission{} ||
+        config.ecn.marking != Marking{}) {
+        refuse(
+            "switches have that simulator's admission, scheduler and marking, without "
+            "network.buffer.admission, network.queues.scheduler and network.ecn.marking");
+    }
     if (config.nic.ack_every != 1) {
         refuse("a flow shorter than network.nic.ack_every would never be acknowledged");
     }
 }
 
 void check_int_rates(const Topology& topology, ConfigSection& root, Law law) {
-    if (law != Law::hpcc) return;
-    std::set<std::int64_t> rates;
-    for (const Link& link : topology.links()) rates.insert(link.rate.bits_per_second);
-    if (rates.size() > 8) {
-        root.fail("topology", "has " + std::to_string(rates.size()) +
+    const std::size_t rates = distinct_rates(topology).size();
+    if (congestion::traits(law).uses_int && rates > congestion::kMaxIntRates) {
+        root.fail("topology", "has " + std::to_string(rates) +
                                   " different link rates; HPCC's telemetry can name at most 8");
     }
 }
@@ -313,7 +291,7 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     config.format = read_format(section, law);
     config.congestion.payload = config.format.payload;
     config.pfc = section.flag("pfc", config.pfc);
-    config.buffer = read_buffer(section.table("buffer"), topology, nic, config.pfc);
+    read_buffer(section.table("buffer"), topology, nic, config);
     config.ecn = read_ecn(section.table("ecn"), law, nic);
     config.queues = read_queues(section.table("queues"));
     config.nic = read_nic(section.table("nic"));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/phases_section.h"
 
+#include "core/steady/metrics/metrics.h"
+#include "flowlevel/rate_sources.h"
+
 namespace sluice {
 
 namespace {
@@ -17,19 +20,13 @@ PhaseConfig read_phases(ConfigSection section) {
     phases.scope = section.choice<PhaseScope>(
         "scope", phases.scope,
         {{"partition", PhaseScope::partition}, {"network", PhaseScope::network}});
-    phases.rates = section.choice<SteadyRates>(
-        "rates", phases.rates,
-        {{"measured", SteadyRates::measured}, {"maxmin", SteadyRates::maxmin}});
+    phases.rates = section.choice("rates", phases.rates, rate_source_words());
     phases.restore = section.choice<Restoration>(
         "restore", phases.restore, {{"hold", Restoration::hold}, {"empty", Restoration::empty}});
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so
     // that `--set phases.detector=...` is enough to compare.
     steady::DetectorSettings& detector = phases.detector;
-    detector.metric = section.choice<steady::Metric>("detector", detector.metric,
-                                                     {{"rate", steady::Metric::rate},
-                                                      {"hygra", steady::Metric::hygra},
-                                                      {"inflight", steady::Metric::inflight},
-                                                      {"queue", steady::Metric::queue}});
+    detector.metric = section.choice("detector", detector.metric, steady::metric_words());
     detector.theta = section.number("theta", detector.theta, 0, 1);
     detector.span = section.time("span", detector.span);
     detector.eps_bw = section.number("eps_bw", detector.eps_bw, 0, 1);

@@ -5,6 +5,8 @@
 
 #include "scenario/unused_keys.h"
 #include "core/congestion/congestion.h"
+#include "core/packet/policies/policies.h"
+#include "core/steady/metrics/metrics.h"
 
 namespace sluice {
 
@@ -12,23 +14,31 @@ namespace {
 
 /// Keys that begin with `prefix`, but for `except`, are without effect if the scenario is so.
 struct Rule {
-    const char* prefix;
+    std::string prefix;
     std::function<bool(const Scenario&)> applies;
     const char* why;
     std::vector<std::string> except = {};
 };
 
 bool flow_mode(const Scenario& s) { return s.mode == Mode::flow; }
-bool law_is(const Scenario& s, const char* name) {
-    return std::string(congestion::law_name(s.network.congestion.law)) == name;
-}
 bool by_hygra(const Scenario& s) { return s.phases.detector.metric == steady::Metric::hygra; }
 bool no_pfc(const Scenario& s) { return !s.network.pfc; }
 bool never_skips(const Scenario& s) { return !s.phases.skip; }
-bool reacts_to_marks(const Scenario& s) { return law_is(s, "dcqcn") || law_is(s, "dctcp"); }
+bool not_dynamic(const Scenario& s) {
+    return s.network.buffer.admission != Admission::dynamic_threshold;
+}
+bool not_static(const Scenario& s) {
+    return s.network.buffer.admission != Admission::static_threshold;
+}
+bool by_threshold(const Scenario& s) {
+    return s.network.ecn.marking == Marking::threshold_marking;
+}
+bool reacts_to_marks(const Scenario& s) {
+    return congestion::traits(s.network.congestion.law).reacts_to_marks;
+}
 
-const std::vector<Rule>& rules() {
-    static const std::vector<Rule> kRules = {
+std::vector<Rule> rules() {
+    std::vector<Rule> rules = {
         {"phases.", [](const Scenario& s) { return s.mode != Mode::hybrid; },
          "only mode hybrid has phases"},
         {"phases.eps_bw", [](const Scenario& s) { return !by_hygra(s); },
@@ -64,14 +74,6 @@ const std::vector<Rule>& rules() {
         {"network.packet.pause", flow_mode, "mode flow has no pause frames"},
         {"network.packet.pause", no_pfc, "there is no PFC"},
         {"network.queues.ack_pause_class", no_pfc, "there is no PFC"},
-        {"congestion.hpcc.", [](const Scenario& s) { return !law_is(s, "hpcc"); },
-         "the law is another one"},
-        {"congestion.dcqcn.", [](const Scenario& s) { return !law_is(s, "dcqcn"); },
-         "the law is another one"},
-        {"congestion.timely.", [](const Scenario& s) { return !law_is(s, "timely"); },
-         "the law is another one"},
-        {"congestion.dctcp.", [](const Scenario& s) { return !law_is(s, "dctcp"); },
-         "the law is another one"},
         {"network.ecn.", [](const Scenario& s) { return !reacts_to_marks(s); },
          "the law does not react to marks, which are only counted"},
         {"network.ecn.",
@@ -85,19 +87,35 @@ const std::vector<Rule>& rules() {
         {"network.buffer.headroom_factor", no_pfc, "there is no PFC"},
         {"network.buffer.alpha_shift", no_pfc, "there is no PFC"},
         {"network.buffer.resume_offset", no_pfc, "there is no PFC"},
+        {"network.buffer.alpha_shift", not_dynamic, "the admission rule is another one"},
+        {"network.buffer.egress_alpha", not_dynamic, "the admission rule is another one"},
+        {"network.buffer.static_threshold", not_static, "the admission rule is another one"},
+        {"network.queues.weights",
+         [](const Scenario& s) {
+             return s.network.queues.scheduler != Scheduler::deficit_round_robin;
+         },
+         "the scheduler is another one"},
+        {"network.ecn.kmax", by_threshold, "marking is by one threshold"},
+        {"network.ecn.pmax", by_threshold, "marking is by one threshold"},
     };
-    return kRules;
+    congestion::Parameters parameters;
+    congestion::for_each_law(parameters, [&](congestion::Law law, const char* name, auto, auto&) {
+        rules.push_back({std::string("congestion.") + name + ".",
+                         [law](const Scenario& s) { return s.network.congestion.law != law; },
+                         "the law is another one"});
+    });
+    return rules;
 }
 
 void collect(const Scenario& scenario, const ConfigValue& table, const std::string& path,
-             std::vector<std::string>& keys) {
+             const std::vector<Rule>& all, std::vector<std::string>& keys) {
     for (const ConfigMember& member : table.table) {
         const std::string key = path + member.key;
         if (member.value.kind == ConfigValue::Kind::table) {
-            collect(scenario, member.value, key + ".", keys);
+            collect(scenario, member.value, key + ".", all, keys);
             continue;
         }
-        for (const Rule& rule : rules()) {
+        for (const Rule& rule : all) {
             if (key.rfind(rule.prefix, 0) != 0 || !rule.applies(scenario)) continue;
             if (std::count(rule.except.begin(), rule.except.end(), key) > 0) continue;
             keys.push_back(key + ": " + rule.why);
@@ -110,7 +128,7 @@ void collect(const Scenario& scenario, const ConfigValue& table, const std::stri
 
 std::vector<std::string> keys_without_effect(const Scenario& scenario) {
     std::vector<std::string> keys;
-    if (scenario.values) collect(scenario, *scenario.values, "", keys);
+    if (scenario.values) collect(scenario, *scenario.values, "", rules(), keys);
     return keys;
 }
 

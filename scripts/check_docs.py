@@ -20,6 +20,8 @@ import check_includes
 # helper that has the same names.
 READERS = ["cli/*.cpp", "scenario/*.cpp", "scenario/workload/*.cpp", "workloads/model/gpu.cpp",
            "workloads/model/model_file.cpp"]
+# Laws describe their keys to whoever visits them, with the same names.
+LAWS = ["core/congestion/*.h"]
 # .cpp files with readers of the same names for other tools' files.
 OTHER_FORMATS = ["workloads/hpcc/hpcc_config.cpp", "cli/goal_merge.cpp", "cli/simai_options.cpp"]
 READ = re.compile(
@@ -80,7 +82,7 @@ def check_keys(root):
     text = (root / "docs/scenario.md").read_text(encoding="utf-8")
     words = set(re.findall(r"[a-z_0-9]+", text))
     everything = ""
-    for path, code in code_of(root, READERS):
+    for path, code in code_of(root, READERS + LAWS):
         everything += code
         for key in sorted(set(READ.findall(code))):
             if key not in words:

@@ -44,7 +44,7 @@ PARTS = {
     "workloads/training": ["workloads/collective"],
     "workloads/aicb": ["workloads/training"],
     "workloads/hpcc": ["core/packet", "core/routing"],
-    "scenario": ["core/hybrid", "core/results"],
+    "scenario": ["core/hybrid", "core/results", "flowlevel"],
     "scenario/workload": [
         "scenario", "workloads/aicb", "workloads/chakra", "workloads/goal", "workloads/hpcc",
         "workloads/traffic",
@@ -56,7 +56,7 @@ PARTS = {
     "tests/cuda": ["core/packet"],
 }
 # Folders that are part of the one that they lie in.
-WITHIN = ["models", "experiment", "bench", "tests"]
+WITHIN = ["core/packet", "core/steady", "models", "experiment", "bench", "tests"]
 
 
 def closure(part):

@@ -11,9 +11,8 @@ namespace sluice::steady_bench {
 namespace {
 
 steady::Metric metric_from(const std::string& name) {
-    for (const steady::Metric metric : {steady::Metric::hygra, steady::Metric::rate,
-                                        steady::Metric::inflight, steady::Metric::queue}) {
-        if (name == steady::metric_name(metric)) {
+    for (const auto& [word, metric] : steady::metric_words()) {
+        if (name == word) {
             return metric;
         }
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/packet/buffer.h"
+
 namespace sluice::step {
 
 BufferLeases::BufferLeases(const WorldStore& store, const CellLayout& layout)
@@ -151,13 +153,11 @@ bool BufferLeases::quiet(NodeId node) const {
         return false;
     }
     if (!world_.pfc) {
-        return buffer.egress_alpha <= 0 ||
-               static_cast<double>(total) <= buffer.egress_alpha * static_cast<double>(left);
+        return egress_is_free(world_, total, left);
     }
-    const std::int64_t frame = std::int64_t{world_.payload} + world_.data_overhead;
     for (PortId p = first; p < last; ++p) {
-        if (bytes_[p] != 0 && std::max(bytes_[p] - buffer.reserve, frame) >= left >>
-                                  world_.ingress[p].threshold_shift) {
+        if (bytes_[p] != 0 &&
+            !ingress_is_free(world_, world_.ingress[p], bytes_[p] - buffer.reserve, left)) {
             return false;
         }
     }

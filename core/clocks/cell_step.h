@@ -18,10 +18,16 @@ class CellStep {
     CellStep& operator=(const CellStep&) = delete;
 
     void operator()(const Cell& cell, Tick begin, Tick end) {
+        step_with<ScenarioPolicies>(cell, begin, end);
+    }
+
+    /// The same under other policies (core/packet/policies/policies.h).
+    template <class Policies>
+    void step_with(const Cell& cell, Tick begin, Tick end) {
         if (world_.is_host[cell.node] != 0) {
             host_step(world_, cell, end);
         } else {
-            switch_step(world_, scratch_, cell, begin, end);
+            switch_step<Policies>(world_, scratch_, cell, begin, end);
         }
     }
 

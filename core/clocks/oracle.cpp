@@ -69,7 +69,7 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
             return;
         }
     }
-    switch_arrive(world_, whole_node(node), in, out, packet, now);
+    switch_arrive<ScenarioPolicies>(world_, whole_node(node), in, out, packet, now);
 }
 
 /// Before an instant later than the last one: takes up flows that opened and closed, and lets the
@@ -109,7 +109,8 @@ bool Oracle::run(Tick until) {
         } else if (world_.is_host[node] != 0) {
             host_transmit(world_, node, port, now);
         } else {
-            world_.decision[port] = switch_transmit<true>(world_, whole_node(node), port, now);
+            world_.decision[port] =
+                switch_transmit<ScenarioPolicies, true>(world_, whole_node(node), port, now);
         }
         refresh_node(node);
         // An application may have set a timer of another host: whoever was woken is taken up.

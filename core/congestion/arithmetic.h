@@ -34,4 +34,14 @@ SLUICE_HD inline std::int64_t scaled(std::int64_t a, std::int64_t b, std::int64_
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(product / divisor));
 }
 
+/// A rate that is `at_100g` on a 100 Gb/s NIC and proportional to the NIC's rate; at least 1.
+SLUICE_HD inline std::int64_t in_proportion(std::int64_t at_100g, std::int64_t line_rate) {
+    return larger(scaled(at_100g, line_rate, 100'000'000'000), 1);
+}
+
+/// A mark in the sequence space after a cut of `bytes` in flight: earlier, but not below `acked`.
+SLUICE_HD inline std::int64_t rewound(std::int64_t mark, std::int64_t acked, std::int64_t bytes) {
+    return mark > acked ? larger(mark - bytes, acked) : mark;
+}
+
 }  // namespace sluice::congestion

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Congestion control: one entry point per event, for every law.
-/// One law, one place: each law is one header beside this one (hpcc.h, dcqcn.h, timely.h,
-/// dctcp.h), plain structs (types.h) and pure SLUICE_HD functions that every engine compiles.
+/// One law, one place: each law is one header beside this one, listed in laws.h: plain structs and
+/// pure SLUICE_HD functions that every engine compiles.
 /// Arithmetic is integers and + - x / on doubles only, never contracted, so that every engine and
 /// every machine gets the same bits. Parameter names, defaults and behaviours are those of the
 /// HPCC ns-3 simulator (docs/models/congestion.md).
@@ -12,11 +12,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
-#include "core/congestion/types.h"
+#include "core/congestion/laws.h"
 #include "core/hd.h"
 #include "core/units.h"
 
@@ -27,11 +25,11 @@ namespace sluice::congestion {
 /// docs/models/congestion.md.
 Parameters default_parameters(Law law, std::int64_t line_rate);
 
-/// "none", "hpcc", "dcqcn", "timely", "dctcp".
-const char* law_name(Law law);
-std::optional<Law> law_from_name(std::string_view name);
+/// Lowers what must not exceed the unit of a packet of `payload` bytes (INT's multiplier).
+void fit_to_packets(Parameters& parameters, std::int64_t payload);
 
-/// What makes `parameters` unusable, naming the parameter and what is allowed; empty if nothing.
+/// What makes `parameters` unusable, naming the parameter and what is allowed; empty if nothing. Of
+/// the laws only the chosen one counts.
 std::string parameter_error(const Parameters& parameters);
 
 /// Prepares a new flow's state: rate = line rate. line_rate > 0.
@@ -57,6 +55,16 @@ SLUICE_HD inline std::int64_t window(const State& state, const Parameters& param
 /// The slowest period with which the law may act by itself (0: it acts on ACKs only): a steady
 /// phase must have observed at least this long.
 SLUICE_HD inline Tick slowest_period(const Parameters& parameters);
+
+/// How long the law may hold still before it acts by itself: its slowest period, or so many round
+/// trips.
+Tick waiting_time(const Parameters& parameters, Tick base_rtt);
+/// A whole swing of the law's rate around its share; 0: it settles instead of swinging.
+Tick swing_period(const Parameters& parameters, const Crowd& crowd);
+/// The part of every link that the law uses, above 0 and at most 1.
+double target_utilization(const Parameters& parameters);
+/// The multiplier of INT's units (int_record.h).
+int int_multiplier(const Parameters& parameters);
 
 }  // namespace sluice::congestion
 

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/types.h"
@@ -27,13 +28,32 @@
 
 namespace sluice::congestion::dcqcn {
 
-SLUICE_HD inline void start(State& state) {
-    state.dcqcn = DcqcnState{};
-    state.dcqcn.target_rate = state.line_rate;
-}
+struct Parameters {
+    Tick alpha_interval = 1 * kMicrosecond;
+    Tick decrease_interval = 4 * kMicrosecond;
+    Tick increase_interval = 300 * kMicrosecond;
+    double gain = 1.0 / 256;
+    int fast_recovery_stages = 1;
+    std::int64_t additive_rate = 20'000'000;
+    std::int64_t hyper_rate = 200'000'000;
+    bool clamp_target_rate = false;
+    double rate_on_first_cnp = 1.0;
+};
+
+struct State {
+    std::int64_t target_rate = 0;
+    double alpha = 1.0;
+    Tick alpha_due = kNever;     ///< next alpha update; applied lazily
+    Tick decrease_due = kNever;  ///< next decrease check; may lie in the past while unmarked
+    Tick increase_due = kNever;
+    std::int32_t stage = 0;
+    bool alpha_marked = false;     ///< an echo arrived since the last alpha update
+    bool decrease_marked = false;  ///< an echo arrived since the last decrease check
+    bool started = false;          ///< the first echo has been seen
+};
 
 /// Applies the alpha updates due at or before `limit`.
-SLUICE_HD inline void apply_alpha(DcqcnState& dcqcn, const DcqcnParameters& p, Tick limit) {
+SLUICE_HD inline void apply_alpha(State& dcqcn, const Parameters& p, Tick limit) {
     if (dcqcn.alpha_due > limit) {
         return;
     }
@@ -54,17 +74,15 @@ SLUICE_HD inline void apply_alpha(DcqcnState& dcqcn, const DcqcnParameters& p, T
     }
 }
 
-SLUICE_HD inline void on_echo(State& state, const Parameters& parameters, Tick now) {
-    DcqcnState& dcqcn = state.dcqcn;
-    const DcqcnParameters& p = parameters.dcqcn;
+SLUICE_HD inline void on_echo(FlowControl& flow, State& dcqcn, const Parameters& p, Tick now) {
     if (!dcqcn.started) {
         dcqcn.started = true;
         dcqcn.alpha = 1.0;
         dcqcn.alpha_due = now + p.alpha_interval;
         dcqcn.decrease_due = now + p.decrease_interval + kNanosecond;
         dcqcn.decrease_marked = true;
-        state.rate = truncated_rate(p.rate_on_first_cnp * static_cast<double>(state.rate));
-        dcqcn.target_rate = state.rate;
+        flow.rate = truncated_rate(p.rate_on_first_cnp * static_cast<double>(flow.rate));
+        dcqcn.target_rate = flow.rate;
         return;
     }
     apply_alpha(dcqcn, p, now - 1);  // the update at this very instant sees the mark
@@ -78,71 +96,112 @@ SLUICE_HD inline void on_echo(State& state, const Parameters& parameters, Tick n
     }
 }
 
-SLUICE_HD inline void decrease(State& state, const Parameters& parameters) {
-    DcqcnState& dcqcn = state.dcqcn;
-    const DcqcnParameters& p = parameters.dcqcn;
+SLUICE_HD inline void decrease(FlowControl& flow, State& dcqcn, const CommonParameters& common,
+                               const Parameters& p) {
     const Tick now = dcqcn.decrease_due;
     apply_alpha(dcqcn, p, now);
     if (p.clamp_target_rate || dcqcn.stage != 0) {
-        dcqcn.target_rate = state.rate;
+        dcqcn.target_rate = flow.rate;
     }
-    const double kept = static_cast<double>(state.rate) * (1 - dcqcn.alpha / 2);
-    state.rate = larger(parameters.min_rate, truncated_rate(kept));
+    const double kept = static_cast<double>(flow.rate) * (1 - dcqcn.alpha / 2);
+    flow.rate = larger(common.min_rate, truncated_rate(kept));
     dcqcn.stage = 0;
     dcqcn.decrease_marked = false;
     dcqcn.decrease_due = now + p.decrease_interval;
     dcqcn.increase_due = now + p.increase_interval;
 }
 
-SLUICE_HD inline void increase(State& state, const Parameters& parameters) {
-    DcqcnState& dcqcn = state.dcqcn;
-    const DcqcnParameters& p = parameters.dcqcn;
+SLUICE_HD inline void increase(FlowControl& flow, State& dcqcn, const Parameters& p) {
     if (dcqcn.stage >= p.fast_recovery_stages) {
         const std::int64_t step =
             dcqcn.stage == p.fast_recovery_stages ? p.additive_rate : p.hyper_rate;
-        dcqcn.target_rate = smaller(dcqcn.target_rate + step, state.line_rate);
+        dcqcn.target_rate = smaller(dcqcn.target_rate + step, flow.line_rate);
     }
-    const std::int64_t before = state.rate;
-    state.rate = before / 2 + dcqcn.target_rate / 2;
+    const std::int64_t before = flow.rate;
+    flow.rate = before / 2 + dcqcn.target_rate / 2;
     dcqcn.stage = dcqcn.stage <= p.fast_recovery_stages ? dcqcn.stage + 1 : dcqcn.stage;
     // Recovered: no later increase changes anything, and a decrease starts the timer anew.
-    const bool recovered = dcqcn.target_rate == state.line_rate && state.rate == before;
+    const bool recovered = dcqcn.target_rate == flow.line_rate && flow.rate == before;
     dcqcn.increase_due = recovered ? kNever : dcqcn.increase_due + p.increase_interval;
 }
 
-SLUICE_HD inline Tick next_timer(const State& state) {
-    const DcqcnState& dcqcn = state.dcqcn;
-    const Tick check = dcqcn.decrease_marked ? dcqcn.decrease_due : kNever;
-    return smaller(check, dcqcn.increase_due);
-}
+struct Hooks : LawHooks {
+    static constexpr Traits traits() {
+        Traits traits;
+        traits.reacts_to_marks = true;
+        traits.window = false;
+        return traits;
+    }
 
-SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick now) {
-    const DcqcnParameters& p = parameters.dcqcn;
-    const bool increase_first = p.increase_interval > p.decrease_interval;
-    for (Tick due = next_timer(state); due <= now && due != kNever; due = next_timer(state)) {
-        const bool check_due = state.dcqcn.decrease_marked && state.dcqcn.decrease_due == due;
-        const bool increase_due = state.dcqcn.increase_due == due;
-        if (increase_due && (increase_first || !check_due)) {
-            increase(state, parameters);
-        } else {
-            decrease(state, parameters);
+    template <class P, class Visit>
+    static void describe(P& p, Visit& visit) {
+        visit.time("alpha_interval", p.alpha_interval, kNanosecond, kSecond);
+        visit.time("decrease_interval", p.decrease_interval, kNanosecond, kSecond);
+        visit.time("increase_interval", p.increase_interval, kNanosecond, kSecond);
+        visit.number("gain", p.gain, 0.0, 1.0);
+        visit.integer("fast_recovery_stages", p.fast_recovery_stages, 0, 1'000'000);
+        visit.rate("additive_rate", p.additive_rate);
+        visit.rate("hyper_rate", p.hyper_rate);
+        visit.flag("clamp_target_rate", p.clamp_target_rate);
+        visit.number("rate_on_first_cnp", p.rate_on_first_cnp, 0.001, 1.0);
+    }
+
+    static void scale_to(Parameters& p, std::int64_t line_rate) {
+        p.additive_rate = in_proportion(p.additive_rate, line_rate);
+        p.hyper_rate = in_proportion(p.hyper_rate, line_rate);
+    }
+
+    SLUICE_HD static void start(FlowControl& flow, State& dcqcn, const Parameters&) {
+        dcqcn = State{};
+        dcqcn.target_rate = flow.line_rate;
+    }
+
+    SLUICE_HD static bool on_ack(FlowControl& flow, State& dcqcn, const CommonParameters&,
+                                 const Parameters& p, const IntRates&, const Ack& ack) {
+        if (ack.echo) {
+            on_echo(flow, dcqcn, p, ack.now);
+        }
+        return false;
+    }
+
+    SLUICE_HD static Tick next_timer(const State& dcqcn) {
+        const Tick check = dcqcn.decrease_marked ? dcqcn.decrease_due : kNever;
+        return smaller(check, dcqcn.increase_due);
+    }
+
+    SLUICE_HD static void on_timer(FlowControl& flow, State& dcqcn, const CommonParameters& common,
+                                   const Parameters& p, Tick now) {
+        const bool increase_first = p.increase_interval > p.decrease_interval;
+        for (Tick due = next_timer(dcqcn); due <= now && due != kNever; due = next_timer(dcqcn)) {
+            const bool check_due = dcqcn.decrease_marked && dcqcn.decrease_due == due;
+            const bool increase_due = dcqcn.increase_due == due;
+            if (increase_due && (increase_first || !check_due)) {
+                increase(flow, dcqcn, p);
+            } else {
+                decrease(flow, dcqcn, common, p);
+            }
         }
     }
-}
 
-SLUICE_HD inline void shift(State& state, Tick dt) {
-    DcqcnState& dcqcn = state.dcqcn;
-    for (Tick* due : {&dcqcn.alpha_due, &dcqcn.decrease_due, &dcqcn.increase_due}) {
-        if (*due != kNever) {
-            *due += dt;
+    SLUICE_HD static void shift(State& dcqcn, Tick dt) {
+        for (Tick* due : {&dcqcn.alpha_due, &dcqcn.decrease_due, &dcqcn.increase_due}) {
+            if (*due != kNever) {
+                *due += dt;
+            }
         }
     }
-}
 
-/// The increase timer is the slowest to act in any sensible setting; all three bound what a
-/// detector must have seen.
-SLUICE_HD inline Tick slowest_period(const DcqcnParameters& p) {
-    return larger(p.increase_interval, larger(p.decrease_interval, p.alpha_interval));
-}
+    /// The increase timer is the slowest to act in any sensible setting; all three bound what a
+    /// detector must have seen.
+    SLUICE_HD static Tick slowest_period(const Parameters& p) {
+        return larger(p.increase_interval, larger(p.decrease_interval, p.alpha_interval));
+    }
+
+    /// Five increase timers: each halves what the last decrease took.
+    static Tick swing_period(const Parameters& p, const Crowd&) {
+        constexpr Tick kRecoverySteps = 5;
+        return kRecoverySteps * slowest_period(p);
+    }
+};
 
 }  // namespace sluice::congestion::dcqcn

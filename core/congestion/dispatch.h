@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The entry points of core/congestion/congestion.h, each one switch over the law. Include that
+/// The entry points of core/congestion/congestion.h, each one switch over the laws (visit_law). Include that
 /// header, not this one.
 #pragma once
 
 #include "core/congestion/arithmetic.h"
-#include "core/congestion/dcqcn.h"
-#include "core/congestion/dctcp.h"
-#include "core/congestion/hpcc.h"
-#include "core/congestion/timely.h"
-#include "core/congestion/types.h"
+#include "core/congestion/laws.h"
 
 namespace sluice::congestion {
 
@@ -19,64 +15,37 @@ SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int
     state.max_window = parameters.window ? max_window : 0;
     state.base_rtt = base_rtt;
     state.retime = false;
-    switch (parameters.law) {
-        case Law::none: break;
-        case Law::hpcc: hpcc::start(state, parameters); break;
-        case Law::dcqcn: dcqcn::start(state); break;
-        case Law::timely: timely::start(state); break;
-        case Law::dctcp: dctcp::start(state); break;
-    }
+    visit_law(state, parameters,
+              [&](auto law, auto& own, const auto& p) { law.start(state, own, p); });
 }
 
 SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters, const IntRates& rates,
                              const Ack& ack) {
-    switch (parameters.law) {
-        case Law::none: break;
-        case Law::hpcc: return hpcc::on_ack(state, parameters, rates, ack);
-        case Law::dcqcn:
-            if (ack.echo) {
-                dcqcn::on_echo(state, parameters, ack.now);
-            }
-            break;
-        case Law::timely: timely::on_ack(state, parameters, ack); break;
-        case Law::dctcp: dctcp::on_ack(state, parameters, ack); break;
-    }
-    return false;
+    return visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
+        return law.on_ack(state, own, parameters, p, rates, ack);
+    });
 }
 
 SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameters) {
-    return parameters.law == Law::dcqcn ? dcqcn::next_timer(state) : kNever;
+    return visit_law(state, parameters, [](auto law, const auto& own, const auto&) -> Tick {
+        return law.next_timer(own);
+    });
 }
 
 SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick now) {
-    if (parameters.law == Law::dcqcn) {
-        dcqcn::on_timer(state, parameters, now);
-    }
+    visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
+        law.on_timer(state, own, parameters, p, now);
+    });
 }
 
 SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt) {
-    if (parameters.law == Law::dcqcn) {
-        dcqcn::shift(state, dt);
-    }
+    visit_law(state, parameters, [&](auto law, auto& own, const auto&) { law.shift(own, dt); });
 }
 
 SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,
                              std::int64_t bytes) {
-    const auto earlier = [&](std::int64_t& mark) {
-        if (mark > acked) {
-            mark = larger(mark - bytes, acked);
-        }
-    };
-    switch (parameters.law) {
-        case Law::none:
-        case Law::dcqcn: break;
-        case Law::hpcc: earlier(state.hpcc.last_update); break;
-        case Law::timely: earlier(state.timely.last_update); break;
-        case Law::dctcp:
-            earlier(state.dctcp.last_update);
-            earlier(state.dctcp.high_seq);
-            break;
-    }
+    visit_law(state, parameters,
+              [&](auto law, auto& own, const auto&) { law.rewind(own, acked, bytes); });
 }
 
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters) {
@@ -91,7 +60,8 @@ SLUICE_HD inline std::int64_t window(const State& state, const Parameters& param
 }
 
 SLUICE_HD inline Tick slowest_period(const Parameters& parameters) {
-    return parameters.law == Law::dcqcn ? dcqcn::slowest_period(parameters.dcqcn) : 0;
+    return visit_parameters(parameters,
+                            [](auto law, const auto& p) -> Tick { return law.slowest_period(p); });
 }
 
 }  // namespace sluice::congestion

@@ -22,41 +22,58 @@
 
 namespace sluice::congestion::hpcc {
 
-SLUICE_HD inline void start(State& state, const Parameters& parameters) {
-    state.hpcc = HpccState{};
-    state.hpcc.current_rate = state.line_rate;
-    if (parameters.hpcc.multi_rate) {
-        for (int i = 0; i < kMaxIntHops; ++i) {
-            state.hpcc.hop_rate[i] = state.line_rate;
-            state.hpcc.hop_u[i] = 1.0;
-        }
-    }
-    state.retime = true;
-}
+struct Parameters {
+    double target_utilization = 0.95;  ///< eta
+    int max_stage = 5;                 ///< additive steps before a multiplicative one
+    std::int64_t additive_rate = 50'000'000;
+    bool fast_reaction = true;     ///< react to every ACK, not once per RTT
+    bool multi_rate = false;       ///< one rate per hop instead of one for the path
+    bool sample_feedback = false;  ///< fast reaction ignores hops with an empty queue
+    int int_multiplier = 4;        ///< INT units: bytes in 128 x this, queue in 80 x this
+};
+
+/// What every ACK touches comes first; the per-hop columns are read under multi_rate only.
+struct State {
+    std::int64_t current_rate = 0;
+    std::int64_t last_update = 0;  ///< bytes: snd_nxt when the last full update was made
+    double u = 1.0;
+    std::int32_t stage = 0;
+    IntRecord hop[kMaxIntHops] = {};
+    std::int64_t hop_rate[kMaxIntHops] = {};
+    double hop_u[kMaxIntHops] = {};
+    std::int32_t hop_stage[kMaxIntHops] = {};
+};
+
+/// What an ACK is judged by.
+struct Context {
+    const FlowControl& flow;
+    const CommonParameters& common;
+    const Parameters& p;
+    const IntRates& rates;
+};
 
 /// T, whole nanoseconds, truncated.
-SLUICE_HD inline std::int64_t base_rtt_ns(const State& state) {
-    return larger(state.base_rtt / kNanosecond, 1);
+SLUICE_HD inline std::int64_t base_rtt_ns(const FlowControl& flow) {
+    return larger(flow.base_rtt / kNanosecond, 1);
 }
 
 /// The divisor of the queue term: the flow's window, or T x line rate where it has none.
-SLUICE_HD inline double window_bytes(const State& state) {
-    if (state.max_window > 0) {
-        return static_cast<double>(state.max_window);
+SLUICE_HD inline double window_bytes(const FlowControl& flow) {
+    if (flow.max_window > 0) {
+        return static_cast<double>(flow.max_window);
     }
-    return static_cast<double>(state.line_rate) * static_cast<double>(base_rtt_ns(state)) / 8e9;
+    return static_cast<double>(flow.line_rate) * static_cast<double>(base_rtt_ns(flow)) / 8e9;
 }
 
 /// How busy one hop was between two of its records, `elapsed` ns apart. Two records of one instant
 /// say nothing: 0.
-SLUICE_HD inline double utilization(const State& state, const Parameters& parameters,
-                                    const IntRates& rates, IntRecord now, IntRecord before,
+SLUICE_HD inline double utilization(const Context& context, IntRecord now, IntRecord before,
                                     std::int64_t elapsed) {
     if (elapsed == 0) {
         return 0;
     }
-    const int multiplier = parameters.hpcc.int_multiplier;
-    const auto hop_rate = static_cast<double>(rates.bits_per_second[int_rate_index(now)]);
+    const int multiplier = context.p.int_multiplier;
+    const auto hop_rate = static_cast<double>(context.rates.bits_per_second[int_rate_index(now)]);
     const double seconds = static_cast<double>(elapsed) * 1e-9;
     const double sent_rate =
         static_cast<double>(int_bytes_delta(now, before, multiplier) * 8) / seconds;
@@ -66,8 +83,8 @@ SLUICE_HD inline double utilization(const State& state, const Parameters& parame
     if (queue == 0) {
         return sent_share;  // saves two divisions and changes no bit
     }
-    return sent_share + static_cast<double>(queue) * static_cast<double>(state.line_rate) /
-                            hop_rate / window_bytes(state);
+    return sent_share + static_cast<double>(queue) * static_cast<double>(context.flow.line_rate) /
+                            hop_rate / window_bytes(context.flow);
 }
 
 /// An EWMA step of weight elapsed / T.
@@ -83,37 +100,36 @@ struct Step {
     std::int32_t stage;
 };
 
-SLUICE_HD inline Step next_step(const State& state, const Parameters& parameters,
-                                std::int64_t current, double u, std::int32_t stage) {
-    const double excess = u / parameters.hpcc.target_utilization;
+SLUICE_HD inline Step next_step(const Context& context, std::int64_t current, double u,
+                                std::int32_t stage) {
+    const Parameters& p = context.p;
+    const double excess = u / p.target_utilization;
     Step step;
-    if (excess >= 1 || stage >= parameters.hpcc.max_stage) {
-        step.rate =
-            truncated_rate(static_cast<double>(current) / excess) + parameters.hpcc.additive_rate;
+    if (excess >= 1 || stage >= p.max_stage) {
+        step.rate = truncated_rate(static_cast<double>(current) / excess) + p.additive_rate;
         step.stage = 0;
     } else {
-        step.rate = current + parameters.hpcc.additive_rate;
+        step.rate = current + p.additive_rate;
         step.stage = stage + 1;
     }
-    step.rate = smaller(larger(step.rate, parameters.min_rate), state.line_rate);
+    step.rate = smaller(larger(step.rate, context.common.min_rate), context.flow.line_rate);
     return step;
 }
 
 /// One rate for the path, from its busiest hop. False if no hop was heard of.
-SLUICE_HD inline bool react_to_path(State& state, const Parameters& parameters,
-                                    const IntRates& rates, const Ack& ack, bool full) {
-    HpccState& hpcc = state.hpcc;
+SLUICE_HD inline bool react_to_path(FlowControl& flow, State& hpcc, const Context& context,
+                                    const Ack& ack, bool full) {
     double busiest = 0;
     std::int64_t busiest_elapsed = 0;
     bool heard = false;
     for (int i = 0; i < ack.hop_count; ++i) {
         const IntRecord record = ack.hops[i];
-        if (parameters.hpcc.sample_feedback && !full && (record >> kIntQueueShift) == 0) {
+        if (context.p.sample_feedback && !full && (record >> kIntQueueShift) == 0) {
             continue;
         }
         heard = true;
         const std::int64_t elapsed = int_time_delta(record, hpcc.hop[i]);
-        const double u = utilization(state, parameters, rates, record, hpcc.hop[i], elapsed);
+        const double u = utilization(context, record, hpcc.hop[i], elapsed);
         if (u > busiest) {
             busiest = u;
             busiest_elapsed = elapsed;
@@ -123,9 +139,9 @@ SLUICE_HD inline bool react_to_path(State& state, const Parameters& parameters,
     if (!heard) {
         return false;
     }
-    hpcc.u = averaged(hpcc.u, busiest, busiest_elapsed, base_rtt_ns(state));
-    const Step step = next_step(state, parameters, hpcc.current_rate, hpcc.u, hpcc.stage);
-    state.rate = step.rate;
+    hpcc.u = averaged(hpcc.u, busiest, busiest_elapsed, base_rtt_ns(flow));
+    const Step step = next_step(context, hpcc.current_rate, hpcc.u, hpcc.stage);
+    flow.rate = step.rate;
     if (full) {
         hpcc.current_rate = step.rate;
         hpcc.stage = step.stage;
@@ -134,25 +150,23 @@ SLUICE_HD inline bool react_to_path(State& state, const Parameters& parameters,
 }
 
 /// One rate per hop; the flow sends at the least of them. False if no hop was heard of.
-SLUICE_HD inline bool react_per_hop(State& state, const Parameters& parameters,
-                                    const IntRates& rates, const Ack& ack, bool full) {
-    HpccState& hpcc = state.hpcc;
-    const std::int64_t base_rtt = base_rtt_ns(state);
-    std::int64_t least = state.line_rate;
+SLUICE_HD inline bool react_per_hop(FlowControl& flow, State& hpcc, const Context& context,
+                                    const Ack& ack, bool full) {
+    const std::int64_t base_rtt = base_rtt_ns(flow);
+    std::int64_t least = flow.line_rate;
     bool heard = false;
     for (int i = 0; i < ack.hop_count; ++i) {
         const IntRecord record = ack.hops[i];
-        if (parameters.hpcc.sample_feedback && !full && (record >> kIntQueueShift) == 0) {
+        if (context.p.sample_feedback && !full && (record >> kIntQueueShift) == 0) {
             least = smaller(least, hpcc.hop_rate[i]);
             continue;
         }
         heard = true;
         const std::int64_t elapsed = int_time_delta(record, hpcc.hop[i]);
-        const double u = utilization(state, parameters, rates, record, hpcc.hop[i], elapsed);
+        const double u = utilization(context, record, hpcc.hop[i], elapsed);
         hpcc.hop_u[i] = averaged(hpcc.hop_u[i], u, elapsed, base_rtt);
         hpcc.hop[i] = record;
-        const Step step =
-            next_step(state, parameters, hpcc.hop_rate[i], hpcc.hop_u[i], hpcc.hop_stage[i]);
+        const Step step = next_step(context, hpcc.hop_rate[i], hpcc.hop_u[i], hpcc.hop_stage[i]);
         least = smaller(least, step.rate);
         if (full) {
             hpcc.hop_rate[i] = step.rate;
@@ -162,39 +176,98 @@ SLUICE_HD inline bool react_per_hop(State& state, const Parameters& parameters,
     if (!heard) {
         return false;
     }
-    state.rate = least;
+    flow.rate = least;
     if (full) {
         hpcc.current_rate = least;
     }
     return true;
 }
 
-/// True if the rate was decided anew (it may be the same).
-SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters, const IntRates& rates,
-                             const Ack& ack) {
-    HpccState& hpcc = state.hpcc;
-    const bool full = ack.acked > hpcc.last_update;
-    if (!full && !parameters.hpcc.fast_reaction) {
-        return false;
+struct Hooks : LawHooks {
+    static constexpr Traits traits() {
+        Traits traits;
+        traits.extra_header = 42;  // INT, always full size
+        traits.uses_int = true;
+        traits.variable_window = true;
+        return traits;
     }
-    // A path longer than the records a packet can carry gives no feedback.
-    const bool readable = ack.hop_count <= kMaxIntHops;
-    if (hpcc.last_update == 0) {
-        hpcc.last_update = ack.next;
-        for (int i = 0; readable && i < ack.hop_count; ++i) {
-            hpcc.hop[i] = ack.hops[i];
+
+    template <class P, class Visit>
+    static void describe(P& p, Visit& visit) {
+        visit.number("target_utilization", p.target_utilization, 0.01, 1.0);
+        visit.integer("max_stage", p.max_stage, 0, 1'000'000);
+        visit.rate("additive_rate", p.additive_rate);
+        visit.flag("fast_reaction", p.fast_reaction);
+        visit.flag("multi_rate", p.multi_rate);
+        visit.flag("sample_feedback", p.sample_feedback);
+        visit.integer("int_multiplier", p.int_multiplier, 1, kMaxIntMultiplier);
+    }
+
+    static void scale_to(Parameters& p, std::int64_t line_rate) {
+        p.additive_rate = in_proportion(p.additive_rate, line_rate);
+        p.int_multiplier =
+            static_cast<int>(smaller(larger(line_rate / 25'000'000'000, 1), kMaxIntMultiplier));
+    }
+
+    /// INT's unit of sent bytes grows with the NIC's rate, so that its counters do not overflow. A
+    /// unit above a frame makes the law see twice the utilization on paths of several hops: a hop's
+    /// counter then moves by one unit or not at all between two packets, and the law takes the
+    /// greatest hop.
+    static void fit_to_packets(Parameters& p, std::int64_t payload) {
+        constexpr int kHeaders = 48 + 42;  // of a data packet, by default
+        const std::int64_t most =
+            larger((payload + kHeaders) / static_cast<std::int64_t>(kIntBytesUnit), 1);
+        p.int_multiplier = static_cast<int>(smaller(p.int_multiplier, most));
+    }
+
+    SLUICE_HD static void start(FlowControl& flow, State& hpcc, const Parameters& p) {
+        hpcc = State{};
+        hpcc.current_rate = flow.line_rate;
+        if (p.multi_rate) {
+            for (int i = 0; i < kMaxIntHops; ++i) {
+                hpcc.hop_rate[i] = flow.line_rate;
+                hpcc.hop_u[i] = 1.0;
+            }
         }
-        return false;
+        flow.retime = true;
     }
-    bool decided = false;
-    if (readable) {
-        decided = parameters.hpcc.multi_rate ? react_per_hop(state, parameters, rates, ack, full)
-                                             : react_to_path(state, parameters, rates, ack, full);
+
+    SLUICE_HD static bool on_ack(FlowControl& flow, State& hpcc, const CommonParameters& common,
+                                 const Parameters& p, const IntRates& rates, const Ack& ack) {
+        const bool full = ack.acked > hpcc.last_update;
+        if (!full && !p.fast_reaction) {
+            return false;
+        }
+        // A path longer than the records a packet can carry gives no feedback.
+        const bool readable = ack.hop_count <= kMaxIntHops;
+        if (hpcc.last_update == 0) {
+            hpcc.last_update = ack.next;
+            for (int i = 0; readable && i < ack.hop_count; ++i) {
+                hpcc.hop[i] = ack.hops[i];
+            }
+            return false;
+        }
+        bool decided = false;
+        if (readable) {
+            const Context context{flow, common, p, rates};
+            decided = p.multi_rate ? react_per_hop(flow, hpcc, context, ack, full)
+                                   : react_to_path(flow, hpcc, context, ack, full);
+        }
+        if (full) {
+            hpcc.last_update = larger(hpcc.last_update, ack.next);
+        }
+        return decided;
     }
-    if (full) {
-        hpcc.last_update = larger(hpcc.last_update, ack.next);
+
+    SLUICE_HD static void rewind(State& hpcc, std::int64_t acked, std::int64_t bytes) {
+        hpcc.last_update = rewound(hpcc.last_update, acked, bytes);
     }
-    return decided;
-}
+
+    /// max_stage additive steps, one per round trip, which end in a jump to the free bandwidth, and
+    /// two round trips to see it.
+    static std::int64_t waiting_trips(const Parameters& p) { return p.max_stage + 2; }
+    static double target_utilization(const Parameters& p) { return p.target_utilization; }
+    static int int_multiplier(const Parameters& p) { return p.int_multiplier; }
+};
 
 }  // namespace sluice::congestion::hpcc

@@ -100,14 +100,4 @@ SLUICE_HD inline std::int64_t int_bytes_delta(IntRecord later, IntRecord earlier
                                      static_cast<std::uint64_t>(multiplier));
 }
 
-/// The index of a port rate among a network's, -1 if it is not listed.
-SLUICE_HD inline int find_int_rate(const IntRates& rates, std::int64_t bits_per_second) {
-    for (int i = 0; i < 8; ++i) {
-        if (rates.bits_per_second[i] == bits_per_second) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 }  // namespace sluice::congestion

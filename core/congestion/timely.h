@@ -19,14 +19,27 @@
 
 namespace sluice::congestion::timely {
 
-SLUICE_HD inline void start(State& state) {
-    state.timely = TimelyState{};
-    state.timely.current_rate = state.line_rate;
-}
+struct Parameters {
+    Tick t_low = 50 * kMicrosecond;
+    Tick t_high = 500 * kMicrosecond;
+    Tick min_rtt = 20 * kMicrosecond;
+    double ewma = 0.875;
+    double beta = 0.8;
+    std::int64_t additive_rate = 100'000'000;
+    std::int64_t hyper_rate = 500'000'000;
+    int hyper_after = 5;  ///< increases before the hyper step
+};
 
-SLUICE_HD inline void update_rate(State& state, const Parameters& parameters, std::int64_t rtt_ns) {
-    TimelyState& timely = state.timely;
-    const TimelyParameters& p = parameters.timely;
+struct State {
+    std::int64_t current_rate = 0;
+    std::int64_t last_update = 0;
+    std::int64_t last_rtt_ns = 0;
+    double rtt_diff = 0;
+    std::int32_t stage = 0;
+};
+
+SLUICE_HD inline void update_rate(FlowControl& flow, State& timely, const CommonParameters& common,
+                                  const Parameters& p, std::int64_t rtt_ns) {
     const std::int64_t t_high_ns = p.t_high / kNanosecond;
     const std::int64_t min_rtt_ns = p.min_rtt / kNanosecond;
     const auto change = static_cast<double>(rtt_ns - timely.last_rtt_ns);
@@ -47,29 +60,77 @@ SLUICE_HD inline void update_rate(State& state, const Parameters& parameters, st
     }
     if (increase) {
         const std::int64_t step = timely.stage < p.hyper_after ? p.additive_rate : p.hyper_rate;
-        state.rate = smaller(timely.current_rate + step, state.line_rate);
+        flow.rate = smaller(timely.current_rate + step, flow.line_rate);
         timely.stage = timely.stage < p.hyper_after ? timely.stage + 1 : timely.stage;
     } else {
-        state.rate = larger(parameters.min_rate,
-                            truncated_rate(static_cast<double>(timely.current_rate) * factor));
+        flow.rate = larger(common.min_rate,
+                           truncated_rate(static_cast<double>(timely.current_rate) * factor));
         timely.stage = 0;
     }
-    timely.current_rate = state.rate;
+    timely.current_rate = flow.rate;
 }
 
-SLUICE_HD inline void on_ack(State& state, const Parameters& parameters, const Ack& ack) {
-    TimelyState& timely = state.timely;
-    if (ack.acked <= timely.last_update) {
-        return;
+struct Hooks : LawHooks {
+    static constexpr Traits traits() {
+        Traits traits;
+        traits.extra_header = 8;  // the time stamp
+        traits.window = false;
+        return traits;
     }
-    const std::int64_t rtt_ns = (ack.now - ack.sent) / kNanosecond;
-    if (timely.last_update != 0) {
-        update_rate(state, parameters, rtt_ns);
+
+    template <class P, class Visit>
+    static void describe(P& p, Visit& visit) {
+        visit.time("t_low", p.t_low, kNanosecond, kSecond);
+        visit.time("t_high", p.t_high, kNanosecond, kSecond);
+        visit.time("min_rtt", p.min_rtt, kNanosecond, kSecond);
+        visit.number("ewma", p.ewma, 0.0, 1.0);
+        visit.number("beta", p.beta, 0.0, 1.0);
+        visit.rate("additive_rate", p.additive_rate);
+        visit.rate("hyper_rate", p.hyper_rate);
+        visit.integer("hyper_after", p.hyper_after, 0, 1'000'000);
     }
-    if (ack.next > timely.last_update) {
-        timely.last_update = ack.next;
-        timely.last_rtt_ns = rtt_ns;
+
+    static void scale_to(Parameters& p, std::int64_t line_rate) {
+        p.additive_rate = in_proportion(p.additive_rate, line_rate);
+        p.hyper_rate = in_proportion(p.hyper_rate, line_rate);
     }
-}
+
+    static Conflict conflict(const Parameters& p) {
+        return p.t_low > p.t_high ? Conflict{"t_low", "must not be above t_high"} : Conflict{};
+    }
+
+    SLUICE_HD static void start(FlowControl& flow, State& timely, const Parameters&) {
+        timely = State{};
+        timely.current_rate = flow.line_rate;
+    }
+
+    SLUICE_HD static bool on_ack(FlowControl& flow, State& timely, const CommonParameters& common,
+                                 const Parameters& p, const IntRates&, const Ack& ack) {
+        if (ack.acked <= timely.last_update) {
+            return false;
+        }
+        const std::int64_t rtt_ns = (ack.now - ack.sent) / kNanosecond;
+        if (timely.last_update != 0) {
+            update_rate(flow, timely, common, p, rtt_ns);
+        }
+        if (ack.next > timely.last_update) {
+            timely.last_update = ack.next;
+            timely.last_rtt_ns = rtt_ns;
+        }
+        return false;
+    }
+
+    SLUICE_HD static void rewind(State& timely, std::int64_t acked, std::int64_t bytes) {
+        timely.last_update = rewound(timely.last_update, acked, bytes);
+    }
+
+    /// A share regained in hyper steps, one per round trip of t_low / 2 or the base RTT.
+    static Tick swing_period(const Parameters& p, const Crowd& crowd) {
+        const double share = static_cast<double>(crowd.line_rate) / crowd.flows;
+        const double steps = share / static_cast<double>(larger(p.hyper_rate, 1));
+        const Tick trip = larger(crowd.base_rtt, p.t_low / 2);
+        return static_cast<Tick>((steps < 1.0 ? 1.0 : steps) * static_cast<double>(trip));
+    }
+};
 
 }  // namespace sluice::congestion::timely

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Congestion control, the data: the laws' parameters, their per-flow state and what an ACK tells.
-/// Plain trivially copyable structs that every engine stores in its own columns. The functions are
-/// in core/congestion/congestion.h, the model in docs/models/congestion.md.
+/// Congestion control, what the laws have in common: what a NIC obeys, what an ACK tells, and what a
+/// law may say of itself. A law is one header beside this one, listed in laws.h; its model is in
+/// docs/models/congestion.md. Plain trivially copyable structs that every engine stores in its own
+/// columns.
 #pragma once
 
 #include <cstdint>
@@ -11,58 +12,14 @@
 
 namespace sluice::congestion {
 
-enum class Law : std::uint8_t { none, hpcc, dcqcn, timely, dctcp };
-
-/// Rates are bits/s as integers; products with a double are truncated, as ns-3's DataRate does.
-struct HpccParameters {
-    double target_utilization = 0.95;  ///< eta
-    int max_stage = 5;                 ///< additive steps before a multiplicative one
-    std::int64_t additive_rate = 50'000'000;
-    bool fast_reaction = true;     ///< react to every ACK, not once per RTT
-    bool multi_rate = false;       ///< one rate per hop instead of one for the path
-    bool sample_feedback = false;  ///< fast reaction ignores hops with an empty queue
-    int int_multiplier = 4;        ///< INT units: bytes in 128 x this, queue in 80 x this
-};
-
-struct DcqcnParameters {
-    Tick alpha_interval = 1 * kMicrosecond;
-    Tick decrease_interval = 4 * kMicrosecond;
-    Tick increase_interval = 300 * kMicrosecond;
-    double gain = 1.0 / 256;
-    int fast_recovery_stages = 1;
-    std::int64_t additive_rate = 20'000'000;
-    std::int64_t hyper_rate = 200'000'000;
-    bool clamp_target_rate = false;
-    double rate_on_first_cnp = 1.0;
-};
-
-struct TimelyParameters {
-    Tick t_low = 50 * kMicrosecond;
-    Tick t_high = 500 * kMicrosecond;
-    Tick min_rtt = 20 * kMicrosecond;
-    double ewma = 0.875;
-    double beta = 0.8;
-    std::int64_t additive_rate = 100'000'000;
-    std::int64_t hyper_rate = 500'000'000;
-    int hyper_after = 5;  ///< increases before the hyper step
-};
-
-struct DctcpParameters {
-    double gain = 1.0 / 16;
-    std::int64_t additive_rate = 615'000'000;
-};
-
-struct Parameters {
-    Law law = Law::hpcc;
+/// Parameters of every law. Rates are bits/s as integers; products with a double are truncated, as
+/// ns-3's DataRate does.
+struct CommonParameters {
     std::int64_t min_rate = 1'000'000'000;
     bool pacing = true;           ///< rate-bound sending; false: only the window bounds
     bool window = true;           ///< bound bytes in flight
     bool variable_window = true;  ///< scale the window by rate / line rate
     std::int64_t payload = 1000;  ///< bytes per full packet (MTU)
-    HpccParameters hpcc;
-    DcqcnParameters dcqcn;
-    TimelyParameters timely;
-    DctcpParameters dctcp;
 };
 
 /// One INT record: 64 bits as on the wire. time 24 bits (ns), bytes 20 bits (units of
@@ -70,55 +27,15 @@ struct Parameters {
 /// IntRates). Packed and unpacked in core/congestion/int_record.h.
 using IntRecord = std::uint64_t;
 inline constexpr int kMaxIntHops = 7;
+inline constexpr int kMaxIntRates = 8;
 
-/// The distinct port rates of a network (bits/s), at most 8 under INT laws.
+/// The distinct port rates of a network (bits/s): all of them under laws that use INT.
 struct IntRates {
-    std::int64_t bits_per_second[8] = {};
+    std::int64_t bits_per_second[kMaxIntRates] = {};
 };
 
-/// What every ACK touches comes first; the per-hop columns are read under multi_rate only.
-struct HpccState {
-    std::int64_t current_rate = 0;
-    std::int64_t last_update = 0;  ///< bytes: snd_nxt when the last full update was made
-    double u = 1.0;
-    std::int32_t stage = 0;
-    IntRecord hop[kMaxIntHops] = {};
-    std::int64_t hop_rate[kMaxIntHops] = {};
-    double hop_u[kMaxIntHops] = {};
-    std::int32_t hop_stage[kMaxIntHops] = {};
-};
-
-struct DcqcnState {
-    std::int64_t target_rate = 0;
-    double alpha = 1.0;
-    Tick alpha_due = kNever;     ///< next alpha update; applied lazily
-    Tick decrease_due = kNever;  ///< next decrease check; may lie in the past while unmarked
-    Tick increase_due = kNever;
-    std::int32_t stage = 0;
-    bool alpha_marked = false;     ///< an echo arrived since the last alpha update
-    bool decrease_marked = false;  ///< an echo arrived since the last decrease check
-    bool started = false;          ///< the first echo has been seen
-};
-
-struct TimelyState {
-    std::int64_t current_rate = 0;
-    std::int64_t last_update = 0;
-    std::int64_t last_rtt_ns = 0;
-    double rtt_diff = 0;
-    std::int32_t stage = 0;
-};
-
-struct DctcpState {
-    double alpha = 1.0;
-    std::int64_t last_update = 0;
-    std::int64_t high_seq = 0;
-    std::int64_t marked = 0;
-    std::int64_t batch = 0;
-    bool reduced = false;  ///< in CWR
-};
-
-/// A flow's congestion state. `rate` and `window` are what the NIC obeys.
-struct State {
+/// What the NIC obeys of a flow, and what every law is told of it.
+struct FlowControl {
     std::int64_t rate = 0;        ///< current sending rate, bits/s
     std::int64_t line_rate = 0;   ///< its NIC port's rate, bits/s
     std::int64_t max_window = 0;  ///< bytes; 0: no window
@@ -127,13 +44,6 @@ struct State {
     /// flow's next departure by the difference of the two pacing gaps of its last packet. Fixed by
     /// start(); with an unchanged rate the difference is zero.
     bool retime = false;
-    union {
-        HpccState hpcc;
-        DcqcnState dcqcn;
-        TimelyState timely;
-        DctcpState dctcp;
-    };
-    SLUICE_HD State() : hpcc() {}
 };
 
 /// What an ACK tells a law.
@@ -143,8 +53,119 @@ struct Ack {
     std::int64_t next = 0;   ///< bytes: the sender's snd_nxt; after a NACK, already rewound
     bool echo = false;       ///< congestion experienced echo (CNP bit)
     Tick sent = 0;           ///< the data packet's departure from its NIC (TIMELY)
-    const IntRecord* hops = nullptr;  ///< HPCC: the packet's INT records, first switch first
+    const IntRecord* hops = nullptr;  ///< the packet's INT records, first switch first
     int hop_count = 0;                ///< 0 with hops == nullptr: no INT in this ACK
+};
+
+/// What the rest of the simulator must know of a law before the first packet.
+struct Traits {
+    std::int32_t extra_header = 0;  ///< bytes that its data packets carry besides
+    bool uses_int = false;          ///< switches write INT records for it
+    bool reacts_to_marks = false;   ///< Ack::echo (ECN marks, CNPs) may change its rate
+    bool window = true;             ///< default of CommonParameters::window
+    bool variable_window = false;   ///< default of CommonParameters::variable_window
+    /// Marking that suits it by default, on ports of 100 Gb/s.
+    std::int64_t ecn_kmin = 400'000;
+    std::int64_t ecn_kmax = 1'600'000;
+    double ecn_pmax = 0.2;
+
+    /// Bytes of an ACK: 46 of headers and what the data packet carried besides, padded to an
+    /// Ethernet frame.
+    constexpr std::int32_t ack() const { return extra_header > 14 ? 46 + extra_header : 60; }
+};
+
+/// A group of flows that share a bottleneck, as far as the length of a law's swing depends on it.
+struct Crowd {
+    double flows = 1;
+    double bdp_packets = 1;      ///< C x RTT in full packets
+    Tick base_rtt = 0;           ///< of the slowest flow
+    std::int64_t line_rate = 0;  ///< bits/s
+};
+
+/// A parameter that is wrong beside another one; no name: none is.
+struct Conflict {
+    const char* name = nullptr;
+    const char* rule = nullptr;  ///< "must ..."
+};
+
+/// The hooks of a law. A law's own (struct Hooks in its header) derives from this and defines those
+/// that it needs; State and Parameters are the structs of its header.
+struct LawHooks {
+    static constexpr Traits traits() { return {}; }
+
+    // Parameters, host only.
+    /// Names every parameter to `visit` with its range, once for all who read, check or list them:
+    /// visit.number, .integer and .time (name, value, lowest, highest), .flag and .rate (name,
+    /// value). Defaults are the struct's.
+    template <class Parameters, class Visit>
+    static void describe(Parameters&, Visit&) {}
+    /// Defaults that depend on the NIC's rate, bits/s; they are given at 100 Gb/s.
+    template <class Parameters>
+    static void scale_to(Parameters&, std::int64_t) {}
+    /// Defaults that depend on the bytes of a full packet's payload.
+    template <class Parameters>
+    static void fit_to_packets(Parameters&, std::int64_t) {}
+    /// A parameter that does not go with another one, and what must hold.
+    template <class Parameters>
+    static Conflict conflict(const Parameters&) {
+        return {};
+    }
+
+    // A flow, host and device.
+    template <class State, class Parameters>
+    SLUICE_HD static void start(FlowControl&, State& own, const Parameters&) {
+        own = State{};
+    }
+    /// An ACK (or NACK). True if the rate was decided anew and the packet in wait is to be re-timed.
+    template <class State, class Parameters>
+    SLUICE_HD static bool on_ack(FlowControl&, State&, const CommonParameters&, const Parameters&,
+                                 const IntRates&, const Ack&) {
+        return false;
+    }
+    /// The earliest instant at which on_timer() may change the rate.
+    template <class State>
+    SLUICE_HD static Tick next_timer(const State&) {
+        return kNever;
+    }
+    /// Runs what is due by `now`, each at its own instant and in order.
+    template <class State, class Parameters>
+    SLUICE_HD static void on_timer(FlowControl&, State&, const CommonParameters&, const Parameters&,
+                                   Tick) {}
+    /// Moves the law's instants by a duration for which the flow stood still.
+    template <class State>
+    SLUICE_HD static void shift(State&, Tick) {}
+    /// Marks in the sequence space follow a cut of `bytes` in flight (rewound(), arithmetic.h).
+    template <class State>
+    SLUICE_HD static void rewind(State&, std::int64_t, std::int64_t) {}
+
+    // What a detector of steady phases must know.
+    /// The slowest period with which the law acts by itself.
+    template <class Parameters>
+    SLUICE_HD static Tick slowest_period(const Parameters&) {
+        return 0;
+    }
+    /// Round trips for which it may hold still before it acts by itself.
+    template <class Parameters>
+    static std::int64_t waiting_trips(const Parameters&) {
+        return 0;
+    }
+    /// A whole swing of its rate around a share; 0: it settles instead of swinging.
+    template <class Parameters>
+    static Tick swing_period(const Parameters&, const Crowd&) {
+        return 0;
+    }
+
+    // What the network's other parts take from a law's parameters.
+    /// The part of a link that it uses.
+    template <class Parameters>
+    static double target_utilization(const Parameters&) {
+        return 1.0;
+    }
+    /// Of INT's units (int_record.h).
+    template <class Parameters>
+    static int int_multiplier(const Parameters&) {
+        return 1;
+    }
 };
 
 }  // namespace sluice::congestion

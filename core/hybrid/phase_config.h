@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/steady/detector.h"
+#include "core/steady/reading.h"
 #include "core/units.h"
 
 namespace sluice {
@@ -14,11 +14,9 @@ enum class PhaseScope : std::uint8_t {
     network,    ///< one phase for the whole network (HyGra)
 };
 
-/// Where a flow's rate in a steady phase comes from.
-enum class SteadyRates : std::uint8_t {
-    measured,  ///< mean over the observed span (Wormhole eq. 7)
-    maxmin,    ///< min of instantaneous and guaranteed, then the residue by weight (HyGra eq. 2-3)
-};
+/// Where a flow's rate in a steady phase comes from: the list in flowlevel/rate_sources.h. The first
+/// is the default.
+enum class SteadyRates : std::uint8_t;
 
 /// What packets are in the queues when a steady phase ends.
 enum class Restoration : std::uint8_t {
@@ -29,7 +27,7 @@ enum class Restoration : std::uint8_t {
 struct PhaseConfig {
     bool skip = true;  ///< false: all else on, nothing is skipped
     PhaseScope scope = PhaseScope::partition;
-    SteadyRates rates = SteadyRates::measured;
+    SteadyRates rates{};
     Restoration restore = Restoration::hold;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none

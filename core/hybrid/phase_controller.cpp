@@ -50,7 +50,7 @@ struct PhaseController::State {
 };
 
 PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                                 const RateSource& rates, const PhaseConfig& config, Tick stop)
+                                 const RateSource* rates, const PhaseConfig& config, Tick stop)
     : engine_(engine), partitions_(partitions), rates_(rates), config_(config), stop_(stop) {}
 
 PhaseController::~PhaseController() = default;
@@ -67,7 +67,7 @@ PhaseController::State& PhaseController::open(std::uint32_t id, Tick now) {
         groups_[id] = std::make_unique<State>();
         groups_[id]->id = id;
         groups_[id]->since = now;
-        groups_[id]->detector = steady::make_detector(config_.detector);
+        groups_[id]->detector = std::make_unique<steady::Detector>(config_.detector);
     }
     return *groups_[id];
 }
@@ -348,7 +348,7 @@ bool PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     for (std::size_t i = 0; i < flows.size(); ++i) {
         state.rate[i] = verdict.rate[i] / payload / kTicksPerSecond;
     }
-    if (config_.rates == SteadyRates::maxmin) {
+    if (rates_ != nullptr) {
         take_given_rates(state);
     }
     for (std::size_t i = 0; i < flows.size(); ++i) {
@@ -462,7 +462,7 @@ void PhaseController::take_given_rates(State& state) {
                 std::min(demands[i].guaranteed, capacities[used.link] / users[used.link]);
         }
     }
-    const std::vector<double> rates = rates_.rates(demands, capacities);
+    const std::vector<double> rates = rates_->rates(demands, capacities);
     for (std::size_t i = 0; i < flows.size(); ++i) {
         state.rate[i] = rates[i] / payload;
     }

@@ -45,9 +45,9 @@ struct PhaseStatistics {
 class PhaseController : public step::Supervisor {
   public:
     /// What is referred to must outlive the controller. Nothing is skipped to or beyond `stop`.
-    /// `rates` gives those of steady phases where the configuration does not want measured ones.
+    /// `rates` gives those of steady phases; null: they are measured.
     PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                    const RateSource& rates, const PhaseConfig& config, Tick stop);
+                    const RateSource* rates, const PhaseConfig& config, Tick stop);
     ~PhaseController() override;
 
     /// Called with every phase as it ends, in an order that depends on the scenario alone.
@@ -82,7 +82,7 @@ class PhaseController : public step::Supervisor {
     void sample(State& state, Tick at);
     bool stands_still(State& state, Tick at);
     bool plan(State& state, const steady::Verdict& verdict, Tick at);
-    /// HyGra's rates in place of the measured ones (eq. 2-3).
+    /// The rate source's rates in place of the measured ones.
     void take_given_rates(State& state);
     void list_extent(State& state);
     /// Scales rates down where together they would exceed a link.
@@ -94,7 +94,7 @@ class PhaseController : public step::Supervisor {
 
     PhaseEngine& engine_;
     const step::FlowPartitions& partitions_;
-    const RateSource& rates_;
+    const RateSource* rates_;
     PhaseConfig config_;
     Tick stop_;
     std::function<void(const PhaseRecord&)> on_phase_;

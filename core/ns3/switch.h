@@ -37,7 +37,7 @@ inline void leave_buffer(State& state, NodeId node, const step::Packet& packet, 
     step::Buffer& buffer = world.buffer[node];
     step::Ingress& ingress = world.ingress[in];
     step::release(buffer, ingress, queue, packet.bytes, world.pfc);
-    if (world.pfc && step::should_resume(buffer, ingress, queue)) {
+    if (world.pfc && step::should_resume(world, buffer, ingress, queue)) {
         ingress.paused = static_cast<std::uint8_t>(ingress.paused & ~(1U << queue));
         --buffer.paused_classes;
         send_pfc(state, in, queue, false, now);
@@ -85,12 +85,12 @@ inline bool enter_buffer(State& state, NodeId node, PortId in, const step::Packe
     step::Buffer& buffer = world.buffer[node];
     step::Ingress& ingress = world.ingress[in];
     if (!world.pfc) {
-        return step::admit_lossy(buffer, egress.class_bytes[queue], packet.bytes);
+        return step::admit_lossy(world, buffer, egress.class_bytes[queue], packet.bytes);
     }
-    if (!step::admit_lossless(buffer, ingress, queue, packet.bytes)) {
+    if (!step::admit_lossless(world, buffer, ingress, queue, packet.bytes)) {
         return false;
     }
-    if (step::should_pause(buffer, ingress, queue)) {
+    if (step::should_pause(world, buffer, ingress, queue)) {
         ingress.paused = static_cast<std::uint8_t>(ingress.paused | 1U << queue);
         ++buffer.paused_classes;
         send_pfc(state, in, queue, true, now);
@@ -105,7 +105,7 @@ inline bool passes_unnoticed(const step::World& world, NodeId node, PortId in,
     const step::Buffer& buffer = world.buffer[node];
     const step::Ingress& ingress = world.ingress[in];
     return world.pfc && ingress.total_bytes == 0 && ingress.paused == 0 &&
-           bytes <= buffer.reserve && step::threshold(buffer, ingress) > bytes;
+           bytes <= buffer.reserve && step::threshold(world, buffer, ingress) > bytes;
 }
 
 inline void switch_arrive(State& state, NodeId node, PortId in, const step::Packet& packet,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A switch's shared buffer: ingress accounting with reserve, dynamic threshold and headroom, PFC
-/// decisions, and the lossy alternative (dynamic egress threshold). The accounting is that of the
-/// HPCC ns-3 MMU (docs/models/switch.md).
+/// A switch's shared buffer: ingress accounting with reserve, shared pool and headroom, PFC
+/// decisions, and the lossy alternative. What one queue may take of the pool is the admission rule's
+/// to say (core/packet/policies/admission.h). The accounting is that of the HPCC ns-3 MMU
+/// (docs/models/switch.md).
 #pragma once
 
+#include "core/packet/policies/policies.h"
 #include "core/packet/state.h"
 
 namespace sluice::step {
@@ -34,10 +36,11 @@ SLUICE_HD inline std::int64_t shared_use(const Buffer& buffer, const Ingress& in
     return above > 0 ? above : 0;
 }
 
-/// XOFF threshold of a port: what is left of the shared pool, divided by 2^shift.
-SLUICE_HD inline std::int64_t threshold(const Buffer& buffer, const Ingress& ingress) {
-    const std::int64_t left = buffer.shared_size - buffer.shared_used;
-    return left > 0 ? left >> ingress.threshold_shift : 0;
+/// XOFF threshold of a port's classes.
+template <class Policies = ScenarioPolicies>
+SLUICE_HD inline std::int64_t threshold(const World& world, const Buffer& buffer,
+                                        const Ingress& ingress) {
+    return Policies::ingress_limit(world, ingress, buffer.shared_size - buffer.shared_used);
 }
 
 /// Counts a packet in without asking (its admission is known).
@@ -70,9 +73,10 @@ SLUICE_HD inline void release(Buffer& buffer, Ingress& ingress, std::uint32_t qu
 }
 
 /// Lossless admission; false: dropped because the headroom is full.
-SLUICE_HD inline bool admit_lossless(Buffer& buffer, Ingress& ingress, std::uint32_t queue,
-                                     std::uint32_t bytes) {
-    const std::int64_t limit = threshold(buffer, ingress);
+template <class Policies = ScenarioPolicies>
+SLUICE_HD inline bool admit_lossless(const World& world, Buffer& buffer, Ingress& ingress,
+                                     std::uint32_t queue, std::uint32_t bytes) {
+    const std::int64_t limit = threshold<Policies>(world, buffer, ingress);
     if (bytes + ingress.headroom[queue] > ingress.headroom_limit &&
         bytes + shared_use(buffer, ingress, queue) > limit) {
         return false;
@@ -87,34 +91,50 @@ SLUICE_HD inline bool admit_lossless(Buffer& buffer, Ingress& ingress, std::uint
     return true;
 }
 
-/// Lossy admission: the whole buffer bounds all, alpha x what is free bounds one queue.
-SLUICE_HD inline bool admit_lossy(Buffer& buffer, std::uint32_t queue_bytes, std::uint32_t bytes) {
+/// Lossy admission: the whole buffer bounds all, the rule one queue.
+template <class Policies = ScenarioPolicies>
+SLUICE_HD inline bool admit_lossy(const World& world, Buffer& buffer, std::uint32_t queue_bytes,
+                                  std::uint32_t bytes) {
     const std::int64_t left = buffer.shared_size - buffer.shared_used;
-    if (bytes > left) {
-        return false;
-    }
-    if (buffer.egress_alpha > 0 &&
-        queue_bytes + bytes > buffer.egress_alpha * static_cast<double>(left)) {
+    if (bytes > left || queue_bytes + bytes > Policies::egress_limit(world, left)) {
         return false;
     }
     buffer.shared_used += bytes;
     return true;
 }
 
-SLUICE_HD inline bool should_pause(const Buffer& buffer, const Ingress& ingress,
+template <class Policies = ScenarioPolicies>
+SLUICE_HD inline bool should_pause(const World& world, const Buffer& buffer, const Ingress& ingress,
                                    std::uint32_t queue) {
     return (ingress.paused >> queue & 1U) == 0 &&
            (ingress.headroom[queue] > 0 ||
-            shared_use(buffer, ingress, queue) >= threshold(buffer, ingress));
+            shared_use(buffer, ingress, queue) >= threshold<Policies>(world, buffer, ingress));
 }
 
-SLUICE_HD inline bool should_resume(const Buffer& buffer, const Ingress& ingress,
-                                    std::uint32_t queue) {
+template <class Policies = ScenarioPolicies>
+SLUICE_HD inline bool should_resume(const World& world, const Buffer& buffer,
+                                    const Ingress& ingress, std::uint32_t queue) {
     if ((ingress.paused >> queue & 1U) == 0 || ingress.headroom[queue] != 0) {
         return false;
     }
     const std::int64_t used = shared_use(buffer, ingress, queue);
-    return used == 0 || used + buffer.resume_offset <= threshold(buffer, ingress);
+    return used == 0 || used + buffer.resume_offset <= threshold<Policies>(world, buffer, ingress);
+}
+
+/// True if no decision on packets of an ingress port can depend on the shared buffer while at least
+/// `left` bytes of the pool are left and no class of the port has more than `above` bytes above its
+/// reserve. A packet larger than the threshold may be refused even within its reserve.
+template <class Policies = ScenarioPolicies>
+SLUICE_HD inline bool ingress_is_free(const World& world, const Ingress& ingress,
+                                      std::int64_t above, std::int64_t left) {
+    const std::int64_t frame = std::int64_t{world.payload} + world.data_overhead;
+    return (above > frame ? above : frame) < Policies::ingress_limit(world, ingress, left);
+}
+
+/// The same without PFC, for an egress queue that holds `queued` bytes at most.
+template <class Policies = ScenarioPolicies>
+SLUICE_HD inline bool egress_is_free(const World& world, std::int64_t queued, std::int64_t left) {
+    return static_cast<double>(queued) <= Policies::egress_limit(world, left);
 }
 
 }  // namespace sluice::step

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The transmit side of a port, shared by switches and NICs: putting a packet on the wire, queues
-/// with strict priority and deficit round robin, ECN marking and INT stamping at dequeue.
+/// with strict priority and a scheduler, ECN marking and INT stamping at dequeue.
 #pragma once
 
 #include "core/congestion/int_record.h"
+#include "core/packet/policies/policies.h"
 #include "core/packet/state.h"
-#include "core/random.h"
 
 namespace sluice::step {
 
-/// Random streams of a port (core/random.h).
-inline constexpr std::uint64_t kEcnDraws = 0x65636e;
+/// Random stream of a port (core/random.h).
 inline constexpr std::uint64_t kLossDraws = 0x6c6f7373;
 
 /// The flow of a packet, as the hop checksum counts it.
@@ -87,8 +86,8 @@ SLUICE_HD inline std::uint32_t eligible(const Egress& egress) {
     return egress.nonempty & ~static_cast<std::uint32_t>(egress.paused);
 }
 
-/// Strict priority of class 0, then deficit round robin over classes 1..7 (quantum = weight x one
-/// full frame, so equal weights serve full packets in turn). `mask` is not zero.
+/// Strict priority of class 0, then what the scheduler says. `mask` is not zero.
+template <class Policies>
 SLUICE_HD inline std::uint32_t pick_class(const World& world, Egress& egress, std::uint32_t mask) {
     if ((mask & 1U) != 0) {
         return 0;
@@ -102,37 +101,7 @@ SLUICE_HD inline std::uint32_t pick_class(const World& world, Egress& egress, st
         egress.deficit[only] = 0;  // no competitor: an unused deficit must not pile up
         return only;
     }
-    const std::int32_t frame = world.payload + world.data_overhead;
-    std::uint32_t current = egress.last_class;
-    for (;;) {
-        if ((mask >> current & 1U) != 0 &&
-            egress.deficit[current] >= egress.queue[current].front().bytes) {
-            egress.deficit[current] -= egress.queue[current].front().bytes;
-            egress.last_class = static_cast<std::uint8_t>(current);
-            return current;
-        }
-        if ((mask >> current & 1U) == 0) {
-            egress.deficit[current] = 0;
-        }
-        current = current == kClasses - 1 ? 1 : current + 1;
-        if ((mask >> current & 1U) != 0) {
-            egress.deficit[current] += world.config->queues.weights[current] * frame;
-        }
-    }
-}
-
-/// ECN at dequeue on the class' bytes that remain (DCQCN, SIGCOMM'15, as HPCC ns-3 marks: linear
-/// from kmin to kmax, certain above). The caller has seen that they exceed kmin.
-SLUICE_HD inline bool ecn_mark(const World& world, PortId port, Egress& egress,
-                               std::uint32_t queue) {
-    const std::uint32_t backlog = egress.class_bytes[queue];
-    if (backlog > egress.ecn_kmax) {
-        return true;
-    }
-    const double probability = egress.ecn_pmax * static_cast<double>(backlog - egress.ecn_kmin) /
-                               (egress.ecn_kmax - egress.ecn_kmin);
-    return uniform(world.config->seed, random_stream(kEcnDraws, port), egress.ecn_draws++) <
-           probability;
+    return Policies::pick(world, egress, mask);
 }
 
 /// What a switch writes into a packet that leaves its queue: the mark and its INT record.
@@ -141,12 +110,12 @@ struct Written {
     std::uint32_t ce = 0;
 };
 
+template <class Policies = ScenarioPolicies>
 SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egress,
                                         const Packet& packet, std::uint32_t queue, Tick now) {
     std::uint32_t ce = packet.ce;
     std::uint32_t int_hops = packet.int_hops;
-    if (queue != 0 && egress.class_bytes[queue] > egress.ecn_kmin &&
-        ecn_mark(world, port, egress, queue)) {
+    if (queue != 0 && Policies::marks(world, port, egress, egress.class_bytes[queue])) {
         ce = 1;
         ++egress.ecn_marks;
     }
@@ -169,9 +138,10 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
 }
 
 /// What a switch does to a packet that leaves its queue: mark, stamp, send.
+template <class Policies>
 SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress, const Packet& packet,
                                   std::uint32_t queue, Tick now) {
-    const Written written = mark_and_stamp(world, port, egress, packet, queue, now);
+    const Written written = mark_and_stamp<Policies>(world, port, egress, packet, queue, now);
     put_on_wire(world, port, egress, packet, written.int_hops, written.ce, now);
 }
 

@@ -12,6 +12,11 @@
 
 namespace sluice {
 
+// Which rules there are: the lists in core/packet/policies/. The first of each list is the default.
+enum class Admission : std::uint8_t;
+enum class Scheduler : std::uint8_t;
+enum class Marking : std::uint8_t;
+
 /// Bytes on the wire. No preamble, gap or FCS.
 struct PacketFormat {
     std::int32_t payload = 1000;  ///< full packet's payload (MTU)
@@ -27,12 +32,15 @@ struct BufferConfig {
     Bytes size = mebibytes(32);
     Bytes reserve = {4096};      ///< per ingress port and queue
     double headroom_factor = 3;  ///< headroom of a port = factor x rate x delay
-    int alpha_shift = 3;         ///< ingress threshold = free shared >> shift; one step less for
-                                 ///< each doubling of the port's rate over the NIC rate
-    Bytes resume_offset = {3072};
-    /// Lossy operation (pfc == false): a queue may hold egress_alpha x free shared bytes;
-    /// 0 leaves egress unlimited.
+    Admission admission{};       ///< what one queue may take of the shared pool
+    /// Dynamic threshold with PFC: free shared >> shift, one step less for each doubling of the
+    /// port's rate over the NIC rate.
+    int alpha_shift = 3;
+    /// Dynamic threshold without PFC: a queue may hold egress_alpha x free shared bytes; 0 leaves
+    /// egress unlimited.
     double egress_alpha = 1.0;
+    Bytes static_threshold;  ///< static threshold, with PFC and without
+    Bytes resume_offset = {3072};
 };
 
 /// ECN marking of ports of one rate: linear from kmin to kmax up to pmax, certain above kmax,
@@ -46,6 +54,7 @@ struct EcnPoint {
 
 struct EcnConfig {
     bool enabled = true;
+    Marking marking{};
     /// Thresholds by port rate. A rate that is not listed scales the nearest listed one in
     /// proportion. Empty: no marking.
     std::vector<EcnPoint> points;
@@ -53,6 +62,7 @@ struct EcnConfig {
 
 /// Queues of a port. Queue 0 is strict (pause, and ACKs if asked); 1..7 carry data classes.
 struct QueueConfig {
+    Scheduler scheduler{};              ///< of a switch's classes 1..7
     bool ack_strict_in_switch = false;  ///< ACKs ride queue 0 in switches, else their data's queue
     bool ack_strict_at_host = true;     ///< ACKs leave a NIC before data
     /// Which class' pause stops a NIC's ACKs (0: none).

@@ -31,7 +31,7 @@ struct alignas(64) Egress {
     CellId peer_cell = kNone;     ///< the cell that `peer` is in
     std::uint8_t nonempty = 0;    ///< bit per class
     std::uint8_t paused = 0;      ///< bit per class, by the peer's PFC
-    std::uint8_t last_class = 1;  ///< DWRR position
+    std::uint8_t last_class = 1;  ///< served last, the scheduler's position
     std::uint8_t rate_index = 0;  ///< into IntRates
 
     std::uint32_t max_queued_bytes = 0;
@@ -99,9 +99,7 @@ struct Buffer {
     std::int64_t shared_used = 0;
     std::int64_t reserve = 0;
     std::int64_t resume_offset = 0;
-    double egress_alpha = 0;
     std::uint32_t paused_classes = 0;  ///< (port, class) pairs that we have paused
-    bool exact_only = false;           ///< tests: never take the per-port short cut
 };
 
 inline constexpr int kPathHops = 7;

@@ -10,59 +10,16 @@
 /// full (time, port) order. Equality of the two is a property test.
 #pragma once
 
+#include "core/packet/arrivals.h"
 #include "core/packet/buffer.h"
-#include "core/packet/egress.h"
-#include "core/packet/order.h"
 
 namespace sluice::step {
-
-/// Working memory of whoever steps switches; reused from switch to switch.
-struct SwitchScratch {
-    PlainVector<std::uint64_t> keys;    ///< per egress port: `stride` keys
-    PlainVector<std::uint32_t> count;   ///< keys per egress port
-    PlainVector<std::uint32_t> bytes;   ///< arrived per ingress port
-    PlainVector<std::uint32_t> head;    ///< new head per ingress link
-    PlainVector<std::uint64_t> merge;   ///< for sorting
-    PlainVector<std::uint64_t> sorted;  ///< all arrivals, in windows that are not quiet
-    std::uint32_t stride = 0;
-};
-
-/// Frees what a scratch has taken; host only, like all freeing.
-inline void free_scratch(SwitchScratch& scratch) {
-    for (PlainVector<std::uint64_t>* keys : {&scratch.keys, &scratch.merge, &scratch.sorted}) {
-        std::free(keys->data);
-    }
-    for (PlainVector<std::uint32_t>* counts : {&scratch.count, &scratch.bytes, &scratch.head}) {
-        std::free(counts->data);
-    }
-    scratch = SwitchScratch{};
-}
 
 /// Queue that a packet joins in a switch.
 SLUICE_HD inline std::uint32_t switch_queue(const World& world, const Packet& packet) {
     return packet.packet_kind() != PacketKind::data && world.ack_strict_in_switch
                ? 0
                : packet.traffic_class;
-}
-
-/// Egress port of a packet at `node`: its flow's path entry, or the routing table.
-SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet& packet) {
-    const PortId first = world.first_port[node];
-    const std::uint32_t ports = world.first_port[node + 1] - first;
-    if (packet.hop < kPathHops && !world.route_by_table) {
-        const std::uint32_t back = packet.packet_kind() == PacketKind::data ? 0 : kPathHops;
-        const PortId port = world.route[packet.flow].port[packet.hop + back];
-        if (port - first < ports && (!world.any_link_down || world.egress[port].up)) {
-            return port;
-        }
-    }
-#if defined(__CUDA_ARCH__)
-    return kNone;
-#else
-    return world.callbacks.route == nullptr
-               ? kNone
-               : world.callbacks.route(world.callbacks.context, node, packet);
-#endif
 }
 
 /// Queues a PFC frame for the peer of `port`.
@@ -103,6 +60,7 @@ SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packe
 }
 
 /// One arrival with every decision taken at its instant.
+template <class Policies>
 SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, PortId out,
                                     const Packet& packet, Tick now) {
     if (packet.packet_kind() >= PacketKind::pause) {
@@ -114,15 +72,16 @@ SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, P
     Egress& egress = world.egress[out];
     const std::uint32_t queue = switch_queue(world, packet);
     if (queue != 0) {
-        const bool admitted = world.pfc
-                                  ? admit_lossless(buffer, ingress, queue, packet.bytes)
-                                  : admit_lossy(buffer, egress.class_bytes[queue], packet.bytes);
+        const bool admitted =
+            world.pfc
+                ? admit_lossless<Policies>(world, buffer, ingress, queue, packet.bytes)
+                : admit_lossy<Policies>(world, buffer, egress.class_bytes[queue], packet.bytes);
         if (!admitted) {
             ++egress.drops;
             ++world.drops;
             return;
         }
-        if (world.pfc && should_pause(buffer, ingress, queue)) {
+        if (world.pfc && should_pause<Policies>(world, buffer, ingress, queue)) {
             ingress.paused = static_cast<std::uint8_t>(ingress.paused | 1U << queue);
             ++buffer.paused_classes;
             send_pfc(world, in, queue, true, now);
@@ -136,18 +95,18 @@ SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, P
 
 /// One departure. `kExact` also takes the PFC decision that follows it. Returns the port's next
 /// decision; the caller stores it.
-template <bool kExact>
+template <class Policies, bool kExact>
 SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId port, Tick now) {
     Egress& egress = world.egress[port];
-    const std::uint32_t queue = pick_class(world, egress, eligible(egress));
+    const std::uint32_t queue = pick_class<Policies>(world, egress, eligible(egress));
     const Packet& packet = dequeue(egress, queue);
     const PortId in = world.first_port[cell.node] + packet.ingress;
     if (queue != 0) {
         release(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
     }
-    switch_emit(world, port, egress, packet, queue, now);
+    switch_emit<Policies>(world, port, egress, packet, queue, now);
     if (kExact && queue != 0 && world.pfc &&
-        should_resume(world.buffer[cell.id], world.ingress[in], queue)) {
+        should_resume<Policies>(world, world.buffer[cell.id], world.ingress[in], queue)) {
         Ingress& ingress = world.ingress[in];
         ingress.paused = static_cast<std::uint8_t>(ingress.paused & ~(1U << queue));
         --world.buffer[cell.id].paused_classes;
@@ -157,154 +116,18 @@ SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId por
     return eligible(egress) != 0 ? egress.free_at : kNever;
 }
 
-/// Appends a key to an egress port's list.
-SLUICE_HD inline void list_arrival(World& world, SwitchScratch& scratch, std::uint32_t ports,
-                                   std::uint32_t out, std::uint64_t key) {
-    if (scratch.count[out] == scratch.stride) {
-#if defined(__CUDA_ARCH__)
-        world.memory.overflow = true;
-        return;
-#else
-        const std::uint32_t wider = scratch.stride * 2;
-        scratch.keys.reserve(world.memory, ports * wider);
-        scratch.keys.count = scratch.keys.capacity;
-        for (std::uint32_t p = ports; p-- > 0;) {  // back to front: the blocks move up
-            for (std::uint32_t k = scratch.count[p]; k-- > 0;) {
-                scratch.keys[p * wider + k] = scratch.keys[p * scratch.stride + k];
-            }
-        }
-        scratch.stride = wider;
-#endif
-    }
-    scratch.keys[out * scratch.stride + scratch.count[out]++] = key;
-}
-
-/// Makes room in scratch for a switch of `ports` ports.
-SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std::uint32_t ports) {
-    if (scratch.stride == 0) {
-        scratch.stride = 64;
-    }
-    if (scratch.keys.capacity < ports * scratch.stride) {
-        scratch.keys.count = scratch.keys.capacity;
-        scratch.keys.reserve(world.memory, ports * scratch.stride);
-    }
-    scratch.keys.count = scratch.keys.capacity;
-    scratch.bytes.reserve(world.memory, ports);
-    scratch.head.reserve(world.memory, ports);
-    if (scratch.count.capacity < ports) {
-        scratch.count.reserve(world.memory, ports);
-        for (std::uint32_t p = 0; p < scratch.count.capacity; ++p) {
-            scratch.count[p] = 0;  // of ports outside the cell too: list_arrival() reads them all
-        }
-    }
-}
-
-/// True if the cable's error process takes this packet.
-SLUICE_HD inline bool lost_on_link(const World& world, PortId port, Ingress& ingress) {
-    return ingress.loss > 0 && uniform(world.config->seed, random_stream(kLossDraws, port),
-                                       ingress.loss_draws++) < ingress.loss;
-}
-
-/// Fetches the INT slot that this packet will be stamped in when it leaves the switch (ACKs too:
-/// telling them apart costs more than the fetch).
-SLUICE_HD inline void prefetch_int(const World& world, const Packet& packet) {
-    if (world.int_block != 0) {
-        const FlowRoute& route = world.route[packet.flow];
-        if (route.int_base != kNone) {
-            SLUICE_PREFETCH(int_slot(world, route, packet.transmission));
-        }
-    }
-}
-
-/// The local indices of a cell's ports: all of the node's, or some.
-struct AllPorts {
-    std::uint32_t count = 0;
-    SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return k; }
-};
-struct SomePorts {
-    std::uint32_t count = 0;
-    const std::uint16_t* ports = nullptr;
-    SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return ports[k]; }
-};
-
-SLUICE_HD inline bool is_member(const World&, const Cell&, const AllPorts&, PortId) { return true; }
-SLUICE_HD inline bool is_member(const World& world, const Cell& cell, const SomePorts&,
-                                PortId port) {
-    return cell_of(world, port) == cell.id;
-}
-
-/// Reads what arrives in the window, routes it, and lists it by egress port. Returns total bytes,
-/// PFC frames aside, which are never buffered.
-template <class Ports>
-SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch,
-                                               const Cell& cell, const Ports& mine, Tick begin,
-                                               Tick end) {
-    const NodeId node = cell.node;
-    const PortId first = world.first_port[node];
-    const std::uint32_t ports = world.first_port[node + 1] - first;
-    std::int64_t total = 0;
-    for (std::uint32_t k = 0; k < mine.count; ++k) {
-        if (world.arrival[first + mine[k]] < end) {
-            SLUICE_PREFETCH(&world.link[first + mine[k]].front());
-        }
-    }
-    for (std::uint32_t k = 0; k < mine.count; ++k) {
-        const std::uint32_t i = mine[k];
-        if (world.arrival[first + i] >= end) {
-            continue;
-        }
-        Wire& link = world.link[first + i];
-        const Tick local_begin = begin - link.base;
-        const Tick local_end = end - link.base;
-        Ingress& ingress = world.ingress[first + i];
-        std::uint32_t position = link.head;
-        std::uint32_t bytes = 0;
-        for (; position != link.tail; ++position) {
-            Packet& packet = link.at(position);
-            if (packet.time >= local_end) {
-                break;
-            }
-            SLUICE_PREFETCH(&link.at(position + 6));
-            packet.ingress = static_cast<std::uint16_t>(i);
-            PortId out = first + i;
-            if (packet.packet_kind() < PacketKind::pause) {
-                out = egress_of(world, node, packet);
-                if (lost_on_link(world, first + i, ingress) || out == kNone) {
-                    ++world.drops;
-                    ++world.egress[out == kNone ? first + i : out].drops;
-                    continue;
-                }
-                if (!is_member(world, cell, mine, out)) {
-                    world.misrouted = true;
-                    continue;
-                }
-                bytes += packet.bytes;
-            }
-            prefetch_int(world, packet);
-            list_arrival(world, scratch, ports, out - first,
-                         arrival_key(packet.time - local_begin, i, position - link.head));
-        }
-        world.events += position - link.head;
-        scratch.bytes[i] = bytes;
-        scratch.head[i] = position;
-        total += bytes;
-    }
-    return total;
-}
-
 /// True if no decision of this window can depend on the shared buffer (see the file's head).
-template <class Ports>
+template <class Policies, class Ports>
 SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scratch,
                                    const Cell& cell, const Ports& mine, std::int64_t arriving) {
     const Buffer& buffer = world.buffer[cell.id];
-    if (buffer.exact_only || buffer.paused_classes != 0) {
+    if (!Policies::kQuietWindows || buffer.paused_classes != 0) {
         return false;
     }
     const std::int64_t left = buffer.shared_size - buffer.shared_used - arriving;
     if (left < 0) {
         return false;
     }
-    const std::int64_t frame = std::int64_t{world.payload} + world.data_overhead;
     const PortId first = world.first_port[cell.node];
     for (std::uint32_t k = 0; k < mine.count; ++k) {
         const std::uint32_t p = mine[k];
@@ -312,14 +135,13 @@ SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scra
             const Ingress& ingress = world.ingress[first + p];
             const std::int64_t above =
                 static_cast<std::int64_t>(ingress.total_bytes) + scratch.bytes[p] - buffer.reserve;
-            // A packet larger than the threshold may be refused even within its reserve.
-            if ((above > frame ? above : frame) >= left >> ingress.threshold_shift) {
+            if (!ingress_is_free<Policies>(world, ingress, above, left)) {
                 return false;
             }
         }
-        if (!world.pfc && scratch.count[p] != 0 && buffer.egress_alpha > 0 &&
-            static_cast<double>(world.egress[first + p].queued_bytes + arriving) >
-                buffer.egress_alpha * static_cast<double>(left)) {
+        if (!world.pfc && scratch.count[p] != 0 &&
+            !egress_is_free<Policies>(world, world.egress[first + p].queued_bytes + arriving,
+                                      left)) {
             return false;
         }
     }
@@ -327,6 +149,7 @@ SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scra
 }
 
 /// Works off one egress port of a quiet window.
+template <class Policies>
 SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
                                const std::uint64_t* keys, std::uint32_t count, Tick begin,
                                Tick end) {
@@ -336,7 +159,7 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
     for (std::uint32_t k = 0; k < count; ++k) {
         const Tick now = key_time(keys[k], begin);
         while (decision < now) {
-            decision = switch_transmit<false>(world, cell, port, decision);
+            decision = switch_transmit<Policies, false>(world, cell, port, decision);
         }
         const PortId in = first + key_port(keys[k]);
         Wire& link = world.link[in];
@@ -357,7 +180,7 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
             if (packet.bytes > egress.max_queued_bytes) {
                 egress.max_queued_bytes = packet.bytes;
             }
-            switch_emit(world, port, egress, packet, queue, now);
+            switch_emit<Policies>(world, port, egress, packet, queue, now);
             ++world.events;
             continue;
         }
@@ -370,13 +193,13 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
         }
     }
     while (decision < end) {
-        decision = switch_transmit<false>(world, cell, port, decision);
+        decision = switch_transmit<Policies, false>(world, cell, port, decision);
     }
     world.decision[port] = decision;
 }
 
 /// Works off a window in full (time, port, sequence) order.
-template <class Ports>
+template <class Policies, class Ports>
 SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, const Cell& cell,
                                       const Ports& mine, Tick begin, Tick end) {
     const NodeId node = cell.node;
@@ -409,17 +232,17 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, cons
             const Packet& packet = link.at(link.head + key_position(scratch.sorted[next]));
             const PortId out =
                 packet.packet_kind() >= PacketKind::pause ? in : egress_of(world, node, packet);
-            switch_arrive(world, cell, in, out, packet, arrival);
+            switch_arrive<Policies>(world, cell, in, out, packet, arrival);
             ++next;
         } else if (departure < end) {
-            world.decision[port] = switch_transmit<true>(world, cell, port, departure);
+            world.decision[port] = switch_transmit<Policies, true>(world, cell, port, departure);
         } else {
             return;
         }
     }
 }
 
-template <class Ports>
+template <class Policies, class Ports>
 SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cell& cell,
                                  const Ports& mine, Tick begin, Tick end) {
     const PortId first = world.first_port[cell.node];
@@ -428,7 +251,7 @@ SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cel
         scratch.bytes[mine[k]] = 0;
     }
     const std::int64_t arriving = collect_arrivals(world, scratch, cell, mine, begin, end);
-    if (quiet_window(world, scratch, cell, mine, arriving)) {
+    if (quiet_window<Policies>(world, scratch, cell, mine, arriving)) {
         for (std::uint32_t i = 0; i < mine.count; ++i) {
             const std::uint32_t p = mine[i];
             const std::uint32_t count = scratch.count[p];
@@ -440,10 +263,10 @@ SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cel
                 scratch.merge.reserve(world.memory, count);
                 sort_runs(keys, count, scratch.merge.data);
             }
-            run_port(world, cell, first + p, keys, count, begin, end);
+            run_port<Policies>(world, cell, first + p, keys, count, begin, end);
         }
     } else {
-        run_interleaved(world, scratch, cell, mine, begin, end);
+        run_interleaved<Policies>(world, scratch, cell, mine, begin, end);
     }
     Tick wake = kNever;
     for (std::uint32_t i = 0; i < mine.count; ++i) {
@@ -460,14 +283,16 @@ SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cel
 }
 
 /// The step. Sets the cell's wake to its next instant.
+template <class Policies = ScenarioPolicies>
 SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, const Cell& cell,
                                   Tick begin, Tick end) {
     const std::uint32_t ports = world.first_port[cell.node + 1] - world.first_port[cell.node];
     prepare_scratch(world, scratch, ports);
     if (cell.ports == nullptr) {
-        step_ports(world, scratch, cell, AllPorts{ports}, begin, end);
+        step_ports<Policies>(world, scratch, cell, AllPorts{ports}, begin, end);
     } else {
-        step_ports(world, scratch, cell, SomePorts{cell.port_count, cell.ports}, begin, end);
+        step_ports<Policies>(world, scratch, cell, SomePorts{cell.port_count, cell.ports}, begin,
+                             end);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/congestion/congestion.h"
+#include "core/steady/detector.h"
 
 namespace sluice::steady {
 
@@ -12,8 +13,6 @@ namespace {
 
 /// Swings of a sawtooth that a span covers.
 constexpr double kSwings = 8;
-/// DCQCN: increase timers in a swing.
-constexpr Tick kRecoverySteps = 5;
 
 /// Error of a flow's bytes that a trend may cause. A flow whose data share no port is pulled back to
 /// where its law holds it: what looks like a trend is noise. Where flows share one, what they have
@@ -39,32 +38,16 @@ double sawtooth_amplitude(const GroupFacts& facts) {
 }
 
 Tick waiting_time(const GroupFacts& facts) {
-    if (facts.congestion.law == congestion::Law::hpcc) {
-        return (facts.congestion.hpcc.max_stage + 2) * facts.base_rtt;
-    }
-    return congestion::slowest_period(facts.congestion);
+    return congestion::waiting_time(facts.congestion, facts.base_rtt);
 }
 
 Tick sawtooth_period(const GroupFacts& facts) {
-    switch (facts.congestion.law) {
-        case congestion::Law::none:
-        case congestion::Law::hpcc: return 0;
-        case congestion::Law::dcqcn:
-            return kRecoverySteps * congestion::slowest_period(facts.congestion);
-        case congestion::Law::dctcp: {
-            const double trips = std::sqrt(4 * bdp_packets(facts) / (7 * flows_of(facts)));
-            return static_cast<Tick>(std::max(trips, 1.0) * static_cast<double>(facts.base_rtt));
-        }
-        case congestion::Law::timely: {
-            const congestion::TimelyParameters& timely = facts.congestion.timely;
-            const double share = static_cast<double>(facts.line_rate) / flows_of(facts);
-            const double steps =
-                share / static_cast<double>(std::max<std::int64_t>(timely.hyper_rate, 1));
-            const Tick trip = std::max(facts.base_rtt, timely.t_low / 2);
-            return static_cast<Tick>(std::max(steps, 1.0) * static_cast<double>(trip));
-        }
-    }
-    return 0;
+    congestion::Crowd crowd;
+    crowd.flows = flows_of(facts);
+    crowd.bdp_packets = bdp_packets(facts);
+    crowd.base_rtt = facts.base_rtt;
+    crowd.line_rate = facts.line_rate;
+    return congestion::swing_period(facts.congestion, crowd);
 }
 
 DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& facts) {

@@ -3,7 +3,7 @@
 /// model, with every constant's reason, is on docs/models/phases.md.
 #pragma once
 
-#include "core/steady/detector.h"
+#include "core/steady/reading.h"
 
 namespace sluice::steady {
 
@@ -16,15 +16,11 @@ double bdp_packets(const GroupFacts& facts);
 /// Relative amplitude of a rate in its steady state, sqrt(7 N / (16 C RTT)) (Wormhole eq. 22).
 double sawtooth_amplitude(const GroupFacts& facts);
 
-/// How long the law may hold still before it acts by itself: DCQCN's slowest timer; HPCC's
-/// max_stage additive steps, one per round trip, which end in a jump to the free bandwidth (and two
-/// round trips to see it); otherwise 0.
+/// How long the law may hold still before it acts by itself (congestion::waiting_time).
 Tick waiting_time(const GroupFacts& facts);
 
-/// A whole swing of the law's rate around its share; 0: it settles instead of swinging.
-///   DCTCP   sqrt(4 C RTT / (7 N)) round trips (Wormhole eq. 24)
-///   DCQCN   five increase timers: each halves what the last decrease took
-///   TIMELY  a share regained in hyper steps, one per round trip of t_low / 2 or the base RTT
+/// A whole swing of the law's rate around its share; 0: it settles instead of swinging
+/// (congestion::swing_period).
 Tick sawtooth_period(const GroupFacts& facts);
 
 }  // namespace sluice::steady

@@ -8,38 +8,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
-#include "core/congestion/types.h"
-#include "core/ids.h"
+#include "core/steady/history.h"
+#include "core/steady/metrics/metrics.h"
+#include "core/steady/reading.h"
 #include "core/units.h"
 
 namespace sluice::steady {
-
-/// One reading of one flow.
-struct FlowReading {
-    /// Local time at which `acked` was reached (not the time of the reading): two readings give an
-    /// average rate without rounding to whole packets per interval. Equal to the previous reading's
-    /// if nothing was acknowledged in between.
-    Tick progress = 0;
-    std::int64_t acked = 0;      ///< payload bytes acknowledged
-    std::int64_t in_flight = 0;  ///< payload bytes sent and not acknowledged
-    std::int64_t rate = 0;       ///< the law's current rate, bits/s
-};
-
-/// What a detector knows of a group before the first reading.
-struct GroupFacts {
-    congestion::Parameters congestion;
-    Tick base_rtt = 0;            ///< the largest of its flows
-    std::int64_t line_rate = 0;   ///< the largest of its flows' NICs, bits/s
-    std::int64_t payload = 1000;  ///< bytes of a full packet
-    std::size_t flows = 0;
-    std::size_t ports = 0;
-    std::size_t sharing = 1;  ///< most flows whose data packets leave by one port
-    Tick lag = 0;             ///< the most that a flow of it has skipped so far, in whatever group
-};
 
 /// What a detector concludes.
 struct Verdict {
@@ -52,42 +28,57 @@ struct Verdict {
     const char* reason = "";
 };
 
+/// The range test of a metric, in front of guards that all metrics share: observed span, bounded
+/// trend, growing skips. Levels of the history are judged from short to long.
 class Detector {
   public:
-    virtual ~Detector() = default;
+    explicit Detector(const DetectorSettings& settings) : given_(settings) {}
+
     /// The group's flows changed: forget everything.
-    virtual void reset(const GroupFacts& facts) = 0;
+    void reset(const GroupFacts& facts);
     /// One sample: `flows` by the group's order of flows, `queues` (bytes) by its order of ports.
-    virtual void add(Tick now, const std::vector<FlowReading>& flows,
-                     const std::vector<std::int64_t>& queues) = 0;
+    void add(Tick now, const std::vector<FlowReading>& flows,
+             const std::vector<std::int64_t>& queues);
     /// True if this detector reads `queues`; otherwise callers may pass none.
-    virtual bool reads_queues() const = 0;
-    virtual Verdict judge() const = 0;
+    bool reads_queues() const;
+    const Verdict& judge() const { return verdict_; }
     /// A skip of `skipped` (as cut short by the caller) was made on the last verdict. What follows
     /// is the probe that confirms it or not; the next verdict may allow a longer one.
-    virtual void resumed(Tick skipped) = 0;
+    void resumed(Tick skipped);
+
+  private:
+    template <class Rule>
+    bool add_flows(const std::vector<FlowReading>& flows);
+    template <class Rule>
+    bool wide(std::size_t level, std::size_t flow) const;
+    template <class Rule>
+    const char* range_reason(std::size_t level);
+    double trusted_skip(std::size_t level, std::size_t flow, double limit) const;
+    double trusted_skip(std::size_t level);
+    bool covers(std::size_t level) const;
+    void trust(std::size_t level, double skip);
+    template <class Rule>
+    void conclude();
+
+    DetectorSettings given_;
+    DetectorSettings settings_;
+    GroupFacts facts_;
+    History history_;
+    std::vector<FlowReading> last_;  ///< of metrics that compare
+    std::vector<double> value_;      ///< the same
+    std::uint64_t samples_ = 0;
+    Tick now_ = 0;
+    Tick skipped_ = 0;
+    int confirmed_ = 0;
+    Tick probe_until_ = 0;
+    int stable_rounds_ = 0;
+    std::size_t worst_flow_ = 0;   ///< the last to fail: asked first
+    const char* reason_ = "span";  ///< of the last level judged
+    Verdict verdict_;
 };
-
-enum class Metric : std::uint8_t { hygra, rate, inflight, queue };
-
-/// Zero or negative: chosen from the facts (Wormhole appendix F, docs/models/phases.md).
-struct DetectorSettings {
-    Metric metric = Metric::rate;
-    double theta = 0;       ///< rate, inflight, queue: relative range (Wormhole eq. 6)
-    Tick span = 0;          ///< least observed time, l x the sampling period
-    double eps_bw = 0;      ///< hygra: range of bandwidth, relative to line rate (eq. 1)
-    double eps_q = 0;       ///< hygra: range of queue depth, bytes
-    int stable_rounds = 0;  ///< hygra: N_stable
-    double tolerance = 0;   ///< bounded trend: relative error of a flow's bytes by skips
-    double growth = 0;      ///< first skip at most this many spans; doubles with every skip made
-};
-
-const char* metric_name(Metric metric);
 
 /// `settings` with every value that was left open filled in for this group.
 DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& facts);
-
-std::unique_ptr<Detector> make_detector(const DetectorSettings& settings);
 
 /// Sampling period for a group: a fraction of its base RTT, no less than a few packets' time.
 Tick sampling_period(const GroupFacts& facts);

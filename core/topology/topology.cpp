@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/topology/topology.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/text/quantity.h"
 #include "core/topology/limits.h"
@@ -67,6 +69,17 @@ void Topology::finish() {
         ports_[at_a] = {link.a, id, at_b};
         ports_[at_b] = {link.b, id, at_a};
     }
+}
+
+std::vector<std::int64_t> distinct_rates(const Topology& topology) {
+    std::vector<std::int64_t> rates;
+    for (PortId port = 0; port < topology.port_count(); ++port) {
+        const std::int64_t rate = topology.rate(port).bits_per_second;
+        if (std::find(rates.begin(), rates.end(), rate) == rates.end()) {
+            rates.push_back(rate);
+        }
+    }
+    return rates;
 }
 
 }  // namespace sluice

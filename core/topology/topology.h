@@ -73,4 +73,7 @@ class Topology {
     std::vector<Port> ports_;
 };
 
+/// The rates of its ports, bits/s, each once, in the order of the ports.
+std::vector<std::int64_t> distinct_rates(const Topology& topology);
+
 }  // namespace sluice

@@ -94,7 +94,7 @@ void WorldStore::build_ports() {
     std::iota(home_.begin(), home_.end(), CellId{0});
     wake_.assign(nodes, kNever);
     block_wake_.assign((nodes + 63) / 64, kNever);
-    std::vector<std::int64_t> rates;
+    const std::vector<std::int64_t> rates = distinct_rates(topology_);
     for (PortId p = 0; p < ports; ++p) {
         Egress& egress = egress_[p];
         const Rate rate = topology_.rate(p);
@@ -107,11 +107,8 @@ void WorldStore::build_ports() {
         egress.peer_cell = topology_.neighbor(p);
         egress.line_rate = rate.bits_per_second;
         ingress_[p].loss = topology_.links()[topology_.link_of(p)].loss;
-        auto known = std::find(rates.begin(), rates.end(), rate.bits_per_second);
-        egress.rate_index = static_cast<std::uint8_t>(known - rates.begin());
-        if (known == rates.end()) {
-            rates.push_back(rate.bits_per_second);
-        }
+        egress.rate_index = static_cast<std::uint8_t>(
+            std::find(rates.begin(), rates.end(), rate.bits_per_second) - rates.begin());
         egress.ecn_kmin = 0xffffffff;
         egress.ecn_kmax = 0xffffffff;
         if (config_.ecn.enabled && !config_.ecn.points.empty()) {
@@ -121,14 +118,15 @@ void WorldStore::build_ports() {
             egress.ecn_pmax = point.pmax;
         }
     }
-    if (rates.size() > 8 && config_.congestion.law == congestion::Law::hpcc) {
+    if (rates.size() > congestion::kMaxIntRates &&
+        congestion::traits(config_.congestion.law).uses_int) {
         throw ConfigError("HPCC's INT header tells 8 link rates apart; this topology has " +
                           std::to_string(rates.size()));
     }
-    for (std::size_t i = 0; i < rates.size() && i < 8; ++i) {
+    for (std::size_t i = 0; i < rates.size() && i < congestion::kMaxIntRates; ++i) {
         world_.int_rates.bits_per_second[i] = rates[i];
     }
-    world_.int_units = congestion::int_units(config_.congestion.hpcc.int_multiplier);
+    world_.int_units = congestion::int_units(congestion::int_multiplier(config_.congestion));
     world_.node_count = static_cast<std::uint32_t>(nodes);
     world_.first_port = first_port_.data();
     world_.is_host = is_host_.data();
@@ -159,7 +157,6 @@ void WorldStore::build_buffers() {
         Buffer& buffer = buffer_[n];
         buffer.reserve = config_.buffer.reserve.count;
         buffer.resume_offset = config_.buffer.resume_offset.count;
-        buffer.egress_alpha = config_.buffer.egress_alpha;
         buffer.shared_size = config_.buffer.size.count;
         for (PortId p = first_port_[n]; p < first_port_[n + 1]; ++p) {
             Ingress& ingress = ingress_[p];

@@ -67,7 +67,7 @@ void WorldStore::build_flows() {
     if (!config_.nic.global_base_rtt) {
         widest = build_pair_windows();
     }
-    if (config_.congestion.law == congestion::Law::hpcc) {
+    if (congestion::traits(config_.congestion.law).uses_int) {
         // Without a window, four times the largest BDP may be on its way.
         provide_int_slots(widest > 0 ? widest : 4 * widest_.bdp.count);
     }

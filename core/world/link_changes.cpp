@@ -23,7 +23,7 @@ void WorldStore::drop_queue(PortId port, Tick now) {
             const PortId in = first_port_[node] + packet.ingress;
             Buffer& buffer = buffer_[node];
             step::release(buffer, ingress_[in], queue, packet.bytes, config_.pfc);
-            if (config_.pfc && in != port && should_resume(buffer, ingress_[in], queue)) {
+            if (config_.pfc && in != port && should_resume(world_, buffer, ingress_[in], queue)) {
                 ingress_[in].paused =
                     static_cast<std::uint8_t>(ingress_[in].paused & ~(1U << queue));
                 --buffer.paused_classes;

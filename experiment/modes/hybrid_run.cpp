@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
-#include "flowlevel/max_min_rates.h"
+#include "flowlevel/rate_sources.h"
 
 namespace sluice {
 
@@ -29,12 +29,13 @@ struct HybridRun::Watch {
         : experiment(given),
           partitions(engine.network().store()),
           view(engine.network().store(), partitions),
-          controller(view, partitions, rates, given.phases, given.stop) {}
+          rates(make_rate_source(given.phases.rates)),
+          controller(view, partitions, rates.get(), given.phases, given.stop) {}
 
     const Experiment& experiment;
     step::FlowPartitions partitions;
     hybrid::WorldEngine view;
-    flowlevel::MaxMinRates rates;
+    std::unique_ptr<hybrid::RateSource> rates;
     hybrid::PhaseController controller;
 };
 

@@ -71,6 +71,45 @@ class CountingSwitch : public Switch {
     std::uint64_t windows = 0;
 };
 
+/// A rule of one's own: a class may take no more than three packets of the shared buffer.
+struct ThreePackets : step::ScenarioPolicies {
+    static std::int64_t ingress_limit(const step::World&, const step::Ingress&, std::int64_t left) {
+        return std::min<std::int64_t>(std::max<std::int64_t>(left, 0), 3 * 1048);
+    }
+};
+
+/// Another one: the highest class first.
+struct HighestFirst : step::ScenarioPolicies {
+    static std::uint32_t pick(const step::World&, step::Egress&, std::uint32_t mask) {
+        return 31U - static_cast<std::uint32_t>(__builtin_clz(mask));
+    }
+};
+
+template <class Policies>
+NetworkOptions with_switches_of() {
+    NetworkOptions options;
+    options.make_node = [](const char* name, NodeId id, const Node::Context& context,
+                           step::SwitchScratch& scratch) -> std::unique_ptr<Node> {
+        if (id != Star::kMiddle) {
+            return nullptr;
+        }
+        return std::make_unique<PolicySwitch<Policies>>(name, id, context, scratch);
+    };
+    return options;
+}
+
+/// Runs the star with its switch under other policies.
+template <class Policies>
+RunCounters run_with(Star& star, std::vector<FlowResult>& results) {
+    Routing routing(star.topology);
+    Network network("network", star.topology, routing, star.config, star.flows, star.paths, nullptr,
+                    with_switches_of<Policies>());
+    network.store().world().digest_hops = true;
+    sc_core::sc_start();
+    results = network.store().results();
+    return network.counters();
+}
+
 /// Runs the star with the switch replaced by a FIFO switch behind transactions.
 void check_foreign_switch(congestion::Law law, const sc_core::sc_time& quantum,
                           bool clocks = false) {
@@ -161,6 +200,71 @@ TEST_CASE("models.network.equals_the_plain_loop") {
     CHECK(network.counters().hop_checksum == expected);
     CHECK(network.clock().finished());
     check_same_results(network, star.finish);
+}
+
+TEST_CASE("models.network.own_policies_that_say_the_same_change_nothing") {
+    Star star;
+    star.config.pfc = true;
+    const std::uint64_t expected = star.plain_checksum();
+    std::vector<FlowResult> results;
+    CHECK(run_with<OrderedPolicies>(star, results).hop_checksum == expected);
+}
+
+TEST_CASE("models.network.own_admission_rule") {
+    Star star;
+    star.config.pfc = true;
+    REQUIRE(
+        run_windows(Case{"star", star.topology, star.config, star.flows, star.paths, {}, kNever})
+            .counters.pfc_pauses == 0);
+    std::vector<FlowResult> results;
+    const RunCounters counters = run_with<ThreePackets>(star, results);
+    CHECK(counters.pfc_pauses > 0);
+    CHECK(counters.drops == 0);
+    for (const FlowResult& result : results) {
+        CHECK(result.finish != kNever);
+    }
+}
+
+TEST_CASE("models.network.own_scheduler") {
+    Star star;
+    star.config.congestion.window = false;
+    star.config.buffer.size = mebibytes(64);
+    star.flows.clear();
+    for (NodeId src = 0; src < 2; ++src) {
+        FlowSpec flow;
+        flow.src = src;
+        flow.dst = 4;
+        flow.size = 1'000'000;
+        flow.start = 0;
+        flow.priority = static_cast<std::uint8_t>(1 + src);
+        star.flows.push_back(flow);
+    }
+    assign_source_ports(star.flows);
+    std::vector<FlowResult> results;
+    run_with<HighestFirst>(star, results);
+    // Class 2 as if it were alone, class 1 afterwards: 1000 packets of 1048 bytes at 80 ps.
+    CHECK(results[0].received - results[1].received > 990 * 1048 * 80);
+}
+
+TEST_CASE("models.network.partition_clocks_refuse_an_admission_rule_that_they_cannot_ask") {
+    Star star;
+    Routing routing(star.topology);
+    NetworkOptions options = with_switches_of<ThreePackets>();
+    options.partition_clocks = true;
+    CHECK_THROWS_WITH_AS(Network("network", star.topology, routing, star.config, star.flows,
+                                 star.paths, nullptr, options),
+                         doctest::Contains("admission rule of its own"), ConfigError);
+}
+
+TEST_CASE("models.network.partition_clocks_allow_another_scheduler") {
+    Star star;
+    Routing routing(star.topology);
+    NetworkOptions options = with_switches_of<HighestFirst>();
+    options.partition_clocks = true;
+    Network network("network", star.topology, routing, star.config, star.flows, star.paths, nullptr,
+                    options);
+    sc_core::sc_start();
+    CHECK(network.clock().finished());
 }
 
 TEST_CASE("models.network.partition_clocks_change_nothing") {

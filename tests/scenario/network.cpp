@@ -5,8 +5,10 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/packet/policies/policies.h"
 #include "scenario/network_section.h"
 #include "scenario/scenario.h"
+#include "scenario/unused_keys.h"
 #include "tests/support/error_of.h"
 
 using namespace sluice;
@@ -148,12 +150,64 @@ TEST_CASE("unit.scenario.devices_are_settable") {
     CHECK((n.buffer.size == mebibytes(4) && n.buffer.alpha_shift == 1));
 }
 
+TEST_CASE("unit.scenario.switch_policies_are_chosen_by_word") {
+    const NetworkConfig by_default = network_of("");
+    CHECK(by_default.buffer.admission == Admission::dynamic_threshold);
+    CHECK(by_default.queues.scheduler == Scheduler::deficit_round_robin);
+    CHECK(by_default.ecn.marking == Marking::red_marking);
+    const NetworkConfig n = network_of(
+        "[network.buffer]\nadmission = \"static\"\nstatic_threshold = \"100KiB\"\n"
+        "[network.queues]\nscheduler = \"strict\"\n[network.ecn]\nmarking = \"threshold\"\n");
+    CHECK(n.buffer.admission == Admission::static_threshold);
+    CHECK(n.buffer.static_threshold == kibibytes(100));
+    CHECK(n.queues.scheduler == Scheduler::strict_priority);
+    CHECK(n.ecn.marking == Marking::threshold_marking);
+    CHECK(contains(error_of("[network.buffer]\nadmission = \"static\"\n"), "static_threshold"));
+    CHECK(contains(error_of("[network.buffer]\nadmission = \"fixed\"\n"), "dynamic, static"));
+    CHECK(contains(error_of("[network.queues]\nscheduler = \"wfq\"\n"), "dwrr, strict"));
+    CHECK(contains(error_of("[network.ecn]\nmarking = \"blue\"\n"), "red, threshold"));
+}
+
+TEST_CASE("unit.scenario.rule_keys_without_effect_are_named") {
+    const auto unused = [](const std::string& text) {
+        return keys_without_effect(parse_scenario(kStar + text, "test.toml"));
+    };
+    CHECK(
+        unused("[network.buffer]\nadmission = \"static\"\nstatic_threshold = \"1KiB\"\n").empty());
+    CHECK(unused("[network.buffer]\nstatic_threshold = \"1KiB\"\n") ==
+          std::vector<std::string>{
+              "network.buffer.static_threshold: the admission rule is another one"});
+    CHECK(
+        unused("[network.buffer]\nadmission = \"static\"\nstatic_threshold = \"1KiB\"\n"
+               "alpha_shift = 1\n") ==
+        std::vector<std::string>{"network.buffer.alpha_shift: the admission rule is another one"});
+    CHECK(unused("[network.queues]\nscheduler = \"strict\"\nweights = [1, 1, 1, 1, 1, 1, 1]\n") ==
+          std::vector<std::string>{"network.queues.weights: the scheduler is another one"});
+    CHECK(unused("[congestion.dcqcn]\ngain = 0.5\n") ==
+          std::vector<std::string>{"congestion.dcqcn.gain: the law is another one"});
+}
+
+TEST_CASE("unit.scenario.law_ranges_stand_once") {
+    const auto dcqcn = [](const std::string& key) {
+        return error_of("[congestion]\nlaw = \"dcqcn\"\n[congestion.dcqcn]\n" + key + "\n");
+    };
+    CHECK(contains(dcqcn("rate_on_first_cnp = 0.0005"), "test.toml:7:21"));
+    CHECK(contains(dcqcn("rate_on_first_cnp = 0.0005"), "0.001"));
+    CHECK(contains(dcqcn("alpha_interval = \"2s\""), "test.toml:7:18"));
+    CHECK(network_of("[congestion.dcqcn]\ngain = 0\n").congestion.dcqcn.gain == 0);
+}
+
 TEST_CASE("unit.scenario.ns3_refuses_what_it_cannot_mean") {
     const std::string ns3 = "[network]\narithmetic = \"ns3\"\n";
     CHECK(network_of(ns3).arithmetic == Arithmetic::ns3);
     CHECK(contains(error_of(ns3 + "[network.queues]\nweights = [1, 1, 2, 1, 1, 1, 1]\n"),
                    "packet by packet"));
     CHECK(contains(error_of(ns3 + "[network.nic]\nack_every = 2\n"), "never be acknowledged"));
+    for (const char* policy :
+         {"[network.queues]\nscheduler = \"strict\"\n", "[network.ecn]\nmarking = \"threshold\"\n",
+          "[network.buffer]\nadmission = \"static\"\nstatic_threshold = \"1MiB\"\n"}) {
+        CHECK(contains(error_of(ns3 + policy), "without network.buffer.admission"));
+    }
 }
 
 TEST_CASE("unit.scenario.ecn_points_by_rate") {

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/steady/metrics/metrics.h"
+#include "flowlevel/rate_sources.h"
 #include "scenario/scenario.h"
 #include "tests/support/error_of.h"
 

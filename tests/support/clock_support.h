@@ -219,12 +219,10 @@ inline void set_random_bases(Lane& lane, std::uint64_t seed) {
 inline constexpr step::ClockTuning kEagerly = {4, 4, 1'000'000, 8};
 
 /// Partition clocks; `skips`: under a supervisor that skips nothing, with random bases.
-inline Outcome run_clocks(const Case& given, bool skips, ClockCounts& counts,
-                          bool exact_only = false, const step::ClockTuning& tuning = kEagerly) {
+inline Outcome run_clocks(const Case& given, bool skips, ClockCounts& counts, bool ordered = false,
+                          const step::ClockTuning& tuning = kEagerly) {
     Lane lane(given);
-    for (NodeId n = 0; n < lane.world.node_count; ++n) {
-        lane.world.buffer[n].exact_only = exact_only;
-    }
+    lane.ordered = ordered;
     step::FlowPartitions partitions(lane.store);
     ZeroSkips supervisor(lane.world, partitions, 77, counts);
     if (skips) {

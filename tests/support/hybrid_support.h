@@ -11,7 +11,7 @@
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
 #include "core/world/skip.h"
-#include "flowlevel/max_min_rates.h"
+#include "flowlevel/rate_sources.h"
 #include "tests/support/step_random.h"
 
 namespace sluice::test {
@@ -256,8 +256,8 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     step::FlowPartitions partitions(store);
     CheckedEngine engine(store, partitions);
     engine.forgets = forgets;
-    const flowlevel::MaxMinRates rates;
-    hybrid::PhaseController controller(engine, partitions, rates, config, given.stop);
+    const auto rates = make_rate_source(config.rates);
+    hybrid::PhaseController controller(engine, partitions, rates.get(), config, given.stop);
     HybridOutcome made;
     controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
     std::uint64_t seen = 0;

@@ -106,6 +106,22 @@ inline Topology random_links(Dice& dice, const Topology& shape, const RandomOpti
     });
 }
 
+/// Other policies than the first of each list in a part of the cases, by the seed: it costs no draw,
+/// so that all else of a case is the same whatever policies there are.
+inline void choose_policies(NetworkConfig& config) {
+    const std::uint64_t seed = config.seed;
+    if (seed % 4 == 1) {
+        config.buffer.admission = Admission::static_threshold;
+        config.buffer.static_threshold = Bytes{static_cast<std::int64_t>(500 + seed % 50'000)};
+    }
+    if (seed / 4 % 4 == 1) {
+        config.queues.scheduler = Scheduler::strict_priority;
+    }
+    if (seed / 16 % 4 == 1) {
+        config.ecn.marking = Marking::threshold_marking;
+    }
+}
+
 inline NetworkConfig random_config(Dice& dice, const Topology& topology,
                                    const RandomOptions& options) {
     const Rate nic = topology.rate(topology.first_port(topology.hosts().front()));
@@ -147,6 +163,7 @@ inline NetworkConfig random_config(Dice& dice, const Topology& topology,
     config.nic.global_base_rtt = dice.chance(60);
     config.load_balance =
         !options.lossless && dice.chance(15) ? LoadBalance::spray : LoadBalance::ecmp;
+    choose_policies(config);
     return config;
 }
 

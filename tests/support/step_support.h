@@ -33,6 +33,11 @@ struct Case {
     Application* application = nullptr;  ///< keeps nothing between runs
 };
 
+/// The scenario's policies, every decision of a switch in the order of time.
+struct OrderedPolicies : step::ScenarioPolicies {
+    static constexpr bool kQuietWindows = false;
+};
+
 /// A case's columns and the working memory of a driver.
 struct Lane {
     /// `pinned`: every flow of the list has the slot of its number.
@@ -52,13 +57,20 @@ struct Lane {
     Lane& operator=(const Lane&) = delete;
 
     /// What a driver calls for a cell of a window.
-    void operator()(const step::Cell& cell, Tick begin, Tick end) { step_cell(cell, begin, end); }
+    void operator()(const step::Cell& cell, Tick begin, Tick end) {
+        if (ordered) {
+            step_cell.step_with<OrderedPolicies>(cell, begin, end);
+        } else {
+            step_cell(cell, begin, end);
+        }
+    }
 
     const Topology& topology;
     Routing routing;
     step::WorldStore store;
     step::World& world;
     step::CellStep step_cell;
+    bool ordered = false;  ///< never the short cut of quiet windows
 };
 
 /// Everything that two drivers of one case must agree on.
@@ -77,12 +89,10 @@ inline Outcome outcome_of(const step::WorldStore& store, Tick at) {
 /// Statistics of runs that are compared are taken at one instant.
 inline Tick end_of(const Case& given) { return given.stop == kNever ? 0 : given.stop; }
 
-/// Packets with a quiet-window short cut where it is allowed, or never (`exact_only`).
-inline Outcome run_windows(const Case& given, bool exact_only = false) {
+/// Packets with a quiet-window short cut where it is allowed, or never (`ordered`).
+inline Outcome run_windows(const Case& given, bool ordered = false) {
     Lane lane(given);
-    for (NodeId n = 0; n < lane.world.node_count; ++n) {
-        lane.world.buffer[n].exact_only = exact_only;
-    }
+    lane.ordered = ordered;
     step::Driver driver(lane.store, given.events, {});
     driver.advance(given.stop, lane);
     return outcome_of(lane.store, end_of(given));
@@ -197,9 +207,8 @@ Topology with_links(const Topology& topology, Change&& change) {
 inline NetworkConfig config_for(congestion::Law law, Rate line_rate = gigabits_per_second(100)) {
     NetworkConfig config;
     config.congestion = congestion::default_parameters(law, line_rate.bits_per_second);
-    const bool hpcc = law == congestion::Law::hpcc;
-    config.format.extra_header = hpcc ? 42 : law == congestion::Law::timely ? 8 : 0;
-    config.format.ack = hpcc ? 88 : 60;
+    config.format.extra_header = congestion::traits(law).extra_header;
+    config.format.ack = congestion::traits(law).ack();
     const bool dctcp = law == congestion::Law::dctcp;
     config.ecn.points = {EcnPoint{line_rate, Bytes{dctcp ? 30'000 : 100'000},
                                   Bytes{dctcp ? 30'000 : 400'000}, dctcp ? 1.0 : 0.2}};

@@ -16,10 +16,6 @@ using congestion::Law;
 /// CC_MODE values that the original has code for.
 enum CcMode : std::int64_t { kDcqcn = 1, kHpcc = 3, kTimely = 7, kDctcp = 8, kPint = 10 };
 
-constexpr std::int32_t kIntHeaderBytes = 42;
-constexpr std::int32_t kTimestampBytes = 8;
-constexpr std::int32_t kAckBytes = 60;  ///< an Ethernet frame's least
-
 Law law_of(const HpccConfig& config, std::vector<std::string>& notes) {
     switch (config.cc_mode) {
         case kDcqcn: return Law::dcqcn;
@@ -67,7 +63,7 @@ std::int64_t rate_or_default(const HpccConfig& config, const std::string& key, R
     return otherwise;
 }
 
-void set_dcqcn(const HpccConfig& config, congestion::DcqcnParameters& dcqcn,
+void set_dcqcn(const HpccConfig& config, congestion::dcqcn::Parameters& dcqcn,
                std::vector<std::string>& notes) {
     dcqcn.alpha_interval =
         whole_microseconds(config, "ALPHA_RESUME_INTERVAL", config.alpha_resume_us);
@@ -102,7 +98,7 @@ congestion::Parameters congestion_of(const HpccConfig& config, const Topology& t
     parameters.variable_window = config.variable_window;
     parameters.payload = config.payload;
     if (law == Law::hpcc) {
-        congestion::HpccParameters& hpcc = parameters.hpcc;
+        congestion::hpcc::Parameters& hpcc = parameters.hpcc;
         hpcc.target_utilization = config.u_target;
         hpcc.max_stage = static_cast<int>(config.mi_thresh);
         hpcc.additive_rate =
@@ -114,7 +110,7 @@ congestion::Parameters congestion_of(const HpccConfig& config, const Topology& t
     } else if (law == Law::dcqcn) {
         set_dcqcn(config, parameters.dcqcn, notes);
     } else if (law == Law::timely) {
-        congestion::TimelyParameters& timely = parameters.timely;
+        congestion::timely::Parameters& timely = parameters.timely;
         timely.additive_rate =
             rate_or_default(config, "RATE_AI", config.rate_ai, timely.additive_rate, notes);
         timely.hyper_rate =
@@ -198,11 +194,8 @@ NetworkConfig hpcc_network(const HpccConfig& config, const Topology& topology, s
     const Law law = network.congestion.law;
 
     network.format.payload = static_cast<std::int32_t>(config.payload);
-    network.format.extra_header = law == Law::hpcc     ? kIntHeaderBytes
-                                  : law == Law::timely ? kTimestampBytes
-                                                       : 0;
-    // 46 bytes of headers and what the data packet carried besides, padded to an Ethernet frame.
-    network.format.ack = std::max(kAckBytes, 46 + network.format.extra_header);
+    network.format.extra_header = congestion::traits(law).extra_header;
+    network.format.ack = congestion::traits(law).ack();
 
     network.buffer.size = mebibytes(config.buffer_mib);
     network.ecn = ecn_of(config, topology, notes);

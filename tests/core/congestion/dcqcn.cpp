@@ -37,7 +37,7 @@ State started(const Parameters& parameters) {
 /// first, then in the order in which they were set, as in ns-3's event queue.
 class EagerDcqcn {
   public:
-    EagerDcqcn(const DcqcnParameters& p, std::int64_t min_rate)
+    EagerDcqcn(const dcqcn::Parameters& p, std::int64_t min_rate)
         : rate(kLine), target(kLine), p_(p), min_rate_(min_rate) {}
 
     void echo(Tick now) {
@@ -101,7 +101,7 @@ class EagerDcqcn {
         increase_set_ = sets_++;
     }
 
-    DcqcnParameters p_;
+    dcqcn::Parameters p_;
     std::int64_t min_rate_;
     Tick alpha_at_ = kNever;
     Tick decrease_at_ = kNever;
@@ -319,7 +319,7 @@ TEST_CASE("unit.congestion.dcqcn.lazy_timers_equal_eager_ones") {
     std::int64_t cuts = 0;
     for (int run = 0; run < 300; ++run) {
         Parameters parameters = default_parameters(Law::dcqcn, kLine);
-        DcqcnParameters& p = parameters.dcqcn;
+        dcqcn::Parameters& p = parameters.dcqcn;
         const Tick grid = 100 * kNanosecond;
         p.alpha_interval = pick(1, 20) * grid;
         p.decrease_interval = pick(1, 60) * grid;

@@ -79,11 +79,3 @@ TEST_CASE("unit.congestion.int_record.queue_wraps_as_in_the_reference") {
     CHECK(int_queue_bytes(pack_int(0, 0, 10'485'759, 0, int_units(1)), 1) == 10'485'680);
     CHECK(int_queue_bytes(pack_int(0, 0, 10'485'760, 0, int_units(1)), 1) == 0);
 }
-
-TEST_CASE("unit.congestion.int_record.rate_lookup") {
-    IntRates rates;
-    rates.bits_per_second[0] = 100'000'000'000;
-    rates.bits_per_second[1] = 400'000'000'000;
-    CHECK(find_int_rate(rates, 400'000'000'000) == 1);
-    CHECK(find_int_rate(rates, 200'000'000'000) == -1);
-}

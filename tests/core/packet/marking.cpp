@@ -44,7 +44,8 @@ TEST_CASE("unit.step.marking.ecn_frequency_follows_the_line") {
         egress.class_bytes[3] = depth;
         int marks = 0;
         for (int draw = 0; draw < 20'000; ++draw) {
-            marks += step::ecn_mark(lane.world, port, egress, 3) ? 1 : 0;
+            marks +=
+                step::RedMarking::marks(lane.world, port, egress, egress.class_bytes[3]) ? 1 : 0;
         }
         const double expected = 0.4 * (depth - 10'000.0) / 40'000.0;
         CAPTURE(depth);
@@ -52,7 +53,7 @@ TEST_CASE("unit.step.marking.ecn_frequency_follows_the_line") {
     }
     egress.class_bytes[3] = 50'001;
     for (int draw = 0; draw < 1000; ++draw) {
-        CHECK(step::ecn_mark(lane.world, port, egress, 3));
+        CHECK(step::RedMarking::marks(lane.world, port, egress, egress.class_bytes[3]));
     }
     egress.class_bytes[3] = 0;
 }

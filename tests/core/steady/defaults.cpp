@@ -6,6 +6,7 @@
 
 #include "core/congestion/congestion.h"
 #include "core/steady/defaults.h"
+#include "core/steady/detector.h"
 
 using namespace sluice;
 using namespace sluice::steady;

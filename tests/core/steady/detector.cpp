@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ GroupFacts group(congestion::Law law, std::size_t flows, std::size_t ports = 0) 
 class Feed {
   public:
     explicit Feed(const GroupFacts& given, const DetectorSettings& settings = {})
-        : facts(given), detector(make_detector(settings)) {
+        : facts(given), detector(std::make_unique<Detector>(settings)) {
         restart(given);
     }
 
@@ -251,7 +252,7 @@ TEST_CASE("unit.steady.detector.a_flow_of_few_packets_needs_a_span_that_has_some
     // One packet every 12 us: acked and progress stand still between. Blocks of 16 us hold one or
     // two, those of a whole span of 512 us five or six.
     const DetectorSettings settings;
-    const std::unique_ptr<Detector> detector = make_detector(settings);
+    const std::unique_ptr<Detector> detector = std::make_unique<Detector>(settings);
     detector->reset(group(congestion::Law::hpcc, 1));
     FlowReading reading;
     reading.rate = 1'000'000'000;
@@ -368,9 +369,11 @@ TEST_CASE("unit.steady.detector.inflight_and_queue_look_at_what_their_names_say"
     CHECK(reason(queue) == "queue");
 }
 
-TEST_CASE("unit.steady.detector.every_metric_has_a_name") {
-    CHECK(std::string(metric_name(Metric::hygra)) == "hygra");
-    CHECK(std::string(metric_name(Metric::rate)) == "rate");
-    CHECK(std::string(metric_name(Metric::inflight)) == "inflight");
-    CHECK(std::string(metric_name(Metric::queue)) == "queue");
+TEST_CASE("unit.steady.detector.every_metric_has_a_word") {
+    std::vector<std::string> words;
+    for (const auto& [word, metric] : metric_words()) {
+        words.emplace_back(word);
+    }
+    CHECK(words == std::vector<std::string>{"rate", "hygra", "inflight", "queue"});
+    CHECK(DetectorSettings{}.metric == Metric::rate);
 }

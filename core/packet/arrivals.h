@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What arrives at a switch in a window: read from its links, routed, and listed by egress port under
+/// keys that sort by time (core/packet/order.h).
+#pragma once
+
+#include <cstdlib>
+
+#include "core/packet/egress.h"
+#include "core/packet/order.h"
+
+namespace sluice::step {
+
+/// Working memory of whoever steps switches; reused from switch to switch.
+struct SwitchScratch {
+    PlainVector<std::uint64_t> keys;    ///< per egress port: `stride` keys
+    PlainVector<std::uint32_t> count;   ///< keys per egress port
+    PlainVector<std::uint32_t> bytes;   ///< arrived per ingress port
+    PlainVector<std::uint32_t> head;    ///< new head per ingress link
+    PlainVector<std::uint64_t> merge;   ///< for sorting
+    PlainVector<std::uint64_t> sorted;  ///< all arrivals, in windows that are not quiet
+    std::uint32_t stride = 0;
+};
+
+/// Frees what a scratch has taken; host only, like all freeing.
+inline void free_scratch(SwitchScratch& scratch) {
+    for (PlainVector<std::uint64_t>* keys : {&scratch.keys, &scratch.merge, &scratch.sorted}) {
+        std::free(keys->data);
+    }
+    for (PlainVector<std::uint32_t>* counts : {&scratch.count, &scratch.bytes, &scratch.head}) {
+        std::free(counts->data);
+    }
+    scratch = SwitchScratch{};
+}
+
+/// Egress port of a packet at `node`: its flow's path entry, or the routing table.
+SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet& packet) {
+    const PortId first = world.first_port[node];
+    const std::uint32_t ports = world.first_port[node + 1] - first;
+    if (packet.hop < kPathHops && !world.route_by_table) {
+        const std::uint32_t back = packet.packet_kind() == PacketKind::data ? 0 : kPathHops;
+        const PortId port = world.route[packet.flow].port[packet.hop + back];
+        if (port - first < ports && (!world.any_link_down || world.egress[port].up)) {
+            return port;
+        }
+    }
+#if defined(__CUDA_ARCH__)
+    return kNone;
+#else
+    return world.callbacks.route == nullptr
+               ? kNone
+               : world.callbacks.route(world.callbacks.context, node, packet);
+#endif
+}
+
+/// Appends a key to an egress port's list.
+SLUICE_HD inline void list_arrival(World& world, SwitchScratch& scratch, std::uint32_t ports,
+                                   std::uint32_t out, std::uint64_t key) {
+    if (scratch.count[out] == scratch.stride) {
+#if defined(__CUDA_ARCH__)
+        world.memory.overflow = true;
+        return;
+#else
+        const std::uint32_t wider = scratch.stride * 2;
+        scratch.keys.reserve(world.memory, ports * wider);
+        scratch.keys.count = scratch.keys.capacity;
+        for (std::uint32_t p = ports; p-- > 0;) {  // back to front: the blocks move up
+            for (std::uint32_t k = scratch.count[p]; k-- > 0;) {
+                scratch.keys[p * wider + k] = scratch.keys[p * scratch.stride + k];
+            }
+        }
+        scratch.stride = wider;
+#endif
+    }
+    scratch.keys[out * scratch.stride + scratch.count[out]++] = key;
+}
+
+/// Makes room in scratch for a switch of `ports` ports.
+SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std::uint32_t ports) {
+    if (scratch.stride == 0) {
+        scratch.stride = 64;
+    }
+    if (scratch.keys.capacity < ports * scratch.stride) {
+        scratch.keys.count = scratch.keys.capacity;
+        scratch.keys.reserve(world.memory, ports * scratch.stride);
+    }
+    scratch.keys.count = scratch.keys.capacity;
+    scratch.bytes.reserve(world.memory, ports);
+    scratch.head.reserve(world.memory, ports);
+    if (scratch.count.capacity < ports) {
+        scratch.count.reserve(world.memory, ports);
+        for (std::uint32_t p = 0; p < scratch.count.capacity; ++p) {
+            scratch.count[p] = 0;  // of ports outside the cell too: list_arrival() reads them all
+        }
+    }
+}
+
+/// True if the cable's error process takes this packet.
+SLUICE_HD inline bool lost_on_link(const World& world, PortId port, Ingress& ingress) {
+    return ingress.loss > 0 && uniform(world.config->seed, random_stream(kLossDraws, port),
+                                       ingress.loss_draws++) < ingress.loss;
+}
+
+/// Fetches the INT slot that this packet will be stamped in when it leaves the switch (ACKs too:
+/// telling them apart costs more than the fetch).
+SLUICE_HD inline void prefetch_int(const World& world, const Packet& packet) {
+    if (world.int_block != 0) {
+        const FlowRoute& route = world.route[packet.flow];
+        if (route.int_base != kNone) {
+            SLUICE_PREFETCH(int_slot(world, route, packet.transmission));
+        }
+    }
+}
+
+/// The local indices of a cell's ports: all of the node's, or some.
+struct AllPorts {
+    std::uint32_t count = 0;
+    SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return k; }
+};
+struct SomePorts {
+    std::uint32_t count = 0;
+    const std::uint16_t* ports = nullptr;
+    SLUICE_HD std::uint32_t operator[](std::uint32_t k) const { return ports[k]; }
+};
+
+SLUICE_HD inline bool is_member(const World&, const Cell&, const AllPorts&, PortId) { return true; }
+SLUICE_HD inline bool is_member(const World& world, const Cell& cell, const SomePorts&,
+                                PortId port) {
+    return cell_of(world, port) == cell.id;
+}
+
+/// Reads what arrives in the window, routes it, and lists it by egress port. Returns total bytes,
+/// PFC frames aside, which are never buffered.
+template <class Ports>
+SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch,
+                                               const Cell& cell, const Ports& mine, Tick begin,
+                                               Tick end) {
+    const NodeId node = cell.node;
+    const PortId first = world.first_port[node];
+    const std::uint32_t ports = world.first_port[node + 1] - first;
+    std::int64_t total = 0;
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        if (world.arrival[first + mine[k]] < end) {
+            SLUICE_PREFETCH(&world.link[first + mine[k]].front());
+        }
+    }
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        const std::uint32_t i = mine[k];
+        if (world.arrival[first + i] >= end) {
+            continue;
+        }
+        Wire& link = world.link[first + i];
+        const Tick local_begin = begin - link.base;
+        const Tick local_end = end - link.base;
+        Ingress& ingress = world.ingress[first + i];
+        std::uint32_t position = link.head;
+        std::uint32_t bytes = 0;
+        for (; position != link.tail; ++position) {
+            Packet& packet = link.at(position);
+            if (packet.time >= local_end) {
+                break;
+            }
+            SLUICE_PREFETCH(&link.at(position + 6));
+            packet.ingress = static_cast<std::uint16_t>(i);
+            PortId out = first + i;
+            if (packet.packet_kind() < PacketKind::pause) {
+                out = egress_of(world, node, packet);
+                if (lost_on_link(world, first + i, ingress) || out == kNone) {
+                    ++world.drops;
+                    ++world.egress[out == kNone ? first + i : out].drops;
+                    continue;
+                }
+                if (!is_member(world, cell, mine, out)) {
+                    world.misrouted = true;
+                    continue;
+                }
+                bytes += packet.bytes;
+            }
+            prefetch_int(world, packet);
+            list_arrival(world, scratch, ports, out - first,
+                         arrival_key(packet.time - local_begin, i, position - link.head));
+        }
+        world.events += position - link.head;
+        scratch.bytes[i] = bytes;
+        scratch.head[i] = position;
+        total += bytes;
+    }
+    return total;
+}
+
+}  // namespace sluice::step

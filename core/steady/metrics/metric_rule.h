@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a metric may say of itself. A metric (a struct in a header beside this one) derives from this
+/// and hides what it wants otherwise.
+#pragma once
+
+#include "core/steady/reading.h"
+
+namespace sluice::steady {
+
+struct MetricRule {
+    /// Is a flow's value, value(), held against its range?
+    static constexpr bool kReadsFlows = true;
+    /// Are queues, against DetectorSettings::eps_q?
+    static constexpr bool kReadsQueues = false;
+    /// Does value() need the reading before?
+    static constexpr bool kCompares = false;
+
+    /// Of a flow's reading; `before` is the last one (kCompares; null at first), `last` the value
+    /// that it gave.
+    static double value(const FlowReading&, const FlowReading* /*before*/, double /*last*/) {
+        return 0;
+    }
+    /// The range from which on a flow is not steady, given the mean of its values over the span.
+    static double allowed_range(const DetectorSettings& settings, const GroupFacts&, double mean) {
+        return settings.theta * mean;
+    }
+    /// Judgements in a row that must find the shortest span steady; 0: none beside the last.
+    static int rounds(const DetectorSettings&) { return 0; }
+};
+
+}  // namespace sluice::steady

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what the patches of tests/extending add, and checks what docs/extending.md says of them.
+
+usage: test_extending.py SLUICE_EXTENDED SOURCE
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = sys.argv[1]
+SOURCE = pathlib.Path(sys.argv[2])
+# Existing files that a seam's patch may touch, beside the one that it adds.
+MOST_TOUCHED = {"law": 2}
+
+
+def run(text, *classes, hosts=3):
+    """The program's JSON for a star of hosts with `text` in its scenario."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "scenario.toml"
+        path.write_text(f'[topology]\ntype = "star"\nhosts = {hosts}\n[workload]\ntype = "flows"\n'
+                        + text, encoding="utf-8")
+        done = subprocess.run([PROGRAM, path, *(classes or ("3",))], capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        return json.loads(done.stdout)
+
+
+class Patches(unittest.TestCase):
+    def test_each_adds_a_file_and_touches_few(self):
+        patches = sorted((SOURCE / "tests/extending").glob("*.patch"))
+        self.assertGreater(len(patches), 0)
+        for patch in patches:
+            text = patch.read_text(encoding="utf-8")
+            files = len(re.findall(r"^diff --git", text, re.M))
+            added = len(re.findall(r"^new file", text, re.M))
+            self.assertEqual(added, 1, patch.name)
+            self.assertLessEqual(files - added, MOST_TOUCHED.get(patch.stem, 1), patch.name)
+
+    def test_the_page_shows_them(self):
+        page = (SOURCE / "docs/extending.md").read_text(encoding="utf-8")
+        for patch in (SOURCE / "tests/extending").glob("*.patch"):
+            self.assertIn("```diff\n" + patch.read_text(encoding="utf-8") + "```", page, patch.name)
+
+
+class Law(unittest.TestCase):
+    def with_period(self, period):
+        return run('[congestion]\nlaw = "aimd"\n[congestion.aimd]\n'
+                   f'period = "{period}"\ncut = 0.8\nstep = "20Gbps"\n[network.ecn]\nkmin = "10KB"\n'
+                   'kmax = "20KB"\npmax = 1\n')
+
+    def test_it_reacts_to_marks(self):
+        alone = run('[congestion]\nlaw = "aimd"\n[network.ecn]\nenabled = false\n')
+        marked = self.with_period("1s")
+        self.assertGreater(marked["marks"], 0)
+        self.assertGreater(max(marked["received_us"]), 1.1 * max(alone["received_us"]))
+
+    def test_its_timer_comes_up(self):
+        # Cut once and never raised again, two flows leave more than half of the line unused.
+        never, often = self.with_period("1s"), self.with_period("5us")
+        self.assertLess(max(often["received_us"]), 0.7 * max(never["received_us"]))
+
+    def test_its_ranges_are_checked(self):
+        with self.assertRaisesRegex(AssertionError, "'cut'.*from 0 to 1"):
+            run('[congestion]\nlaw = "aimd"\n[congestion.aimd]\ncut = 2\n')
+        with self.assertRaisesRegex(AssertionError, 'did you mean "period"'):
+            run('[congestion]\nlaw = "aimd"\n[congestion.aimd]\nperoid = "1us"\n')
+
+
+class Policies(unittest.TestCase):
+    def test_admission(self):
+        text = '[congestion]\nlaw = "none"\nwindow = false\n[network.buffer]\nalpha_shift = 9\n'
+        self.assertGreater(run(text)["pauses"], 0)
+        self.assertEqual(run(text + 'admission = "complete"\n')["pauses"], 0)
+
+    def test_scheduler(self):
+        text = ('[congestion]\nlaw = "none"\nwindow = false\n[network.queues]\n'
+                'weights = [9, 1, 1, 1, 1, 1, 1]\n')
+        weighted = run(text, "1", "2")["received_us"]
+        turns = run(text + 'scheduler = "rr"\n', "1", "2")["received_us"]
+        self.assertGreater(weighted[1] - weighted[0], 50)
+        self.assertLess(abs(turns[1] - turns[0]), 1)
+
+    def test_marking(self):
+        text = ('[congestion]\nlaw = "none"\nwindow = false\n[network.ecn]\nkmin = "0B"\n'
+                'kmax = "1GB"\npmax = 0.5\n')
+        self.assertLess(run(text)["marks"], 20)
+        # 2,000 packets and some ACKs, half of them.
+        marks = run(text + 'marking = "even"\n')["marks"]
+        self.assertGreater(marks, 900)
+
+
+class Phases(unittest.TestCase):
+    def test_detector(self):
+        self.assertEqual(run('[phases]\ntheta = 0.1\n')["steady_after"], -1)
+        self.assertGreater(run('[phases]\ntheta = 0.1\ndetector = "throughput"\n')["steady_after"],
+                           0)
+
+    def test_rate_source(self):
+        self.assertEqual(run("")["rate"], 0)
+        self.assertNotEqual(run('[phases]\nrates = "maxmin"\n')["rate"], 3)
+        self.assertEqual(run('[phases]\nrates = "current"\n')["rate"], 3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
