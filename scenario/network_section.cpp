@@ -160,10 +160,10 @@ Bytes at_rate(Bytes at_reference, Rate rate) {
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>(scaled))};
 }
 
-EcnConfig read_ecn(ConfigSection section, Law law, Rate nic) {
+EcnConfig read_ecn(ConfigSection section, Law law, Rate nic, Marking& marking) {
     EcnConfig ecn;
     ecn.enabled = section.flag("enabled", true);
-    ecn.marking = section.choice("marking", ecn.marking, marking_words());
+    marking = section.choice("marking", marking, marking_words());
     const congestion::Traits its = congestion::traits(law);
     const auto point_at = [&](Rate rate) {
         return EcnPoint{rate, at_rate({its.ecn_kmin}, rate), at_rate({its.ecn_kmax}, rate),
@@ -238,7 +238,7 @@ void check_ns3(const NetworkConfig& config, ConfigSection& section) {
         refuse("classes are served packet by packet in turn, without network.queues.weights");
     }
     if (config.queues.scheduler != Scheduler{} || config.buffer.admission != Admission{} ||
-        config.ecn.marking != Marking{}) {
+        config.marking != Marking{}) {
         refuse(
             "switches have that simulator's admission, scheduler and marking, without "
             "network.buffer.admission, network.queues.scheduler and network.ecn.marking");
@@ -292,7 +292,7 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     config.congestion.payload = config.format.payload;
     config.pfc = section.flag("pfc", config.pfc);
     read_buffer(section.table("buffer"), topology, nic, config);
-    config.ecn = read_ecn(section.table("ecn"), law, nic);
+    config.ecn = read_ecn(section.table("ecn"), law, nic, config.marking);
     config.queues = read_queues(section.table("queues"));
     config.nic = read_nic(section.table("nic"));
     check_ns3(config, section);

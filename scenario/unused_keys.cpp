@@ -31,7 +31,7 @@ bool not_static(const Scenario& s) {
     return s.network.buffer.admission != Admission::static_threshold;
 }
 bool by_threshold(const Scenario& s) {
-    return s.network.ecn.marking == Marking::threshold_marking;
+    return s.network.marking == Marking::threshold_marking;
 }
 bool reacts_to_marks(const Scenario& s) {
     return congestion::traits(s.network.congestion.law).reacts_to_marks;

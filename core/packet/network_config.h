@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "core/congestion/congestion.h"
@@ -54,7 +55,6 @@ struct EcnPoint {
 
 struct EcnConfig {
     bool enabled = true;
-    Marking marking{};
     /// Thresholds by port rate. A rate that is not listed scales the nearest listed one in
     /// proportion. Empty: no marking.
     std::vector<EcnPoint> points;
@@ -91,17 +91,23 @@ enum class LoadBalance : std::uint8_t {
     spray,  ///< each packet picks among equal-cost next hops by (seed, flow, packet)
 };
 
-struct NetworkConfig {
+/// What the step of a node reads: plain data, so that it can be handed to a device as it is.
+struct StepConfig {
     Arithmetic arithmetic = Arithmetic::exact;
     std::uint64_t seed = 1;
     bool pfc = true;
     PacketFormat format;
     BufferConfig buffer;
-    EcnConfig ecn;
     QueueConfig queues;
+    Marking marking{};  ///< which packets of a queue between kmin and kmax are marked
     NicConfig nic;
-    LoadBalance load_balance = LoadBalance::ecmp;
     congestion::Parameters congestion;
+};
+static_assert(std::is_trivially_copyable<StepConfig>::value, "plain data only");
+
+struct NetworkConfig : StepConfig {
+    EcnConfig ecn;
+    LoadBalance load_balance = LoadBalance::ecmp;
 };
 
 /// A link taken out of service, or put back, at an instant.

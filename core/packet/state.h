@@ -258,7 +258,7 @@ struct World {
     PlainVector<FlowSlot> went_back;  ///< started over from the first unacknowledged packet
     PlainVector<Tick> announced;      ///< instants for which starts and application timers were set
 
-    NetworkConfig const* config = nullptr;
+    const StepConfig* config = nullptr;
     congestion::IntRates int_rates;
     congestion::IntUnits int_units;
     std::int32_t payload = 0;

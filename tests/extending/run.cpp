@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/lane_driver.h"
+#include "core/clocks/driver.h"
 #include "core/steady/detector.h"
 #include "flowlevel/rate_sources.h"
 #include "scenario/scenario.h"

@@ -154,14 +154,14 @@ TEST_CASE("unit.scenario.switch_policies_are_chosen_by_word") {
     const NetworkConfig by_default = network_of("");
     CHECK(by_default.buffer.admission == Admission::dynamic_threshold);
     CHECK(by_default.queues.scheduler == Scheduler::deficit_round_robin);
-    CHECK(by_default.ecn.marking == Marking::red_marking);
+    CHECK(by_default.marking == Marking::red_marking);
     const NetworkConfig n = network_of(
         "[network.buffer]\nadmission = \"static\"\nstatic_threshold = \"100KiB\"\n"
         "[network.queues]\nscheduler = \"strict\"\n[network.ecn]\nmarking = \"threshold\"\n");
     CHECK(n.buffer.admission == Admission::static_threshold);
     CHECK(n.buffer.static_threshold == kibibytes(100));
     CHECK(n.queues.scheduler == Scheduler::strict_priority);
-    CHECK(n.ecn.marking == Marking::threshold_marking);
+    CHECK(n.marking == Marking::threshold_marking);
     CHECK(contains(error_of("[network.buffer]\nadmission = \"static\"\n"), "static_threshold"));
     CHECK(contains(error_of("[network.buffer]\nadmission = \"fixed\"\n"), "dynamic, static"));
     CHECK(contains(error_of("[network.queues]\nscheduler = \"wfq\"\n"), "dwrr, strict"));

@@ -118,7 +118,7 @@ inline void choose_policies(NetworkConfig& config) {
         config.queues.scheduler = Scheduler::strict_priority;
     }
     if (seed / 16 % 4 == 1) {
-        config.ecn.marking = Marking::threshold_marking;
+        config.marking = Marking::threshold_marking;
     }
 }
 

@@ -43,7 +43,7 @@ struct ScenarioMarking {
         if (backlog < egress.ecn_kmin) {
             return false;
         }
-        switch (world.config->ecn.marking) { SLUICE_MARKINGS(SLUICE_RULE) }
+        switch (world.config->marking) { SLUICE_MARKINGS(SLUICE_RULE) }
         return false;
     }
 #undef SLUICE_RULE

@@ -140,7 +140,7 @@ TEST_CASE("unit.step.policies.threshold_marking_begins_at_kmin") {
     CHECK_FALSE(marks(20'000));  // with probability 0
     CHECK(marks(20'001));
     CHECK(egress.ecn_draws == 1);
-    config.ecn.marking = Marking::threshold_marking;
+    config.marking = Marking::threshold_marking;
     CHECK_FALSE(marks(9'999));
     CHECK(marks(10'000));
     CHECK(marks(20'000));
@@ -154,7 +154,7 @@ TEST_CASE("unit.step.policies.threshold_marking_marks_a_standing_queue") {
     given.config.ecn.points = {
         EcnPoint{gigabits_per_second(100), Bytes{100'000}, Bytes{200'000'000}, 0}};
     CHECK(run_windows(given).counters.ecn_marks == 0);
-    given.config.ecn.marking = Marking::threshold_marking;
+    given.config.marking = Marking::threshold_marking;
     const Outcome marked = run_windows(given);
     // 2000 packets; the queue grows by one for each two that arrive, and then shrinks: at least
     // 100,000 bytes remain but for the first and last 96 or so.
