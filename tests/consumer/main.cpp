@@ -52,9 +52,11 @@ int sc_main(int, char**) {
     sluice::Routing narrow_routing(narrow);
     std::vector<sluice::FlowSpec> longer = flows;
     longer[0].size = 100'000;
+    sluice::NetworkConfig unbounded = config;
+    unbounded.congestion.window = false;
     sluice::NetworkOptions options;
     options.make_node = make_node;
-    sluice::Network own("own", narrow, narrow_routing, config, longer, paths, nullptr, options);
+    sluice::Network own("own", narrow, narrow_routing, unbounded, longer, paths, nullptr, options);
     sc_core::sc_start();
 
     // Store and forward over two cables: 1000 bytes of payload, 48 of headers and 42 of INT last
