@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "core/text/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace sluice {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "scenario/unused_keys.h"
 #include "core/congestion/congestion.h"
+#include "scenario/unused_keys.h"
 
 namespace sluice {
 

@@ -56,7 +56,7 @@ PARTS = {
     "tests/cuda": ["core/packet"],
 }
 # Folders that are part of the one that they lie in.
-WITHIN = ["models", "experiment", "bench", "tests"]
+WITHIN = ["core/results", "models", "scenario", "experiment", "bench", "tests"]
 
 
 def closure(part):

@@ -10,10 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/comparison_report.h"
 #include "core/error.h"
 #include "core/results/run_writer.h"
 #include "experiment/comparison/comparison.h"
+#include "experiment/comparison/comparison_report.h"
 #include "tests/support/error_of.h"
 
 using namespace sluice;

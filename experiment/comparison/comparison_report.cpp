@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/comparison_report.h"
+#include "experiment/comparison/comparison_report.h"
 
 #include <cmath>
 
@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/human.h"
-#include "experiment/progress.h"
 
 namespace sluice {
 
