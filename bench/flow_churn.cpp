@@ -133,7 +133,7 @@ void run(const Workload& workload, std::size_t wanted, const std::string& path) 
     std::clock_t last_cpu = 0;
     std::uint64_t first_changes = 0;
     std::uint64_t last_changes = 0;
-    flowlevel::FlowRunHooks hooks;
+    RunHooks hooks;
     hooks.interval = 1;
     hooks.on_finish = [&](const FlowRecord& flow) {
         if (completed.size() == wanted) {

@@ -8,13 +8,13 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/print_check.h"
+#include "cli/progress.h"
 #include "core/error.h"
 #include "core/job/job_report.h"
 #include "experiment/astra_inputs.h"
-#include "experiment/interrupt.h"
-#include "experiment/modes/mode_run.h"
-#include "experiment/progress.h"
+#include "experiment/run.h"
 #include "scenario/workload/import_notes.h"
 
 namespace sluice {
@@ -102,13 +102,13 @@ class AstraRun {
         experiment.flows = flows_;
         assign_source_ports(experiment.flows);
         experiment.application = std::move(application_);
-        const std::unique_ptr<ModeRun> run =
-            make_run(experiment, parse_mode(options_.mode, "astra --mode"));
-        std::size_t finished = 0;
-        RunHooks hooks;
-        hooks.on_finish = [&](const FlowRecord&) { ++finished; };
-        hooks.on_progress = [&](Tick now) { return keep_going(progress, now, finished); };
-        run->run(hooks);
+        RunPlan plan;
+        plan.mode = parse_mode(options_.mode, "astra --mode");
+        plan.go_on = [&](const RunPosition& at) {
+            return keep_going(progress, at.now, at.flows_finished);
+        };
+        plan.give_up_stalled = false;  // its networks lose no link
+        run_experiment(experiment, plan);
         // The run is over: the application is read from here on.
         experiment.application.release();
         application_.reset(application);
@@ -177,7 +177,7 @@ int astra_command(const AstraOptions& options) {
     AstraInputs inputs = read_astra_inputs(options, report);
     refuse_misfits(report);
     std::unique_ptr<AstraRun> run = run_job(options, inputs, report);
-    if (!options.quiet) tell_notes(report, "--check");
+    if (!options.quiet) tell(note_lines(report, "--check"));
     if (inputs.analytical && run->at_rest_unfinished()) {
         ImportReport again;
         inputs.job.expansion.chunk_order = chakra::ChunkOrder::fixed;

@@ -166,6 +166,7 @@ int write_job(const ChakraOptions& options) {
     if (options.output.empty()) throw ConfigError("chakra export: -o PREFIX is missing");
     Scenario scenario = load_scenario(options.input, {});
     const BuiltExperiment built = build_experiment(scenario);
+    tell(built.import_notes);
     if (built.jobs.empty()) {
         throw ConfigError(options.input + ": has no job, only flows with start times");
     }

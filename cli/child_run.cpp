@@ -12,8 +12,8 @@
 #include <cstring>
 #include <thread>
 
+#include "cli/interrupt.h"
 #include "core/error.h"
-#include "experiment/interrupt.h"
 
 namespace sluice {
 

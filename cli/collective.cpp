@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -15,11 +16,12 @@
 
 #include "cli/child_run.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/text/quantity.h"
 #include "experiment/collective_point.h"
-#include "experiment/interrupt.h"
 #include "experiment/version.h"
 #include "workloads/collective/collective_library.h"
 
@@ -214,10 +216,40 @@ std::vector<std::string> child_arguments(const Options& options, std::int64_t by
     return arguments;
 }
 
-int run_child(const Options& options) {
+/// A result as text, to hand it from one process to another.
+std::string to_json(const CollectiveResult& result) {
+    return nlohmann::json{
+        {"kind", result.kind},    {"algorithm", result.algorithm},   {"mode", result.mode},
+        {"time_ps", result.time}, {"members", result.members},       {"groups", result.groups},
+        {"flows", result.flows},  {"flow_bytes", result.flow_bytes}, {"network", result.network}}
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+CollectiveResult read_result(const std::string& path) {
+    std::ifstream file(path);
+    const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+    if (json.is_discarded()) throw InternalError(path + ": a run left no result there");
     CollectiveResult result;
-    const int code =
-        run_collective_point(options.point, parse_size(options.begin, "--begin"), result);
+    result.kind = json.at("kind");
+    result.algorithm = json.at("algorithm");
+    result.mode = json.at("mode");
+    result.time = json.at("time_ps");
+    result.members = json.at("members");
+    result.groups = json.at("groups");
+    result.flows = json.at("flows");
+    result.flow_bytes = json.at("flow_bytes");
+    result.network = json.at("network");
+    return result;
+}
+
+int run_child(const Options& options) {
+    const InterruptGuard guard;
+    const auto go_on = [](const RunPosition&) { return !InterruptGuard::requested(); };
+    CollectiveResult result;
+    std::vector<std::string> work_left;
+    const int code = run_collective_point(options.point, parse_size(options.begin, "--begin"),
+                                          go_on, result, work_left);
+    tell(work_left);
     if (code != kExitDone) return code;
     OutputFile file(options.result);
     file << to_json(result);
@@ -247,7 +279,7 @@ int collective_command(Options& options) {
                    ? kExitInterrupted
                    : run_this_program(child_arguments(options, bytes, scratch.path()));
         if (code != kExitDone) break;
-        Row row{bytes, read_collective_result(scratch.path()), {}};
+        Row row{bytes, read_result(scratch.path()), {}};
         row.kind = kind_of(row.result.kind);
         rows.push_back(row);
         if (options.quiet) continue;
@@ -269,6 +301,18 @@ std::vector<std::string> names(std::size_t count) {
     std::vector<std::string> all;
     for (std::size_t i = 0; i < count; ++i) all.emplace_back(to_string(static_cast<Value>(i)));
     return all;
+}
+
+void add_size_options(CLI::App& app, Options& options) {
+    app.add_option("-b,--begin", options.begin, "First size: 1M is 2^20 B (default: 1M)")
+        ->type_name("SIZE");
+    app.add_option("-e,--end", options.end, "Last size (default: 64M)")->type_name("SIZE");
+    app.add_option("-f,--factor", options.factor,
+                   "Each size is so many times the one before (default: 2)")
+        ->type_name("N")
+        ->check(CLI::Range(2, 1 << 20));
+    app.add_option("-i,--step", options.step, "Each size is that much larger than the one before")
+        ->type_name("SIZE");
 }
 
 }  // namespace
@@ -302,15 +346,7 @@ Command add_collective_command(CLI::App& program) {
     key("--groups", "groups", "NAME", "all (default), or side by side one per rail or server");
     key("--group-size", "group_size", "N",
         "Cuts groups into groups of so many neighbours (default: whole)");
-    app->add_option("-b,--begin", options->begin, "First size: 1M is 2^20 B (default: 1M)")
-        ->type_name("SIZE");
-    app->add_option("-e,--end", options->end, "Last size (default: 64M)")->type_name("SIZE");
-    app->add_option("-f,--factor", options->factor,
-                    "Each size is so many times the one before (default: 2)")
-        ->type_name("N")
-        ->check(CLI::Range(2, 1 << 20));
-    app->add_option("-i,--step", options->step, "Each size is that much larger than the one before")
-        ->type_name("SIZE");
+    add_size_options(*app, *options);
     app->add_option("--mode", options->point.mode, "packet, hybrid, flow (default: the scenario's)")
         ->type_name("MODE");
     key("--channels", "channels", "N",

@@ -18,6 +18,8 @@ class Option;
 
 namespace sluice {
 
+struct ConfigValue;
+
 /// A sub-command: its place in the command line, and what it does when it was typed. Each lives in
 /// a file of its own that knows its options; main.cpp lists them.
 struct Command {
@@ -56,6 +58,8 @@ struct RunOptions {
     std::string mode;               ///< overrides the scenario's
     std::string out;                ///< overrides the scenario's output folder
     std::vector<std::string> sets;  ///< "key=value"
+    /// What a command changes of the scenario before `sets`; may be empty.
+    std::function<void(ConfigValue&)> prepare;
     int threads = 1;
     bool check = false;      ///< with hpcc: reads the files and says what is in them
     bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped

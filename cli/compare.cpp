@@ -10,11 +10,11 @@
 
 #include "cli/child_run.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/results/output_folder.h"
 #include "experiment/comparison/comparison_report.h"
-#include "experiment/interrupt.h"
 #include "experiment/modes/mode_run.h"
 #include "experiment/version.h"
 #include "scenario/scenario.h"

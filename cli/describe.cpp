@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/text/human.h"
@@ -133,6 +134,7 @@ int describe_command(const DescribeOptions& options) {
     Scenario scenario = load_scenario(options.scenario, options.sets);
     scenario.allow_oom = options.allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
+    tell(built.import_notes);
     fmt::print("{}: {}\n", built.experiment.name, built.workload);
     for (const std::string& note : built.notes) fmt::print("  {}\n", note);
     for (const std::string& warning : built.warnings) fmt::print("  warning: {}\n", warning);

@@ -3,6 +3,7 @@
 /// network; its check, and its conversion between text and binary.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 #include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/text/config_value.h"
 #include "core/topology/topology_file.h"
 #include "scenario/workload/import_notes.h"
 #include "workloads/goal/connection_matrix.h"
@@ -104,25 +106,22 @@ int run_loggops(const GoalSchedule& schedule, const GoalCommandOptions& options)
     return kExitDone;
 }
 
-/// A text between TOML's quotes.
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-    }
-    return out + "\"";
-}
-
 int run_on_network(const GoalCommandOptions& options) {
     RunOptions run;
     run.scenario = options.topology;
     run.mode = options.mode;
     run.out = options.out;
     run.quiet = options.quiet;
-    run.sets = {fmt::format("workload={{type=\"goal\", file={}, layout={}}}", quoted(options.file),
-                            quoted(options.layout))};
-    run.sets.insert(run.sets.end(), options.sets.begin(), options.sets.end());
+    run.sets = options.sets;
+    run.prepare = [&](ConfigValue& values) {
+        const auto set = [&](const char* key, ConfigValue value) {
+            set_config(values, key, std::move(value), "goal");
+        };
+        set("workload", {});
+        set("workload.type", text_value("goal"));
+        set("workload.file", text_value(options.file));
+        set("workload.layout", text_value(options.layout));
+    };
     return run_command(run);
 }
 
@@ -171,7 +170,7 @@ int goal_command(GoalCommandOptions options) {
     if (!options.to_text.empty()) convert(schedule, write_goal_text, options.to_text);
     if (options.check) return check_schedule(schedule, options, report);
     if (converts) return kExitDone;
-    if (!options.quiet) tell_notes(report, "--check");
+    if (!options.quiet) tell(note_lines(report, "--check"));
     return run_loggops(schedule, options);
 }
 

@@ -1,27 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice run`: a scenario through the engine of its mode into its output folder.
 #include <memory>
+#include <utility>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/print_check.h"
+#include "cli/progress.h"
+#include "cli/run_report.h"
 #include "core/error.h"
 #include "core/routing/paths.h"
+#include "core/text/config_value.h"
 #include "experiment/build_experiment.h"
 #include "experiment/hpcc/hpcc_import.h"
 #include "experiment/hpcc/hpcc_outputs.h"
-#include "experiment/interrupt.h"
+#include "experiment/lossless.h"
 #include "experiment/modes/mode_run.h"
-#include "experiment/progress.h"
-#include "experiment/run_experiment.h"
-#include "experiment/version.h"
+#include "experiment/run_to_folder.h"
 #include "scenario/unused_keys.h"
 
 namespace sluice {
 
 namespace {
+
+void print_hpcc_summary(const RunReport& report, const std::string& folder) {
+    const Summary& summary = report.summary;
+    fmt::print(
+        "{} of {} flows finished, simulated {:.9f} s, {} packet-hops in {:.2f} s user time ({:.2f} "
+        "M/s)\n",
+        summary.flows_completed, summary.flows,
+        static_cast<double>(report.outcome.simulated) / static_cast<double>(kSecond),
+        report.outcome.counters.packet_hops, report.outcome.user_s,
+        summary.packet_hops_per_s * 1e-6);
+    if (summary.flows_completed > 0) {
+        const auto microseconds = [](Tick time) {
+            return static_cast<double>(time) / static_cast<double>(kMicrosecond);
+        };
+        fmt::print("FCT mean {:.3f} us, p50 {:.3f} us, p99 {:.3f} us, max {:.3f} us\n",
+                   summary.fct_mean_s * 1e6, microseconds(summary.fct_p50),
+                   microseconds(summary.fct_p99), microseconds(summary.fct_max));
+    }
+    fmt::print("Results in {}\n", folder);
+}
+
+void tell_hpcc(const HpccImport& import, const RunReport& report, const std::string& folder) {
+    print_hpcc_summary(report, folder);
+    if (report.outcome.interrupted) return;
+    const Summary& summary = report.summary;
+    if (summary.flows_completed < summary.flows) {
+        fmt::print(stderr, "note: {} of {} flows did not finish\n",
+                   summary.flows - summary.flows_completed, summary.flows);
+    }
+    const std::string lost = lossless_warning(import.experiment, report.outcome.counters);
+    if (!lost.empty()) fmt::print(stderr, "warning: {}\n", lost);
+}
 
 int run_hpcc_experiment(const RunOptions& options) {
     if (!options.scenario.empty() || !options.sets.empty()) {
@@ -34,20 +69,24 @@ int run_hpcc_experiment(const RunOptions& options) {
         const ImportReport report = check_hpcc(options.hpcc, options.paths);
         return print_check(report);
     }
+    const HpccImport import = import_hpcc(options.hpcc, options.paths, 0);
+    for (std::size_t i = 0; !options.quiet && i < import.notes.size(); ++i) {
+        fmt::print(stderr, "note: {}\n", import.notes[i]);
+    }
     Progress progress(options.quiet);
     const InterruptGuard guard;
-    HpccOptions hpcc;
-    hpcc.config = options.hpcc;
-    hpcc.paths = options.paths;
-    hpcc.out = options.out.empty() ? "runs/hpcc" : options.out;
-    hpcc.version = program_version();
-    hpcc.quiet = options.quiet;
-    hpcc.on_progress = [&](Tick now, std::size_t finished, std::size_t flows) {
-        progress.tick([&] { return ProgressSample{now, finished, flows, 0, 0}; });
-        if (InterruptGuard::requested()) progress.clear();
+    HpccRequest request;
+    request.directory = options.out.empty() ? "runs/hpcc" : options.out;
+    request.go_on = [&](const RunPosition& at) {
+        progress.tick([&] {
+            return ProgressSample{at.now, at.flows_finished, import.experiment.flows.size(), 0, 0};
+        });
         return !InterruptGuard::requested();
     };
-    return run_hpcc(hpcc);
+    const RunReport report = run_hpcc(import, request);
+    progress.clear();
+    if (!options.quiet) tell_hpcc(import, report, request.directory);
+    return report.exit_code();
 }
 
 /// Paths from a file, in place of ECMP's; what is expected of each flow is by its path.
@@ -65,13 +104,15 @@ void take_paths(BuiltExperiment& built, const RunOptions& options) {
 
 /// The scenario, with the options that stand for keys of it applied.
 Scenario load_for_run(const RunOptions& options) {
-    std::vector<std::string> sets = options.sets;
+    ConfigValue values = load_config(options.scenario);
+    if (options.prepare) options.prepare(values);
+    for (const std::string& set : options.sets) override_config(values, set);
     if (!options.mode.empty()) {
         require_offered(parse_mode(options.mode, "--mode"), "--mode " + options.mode);
-        sets.push_back("mode=\"" + options.mode + "\"");
+        set_config(values, "mode", text_value(options.mode), "--mode");
     }
-    if (options.no_skip) sets.emplace_back("phases.skip=false");
-    Scenario scenario = load_scenario(options.scenario, sets);
+    if (options.no_skip) set_config(values, "phases.skip", boolean_value(false), "--no-skip");
+    Scenario scenario = make_scenario(std::move(values), options.scenario);
     scenario.allow_oom = options.allow_oom;
     const std::string mode = mode_name(scenario.mode);
     require_offered(scenario.mode, options.scenario + ": mode " + mode);
@@ -86,6 +127,7 @@ int run_scenario(const RunOptions& options) {
     const OutputConfig output = scenario.output;
     const std::vector<std::string> unused = keys_without_effect(scenario);
     BuiltExperiment built = build_experiment(scenario);
+    tell(built.import_notes);
     if (!options.paths.empty()) take_paths(built, options);
     std::string directory = options.out.empty() ? output.directory : options.out;
     if (directory.empty()) directory = "runs/" + scenario.name;
@@ -95,10 +137,9 @@ int run_scenario(const RunOptions& options) {
     request.name = scenario.name;
     request.config_json = scenario.effective->json();
     request.directory = directory;
-    request.files = {output.trace, output.fct};
-    request.quiet = options.quiet;
+    request.outputs = output.optional;
     request.keys_without_effect = unused;
-    return run_experiment(built, request);
+    return run_and_tell(built, std::move(request), options.quiet);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/print_check.h"
+#include "cli/run_report.h"
 #include "cli/simai_analytical_run.h"
 #include "cli/simai_network.h"
 #include "cli/simai_options.h"
@@ -19,7 +20,6 @@
 #include "core/world/lookahead.h"
 #include "experiment/build_experiment.h"
 #include "experiment/modes/mode_run.h"
-#include "experiment/run_experiment.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/end_to_end.h"
 #include "workloads/aicb/simai_workload.h"
@@ -101,7 +101,6 @@ class Simulation {
         request.name = "simai";
         request.config_json = hpcc_config_json(*inputs_.config);
         request.directory = options_.out;
-        request.quiet = options_.quiet;
         request.add_results = [&](RunWriter& writer) {
             const JobApplication& job = *built.jobs.front().application;
             if (!job.complete()) return;
@@ -113,7 +112,7 @@ class Simulation {
                 << format_end_to_end(workload, layout, times, EndToEndStyle::simulated,
                                      kSimulatedRun, fs::path(options_.out).filename().string());
         };
-        return run_experiment(built, request);
+        return run_and_tell(built, std::move(request), options_.quiet);
     }
 
   private:
@@ -281,15 +280,14 @@ class Simulation {
         }
         const RankId ranks = graph.rank_count();
         const std::vector<NodeId>& hosts = experiment.topology.hosts();
-        Workload made = make_workload(
-            std::move(graph), {hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(ranks)});
-        std::vector<WorkloadPart> parts(1);
-        parts.front().flows = std::move(made.flows);
+        WorkloadPart part(make_workload(
+            std::move(graph), {hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(ranks)}));
         // There every message is a queue pair of its own, from the next source port.
-        for (FlowSpec& flow : parts.front().flows) flow.connection = kNone;
-        parts.front().application = std::move(made.application);
-        parts.front().name = "simai";
-        parts.front().description = fmt::format("{} on {} GPUs", options_.workload, ranks);
+        for (FlowSpec& flow : part.flows) flow.connection = kNone;
+        part.name = "simai";
+        part.description = fmt::format("{} on {} GPUs", options_.workload, ranks);
+        std::vector<WorkloadPart> parts;
+        parts.push_back(std::move(part));
         return build_experiment(std::move(experiment), std::move(parts), options_.workload);
     }
 

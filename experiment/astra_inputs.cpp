@@ -6,11 +6,11 @@
 
 #include <fmt/core.h>
 
+#include "core/error.h"
+#include "core/topology/topology_io.h"
+#include "core/world/lookahead.h"
 #include "workloads/hpcc/hpcc_config.h"
 #include "workloads/hpcc/hpcc_network.h"
-#include "core/error.h"
-#include "core/world/lookahead.h"
-#include "core/topology/topology_io.h"
 
 namespace sluice {
 
@@ -179,8 +179,8 @@ class Reading {
     void read_traces() {
         require(options_.workload, "workload-configuration",
                 "the prefix of the traces PREFIX.0.et, ...");
-        inputs_.traces =
-            chakra::read_traces(chakra::find_traces(options_.workload), chakra::reading_threads(), report_);
+        inputs_.traces = chakra::read_traces(chakra::find_traces(options_.workload),
+                                             chakra::reading_threads(), report_);
     }
 
     const AstraOptions& options_;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "experiment/experiment.h"
 #include "core/text/import_report.h"
+#include "experiment/experiment.h"
 #include "flowlevel/analytical_network.h"
 #include "workloads/chakra/chakra_graph.h"
 

@@ -7,10 +7,10 @@
 #include <limits>
 #include <utility>
 
-#include "scenario/workload/workload_part.h"
 #include "core/error.h"
-#include "core/world/lookahead.h"
 #include "core/job/job_set.h"
+#include "core/world/lookahead.h"
+#include "scenario/workload/workload_part.h"
 
 namespace sluice {
 
@@ -84,13 +84,13 @@ std::unique_ptr<Application> run_jobs(std::vector<std::unique_ptr<JobApplication
 }
 
 /// Gives the experiment what starts a part's flows, if they need that.
-void add_starter(Experiment& experiment, WorkloadPart& part) {
-    if (part.starter == nullptr) return;
+void add_starter(Experiment& experiment, std::unique_ptr<Application> starter) {
+    if (starter == nullptr) return;
     if (experiment.application != nullptr) {
         throw ConfigError(
             "a connection matrix with triggers runs beside neither jobs nor another one");
     }
-    experiment.application = std::move(part.starter);
+    experiment.application = std::move(starter);
 }
 
 /// Appends all workloads' flows and makes what starts those of the jobs.
@@ -99,6 +99,7 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
     const auto is_job = [](const WorkloadPart& part) { return part.application != nullptr; };
     const bool several = std::count_if(parts.begin(), parts.end(), is_job) > 1;
     std::vector<std::unique_ptr<JobApplication>> applications;
+    std::vector<std::unique_ptr<Application>> starters;
     for (WorkloadPart& part : parts) {
         const std::string name = unlike(built.jobs, part.name);
         add_classes(built, part, several ? name + "." : "");
@@ -107,8 +108,8 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
             built.jobs.push_back({name, part.application.get(), part.start});
             applications.push_back(std::move(part.application));
         }
-        if (part.starter != nullptr) {
-            part.starter->set_first_flow(static_cast<FlowId>(experiment.flows.size()));
+        if (part.make_starter) {
+            starters.push_back(part.make_starter(static_cast<FlowId>(experiment.flows.size())));
         }
         const ConnectionId connections = connection_count(experiment.flows);
         for (FlowSpec& flow : part.flows) {
@@ -117,10 +118,12 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
         experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
         built.notes.insert(built.notes.end(), part.notes.begin(), part.notes.end());
         built.warnings.insert(built.warnings.end(), part.warnings.begin(), part.warnings.end());
+        built.import_notes.insert(built.import_notes.end(), part.import_notes.begin(),
+                                  part.import_notes.end());
         built.workload += (built.workload.empty() ? "" : "; ") + part.description;
     }
     experiment.application = run_jobs(std::move(applications), built.jobs);
-    for (WorkloadPart& part : parts) add_starter(experiment, part);
+    for (auto& starter : starters) add_starter(experiment, std::move(starter));
 }
 
 }  // namespace

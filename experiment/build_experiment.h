@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/job/job_application.h"
 #include "experiment/estimate.h"
 #include "experiment/experiment.h"
-#include "scenario/workload/workload_part.h"
 #include "scenario/scenario.h"
-#include "core/job/job_application.h"
+#include "scenario/workload/workload_part.h"
 
 namespace sluice {
 
@@ -34,9 +34,10 @@ struct BuiltExperiment {
     /// What experiment.application runs, in order of their flows; empty where all flows have start
     /// times.
     std::vector<BuiltJob> jobs;
-    std::string workload;               ///< for people, one line
-    std::vector<std::string> notes;     ///< for people: what the workloads say of themselves
-    std::vector<std::string> warnings;  ///< of the workloads
+    std::string workload;                   ///< for people, one line
+    std::vector<std::string> notes;         ///< for people: what the workloads say of themselves
+    std::vector<std::string> warnings;      ///< of the workloads
+    std::vector<std::string> import_notes;  ///< what of imported files has no effect, in lines
     TrafficEstimate estimate;
 
     std::string_view class_of(FlowId flow) const { return class_names[flow_class[flow]]; }

@@ -2,52 +2,43 @@
 #include "experiment/collective_point.h"
 
 #include <algorithm>
-#include <fstream>
-#include <memory>
+#include <utility>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
+#include "core/text/config_value.h"
 #include "experiment/build_experiment.h"
 #include "experiment/exit_codes.h"
-#include "experiment/interrupt.h"
-#include "experiment/modes/mode_run.h"
-#include "experiment/run_report.h"
-#include "experiment/stall_guard.h"
-#include "core/text/config_value.h"
-#include "core/error.h"
+#include "experiment/run_to_folder.h"
+#include "workloads/collective/collective_library.h"
 
 namespace sluice {
 
 namespace {
 
+constexpr const char* kSaid = "collective";
+
 /// Whether the scenario's one workload is a collective, whose keys then are the defaults.
-bool has_collective(const CollectivePoint& point) {
-    ConfigValue root = load_config(point.scenario);
-    for (const std::string& set : point.sets) override_config(root, set);
-    const auto find = [](const ConfigValue& table, const char* key) -> const ConfigValue* {
-        for (const ConfigMember& member : table.table) {
-            if (member.key == key) return &member.value;
-        }
-        return nullptr;
-    };
-    const ConfigValue* workload = find(root, "workload");
-    const ConfigValue* type = workload != nullptr ? find(*workload, "type") : nullptr;
-    return type != nullptr && type->text == "collective";
+bool has_collective(const ConfigValue& root) {
+    const ConfigMember* workload = root.find("workload");
+    const ConfigMember* type = workload != nullptr ? workload->value.find("type") : nullptr;
+    return type != nullptr && type->value.text == "collective";
 }
 
 Scenario load_point(const CollectivePoint& point, std::int64_t bytes) {
-    std::vector<std::string> sets = point.sets;
-    if (!has_collective(point)) {
-        sets.emplace_back("workload={}");
-        sets.emplace_back("workload.type=collective");
+    ConfigValue root = load_config(point.scenario);
+    for (const std::string& set : point.sets) override_config(root, set);
+    if (!has_collective(root)) {
+        set_config(root, "workload", {}, kSaid);
+        set_config(root, "workload.type", text_value("collective"), kSaid);
     }
+    // As the user typed them: numbers or texts.
     for (const auto& [key, value] : point.keys) {
-        sets.push_back(fmt::format("workload.{}={}", key, value));
+        override_config(root, fmt::format("workload.{}={}", key, value));
     }
-    sets.push_back(fmt::format("workload.size=\"{}B\"", bytes));
-    if (!point.mode.empty()) sets.push_back("mode=" + point.mode);
-    Scenario scenario = load_scenario(point.scenario, sets);
+    set_config(root, "workload.size", text_value(fmt::format("{}B", bytes)), kSaid);
+    if (!point.mode.empty()) set_config(root, "mode", text_value(point.mode), "--mode");
+    Scenario scenario = make_scenario(std::move(root), point.scenario);
     require_offered(scenario.mode, fmt::format("mode {}", mode_name(scenario.mode)));
     return scenario;
 }
@@ -77,31 +68,24 @@ void check_collective_point(const CollectivePoint& point, std::int64_t bytes) {
     build_experiment(scenario);
 }
 
-int run_collective_point(const CollectivePoint& point, std::int64_t bytes,
-                         CollectiveResult& result) {
+int run_collective_point(const CollectivePoint& point, std::int64_t bytes, const GoOn& go_on,
+                         CollectiveResult& result, std::vector<std::string>& work_left) {
     Scenario scenario = load_point(point, bytes);
     BuiltExperiment built = build_experiment(scenario);
-    const std::unique_ptr<ModeRun> run = make_run(built.experiment, scenario.mode);
-    const InterruptGuard guard;
-    StallGuard stall(built.experiment);
-    RunHooks hooks;
-    hooks.on_finish = [&](const FlowRecord& flow) { stall.finished(flow.result.finish); };
-    hooks.on_progress = [&](Tick now) {
-        return !InterruptGuard::requested() && !stall.stalled(now, run->results());
-    };
-    run->run(hooks);
-    if (InterruptGuard::requested()) return kExitInterrupted;
+    RunPlan plan;
+    plan.mode = scenario.mode;
+    plan.go_on = go_on;
+    const FinishedRun done = run_experiment(built.experiment, plan);
+    if (done.outcome.interrupted) return kExitInterrupted;
     const JobApplication& job = *built.jobs.front().application;
     if (!job.complete()) {
-        for (const std::string& line : work_left(built, run->results())) {
-            fmt::print(stderr, "sluice: {}\n", line);
-        }
+        work_left = sluice::work_left(built, done.run->results());
         return kExitWorkLeft;
     }
     const std::vector<Collective>& collectives = job.graph().collectives();
     result.kind = job.graph().name(collectives.front().name);
-    const nlohmann::json config = nlohmann::json::parse(scenario.effective->json());
-    result.algorithm = config.at("workload").at("algorithm");
+    result.algorithm =
+        scenario.workloads.front().text("algorithm", to_string(CollectiveAlgorithm::automatic));
     result.mode = mode_name(scenario.mode);
     result.members = collectives.front().members;
     result.groups = collectives.size();
@@ -110,31 +94,6 @@ int run_collective_point(const CollectivePoint& point, std::int64_t bytes,
     result.flow_bytes = built.estimate.bytes;
     result.network = describe_network(built.experiment.topology);
     return kExitDone;
-}
-
-std::string to_json(const CollectiveResult& result) {
-    return nlohmann::json{
-        {"kind", result.kind},    {"algorithm", result.algorithm},   {"mode", result.mode},
-        {"time_ps", result.time}, {"members", result.members},       {"groups", result.groups},
-        {"flows", result.flows},  {"flow_bytes", result.flow_bytes}, {"network", result.network}}
-        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-CollectiveResult read_collective_result(const std::string& path) {
-    std::ifstream file(path);
-    const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-    if (json.is_discarded()) throw InternalError(path + ": a run left no result there");
-    CollectiveResult result;
-    result.kind = json.at("kind");
-    result.algorithm = json.at("algorithm");
-    result.mode = json.at("mode");
-    result.time = json.at("time_ps");
-    result.members = json.at("members");
-    result.groups = json.at("groups");
-    result.flows = json.at("flows");
-    result.flow_bytes = json.at("flow_bytes");
-    result.network = json.at("network");
-    return result;
 }
 
 }  // namespace sluice

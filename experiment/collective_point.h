@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/units.h"
+#include "experiment/run.h"
 
 namespace sluice {
 
@@ -35,15 +36,12 @@ struct CollectiveResult {
     std::string network;  ///< for people
 };
 
-/// Runs in this process, once. Returns an exit code; kExitDone means that `result` is filled.
-int run_collective_point(const CollectivePoint& point, std::int64_t bytes,
-                         CollectiveResult& result);
+/// Runs in this process, once. Returns an exit code; kExitDone means that `result` is filled,
+/// kExitWorkLeft that `work_left` says why it came to rest, in lines.
+int run_collective_point(const CollectivePoint& point, std::int64_t bytes, const GoOn& go_on,
+                         CollectiveResult& result, std::vector<std::string>& work_left);
 
 /// Everything that can be checked without running.
 void check_collective_point(const CollectivePoint& point, std::int64_t bytes);
-
-/// A result as text that can be read back, to hand it from one process to another.
-std::string to_json(const CollectiveResult& result);
-CollectiveResult read_collective_result(const std::string& path);
 
 }  // namespace sluice

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "core/packet/network_config.h"
-#include "core/hybrid/phase_config.h"
 #include "core/flow/application.h"
 #include "core/flow/flow.h"
+#include "core/hybrid/phase_config.h"
+#include "core/packet/network_config.h"
 #include "core/routing/routing.h"
 #include "core/topology/topology.h"
 

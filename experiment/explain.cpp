@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
+#include "core/job/critical_path.h"
 #include "core/text/human.h"
 #include "core/topology/link_class.h"
-#include "core/job/critical_path.h"
 
 namespace sluice {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiment/build_experiment.h"
 #include "core/results/run_writer.h"
+#include "experiment/build_experiment.h"
 
 namespace sluice {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "experiment/explain.h"
 #include "core/job/job_report.h"
+#include "experiment/explain.h"
 
 namespace sluice {
 
@@ -69,9 +69,9 @@ void write_rank(const JobApplication& job, RankId rank, RunWriter& writer) {
 
 }  // namespace
 
-void write_job_results(const BuiltJob& job, bool trace, RunWriter& writer) {
+void write_job_results(const BuiltJob& job, RunWriter& writer) {
     write_collectives(job, writer);
-    if (!trace) return;
+    if (!writer.wants_spans()) return;
     const RankId ranks = job.application->graph().rank_count();
     for (RankId rank = 0; rank < ranks; ++rank) write_rank(*job.application, rank, writer);
 }

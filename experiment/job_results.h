@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "experiment/build_experiment.h"
 #include "core/results/run_writer.h"
+#include "experiment/build_experiment.h"
 
 namespace sluice {
 
-/// Writes what has finished: every collective that is complete on all its ranks and, for a run that
-/// has a trace, a span per rank for each computation and each rank's part of a collective.
-void write_job_results(const BuiltJob& job, bool trace, RunWriter& writer);
+/// Writes what has finished: every collective that is complete on all its ranks and, where an output
+/// shows them, a span per rank for each computation and each rank's part of a collective.
+void write_job_results(const BuiltJob& job, RunWriter& writer);
 
 /// What each job came to.
 std::vector<JobRecord> job_records(const BuiltExperiment& built);

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "experiment/experiment.h"
 #include "core/results/statistics.h"
+#include "experiment/experiment.h"
 
 namespace sluice {
 

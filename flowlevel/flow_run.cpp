@@ -108,7 +108,7 @@ struct FlowRun::Impl {
     void settle(Active& active) const;
     void count(const Active& active, double left, std::vector<PortStatistics>& into) const;
     void apply_rates();
-    void report(const FlowRunHooks& hooks);
+    void report(const RunHooks& hooks);
     const FlowPath& path_of(FlowId flow) const;
     FlowPorts ports_of(FlowId flow) const;
     bool at_rest() const { return net.flow_count() == 0 && stalled.empty() && events.empty(); }
@@ -401,7 +401,7 @@ void FlowRun::Impl::apply_rates() {
     }
 }
 
-void FlowRun::Impl::report(const FlowRunHooks& hooks) {
+void FlowRun::Impl::report(const RunHooks& hooks) {
     if (!finished.empty()) {
         std::sort(finished.begin(), finished.end());
         if (hooks.on_finish) {
@@ -431,7 +431,7 @@ FlowRun::FlowRun(const FlowExperiment& experiment) {
 
 FlowRun::~FlowRun() = default;
 
-void FlowRun::run(const FlowRunHooks& hooks) {
+void FlowRun::run(const RunHooks& hooks) {
     Impl& run = *impl_;
     run.next_progress = hooks.interval;
     run.begin();

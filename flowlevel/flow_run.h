@@ -7,13 +7,13 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "core/flow/application.h"
 #include "core/flow/flow.h"
 #include "core/packet/network_config.h"
+#include "core/results/run_hooks.h"
 #include "core/results/statistics.h"
 #include "core/topology/topology.h"
 
@@ -30,15 +30,6 @@ struct FlowExperiment {
     Tick stop = kNever;                  ///< nothing happens at or after this instant
 };
 
-struct FlowRunHooks {
-    /// About every `interval` of simulated time or 200 ms of wall time; returns false to stop the
-    /// run early.
-    std::function<bool(Tick now)> on_progress;
-    Tick interval = kMillisecond;
-    /// Finished flows, in (finish, flow) order.
-    std::function<void(const FlowRecord&)> on_finish;
-};
-
 class FlowRun {
   public:
     /// Finds paths and checks the flows. Throws ConfigError as packet mode does: a flow that is not
@@ -49,8 +40,9 @@ class FlowRun {
     FlowRun& operator=(const FlowRun&) = delete;
 
     /// Runs once: until every flow has finished and the application is at rest, until
-    /// experiment.stop, or until a hook says so. What a hook throws ends the run.
-    void run(const FlowRunHooks& hooks);
+    /// experiment.stop, or until a hook says so. What a hook throws ends the run. There are neither
+    /// pauses nor phases nor queues to tell of.
+    void run(const RunHooks& hooks);
 
     /// The stop time ended the run with something left to do.
     bool cut_off() const;

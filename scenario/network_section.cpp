@@ -119,8 +119,7 @@ void read_buffer(ConfigSection section, const Topology& topology, Rate nic, Netw
     buffer.resume_offset = section.bytes("resume_offset", buffer.resume_offset, {0}, mebibytes(64));
     buffer.egress_alpha = section.number("egress_alpha", buffer.egress_alpha, 0, 1e6);
     if (buffer.admission == Admission::static_threshold || section.has("static_threshold")) {
-        buffer.static_threshold =
-            section.bytes("static_threshold", std::nullopt, {1}, kMaxBuffer);
+        buffer.static_threshold = section.bytes("static_threshold", std::nullopt, {1}, kMaxBuffer);
     }
     const Bytes aside = set_aside(topology, config);
     // 32 MiB at 100 Gb/s, in proportion to the NIC rate; more only where ports are so many, or

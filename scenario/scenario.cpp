@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/error.h"
+#include "core/results/run_output.h"
 #include "scenario/network_section.h"
 #include "scenario/phases_section.h"
 #include "scenario/topology_section.h"
-#include "core/error.h"
 
 namespace sluice {
 
@@ -96,15 +97,24 @@ std::vector<ConfigSection> read_workloads(ConfigSection& root) {
 OutputConfig read_output(ConfigSection section) {
     OutputConfig output;
     output.directory = section.text("dir", "");
-    output.trace = section.flag("trace", output.trace);
-    output.fct = section.flag("fct", output.fct);
+    for (const OutputType& type : output_types()) {
+        if (type.key != nullptr && section.flag(type.key, type.usual)) {
+            output.optional.emplace_back(type.key);
+        }
+    }
     section.finish();
     return output;
 }
 
-Scenario resolve_scenario(ConfigValue values, const std::string& path,
-                          const std::vector<std::string>& overrides) {
+Scenario overridden(ConfigValue values, const std::string& path,
+                    const std::vector<std::string>& overrides) {
     for (const std::string& assignment : overrides) override_config(values, assignment);
+    return make_scenario(std::move(values), path);
+}
+
+}  // namespace
+
+Scenario make_scenario(ConfigValue values, const std::string& path) {
     Scenario scenario;
     scenario.path = path;
     scenario.values = std::make_unique<ConfigValue>(std::move(values));
@@ -139,8 +149,6 @@ Scenario resolve_scenario(ConfigValue values, const std::string& path,
     return scenario;
 }
 
-}  // namespace
-
 std::string Scenario::resolve(const std::string& file) const {
     namespace fs = std::filesystem;
     std::error_code ignored;
@@ -150,12 +158,12 @@ std::string Scenario::resolve(const std::string& file) const {
 }
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides) {
-    return resolve_scenario(load_config(path), path, overrides);
+    return overridden(load_config(path), path, overrides);
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& path,
                         const std::vector<std::string>& overrides) {
-    return resolve_scenario(parse_config(text, path), path, overrides);
+    return overridden(parse_config(text, path), path, overrides);
 }
 
 }  // namespace sluice

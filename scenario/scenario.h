@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/results/mode.h"
-#include "core/packet/network_config.h"
 #include "core/hybrid/phase_config.h"
+#include "core/packet/network_config.h"
+#include "core/results/mode.h"
 #include "core/text/config_section.h"
 #include "core/topology/topology.h"
 #include "core/units.h"
@@ -21,9 +21,8 @@ namespace sluice {
 
 /// What a run writes.
 struct OutputConfig {
-    std::string directory;  ///< empty: runs/NAME
-    bool trace = true;      ///< trace.json
-    bool fct = false;       ///< fct.txt
+    std::string directory;              ///< empty: runs/NAME
+    std::vector<std::string> optional;  ///< keys of the optional outputs that are wanted
 };
 
 struct Scenario {
@@ -51,6 +50,9 @@ struct Scenario {
 
 /// Loads `path`, applies `overrides` ("key=value", in order) and resolves.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// The same of values that have been read; `path` names them.
+Scenario make_scenario(ConfigValue values, const std::string& path);
 
 /// The same from text; `path` names it. Used by tests and the fuzzer.
 Scenario parse_scenario(const std::string& text, const std::string& path,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which keys of a scenario are checked but never looked at, given its mode, law and switches.
+#include "scenario/unused_keys.h"
+
 #include <algorithm>
 #include <functional>
 
-#include "scenario/unused_keys.h"
 #include "core/congestion/congestion.h"
 #include "core/packet/policies/policies.h"
 #include "core/steady/metrics/metrics.h"
@@ -30,9 +31,7 @@ bool not_dynamic(const Scenario& s) {
 bool not_static(const Scenario& s) {
     return s.network.buffer.admission != Admission::static_threshold;
 }
-bool by_threshold(const Scenario& s) {
-    return s.network.marking == Marking::threshold_marking;
-}
+bool by_threshold(const Scenario& s) { return s.network.marking == Marking::threshold_marking; }
 bool reacts_to_marks(const Scenario& s) {
     return congestion::traits(s.network.congestion.law).reacts_to_marks;
 }

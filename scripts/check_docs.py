@@ -18,7 +18,7 @@ import check_includes
 
 # Readers of configuration. A key is the first argument of one of ConfigSection's readers, or of a
 # helper that has the same names.
-READERS = ["cli/*.cpp", "scenario/*.cpp", "scenario/workload/*.cpp", "workloads/model/gpu.cpp",
+READERS = ["cli/*.cpp", "scenario/*.cpp", "scenario/*/*.cpp", "workloads/model/gpu.cpp",
            "workloads/model/model_file.cpp"]
 # Laws describe their keys to whoever visits them, with the same names.
 LAWS = ["core/congestion/*.h"]
@@ -87,7 +87,8 @@ def check_keys(root):
         for key in sorted(set(READ.findall(code))):
             if key not in words:
                 yield f"docs/scenario.md: {path} reads the key {key}, which is not there"
-    for _, code in code_of(root, ["workloads/*/*.cpp", "scenario/*.cpp", "core/*/*.cpp"]):
+    for _, code in code_of(root, ["workloads/*/*.cpp", "scenario/*.cpp", "core/*/*.cpp",
+                                "core/results/outputs/*.cpp"]):
         everything += code
     for key in documented_keys(text):
         # A cable's keys are read by their prefix.

@@ -56,7 +56,7 @@ PARTS = {
     "tests/cuda": ["core/packet"],
 }
 # Folders that are part of the one that they lie in.
-WITHIN = ["core/packet", "core/steady", "models", "experiment", "bench", "tests"]
+WITHIN = ["core/packet", "core/results", "core/steady", "models", "scenario", "experiment", "bench", "tests"]
 
 
 def closure(part):

@@ -164,6 +164,27 @@ def flows_of(dice, hosts, rate, budget):
     return flows, kind
 
 
+def write_config(folder, law, rate, changes):
+    scale = rate / 100
+    ecn = (300, 300, 1.0) if law == "dctcp" else (400, 1600, 0.2)
+    values = {"intm": max(1, rate // 25), "ai": 50 * scale, "dctcp": 615 * scale,
+              "tai": 100 * scale, "thai": 500 * scale, "dai": 20 * scale, "dhai": 200 * scale}
+    keys = dict(COMMON)
+    for key, value in LAWS[law].items():
+        keys[key] = value.format(**values) if isinstance(value, str) else value
+    keys.update(changes)
+    if "LINK_DOWN" in keys:
+        # LINK_DOWN is read before it counts; a map key must come last for ns-3's reader
+        keys["LINK_DOWN"] = keys.pop("LINK_DOWN")
+    for name, part in zip(("KMIN_MAP", "KMAX_MAP"), ecn[:2]):
+        keys[name] = f"{len(RATES)} " + " ".join(
+            f"{r}000000000 {int(part * r / 100)}" for r in RATES)
+    keys["PMAX_MAP"] = f"{len(RATES)} " + " ".join(f"{r}000000000 {ecn[2]}" for r in RATES)
+    folder.mkdir(exist_ok=True)
+    (folder / "config.txt").write_text(
+        "\n".join(f"{key} {value}" for key, value in keys.items()) + "\n")
+
+
 def write_case(folder, dice, laws, link_down):
     rate = dice.choice([25, 100, 100, 100, 200, 400])
     alike = dice.random() < 0.6
@@ -203,27 +224,8 @@ def write_case(folder, dice, laws, link_down):
     if link_down:
         a, b, _, _ = dice.choice([c for c in topology.cables if c[0] >= topology.hosts])
         changes["LINK_DOWN"] = f"{dice.randint(20, 200)} {a} {b}"
-    scale = rate / 100
     for law in laws:
-        ecn = (300, 300, 1.0) if law == "dctcp" else (400, 1600, 0.2)
-        values = {"intm": max(1, rate // 25), "ai": 50 * scale, "dctcp": 615 * scale,
-                  "tai": 100 * scale, "thai": 500 * scale, "dai": 20 * scale, "dhai": 200 * scale}
-        keys = dict(COMMON)
-        for key, value in LAWS[law].items():
-            keys[key] = value.format(**values) if isinstance(value, str) else value
-        keys.update(changes)
-        keys.update(variants[law])
-        if link_down:
-            # LINK_DOWN is read before it counts; a map key must come last for ns-3's reader
-            keys["LINK_DOWN"] = keys.pop("LINK_DOWN")
-        for name, part in zip(("KMIN_MAP", "KMAX_MAP"), ecn[:2]):
-            keys[name] = f"{len(RATES)} " + " ".join(
-                f"{r}000000000 {int(part * r / 100)}" for r in RATES)
-        keys["PMAX_MAP"] = f"{len(RATES)} " + " ".join(f"{r}000000000 {ecn[2]}" for r in RATES)
-        target = folder / law
-        target.mkdir(exist_ok=True)
-        (target / "config.txt").write_text(
-            "\n".join(f"{key} {value}" for key, value in keys.items()) + "\n")
+        write_config(folder / law, law, rate, {**changes, **variants[law]})
     return f"{shape.__name__} {topology.hosts} hosts, {len(flows)} flows {kind}, {rate}G, {changes}"
 
 

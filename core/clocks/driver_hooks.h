@@ -9,20 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/results/run_hooks.h"
 #include "core/world/world_store.h"
 
 namespace sluice::step {
 
-/// A PFC frame took effect at the port that received it.
-struct PfcChange {
-    Tick at = 0;
-    PortId port = 0;
-    bool pause = false;
-};
-
 struct DriverHooks {
     std::function<void(const FlowRecord&)> on_finish;  ///< in (finish, flow) order
-    std::function<void(const PfcChange&)> on_pfc;      ///< in (time, port) order
+    std::function<void(const PfcEvent&)> on_pfc;       ///< in (time, port) order
     std::function<bool(Tick now)> on_progress;         ///< false: stop here
     Tick progress_interval = kMillisecond;             ///< simulated, or 200 ms of wall time
     std::function<void(Tick now)> on_sample;
@@ -43,7 +37,7 @@ class HookRunner {
             World& world = store_.world();
             world.callbacks.pfc_context = this;
             world.callbacks.pfc = [](void* self, PortId port, bool pause, Tick now) {
-                static_cast<HookRunner*>(self)->pfc_.push_back(PfcChange{now, port, pause});
+                static_cast<HookRunner*>(self)->pfc_.push_back(PfcEvent{now, port, pause});
             };
         }
     }
@@ -91,7 +85,7 @@ class HookRunner {
             finished.clear();
         }
         if (!pfc_.empty()) {
-            std::sort(pfc_.begin(), pfc_.end(), [](const PfcChange& a, const PfcChange& b) {
+            std::sort(pfc_.begin(), pfc_.end(), [](const PfcEvent& a, const PfcEvent& b) {
                 return std::make_pair(a.at, a.port) < std::make_pair(b.at, b.port);
             });
             std::for_each(pfc_.begin(), pfc_.end(), hooks_.on_pfc);
@@ -118,7 +112,7 @@ class HookRunner {
     Tick next_sample_ = kNever;
     Tick next_progress_ = kNever;
     std::chrono::steady_clock::time_point last_wall_ = std::chrono::steady_clock::now();
-    std::vector<PfcChange> pfc_;
+    std::vector<PfcEvent> pfc_;
     bool stopped_ = false;
 };
 

@@ -97,7 +97,7 @@ void JobApplication::reset(NodeId host) {
 
 std::vector<JobApplication::Resource> JobApplication::fresh_resources() const {
     std::vector<Resource> resources(graph_.resource_count());
-    for (ResourceId id = 0; id < resources.size(); ++id) {
+    for (RankResourceId id = 0; id < resources.size(); ++id) {
         const JobGraph::Count* count = graph_.counted(id);
         if (count != nullptr) resources[id].left = count->first;
     }

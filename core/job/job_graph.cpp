@@ -91,29 +91,29 @@ OpId JobGraph::add_delay(RankId rank, Tick duration, Label label) {
     return add(OpKind::delay, rank, duration, kNone, label);
 }
 
-OpId JobGraph::add_task(RankId rank, ResourceId resource, Tick duration, Label label) {
+OpId JobGraph::add_task(RankId rank, RankResourceId resource, Tick duration, Label label) {
     take_resource(resource);
     return add(OpKind::task, rank, duration, resource, label);
 }
 
-OpId JobGraph::add_acquire(RankId rank, ResourceId resource, Label label) {
+OpId JobGraph::add_acquire(RankId rank, RankResourceId resource, Label label) {
     take_resource(resource);
     return add(OpKind::acquire, rank, 0, resource, label);
 }
 
-OpId JobGraph::add_release(RankId rank, ResourceId resource, Label label) {
+OpId JobGraph::add_release(RankId rank, RankResourceId resource, Label label) {
     take_resource(resource);
     return add(OpKind::release, rank, 0, resource, label);
 }
 
-void JobGraph::make_counted(ResourceId resource, Count count) {
+void JobGraph::make_counted(RankResourceId resource, Count count) {
     if (finished_) throw InternalError("a resource is made counted in a finished graph");
     take_resource(resource);
     if (counts_.size() <= resource) counts_.resize(resource + std::size_t{1}, {0, 0, false});
     counts_[resource] = count;
 }
 
-void JobGraph::take_resource(ResourceId resource) {
+void JobGraph::take_resource(RankResourceId resource) {
     if (resource >= kMostResources) {
         throw ConfigError("resource " + std::to_string(resource) + " of a rank: allowed are 0 to " +
                           std::to_string(kMostResources - 1));

@@ -45,7 +45,8 @@ using RankId = std::uint32_t;
 using NameId = std::uint32_t;
 using CollectiveId = std::uint32_t;
 
-using ResourceId = std::uint32_t;
+/// A resource of each rank, by number.
+using RankResourceId = std::uint32_t;
 /// Ranks that have queue pairs with each other: JobGraph::communicator().
 using CommunicatorId = std::uint32_t;
 
@@ -99,7 +100,7 @@ struct OpSpan {
 
 class JobGraph {
   public:
-    static constexpr ResourceId kMostResources = 1U << 20;
+    static constexpr RankResourceId kMostResources = 1U << 20;
     static constexpr std::int64_t kMostSlowdown = 100'000'000;
 
     /// A message or a signal: what happens at each end.
@@ -125,13 +126,13 @@ class JobGraph {
     OpId add_compute(RankId rank, Tick duration, Label label);
     OpId add_delay(RankId rank, Tick duration, Label label);
     /// `resource` below kMostResources.
-    OpId add_task(RankId rank, ResourceId resource, Tick duration, Label label);
-    OpId add_acquire(RankId rank, ResourceId resource, Label label);
+    OpId add_task(RankId rank, RankResourceId resource, Tick duration, Label label);
+    OpId add_acquire(RankId rank, RankResourceId resource, Label label);
     /// Must depend on its acquire, unless the resource is counted.
-    OpId add_release(RankId rank, ResourceId resource, Label label);
+    OpId add_release(RankId rank, RankResourceId resource, Label label);
     /// Makes `resource` a counted one on every rank: there are `count` of it at first and never more
     /// than `most` (which may be 0: a release is then lost unless somebody waits). No tasks.
-    void make_counted(ResourceId resource, Count count);
+    void make_counted(RankResourceId resource, Count count);
     /// One part per rank, which must be different, in their order: ids first, first + 1, ...
     /// Returns the first. With two ranks or more `duration` must be at least twice the lookahead:
     /// check_signals().
@@ -164,9 +165,9 @@ class JobGraph {
     /// index; task, acquire, release: the resource; else kNone.
     std::uint32_t target(OpId op) const { return target_[op]; }
     /// Resources of every rank are 0 to resource_count() - 1.
-    ResourceId resource_count() const { return resources_; }
+    RankResourceId resource_count() const { return resources_; }
     /// Null: it is not counted.
-    const Count* counted(ResourceId resource) const {
+    const Count* counted(RankResourceId resource) const {
         return resource < counts_.size() && counts_[resource].counted ? &counts_[resource]
                                                                       : nullptr;
     }
@@ -218,7 +219,7 @@ class JobGraph {
 
     OpId add(OpKind kind, RankId rank, Tick duration, std::uint32_t target, Label label);
     void check_rank(RankId rank) const;
-    void take_resource(ResourceId resource);
+    void take_resource(RankResourceId resource);
     void check_edges() const;
     void group_by_rank();
     void index_successors();
@@ -229,7 +230,7 @@ class JobGraph {
     std::string describe_cycle(const std::vector<OpId>& cycle) const;
 
     RankId ranks_;
-    ResourceId resources_ = 0;
+    RankResourceId resources_ = 0;
     std::vector<Count> counts_;          ///< by resource, as far as any is counted
     std::int64_t overlap_slowdown_ = 0;  ///< millionths
     bool finished_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The folder that a run leaves behind: flows.csv, collectives.csv, ports.csv, phases.csv (hybrid
-/// mode), trace.json, fct.txt (if asked) and summary.json. Columns and units: docs/outputs.md. What
-/// a mode does not have is absent from them: a key of the summary, or an empty field.
+/// The folder that a run leaves behind: the outputs of the table in output_table.cpp, flows.csv among
+/// them, and summary.json. Columns and units: docs/outputs.md. What a mode does not have is absent
+/// from them: a key of the summary, or an empty field.
 /// Every file is written as NAME.partial while the run goes on, flushed about once a second so that
 /// it can be read meanwhile, and renamed to NAME by finish(), summary.json last. An interrupted
 /// run calls finish() too, with RunOutcome::interrupted. A writer that dies without finish() keeps
@@ -9,149 +9,37 @@
 /// Bytes written are a function of what is passed in, except the resource figures of the summary.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/flow/flow.h"
-#include "core/results/mode.h"
 #include "core/results/output_file.h"
 #include "core/results/phase_record.h"
-#include "core/results/statistics.h"
+#include "core/results/run_output.h"
+#include "core/results/run_records.h"
 #include "core/topology/topology.h"
-#include "core/units.h"
 
 namespace sluice {
-
-/// What is known of a run before it starts.
-struct RunInfo {
-    Mode mode = Mode::packet;
-    std::string scenario;  ///< the scenario's name
-    std::string version;   ///< the program's version
-    std::uint64_t seed = 1;
-    std::string config_json = "{}";  ///< the effective configuration, a JSON value as text
-};
-
-/// Which optional files to write.
-struct RunFiles {
-    bool trace = true;
-    bool fct = false;
-};
-
-/// A row of the timeline under a host (a rank).
-enum class TraceLane : std::uint8_t { compute, tensor, expert, data, pipeline, flows };
-
-/// Something that a host did from `start` to `end`.
-struct TraceSpan {
-    NodeId host = 0;
-    TraceLane lane = TraceLane::compute;
-    std::string_view name;
-    Tick start = 0;
-    Tick end = 0;
-};
-
-/// One collective operation of one group of ranks, finished everywhere.
-struct CollectiveRecord {
-    std::string_view job;    ///< the job's name
-    std::uint32_t id = 0;    ///< within the job
-    std::string_view kind;   ///< "all_reduce", "reduce_scatter", "all_gather", ...
-    std::string_view group;  ///< "dp0", "pp3", ...
-    std::uint32_t ranks = 0;
-    std::int64_t bytes = 0;  ///< payload bytes that its flows carried in the network
-    std::uint32_t flows = 0;
-    Tick start = 0;   ///< the first rank began
-    Tick finish = 0;  ///< the last rank was done
-};
-
-/// A share of a job's time: "compute", "PP over leaf-spine", ...
-struct TimeShare {
-    std::string name;
-    Tick time = 0;
-};
-
-/// A share of each rank's time: its mean over the ranks, and the rank with the most.
-struct RankTimeShare {
-    std::string name;
-    Tick mean = 0;
-    Tick most = 0;
-    std::uint32_t most_rank = 0;
-};
-
-/// What a kind of links carried.
-struct LinkClassRecord {
-    std::string name;
-    std::size_t links = 0;
-    std::int64_t bytes = 0;       ///< on the wire, both directions, headers and control included
-    double mean_utilization = 0;  ///< of all its directed links over the simulated time
-    double most_utilization = 0;  ///< of the busiest one
-};
-
-/// One of the jobs of a run.
-struct JobRecord {
-    std::string name;
-    std::uint32_t ranks = 0;
-    Tick start = 0;
-    Tick jct = kNever;  ///< from its start to its last operation's end; kNever: not complete
-    std::size_t operations = 0;
-    std::size_t operations_completed = 0;
-    std::size_t flows = 0;
-    std::int64_t bytes = 0;                ///< of its flows
-    std::vector<TimeShare> critical_path;  ///< adds up to jct; the largest share first
-    /// Compute, exposed communication by group, waiting for other ranks, idle: adds up to jct on
-    /// every rank. Empty, like critical_path, if nothing completed.
-    std::vector<RankTimeShare> rank_time;
-};
-
-/// What the run itself reports at its end.
-struct RunOutcome {
-    RunCounters counters;
-    std::vector<PortStatistics> ports;  ///< by port id
-    Tick simulated = 0;                 ///< simulated time reached
-    /// Job completion time. kNever: from the first start to the last finish of a completed flow.
-    Tick jct = kNever;
-    std::vector<JobRecord> jobs;  ///< empty where flows have start times
-    std::vector<LinkClassRecord> link_classes;
-    std::vector<std::string> keys_without_effect;  ///< "key: why"
-    std::vector<std::string> warnings;
-    double elaboration_s = 0;
-    double elaboration_user_s = 0;  ///< user CPU time of building the network, all threads
-    double wall_s = 0;              ///< of the run phase
-    double user_s = 0;              ///< of the run phase, all threads
-    bool interrupted = false;
-};
-
-/// What finish() put into summary.json, for a line on the terminal.
-struct Summary {
-    std::size_t flows = 0;
-    std::size_t flows_completed = 0;
-    std::int64_t bytes = 0;            ///< payload of all flows of the scenario
-    std::int64_t bytes_completed = 0;  ///< payload of the completed ones
-    Tick jct = kNever;                 ///< kNever if nothing completed
-    double fct_mean_s = 0;
-    Tick fct_p50 = kNever;
-    Tick fct_p99 = kNever;
-    Tick fct_max = kNever;
-    double packet_hops_per_s = 0;  ///< per user second of the run phase
-    std::int64_t peak_rss_bytes = 0;
-};
 
 class RunWriter {
   public:
     /// Creates `directory` (with its parents) and opens the files: throws ConfigError if it cannot,
-    /// so that a long run does not find out at its end. `topology` and `flows` must outlive this.
+    /// so that a long run does not find out at its end. `wanted`: the optional outputs, by key.
+    /// `topology` and `flows` must outlive this.
     RunWriter(const std::string& directory, const RunInfo& info, const Topology& topology,
-              const std::vector<FlowSpec>& flows, const RunFiles& files = {});
+              const std::vector<FlowSpec>& flows,
+              const std::vector<std::string>& wanted = usual_outputs());
     ~RunWriter();
     RunWriter(const RunWriter&) = delete;
     RunWriter& operator=(const RunWriter&) = delete;
 
-    /// A flow finished. `ideal`: its completion time on an idle network (0: unknown); `label`: its
-    /// class ("dp", "pp", "incast", ...), may be empty. Rows are in the order of the calls.
+    /// A flow finished: the fields of FlowReport. Rows are in the order of the calls.
     void flow_finished(const FlowRecord& flow, Tick ideal, std::string_view label);
     void collective_finished(const CollectiveRecord& record);
     void span(const TraceSpan& span);
+    /// Whether an output shows spans; if none does, span() need not be called.
+    bool wants_spans() const;
     /// A phase of a partition ended (hybrid mode only, else InternalError).
     void phase(const PhaseRecord& record);
 
@@ -162,7 +50,8 @@ class RunWriter {
     /// Call now and then (each progress hook): makes what was written readable.
     void flush_if_due();
 
-    /// Writes ports.csv and summary.json and gives every file its name. Call once.
+    /// Hands the outcome to every output, writes summary.json and gives every file its name. Call
+    /// once.
     Summary finish(const RunOutcome& outcome);
 
   private:

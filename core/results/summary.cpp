@@ -47,6 +47,47 @@ Json job_json(const JobRecord& job) {
     return json;
 }
 
+/// What the engine counted, as far as the mode has it.
+void add_counters(Json& json, Mode mode, const RunCounters& counters) {
+    const bool packets = moves_packets(mode);
+    if (packets) {
+        json["packet_hops"] = counters.packet_hops;
+    }
+    json["events"] = counters.events;
+    if (packets) {
+        json["windows"] = counters.windows;
+        json["drops"] = counters.drops;
+        json["pfc_pauses"] = counters.pfc_pauses;
+        json["ecn_marks"] = counters.ecn_marks;
+        json["retransmitted_bytes"] = counters.retransmitted_bytes;
+    }
+    if (mode == Mode::hybrid) {
+        const PhaseCounters& phases = counters.phases;
+        json["hops_saved"] = phases.hops_saved;
+        json["bytes_skipped"] = phases.bytes_skipped;
+        json["skips"] = phases.skips;
+        json["skip_backs"] = phases.skip_backs;
+        json["lease_stops"] = phases.lease_stops;
+        json["partitions"] = {{"most", phases.most_partitions},
+                              {"largest", phases.largest_partition}};
+        json["steady_share"] = phases.steady_share();
+    }
+    if (counters.hop_checksum != 0) {
+        json["hop_checksum"] = hexadecimal(counters.hop_checksum);  // beyond a double's integers
+    }
+}
+
+/// The object with the configuration, which is JSON already, as its last member.
+std::string with_config(std::string object, const std::string& config) {
+    object.erase(object.rfind("\n}"));
+    object += ",\n  \"config\": ";
+    for (const char c : config) {
+        object += c;
+        if (c == '\n') object += "  ";
+    }
+    return object + "\n}\n";
+}
+
 }  // namespace
 
 Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
@@ -82,6 +123,7 @@ Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
 std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const Summary& summary) {
     const bool any = summary.flows_completed > 0;
     const RunCounters& counters = outcome.counters;
+    const bool packets = moves_packets(info.mode);
     Json json;
     json["mode"] = mode_name(info.mode);
     json["scenario"] = info.scenario;
@@ -107,32 +149,7 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
     }
     json["keys_without_effect"] = outcome.keys_without_effect;
     json["warnings"] = outcome.warnings;
-    const bool packets = moves_packets(info.mode);
-    if (packets) {
-        json["packet_hops"] = counters.packet_hops;
-    }
-    json["events"] = counters.events;
-    if (packets) {
-        json["windows"] = counters.windows;
-        json["drops"] = counters.drops;
-        json["pfc_pauses"] = counters.pfc_pauses;
-        json["ecn_marks"] = counters.ecn_marks;
-        json["retransmitted_bytes"] = counters.retransmitted_bytes;
-    }
-    if (info.mode == Mode::hybrid) {
-        const PhaseCounters& phases = counters.phases;
-        json["hops_saved"] = phases.hops_saved;
-        json["bytes_skipped"] = phases.bytes_skipped;
-        json["skips"] = phases.skips;
-        json["skip_backs"] = phases.skip_backs;
-        json["lease_stops"] = phases.lease_stops;
-        json["partitions"] = {{"most", phases.most_partitions},
-                              {"largest", phases.largest_partition}};
-        json["steady_share"] = phases.steady_share();
-    }
-    if (counters.hop_checksum != 0) {
-        json["hop_checksum"] = hexadecimal(counters.hop_checksum);  // beyond a double's integers
-    }
+    add_counters(json, info.mode, counters);
     json["elaboration_s"] = outcome.elaboration_s;
     json["elaboration_user_s"] = outcome.elaboration_user_s;
     json["wall_s"] = outcome.wall_s;
@@ -142,11 +159,7 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
     }
     json["peak_rss_bytes"] = summary.peak_rss_bytes;
     json["version"] = info.version;
-    json["config"] = Json::parse(info.config_json, nullptr, false);
-    if (json["config"].is_discarded()) {
-        throw InternalError("the run's configuration is not JSON");
-    }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return with_config(json.dump(2, ' ', false, Json::error_handler_t::replace), info.config_json);
 }
 
 }  // namespace sluice

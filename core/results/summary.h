@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/results/run_writer.h"
+#include "core/results/run_records.h"
 
 namespace sluice {
 

@@ -94,9 +94,6 @@ void TraceWriter::span(std::uint32_t process, std::uint32_t lane_order, std::str
     file_ << "}";
 }
 
-void TraceWriter::commit() {
-    file_ << "\n]\n";
-    file_.commit();
-}
+void TraceWriter::finish() { file_ << "\n]\n"; }
 
 }  // namespace sluice

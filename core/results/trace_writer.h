@@ -37,9 +37,9 @@ class TraceWriter {
               std::string_view name, Tick start, Tick end, std::int64_t bytes,
               std::string_view ended_by = {});
 
+    /// Closes the array; then the file is whole.
+    void finish();
     OutputFile& file() { return file_; }
-    /// Closes the array and puts the file in place.
-    void commit();
 
   private:
     struct Lane {

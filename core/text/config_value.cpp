@@ -212,6 +212,20 @@ int line_of_failed_check(const std::string& text) {
     return static_cast<int>(first - ends.begin()) + 1;
 }
 
+/// The value at "path.to.key", made as needed.
+ConfigValue& walk_to(ConfigValue& root, const std::string& path, const ConfigPosition& at) {
+    const std::vector<std::string> parts = split_path(path);
+    if (parts.size() > kMaxOverridePath) {
+        throw ConfigError(at.text() + ": the key has more than 16 parts");
+    }
+    ConfigValue* target = &root;
+    for (const std::string& part : parts) {
+        if (part.empty()) throw ConfigError(at.text() + ": the key has an empty part");
+        target = &step_into(*target, part, at);
+    }
+    return *target;
+}
+
 }  // namespace
 
 std::string ConfigPosition::text() const {
@@ -289,16 +303,28 @@ void override_config(ConfigValue& root, const std::string& assignment, const std
     if (equals == std::string::npos || equals == 0) {
         throw ConfigError(at.text() + ": must read key=value, for example network.payload=4096");
     }
-    const std::vector<std::string> parts = split_path(assignment.substr(0, equals));
-    if (parts.size() > kMaxOverridePath) {
-        throw ConfigError(at.text() + ": the key has more than 16 parts");
-    }
-    ConfigValue* target = &root;
-    for (const std::string& part : parts) {
-        if (part.empty()) throw ConfigError(at.text() + ": the key has an empty part");
-        target = &step_into(*target, part, at);
-    }
-    *target = parse_override_value(assignment.substr(equals + 1), at);
+    ConfigValue& target = walk_to(root, assignment.substr(0, equals), at);
+    target = parse_override_value(assignment.substr(equals + 1), at);
+}
+
+void set_config(ConfigValue& root, const std::string& path, ConfigValue value,
+                const std::string& said) {
+    value.at = {std::make_shared<const std::string>(said), 0, 0};
+    walk_to(root, path, value.at) = value;
+}
+
+ConfigValue text_value(std::string text) {
+    ConfigValue value;
+    value.kind = ConfigValue::Kind::text;
+    value.text = std::move(text);
+    return value;
+}
+
+ConfigValue boolean_value(bool value) {
+    ConfigValue made;
+    made.kind = ConfigValue::Kind::boolean;
+    made.boolean = value;
+    return made;
 }
 
 std::string shown_text(const std::string& text) {

@@ -60,6 +60,13 @@ ConfigValue load_config(const std::string& path);
 void override_config(ConfigValue& root, const std::string& assignment,
                      const std::string& option = "--set");
 
+/// Sets "path.to.key", as override_config() does, to a value that a program has. `said`: how messages
+/// call where it is from, an option of the command line for example.
+void set_config(ConfigValue& root, const std::string& path, ConfigValue value,
+                const std::string& said);
+ConfigValue text_value(std::string text);
+ConfigValue boolean_value(bool value);
+
 /// `text` between quotes, with control characters made visible and at most 60 characters of it.
 std::string shown_text(const std::string& text);
 

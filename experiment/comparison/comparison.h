@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "experiment/comparison/run_folder.h"
 #include "core/results/mode.h"
+#include "experiment/comparison/run_folder.h"
 
 namespace sluice {
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/human.h"
-#include "experiment/progress.h"
 
 namespace sluice {
 

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/text/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace sluice {
 

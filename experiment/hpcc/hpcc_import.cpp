@@ -6,15 +6,15 @@
 
 #include <fmt/core.h>
 
+#include "core/error.h"
+#include "core/packet/buffer.h"
+#include "core/routing/paths.h"
+#include "core/text/quantity.h"
+#include "core/text/tokens.h"
+#include "core/topology/topology_io.h"
 #include "workloads/hpcc/hpcc_config.h"
 #include "workloads/hpcc/hpcc_flows.h"
 #include "workloads/hpcc/hpcc_network.h"
-#include "core/text/quantity.h"
-#include "core/text/tokens.h"
-#include "core/error.h"
-#include "core/routing/paths.h"
-#include "core/packet/buffer.h"
-#include "core/topology/topology_io.h"
 
 namespace sluice {
 namespace {

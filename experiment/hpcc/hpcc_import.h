@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "experiment/experiment.h"
 #include "core/text/import_report.h"
+#include "experiment/experiment.h"
 
 namespace sluice {
 

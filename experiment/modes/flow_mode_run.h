@@ -14,7 +14,7 @@ class FlowModeRun : public ModeRun {
     /// Finds paths and checks the flows. The experiment must outlive the run.
     explicit FlowModeRun(const Experiment& experiment);
 
-    void run(const RunHooks& hooks) override;
+    void run(const RunHooks& hooks) override { run_.run(hooks); }
     bool cut_off() const override { return run_.cut_off(); }
     Tick now() const override { return run_.now(); }
     const std::vector<FlowResult>& results() const override { return run_.results(); }

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "experiment/modes/packet_engine.h"
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
+#include "experiment/modes/packet_engine.h"
 #include "flowlevel/rate_sources.h"
 
 namespace sluice {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/modes/mode_run.h"
 
+#include "core/error.h"
 #include "experiment/modes/flow_mode_run.h"
 #include "experiment/modes/hybrid_run.h"
 #include "experiment/modes/packet_run.h"
-#include "core/error.h"
 
 namespace sluice {
 

@@ -33,8 +33,8 @@ step::DriverHooks PacketEngine::driver_hooks(const RunHooks& hooks) {
         };
     }
     if (hooks.on_pfc) {
-        driver.on_pfc = [this, &hooks](const step::PfcChange& change) {
-            guarded([&] { hooks.on_pfc(PfcEvent{change.at, change.port, change.pause}); });
+        driver.on_pfc = [this, &hooks](const PfcEvent& event) {
+            guarded([&] { hooks.on_pfc(event); });
         };
     }
     if (hooks.on_sample && hooks.sample_every > 0) {

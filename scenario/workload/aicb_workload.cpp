@@ -4,12 +4,12 @@
 
 #include <fmt/core.h>
 
+#include "core/job/workload.h"
 #include "scenario/workload/collective_options.h"
 #include "scenario/workload/import_notes.h"
 #include "scenario/workload/workload_part.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/aicb_physical.h"
-#include "core/job/workload.h"
 
 namespace sluice {
 
@@ -39,10 +39,10 @@ bool ends_in_csv(const std::string& file) {
     return file.size() >= 4 && file.compare(file.size() - 4, 4, ".csv") == 0;
 }
 
-}  // namespace
-
-MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
-                                const JobSite& site) {
+MakeWorkload read_aicb_workload(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
+    const JobSite& site = *table.site;
     const Topology& topology = scenario.topology;
     const std::string file = scenario.resolve(section.text("file", std::nullopt));
     AicbGraphConfig config;
@@ -74,12 +74,9 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
         place_collectives(config.collectives, topology, hosts);
         JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives)
                                      : build_aicb_graph(workload, layout, config, report).graph;
-        tell_notes(report, "sluice simai --check");
         graph.finish();
-        Workload made = make_workload(std::move(graph), hosts);
-        WorkloadPart part;
-        part.flows = std::move(made.flows);
-        part.application = std::move(made.application);
+        WorkloadPart part(make_workload(std::move(graph), hosts));
+        part.import_notes = note_lines(report, "sluice simai --check");
         part.description = fmt::format("{} ({} {}) on {} GPUs (TP{} EP{} DP{} PP{})", file,
                                        is_physical ? physical.rows.size() : workload.layers.size(),
                                        is_physical ? "collectives" : "layers", layout.world(),
@@ -87,5 +84,10 @@ MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario
         return part;
     };
 }
+
+}  // namespace
+
+extern const WorkloadType kAicb;
+const WorkloadType kAicb{"aicb", WorkloadKind::job, read_aicb_workload};
 
 }  // namespace sluice

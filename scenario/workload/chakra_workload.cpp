@@ -2,13 +2,13 @@
 /// [workload] type = "chakra": Chakra traces as a job on any topology.
 #include <fmt/core.h>
 
-#include "scenario/workload/import_notes.h"
-#include "core/text/human.h"
-#include "scenario/workload/workload_part.h"
 #include "core/error.h"
-#include "core/world/lookahead.h"
-#include "workloads/chakra/chakra_graph.h"
 #include "core/job/workload.h"
+#include "core/text/human.h"
+#include "core/world/lookahead.h"
+#include "scenario/workload/import_notes.h"
+#include "scenario/workload/workload_part.h"
+#include "workloads/chakra/chakra_graph.h"
 
 namespace sluice {
 
@@ -23,10 +23,10 @@ chakra::AstraSystem default_system(std::size_t dims) {
     return system;
 }
 
-}  // namespace
-
-MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenario,
-                                  const JobSite& site) {
+MakeWorkload read_chakra_workload(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
+    const JobSite& site = *table.site;
     const std::string traces = section.text("traces", std::nullopt);
     const std::string system = section.text("system", "");
     const std::string groups = section.text("comm_groups", "");
@@ -61,19 +61,21 @@ MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenar
         refuse_misfits(report);
         const auto job = chakra::build_job(read, how, options, report);
         refuse_misfits(report);
-        tell_notes(report, "sluice chakra lint");
         const RankId ranks = job->graph.rank_count();
         const auto operations = static_cast<double>(job->graph.op_count());
         const auto messages = static_cast<double>(job->graph.messages().size());
-        Workload workload = make_workload(std::move(job->graph), site.take(ranks));
-        WorkloadPart part;
-        part.flows = std::move(workload.flows);
-        part.application = std::move(workload.application);
+        WorkloadPart part(make_workload(std::move(job->graph), site.take(ranks)));
+        part.import_notes = note_lines(report, "sluice chakra lint");
         part.description =
             fmt::format("Chakra traces {} of {} ranks, {} operations, {} messages", traces, ranks,
                         human_count(operations), human_count(messages));
         return part;
     };
 }
+
+}  // namespace
+
+extern const WorkloadType kChakra;
+const WorkloadType kChakra{"chakra", WorkloadKind::traced_job, read_chakra_workload};
 
 }  // namespace sluice

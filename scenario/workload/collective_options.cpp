@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/workload/collective_options.h"
 
-#include "scenario/workload/data_folders.h"
 #include "core/error.h"
+#include "scenario/workload/data_folders.h"
 #include "workloads/model/gpu.h"
 
 namespace sluice {

@@ -7,12 +7,12 @@
 
 #include <fmt/core.h>
 
-#include "scenario/workload/collective_options.h"
-#include "core/text/human.h"
-#include "scenario/workload/workload_part.h"
 #include "core/error.h"
-#include "workloads/collective/collective_library.h"
 #include "core/job/workload.h"
+#include "core/text/human.h"
+#include "scenario/workload/collective_options.h"
+#include "scenario/workload/workload_part.h"
+#include "workloads/collective/collective_library.h"
 #include "workloads/training/rank_places.h"
 
 namespace sluice {
@@ -104,10 +104,7 @@ WorkloadPart make_part(JobGraph graph, const std::vector<NodeId>& hosts, const s
                        Bytes size, std::size_t groups) {
     graph.finish();
     const RankId ranks = graph.rank_count();
-    Workload workload = make_workload(std::move(graph), hosts);
-    WorkloadPart part;
-    part.flows = std::move(workload.flows);
-    part.application = std::move(workload.application);
+    WorkloadPart part(make_workload(std::move(graph), hosts));
     part.description = fmt::format("{} of {}B over {} hosts in {} {}", what,
                                    human_count(static_cast<double>(size.count)), ranks, groups,
                                    groups == 1 ? "group" : "groups");
@@ -163,10 +160,11 @@ Choice fixed_choice(ConfigSection& section, const std::string& type) {
     return choice;
 }
 
-}  // namespace
-
-MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, const JobSite& site,
-                             const std::string& type) {
+MakeWorkload read_collective(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
+    const JobSite& site = *table.site;
+    const std::string& type = table.type;
     const Topology& topology = scenario.topology;
     const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargest);
     const Groups grouping(section);
@@ -189,5 +187,18 @@ MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, c
         return make_part(std::move(graph), placed, choice.shown, size, groups.size());
     };
 }
+
+}  // namespace
+
+extern const WorkloadType kCollective;
+extern const WorkloadType kRingAllReduce;
+extern const WorkloadType kRingReduceScatter;
+extern const WorkloadType kRingAllGather;
+extern const WorkloadType kAllToAll;
+const WorkloadType kCollective{"collective", WorkloadKind::job, read_collective};
+const WorkloadType kRingAllReduce{"ring-all-reduce", WorkloadKind::job, read_collective};
+const WorkloadType kRingReduceScatter{"ring-reduce-scatter", WorkloadKind::job, read_collective};
+const WorkloadType kRingAllGather{"ring-all-gather", WorkloadKind::job, read_collective};
+const WorkloadType kAllToAll{"all-to-all", WorkloadKind::job, read_collective};
 
 }  // namespace sluice

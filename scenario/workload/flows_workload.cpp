@@ -2,10 +2,10 @@
 /// [workload] type = "flows": a list in the scenario, or an HPCC ns-3 flow.txt.
 #include <fmt/core.h>
 
-#include "workloads/hpcc/hpcc_flows.h"
-#include "scenario/workload/workload_part.h"
-#include "core/text/quantity.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
+#include "scenario/workload/workload_part.h"
+#include "workloads/hpcc/hpcc_flows.h"
 
 namespace sluice {
 
@@ -60,9 +60,9 @@ WorkloadPart finish(std::vector<FlowSpec> flows, const std::string& from) {
     return part;
 }
 
-}  // namespace
-
-MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario) {
+MakeWorkload read_flows(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
     const Topology& topology = scenario.topology;
     const ConfigValue* list = section.raw("list");
     if (section.has("file") == (list != nullptr)) {
@@ -88,5 +88,10 @@ MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario) {
     section.note("list", std::to_string(flows.size()) + " flows");
     return [flows] { return finish(flows, "listed"); };
 }
+
+}  // namespace
+
+extern const WorkloadType kFlows;
+const WorkloadType kFlows{"flows", WorkloadKind::flows, read_flows};
 
 }  // namespace sluice

@@ -4,20 +4,24 @@
 
 #include <fmt/core.h>
 
-#include "scenario/workload/import_notes.h"
-#include "core/text/human.h"
-#include "scenario/workload/workload_part.h"
 #include "core/error.h"
+#include "core/job/workload.h"
+#include "core/text/human.h"
 #include "core/world/lookahead.h"
+#include "scenario/workload/import_notes.h"
+#include "scenario/workload/workload_part.h"
 #include "workloads/goal/goal_graph.h"
 #include "workloads/goal/goal_text.h"
 #include "workloads/goal/trigger_application.h"
-#include "core/job/workload.h"
 
 namespace sluice {
 
-MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario,
-                                const JobSite& site) {
+namespace {
+
+MakeWorkload read_goal_workload(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
+    const JobSite& site = *table.site;
     const std::string file = section.text("file", std::nullopt);
     GoalGraphOptions options;
     options.layout = section.choice<GoalLayout>(
@@ -26,16 +30,13 @@ MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario
     return [=, &scenario]() mutable {
         ImportReport report;
         const GoalSchedule schedule = read_goal(scenario.resolve(file), report);
-        tell_notes(report, "sluice goal FILE --check");
         options.file = scenario.resolve(file);
         options.signal_delay = step::network_lookahead(scenario.topology, scenario.network);
         JobGraph graph = build_goal_graph(schedule, options);
         const RankId ranks = graph.rank_count();
         const auto messages = static_cast<double>(graph.messages().size());
-        Workload workload = make_workload(std::move(graph), site.take(ranks));
-        WorkloadPart part;
-        part.flows = std::move(workload.flows);
-        part.application = std::move(workload.application);
+        WorkloadPart part(make_workload(std::move(graph), site.take(ranks)));
+        part.import_notes = note_lines(report, "sluice goal FILE --check");
         part.description = fmt::format(
             "GOAL schedule {} of {} ranks on {} hosts, {} operations, {} messages", file,
             schedule.rank_count(), ranks, human_count(static_cast<double>(schedule.op_count())),
@@ -44,25 +45,36 @@ MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario
     };
 }
 
-MakeWorkload read_htsim_workload(ConfigSection& section, const Scenario& scenario) {
+MakeWorkload read_htsim_workload(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
     const std::string file = section.text("file", std::nullopt);
     return [=, &scenario] {
         ImportReport report;
-        ConnectionMatrix matrix =
+        const ConnectionMatrix matrix =
             read_connection_matrix(TokenReader::open(scenario.resolve(file)), report);
-        tell_notes(report, "sluice goal FILE --check");
         WorkloadPart part;
+        part.import_notes = note_lines(report, "sluice goal FILE --check");
         part.flow_class = "htsim";
         part.description =
             fmt::format("connection matrix {} of {} nodes, {} flows, {} triggers", file,
                         matrix.nodes, matrix.connections.size(), matrix.triggers.size());
-        const bool triggers = !matrix.triggers.empty();
-        auto application =
-            std::make_unique<TriggerApplication>(std::move(matrix), scenario.topology.hosts());
-        part.flows = application->flows();
-        if (triggers) part.starter = std::move(application);
+        const std::vector<NodeId>& hosts = scenario.topology.hosts();
+        part.flows = TriggerApplication(matrix, hosts).flows();
+        if (!matrix.triggers.empty()) {
+            part.make_starter = [matrix, hosts](FlowId first) {
+                return std::make_unique<TriggerApplication>(matrix, hosts, first);
+            };
+        }
         return part;
     };
 }
+
+}  // namespace
+
+extern const WorkloadType kGoal;
+extern const WorkloadType kHtsim;
+const WorkloadType kGoal{"goal", WorkloadKind::traced_job, read_goal_workload};
+const WorkloadType kHtsim{"htsim", WorkloadKind::flows, read_htsim_workload};
 
 }  // namespace sluice

@@ -13,20 +13,22 @@ constexpr std::size_t kShownNotes = 5;
 
 }  // namespace
 
-void tell_notes(const ImportReport& report, const std::string& lister) {
-    std::size_t shown = 0;
+std::vector<std::string> note_lines(const ImportReport& report, const std::string& lister) {
+    std::vector<std::string> lines;
     for (const ImportNote& note : report.notes()) {
-        if (note.kind == ImportNote::Kind::read || shown == kShownNotes) continue;
-        ++shown;
+        if (note.kind == ImportNote::Kind::read || lines.size() == kShownNotes) {
+            continue;
+        }
         const bool skipped = note.kind == ImportNote::Kind::skipped;
-        fmt::print(stderr, "sluice: {}: {}: {}\n", note.where, skipped ? "skipped" : "does not fit",
-                   note.text);
+        lines.push_back(
+            fmt::format("{}: {}: {}", note.where, skipped ? "skipped" : "does not fit", note.text));
     }
     const std::size_t all =
         report.count(ImportNote::Kind::skipped) + report.count(ImportNote::Kind::misfit);
-    if (all > shown) {
-        fmt::print(stderr, "sluice: {} more of these; {} lists them\n", all - shown, lister);
+    if (all > lines.size()) {
+        lines.push_back(fmt::format("{} more of these; {} lists them", all - lines.size(), lister));
     }
+    return lines;
 }
 
 void refuse_misfits(const ImportReport& report) {

@@ -4,14 +4,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/text/import_report.h"
 
 namespace sluice {
 
-/// What was skipped and what does not fit, on standard error: a few lines, then how many more there
-/// are and which command, `lister`, lists them.
-void tell_notes(const ImportReport& report, const std::string& lister);
+/// What was skipped and what does not fit: a few lines, then how many more there are and which
+/// command, `lister`, lists them.
+std::vector<std::string> note_lines(const ImportReport& report, const std::string& lister);
 
 /// Throws the report's first misfit as a ConfigError, if there is one, and says how many more there
 /// are.

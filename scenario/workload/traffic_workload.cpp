@@ -2,10 +2,10 @@
 /// [workload] type = "poisson", "permutation", "incast", "ring": generated flows with start times.
 #include <fmt/core.h>
 
-#include "scenario/workload/data_folders.h"
 #include "core/text/human.h"
-#include "scenario/workload/workload_part.h"
 #include "scenario/network_section.h"
+#include "scenario/workload/data_folders.h"
+#include "scenario/workload/workload_part.h"
 #include "workloads/traffic/flow_size_cdf.h"
 #include "workloads/traffic/traffic.h"
 
@@ -15,7 +15,9 @@ namespace {
 
 constexpr Bytes kLargest{std::int64_t{1} << 50};
 
-MakeWorkload read_poisson(ConfigSection& section, const Scenario& scenario) {
+MakeWorkload read_poisson(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
     const std::string name = section.text("cdf", std::nullopt);
     PoissonTraffic traffic;
     traffic.load = section.number("load", traffic.load, 1e-6, 1);
@@ -35,7 +37,9 @@ MakeWorkload read_poisson(ConfigSection& section, const Scenario& scenario) {
     };
 }
 
-MakeWorkload read_incast(ConfigSection& section, const Scenario& scenario) {
+MakeWorkload read_incast(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
     IncastTraffic traffic;
     const auto hosts = static_cast<std::int64_t>(scenario.topology.host_count());
     traffic.senders = static_cast<std::uint32_t>(
@@ -56,8 +60,10 @@ MakeWorkload read_incast(ConfigSection& section, const Scenario& scenario) {
     };
 }
 
-MakeWorkload read_pattern(ConfigSection& section, const Scenario& scenario,
-                          const std::string& type) {
+MakeWorkload read_pattern(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
+    const std::string& type = table.type;
     PatternTraffic traffic;
     traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
     traffic.start = section.time("start", traffic.start);
@@ -77,11 +83,13 @@ MakeWorkload read_pattern(ConfigSection& section, const Scenario& scenario,
 
 }  // namespace
 
-MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
-                          const std::string& type) {
-    if (type == "poisson") return read_poisson(section, scenario);
-    if (type == "incast") return read_incast(section, scenario);
-    return read_pattern(section, scenario, type);
-}
+extern const WorkloadType kPoisson;
+extern const WorkloadType kPermutation;
+extern const WorkloadType kIncast;
+extern const WorkloadType kRing;
+const WorkloadType kPoisson{"poisson", WorkloadKind::flows, read_poisson};
+const WorkloadType kPermutation{"permutation", WorkloadKind::flows, read_pattern};
+const WorkloadType kIncast{"incast", WorkloadKind::flows, read_incast};
+const WorkloadType kRing{"ring", WorkloadKind::flows, read_pattern};
 
 }  // namespace sluice

@@ -5,10 +5,10 @@
 
 #include <fmt/core.h>
 
+#include "core/error.h"
 #include "scenario/workload/collective_options.h"
 #include "scenario/workload/data_folders.h"
 #include "scenario/workload/workload_part.h"
-#include "core/error.h"
 #include "workloads/model/aiob_profile.h"
 #include "workloads/model/gpu.h"
 #include "workloads/model/model_file.h"
@@ -288,9 +288,7 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
     const std::vector<NodeId> hosts = site.take(config.ranks());
     add_slow_hosts(slow, hosts, config);
     const RankPlaces places = RankPlaces::on(topology, hosts);
-    Workload workload = make_workload(training_graph(config, places), hosts);
-    part.flows = std::move(workload.flows);
-    part.application = std::move(workload.application);
+    static_cast<Workload&>(part) = make_workload(training_graph(config, places), hosts);
     part.description = fmt::format(
         "one iteration of {} on {} GPUs (TP{} EP{} DP{} PP{}), {} micro-batches of {} x {} tokens",
         config.model.name, config.ranks(), config.tp, config.ep, config.dp, config.pp,
@@ -301,9 +299,10 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
     return part;
 }
 
-}  // namespace
-
-MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, const JobSite& site) {
+MakeWorkload read_training(const WorkloadTable& table) {
+    ConfigSection& section = table.section;
+    const Scenario& scenario = table.scenario;
+    const JobSite& site = *table.site;
     const Topology& topology = scenario.topology;
     TrainingConfig config;
     config.model = read_model(section, "model", data_folders("models"),
@@ -325,5 +324,10 @@ MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, con
         return part;
     };
 }
+
+}  // namespace
+
+extern const WorkloadType kTraining;
+const WorkloadType kTraining{"training", WorkloadKind::job, read_training};
 
 }  // namespace sluice

@@ -8,14 +8,6 @@
 
 namespace sluice {
 
-namespace {
-
-bool is_collective(const std::string& type) {
-    return type == "collective" || type == "all-to-all" || type.rfind("ring-", 0) == 0;
-}
-
-}  // namespace
-
 JobSite::JobSite(ConfigSection& section, const Scenario& scenario, HostPool& pool) : pool_(&pool) {
     if (pool.free_count() == 0) {
         section.fail("type", "is a job for which no host is free: give the earlier ones `ranks`");
@@ -78,61 +70,38 @@ std::string read_job_name(ConfigSection& section, const std::string& fallback) {
     return name;
 }
 
-MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const JobSite& site,
-                      const std::string& type) {
-    if (type == "aicb") return read_aicb_workload(section, scenario, site);
-    if (is_collective(type)) return read_collective(section, scenario, site, type);
-    if (type == "chakra") return read_chakra_workload(section, scenario, site);
-    if (type == "goal") return read_goal_workload(section, scenario, site);
-    return read_training(section, scenario, site);
-}
-
 /// How the messages of a job's connections leave what queue pairs do.
 struct MessageExceptions {
     bool overlap = false;
     bool own_port = false;
 };
 
-/// Imported traces say themselves how messages leave.
-MessageExceptions read_exceptions(ConfigSection& section, const std::string& type) {
+MessageExceptions read_exceptions(ConfigSection& section, WorkloadKind kind) {
     MessageExceptions exceptions;
-    if (type == "chakra" || type == "goal") return exceptions;
+    if (kind == WorkloadKind::traced_job) return exceptions;
     exceptions.overlap = section.flag("overlapping_messages", false);
     exceptions.own_port = section.flag("port_per_message", false);
     return exceptions;
 }
 
-MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const std::string& type) {
-    if (type == "flows") return read_flows(section, scenario);
-    if (type == "htsim") return read_htsim_workload(section, scenario);
-    return read_traffic(section, scenario, type);
-}
-
 }  // namespace
 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
-    static const std::vector<std::string> kJobs = {
-        "training",        "aicb",       "collective", "ring-all-reduce", "ring-reduce-scatter",
-        "ring-all-gather", "all-to-all", "goal",       "chakra"};
-    static const std::vector<std::string> kPlain = {"flows",  "poisson", "permutation",
-                                                    "incast", "ring",    "htsim"};
-    std::vector<std::string> types = kJobs;
-    types.insert(types.end(), kPlain.begin(), kPlain.end());
-    const std::size_t index = section.choice_index("type", "", types);
-    const std::string& type = types[index];
-    const bool job = index < kJobs.size();
+    std::vector<std::string> names;
+    for (const WorkloadType* type : workload_types()) names.emplace_back(type->name);
+    const std::size_t index = section.choice_index("type", "", names);
+    const WorkloadType& type = *workload_types()[index];
     std::optional<JobSite> site;
     std::string name;
     Tick start = 0;
     MessageExceptions exceptions;
-    if (job) {
+    if (type.kind != WorkloadKind::flows) {
         site.emplace(section, scenario, pool);
-        name = read_job_name(section, type);
+        name = read_job_name(section, type.name);
         start = section.time("start", 0);
-        exceptions = read_exceptions(section, type);
+        exceptions = read_exceptions(section, type.kind);
     }
-    const MakeWorkload make =
-        job ? read_job(section, scenario, *site, type) : read_plain(section, scenario, type);
+    const MakeWorkload make = type.read({section, scenario, site ? &*site : nullptr, names[index]});
     const auto priority = static_cast<std::uint8_t>(section.integer("priority", 3, 1, 7));
     section.finish();
     try {

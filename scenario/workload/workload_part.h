@@ -3,31 +3,37 @@
 /// Errors: ConfigError with the place and what is allowed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "scenario/scenario.h"
-#include "core/flow/flow.h"
-#include "workloads/goal/trigger_application.h"
-#include "core/job/job_application.h"
+#include "core/flow/application.h"
 #include "core/job/placement.h"
+#include "core/job/workload.h"
+#include "scenario/scenario.h"
 
 namespace sluice {
 
-struct WorkloadPart {
-    std::vector<FlowSpec> flows;
-    /// Starts all of `flows`; null: each has its start time.
-    std::unique_ptr<JobApplication> application;
-    /// Starts those of `flows` that have no start time and no job; may be null.
-    std::unique_ptr<TriggerApplication> starter;
+/// What a table came to: flows, who starts them, and what is said of them.
+struct WorkloadPart : Workload {
+    WorkloadPart() = default;
+    /// A job.
+    explicit WorkloadPart(Workload job) : Workload(std::move(job)) {}
+
+    /// Makes what starts those flows that have no start time and no job, once the id of the first of
+    /// them is known; may be empty.
+    std::function<std::unique_ptr<Application>(FlowId first)> make_starter;
     std::string name;                   ///< of a job
     Tick start = 0;                     ///< of a job
     std::string flow_class;             ///< of every flow, where no job says more
     std::string description;            ///< for people
     std::vector<std::string> notes;     ///< for people, beside the description
     std::vector<std::string> warnings;  ///< what is probably not meant
+    /// What of an imported file has no effect, in lines.
+    std::vector<std::string> import_notes;
 };
 
 /// Where a job runs: the keys `ranks`, `placement`, `unit` and `hosts` of its table.
@@ -50,21 +56,33 @@ class JobSite {
 /// hosts from `pool`.
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool);
 
-/// The types, each in a file of its own: they read their keys, and say how to make the flows once
-/// it is known that there are no others. Messages from there have no place in the file yet.
+/// Makes the flows once it is known that the table has no other keys. Messages from there have no place
+/// in the file yet.
 using MakeWorkload = std::function<WorkloadPart()>;
-MakeWorkload read_training(ConfigSection& section, const Scenario& scenario, const JobSite& site);
-MakeWorkload read_collective(ConfigSection& section, const Scenario& scenario, const JobSite& site,
-                             const std::string& type);
-MakeWorkload read_aicb_workload(ConfigSection& section, const Scenario& scenario,
-                                const JobSite& site);
-MakeWorkload read_traffic(ConfigSection& section, const Scenario& scenario,
-                          const std::string& type);
-MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenario,
-                                  const JobSite& site);
-MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario);
-MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario,
-                                const JobSite& site);
-MakeWorkload read_htsim_workload(ConfigSection& section, const Scenario& scenario);
+
+/// A table that is being read. `scenario` and `pool` outlive what its reader returns.
+struct WorkloadTable {
+    ConfigSection& section;
+    const Scenario& scenario;
+    const JobSite* site;  ///< of a job, else null
+    const std::string& type;
+};
+
+enum class WorkloadKind : std::uint8_t {
+    flows,  ///< with start times, or triggers
+    job,
+    /// A job whose trace says itself how its messages leave.
+    traced_job,
+};
+
+/// A type of workload: a reader in a file of its own, and a line in workload_types.cpp.
+struct WorkloadType {
+    const char* name;
+    WorkloadKind kind;
+    MakeWorkload (*read)(const WorkloadTable& table);
+};
+
+/// All types, in the order in which messages list them.
+const std::vector<const WorkloadType*>& workload_types();
 
 }  // namespace sluice

@@ -16,7 +16,6 @@ using namespace sluice;
 using namespace sluice::test;
 using flowlevel::FlowExperiment;
 using flowlevel::FlowRun;
-using flowlevel::FlowRunHooks;
 
 namespace {
 
@@ -259,7 +258,7 @@ TEST_CASE("unit.flowlevel.flow_run.applications_act_at_their_hosts_instants") {
     PingPong application;
     FlowRun run(experiment(given, &application));
     std::vector<std::pair<Tick, FlowId>> finished;
-    FlowRunHooks hooks;
+    RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) {
         finished.emplace_back(flow.result.finish, flow.id);
     };
@@ -326,7 +325,7 @@ TEST_CASE("unit.flowlevel.flow_run.stop_time_and_progress_end_a_run") {
     CHECK(run.port_statistics()[given.topology.first_port(0)].tx_bytes == 625'000);
     given.stop = kNever;
     FlowRun stopped(experiment(given));
-    FlowRunHooks hooks;
+    RunHooks hooks;
     hooks.interval = kMicrosecond;
     hooks.on_progress = [](Tick now) { return now < 150 * kMicrosecond; };
     stopped.run(hooks);

@@ -94,7 +94,7 @@ TEST_CASE("unit.scenario.name_mode_seed_stop_output") {
     CHECK(scenario.network.seed == 9);
     CHECK(scenario.stop == kMillisecond);
     CHECK(scenario.output.directory == "d");
-    CHECK((!scenario.output.trace && scenario.output.fct));
+    CHECK(scenario.output.optional == std::vector<std::string>{"fct"});
     CHECK(parse(kStar).name == "test");  // the file's
     CHECK(parse(kStar).stop == kNever);
     CHECK(parse("mode = \"flow\"\n" + kStar).mode == Mode::flow);
@@ -132,4 +132,15 @@ TEST_CASE("unit.scenario.effective_configuration_is_complete_json") {
                              "\"size\": \"32MiB\"", "\"hosts\": 4", "\"pfc\": true"}) {
         CHECK(contains(json, text));
     }
+}
+
+TEST_CASE("unit.scenario.settings_are_values_that_messages_name_by_their_option") {
+    ConfigValue values = parse_config(kStar, "test.toml");
+    set_config(values, "phases.skip", boolean_value(false), "--no-skip");
+    set_config(values, "name", text_value("a \"b\" = c"), "--name");
+    const Scenario scenario = make_scenario(values, "test.toml");
+    CHECK_FALSE(scenario.phases.skip);
+    CHECK(scenario.name == "a \"b\" = c");
+    set_config(values, "topology.rate", text_value("fast"), "--rate");
+    CHECK(contains(sluice::error_of([&] { make_scenario(values, "test.toml"); }), "--rate"));
 }

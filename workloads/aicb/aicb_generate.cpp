@@ -5,322 +5,12 @@
 
 #include <fmt/core.h>
 
-#include "core/error.h"
+#include "workloads/aicb/aicb_writer.h"
 #include "workloads/model/messages.h"
 
 namespace sluice {
 
 namespace {
-
-constexpr std::int64_t kUpdate = 100;  ///< ns, as AICB writes
-constexpr std::int64_t kNoTime = 1;    ///< ns, of a layer whose compute time is not known
-constexpr std::int64_t kMostLines = 10'000'000;
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-    return (value + unit - 1) / unit * unit;
-}
-
-std::int64_t replicas(const AicbJob& job) { return job.world / (job.tp * job.pp); }
-
-std::int64_t micro_batches(const AicbJob& job) {
-    return job.global_batch / (job.micro_batch * replicas(job));
-}
-
-void check(const AicbJob& job) {
-    check_model(job.model);
-    const auto refuse = [&](const std::string& message) {
-        throw ConfigError("AICB workload of " + job.model.name + ": " + message);
-    };
-    for (const std::int64_t degree :
-         {job.world, job.tp, job.pp, job.ep, job.micro_batch, job.global_batch, job.sequence}) {
-        if (degree < 1 || degree > 1'000'000'000) {
-            refuse("degrees, batches and the sequence must be 1 to 10^9");
-        }
-    }
-    if (job.world % (job.tp * job.pp) != 0) {
-        refuse(fmt::format("tp {} x pp {} does not divide {} GPUs", job.tp, job.pp, job.world));
-    }
-    if (replicas(job) % job.ep != 0) {
-        refuse(fmt::format("ep {} does not divide dp {}", job.ep, replicas(job)));
-    }
-    if (job.model.layers % job.pp != 0) {
-        refuse(fmt::format("pp {} does not divide {} layers: the file describes one stage for all",
-                           job.pp, job.model.layers));
-    }
-    if (job.global_batch % (job.micro_batch * replicas(job)) != 0) {
-        refuse(fmt::format("micro-batch {} x dp {} does not divide the global batch {}",
-                           job.micro_batch, replicas(job), job.global_batch));
-    }
-    if (job.model.experts > 0 && job.model.experts % job.ep != 0) {
-        refuse(fmt::format("ep {} does not divide {} experts", job.ep, job.model.experts));
-    }
-    if (micro_batches(job) > kMostLines / (10 * (job.model.layers / job.pp + 2))) {
-        refuse(
-            fmt::format("{} micro-batches are more than {} lines", micro_batches(job), kMostLines));
-    }
-}
-
-/// Bytes of an activation of a micro-batch: what tensor parallelism exchanges.
-std::int64_t activation(const AicbJob& job) {
-    return 2 * job.micro_batch * job.sequence * job.model.hidden;
-}
-
-struct Line {
-    AicbComm comm = AicbComm::none;
-    std::int64_t bytes = 0;
-    AicbSuffix suffix = AicbSuffix::plain;
-};
-
-class Writer {
-  public:
-    explicit Writer(const AicbJob& job) {
-        work_.file = "generated";
-        AicbHeader& header = work_.header;
-        header.tp = job.tp;
-        header.ep = job.ep;
-        header.pp = job.pp;
-        header.vpp = job.model.layers / job.pp;
-        header.ga = micro_batches(job);
-        header.all_gpus = job.world;
-        if (job.pp > 1) {
-            header.pp_comm = activation(job) / (job.sequence_parallel ? job.tp : 1);
-        }
-    }
-
-    AicbHeader& header() { return work_.header; }
-
-    void add(const std::string& name, std::int64_t forward_time, const Line& forward,
-             std::int64_t input_time, const Line& input, std::int64_t weight_time,
-             const Line& weight) {
-        AicbLayer layer;
-        layer.work[kForward] = {forward_time, forward.bytes, forward.comm, forward.suffix};
-        layer.work[kInputGradient] = {input_time, input.bytes, input.comm, input.suffix};
-        layer.work[kWeightGradient] = {weight_time, weight.bytes, weight.comm, weight.suffix};
-        layer.update = kUpdate;
-        const auto known = std::find(work_.names.begin(), work_.names.end(), name);
-        layer.name = static_cast<std::uint32_t>(known - work_.names.begin());
-        if (known == work_.names.end()) work_.names.push_back(name);
-        layer.line = static_cast<std::int32_t>(work_.layers.size() + 3);
-        work_.layers.push_back(layer);
-    }
-
-    /// All of a layer's parts as long.
-    void add(const std::string& name, std::int64_t time, const Line& forward, const Line& input,
-             const Line& weight = {}) {
-        add(name, time, forward, time, input, time, weight);
-    }
-
-    /// The loss and the optimizer's checks: `time` each.
-    void add_loss(const AicbJob& job, std::int64_t time) {
-        for (int i = 1; i <= 3; ++i) {
-            add(fmt::format("cross_entropy{}", i), time,
-                {AicbComm::all_reduce, 4 * job.sequence * job.micro_batch}, {});
-        }
-    }
-    void add_optimizer(std::int64_t time) {
-        for (int i = 1; i <= 4; ++i) {
-            add(fmt::format("optimizer{}", i), time, {AicbComm::all_reduce, 4}, {});
-        }
-    }
-
-    AicbWorkload finish() {
-        work_.header_tokens = aicb_header_tokens(work_.header);
-        return std::move(work_);
-    }
-
-  private:
-    AicbWorkload work_;
-};
-
-/// AICB's file with and without a profile of compute times.
-class Compatible {
-  public:
-    Compatible(const AicbJob& job, const std::optional<AiobProfile>& profile)
-        : job_(job),
-          profile_(profile),
-          parameters_(aicb_parameters(job)),
-          writer_(job),
-          tp_comm_(activation(job)) {}
-
-    AicbWorkload run() {
-        if (profile_) {
-            gradients_with_profile();
-        } else {
-            gradients();
-        }
-        for (std::int64_t k = 0; k < micro_batches(job_); ++k) micro_batch();
-        writer_.add_loss(job_, 0);
-        writer_.add_optimizer(0);
-        AicbWorkload work = writer_.finish();
-        // Python's division makes it a float.
-        if (job_.pp > 1 && job_.sequence_parallel) work.header_tokens.back() += ".0";
-        return work;
-    }
-
-  private:
-    static std::int64_t nanoseconds(Tick ticks) { return ticks / kNanosecond; }
-
-    void layer_norm() {
-        if (job_.sequence_parallel) return;
-        writer_.add("layernorm", kNoTime, {},
-                    {AicbComm::all_reduce, 2 * (parameters_.dense + parameters_.experts)});
-    }
-
-    void expert_gradients() {
-        if (job_.ep == replicas(job_)) return;
-        writer_.add("moe_grad_norm1", kNoTime, {}, {},
-                    {AicbComm::all_gather, 2 * parameters_.experts, AicbSuffix::dp_ep});
-        writer_.add("moe_grad_norm2", kNoTime, {}, {},
-                    {AicbComm::reduce_scatter, 4 * parameters_.experts, AicbSuffix::dp_ep});
-    }
-
-    void gradients() {
-        const std::int64_t all = parameters_.dense + parameters_.experts;
-        writer_.add("grad_norm", kNoTime, {AicbComm::all_gather, 2 * all}, {},
-                    {AicbComm::reduce_scatter, 4 * all});
-        layer_norm();
-        expert_gradients();
-    }
-
-    void gradients_with_profile() {
-        const std::int64_t compute = nanoseconds(profile_->optimizer());
-        writer_.add("grad_gather", kNoTime, {}, {}, {AicbComm::all_gather, 2 * parameters_.dense});
-        writer_.add("grad_param_comm", kNoTime, {}, {},
-                    {AicbComm::reduce_scatter, 4 * parameters_.dense});
-        writer_.add("grad_param_compute", kNoTime, {}, compute, {}, kNoTime, {});
-        layer_norm();
-        writer_.add("embedding_grads", kNoTime, {},
-                    {job_.tp > 1 ? AicbComm::all_reduce : AicbComm::none, tp_comm_});
-        expert_gradients();
-        last_backward_ = nanoseconds(profile_->embedding_gradient());
-    }
-
-    void micro_batch() {
-        embedding();
-        for (std::int64_t layer = 0; layer < job_.model.layers / job_.pp; ++layer) {
-            if (!job_.sequence_parallel) {
-                whole("attention");
-                whole("mlp");
-                continue;
-            }
-            column_and_row("attention");
-            if (job_.model.experts > 0) {
-                mixture();
-            } else {
-                column_and_row("mlp");
-            }
-        }
-        if (job_.sequence_parallel) column("final", half_time("attention"));
-        if (!profile_) {
-            writer_.add("embedding_norm", kNoTime,
-                        {AicbComm::all_reduce, 2 * job_.model.vocabulary * job_.model.hidden}, {});
-        }
-    }
-
-    /// Without TP a profile's file has no communication in it; the other always has.
-    AicbComm tensor(AicbComm comm) const {
-        return profile_ && job_.tp == 1 ? AicbComm::none : comm;
-    }
-
-    void embedding() {
-        if (!profile_) {
-            const AicbComm comm = job_.sequence_parallel ? AicbComm::none : AicbComm::all_reduce;
-            writer_.add("embedding_layer", kNoTime, {comm, tp_comm_}, {comm, tp_comm_});
-            return;
-        }
-        writer_.add("embedding_layer", nanoseconds(profile_->embedding()),
-                    {tensor(AicbComm::all_reduce), tp_comm_}, kNoTime, {}, last_backward_, {});
-    }
-
-    std::int64_t part_time(const std::string& part, bool recompute) const {
-        return nanoseconds(part == "mlp" ? profile_->mlp() : profile_->attention(recompute));
-    }
-
-    struct HalfTime {
-        std::int64_t forward = kNoTime;
-        std::int64_t backward = kNoTime;
-    };
-
-    HalfTime half_time(const std::string& part) const {
-        if (!profile_) return {};
-        const std::int64_t once = part_time(part, false);
-        const bool twice = job_.recompute && part == "attention";
-        return {(twice ? 2 * once : once) / 2, once / 2};
-    }
-
-    void whole(const std::string& part) {
-        const bool twice = job_.recompute && part == "attention";
-        if (!profile_) {
-            writer_.add(part + "_layer", kNoTime,
-                        {AicbComm::all_reduce, twice ? 2 * tp_comm_ : tp_comm_},
-                        {AicbComm::all_reduce, tp_comm_});
-            return;
-        }
-        const std::int64_t once = part_time(part, false);
-        last_backward_ = once;
-        writer_.add(part + "_layer", once, {tensor(AicbComm::all_reduce), tp_comm_}, once, {}, once,
-                    {});
-    }
-
-    void column(const std::string& part, const HalfTime& time) {
-        if (!profile_) {
-            const bool twice = job_.recompute && part == "attention";
-            writer_.add(part + "_column", kNoTime,
-                        {AicbComm::all_gather, twice ? 2 * tp_comm_ : tp_comm_}, {});
-            return;
-        }
-        last_backward_ = time.backward;
-        writer_.add(part + "_column", time.forward, {tensor(AicbComm::all_gather), tp_comm_},
-                    time.backward, {tensor(AicbComm::reduce_scatter), 0}, time.backward, {});
-    }
-
-    void row(const std::string& part, const HalfTime& time) {
-        if (!profile_) {
-            const bool twice = job_.recompute && part == "attention";
-            writer_.add(part + "_row", kNoTime,
-                        {AicbComm::reduce_scatter, twice ? 2 * tp_comm_ : tp_comm_},
-                        {AicbComm::none, tp_comm_});
-            return;
-        }
-        last_backward_ = time.backward;
-        writer_.add(part + "_row", time.forward, {tensor(AicbComm::reduce_scatter), tp_comm_},
-                    time.backward, {tensor(AicbComm::all_gather), tp_comm_}, time.backward, {});
-    }
-
-    void column_and_row(const std::string& part) {
-        column(part, half_time(part));
-        row(part, half_time(part));
-    }
-
-    void mixture() {
-        const std::int64_t copies = tp_comm_ * job_.model.top_k;
-        const std::int64_t counts = 2 * job_.ep * job_.model.experts * job_.tp;
-        const bool spread = !profile_ || job_.ep > 1;
-        const AicbComm exchange = spread ? AicbComm::all_to_all : AicbComm::none;
-        const AicbSuffix suffix = spread ? AicbSuffix::ep : AicbSuffix::plain;
-        const bool counted = !profile_ || job_.ep > 1 || job_.tp > 1;
-        const AicbComm gather = tensor(AicbComm::all_gather);
-        const AicbComm scatter = tensor(AicbComm::reduce_scatter);
-        const std::int64_t time = profile_ ? part_time("mlp", false) : kNoTime;
-        if (profile_) last_backward_ = time;
-        writer_.add("mlp_moelayer", time,
-                    {counted ? AicbComm::all_gather : AicbComm::none, counts,
-                     counted ? AicbSuffix::ep : AicbSuffix::plain},
-                    time, {}, kNoTime, {});
-        const Line exchanged{exchange, copies / job_.tp, suffix};
-        writer_.add("mlp_moelayer", kNoTime, exchanged, exchanged);
-        writer_.add("mlp_moelayer", kNoTime, {gather, copies}, {scatter, copies});
-        writer_.add("mlp_moelayer", kNoTime, {scatter, copies}, {gather, copies});
-        writer_.add("mlp_moelayer", kNoTime, exchanged, exchanged);
-    }
-
-    const AicbJob& job_;
-    const std::optional<AiobProfile>& profile_;
-    AicbParameters parameters_;
-    Writer writer_;
-    std::int64_t tp_comm_;
-    std::int64_t last_backward_ = kNoTime;  ///< AICB's variable, which outlives its layer
-};
 
 /// The same job by the formulas.
 class Formula {
@@ -344,7 +34,7 @@ class Formula {
     AicbWorkload run() {
         gradients();
         const std::int64_t layers = job_.model.layers / job_.pp;
-        for (std::int64_t k = 0; k < micro_batches(job_); ++k) {
+        for (std::int64_t k = 0; k < aicb_micro_batches(job_); ++k) {
             embedding();
             for (std::int64_t layer = 0; layer < layers; ++layer) {
                 // Layers of a stage in the middle: the first ones of a mixture may be dense.
@@ -358,8 +48,8 @@ class Formula {
 
   private:
     std::int64_t time(const Work& work) const {
-        if (!roofline_) return kNoTime;
-        return std::max<std::int64_t>(kNoTime, roofline_time(*roofline_, work) / kNanosecond);
+        if (!roofline_) return kAicbNoTime;
+        return std::max<std::int64_t>(kAicbNoTime, roofline_time(*roofline_, work) / kNanosecond);
     }
 
     static Work part(Work work, double share) {
@@ -368,7 +58,9 @@ class Formula {
         return work;
     }
 
-    Line tensor(AicbComm comm) const { return job_.tp > 1 ? Line{comm, tp_comm_} : Line{}; }
+    AicbLine tensor(AicbComm comm) const {
+        return job_.tp > 1 ? AicbLine{comm, tp_comm_} : AicbLine{};
+    }
 
     void gradients() {
         RankParameters largest;
@@ -378,31 +70,32 @@ class Formula {
             largest.experts = std::max(largest.experts, of.experts);
         }
         const GradientBytes bytes = gradient_bytes(largest, message_);
-        writer_.add("grad_gather", kNoTime, {}, {}, {AicbComm::all_gather, bytes.dense_all_gather});
-        writer_.add("grad_param_comm", kNoTime, {}, {},
+        writer_.add("grad_gather", kAicbNoTime, {}, {},
+                    {AicbComm::all_gather, bytes.dense_all_gather});
+        writer_.add("grad_param_comm", kAicbNoTime, {}, {},
                     {AicbComm::reduce_scatter, bytes.dense_reduce_scatter});
         if (roofline_) {
-            writer_.add("grad_param_compute", kNoTime, {}, time(optimizer_work(shard(largest))), {},
-                        kNoTime, {});
+            writer_.add("grad_param_compute", kAicbNoTime, {}, time(optimizer_work(shard(largest))),
+                        {}, kAicbNoTime, {});
         }
         if (job_.sequence_parallel && job_.tp > 1) {
             std::int64_t norms = final_norm_parameters(job_.model);
             for (std::int64_t layer = 0; layer < job_.model.layers / job_.pp; ++layer) {
                 norms += layer_parameters(job_.model, layer).norms;
             }
-            writer_.add("layernorm", kNoTime, {}, {AicbComm::all_reduce, 2 * norms});
+            writer_.add("layernorm", kAicbNoTime, {}, {AicbComm::all_reduce, 2 * norms});
         }
-        if (largest.experts > 0 && job_.ep != replicas(job_)) {
-            writer_.add("moe_grad_norm1", kNoTime, {}, {},
+        if (largest.experts > 0 && job_.ep != aicb_replicas(job_)) {
+            writer_.add("moe_grad_norm1", kAicbNoTime, {}, {},
                         {AicbComm::all_gather, bytes.expert_all_gather, AicbSuffix::dp_ep});
-            writer_.add("moe_grad_norm2", kNoTime, {}, {},
+            writer_.add("moe_grad_norm2", kAicbNoTime, {}, {},
                         {AicbComm::reduce_scatter, bytes.expert_reduce_scatter, AicbSuffix::dp_ep});
         }
     }
 
     /// What the distributed optimizer updates on one rank.
     std::int64_t shard(const RankParameters& parameters) const {
-        const std::int64_t dp = replicas(job_);
+        const std::int64_t dp = aicb_replicas(job_);
         return parameters.dense / dp + parameters.experts / std::max<std::int64_t>(1, dp / job_.ep);
     }
 
@@ -436,7 +129,7 @@ class Formula {
         const bool twice = job_.recompute && name == "attention";
         const std::int64_t scale = twice ? 2 : 1;
         const auto forward = [&](AicbComm comm) {
-            Line line = tensor(comm);
+            AicbLine line = tensor(comm);
             line.bytes *= scale;
             return line;
         };
@@ -456,27 +149,28 @@ class Formula {
     void mixture(const Work& work) {
         const bool spread = job_.ep > 1;
         const auto exchange = [&](std::int64_t bytes) {
-            return spread ? Line{AicbComm::all_to_all, bytes, AicbSuffix::ep} : Line{};
+            return spread ? AicbLine{AicbComm::all_to_all, bytes, AicbSuffix::ep} : AicbLine{};
         };
         const auto gathered = [&](AicbComm comm) {
-            Line line = tensor(comm);
+            AicbLine line = tensor(comm);
             line.bytes *= job_.model.top_k;
             return line;
         };
         const char* name = "mlp_moelayer";
         const std::int64_t compute = time(work);
-        const Line counts = spread ? Line{AicbComm::all_gather,
-                                          router_count_bytes(job_.model, message_), AicbSuffix::ep}
-                                   : Line{};
+        const AicbLine counts =
+            spread ? AicbLine{AicbComm::all_gather, router_count_bytes(job_.model, message_),
+                              AicbSuffix::ep}
+                   : AicbLine{};
         writer_.add(name, compute, counts, compute, {}, compute, {});
         const std::int64_t combined = combine_bytes(job_.model, message_);
-        writer_.add(name, kNoTime, exchange(dispatch_bytes(job_.model, message_)),
+        writer_.add(name, kAicbNoTime, exchange(dispatch_bytes(job_.model, message_)),
                     exchange(combined));
-        writer_.add(name, kNoTime, gathered(AicbComm::all_gather),
+        writer_.add(name, kAicbNoTime, gathered(AicbComm::all_gather),
                     gathered(AicbComm::reduce_scatter));
-        writer_.add(name, kNoTime, gathered(AicbComm::reduce_scatter),
+        writer_.add(name, kAicbNoTime, gathered(AicbComm::reduce_scatter),
                     gathered(AicbComm::all_gather));
-        writer_.add(name, kNoTime, exchange(combined), exchange(combined));
+        writer_.add(name, kAicbNoTime, exchange(combined), exchange(combined));
     }
 
     void head() {
@@ -492,7 +186,7 @@ class Formula {
 
     const AicbJob& job_;
     const std::optional<Roofline>& roofline_;
-    Writer writer_;
+    AicbWriter writer_;
     MessageShape message_;
     Pass pass_;
     std::int64_t tp_comm_ = 0;
@@ -500,39 +194,9 @@ class Formula {
 
 }  // namespace
 
-AicbParameters aicb_parameters(const AicbJob& job) {
-    const ModelShape& model = job.model;
-    const std::int64_t h = model.hidden;
-    const std::int64_t layers = model.layers / job.pp;
-    const std::int64_t ffn = job.swiglu || model.gated ? 8 * h / 3 / 64 * 64 : model.ffn;
-    const std::int64_t vocabulary = round_up(model.vocabulary, 128 * job.tp);
-    const std::int64_t attention = 4 * h * h / job.tp;
-    const std::int64_t mlp = 2 * h * (ffn / job.tp);
-    AicbParameters parameters;
-    parameters.dense = 4 * (vocabulary / job.tp) * h + job.sequence * h + layers * attention;
-    if (job.sequence_parallel && model.experts > 0) {
-        parameters.experts = layers * 2 * h * (ffn * (model.experts / job.ep) / job.tp);
-    } else {
-        parameters.dense += layers * mlp;
-    }
-    // One fused norm of each layer, and the head.
-    if (job.sequence_parallel) parameters.dense += layers * 2 * h + h * (vocabulary / job.tp);
-    return parameters;
-}
-
 AicbWorkload generate_aicb(const AicbJob& job, const std::optional<Roofline>& roofline) {
-    check(job);
+    check_aicb_job(job);
     return Formula(job, roofline).run();
-}
-
-AicbWorkload generate_aicb_compatible(const AicbJob& job,
-                                      const std::optional<AiobProfile>& profile) {
-    check(job);
-    if (job.model.experts > 0 && !job.sequence_parallel) {
-        throw ConfigError("AICB workload of " + job.model.name +
-                          ": AICB writes experts with sequence parallelism only");
-    }
-    return Compatible(job, profile).run();
 }
 
 }  // namespace sluice

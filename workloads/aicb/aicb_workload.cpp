@@ -8,45 +8,11 @@
 
 #include "core/error.h"
 #include "core/text/quantity.h"
+#include "workloads/aicb/aicb_words.h"
 
 namespace sluice {
 
 namespace {
-
-struct PolicyName {
-    AicbPolicy policy;
-    const char* name;
-};
-
-constexpr PolicyName kPolicies[] = {
-    {AicbPolicy::transformer_fwd_in_bckwd, "HYBRID_TRANSFORMER_FWD_IN_BCKWD"},
-    {AicbPolicy::transformer, "HYBRID_TRANSFORMER"},
-    {AicbPolicy::data, "DATA"},
-    {AicbPolicy::model, "MODEL"},
-    {AicbPolicy::data_model, "HYBRID_DATA_MODEL"},
-    {AicbPolicy::model_data, "HYBRID_MODEL_DATA"},
-    {AicbPolicy::dlrm, "HYBRID_DLRM"},
-    {AicbPolicy::dlrm_enhanced, "HYBRID_DLRM_ENHANCED"},
-    {AicbPolicy::customized, "HYBRID_CUSTOMIZED"},
-    {AicbPolicy::micro, "MICRO"},
-    {AicbPolicy::inference, "DISTRIBUTED_INFERENCE"},
-};
-
-struct CommName {
-    AicbComm comm;
-    std::string_view name;
-};
-
-/// Of two that begin alike the longer one first.
-constexpr CommName kComms[] = {
-    {AicbComm::none, "NONE"},
-    {AicbComm::all_reduce_all_to_all, "ALLREDUCEALLTOALL"},
-    {AicbComm::all_reduce, "ALLREDUCE"},
-    {AicbComm::all_gather, "ALLGATHER"},
-    {AicbComm::reduce_scatter, "REDUCESCATTER"},
-    {AicbComm::all_to_all, "ALLTOALL"},
-    {AicbComm::broadcast, "BROADCAST"},
-};
 
 constexpr const char* kFields[] = {
     "layer id",
@@ -65,8 +31,6 @@ constexpr const char* kFields[] = {
 };
 constexpr std::size_t kFieldsOfLayer = 12;
 constexpr std::size_t kFieldsOfCustomLayer = 13;
-constexpr std::uint64_t kFieldSlots = 16;
-
 constexpr std::string_view kBlanks = " \t\r\v\f";
 
 void split_blanks(std::string_view line, std::vector<std::string_view>& tokens) {
@@ -102,14 +66,14 @@ std::string lower(std::string_view text) {
 
 std::string policy_names() {
     std::string names;
-    for (const PolicyName& policy : kPolicies) {
+    for (const AicbPolicyName& policy : kAicbPolicies) {
         names += (names.empty() ? "" : ", ") + std::string(policy.name);
     }
     return names;
 }
 
-const PolicyName* find_policy(std::string_view name) {
-    for (const PolicyName& policy : kPolicies) {
+const AicbPolicyName* find_policy(std::string_view name) {
+    for (const AicbPolicyName& policy : kAicbPolicies) {
         if (name == policy.name) return &policy;
     }
     return nullptr;
@@ -144,7 +108,7 @@ class Parser {
     std::string here() const { return fmt::format("{}:{}", reader_.file(), reader_.line()); }
 
     AicbPolicy read_policy(std::string_view token) const {
-        const PolicyName* found = find_policy(token);
+        const AicbPolicyName* found = find_policy(token);
         if (found == nullptr) {
             reader_.fail(
                 fmt::format("unknown policy \"{}\"; allowed are {}", token, policy_names()));
@@ -155,7 +119,7 @@ class Parser {
     void read_header() {
         if (!next_tokens()) {
             reader_.fail("is empty; an AICB workload begins with a policy, e.g. " +
-                         std::string(kPolicies[0].name));
+                         std::string(kAicbPolicies[0].name));
         }
         work_.header_line = reader_.line();
         // "key:value" is "key: value".
@@ -261,15 +225,16 @@ class Parser {
     }
 
     void keep_token(std::size_t field) {
-        work_.odd_tokens.emplace(kFieldSlots * work_.layers.size() + field, tokens_[field]);
+        work_.odd_tokens.emplace(kAicbFieldSlots * work_.layers.size() + field, tokens_[field]);
     }
 
     void read_comm(std::size_t field, AicbWork& work) {
         const std::string_view token = tokens_[field];
-        const auto* found = std::find_if(
-            std::begin(kComms), std::end(kComms),
-            [&](const CommName& comm) { return token.substr(0, comm.name.size()) == comm.name; });
-        if (found == std::end(kComms)) {
+        const auto* found = std::find_if(std::begin(kAicbComms), std::end(kAicbComms),
+                                         [&](const AicbCommName& comm) {
+                                             return token.substr(0, comm.name.size()) == comm.name;
+                                         });
+        if (found == std::end(kAicbComms)) {
             reader_.fail(fmt::format(
                 "{} \"{}\" is unknown; allowed are NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, "
                 "ALLTOALL, ALLREDUCEALLTOALL and BROADCAST, with the suffix _EP, _DP_EP or none",
@@ -377,12 +342,12 @@ class Parser {
     }
 
     void describe() {
-        std::array<std::size_t, std::size(kComms)> counts{};
+        std::array<std::size_t, std::size(kAicbComms)> counts{};
         for (const AicbLayer& layer : work_.layers) {
             for (const AicbWork& work : layer.work) ++counts[static_cast<std::size_t>(work.comm)];
         }
         std::string comms;
-        for (const CommName& comm : kComms) {
+        for (const AicbCommName& comm : kAicbComms) {
             const std::size_t n = counts[static_cast<std::size_t>(comm.comm)];
             if (n == 0 || comm.comm == AicbComm::none) continue;
             comms += fmt::format("{}{} {}", comms.empty() ? "" : ", ", n, comm.name);
@@ -399,23 +364,7 @@ class Parser {
     std::unordered_map<std::string, std::uint32_t> name_ids_;
 };
 
-std::string comm_token(const AicbWork& work) {
-    std::string token(std::find_if(std::begin(kComms), std::end(kComms), [&](const CommName& comm) {
-                          return comm.comm == work.comm;
-                      })->name);
-    if (work.suffix == AicbSuffix::ep) token += "_EP";
-    if (work.suffix == AicbSuffix::dp_ep) token += "_DP_EP";
-    return token;
-}
-
 }  // namespace
-
-const char* to_string(AicbPolicy policy) {
-    for (const PolicyName& known : kPolicies) {
-        if (known.policy == policy) return known.name;
-    }
-    throw InternalError("no such AICB policy");
-}
 
 bool carries(AicbComm comm) { return comm != AicbComm::none && comm != AicbComm::broadcast; }
 
@@ -445,57 +394,6 @@ AicbWorkload parse_aicb(TokenReader& reader, ImportReport& report) {
 AicbWorkload read_aicb(const std::string& path, ImportReport& report) {
     TokenReader reader = TokenReader::open(path);
     return parse_aicb(reader, report);
-}
-
-std::string format_aicb(const AicbWorkload& workload) {
-    std::string text;
-    for (const std::string& token : workload.header_tokens) {
-        text += (text.empty() ? "" : " ") + token;
-    }
-    text += '\n';
-    text += workload.count_token.empty() ? std::to_string(workload.layers.size())
-                                         : workload.count_token;
-    text += '\n';
-    const bool customized = workload.header.policy == AicbPolicy::customized;
-    for (std::size_t i = 0; i < workload.layers.size(); ++i) {
-        const AicbLayer& layer = workload.layers[i];
-        std::vector<std::string> fields = {workload.name(layer), std::to_string(layer.dependency)};
-        for (const AicbWork& work : layer.work) {
-            fields.push_back(std::to_string(work.compute));
-            fields.push_back(comm_token(work));
-            fields.push_back(std::to_string(work.bytes));
-        }
-        fields.push_back(std::to_string(layer.update));
-        if (customized) fields.emplace_back(to_string(layer.policy));
-        for (std::size_t field = 0; field < fields.size(); ++field) {
-            const auto odd = workload.odd_tokens.find(kFieldSlots * i + field);
-            text += odd != workload.odd_tokens.end() ? odd->second : fields[field];
-            text += field + 1 < fields.size() ? '\t' : '\n';
-        }
-    }
-    return text;
-}
-
-std::vector<std::string> aicb_header_tokens(const AicbHeader& header) {
-    std::vector<std::string> tokens = {to_string(header.policy)};
-    const auto add = [&](const char* key, std::int64_t value) {
-        tokens.emplace_back(key);
-        tokens.push_back(std::to_string(value));
-    };
-    const auto add_list = [&](const char* key, const std::vector<std::int64_t>& list) {
-        add(key, static_cast<std::int64_t>(list.size()));
-        for (const std::int64_t layer : list) tokens.push_back(std::to_string(layer));
-    };
-    add("model_parallel_NPU_group:", header.tp);
-    add("ep:", header.ep);
-    add("pp:", header.pp);
-    add("vpp:", header.vpp);
-    add("ga:", header.ga);
-    add("all_gpus:", header.all_gpus);
-    add_list("checkpoints:", header.checkpoints);
-    add_list("checkpoint_initiates:", header.checkpoint_initiates);
-    add("pp_comm:", header.pp_comm);
-    return tokens;
 }
 
 }  // namespace sluice

@@ -22,7 +22,8 @@ const char* name_of(Simulated kind) {
 }
 
 CollectiveExpander::CollectiveExpander(JobGraph& graph, const AstraSystem& system,
-                                       const ExpansionOptions& options, ResourceId first_resource)
+                                       const ExpansionOptions& options,
+                                       RankResourceId first_resource)
     : graph_(graph), system_(system), options_(options), next_resource_(first_resource) {
     if (options.dims.empty()) throw InternalError("a collective needs dimensions");
     if (options.queues_per_dim == 0) throw ConfigError("num-queues-per-dim must be at least 1");
@@ -209,7 +210,7 @@ std::uint32_t CollectiveExpander::places() const {
 }
 
 /// A dimension's queue as a resource of every rank.
-ResourceId CollectiveExpander::resource_of(std::size_t dim, std::uint32_t queue) {
+RankResourceId CollectiveExpander::resource_of(std::size_t dim, std::uint32_t queue) {
     const auto [it, fresh] = queues_.try_emplace({dim, queue});
     if (fresh) it->second = new_resource(places(), places());
     return it->second;
@@ -220,7 +221,7 @@ ResourceId CollectiveExpander::resource_of(std::size_t dim, std::uint32_t queue)
 void CollectiveExpander::run_in_queue(const CollectiveCall& call, const Layout& layout,
                                       const Phase& phase, const Turn& turn,
                                       std::vector<OpId>& done) {
-    const ResourceId queue = resource_of(phase.dim, turn.queue);
+    const RankResourceId queue = resource_of(phase.dim, turn.queue);
     std::vector<std::vector<OpId>> after;
     for (std::size_t m = 0; m < done.size(); ++m) {
         const OpId place = graph_.add_acquire(call.members[m], queue, call.label);

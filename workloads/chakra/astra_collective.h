@@ -67,7 +67,7 @@ class CollectiveExpander {
 
     /// All must outlive the expander. A rank's resources from `first_resource` on are its.
     CollectiveExpander(JobGraph& graph, const AstraSystem& system, const ExpansionOptions& options,
-                       ResourceId first_resource);
+                       RankResourceId first_resource);
 
     void expand(const CollectiveCall& call);
 
@@ -93,9 +93,9 @@ class CollectiveExpander {
     /// Counted resources of a chunk's phase: messages received and not looked at, permits to send,
     /// and the beginning of the second half.
     struct Counted {
-        ResourceId received = 0;
-        ResourceId permits = 0;
-        ResourceId gate = 0;
+        RankResourceId received = 0;
+        RankResourceId permits = 0;
+        RankResourceId gate = 0;
     };
     /// What every rank of a phase does: message k goes to the member `to[k]` places on and comes
     /// from the one `from[k]` places on; after receiving it the rank is busy for cost[k].
@@ -130,13 +130,13 @@ class CollectiveExpander {
                           std::uint32_t chunk, const std::vector<std::vector<OpId>>& after,
                           std::vector<OpId>& ends);
     const Counted& counted_of(std::uint32_t chunk);
-    ResourceId new_resource(std::uint32_t first, std::uint32_t most);
+    RankResourceId new_resource(std::uint32_t first, std::uint32_t most);
     void tree(const CollectiveCall& call, std::int64_t bytes, bool root_last, const Slice& slice,
               const std::vector<std::vector<OpId>>& after, std::vector<OpId>& ends);
     Turn next_turn(const CollectiveCall& call, const Layout& layout, const Phase& phase);
     Tick endpoint_delay() const;
     std::uint32_t places() const;
-    ResourceId resource_of(std::size_t dim, std::uint32_t queue);
+    RankResourceId resource_of(std::size_t dim, std::uint32_t queue);
     void run_in_queue(const CollectiveCall& call, const Layout& layout, const Phase& phase,
                       const Turn& turn, std::vector<OpId>& done);
     Plan plan_of(const Phase& phase, const DimensionAlgorithm& algorithm, std::uint32_t n,
@@ -157,15 +157,16 @@ class CollectiveExpander {
     JobGraph& graph_;
     const AstraSystem& system_;
     const ExpansionOptions& options_;
-    ResourceId next_resource_;
+    RankResourceId next_resource_;
     Tick endpoint_ = 0;  ///< of the collective that is expanded
     std::uint64_t messages_ = 0;
     std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> trees_;  ///< by kind, dimension
     std::map<std::pair<Phase::Half, std::size_t>, std::uint32_t>
-        queue_turns_;                                                     ///< by half, dimension
-    std::map<std::uint32_t, Counted> counted_;                            ///< by chunk
-    std::map<std::pair<std::size_t, std::uint32_t>, ResourceId> queues_;  ///< by dimension, queue
-    std::map<std::string, std::vector<Trace>> custom_;                    ///< by prefix
+        queue_turns_;                           ///< by half, dimension
+    std::map<std::uint32_t, Counted> counted_;  ///< by chunk
+    std::map<std::pair<std::size_t, std::uint32_t>, RankResourceId>
+        queues_;                                        ///< by dimension, queue
+    std::map<std::string, std::vector<Trace>> custom_;  ///< by prefix
 };
 
 }  // namespace sluice::chakra

@@ -153,12 +153,12 @@ void CollectiveExpander::counted_exchange(const CollectiveCall& call, const Plan
     std::vector<OpId> gates(n, kNone);
     for (std::size_t i = 0; i < n; ++i) {
         const RankId rank = call.members[slice[i]];
-        const auto take = [&](ResourceId resource) {
+        const auto take = [&](RankResourceId resource) {
             const OpId op = graph_.add_acquire(rank, resource, call.label);
             for (const OpId on : after[slice[i]]) graph_.add_dependency(op, on);
             return op;
         };
-        const auto give = [&](ResourceId resource, OpId on) {
+        const auto give = [&](RankResourceId resource, OpId on) {
             graph_.add_dependency(graph_.add_release(rank, resource, call.label), on);
         };
         const auto dealt_with = [&](OpId op) {
@@ -207,8 +207,8 @@ const CollectiveExpander::Counted& CollectiveExpander::counted_of(std::uint32_t 
     return it->second;
 }
 
-ResourceId CollectiveExpander::new_resource(std::uint32_t first, std::uint32_t most) {
-    const ResourceId resource = next_resource_++;
+RankResourceId CollectiveExpander::new_resource(std::uint32_t first, std::uint32_t most) {
+    const RankResourceId resource = next_resource_++;
     graph_.make_counted(resource, {first, most});
     return resource;
 }

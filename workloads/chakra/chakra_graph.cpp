@@ -15,11 +15,11 @@ namespace sluice::chakra {
 
 namespace {
 
-constexpr ResourceId kCpu = 0;
-constexpr ResourceId kGpuCompute = 1;
-constexpr ResourceId kGpuComm = 2;
-constexpr ResourceId kSharedMemory = 3;
-constexpr ResourceId kFirstQueue = 4;
+constexpr RankResourceId kCpu = 0;
+constexpr RankResourceId kGpuCompute = 1;
+constexpr RankResourceId kGpuComm = 2;
+constexpr RankResourceId kSharedMemory = 3;
+constexpr RankResourceId kFirstQueue = 4;
 
 constexpr double kMostNanoseconds = 4e15;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
@@ -170,7 +170,7 @@ class JobBuilder {
     void add_memory(RankId rank, std::uint32_t node) {
         const Trace& trace = traces_[rank];
         const RemoteMemory& memory = options_.memory;
-        const ResourceId resource = trace.on_cpu(node) ? kCpu : kGpuComm;
+        const RankResourceId resource = trace.on_cpu(node) ? kCpu : kGpuComm;
         const Label name = label(rank, node, OpClass::other);
         if (memory.kind == RemoteMemory::Kind::none && !system_.replay_only) {
             report_.misfit(trace.where(node),

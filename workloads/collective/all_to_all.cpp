@@ -194,31 +194,4 @@ std::vector<OpId> add_computed_all_to_all(Schedule& schedule, const AllToAllSize
     return schedule.meet(members, cost.latency + wire_time(most, cost.bytes_per_second), after);
 }
 
-std::vector<OpId> all_to_all(JobGraph& graph, const CollectiveSpec& spec, const Members& members,
-                             const AllToAllOptions& options) {
-    CollectiveOptions network;
-    network.computed_in_server = false;
-    Schedule schedule(graph, network, spec, members);
-    if (schedule.size() == 1) return members.after;
-    ComputedTime time;
-    if (options.analytic) {
-        time = [&](Member from, Member to, std::int64_t bytes) {
-            return options.analytic(members.ranks[from], members.ranks[to], bytes);
-        };
-    }
-    return all_pairs(schedule, AllToAllSizes(schedule.size(), spec.bytes), options.window, time);
-}
-
-JobGraph::Pair point_to_point(JobGraph& graph, const CollectiveSpec& spec, RankId from, RankId to,
-                              OpId after, OpId ready) {
-    CollectiveOptions network;
-    network.computed_in_server = false;
-    const Members members{{from, to}, {after, ready}};
-    Schedule schedule(graph, network, spec, members);
-    const Hop hop = schedule.transfer(0, 1, schedule.tensor(), false);
-    schedule.depend(hop.first, after);
-    schedule.depend(hop.received, ready);
-    return {hop.first, hop.received};
-}
-
 }  // namespace sluice

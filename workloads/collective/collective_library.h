@@ -91,7 +91,7 @@ struct CollectiveOptions {
     std::function<RankId(std::uint32_t server)> nvswitch;
     std::uint32_t window = 0;  ///< all pairs at once: unfinished sends of a member; 0: all
     /// The resource of a rank that stands for its links inside the server.
-    ResourceId server_links = 0;
+    RankResourceId server_links = 0;
 };
 
 /// Messages that one graph may hold; a message is about 100 bytes of columns here and in an engine.
@@ -131,7 +131,8 @@ class CollectiveLibrary {
         CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic);
 
     /// One message: a flow, or the linear model's time where both are in one server and that is
-    /// computed. See point_to_point() for `after` and `ready`. The first of the pair completes when
+    /// computed. `after` is the sender's, `ready` the receiver's (kNone: it
+    /// may receive at once). The first of the pair completes when
     /// the sender is done.
     JobGraph::Pair add_point_to_point(const CollectiveSpec& spec, RankId from, RankId to,
                                       OpId after, OpId ready = kNone);

@@ -181,16 +181,6 @@ std::vector<OpId> add_ring_channel(Schedule& schedule, CollectiveKind kind, std:
     return done;
 }
 
-/// A ring over the network by itself, as collectives.h has it: all ranks apart, no software.
-template <typename Add>
-std::vector<OpId> plain_ring(JobGraph& graph, const CollectiveSpec& spec, const Members& members,
-                             Add add) {
-    const CollectiveOptions options;
-    Schedule schedule(graph, options, spec, members);
-    if (schedule.size() == 1) return members.after;
-    return add(schedule, whole_ring(schedule, 0, schedule.tensor()));
-}
-
 }  // namespace
 
 std::vector<Member> ring_order(const Schedule& schedule, std::size_t channel) {
@@ -228,27 +218,6 @@ std::vector<OpId> ring_all_reduce_phase(Schedule& schedule, const RingPhase& pha
 std::vector<OpId> add_ring(Schedule& schedule, CollectiveKind kind) {
     return add_channels(schedule, [&](std::size_t channel, Slice slice) {
         return add_ring_channel(schedule, kind, channel, slice);
-    });
-}
-
-std::vector<OpId> ring_reduce_scatter(JobGraph& graph, const CollectiveSpec& spec,
-                                      const Members& members) {
-    return plain_ring(graph, spec, members, [](Schedule& schedule, const RingPhase& phase) {
-        return pass_once(schedule, phase, 0, true);
-    });
-}
-
-std::vector<OpId> ring_all_gather(JobGraph& graph, const CollectiveSpec& spec,
-                                  const Members& members) {
-    return plain_ring(graph, spec, members, [](Schedule& schedule, const RingPhase& phase) {
-        return pass_once(schedule, phase, 1, false);
-    });
-}
-
-std::vector<OpId> ring_all_reduce(JobGraph& graph, const CollectiveSpec& spec,
-                                  const Members& members) {
-    return plain_ring(graph, spec, members, [](Schedule& schedule, const RingPhase& phase) {
-        return ring_all_reduce_phase(schedule, phase);
     });
 }
 

@@ -21,7 +21,6 @@ class TriggerApplication final : public Application {
     /// `hosts`: node n of the matrix is hosts[n]; at least one per node.
     TriggerApplication(ConnectionMatrix matrix, std::vector<NodeId> hosts, FlowId first_flow = 0);
 
-    void set_first_flow(FlowId first) { first_flow_ = first; }
     /// One flow per connection, in file order.
     std::vector<FlowSpec> flows() const;
 

@@ -320,7 +320,7 @@ std::string hpcc_config_json(const HpccConfig& config) {
             json[key.name] = to_json(config, key);
         }
     }
-    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace sluice

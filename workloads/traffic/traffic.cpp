@@ -179,22 +179,6 @@ std::vector<FlowSpec> permutation_traffic(const std::vector<NodeId>& hosts,
     return flows;
 }
 
-std::vector<FlowSpec> all_to_all_traffic(const std::vector<NodeId>& hosts,
-                                         const PatternTraffic& traffic) {
-    check_pattern(hosts, traffic, "all-to-all");
-    const auto count = static_cast<double>(hosts.size());
-    check_count(count * (count - 1));
-    std::vector<FlowSpec> flows;
-    flows.reserve(hosts.size() * (hosts.size() - 1));
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-        for (std::size_t step = 1; step < hosts.size(); ++step) {
-            add_pattern_flow(flows, hosts[i], hosts[(i + step) % hosts.size()], traffic);
-        }
-    }
-    sort_by_start(flows);
-    return flows;
-}
-
 std::vector<FlowSpec> ring_traffic(const std::vector<NodeId>& hosts,
                                    const PatternTraffic& traffic) {
     check_pattern(hosts, traffic, "ring");

@@ -48,9 +48,6 @@ struct PatternTraffic {
 /// Every host sends one flow and receives one: a random permutation without fixed points.
 std::vector<FlowSpec> permutation_traffic(const std::vector<NodeId>& hosts,
                                           const PatternTraffic& traffic);
-/// Every host sends to every other one.
-std::vector<FlowSpec> all_to_all_traffic(const std::vector<NodeId>& hosts,
-                                         const PatternTraffic& traffic);
 /// Host i sends to host i + 1, the last to the first.
 std::vector<FlowSpec> ring_traffic(const std::vector<NodeId>& hosts, const PatternTraffic& traffic);
 

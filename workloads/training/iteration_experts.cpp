@@ -67,6 +67,23 @@ void IterationBuilder::exchange(SlotRun& run, const Step& step) {
     }
 }
 
+namespace {
+
+/// How many members of a group each server has: the same everywhere, or ConfigError.
+template <typename Servers>
+std::size_t members_of_each(const Servers& servers, const std::string& group) {
+    const std::size_t places = servers.begin()->second.size();
+    for (const auto& [server, members] : servers) {
+        if (members.size() == places) continue;
+        throw ConfigError("node_limit needs expert groups with as many members in every server: " +
+                          group + " has " + std::to_string(places) + " in one and " +
+                          std::to_string(members.size()) + " in another");
+    }
+    return places;
+}
+
+}  // namespace
+
 /// Node-limited routing: one copy of a token to each server that it visits, to the member in the
 /// sender's place there, which hands it to the server's experts; results the same way back, summed
 /// in the server. Returns false where the group is in one server.
@@ -82,13 +99,7 @@ bool IterationBuilder::exchange_by_server(SlotRun& run, const Step& step, const 
         popularity[server] += shares[i];
     }
     if (servers.size() == 1) return false;
-    const std::size_t places = servers.begin()->second.size();
-    for (const auto& [server, members] : servers) {
-        if (members.size() == places) continue;
-        throw ConfigError("node_limit needs expert groups with as many members in every server: " +
-                          spec.group + " has " + std::to_string(places) + " in one and " +
-                          std::to_string(members.size()) + " in another");
-    }
+    const std::size_t places = members_of_each(servers, spec.group);
     std::vector<double> visits;
     for (const auto& [server, share] : popularity) visits.push_back(share);
     visits = server_visits(visits, config_.node_limit, config_.model.top_k);

@@ -340,26 +340,4 @@ ActivationPeak activation_peak(const PipelineShape& shape, std::uint32_t rank,
     return peak;
 }
 
-double peak_activations(const PipelineShape& shape, std::uint32_t rank, double weight_share) {
-    const std::vector<ChunkLoad> loads(chunks_per_rank(shape), ChunkLoad{1, weight_share});
-    return activation_peak(shape, rank, loads).load;
-}
-
-Tick bubble_time(const PipelineShape& shape, const SlotTimes& times) {
-    const Tick p = shape.ranks;
-    const Tick m = shape.micro_batches;
-    const Tick f = times.forward;
-    const Tick b = times.backward_input;
-    const Tick w = times.backward_weight;
-    switch (shape.schedule) {
-        case PipelineSchedule::gpipe:
-        case PipelineSchedule::one_f_one_b:
-        case PipelineSchedule::interleaved: return (p - 1) * (f + b + w);
-        case PipelineSchedule::zb_h1:
-            return (p - 1) * (f + b) - std::min(p - 1, m - 1) * std::min({f, b, w});
-        case PipelineSchedule::dualpipe: return (p / 2 - 1) * (times.pair + b - 2 * w);
-    }
-    throw InternalError("unknown pipeline schedule");
-}
-
 }  // namespace sluice

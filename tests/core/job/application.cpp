@@ -6,7 +6,7 @@
 #include "core/job/workload.h"
 #include "core/random.h"
 #include "tests/support/fake_engine.h"
-#include "workloads/collective/collectives.h"
+#include "tests/support/plain_collectives.h"
 
 using namespace sluice;
 
@@ -242,7 +242,7 @@ TEST_CASE("unit.job_report.spans_of_a_collective") {
     // 1.08 us, is taken at 7 us; acknowledged at 2.08 us.
     JobGraph graph(3);
     const OpId late = graph.add_delay(1, 7 * kMicrosecond, {});
-    point_to_point(graph, {"activation", "pp0-1", OpClass::pp, 1000}, 0, 1, kNone, late);
+    plain::point_to_point(graph, {"activation", "pp0-1", OpClass::pp, 1000}, 0, 1, kNone, late);
     graph.finish();
     Workload work = make_workload(std::move(graph), fake::hosts(3));
     fake::Engine(*work.application, work.flows, 3).run();

@@ -143,7 +143,7 @@ TEST_CASE("unit.job_execution.releases_are_counted_as_far_as_the_resource_keeps_
     graph.make_counted(0, {0, 5});
     graph.make_counted(1, {0, 0});
     std::vector<OpId> takes;
-    for (const ResourceId resource : {0U, 1U}) {
+    for (const RankResourceId resource : {0U, 1U}) {
         for (const int at : {1, 2, 7}) {
             graph.add_dependency(graph.add_release(0, resource, other),
                                  graph.add_delay(0, at * kMicrosecond, other));

@@ -10,7 +10,7 @@
 #include "core/job/workload.h"
 #include "tests/support/error_of.h"
 #include "tests/support/fake_engine.h"
-#include "workloads/collective/collectives.h"
+#include "tests/support/plain_collectives.h"
 
 using namespace sluice;
 
@@ -46,7 +46,7 @@ JobGraph ring(RankId ranks, std::int64_t bytes) {
         members.after.push_back(graph.add_compute(r, (r + 1) * kMicrosecond,
                                                   {graph.intern("x"), OpClass::compute, kNone}));
     }
-    ring_all_reduce(graph, {"ar", "g", OpClass::dp, bytes}, members);
+    plain::ring_all_reduce(graph, {"ar", "g", OpClass::dp, bytes}, members);
     const OpId first =
         graph.add_meet(members.ranks, 5 * kMicrosecond, {graph.intern("m"), OpClass::tp, kNone});
     for (RankId r = 0; r < ranks; ++r) graph.add_dependency(first + r, members.after[r]);

@@ -76,7 +76,8 @@ TEST_CASE("unit.results.trace_is_json_with_exact_microseconds") {
         TraceWriter trace(path);
         trace.name_process(4, "host \"4\"\n\xff");
         trace.span(4, 5, "flows", "a", 1'234'567'890, 2'000'000'001, 77);
-        trace.commit();
+        trace.finish();
+        trace.file().commit();
     }
     const json events = read_back(path);
     REQUIRE(events.is_array());
@@ -99,7 +100,8 @@ TEST_CASE("unit.results.empty_trace_is_json") {
     const std::string path = trace_path();
     {
         TraceWriter trace(path);
-        trace.commit();
+        trace.finish();
+        trace.file().commit();
     }
     CHECK(read_back(path).empty());
 }
@@ -113,7 +115,8 @@ TEST_CASE("unit.results.overlapping_spans_get_threads_of_their_own") {
         trace.span(0, 0, "flows", "b", 5, 10, -1);
         trace.span(0, 0, "flows", "c", 3, 12, -1);
         trace.span(0, 1, "compute", "d", 0, 20, -1);
-        trace.commit();
+        trace.finish();
+        trace.file().commit();
     }
     std::map<std::string, int> thread;
     std::set<std::string> names;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -178,7 +179,7 @@ TEST_CASE("unit.results.summary_without_a_finished_flow_says_null") {
 TEST_CASE("unit.results.names_appear_only_when_the_run_is_over") {
     const Scratch scratch;
     Fixture f;
-    RunWriter writer(scratch / "run", f.info, f.topology, f.flows, {true, true});
+    RunWriter writer(scratch / "run", f.info, f.topology, f.flows, {"trace", "fct"});
     OutputFile& extra = writer.add_file("pfc.txt");
     extra << "1 2 3\n";
     writer.flow_finished(f.record(0, 0, 4'000'000), 2'000'000, "");
@@ -271,7 +272,7 @@ TEST_CASE("unit.results.same_calls_give_same_bytes") {
     const Scratch scratch;
     Fixture f;
     for (const char* folder : {"a", "b"}) {
-        RunWriter writer(scratch / folder, f.info, f.topology, f.flows, {true, true});
+        RunWriter writer(scratch / folder, f.info, f.topology, f.flows, {"trace", "fct"});
         writer.span({0, TraceLane::compute, "forward 0", 0, 1'000'000});
         writer.flow_finished(f.record(2, 2'000'000, 4'000'000), 2'000'000, "dp");
         writer.collective_finished({"job", 1, "all_gather", "dp0", 4, 4000, 2, 0, 4'000'000});
@@ -286,4 +287,27 @@ TEST_CASE("unit.results.same_calls_give_same_bytes") {
     CHECK(read(scratch / "a/collectives.csv") ==
           "job,collective,kind,group,ranks,flows,bytes,start_ps,finish_ps,duration_ps\n"
           "job,1,all_gather,dp0,4,2,4000,0,4000000,4000000\n");
+}
+
+TEST_CASE("unit.results.optional_outputs_are_written_where_they_are_wanted") {
+    const Scratch scratch;
+    Fixture f;
+    std::set<std::string> names;
+    for (const OutputType& type : output_types()) CHECK(names.insert(type.name).second);
+    CHECK(usual_outputs() == std::vector<std::string>{"trace"});
+    RunWriter none(scratch / "none", f.info, f.topology, f.flows, {});
+    CHECK_FALSE(none.wants_spans());
+    none.finish(f.outcome());
+    RunWriter usual(scratch / "usual", f.info, f.topology, f.flows);
+    CHECK(usual.wants_spans());
+    usual.finish(f.outcome());
+    for (const OutputType& type : output_types()) {
+        const bool hybrid = std::string(type.name) == "phases.csv";
+        CHECK_MESSAGE(fs::exists(scratch / ("none/" + std::string(type.name))) ==
+                          (type.key == nullptr && !hybrid),
+                      type.name);
+        CHECK_MESSAGE(
+            fs::exists(scratch / ("usual/" + std::string(type.name))) == (type.usual && !hybrid),
+            type.name);
+    }
 }

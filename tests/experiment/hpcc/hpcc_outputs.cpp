@@ -34,15 +34,16 @@ class Experiment2x2 {
               "KMAX_MAP 1 100000000000 300 KMIN_MAP 1 100000000000 300\n"
               "PMAX_MAP 1 100000000000 1.0 ENABLE_TRACE 0 FCT_OUTPUT_FILE mix/fct_x.txt\n" +
                   config);
-        options_.config = (path_ / "config.txt").string();
-        options_.out = (path_ / "out").string();
-        options_.quiet = true;
+        request_.directory = (path_ / "out").string();
     }
     ~Experiment2x2() {
         std::error_code error;
         fs::remove_all(path_, error);
     }
-    HpccOptions& options() { return options_; }
+    HpccRequest& request() { return request_; }
+    int run() const {
+        return run_hpcc(import_hpcc((path_ / "config.txt").string(), "", 0), request_).exit_code();
+    }
     std::string output(const std::string& name) const {
         std::ifstream in(path_ / "out" / name, std::ios::binary);
         REQUIRE_MESSAGE(in, name);
@@ -54,7 +55,7 @@ class Experiment2x2 {
         std::ofstream(path_ / name, std::ios::binary) << text;
     }
     fs::path path_;
-    HpccOptions options_;
+    HpccRequest request_;
 };
 
 }  // namespace
@@ -64,7 +65,7 @@ TEST_CASE("unit.hpcc.run_gives_the_times_of_ns3_for_lone_flows") {
     // 6265 ns. Standalone: base round trip 6000 + 3 x 80 ns, and (1 + 48) B x 0.08 = 3.92 ns or
     // (1001 + 2 x 48) B x 0.08 = 87.76 ns, truncated.
     Experiment2x2 experiment("2\n0 2 3 100 1001 2.04\n0 2 3 100 1 2.0\n", "");
-    CHECK(run_hpcc(experiment.options()) == 0);
+    CHECK(experiment.run() == 0);
     CHECK(experiment.output("fct_x.txt") ==
           "0b000001 0b000201 10000 100 1 2000000000 6021 6243\n"
           "0b000001 0b000201 10001 100 1001 2040000000 6265 6327\n");
@@ -80,7 +81,7 @@ TEST_CASE("unit.hpcc.run_writes_queue_histograms_until_the_monitor_ends") {
     Experiment2x2 experiment("1\n0 2 3 100 1000 2.0\n",
                              "QLEN_MON_FILE q.txt QLEN_MON_START 2000000000 "
                              "QLEN_MON_END 2100000000\n");
-    CHECK(run_hpcc(experiment.options()) == 0);
+    CHECK(experiment.run() == 0);
     // One packet never queues behind another; it may be seen in the port while it leaves, so the
     // totals are what is certain: 1,000,001 samples by 2.1 s.
     const std::string text = experiment.output("q.txt");
@@ -90,11 +91,11 @@ TEST_CASE("unit.hpcc.run_writes_queue_histograms_until_the_monitor_ends") {
 
 TEST_CASE("unit.hpcc.run_that_is_stopped_keeps_what_finished") {
     Experiment2x2 experiment("2\n0 2 3 100 1000 2.0\n1 3 3 100 100000000 2.001\n", "");
-    experiment.options().on_progress = [](Tick, std::size_t finished, std::size_t flows) {
-        CHECK(flows == 2);
-        return finished == 0;
+    experiment.request().go_on = [](const RunPosition& at) {
+        CHECK(at.run.results().size() == 2);
+        return at.flows_finished == 0;
     };
-    CHECK(run_hpcc(experiment.options()) == 130);
+    CHECK(experiment.run() == 130);
     CHECK(experiment.output("fct_x.txt") ==
           "0b000001 0b000201 10000 100 1000 2000000000 6261 6323\n");
     CHECK(nlohmann::json::parse(experiment.output("summary.json"))["interrupted"] == true);
@@ -104,14 +105,14 @@ TEST_CASE("unit.hpcc.run_at_rest_before_the_stop_time_has_work_left") {
     // The one cable between the switches fails 10 us after the flow of 1 MB, 80 us long, began.
     Experiment2x2 experiment("1\n0 2 3 100 1000000 2.0\n",
                              "SIMULATOR_STOP_TIME 4.0 LINK_DOWN 10 4 5\n");
-    CHECK(run_hpcc(experiment.options()) == 3);
+    CHECK(experiment.run() == 3);
     CHECK(nlohmann::json::parse(experiment.output("summary.json"))["flows_completed"] == 0);
 }
 
 TEST_CASE("unit.hpcc.run_stops_at_the_stop_time") {
     Experiment2x2 experiment("2\n0 2 3 100 1000 2.0\n0 2 3 100 1000 2.5\n",
                              "SIMULATOR_STOP_TIME 2.4\n");
-    CHECK(run_hpcc(experiment.options()) == 0);
+    CHECK(experiment.run() == 0);
     const auto summary = nlohmann::json::parse(experiment.output("summary.json"));
     CHECK(summary["flows_completed"] == 1);
     CHECK(summary["interrupted"] == false);

@@ -10,6 +10,7 @@
 #include "core/job/workload.h"
 #include "tests/support/error_of.h"
 #include "tests/support/fake_engine.h"
+#include "tests/support/plain_collectives.h"
 #include "tests/workloads/collective/collective_data.h"
 #include "workloads/collective/binary_tree.h"
 #include "workloads/collective/collective_library.h"
@@ -335,7 +336,7 @@ TEST_CASE("unit.collective_library.messages_hold_all_bytes_of_the_pieces") {
 TEST_CASE("unit.collective_library.ring_is_that_of_collectives_h") {
     // Same messages in the same order with the same dependencies: 10 B over 4 members.
     JobGraph plain(4);
-    ring_all_reduce(plain, spec_of(10), first_ranks(4));
+    plain::ring_all_reduce(plain, spec_of(10), first_ranks(4));
     plain.finish();
     JobGraph graph(4);
     CollectiveLibrary library(graph, options_for(1, false));

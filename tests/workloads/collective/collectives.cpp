@@ -8,7 +8,7 @@
 #include "core/job/job_report.h"
 #include "core/job/workload.h"
 #include "tests/support/fake_engine.h"
-#include "workloads/collective/collectives.h"
+#include "tests/support/plain_collectives.h"
 
 using namespace sluice;
 
@@ -44,7 +44,7 @@ TEST_CASE("unit.collectives.ring_all_reduce_closed_form") {
         JobGraph graph(static_cast<RankId>(n));
         std::vector<RankId> ranks(n);
         std::iota(ranks.begin(), ranks.end(), 0U);
-        const std::vector<OpId> done = ring_all_reduce(graph, spec(bytes), members(ranks));
+        const std::vector<OpId> done = plain::ring_all_reduce(graph, spec(bytes), members(ranks));
         graph.finish();
         Workload work = make_workload(std::move(graph), fake::hosts(n));
         CHECK(work.flows.size() == 2 * (n - 1) * n);
@@ -57,8 +57,8 @@ TEST_CASE("unit.collectives.reduce_scatter_and_all_gather_closed_forms") {
     JobGraph graph(4);
     const Members all = members({0, 1, 2, 3});
     Members after = all;
-    after.after = ring_reduce_scatter(graph, spec(4000), all);
-    const std::vector<OpId> done = ring_all_gather(graph, spec(2000), after);
+    after.after = plain::ring_reduce_scatter(graph, spec(4000), all);
+    const std::vector<OpId> done = plain::ring_all_gather(graph, spec(2000), after);
     graph.finish();
     Workload work = make_workload(std::move(graph), fake::hosts(4));
     CHECK(work.flows.size() == 24);
@@ -75,7 +75,7 @@ TEST_CASE("unit.collectives.every_member_receives_every_other_part_once") {
     // 10 bytes over 4 members: parts 3, 3, 2, 2. In an all-gather a member receives all but its
     // own part; member i begins with part i + 1: 10 - {3, 2, 2, 3}.
     JobGraph graph(4);
-    ring_all_gather(graph, spec(10), members({0, 1, 2, 3}));
+    plain::ring_all_gather(graph, spec(10), members({0, 1, 2, 3}));
     graph.finish();
     std::map<RankId, std::int64_t> received;
     for (const JobGraph::Message& message : graph.messages()) {
@@ -90,7 +90,7 @@ TEST_CASE("unit.collectives.every_member_receives_every_other_part_once") {
 TEST_CASE("unit.collectives.less_than_a_byte_each_still_notifies") {
     // 1 byte over 3 members: parts 1, 0, 0, all sent as 1 byte; 4 steps of 3 flows.
     JobGraph graph(3);
-    ring_all_reduce(graph, spec(1), members({0, 1, 2}));
+    plain::ring_all_reduce(graph, spec(1), members({0, 1, 2}));
     graph.finish();
     CHECK(graph.messages().size() == 12);
     for (const JobGraph::Message& message : graph.messages()) CHECK(message.bytes == 1);
@@ -99,8 +99,8 @@ TEST_CASE("unit.collectives.less_than_a_byte_each_still_notifies") {
 TEST_CASE("unit.collectives.sub_groups_run_side_by_side") {
     // Ranks {1, 4, 6} and {0, 5} of 8 reduce at once: 4 steps of 100 B and 2 of 150 B.
     JobGraph graph(8);
-    const std::vector<OpId> first = ring_all_reduce(graph, spec(300), members({1, 4, 6}));
-    const std::vector<OpId> second = ring_all_reduce(graph, spec(300), members({0, 5}));
+    const std::vector<OpId> first = plain::ring_all_reduce(graph, spec(300), members({1, 4, 6}));
+    const std::vector<OpId> second = plain::ring_all_reduce(graph, spec(300), members({0, 5}));
     graph.finish();
     for (const OpId op : first) {
         const RankId rank = graph.rank(op);
@@ -119,7 +119,7 @@ TEST_CASE("unit.collectives.late_member_holds_up_only_what_depends_on_it") {
     JobGraph graph(3);
     Members group = members({0, 1, 2});
     group.after[0] = graph.add_delay(0, 10 * kMicrosecond, {});
-    const std::vector<OpId> done = ring_reduce_scatter(graph, spec(300), group);
+    const std::vector<OpId> done = plain::ring_reduce_scatter(graph, spec(300), group);
     graph.finish();
     Workload work = make_workload(std::move(graph), fake::hosts(3));
     const Tick step = 100 * fake::kTicksPerByte + kLatency;
@@ -133,17 +133,17 @@ TEST_CASE("unit.collectives.one_member_does_nothing") {
     JobGraph graph(2);
     Members alone = members({1});
     alone.after[0] = graph.add_delay(1, 5, {});
-    CHECK(ring_all_reduce(graph, spec(100), alone) == alone.after);
-    CHECK(ring_reduce_scatter(graph, spec(100), alone) == alone.after);
-    CHECK(ring_all_gather(graph, spec(100), alone) == alone.after);
-    CHECK(all_to_all(graph, spec(100), alone) == alone.after);
+    CHECK(plain::ring_all_reduce(graph, spec(100), alone) == alone.after);
+    CHECK(plain::ring_reduce_scatter(graph, spec(100), alone) == alone.after);
+    CHECK(plain::ring_all_gather(graph, spec(100), alone) == alone.after);
+    CHECK(plain::all_to_all(graph, spec(100), alone) == alone.after);
     CHECK(graph.op_count() == 1);
 }
 
 TEST_CASE("unit.collectives.all_to_all_at_once") {
     // 4 members send 3 parts of 250 B each, all at once: without contention one step.
     JobGraph graph(4);
-    const std::vector<OpId> done = all_to_all(graph, spec(1000), members({0, 1, 2, 3}));
+    const std::vector<OpId> done = plain::all_to_all(graph, spec(1000), members({0, 1, 2, 3}));
     graph.finish();
     Workload work = make_workload(std::move(graph), fake::hosts(4));
     CHECK(work.flows.size() == 12);
@@ -154,36 +154,19 @@ TEST_CASE("unit.collectives.all_to_all_at_once") {
 TEST_CASE("unit.collectives.all_to_all_with_a_window") {
     // One unfinished send each: the third starts after two that took transfer + 2 latencies.
     JobGraph graph(4);
-    AllToAllOptions options;
-    options.window = 1;
-    const std::vector<OpId> done = all_to_all(graph, spec(1000), members({0, 1, 2, 3}), options);
+    const std::vector<OpId> done = plain::all_to_all(graph, spec(1000), members({0, 1, 2, 3}), 1);
     graph.finish();
     Workload work = make_workload(std::move(graph), fake::hosts(4));
     const Tick transfer = 250 * fake::kTicksPerByte;
     CHECK(run(work, 4, done) == 2 * (transfer + 2 * kLatency) + transfer + kLatency);
 }
 
-TEST_CASE("unit.collectives.all_to_all_inside_servers_is_analytic") {
-    // Servers {0, 1} and {2, 3}: 12 pairs, 4 of them inside, taking 9 us, longer than the network.
-    JobGraph graph(4);
-    AllToAllOptions options;
-    options.analytic = [](RankId from, RankId to, std::int64_t bytes) -> Tick {
-        CHECK(bytes == 250);
-        return from / 2 == to / 2 ? 9 * kMicrosecond : -1;
-    };
-    const std::vector<OpId> done = all_to_all(graph, spec(1000), members({0, 1, 2, 3}), options);
-    graph.finish();
-    graph.check_signals(kLatency);
-    Workload work = make_workload(std::move(graph), fake::hosts(4));
-    CHECK(work.flows.size() == 8);
-    CHECK(run(work, 4, done) == 9 * kMicrosecond);
-}
-
 TEST_CASE("unit.collectives.refuses_bad_groups") {
     JobGraph graph(4);
-    CHECK_THROWS_AS(ring_all_reduce(graph, spec(0), members({0, 1})), ConfigError);
-    CHECK_THROWS_AS(ring_all_reduce(graph, spec(100), members({0, 1, 0})), ConfigError);
-    CHECK_THROWS_AS(all_to_all(graph, spec(100), members({0, 9})), ConfigError);
-    CHECK_THROWS_AS(point_to_point(graph, spec(100), 2, 2, kNone), ConfigError);
-    CHECK_THROWS_AS(ring_all_gather(graph, spec(100), Members{{0, 1}, {kNone}}), InternalError);
+    CHECK_THROWS_AS(plain::ring_all_reduce(graph, spec(0), members({0, 1})), ConfigError);
+    CHECK_THROWS_AS(plain::ring_all_reduce(graph, spec(100), members({0, 1, 0})), ConfigError);
+    CHECK_THROWS_AS(plain::all_to_all(graph, spec(100), members({0, 9})), ConfigError);
+    CHECK_THROWS_AS(plain::point_to_point(graph, spec(100), 2, 2, kNone), ConfigError);
+    CHECK_THROWS_AS(plain::ring_all_gather(graph, spec(100), Members{{0, 1}, {kNone}}),
+                    InternalError);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/error_of.h"
+#include "tests/support/schedule_forms.h"
 #include "workloads/training/schedule.h"
 
 using namespace sluice;

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tests/support/schedule_forms.h"
 #include "tests/support/training_support.h"
 #include "workloads/training/training_memory.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiment/progress.h"
+#include "cli/progress.h"
 
 #include <algorithm>
 #include <cmath>

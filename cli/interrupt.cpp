@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiment/interrupt.h"
+#include "cli/interrupt.h"
 
 #include <csignal>
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiment/run_report.h"
+#include "cli/run_report.h"
 
-#include <algorithm>
+#include <string>
 
 #include <fmt/core.h>
 
-#include "experiment/explain.h"
+#include "cli/interrupt.h"
+#include "cli/print_check.h"
+#include "cli/progress.h"
 #include "core/text/human.h"
-#include "core/job/job_report.h"
+#include "experiment/explain.h"
 
 namespace sluice {
 
 namespace {
-
-constexpr std::size_t kShownBlocked = 5;
 
 void print_phases(const PhaseCounters& phases) {
     fmt::print("  phases           {:.1f}% of flow-time steady, {} skips ({} taken back)\n",
@@ -25,8 +25,7 @@ void print_phases(const PhaseCounters& phases) {
                phases.most_partitions, phases.largest_partition, phases.lease_stops);
 }
 
-}  // namespace
-
+/// The summary on standard output. What the mode does not have is left out.
 void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summary,
                    const RunOutcome& outcome, const std::string& directory) {
     const RunCounters& counters = outcome.counters;
@@ -64,31 +63,35 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
     fmt::print("  written to       {}/\n", directory);
 }
 
-std::vector<std::string> work_left(const BuiltExperiment& built,
-                                   const std::vector<FlowResult>& results) {
-    std::vector<std::string> lines;
-    for (const BuiltJob& job : built.jobs) {
-        const JobApplication& application = *job.application;
-        if (application.complete()) continue;
-        const std::size_t all = application.graph().op_count();
-        lines.push_back(fmt::format("the job \"{}\" came to rest with {} of {} operations undone",
-                                    job.name, all - application.completed_count(), all));
-        for (const BlockedOperation& op : unfinished(application, kShownBlocked)) {
-            lines.push_back("  " + op.text);
-        }
+ProgressSample sample_of(const BuiltExperiment& built, Mode mode, const RunPosition& at) {
+    const RunCounters counters = at.run.counters();
+    ProgressSample sample{at.now, at.flows_finished, built.experiment.flows.size(),
+                          counters.packet_hops, built.estimate.packet_hops};
+    sample.hops_saved = counters.phases.hops_saved;
+    if (mode == Mode::hybrid) sample.steady_share = counters.phases.steady_share();
+    return sample;
+}
+
+}  // namespace
+
+int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet) {
+    Progress progress(quiet);
+    const InterruptGuard guard;
+    request.go_on = [&](const RunPosition& at) {
+        progress.tick([&] { return sample_of(built, request.mode, at); });
+        return !InterruptGuard::requested();
+    };
+    const RunReport report = run_to_folder(built, request);
+    progress.clear();
+    if (!quiet)
+        print_summary(built, request.mode, report.summary, report.outcome, request.directory);
+    if (report.outcome.interrupted && !quiet) {
+        fmt::print(stderr, "sluice: interrupted; what finished is in {}\n", request.directory);
+    } else if (report.cut_off && !quiet) {
+        fmt::print("  stopped at       the scenario's stop time\n");
     }
-    if (!lines.empty()) return lines;
-    const auto undone = std::count_if(results.begin(), results.end(),
-                                      [](const FlowResult& r) { return r.finish == kNever; });
-    if (undone == 0) return lines;
-    lines.push_back(
-        fmt::format("the network came to rest with {} of {} flows undone", undone, results.size()));
-    for (std::size_t i = 0; i < results.size() && lines.size() <= kShownBlocked; ++i) {
-        const FlowSpec& flow = built.experiment.flows[i];
-        if (results[i].finish != kNever) continue;
-        lines.push_back(fmt::format("  flow {} from host {} to host {}", i, flow.src, flow.dst));
-    }
-    return lines;
+    tell(report.work_left);
+    return report.exit_code();
 }
 
 }  // namespace sluice

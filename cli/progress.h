@@ -26,6 +26,10 @@ struct ProgressSample {
 class Progress {
   public:
     explicit Progress(bool quiet);
+    /// As clear().
+    ~Progress() { clear(); }
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
 
     /// Calls `sample` and shows the result if it is time to; cheap otherwise.
     void tick(const std::function<ProgressSample()>& sample);

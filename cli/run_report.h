@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A run as `sluice run` shows it: progress, a summary, and what was left undone.
+#pragma once
+
+#include "experiment/build_experiment.h"
+#include "experiment/run_to_folder.h"
+
+namespace sluice {
+
+/// Runs until the end or an interrupt; returns an exit code. Sets `request.go_on`. Quiet: what was left
+/// undone is told all the same.
+int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet);
+
+}  // namespace sluice

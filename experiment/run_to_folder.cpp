@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/run_to_folder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/job/job_report.h"
+#include "experiment/exit_codes.h"
+#include "experiment/explain.h"
+#include "experiment/job_results.h"
+#include "experiment/lossless.h"
+#include "experiment/version.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::size_t kShownBlocked = 5;
+
+/// How far the run came: where it came to its end, the last thing that flows or the job did, which
+/// does not depend on how the engine cuts time.
+Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
+    Tick last = 0;
+    for (const BuiltJob& job : built.jobs) last = std::max(last, job.application->last_end());
+    for (const FlowResult& result : run.results()) {
+        if (result.finish == kNever) return std::max(last, run.now());
+        last = std::max(last, result.finish);
+    }
+    return last;
+}
+
+/// From the first job's start to the last one's end; kNever if one is not complete, or there is none.
+Tick completion_of(const std::vector<JobRecord>& jobs) {
+    Tick first = kNever;
+    Tick last = 0;
+    for (const JobRecord& job : jobs) {
+        if (job.jct == kNever) return kNever;
+        first = std::min(first, job.start);
+        last = std::max(last, job.start + job.jct);
+    }
+    return jobs.empty() ? kNever : last - first;
+}
+
+RunInfo info_of(const BuiltExperiment& built, const RunRequest& request) {
+    RunInfo info;
+    info.mode = request.mode;
+    info.scenario = request.name;
+    info.version = program_version();
+    info.seed = built.experiment.network.seed;
+    info.config_json = request.config_json;
+    return info;
+}
+
+RunHooks hooks_of(RunWriter& writer, const BuiltExperiment& built) {
+    RunHooks hooks;
+    hooks.on_finish = [&](const FlowRecord& flow) {
+        writer.flow_finished(flow, built.estimate.ideal[flow.id], built.class_of(flow.id));
+    };
+    hooks.on_phase = [&](const PhaseRecord& phase) { writer.phase(phase); };
+    hooks.on_progress = [&](Tick) {
+        writer.flush_if_due();
+        return true;
+    };
+    return hooks;
+}
+
+/// What explains the outcome: jobs, links, warnings.
+void explain(RunOutcome& outcome, const BuiltExperiment& built, const RunRequest& request) {
+    outcome.jobs = job_records(built);
+    outcome.jct = completion_of(outcome.jobs);
+    outcome.link_classes =
+        explain_links(built.experiment.topology, outcome.ports, outcome.simulated);
+    outcome.keys_without_effect = request.keys_without_effect;
+    outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
+    outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
+    if (std::string lost = lossless_warning(built.experiment, outcome.counters); !lost.empty()) {
+        outcome.warnings.push_back(std::move(lost));
+    }
+}
+
+}  // namespace
+
+int RunReport::exit_code() const {
+    if (outcome.interrupted) return kExitInterrupted;
+    return work_left.empty() ? kExitDone : kExitWorkLeft;
+}
+
+std::vector<std::string> work_left(const BuiltExperiment& built,
+                                   const std::vector<FlowResult>& results) {
+    std::vector<std::string> lines;
+    for (const BuiltJob& job : built.jobs) {
+        const JobApplication& application = *job.application;
+        if (application.complete()) continue;
+        const std::size_t all = application.graph().op_count();
+        lines.push_back(fmt::format("the job \"{}\" came to rest with {} of {} operations undone",
+                                    job.name, all - application.completed_count(), all));
+        for (const BlockedOperation& op : unfinished(application, kShownBlocked)) {
+            lines.push_back("  " + op.text);
+        }
+    }
+    if (!lines.empty()) return lines;
+    const auto undone = std::count_if(results.begin(), results.end(),
+                                      [](const FlowResult& r) { return r.finish == kNever; });
+    if (undone == 0) return lines;
+    lines.push_back(
+        fmt::format("the network came to rest with {} of {} flows undone", undone, results.size()));
+    for (std::size_t i = 0; i < results.size() && lines.size() <= kShownBlocked; ++i) {
+        const FlowSpec& flow = built.experiment.flows[i];
+        if (results[i].finish != kNever) continue;
+        lines.push_back(fmt::format("  flow {} from host {} to host {}", i, flow.src, flow.dst));
+    }
+    return lines;
+}
+
+RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request) {
+    const Experiment& experiment = built.experiment;
+    RunWriter writer(request.directory, info_of(built, request), experiment.topology,
+                     experiment.flows, request.outputs);
+    RunPlan plan;
+    plan.mode = request.mode;
+    plan.watchers.push_back(hooks_of(writer, built));
+    plan.go_on = request.go_on;
+    FinishedRun done = run_experiment(experiment, plan);
+
+    RunReport report;
+    report.outcome = std::move(done.outcome);
+    report.outcome.simulated = simulated_time(built, *done.run);
+    explain(report.outcome, built, request);
+    for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
+    if (request.add_results) request.add_results(writer);
+    report.summary = writer.finish(report.outcome);
+    report.cut_off = done.run->cut_off();
+    if (!report.outcome.interrupted && !report.cut_off) {
+        report.work_left = work_left(built, done.run->results());
+    }
+    return report;
+}
+
+}  // namespace sluice
