@@ -33,16 +33,21 @@ inline std::vector<std::pair<const char*, Metric>> metric_words() {
 #undef SLUICE_METRIC
 }
 
+template <class Rule, class F>
+auto call_with(F& f) {
+    return f(Rule{});
+}
+
 /// Calls f(Rule{}) of a metric and returns what f returns.
 template <class F>
 auto visit_metric(Metric metric, F&& f) {
     switch (metric) {
 #define SLUICE_METRIC(name, Rule) \
-    case Metric::name: return f(Rule{});
+    case Metric::name: return call_with<Rule>(f);
         SLUICE_METRICS(SLUICE_METRIC)
 #undef SLUICE_METRIC
     }
-    return f(RateMetric{});
+    return call_with<RateMetric>(f);
 }
 
 }  // namespace sluice::steady

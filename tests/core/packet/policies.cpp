@@ -61,9 +61,9 @@ TEST_CASE("unit.step.policies.limits_shrink_with_the_pool_and_stay_within_it") {
     NetworkConfig config;
     config.buffer = buffer;
     world.config = &config;
-    for (const auto& [word, rule] : admission_words()) {
-        CAPTURE(word);
-        config.buffer.admission = rule;
+    for (const std::pair<const char*, Admission>& entry : admission_words()) {
+        CAPTURE(entry.first);
+        config.buffer.admission = entry.second;
         std::int64_t before = 0;
         for (std::int64_t left = -2'000; left < 50'000; left += 37) {
             const std::int64_t limit = step::ScenarioPolicies::ingress_limit(world, ingress, left);
