@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/results/output_folder.h"
+#include "core/text/config_value.h"
 #include "experiment/comparison/comparison_report.h"
 #include "experiment/modes/mode_run.h"
 #include "experiment/version.h"
@@ -52,11 +53,12 @@ std::vector<Mode> read_modes(const std::string& text) {
 
 /// The scenario's name, after checks in every mode: a slip must not come up after the first run.
 std::string check_scenario(const CompareOptions& options, const std::vector<Mode>& modes) {
+    ConfigValue values = load_config(options.scenario);
+    for (const std::string& set : options.sets) override_config(values, set);
     std::string name;
     for (const Mode mode : modes) {
-        std::vector<std::string> sets = options.sets;
-        sets.push_back(fmt::format("mode=\"{}\"", mode_name(mode)));
-        name = load_scenario(options.scenario, sets).name;
+        set_config(values, "mode", text_value(mode_name(mode)), "--modes");
+        name = make_scenario(values, options.scenario).name;
     }
     return name;
 }

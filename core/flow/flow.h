@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hd.h"
 #include "core/ids.h"
 #include "core/units.h"
 
@@ -31,7 +32,7 @@ struct FlowSpec {
     FlowId id = kNoFlow;              ///< of one that is opened; kNoFlow: the engine numbers it
 
     /// The connection whose order it keeps to, kNone if it keeps to none.
-    ConnectionId queue() const { return overlaps ? kNone : connection; }
+    SLUICE_HD ConnectionId queue() const { return overlaps ? kNone : connection; }
 };
 
 /// Connections are 0 to this - 1.

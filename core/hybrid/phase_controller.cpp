@@ -540,8 +540,8 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     for (auto call = calls_.begin(); call != calls_.end();) {
         call = paused_by_[call->second] == kNone ? calls_.erase(call) : std::next(call);
     }
-    statistics_.hops_saved += hops;
-    statistics_.steady_flow_seconds +=
+    statistics_.hops_saved += static_cast<std::uint64_t>(hops);
+    statistics_.steady_flow_s +=
         static_cast<double>(state.group.flows.size()) * static_cast<double>(dt) / kTicksPerSecond;
     state.skipping = false;
     state.skipped += dt;

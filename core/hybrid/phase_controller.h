@@ -23,23 +23,17 @@
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/rate_source.h"
 #include "core/results/phase_record.h"
+#include "core/results/statistics.h"
 
 namespace sluice::hybrid {
 
-/// What a run's phases came to.
-struct PhaseStatistics {
-    std::uint64_t skips = 0;
-    std::uint64_t skip_backs = 0;
+/// What a run's phases came to, and how often the controller was at work.
+struct PhaseStatistics : PhaseCounters {
     std::uint64_t samples = 0;
     std::uint64_t entries = 0;
     std::uint64_t exits = 0;
-    std::uint64_t merges = 0;        ///< partitions absorbed
-    std::uint64_t splits = 0;        ///< partitions split off
-    std::int64_t bytes_skipped = 0;  ///< payload
-    std::int64_t hops_saved = 0;     ///< packet-hops, ACKs included
-    double steady_flow_seconds = 0;  ///< flows x simulated time in steady phases
-    std::size_t most_partitions = 0;
-    std::size_t largest_partition = 0;  ///< flows
+    std::uint64_t merges = 0;  ///< partitions absorbed
+    std::uint64_t splits = 0;  ///< partitions split off
 };
 
 class PhaseController : public step::Supervisor {

@@ -61,17 +61,10 @@ void HybridRun::run(const RunHooks& hooks) {
 
 RunCounters HybridRun::counters() const {
     RunCounters counters = PacketRun::counters();
-    const hybrid::PhaseStatistics& phases = watch_->controller.statistics();
-    counters.phases.hops_saved = static_cast<std::uint64_t>(phases.hops_saved);
-    counters.phases.bytes_skipped = phases.bytes_skipped;
-    counters.phases.skips = phases.skips;
-    counters.phases.skip_backs = phases.skip_backs;
+    counters.phases = watch_->controller.statistics();
     if (const step::Driver* driver = engine().network().clock().driver()) {
         counters.phases.lease_stops = driver->statistics().lease_stops;
     }
-    counters.phases.most_partitions = phases.most_partitions;
-    counters.phases.largest_partition = phases.largest_partition;
-    counters.phases.steady_flow_s = phases.steady_flow_seconds;
     for (const FlowResult& result : results()) {
         if (result.start != kNever) {
             const Tick end = result.finish == kNever ? now() : result.finish;

@@ -73,7 +73,7 @@ TEST_CASE("unit.collectives.reduce_scatter_and_all_gather_closed_forms") {
 
 TEST_CASE("unit.collectives.every_member_receives_every_other_part_once") {
     // 10 bytes over 4 members: parts 3, 3, 2, 2. In an all-gather a member receives all but its
-    // own part; member i begins with part i + 1: 10 - {3, 2, 2, 3}.
+    // own part; member i begins with part i: 10 - {3, 3, 2, 2}.
     JobGraph graph(4);
     plain::ring_all_gather(graph, spec(10), members({0, 1, 2, 3}));
     graph.finish();
@@ -82,9 +82,9 @@ TEST_CASE("unit.collectives.every_member_receives_every_other_part_once") {
         received[graph.rank(message.recv)] += message.bytes;
     }
     CHECK(received[0] == 7);
-    CHECK(received[1] == 8);
+    CHECK(received[1] == 7);
     CHECK(received[2] == 8);
-    CHECK(received[3] == 7);
+    CHECK(received[3] == 8);
 }
 
 TEST_CASE("unit.collectives.less_than_a_byte_each_still_notifies") {
