@@ -50,10 +50,11 @@ class WorldStore::Services : public HostServices {
   public:
     Services(WorldStore& store, NodeId host, Tick now) : store_(store), host_(host), now_(now) {}
 
-    void start_flow(FlowSlot flow, Tick at) override {
-        if (flow >= store_.flows_.size() || store_.flows_[flow].src != host_ || at < now_ ||
+    void start_flow(FlowId id, Tick at) override {
+        const auto flow = static_cast<FlowSlot>(id);
+        if (id >= store_.flows_.size() || store_.flows_[flow].src != host_ || at < now_ ||
             store_.results_[flow].start != kNever) {
-            throw InternalError("an application started flow " + std::to_string(flow) +
+            throw InternalError("an application started flow " + std::to_string(id) +
                                 " at host " + std::to_string(host_) +
                                 ": not its own, in the past, or already started");
         }
