@@ -95,7 +95,7 @@ int run_scenario(const RunOptions& options) {
     request.name = scenario.name;
     request.config_json = scenario.effective->json();
     request.directory = directory;
-    request.files = {output.trace, output.fct};
+    request.files = {output.trace, output.fct, output.flows};
     request.quiet = options.quiet;
     request.keys_without_effect = unused;
     return run_experiment(built, request);

@@ -27,6 +27,9 @@ namespace {
 Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
     Tick last = 0;
     for (const BuiltJob& job : built.jobs) last = std::max(last, job.application->last_end());
+    if (built.stream != nullptr) {
+        last = built.stream->complete() ? built.stream->last_end() : run.now();
+    }
     for (const FlowResult& result : run.results()) {
         if (result.finish == kNever) return std::max(last, run.now());
         last = std::max(last, result.finish);
@@ -56,7 +59,11 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     info.seed = built.experiment.network.seed;
     info.config_json = request.config_json;
     const Experiment& experiment = built.experiment;
-    RunWriter writer(request.directory, info, experiment.topology, experiment.flows, request.files);
+    RunFiles files = request.files;
+    // A job of any length has a timeline of any length.
+    files.trace = files.trace && built.stream == nullptr;
+    RunWriter writer(request.directory, info, experiment.topology, experiment.flows, files);
+    const IdealTimes ideals(experiment);
 
     const ResourceUsage unbuilt = resource_usage();
     const std::unique_ptr<ModeRun> run = make_run(experiment, request.mode);
@@ -69,7 +76,11 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     hooks.on_finish = [&](const FlowRecord& flow) {
         ++finished;
         stall.finished(flow.result.finish);
-        writer.flow_finished(flow, built.estimate.ideal[flow.id], built.class_of(flow.id));
+        const bool listed = flow.id < built.estimate.ideal.size();
+        const bool wanted = files.flows || files.fct;
+        const Tick ideal =
+            listed ? built.estimate.ideal[flow.id] : (wanted ? ideals.of(flow.spec) : 0);
+        writer.flow_finished(flow, ideal, built.class_of(flow.id));
     };
     hooks.on_phase = [&](const PhaseRecord& phase) { writer.phase(phase); };
     hooks.on_progress = [&](Tick now) {
@@ -78,6 +89,10 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
             const RunCounters counters = run->counters();
             ProgressSample sample{now, finished, experiment.flows.size(), counters.packet_hops,
                                   built.estimate.packet_hops};
+            if (built.stream != nullptr) {
+                sample.operations_done = built.stream->completed_count();
+                sample.operations = built.stream->operation_count();
+            }
             sample.hops_saved = counters.phases.hops_saved;
             if (request.mode == Mode::hybrid) sample.steady_share = counters.phases.steady_share();
             return sample;
@@ -100,6 +115,10 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     outcome.user_s = after.user_s - before.user_s;
     outcome.interrupted = interrupted;
     outcome.jobs = job_records(built);
+    if (built.stream != nullptr) {
+        outcome.opened_flows = built.stream->message_count();
+        outcome.opened_bytes = built.stream->message_bytes();
+    }
     outcome.jct = completion_of(outcome.jobs);
     outcome.link_classes = explain_links(experiment.topology, outcome.ports, outcome.simulated);
     outcome.keys_without_effect = request.keys_without_effect;
@@ -109,7 +128,7 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
         outcome.warnings.push_back(std::move(lost));
     }
     for (const BuiltJob& job : built.jobs) {
-        write_job_results(job, request.files.trace, writer);
+        write_job_results(job, files.trace, writer);
     }
     if (request.add_results) request.add_results(writer);
     const Summary summary = writer.finish(outcome);

@@ -77,6 +77,14 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
             lines.push_back("  " + op.text);
         }
     }
+    if (built.stream != nullptr && !built.stream->complete()) {
+        lines.push_back(fmt::format(
+            "the job \"{}\" came to rest with {} operations done, of {} that are known",
+            built.stream_name, built.stream->completed_count(), built.stream->operation_count()));
+        for (const std::string& line : built.stream->unfinished(kShownBlocked)) {
+            lines.push_back("  " + line);
+        }
+    }
     if (!lines.empty()) return lines;
     const auto undone = std::count_if(results.begin(), results.end(),
                                       [](const FlowResult& r) { return r.finish == kNever; });

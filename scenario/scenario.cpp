@@ -96,6 +96,7 @@ std::vector<ConfigSection> read_workloads(ConfigSection& root) {
 OutputConfig read_output(ConfigSection section) {
     OutputConfig output;
     output.directory = section.text("dir", "");
+    output.flows = section.flag("flows", output.flows);
     output.trace = section.flag("trace", output.trace);
     output.fct = section.flag("fct", output.fct);
     section.finish();

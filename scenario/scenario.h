@@ -22,6 +22,7 @@ namespace sluice {
 /// What a run writes.
 struct OutputConfig {
     std::string directory;  ///< empty: runs/NAME
+    bool flows = true;      ///< flows.csv
     bool trace = true;      ///< trace.json
     bool fct = false;       ///< fct.txt
 };

@@ -89,14 +89,17 @@ struct RunWriter::Impl {
             // Flows that an application starts have no planned start: then time counts from 0.
             count_from = std::min(count_from, flow.start == kNever ? 0 : flow.start);
         }
+        if (flows.empty()) count_from = 0;
         last_flush = Clock::now();
     }
 
     void open(const RunFiles& files) {
-        flow_rows = std::make_unique<OutputFile>(path("flows.csv"));
-        *flow_rows << "flow,src,dst,sport,dport,priority,label,size_bytes,start_ps,received_ps,"
-                      "finish_ps,fct_ps,ideal_ps,slowdown,retransmitted_bytes\n";
-        flow_rows->preamble_done();
+        if (files.flows) {
+            flow_rows = std::make_unique<OutputFile>(path("flows.csv"));
+            *flow_rows << "flow,src,dst,sport,dport,priority,label,size_bytes,start_ps,"
+                          "received_ps,finish_ps,fct_ps,ideal_ps,slowdown,retransmitted_bytes\n";
+            flow_rows->preamble_done();
+        }
         collective_rows = std::make_unique<OutputFile>(path("collectives.csv"));
         *collective_rows << "job,collective,kind,group,ranks,flows,bytes,start_ps,"
                             "finish_ps,duration_ps\n";
@@ -133,6 +136,7 @@ struct RunWriter::Impl {
     std::string path(const std::string& name) const { return folder.file(name); }
 
     void write_ports(const RunOutcome& outcome);
+    void write_row(const FlowRecord& flow, Tick ideal, std::string_view label);
 
     /// The processes that hold the collectives and the phases stand after the hosts.
     std::uint32_t collectives_process() const {
@@ -199,6 +203,25 @@ void RunWriter::Impl::write_ports(const RunOutcome& outcome) {
     }
 }
 
+void RunWriter::Impl::write_row(const FlowRecord& flow, Tick ideal, std::string_view label) {
+    const FlowSpec& spec = flow.spec;
+    const FlowResult& result = flow.result;
+    const Tick time = result.finish - result.start;
+    OutputFile& rows = *flow_rows;
+    rows << static_cast<std::int64_t>(flow.id) << ',' << std::int64_t{spec.src} << ',' << std::int64_t{spec.dst}
+         << ',' << std::int64_t{spec.sport} << ',' << std::int64_t{spec.dport} << ','
+         << std::int64_t{spec.priority} << ',' << csv_field(label) << ',' << spec.size << ','
+         << result.start << ',' << result.received << ',' << result.finish << ',' << time << ',';
+    if (ideal > 0) {
+        rows << ideal;
+    }
+    rows << ',' << ratio(time, ideal) << ',';
+    if (moves_packets(info.mode)) {
+        rows << result.retransmitted;
+    }
+    rows << '\n';
+}
+
 RunWriter::RunWriter(const std::string& directory, const RunInfo& info, const Topology& topology,
                      const std::vector<FlowSpec>& flows, const RunFiles& files)
     : impl_(std::make_unique<Impl>(directory, info, topology, flows, files)) {}
@@ -213,20 +236,7 @@ void RunWriter::flow_finished(const FlowRecord& flow, Tick ideal, std::string_vi
     const FlowSpec& spec = flow.spec;
     const FlowResult& result = flow.result;
     const Tick fct = result.finish - result.start;
-    OutputFile& rows = *impl_->flow_rows;
-    rows << static_cast<std::int64_t>(flow.id) << ',' << std::int64_t{spec.src} << ',' << std::int64_t{spec.dst}
-         << ',' << std::int64_t{spec.sport} << ',' << std::int64_t{spec.dport} << ','
-         << std::int64_t{spec.priority} << ',' << csv_field(label) << ',' << spec.size << ','
-         << result.start << ',' << result.received << ',' << result.finish << ',' << fct << ',';
-    if (ideal > 0) {
-        rows << ideal;
-    }
-    rows << ',' << ratio(fct, ideal) << ',';
-    if (moves_packets(impl_->info.mode)) {
-        rows << result.retransmitted;
-    }
-    rows << '\n';
-
+    if (impl_->flow_rows) impl_->write_row(flow, ideal, label);
     if (impl_->fct) {
         if (ideal <= 0) {
             throw InternalError("fct.txt needs every flow's ideal completion time");
@@ -245,7 +255,7 @@ void RunWriter::flow_finished(const FlowRecord& flow, Tick ideal, std::string_vi
     }
     FlowTotals& totals = impl_->totals;
     totals.bytes_completed += spec.size;
-    totals.completion_times.push_back(fct);
+    totals.completion_times.add(fct);
     totals.first_start = std::min(totals.first_start, result.start);
     totals.last_finish = std::max(totals.last_finish, result.finish);
     flush_if_due();
@@ -313,7 +323,9 @@ void RunWriter::flush_if_due() {
         return;
     }
     impl_->last_flush = now;
-    impl_->flow_rows->flush();
+    if (impl_->flow_rows) {
+        impl_->flow_rows->flush();
+    }
     impl_->collective_rows->flush();
     if (impl_->phase_rows) {
         impl_->phase_rows->flush();
@@ -330,10 +342,14 @@ void RunWriter::flush_if_due() {
 }
 
 Summary RunWriter::finish(const RunOutcome& outcome) {
+    impl_->totals.flows += outcome.opened_flows;
+    impl_->totals.bytes += outcome.opened_bytes;
     const Summary summary = summarize(impl_->totals, outcome);
     impl_->write_ports(outcome);
     *impl_->summary << summary_json(impl_->info, outcome, summary);
-    impl_->flow_rows->commit();
+    if (impl_->flow_rows) {
+        impl_->flow_rows->commit();
+    }
     impl_->collective_rows->commit();
     impl_->port_rows->commit();
     if (impl_->phase_rows) {

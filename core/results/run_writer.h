@@ -38,6 +38,7 @@ struct RunInfo {
 struct RunFiles {
     bool trace = true;
     bool fct = false;
+    bool flows = true;  ///< flows.csv
 };
 
 /// A row of the timeline under a host (a rank).
@@ -112,6 +113,9 @@ struct RunOutcome {
     /// Job completion time. kNever: from the first start to the last finish of a completed flow.
     Tick jct = kNever;
     std::vector<JobRecord> jobs;  ///< empty where flows have start times
+    /// Flows that were opened while the run went on, beside those of the list.
+    std::size_t opened_flows = 0;
+    std::int64_t opened_bytes = 0;
     std::vector<LinkClassRecord> link_classes;
     std::vector<std::string> keys_without_effect;  ///< "key: why"
     std::vector<std::string> warnings;

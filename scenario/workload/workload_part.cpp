@@ -84,6 +84,7 @@ MakeWorkload read_job(ConfigSection& section, const Scenario& scenario, const Jo
     if (is_collective(type)) return read_collective(section, scenario, site, type);
     if (type == "chakra") return read_chakra_workload(section, scenario, site);
     if (type == "goal") return read_goal_workload(section, scenario, site);
+    if (type == "stream") return read_stream_workload(section, scenario, site);
     return read_training(section, scenario, site);
 }
 
@@ -96,7 +97,7 @@ struct MessageExceptions {
 /// Imported traces say themselves how messages leave.
 MessageExceptions read_exceptions(ConfigSection& section, const std::string& type) {
     MessageExceptions exceptions;
-    if (type == "chakra" || type == "goal") return exceptions;
+    if (type == "chakra" || type == "goal" || type == "stream") return exceptions;
     exceptions.overlap = section.flag("overlapping_messages", false);
     exceptions.own_port = section.flag("port_per_message", false);
     return exceptions;
@@ -113,7 +114,7 @@ MakeWorkload read_plain(ConfigSection& section, const Scenario& scenario, const 
 WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, HostPool& pool) {
     static const std::vector<std::string> kJobs = {
         "training",        "aicb",       "collective", "ring-all-reduce", "ring-reduce-scatter",
-        "ring-all-gather", "all-to-all", "goal",       "chakra"};
+        "ring-all-gather", "all-to-all", "goal",       "chakra",          "stream"};
     static const std::vector<std::string> kPlain = {"flows",  "poisson", "permutation",
                                                     "incast", "ring",    "htsim"};
     std::vector<std::string> types = kJobs;
@@ -139,6 +140,10 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
         WorkloadPart part = make();
         part.name = name;
         part.start = start;
+        if (part.stream != nullptr) {
+            part.stream->set_start(start);
+            part.stream->set_priority(priority);
+        }
         for (FlowSpec& flow : part.flows) {
             flow.priority = priority;
             flow.overlaps = exceptions.overlap;

@@ -12,6 +12,7 @@
 #include "core/flow/flow.h"
 #include "workloads/goal/trigger_application.h"
 #include "core/job/job_application.h"
+#include "core/job/stream_application.h"
 #include "core/job/placement.h"
 
 namespace sluice {
@@ -22,6 +23,8 @@ struct WorkloadPart {
     std::unique_ptr<JobApplication> application;
     /// Starts those of `flows` that have no start time and no job; may be null.
     std::unique_ptr<TriggerApplication> starter;
+    /// A job that opens its flows while it runs; may be null.
+    std::unique_ptr<StreamApplication> stream;
     std::string name;                   ///< of a job
     Tick start = 0;                     ///< of a job
     std::string flow_class;             ///< of every flow, where no job says more
@@ -65,6 +68,8 @@ MakeWorkload read_chakra_workload(ConfigSection& section, const Scenario& scenar
 MakeWorkload read_flows(ConfigSection& section, const Scenario& scenario);
 MakeWorkload read_goal_workload(ConfigSection& section, const Scenario& scenario,
                                 const JobSite& site);
+MakeWorkload read_stream_workload(ConfigSection& section, const Scenario& scenario,
+                                  const JobSite& site);
 MakeWorkload read_htsim_workload(ConfigSection& section, const Scenario& scenario);
 
 }  // namespace sluice
