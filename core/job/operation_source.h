@@ -49,10 +49,27 @@ struct StreamOperation {
     StreamKind kind = StreamKind::join;
 };
 
+/// An operation and what its execution knows of it: a cache line.
+struct alignas(64) StreamEntry {
+    StreamOperation given;
+    std::uint32_t pending = 0;       ///< operations that it waits for, once it is touched
+    StreamOp partner = kNoStreamOp;  ///< the other end of a message
+    std::uint32_t waiters = kNone;   ///< first of who waits for it, of a source in order
+    std::uint16_t port = 0;          ///< of a send: which of its pair's source ports
+    bool touched = false;
+    bool started = false;
+    bool arrived = false;  ///< recv: the message is there
+    bool finished = false;
+};
+
+/// What a source fills: the operations, as far as they are given, and who waits for whom.
 struct OperationBlock {
-    std::array<StreamOperation, kBlockSize> operations;
+    std::array<StreamEntry, kBlockSize> entries;
     std::uint32_t count = 0;
     std::vector<StreamOp> links;
+
+    StreamOperation& operation(std::uint32_t i) { return entries[i].given; }
+    const StreamOperation& operation(std::uint32_t i) const { return entries[i].given; }
 };
 
 /// How messages get the ids of their flows. The order of ids decides who is first at one instant; each

@@ -236,7 +236,7 @@ void StreamApplication::release(RankId rank, StreamOp op) {
     if (--at.state.pending == 0) ranks_[rank].ready.push_back(op);
 }
 
-void StreamApplication::release_waiters(RankId rank, StreamBlock::State& state) {
+void StreamApplication::release_waiters(RankId rank, StreamEntry& state) {
     for (std::uint32_t at = state.waiters; at != kNone;) {
         const Waiter waiter = waiters_[at];
         waiters_[at].next = free_waiter_;

@@ -86,8 +86,8 @@ class StreamApplication final : public Application {
     /// An operation that is in memory.
     struct Place {
         StreamBlock* block;
+        StreamEntry& state;
         const StreamOperation& given;
-        StreamBlock::State& state;
     };
     struct Sender {
         RankId rank;
@@ -111,7 +111,7 @@ class StreamApplication final : public Application {
     void free_resource(RankId rank, std::uint16_t resource);
     void finish_op(RankId rank, StreamOp op, Tick now);
     void release(RankId rank, StreamOp op);
-    void release_waiters(RankId rank, StreamBlock::State& state);
+    void release_waiters(RankId rank, StreamEntry& state);
 
     void register_next(RankId rank);
     void register_end(RankId rank, StreamOp op, Place at);

@@ -15,19 +15,7 @@
 namespace sluice {
 
 struct StreamBlock {
-    struct State {
-        std::uint32_t pending = 0;           ///< operations that it waits for, once it is touched
-        StreamOp partner = kNoStreamOp;      ///< the other end of a message
-        std::uint32_t waiters = kNone;       ///< first of who waits for it, of a source in order
-        std::uint16_t port = 0;              ///< of a send: which of its pair's source ports
-        bool touched = false;
-        bool started = false;
-        bool arrived = false;   ///< recv: the message is there
-        bool finished = false;
-    };
-
     OperationBlock given;
-    std::array<State, kBlockSize> states;
     std::uint32_t index = 0;
     std::uint32_t held = 0;
 };
@@ -42,7 +30,7 @@ class BlockPool {
         }
         StreamBlock* block = free_.back();
         free_.pop_back();
-        block->states = {};
+        block->given.entries = {};
         block->held = 0;
         return block;
     }
@@ -58,32 +46,38 @@ class BlockPool {
 /// Those of one rank, by index.
 class RankBlocks {
   public:
+    struct Kept {
+        std::uint32_t index = kNone;
+        StreamBlock* block = nullptr;
+    };
+
     /// Null: it is not in memory.
     StreamBlock* find(std::uint32_t index) {
-        if (recent_ != nullptr && recent_->index == index) return recent_;
+        if (recent_.index == index) return recent_.block;
         const auto at = place_of(index);
-        if (at == blocks_.end() || (*at)->index != index) return nullptr;
-        return recent_ = *at;
+        if (at == blocks_.end() || at->index != index) return nullptr;
+        recent_ = *at;
+        return recent_.block;
     }
     void add(StreamBlock* block) {
-        blocks_.insert(place_of(block->index), block);
-        recent_ = block;
+        recent_ = {block->index, block};
+        blocks_.insert(place_of(block->index), recent_);
     }
     void remove(StreamBlock* block) {
         blocks_.erase(place_of(block->index));
-        if (recent_ == block) recent_ = nullptr;
+        if (recent_.block == block) recent_ = {};
     }
-    const std::vector<StreamBlock*>& all() const { return blocks_; }
+    const std::vector<Kept>& all() const { return blocks_; }
 
   private:
-    std::vector<StreamBlock*>::iterator place_of(std::uint32_t index) {
+    std::vector<Kept>::iterator place_of(std::uint32_t index) {
         return std::lower_bound(
             blocks_.begin(), blocks_.end(), index,
-            [](const StreamBlock* block, std::uint32_t wanted) { return block->index < wanted; });
+            [](const Kept& kept, std::uint32_t wanted) { return kept.index < wanted; });
     }
 
-    std::vector<StreamBlock*> blocks_;  ///< ascending
-    StreamBlock* recent_ = nullptr;
+    std::vector<Kept> blocks_;  ///< ascending
+    Kept recent_;
 };
 
 }  // namespace sluice

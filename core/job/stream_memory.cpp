@@ -11,8 +11,8 @@ namespace sluice {
 StreamApplication::Place StreamApplication::place(RankId rank, StreamOp op) {
     StreamBlock* block = ranks_[rank].blocks.find(op / kBlockSize);
     if (block == nullptr) block = load(rank, op / kBlockSize);
-    const StreamOp within = op % kBlockSize;
-    return {block, block->given.operations[within], block->states[within]};
+    StreamEntry& entry = block->given.entries[op % kBlockSize];
+    return {block, entry, entry.given};
 }
 
 StreamBlock* StreamApplication::load(RankId rank, std::uint32_t index) {
@@ -74,13 +74,14 @@ void StreamApplication::read_next(RankId rank) {
     // Its operations hold it; so does this, until all of them have been seen.
     block->held = 1;
     for (StreamOp i = 0; i < read; ++i) {
-        const StreamOperation& given = block->given.operations[i];
-        touch({block, given, block->states[i]});
+        StreamEntry& entry = block->given.entries[i];
+        const StreamOperation& given = entry.given;
+        touch({block, entry, given});
         std::uint32_t pending = 0;
         for (std::uint32_t link = 0; link < given.dependencies; ++link) {
             const StreamOp on = block->given.links[given.first_link + link];
             StreamBlock* const other = state.blocks.find(on / kBlockSize);
-            if (other == nullptr || other->states[on % kBlockSize].finished) continue;
+            if (other == nullptr || other->given.entries[on % kBlockSize].finished) continue;
             ++pending;
             if (free_waiter_ == kNone) {
                 free_waiter_ = static_cast<std::uint32_t>(waiters_.size());
@@ -88,11 +89,11 @@ void StreamApplication::read_next(RankId rank) {
             }
             const std::uint32_t waiter = free_waiter_;
             free_waiter_ = waiters_[waiter].next;
-            std::uint32_t& list = other->states[on % kBlockSize].waiters;
+            std::uint32_t& list = other->given.entries[on % kBlockSize].waiters;
             waiters_[waiter] = {first + i, list};
             list = waiter;
         }
-        block->states[i].pending = pending;
+        entry.pending = pending;
         if (pending == 0) state.ready.push_back(first + i);
     }
     while (state.registered < state.count) register_next(rank);
@@ -118,8 +119,8 @@ bool StreamApplication::complete() const {
 }
 
 std::string StreamApplication::waits_for(RankId rank, StreamOp op, const StreamBlock& block) const {
-    const StreamBlock::State& state = block.states[op % kBlockSize];
-    const StreamOperation& given = block.given.operations[op % kBlockSize];
+    const StreamEntry& state = block.given.entries[op % kBlockSize];
+    const StreamOperation& given = state.given;
     const std::string what = source_->describe(rank, op);
     if (state.pending > 0) {
         return what + " waits for " + std::to_string(state.pending) + " more operations";
@@ -139,10 +140,11 @@ std::vector<std::string> StreamApplication::unfinished(std::size_t limit) const 
         const Rank& state = ranks_[rank];
         if (state.completed == state.count) continue;
         const std::size_t before = lines.size();
-        for (const StreamBlock* block : state.blocks.all()) {
-            for (StreamOp i = 0; i < block->given.count && lines.size() < limit; ++i) {
-                if (!block->states[i].touched || block->states[i].finished) continue;
-                lines.push_back(waits_for(rank, block->index * kBlockSize + i, *block));
+        for (const RankBlocks::Kept& kept : state.blocks.all()) {
+            const OperationBlock& block = kept.block->given;
+            for (StreamOp i = 0; i < block.count && lines.size() < limit; ++i) {
+                if (!block.entries[i].touched || block.entries[i].finished) continue;
+                lines.push_back(waits_for(rank, kept.index * kBlockSize + i, *kept.block));
             }
         }
         if (lines.size() == before && lines.size() < limit) {

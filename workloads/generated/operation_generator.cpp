@@ -43,7 +43,7 @@ class OperationGenerator final : public OperationSource {
             std::min<std::uint64_t>(kBlockSize, count_ - std::min(first, count_)));
         block.links.clear();
         for (std::uint32_t i = 0; i < block.count; ++i) {
-            make(rank, static_cast<StreamOp>(first + i), block.operations[i], block.links);
+            make(rank, static_cast<StreamOp>(first + i), block.operation(i), block.links);
         }
     }
 

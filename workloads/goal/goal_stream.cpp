@@ -158,7 +158,7 @@ class GoalStream final : public OperationSource {
         for (std::uint32_t i = 0; i < block.count; ++i) {
             nodes[i] = read_goal_node(bytes_.data() + kGoalNode * i, path_, rank_count(), rank,
                                       static_cast<std::uint32_t>(first + i));
-            block.operations[i] = operation(rank, static_cast<StreamOp>(first + i), nodes[i]);
+            block.operation(i) = operation(rank, static_cast<StreamOp>(first + i), nodes[i]);
         }
         add_links(rank, nodes, block);
     }
@@ -222,7 +222,7 @@ class GoalStream final : public OperationSource {
         const bool together = high - low <= 2 * entries + kBlockSize;
         if (together) file_.read(where.appendix + 4 * low, 4 * (high - low), bytes_);
         for (std::uint32_t i = 0; i < block.count; ++i) {
-            StreamOperation& op = block.operations[i];
+            StreamOperation& op = block.operation(i);
             op.first_link = static_cast<std::uint32_t>(block.links.size());
             op.ends = nodes[i].ends;
             op.starts = nodes[i].starts;
