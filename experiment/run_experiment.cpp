@@ -119,6 +119,7 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
         outcome.opened_flows = built.stream->message_count();
         outcome.opened_bytes = built.stream->message_bytes();
     }
+    const std::uint64_t late = built.stream != nullptr ? built.stream->late_operations() : 0;
     outcome.jct = completion_of(outcome.jobs);
     outcome.link_classes = explain_links(experiment.topology, outcome.ports, outcome.simulated);
     outcome.keys_without_effect = request.keys_without_effect;
@@ -126,6 +127,10 @@ int run_experiment(const BuiltExperiment& built, const RunRequest& request) {
     outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
     if (std::string lost = lossless_warning(built.experiment, outcome.counters); !lost.empty()) {
         outcome.warnings.push_back(std::move(lost));
+    }
+    if (late > 0) {
+        outcome.warnings.push_back(fmt::format(
+            "{} operations could have started before they were read: raise stream_window", late));
     }
     for (const BuiltJob& job : built.jobs) {
         write_job_results(job, files.trace, writer);

@@ -34,6 +34,9 @@ StreamApplication::StreamApplication(std::unique_ptr<OperationSource> source,
     if (numbering_ == FlowNumbering::tag && count > 65'536) {
         throw ConfigError("a streamed job of such a file has at most 65536 ranks");
     }
+    if (options_.window == 0) {
+        options_.window = std::clamp<std::uint32_t>((1U << 19) / count, kBlockSize, 4096);
+    }
     hosts_.resize(count);
     rank_of_.assign(*std::max_element(hosts_.begin(), hosts_.end()) + std::size_t{1}, kNone);
     for (RankId rank = 0; rank < count; ++rank) rank_of_[hosts_[rank]] = rank;

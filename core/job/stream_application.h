@@ -28,8 +28,10 @@
 namespace sluice {
 
 struct StreamOptions {
-    std::uint32_t window = 4096;  ///< operations of a rank, of a source that is not indexed
-    std::uint8_t priority = 3;    ///< of every flow
+    /// Operations of a rank, of a source that is not indexed. 0: as many as let all ranks together
+    /// have 2^19 (32 MiB), from 64 to 4096.
+    std::uint32_t window = 0;
+    std::uint8_t priority = 3;  ///< of every flow
     Tick start = 0;
 };
 
@@ -57,6 +59,8 @@ class StreamApplication final : public Application {
     void set_priority(std::uint8_t priority) { options_.priority = priority; }
     Tick last_end() const { return last_end_; }
     std::uint64_t late_operations() const { return late_; }
+    /// The most blocks that have been in memory at a time.
+    std::size_t most_blocks() const { return pool_.most(); }
     /// Operations that are in memory and not over, and what they wait for: at most `limit` lines.
     std::vector<std::string> unfinished(std::size_t limit) const;
 

@@ -30,7 +30,7 @@ MakeWorkload stream_chakra(ConfigSection& section, const std::string& traces,
                            const Scenario& scenario, const JobSite& site) {
     StreamOptions stream;
     stream.window = static_cast<std::uint32_t>(
-        section.integer("stream_window", stream.window, kBlockSize, 1 << 24));
+        section.integer("stream_window", 0, 0, 1 << 24));
     if (options.expansion.rendezvous) {
         section.fail("rendezvous", "is not for streamed traces");
     }
