@@ -73,6 +73,7 @@ FlowRun::Impl::Impl(const FlowExperiment& given)
       link_events(given.link_events) {
     for (FlowId flow = 0; flow < experiment.flows.size(); ++flow) {
         check_flow(flow, experiment.flows[flow]);
+        check_joined(flow, experiment.flows[flow]);
     }
     std::stable_sort(link_events.begin(), link_events.end(),
                      [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
@@ -95,10 +96,12 @@ void FlowRun::Impl::check_flow(FlowId id, const FlowSpec& spec) const {
         throw ConfigError(name() + " has priority " + std::to_string(spec.priority) +
                           "; allowed: 1 to 7");
     }
-    if (routing.distance(spec.src, spec.dst) < 0) {
-        throw ConfigError(name() + ": no path from host " + std::to_string(spec.src) +
-                          " to host " + std::to_string(spec.dst));
-    }
+}
+
+void FlowRun::Impl::check_joined(FlowId id, const FlowSpec& spec) const {
+    if (routing.distance(spec.src, spec.dst) >= 0) return;
+    throw ConfigError("flow " + std::to_string(id) + ": no path from host " +
+                      std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
 }
 
 FlowId FlowRun::Impl::open_flow(NodeId host, const FlowSpec& given, Tick at) {
@@ -109,8 +112,9 @@ FlowId FlowRun::Impl::open_flow(NodeId host, const FlowSpec& given, Tick at) {
                             std::to_string(host) + ": of another host, in the past, or with the " +
                             "id of a flow of the list");
     }
+    check_flow(spec.id, spec);
     // While links are down a flow waits for its path, as those do that lose theirs.
-    if (next_link_event == 0) check_flow(spec.id, spec);
+    if (next_link_event == 0) check_joined(spec.id, spec);
     events.push({at, spec.id, host, flows.open(spec), EventKind::flow_start});
     return spec.id;
 }
@@ -119,8 +123,8 @@ void FlowRun::Impl::begin() {
     for (FlowId flow = 0; flow < experiment.flows.size(); ++flow) {
         const FlowSpec& spec = experiment.flows[flow];
         if (spec.start != kNever) {
-            events.push({spec.start, flow, spec.src, static_cast<FlowSlot>(flow),
-                         EventKind::flow_start});
+            events.push(
+                {spec.start, flow, spec.src, static_cast<FlowSlot>(flow), EventKind::flow_start});
         }
     }
     if (experiment.application != nullptr) {

@@ -56,7 +56,7 @@ class FlowRun {
 
     /// The stop time ended the run with something left to do.
     bool cut_off() const;
-    Tick now() const;                                ///< simulated time reached
+    Tick now() const;  ///< simulated time reached
     /// Of the list's flows, by id. Of those that an application opens, on_finish tells.
     const std::vector<FlowResult>& results() const;
     /// How many opened flows are not over.

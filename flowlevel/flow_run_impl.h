@@ -42,6 +42,7 @@ struct FlowRun::Impl {
     class Services;
 
     void check_flow(FlowId id, const FlowSpec& spec) const;
+    void check_joined(FlowId id, const FlowSpec& spec) const;
     FlowId open_flow(NodeId host, const FlowSpec& given, Tick at);
     void begin();
     Tick next_instant();

@@ -61,9 +61,10 @@ void write_rank(OperationSource& source, RankId rank, const std::string& folder)
 
 int main(int argc, char** argv) {
     if (argc < 4) {
-        std::fputs("usage: write_chakra FOLDER RANKS OPERATIONS [ring|pairs|shift] [BYTES] "
-                   "[COMPUTE_US]\n",
-                   stderr);
+        std::fputs(
+            "usage: write_chakra FOLDER RANKS OPERATIONS [ring|pairs|shift] [BYTES] "
+            "[COMPUTE_US]\n",
+            stderr);
         return 2;
     }
     const auto argument = [&](int i, const char* fallback) {

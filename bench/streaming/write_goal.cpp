@@ -63,9 +63,10 @@ std::string rank_text(const GoalSchedule& schedule, RankId rank) {
 
 int main(int argc, char** argv) {
     if (argc < 4) {
-        std::fputs("usage: write_goal FILE RANKS OPERATIONS [ring|pairs|shift] [BYTES] "
-                   "[COMPUTE_NS] [binary|text]\n",
-                   stderr);
+        std::fputs(
+            "usage: write_goal FILE RANKS OPERATIONS [ring|pairs|shift] [BYTES] "
+            "[COMPUTE_NS] [binary|text]\n",
+            stderr);
         return 2;
     }
     const auto argument = [&](int i, const char* fallback) {

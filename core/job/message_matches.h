@@ -53,6 +53,9 @@ class MessageMatches {
     }
     /// Ends that have not met.
     std::size_t waiting() const { return waiting_; }
+    std::size_t memory_bytes() const {
+        return slots_.capacity() * sizeof(Slot) + entries_.capacity() * sizeof(Entry);
+    }
 
   private:
     struct Entry {

@@ -115,8 +115,7 @@ void StreamApplication::on_received(NodeId host, FlowId flow, Tick now, HostServ
     drain(rank, now, services);
 }
 
-void StreamApplication::on_sent(NodeId /*host*/, FlowId flow, Tick now,
-                                HostServices& services) {
+void StreamApplication::on_sent(NodeId /*host*/, FlowId flow, Tick now, HostServices& services) {
     const Sender sender = sender_of(flow);
     const Place at = place(sender.rank, sender.op);
     const RankId peer = at.given.peer;

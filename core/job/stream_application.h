@@ -76,16 +76,16 @@ class StreamApplication final : public Application {
     };
     struct Rank {
         RankBlocks blocks;
-        std::uint64_t count = 0;       ///< operations, as far as they are known
+        std::uint64_t count = 0;  ///< operations, as far as they are known
         std::uint64_t completed = 0;
         std::uint64_t registered = 0;  ///< of those below, the messages' ends have been registered
         bool ended = false;            ///< count is final
         bool begun = false;
-        bool claimed = false;          ///< somebody waits for a resource that may be free
+        bool claimed = false;  ///< somebody waits for a resource that may be free
         std::vector<StreamOp> ready;
         std::vector<Resource> resources;
-        PairCounts sent;               ///< messages to a peer
-        PairCounts received;           ///< messages from a peer of a higher rank
+        PairCounts sent;      ///< messages to a peer
+        PairCounts received;  ///< messages from a peer of a higher rank
     };
     /// An operation that is in memory.
     struct Place {

@@ -148,7 +148,8 @@ std::vector<std::string> StreamApplication::unfinished(std::size_t limit) const 
             }
         }
         if (lines.size() == before && lines.size() < limit) {
-            lines.push_back("rank " + std::to_string(rank) + " waits for messages that nobody sends");
+            lines.push_back("rank " + std::to_string(rank) +
+                            " waits for messages that nobody sends");
         }
     }
     return lines;

@@ -208,10 +208,11 @@ void RunWriter::Impl::write_row(const FlowRecord& flow, Tick ideal, std::string_
     const FlowResult& result = flow.result;
     const Tick time = result.finish - result.start;
     OutputFile& rows = *flow_rows;
-    rows << static_cast<std::int64_t>(flow.id) << ',' << std::int64_t{spec.src} << ',' << std::int64_t{spec.dst}
-         << ',' << std::int64_t{spec.sport} << ',' << std::int64_t{spec.dport} << ','
-         << std::int64_t{spec.priority} << ',' << csv_field(label) << ',' << spec.size << ','
-         << result.start << ',' << result.received << ',' << result.finish << ',' << time << ',';
+    rows << static_cast<std::int64_t>(flow.id) << ',' << std::int64_t{spec.src} << ','
+         << std::int64_t{spec.dst} << ',' << std::int64_t{spec.sport} << ','
+         << std::int64_t{spec.dport} << ',' << std::int64_t{spec.priority} << ','
+         << csv_field(label) << ',' << spec.size << ',' << result.start << ',' << result.received
+         << ',' << result.finish << ',' << time << ',';
     if (ideal > 0) {
         rows << ideal;
     }

@@ -116,9 +116,9 @@ class JobBuilder {
         for (std::uint32_t node = 0; node < trace.size(); ++node) {
             const NodeType type = trace.type(node);
             if (type == NodeType::comp) {
-                first[node] = graph().add_task(rank, trace.on_cpu(node) ? kCpu : kGpuCompute,
-                                               computed(trace, node),
-                                               label(rank, node, OpClass::compute));
+                first[node] =
+                    graph().add_task(rank, trace.on_cpu(node) ? kCpu : kGpuCompute,
+                                     computed(trace, node), label(rank, node, OpClass::compute));
                 last[node] = first[node];
             } else if (type == NodeType::invalid || type == NodeType::metadata) {
                 first[node] = graph().add_delay(rank, 0, label(rank, node, OpClass::other));
@@ -267,7 +267,8 @@ class JobBuilder {
         }
         const std::size_t group = comm.group == kNone ? trace.group_names().size() : comm.group;
         if (rank_groups_[group] == nullptr) {
-            const std::optional<std::vector<RankId>> members = group_members(traces_[rank], rank, node, traces_.size(), options_.groups, report_);
+            const std::optional<std::vector<RankId>> members =
+                group_members(traces_[rank], rank, node, traces_.size(), options_.groups, report_);
             if (!members) return;
             const std::string name =
                 comm.group == kNone ? std::string() : trace.group_names()[comm.group];
@@ -326,8 +327,8 @@ class JobBuilder {
             options_.expansion.rendezvous ? graph().add_delay(recv.rank, 0, name) : kNone;
         const OpId begin = job_->first[send.rank][send.node];
         const OpId end = job_->last[send.rank][send.node];
-        const JobGraph::Pair pair =
-            expander_.add_message(send.rank, recv.rank, scaled_bytes(bytes, options_.comm_scale), name, begin, posted);
+        const JobGraph::Pair pair = expander_.add_message(
+            send.rank, recv.rank, scaled_bytes(bytes, options_.comm_scale), name, begin, posted);
         graph().add_dependency(end, pair.from);
         graph().add_dependency(end, begin);
         job_->first[recv.rank][recv.node] = posted == kNone ? pair.to : posted;

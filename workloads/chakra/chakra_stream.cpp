@@ -71,9 +71,8 @@ class Frames {
         while (buffer_.size() - at_ < wanted) {
             const std::size_t had = buffer_.size();
             buffer_.resize(had + std::max(kPiece, wanted));
-            const ssize_t got =
-                ::pread(descriptor_, buffer_.data() + had, buffer_.size() - had,
-                        static_cast<off_t>(offset_ + had));
+            const ssize_t got = ::pread(descriptor_, buffer_.data() + had, buffer_.size() - had,
+                                        static_cast<off_t>(offset_ + had));
             buffer_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
             if (got < 0 && errno != EINTR) {
                 throw ConfigError(path_ + ": cannot be read: " + std::strerror(errno));
@@ -93,7 +92,8 @@ class ChakraStream final : public OperationSource {
   public:
     ChakraStream(std::vector<std::string> files, AstraSystem system, const StreamScales& scales)
         : files_(std::move(files)), system_(std::move(system)), scales_(scales) {
-        if (system_.replay_only) throw ConfigError("a replay cannot be streamed: it has no messages");
+        if (system_.replay_only)
+            throw ConfigError("a replay cannot be streamed: it has no messages");
         for (const std::string& file : files_) {
             if (file.size() < 3 || file.compare(file.size() - 3, 3, ".et") != 0) {
                 throw ConfigError(file + ": only .et files can be streamed");
@@ -184,8 +184,7 @@ class ChakraStream final : public OperationSource {
     void take(RankId rank, OperationBlock& block) {
         const Position& position = ranks_[rank];
         if (node_.id != position.first_id + position.taken) {
-            fail(rank, "follows node " +
-                           std::to_string(position.first_id + position.taken - 1) +
+            fail(rank, "follows node " + std::to_string(position.first_id + position.taken - 1) +
                            ": a streamed trace has consecutive ids; run it without `stream`");
         }
         StreamOperation& op = block.operation(block.count);

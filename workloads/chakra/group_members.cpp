@@ -25,8 +25,8 @@ std::optional<std::vector<RankId>> group_members(const Trace& trace, RankId rank
     }
     if (found == nullptr) {
         report.misfit(trace.where(node), "belongs to group " + name +
-                                              ", which neither the trace's METADATA nor a "
-                                              "comm_group file defines");
+                                             ", which neither the trace's METADATA nor a "
+                                             "comm_group file defines");
         return std::nullopt;
     }
     if (found->ranks.empty()) return world;
@@ -35,20 +35,19 @@ std::optional<std::vector<RankId>> group_members(const Trace& trace, RankId rank
         member = member || other == rank;
         if (other < ranks) continue;
         report.misfit(trace.where(node), "belongs to group " + name + ", which has rank " +
-                                              std::to_string(other) + ": the ranks are 0 to " +
-                                              std::to_string(ranks - 1));
+                                             std::to_string(other) + ": the ranks are 0 to " +
+                                             std::to_string(ranks - 1));
         return std::nullopt;
     }
     std::vector<RankId> sorted = found->ranks;
     std::sort(sorted.begin(), sorted.end());
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-        report.misfit(trace.where(node),
-                       "belongs to group " + name + ", which lists a rank twice");
+        report.misfit(trace.where(node), "belongs to group " + name + ", which lists a rank twice");
         return std::nullopt;
     }
     if (!member) {
         report.misfit(trace.where(node), "belongs to group " + name + ", which rank " +
-                                              std::to_string(rank) + " is not a member of");
+                                             std::to_string(rank) + " is not a member of");
         return std::nullopt;
     }
     return found->ranks;

@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint64_t kShifts = 0x73686966;   ///< purposes of draws
+constexpr std::uint64_t kShifts = 0x73686966;  ///< purposes of draws
 constexpr std::uint64_t kDurations = 0x64757261;
 constexpr std::uint64_t kMostOperations = std::uint64_t{1} << 31;
 constexpr StreamOp kStep = 3;
@@ -87,16 +87,14 @@ class OperationGenerator final : public OperationSource {
 
     RankId shift_of(StreamOp step) {
         if (options_.pattern != StreamPattern::shift) return 1;
-        return 1 + uniform_below(options_.seed, random_stream(kShifts, 0), step,
-                                 options_.ranks - 1);
+        return 1 +
+               uniform_below(options_.seed, random_stream(kShifts, 0), step, options_.ranks - 1);
     }
 
     Tick duration(RankId rank, StreamOp step) const {
         if (options_.jitter == 0) return options_.compute;
-        const double u =
-            2 * uniform(options_.seed, random_stream(kDurations, rank), step) - 1;
-        return static_cast<Tick>(static_cast<double>(options_.compute) *
-                                 (1 + options_.jitter * u));
+        const double u = 2 * uniform(options_.seed, random_stream(kDurations, rank), step) - 1;
+        return static_cast<Tick>(static_cast<double>(options_.compute) * (1 + options_.jitter * u));
     }
 
     GeneratorOptions options_;

@@ -27,11 +27,11 @@ class BinaryReader {
         input_.seekg(0, std::ios::end);
         const std::streamoff size = input_.tellg();
         if (size < 0) throw ConfigError(file_, 0, "cannot be read");
-        const GoalLayoutTable table = read_goal_layout(
-            file_, static_cast<std::uint64_t>(size),
-            [this](std::uint64_t at, std::uint64_t count, std::string& into) {
-                fetch(at, count, into);
-            });
+        const GoalLayoutTable table =
+            read_goal_layout(file_, static_cast<std::uint64_t>(size),
+                             [this](std::uint64_t at, std::uint64_t count, std::string& into) {
+                                 fetch(at, count, into);
+                             });
         ranks_ = static_cast<std::uint32_t>(table.ranks.size());
         // Of a node's 39 bytes the schedule keeps 23, so blocks bound what is allocated.
         GoalOp operations = 0;

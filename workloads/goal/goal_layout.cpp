@@ -31,14 +31,13 @@ GoalBlock read_block(const std::string& file, std::uint32_t rank, std::uint64_t 
     block.root_count = get_little_endian<std::uint32_t>(counts.data() + 4);
     const std::uint64_t length = end - start;
     if (block.node_count > (length - 8) / kGoalNode) {
-        fail_goal_rank(file, rank,
-                       fmt::format("{} operations do not fit its {} bytes", block.node_count,
-                                   length));
+        fail_goal_rank(
+            file, rank,
+            fmt::format("{} operations do not fit its {} bytes", block.node_count, length));
     }
     const std::uint64_t before =
         8 + std::uint64_t{4} * block.root_count + kGoalNode * block.node_count;
-    if (before > length || block.node_count > kMostGoalOps ||
-        block.root_count > block.node_count) {
+    if (before > length || block.node_count > kMostGoalOps || block.root_count > block.node_count) {
         fail_goal_rank(file, rank,
                        fmt::format("{} operations and {} roots do not fit its {} bytes",
                                    block.node_count, block.root_count, length));

@@ -110,10 +110,10 @@ class GoalStream final : public OperationSource {
     explicit GoalStream(const std::string& path)
         : path_(path),
           file_(open_binary(path)),
-          table_(read_goal_layout(
-              path, file_.size(), [this](std::uint64_t at, std::uint64_t count, std::string& into) {
-                  file_.read(at, count, into);
-              })) {
+          table_(read_goal_layout(path, file_.size(),
+                                  [this](std::uint64_t at, std::uint64_t count, std::string& into) {
+                                      file_.read(at, count, into);
+                                  })) {
         if (table_.max_nic > 0) {
             throw ConfigError(path, 0,
                               "names NICs other than 0: a streamed schedule has one host per rank");
@@ -175,9 +175,9 @@ class GoalStream final : public OperationSource {
         result.amount = static_cast<std::int64_t>(given.size);
         if (given.kind == GoalKind::calc) {
             if (result.amount > kMostCalc) {
-                fail_goal_rank(path_, rank,
-                               fmt::format("calc {}: at most {} ns are allowed", given.size,
-                                           kMostCalc));
+                fail_goal_rank(
+                    path_, rank,
+                    fmt::format("calc {}: at most {} ns are allowed", given.size, kMostCalc));
             }
             result.kind = given.size == 0 ? StreamKind::join : StreamKind::compute;
             result.amount *= kNanosecond;
@@ -243,17 +243,16 @@ class GoalStream final : public OperationSource {
         for (std::uint32_t i = 0; i < count; ++i) {
             const auto op = get_little_endian<std::uint32_t>(at + 4 * std::size_t{i});
             if (op >= where.node_count) {
-                fail_goal_rank(path_, rank,
-                               fmt::format("a dependent is operation {}; there are {}", op,
-                                           where.node_count));
+                fail_goal_rank(
+                    path_, rank,
+                    fmt::format("a dependent is operation {}; there are {}", op, where.node_count));
             }
             block.links.push_back(op);
         }
     }
 
     static constexpr std::uint64_t kNotRead = ~std::uint64_t{0};
-    static constexpr std::int64_t kMostCalc =
-        std::numeric_limits<Tick>::max() / 16 / kNanosecond;
+    static constexpr std::int64_t kMostCalc = std::numeric_limits<Tick>::max() / 16 / kNanosecond;
 
     std::string path_;
     File file_;

@@ -54,8 +54,8 @@ Ranks random_traces(Dice& dice, std::uint32_t ranks, int steps, bool one_tag) {
         const std::int64_t bytes = dice.size(5.0);
         const int tag = one_tag ? 0 : static_cast<int>(dice.below(3));
         traces[a].push_back(message(id, true, static_cast<int>(b), bytes, deps(a), tag));
-        traces[b].push_back(message(traces[b].size(), false, static_cast<int>(a), bytes, deps(b),
-                                    tag));
+        traces[b].push_back(
+            message(traces[b].size(), false, static_cast<int>(a), bytes, deps(b), tag));
     }
     // A rank without nodes has nothing that could go wrong.
     return traces;
@@ -170,8 +170,9 @@ TEST_CASE("unit.chakra.stream.a_small_window_changes_nothing_in_a_chain_and_coun
     // 500 computations of 1 us, each after the one before.
     Ranks chain(1);
     for (std::uint64_t id = 0; id < 500; ++id) {
-        Node one = node(id, NodeType::comp, id == 0 ? std::vector<std::uint64_t>{}
-                                                    : std::vector<std::uint64_t>{id - 1});
+        Node one =
+            node(id, NodeType::comp,
+                 id == 0 ? std::vector<std::uint64_t>{} : std::vector<std::uint64_t>{id - 1});
         one.duration_us = 1;
         chain[0].push_back(one);
     }

@@ -187,7 +187,8 @@ TEST_CASE("unit.goal.stream.a_send_that_nobody_takes_and_a_recv_that_nobody_serv
               .find("rank 0 operation 0 has no recv that takes it; the job cannot end") !=
           std::string::npos);
     const TestFile file(
-        "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: calc 5\nb requires a\n}\nrank 1 {\ncalc 5\n}\n");
+        "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: calc 5\nb requires a\n}\nrank 1 {\ncalc "
+        "5\n}\n");
     StreamApplication job = stream_of(file.path, 2);
     fake::Engine engine(job, {}, 2);
     engine.run();
@@ -199,8 +200,9 @@ TEST_CASE("unit.goal.stream.a_send_that_nobody_takes_and_a_recv_that_nobody_serv
 }
 
 TEST_CASE("unit.goal.stream.refuses_what_only_a_whole_schedule_can_tell") {
-    CHECK(error_of_stream("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from -1\n}\n", 2)
-              .find("takes messages from any rank or with any tag") != std::string::npos);
+    CHECK(
+        error_of_stream("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from -1\n}\n", 2)
+            .find("takes messages from any rank or with any tag") != std::string::npos);
     CHECK(error_of_stream("num_ranks 1\nrank 0 {\nsend 8b to 0 nic 1\nrecv 8b from 0 nic 1\n}\n", 1)
               .find("names NICs other than 0") != std::string::npos);
     CHECK(error_of_stream("num_ranks 1\nrank 0 {\ncalc x\n}\n", 1).find(":3: expected") !=
@@ -208,8 +210,8 @@ TEST_CASE("unit.goal.stream.refuses_what_only_a_whole_schedule_can_tell") {
 }
 
 TEST_CASE("unit.goal.stream.a_damaged_binary_is_refused_where_it_is_read") {
-    const std::string bytes = to_binary(
-        from_text("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\nb requires a\n}\n"));
+    const std::string bytes =
+        to_binary(from_text("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\nb requires a\n}\n"));
     const auto damaged = [&](std::size_t from_end, char value) {
         std::string wrong = bytes;
         wrong[wrong.size() - from_end] = value;
