@@ -87,7 +87,7 @@ class ZeroSkips : public step::Supervisor {
             at_cut(id, at);
         }
     }
-    void before_entry(FlowId, const std::vector<PartitionId>& touched, Tick) override {
+    void before_entry(FlowSlot, const std::vector<PartitionId>& touched, Tick) override {
         std::vector<Tick> bases;
         for (const PartitionId id : touched) {
             Watched& watched = watched_.at(id);
@@ -101,14 +101,14 @@ class ZeroSkips : public step::Supervisor {
             counts_.rebasings += bases[i] != bases[0] ? 1 : 0;
         }
     }
-    void after_entry(FlowId, const PartitionSet::Entry& entry, Tick now) override {
+    void after_entry(FlowSlot, const PartitionSet::Entry& entry, Tick now) override {
         for (const PartitionId id : entry.absorbed) {
             CHECK(watched_.erase(id) == 1);
         }
         watch(entry.partition, now);
     }
-    void after_close(FlowId, PartitionId, Tick) override {}
-    void after_exit(FlowId, PartitionId from, const PartitionSet::Exit& exit, Tick now) override {
+    void after_close(FlowSlot, PartitionId, Tick) override {}
+    void after_exit(FlowSlot, PartitionId from, const PartitionSet::Exit& exit, Tick now) override {
         Watched& watched = watched_.at(from);
         if (watched.moved != 0) {
             move_back(watched);

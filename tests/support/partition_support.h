@@ -19,9 +19,9 @@ namespace sluice::test {
 
 class PartitionModel {
   public:
-    using Part = std::set<FlowId>;
+    using Part = std::set<FlowSlot>;
 
-    PartitionSet::Entry enter(FlowId flow, const std::vector<ResourceId>& resources) {
+    PartitionSet::Entry enter(FlowSlot flow, const std::vector<ResourceId>& resources) {
         uses_[flow] = std::set<ResourceId>(resources.begin(), resources.end());
         PartitionSet::Entry entry;
         for (const Part& part : components()) {
@@ -29,7 +29,7 @@ class PartitionModel {
                 continue;
             }
             std::set<PartitionId> old;
-            for (const FlowId member : part) {
+            for (const FlowSlot member : part) {
                 if (member != flow) {
                     old.insert(id_of(member));
                 }
@@ -51,7 +51,7 @@ class PartitionModel {
         return entry;
     }
 
-    PartitionSet::Exit leave(FlowId flow) {
+    PartitionSet::Exit leave(FlowSlot flow) {
         const PartitionId id = id_of(flow);
         uses_.erase(flow);
         Part before = parts_[id];
@@ -90,9 +90,9 @@ class PartitionModel {
             labelled.insert(part);
             ids.push_back(id);
             largest = std::max(largest, part.size());
-            REQUIRE(sorted(set.flows(id)) == std::vector<FlowId>(part.begin(), part.end()));
+            REQUIRE(sorted(set.flows(id)) == std::vector<FlowSlot>(part.begin(), part.end()));
             std::set<ResourceId> resources;
-            for (const FlowId flow : part) {
+            for (const FlowSlot flow : part) {
                 REQUIRE(set.contains(flow));
                 REQUIRE(set.partition_of(flow) == id);
                 const std::set<ResourceId>& uses = uses_.at(flow);
@@ -126,7 +126,7 @@ class PartitionModel {
         return list;
     }
 
-    PartitionId id_of(FlowId flow) const {
+    PartitionId id_of(FlowSlot flow) const {
         for (const auto& [id, part] : parts_) {
             if (part.count(flow) != 0) {
                 return id;
@@ -145,7 +145,7 @@ class PartitionModel {
 
     /// By lowest flow.
     std::vector<Part> components() const {
-        std::vector<FlowId> flows;
+        std::vector<FlowSlot> flows;
         for (const auto& entry : uses_) {
             flows.push_back(entry.first);
         }
@@ -176,7 +176,7 @@ class PartitionModel {
         return result;
     }
 
-    std::map<FlowId, std::set<ResourceId>> uses_;
+    std::map<FlowSlot, std::set<ResourceId>> uses_;
     std::map<PartitionId, Part> parts_;
 };
 
@@ -185,7 +185,7 @@ class CheckedPartitions {
   public:
     explicit CheckedPartitions(std::size_t resources) : set(0), resource_count_(resources) {}
 
-    void enter(FlowId flow, const std::vector<ResourceId>& resources) {
+    void enter(FlowSlot flow, const std::vector<ResourceId>& resources) {
         const PartitionSet::Entry expected = model.enter(flow, resources);
         const PartitionSet::Entry entry = set.enter(flow, resources);
         REQUIRE(entry.partition == expected.partition);
@@ -193,7 +193,7 @@ class CheckedPartitions {
         model.check(set, resource_count_);
     }
 
-    void leave(FlowId flow) {
+    void leave(FlowSlot flow) {
         const PartitionSet::Exit expected = model.leave(flow);
         const PartitionSet::Exit exit = set.leave(flow);
         REQUIRE(exit.partition == expected.partition);

@@ -33,13 +33,13 @@ using Uses = std::vector<ResourceId>;
 
 /// Flows enter and leave at random; how full the network is swings, so that it fills and empties.
 /// `uses` gives a flow's resources anew each time it enters. Returns the splits seen.
-std::size_t run_random(std::uint64_t seed, FlowId flows, std::size_t resources, int steps,
-                       const std::function<Uses(FlowId, Draws&)>& uses) {
+std::size_t run_random(std::uint64_t seed, FlowSlot flows, std::size_t resources, int steps,
+                       const std::function<Uses(FlowSlot, Draws&)>& uses) {
     Draws draws(seed);
     CheckedPartitions both(resources);
     std::size_t splits = 0;
     for (int step = 0; step < steps; ++step) {
-        const FlowId flow = draws.below(flows);
+        const FlowSlot flow = draws.below(flows);
         const std::uint32_t percent = (step / 100) % 2 == 0 ? 80 : 25;
         const bool wanted = draws.below(100) < percent;
         if (wanted == both.set.contains(flow)) {
@@ -53,7 +53,7 @@ std::size_t run_random(std::uint64_t seed, FlowId flows, std::size_t resources, 
             splits += both.set.count() > before ? 1 : 0;
         }
     }
-    for (FlowId flow = 0; flow < flows; ++flow) {
+    for (FlowSlot flow = 0; flow < flows; ++flow) {
         if (both.set.contains(flow)) {
             both.leave(flow);
         }
@@ -81,7 +81,7 @@ TEST_CASE("unit.partition.random.rings_on_rails") {
     const Routing routing(topology);
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const std::size_t splits =
-            run_random(seed, 64, resource_count(topology), 1200, [&](FlowId flow, Draws& draws) {
+            run_random(seed, 64, resource_count(topology), 1200, [&](FlowSlot flow, Draws& draws) {
                 const auto port = static_cast<std::uint16_t>(10'000 + draws.below(1000));
                 return routed(topology, routing, flow, (flow + 8) % 64, port);
             });
@@ -96,7 +96,7 @@ TEST_CASE("unit.partition.random.pairs_on_a_fat_tree") {
     const Routing routing(topology);
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const std::size_t splits =
-            run_random(seed, 24, resource_count(topology), 1200, [&](FlowId, Draws& draws) {
+            run_random(seed, 24, resource_count(topology), 1200, [&](FlowSlot, Draws& draws) {
                 const NodeId src = draws.below(54);
                 const NodeId dst = (src + 1 + draws.below(53)) % 54;
                 const auto port = static_cast<std::uint16_t>(10'000 + draws.below(1000));
@@ -110,7 +110,7 @@ TEST_CASE("unit.partition.random.incast_hubs") {
     // Three receivers; a flow in thirty goes to two of them, and holds their partitions together.
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const std::size_t splits =
-            run_random(seed, 90, 6 + 90, 1500, [](FlowId flow, Draws& draws) {
+            run_random(seed, 90, 6 + 90, 1500, [](FlowSlot flow, Draws& draws) {
                 const ResourceId hub = draws.below(3);
                 Uses uses{2 * hub + 1, 6 + flow, 2 * hub};
                 if (draws.below(30) == 0) {
@@ -127,7 +127,7 @@ TEST_CASE("unit.partition.random.chains_that_split_in_the_middle") {
         // A chain; in odd seeds closed to a ring, with rungs of uneven width.
         const bool ring = seed % 2 == 1;
         const std::size_t splits =
-            run_random(seed, 80, 82 + 80, 1500, [ring](FlowId flow, Draws& draws) {
+            run_random(seed, 80, 82 + 80, 1500, [ring](FlowSlot flow, Draws& draws) {
                 Uses uses{flow, ring ? (flow + 1) % 80 : flow + 1};
                 for (std::uint32_t extra = draws.below(4); extra > 0; --extra) {
                     uses.push_back(82 + flow - draws.below(extra + 1) % (flow + 1));
@@ -142,7 +142,7 @@ TEST_CASE("unit.partition.random.sparse_graphs") {
     // Around the threshold at which a random graph falls apart, where all part sizes occur.
     for (const std::uint32_t resources : {30U, 60U, 90U, 150U}) {
         const std::size_t splits =
-            run_random(resources, 60, resources, 2000, [resources](FlowId, Draws& draws) {
+            run_random(resources, 60, resources, 2000, [resources](FlowSlot, Draws& draws) {
                 Uses uses;
                 for (std::uint32_t n = 1 + draws.below(3); n > 0; --n) {
                     uses.push_back(draws.below(resources));
@@ -157,7 +157,7 @@ TEST_CASE("unit.partition.random.wide_flows_over_clusters") {
     // Clusters of 5 resources with flows of two, and a few flows over 10 resources of any cluster:
     // one leave starts up to ten searches, of which some join, some finish, and many parts appear.
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        const std::size_t splits = run_random(seed, 50, 60, 2000, [](FlowId flow, Draws& draws) {
+        const std::size_t splits = run_random(seed, 50, 60, 2000, [](FlowSlot flow, Draws& draws) {
             Uses uses;
             const ResourceId cluster = 5 * draws.below(12);
             for (int n = flow < 4 ? 10 : 2; n > 0; --n) {
@@ -175,7 +175,7 @@ TEST_CASE("unit.partition.random.same_calls_same_lists") {
     PartitionSet b(0, 500);
     Draws draws(11);
     for (int step = 0; step < 5000; ++step) {
-        const FlowId flow = draws.below(50);
+        const FlowSlot flow = draws.below(50);
         if (a.contains(flow)) {
             a.leave(flow);
             b.leave(flow);

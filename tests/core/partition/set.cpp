@@ -21,16 +21,16 @@ namespace {
 using Ids = std::vector<PartitionId>;
 
 /// Flow i uses resources i and i + 1: a chain in which every leave in the middle is a split.
-PartitionSet chain_of(FlowId flows) {
+PartitionSet chain_of(FlowSlot flows) {
     PartitionSet set(flows + 1, flows);
-    for (FlowId flow = 0; flow < flows; ++flow) {
+    for (FlowSlot flow = 0; flow < flows; ++flow) {
         set.enter(flow, {flow, flow + 1});
     }
     return set;
 }
 
 /// What a leave cost, in uses examined.
-std::uint64_t cost_of_leave(PartitionSet& set, FlowId flow) {
+std::uint64_t cost_of_leave(PartitionSet& set, FlowSlot flow) {
     const std::uint64_t before = set.examined();
     set.leave(flow);
     return set.examined() - before;
@@ -87,7 +87,7 @@ TEST_CASE("unit.partition.split_keeps_the_largest") {
     set.enter(1, {1});
     set.enter(2, {2});
     set.enter(3, {2});
-    for (const FlowId flow : {4U, 5U, 6U}) {
+    for (const FlowSlot flow : {4U, 5U, 6U}) {
         set.enter(flow, {3});
     }
     CHECK(set.count() == 1);
@@ -127,7 +127,7 @@ TEST_CASE("unit.partition.the_part_searched_last_can_be_the_smaller") {
         many.push_back(r);
     }
     both.enter(1, many);
-    for (const FlowId flow : {2U, 3U, 4U, 5U}) {
+    for (const FlowSlot flow : {2U, 3U, 4U, 5U}) {
         both.enter(flow, {1});
     }
     both.leave(0);
@@ -138,7 +138,7 @@ TEST_CASE("unit.partition.the_part_searched_last_can_be_the_smaller") {
 
 TEST_CASE("unit.partition.ring_needs_two_cuts") {
     CheckedPartitions both(8);
-    for (FlowId flow = 0; flow < 8; ++flow) {
+    for (FlowSlot flow = 0; flow < 8; ++flow) {
         both.enter(flow, {flow, (flow + 1) % 8});
     }
     both.leave(2);
@@ -156,7 +156,7 @@ TEST_CASE("unit.partition.ring_needs_two_cuts") {
 TEST_CASE("unit.partition.entering_with_another_flows_list") {
     PartitionSet set(4);
     set.enter(0, {1, 2});
-    for (FlowId flow = 1; flow < 50; ++flow) {
+    for (FlowSlot flow = 1; flow < 50; ++flow) {
         set.enter(flow, set.resources_of(flow - 1));
     }
     CHECK(set.largest() == 50);
@@ -166,7 +166,7 @@ TEST_CASE("unit.partition.entering_with_another_flows_list") {
 TEST_CASE("unit.partition.cost_of_a_split_is_the_small_side") {
     // Chain of 20,000 flows cut k flows from an end: both sides are walked for about k flows, each
     // flow once as found (2 uses) and twice from its resources, and the k are moved (2 uses).
-    for (const FlowId k : {0U, 1U, 10U, 100U, 1000U}) {
+    for (const FlowSlot k : {0U, 1U, 10U, 100U, 1000U}) {
         for (const bool at_end : {false, true}) {
             PartitionSet set = chain_of(20'000);
             const std::uint64_t cost = cost_of_leave(set, at_end ? 19'999 - k : k);
@@ -180,10 +180,10 @@ TEST_CASE("unit.partition.cost_of_a_split_is_the_small_side") {
 
 TEST_CASE("unit.partition.cost_of_taking_a_chain_apart") {
     // A part is relabelled only when it is the smaller one: n log2 n flows in all.
-    constexpr FlowId kFlows = 1 << 14;
+    constexpr FlowSlot kFlows = 1 << 14;
     PartitionSet set = chain_of(kFlows);
     const std::uint64_t before = set.examined();
-    for (FlowId i = 0; i < kFlows; ++i) {
+    for (FlowSlot i = 0; i < kFlows; ++i) {
         set.leave((i * 6007U) % kFlows);  // 6007 is odd: every flow once
     }
     CHECK(set.count() == 0);
@@ -193,13 +193,13 @@ TEST_CASE("unit.partition.cost_of_taking_a_chain_apart") {
 TEST_CASE("unit.partition.hubs_cost_no_walk") {
     // Incast: 10,000 flows into host 0 by cable 1, each from a host of its own over a cable of its
     // own. However the users of the two hubs are ordered, their searches meet at the first flow.
-    constexpr FlowId kFlows = 10'000;
+    constexpr FlowSlot kFlows = 10'000;
     PartitionSet set(2 + 2 * kFlows, kFlows);
-    for (FlowId flow = 0; flow < kFlows; ++flow) {
+    for (FlowSlot flow = 0; flow < kFlows; ++flow) {
         set.enter(flow, {0, 1, 2 + 2 * flow, 3 + 2 * flow});
     }
     CHECK(set.examined() == 0);  // nothing to relabel
-    for (FlowId i = 0; i < 1000; ++i) {
+    for (FlowSlot i = 0; i < 1000; ++i) {
         CHECK(cost_of_leave(set, (i * 7919U) % kFlows) <= 16);
     }
     CHECK(set.count() == 1);
@@ -210,7 +210,7 @@ TEST_CASE("unit.partition.hubs_cost_no_walk") {
     PartitionSet bridged(4 + 2 * kFlows, 2 * kFlows + 2);
     bridged.enter(0, {0, 2});
     bridged.enter(1, {1, 3});
-    for (FlowId flow = 2; flow < 2 * kFlows; ++flow) {
+    for (FlowSlot flow = 2; flow < 2 * kFlows; ++flow) {
         bridged.enter(flow, {flow % 2, 4 + flow});
     }
     bridged.enter(2 * kFlows, {2, 3});
@@ -221,10 +221,10 @@ TEST_CASE("unit.partition.hubs_cost_no_walk") {
 
     // Two incasts held together by one flow with a hub of its own: only the small one is walked.
     PartitionSet two(4 + kFlows, kFlows + 20);
-    for (FlowId flow = 0; flow < kFlows; ++flow) {
+    for (FlowSlot flow = 0; flow < kFlows; ++flow) {
         two.enter(flow, {0, 4 + flow});
     }
-    for (FlowId flow = kFlows; flow < kFlows + 10; ++flow) {
+    for (FlowSlot flow = kFlows; flow < kFlows + 10; ++flow) {
         two.enter(flow, {1});
     }
     two.enter(kFlows + 10, {0, 1, 2});
@@ -236,15 +236,15 @@ TEST_CASE("unit.partition.hubs_cost_no_walk") {
 
 TEST_CASE("unit.partition.memory_follows_concurrent_flows") {
     PartitionSet set(100, 100'000);
-    for (FlowId flow = 0; flow < 100; ++flow) {
+    for (FlowSlot flow = 0; flow < 100; ++flow) {
         set.enter(flow, {flow % 100, (flow + 1) % 100});
     }
-    for (FlowId flow = 100; flow < 500; ++flow) {
+    for (FlowSlot flow = 100; flow < 500; ++flow) {
         set.leave(flow - 100);
         set.enter(flow, {flow % 100, (flow + 1) % 100});
     }
     const std::size_t settled = set.memory_bytes();
-    for (FlowId flow = 500; flow < 100'000; ++flow) {
+    for (FlowSlot flow = 500; flow < 100'000; ++flow) {
         set.leave(flow - 100);
         set.enter(flow, {flow % 100, (flow + 1) % 100});
     }
@@ -266,7 +266,7 @@ TEST_CASE("unit.partition.misuse_is_refused_and_changes_nothing") {
     refused([&] { set.resources_of(2); });
     CHECK_THROWS_WITH_AS(set.leave(7), "PartitionSet: flow 7 is not a member", InternalError);
     CHECK(set.partitions() == Ids{0});
-    CHECK(set.flows(0) == std::vector<FlowId>{1});
+    CHECK(set.flows(0) == std::vector<FlowSlot>{1});
     CHECK(set.partition_of_resource(2) == kNone);
     CHECK(set.partition_of_resource(99) == kNone);
 }
