@@ -21,6 +21,9 @@ constexpr auto kNextLine = std::chrono::seconds(5);
 constexpr int kBarWidth = 24;
 
 double done_share(const ProgressSample& sample) {
+    if (sample.operations > 0) {
+        return static_cast<double>(sample.operations_done) / static_cast<double>(sample.operations);
+    }
     const double flows = sample.flows == 0 ? 0.0
                                            : static_cast<double>(sample.flows_finished) /
                                                  static_cast<double>(sample.flows);
@@ -39,8 +42,14 @@ Progress::Progress(bool quiet)
 
 std::string Progress::line(const ProgressSample& sample, double seconds) const {
     const double share = done_share(sample);
-    std::string text = fmt::format("{:5.1f}%  simulated {}  flows {}/{}", 100 * share,
-                                   human_time(sample.now), sample.flows_finished, sample.flows);
+    std::string text = fmt::format("{:5.1f}%  simulated {}  ", 100 * share, human_time(sample.now));
+    if (sample.operations > 0) {
+        text += fmt::format("operations {}/{}  {} operations/s", sample.operations_done,
+                            sample.operations,
+                            human_count(static_cast<double>(sample.operations_done) / seconds));
+    } else {
+        text += fmt::format("flows {}/{}", sample.flows_finished, sample.flows);
+    }
     if (sample.packet_hops > 0) {
         text += fmt::format("  {} hops/s",
                             human_count(static_cast<double>(sample.packet_hops) / seconds));

@@ -67,6 +67,10 @@ ProgressSample sample_of(const BuiltExperiment& built, Mode mode, const RunPosit
     const RunCounters counters = at.run.counters();
     ProgressSample sample{at.now, at.flows_finished, built.experiment.flows.size(),
                           counters.packet_hops, built.estimate.packet_hops};
+    if (built.stream != nullptr) {
+        sample.operations_done = built.stream->completed_count();
+        sample.operations = built.stream->operation_count();
+    }
     sample.hops_saved = counters.phases.hops_saved;
     if (mode == Mode::hybrid) sample.steady_share = counters.phases.steady_share();
     return sample;

@@ -93,6 +93,18 @@ void add_starter(Experiment& experiment, std::unique_ptr<Application> starter) {
     experiment.application = std::move(starter);
 }
 
+/// Makes a streamed job what the experiment runs.
+void add_stream(BuiltExperiment& built, WorkloadPart& part) {
+    if (part.stream == nullptr) return;
+    if (built.experiment.application != nullptr || !built.experiment.flows.empty()) {
+        throw ConfigError("a streamed job runs beside no other workload");
+    }
+    built.stream = part.stream.get();
+    built.stream_name = part.name;
+    built.stream_class = part.flow_class;
+    built.experiment.application = std::move(part.stream);
+}
+
 /// Appends all workloads' flows and makes what starts those of the jobs.
 void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
     Experiment& experiment = built.experiment;
@@ -124,6 +136,7 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
     }
     experiment.application = run_jobs(std::move(applications), built.jobs);
     for (auto& starter : starters) add_starter(experiment, std::move(starter));
+    for (WorkloadPart& part : parts) add_stream(built, part);
 }
 
 }  // namespace
@@ -134,7 +147,7 @@ BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart
     built.experiment = std::move(experiment);
     Experiment& made = built.experiment;
     add_workloads(built, std::move(parts));
-    if (made.flows.empty() && built.jobs.empty()) {
+    if (made.flows.empty() && built.jobs.empty() && built.stream == nullptr) {
         throw ConfigError(where + ": the workload has no flows; nothing would run");
     }
     if (made.flows.size() >= kNone) throw ConfigError(where + ": has 2^32 flows or more");

@@ -34,13 +34,21 @@ struct BuiltExperiment {
     /// What experiment.application runs, in order of their flows; empty where all flows have start
     /// times.
     std::vector<BuiltJob> jobs;
+    /// The job whose flows are opened while it runs, if that is what experiment.application is: its
+    /// name, and the class of its flows.
+    const StreamApplication* stream = nullptr;
+    std::string stream_name;
+    std::string stream_class;
     std::string workload;                   ///< for people, one line
     std::vector<std::string> notes;         ///< for people: what the workloads say of themselves
     std::vector<std::string> warnings;      ///< of the workloads
     std::vector<std::string> import_notes;  ///< what of imported files has no effect, in lines
     TrafficEstimate estimate;
 
-    std::string_view class_of(FlowId flow) const { return class_names[flow_class[flow]]; }
+    std::string_view class_of(FlowId flow) const {
+        if (flow >= flow_class.size()) return stream_class;
+        return class_names[flow_class[flow]];
+    }
 };
 
 /// Takes the scenario's topology and network over. `config_json` must be asked of the scenario

@@ -22,6 +22,17 @@ struct TrafficEstimate {
     std::size_t routing_bytes = 0;  ///< of the routing tables
 };
 
+/// The ideal times of flows that no list has, as above.
+class IdealTimes {
+  public:
+    explicit IdealTimes(const Experiment& experiment);
+    Tick of(const FlowSpec& flow) const;
+
+  private:
+    const Experiment& experiment_;
+    const Routing routing_;
+};
+
 /// ConfigError if a flow's endpoints are not different hosts or nothing joins them.
 TrafficEstimate estimate_traffic(const Experiment& experiment);
 

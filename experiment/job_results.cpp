@@ -76,8 +76,28 @@ void write_job_results(const BuiltJob& job, RunWriter& writer) {
     for (RankId rank = 0; rank < ranks; ++rank) write_rank(*job.application, rank, writer);
 }
 
+namespace {
+
+/// What is known of a job that is forgotten as it goes: no critical path, no ranks' time.
+JobRecord stream_record(const BuiltExperiment& built) {
+    const StreamApplication& stream = *built.stream;
+    JobRecord record;
+    record.name = built.stream_name;
+    record.ranks = stream.rank_count();
+    record.start = stream.start();
+    record.operations = stream.operation_count();
+    record.operations_completed = stream.completed_count();
+    if (stream.complete()) record.jct = stream.last_end() - stream.start();
+    record.flows = stream.message_count();
+    record.bytes = stream.message_bytes();
+    return record;
+}
+
+}  // namespace
+
 std::vector<JobRecord> job_records(const BuiltExperiment& built) {
     std::vector<JobRecord> records;
+    if (built.stream != nullptr) records.push_back(stream_record(built));
     for (const BuiltJob& job : built.jobs) {
         const JobGraph& graph = job.application->graph();
         JobRecord record;

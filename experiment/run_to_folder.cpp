@@ -24,6 +24,9 @@ constexpr std::size_t kShownBlocked = 5;
 Tick simulated_time(const BuiltExperiment& built, const ModeRun& run) {
     Tick last = 0;
     for (const BuiltJob& job : built.jobs) last = std::max(last, job.application->last_end());
+    if (built.stream != nullptr) {
+        last = built.stream->complete() ? built.stream->last_end() : run.now();
+    }
     for (const FlowResult& result : run.results()) {
         if (result.finish == kNever) return std::max(last, run.now());
         last = std::max(last, result.finish);
@@ -53,10 +56,14 @@ RunInfo info_of(const BuiltExperiment& built, const RunRequest& request) {
     return info;
 }
 
-RunHooks hooks_of(RunWriter& writer, const BuiltExperiment& built) {
+RunHooks hooks_of(RunWriter& writer, const BuiltExperiment& built, const IdealTimes& ideals) {
     RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) {
-        writer.flow_finished(flow, built.estimate.ideal[flow.id], built.class_of(flow.id));
+        const bool listed = flow.id < built.estimate.ideal.size();
+        const Tick ideal = listed                 ? built.estimate.ideal[flow.id]
+                           : writer.wants_flows() ? ideals.of(flow.spec)
+                                                  : 0;
+        writer.flow_finished(flow, ideal, built.class_of(flow.id));
     };
     hooks.on_phase = [&](const PhaseRecord& phase) { writer.phase(phase); };
     hooks.on_progress = [&](Tick) {
@@ -68,6 +75,10 @@ RunHooks hooks_of(RunWriter& writer, const BuiltExperiment& built) {
 
 /// What explains the outcome: jobs, links, warnings.
 void explain(RunOutcome& outcome, const BuiltExperiment& built, const RunRequest& request) {
+    if (built.stream != nullptr) {
+        outcome.opened_flows = built.stream->message_count();
+        outcome.opened_bytes = built.stream->message_bytes();
+    }
     outcome.jobs = job_records(built);
     outcome.jct = completion_of(outcome.jobs);
     outcome.link_classes =
@@ -75,6 +86,11 @@ void explain(RunOutcome& outcome, const BuiltExperiment& built, const RunRequest
     outcome.keys_without_effect = request.keys_without_effect;
     outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
     outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
+    if (built.stream != nullptr && built.stream->late_operations() > 0) {
+        outcome.warnings.push_back(fmt::format(
+            "{} operations could have started before they were read: raise stream_window",
+            built.stream->late_operations()));
+    }
     if (std::string lost = lossless_warning(built.experiment, outcome.counters); !lost.empty()) {
         outcome.warnings.push_back(std::move(lost));
     }
@@ -100,6 +116,14 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
             lines.push_back("  " + op.text);
         }
     }
+    if (built.stream != nullptr && !built.stream->complete()) {
+        lines.push_back(fmt::format(
+            "the job \"{}\" came to rest with {} operations done, of {} that are known",
+            built.stream_name, built.stream->completed_count(), built.stream->operation_count()));
+        for (const std::string& line : built.stream->unfinished(kShownBlocked)) {
+            lines.push_back("  " + line);
+        }
+    }
     if (!lines.empty()) return lines;
     const auto undone = std::count_if(results.begin(), results.end(),
                                       [](const FlowResult& r) { return r.finish == kNever; });
@@ -114,13 +138,23 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
     return lines;
 }
 
+/// What a run can leave behind: a job of any length would have a timeline of any length.
+std::vector<std::string> outputs_of(const BuiltExperiment& built, const RunRequest& request) {
+    std::vector<std::string> outputs = request.outputs;
+    if (built.stream != nullptr) {
+        outputs.erase(std::remove(outputs.begin(), outputs.end(), "trace"), outputs.end());
+    }
+    return outputs;
+}
+
 RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request) {
     const Experiment& experiment = built.experiment;
     RunWriter writer(request.directory, info_of(built, request), experiment.topology,
-                     experiment.flows, request.outputs);
+                     experiment.flows, outputs_of(built, request));
+    const IdealTimes ideals(experiment);
     RunPlan plan;
     plan.mode = request.mode;
-    plan.watchers.push_back(hooks_of(writer, built));
+    plan.watchers.push_back(hooks_of(writer, built, ideals));
     plan.go_on = request.go_on;
     FinishedRun done = run_experiment(experiment, plan);
 

@@ -112,8 +112,14 @@ struct AnalyticalRun::Impl {
         std::vector<Hop> hops;
         std::size_t next = 0;
     };
+    /// A flow that was opened while running, until it has arrived.
+    struct Opened {
+        FlowSpec spec;
+        Journey journey;
+    };
     struct Host final : HostServices {
         explicit Host(Impl& i) : impl(i) {}
+        FlowId open_flow(const FlowSpec& spec, Tick at) override { return impl.open(spec, at); }
         void start_flow(FlowId flow, Tick at) override { impl.start(flow, at); }
         void set_timer(NodeId host, Tick at, std::uint64_t token) override {
             if (at < impl.now) throw InternalError("a timer in the past");
@@ -126,14 +132,33 @@ struct AnalyticalRun::Impl {
     Impl(const AnalyticalConfig& c, const std::vector<FlowSpec>& f, Application& a)
         : config(c), flows(f), application(a), services(*this) {
         check(config);
-        for (const FlowSpec& flow : flows) {
-            if (flow.src >= config.rank_count() || flow.dst >= config.rank_count()) {
-                throw ConfigError("a message is between ranks " + std::to_string(flow.src) +
-                                  " and " + std::to_string(flow.dst) + "; the network has " +
-                                  std::to_string(config.rank_count()));
-            }
-        }
+        for (const FlowSpec& flow : flows) check_ends(flow);
         journeys.resize(config.congestion_aware ? flows.size() : 0);
+    }
+
+    void check_ends(const FlowSpec& flow) const {
+        if (flow.src < config.rank_count() && flow.dst < config.rank_count()) return;
+        throw ConfigError("a message is between ranks " + std::to_string(flow.src) + " and " +
+                          std::to_string(flow.dst) + "; the network has " +
+                          std::to_string(config.rank_count()));
+    }
+
+    const FlowSpec& spec_of(FlowId flow) const {
+        return flow < flows.size() ? flows[flow] : opened.at(flow).spec;
+    }
+    Journey& journey_of(FlowId flow) {
+        return flow < journeys.size() ? journeys[flow] : opened.at(flow).journey;
+    }
+
+    FlowId open(const FlowSpec& given, Tick at) {
+        FlowSpec spec = given;
+        if (spec.id == kNoFlow) spec.id = opened_flow_id(spec.src, opened_by[spec.src]++);
+        check_ends(spec);
+        if (spec.id < flows.size() || !opened.try_emplace(spec.id, Opened{spec, {}}).second) {
+            throw InternalError("two flows have the id " + std::to_string(spec.id));
+        }
+        start(spec.id, at);
+        return spec.id;
     }
 
     void schedule(Tick at, Kind kind, std::uint64_t id, std::uint32_t host) {
@@ -142,13 +167,13 @@ struct AnalyticalRun::Impl {
 
     void start(FlowId flow, Tick at) {
         if (at != now) throw InternalError("a flow must start at the instant of its callback");
-        const FlowSpec& spec = flows.at(flow);
+        const FlowSpec& spec = spec_of(flow);
         if (!config.congestion_aware) {
             schedule(now + analytical_delay(config, spec.src, spec.dst, spec.size), Kind::arrival,
                      flow, spec.dst);
             return;
         }
-        journeys[flow].hops = route(spec.src, spec.dst);
+        journey_of(flow).hops = route(spec.src, spec.dst);
         forward(flow);
     }
 
@@ -189,7 +214,7 @@ struct AnalyticalRun::Impl {
 
     /// Puts a message on its next link, or behind those that wait for it.
     void forward(FlowId flow) {
-        Journey& journey = journeys[flow];
+        Journey& journey = journey_of(flow);
         Link& link = links[journey.hops[journey.next].link];
         if (link.busy) {
             link.waiting.push(flow);
@@ -199,10 +224,10 @@ struct AnalyticalRun::Impl {
     }
 
     void transmit(FlowId flow, Link& link) {
-        Journey& journey = journeys[flow];
+        Journey& journey = journey_of(flow);
         const Hop& hop = journey.hops[journey.next++];
         const AnalyticalDimension& dimension = config.dimensions[hop.dimension];
-        const FlowSpec& spec = flows[flow];
+        const FlowSpec& spec = spec_of(flow);
         const double serialization = serialization_of(dimension, spec.size);
         link.busy = true;
         schedule(now + whole_nanoseconds(dimension.latency + serialization), Kind::arrival, flow,
@@ -212,7 +237,7 @@ struct AnalyticalRun::Impl {
 
     void arrive(FlowId flow) {
         if (config.congestion_aware) {
-            Journey& journey = journeys[flow];
+            Journey& journey = journey_of(flow);
             if (journey.next < journey.hops.size()) {
                 forward(flow);
                 return;
@@ -220,9 +245,10 @@ struct AnalyticalRun::Impl {
             journey.hops = {};
         }
         ++delivered;
-        const FlowSpec& spec = flows[flow];
+        const FlowSpec spec = spec_of(flow);
         application.on_received(spec.dst, flow, now, services);
         application.on_sent(spec.src, flow, now, services);
+        opened.erase(flow);
     }
 
     void free_link(std::uint64_t id) {
@@ -261,7 +287,9 @@ struct AnalyticalRun::Impl {
     std::uint64_t delivered = 0;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
     std::unordered_map<std::uint64_t, Link> links;
-    std::vector<Journey> journeys;
+    std::vector<Journey> journeys;  ///< of the list's flows
+    std::unordered_map<FlowId, Opened> opened;
+    std::unordered_map<NodeId, std::uint32_t> opened_by;  ///< by host: flows numbered here
 };
 
 AnalyticalRun::AnalyticalRun(const AnalyticalConfig& config, const std::vector<FlowSpec>& flows,

@@ -8,21 +8,22 @@
 #include <vector>
 
 #include "core/flow/flow.h"
+#include "flowlevel/flow_table.h"
 
 namespace sluice::flowlevel {
 
 class ConnectionQueues {
   public:
     /// `flows` must outlive it.
-    explicit ConnectionQueues(const std::vector<FlowSpec>& flows)
-        : flows_(flows), queues_(connection_count(flows)) {
-        if (!queues_.empty()) following_.assign(flows.size(), kNone);
-    }
+    explicit ConnectionQueues(const FlowTable& flows) : flows_(flows) {}
 
-    /// `flow` is started: true if it is sent now, else it waits.
-    bool take_turn(FlowId flow) {
-        const ConnectionId connection = flows_[flow].queue();
+    /// The flow is started: true if it is sent now, else it waits.
+    bool take_turn(FlowSlot flow) {
+        const ConnectionId connection = flows_.spec(flow).queue();
         if (connection == kNone) return true;
+        if (connection >= queues_.size()) queues_.resize(connection + std::size_t{1});
+        if (flow >= following_.size()) following_.resize(flow + std::size_t{1}, kNone);
+        following_[flow] = kNone;
         Queue& queue = queues_[connection];
         const bool free = queue.sending == kNone;
         if (free) {
@@ -34,33 +35,33 @@ class ConnectionQueues {
         return free;
     }
     /// The last byte of `flow` has left. Returns the flow that is sent now, kNone if none waits.
-    FlowId pass_turn(FlowId flow) {
-        const ConnectionId connection = flows_[flow].queue();
+    FlowSlot pass_turn(FlowSlot flow) {
+        const ConnectionId connection = flows_.spec(flow).queue();
         if (connection == kNone) return kNone;
         return queues_[connection].sending = following_[flow];
     }
     /// When `flow`, of which the last byte would arrive at `at`, has arrived: a short message is
     /// quicker through the network than a long one, but does not overtake it. To be asked once, in
     /// the order in which messages leave.
-    Tick arrival(FlowId flow, Tick at) {
-        const ConnectionId connection = flows_[flow].queue();
+    Tick arrival(FlowSlot flow, Tick at) {
+        const ConnectionId connection = flows_.spec(flow).queue();
         if (connection == kNone) return at;
         Tick& last = queues_[connection].arrived;
         return last = std::max(last, at);
     }
     std::size_t memory_bytes() const {
-        return queues_.capacity() * sizeof(Queue) + following_.capacity() * sizeof(FlowId);
+        return queues_.capacity() * sizeof(Queue) + following_.capacity() * sizeof(FlowSlot);
     }
 
   private:
     struct Queue {
-        FlowId sending = kNone;
-        FlowId last = kNone;  ///< the one started last
+        FlowSlot sending = kNone;
+        FlowSlot last = kNone;  ///< the one started last
         Tick arrived = 0;
     };
-    const std::vector<FlowSpec>& flows_;
-    std::vector<Queue> queues_;
-    std::vector<FlowId> following_;  ///< by flow: the next of its connection
+    const FlowTable& flows_;
+    std::vector<Queue> queues_;        ///< by connection
+    std::vector<FlowSlot> following_;  ///< by flow: the next of its connection
 };
 
 }  // namespace sluice::flowlevel

@@ -2,52 +2,15 @@
 #include "flowlevel/flow_run.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <queue>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "core/error.h"
-#include "core/routing/routing.h"
 #include "core/world/lookahead.h"
-#include "flowlevel/connection_queues.h"
-#include "flowlevel/finish_times.h"
-#include "flowlevel/flow_path.h"
-#include "flowlevel/max_min.h"
+#include "flowlevel/flow_run_impl.h"
 
 namespace sluice::flowlevel {
 namespace {
-
-/// What happens at a host. At one instant in this order, then by host, then by id.
-enum class EventKind : std::uint8_t { received, sent, flow_start, application };
-
-struct Event {
-    Tick at = 0;
-    EventKind kind = EventKind::received;
-    NodeId host = 0;
-    std::uint64_t id = 0;  ///< flow, or the application's token
-
-    bool operator>(const Event& other) const {
-        return std::tie(at, kind, host, id) > std::tie(other.at, other.kind, other.host, other.id);
-    }
-};
-
-/// A flow that is sending. Its index is the solver's handle.
-struct Active {
-    FlowId flow = kNone;
-    double remaining = 0;  ///< payload bytes at `since`
-    double counted = 0;    ///< of which so many are not yet in the ports' statistics
-    double rate = 0;       ///< payload bytes per tick from `since` on
-    Tick since = 0;
-    FlowPorts ports;
-};
-
-struct Stalled {
-    FlowId flow = kNone;
-    double remaining = 0;
-};
 
 std::vector<double> capacities_of(const Topology& topology, const NetworkConfig& config) {
     // HPCC leaves a part of every link unused on purpose (eta; HPCC, SIGCOMM'19, 3.2).
@@ -59,85 +22,41 @@ std::vector<double> capacities_of(const Topology& topology, const NetworkConfig&
     return capacities;
 }
 
-using Wall = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kWallInterval{200};
+/// An instant seldom lasts as long as asking for the time of day.
+constexpr std::uint32_t kInstantsPerLook = 64;
 
 }  // namespace
 
-struct FlowRun::Impl {
-    explicit Impl(const FlowExperiment& given);
+/// What an application may do, bound to a host and an instant.
+class FlowRun::Impl::Services : public HostServices {
+  public:
+    Services(Impl& run, NodeId host) : run_(run), host_(host) {}
 
-    /// What an application may do, bound to a host and an instant.
-    class Services : public HostServices {
-      public:
-        Services(Impl& run, NodeId host) : run_(run), host_(host) {}
-
-        void start_flow(FlowId flow, Tick at) override {
-            if (flow >= run_.experiment.flows.size() || run_.experiment.flows[flow].src != host_ ||
-                at < run_.now || run_.results[flow].start != kNever) {
-                throw InternalError("an application started flow " + std::to_string(flow) +
-                                    " at host " + std::to_string(host_) +
-                                    ": not its own, in the past, or already started");
-            }
-            run_.events.push({at, EventKind::flow_start, host_, flow});
+    FlowId open_flow(const FlowSpec& spec, Tick at) override {
+        return run_.open_flow(host_, spec, at);
+    }
+    void start_flow(FlowId flow, Tick at) override {
+        if (flow >= run_.experiment.flows.size() || run_.experiment.flows[flow].src != host_ ||
+            at < run_.now || run_.flows.results()[flow].start != kNever) {
+            throw InternalError("an application started flow " + std::to_string(flow) +
+                                " at host " + std::to_string(host_) +
+                                ": not its own, in the past, or already started");
         }
-        void set_timer(NodeId host, Tick at, std::uint64_t token) override {
-            if (at < run_.now + (host == host_ ? 0 : run_.lookahead)) {
-                throw InternalError("an application's timer for host " + std::to_string(host) +
-                                    " is earlier than now plus the lookahead");
-            }
-            run_.events.push({at, EventKind::application, host, token});
+        run_.events.push({at, flow, host_, static_cast<FlowSlot>(flow), EventKind::flow_start});
+    }
+    void set_timer(NodeId host, Tick at, std::uint64_t token) override {
+        if (at < run_.now + (host == host_ ? 0 : run_.lookahead)) {
+            throw InternalError("an application's timer for host " + std::to_string(host) +
+                                " is earlier than now plus the lookahead");
         }
-        Tick lookahead() const override { return run_.lookahead; }
+        run_.events.push({at, token, host, kNone, EventKind::application});
+    }
+    Tick lookahead() const override { return run_.lookahead; }
 
-      private:
-        Impl& run_;
-        NodeId host_;
-    };
-
-    void check_flow(FlowId flow) const;
-    void begin();
-    Tick next_instant();
-    void execute_instant();
-    void execute(const Event& event);
-    void change_links();
-    void end_transfers();
-    void begin_sending(FlowId flow);
-    void start(FlowId flow, double remaining);
-    void attach(FlowId flow, double remaining, FlowPorts ports);
-    void settle(Active& active) const;
-    void count(const Active& active, double left, std::vector<PortStatistics>& into) const;
-    void apply_rates();
-    void report(const RunHooks& hooks);
-    const FlowPath& path_of(FlowId flow) const;
-    FlowPorts ports_of(FlowId flow) const;
-    bool at_rest() const { return net.flow_count() == 0 && stalled.empty() && events.empty(); }
-
-    const FlowExperiment experiment;
-    Routing routing;
-    MaxMin net;
-    Tick lookahead = 0;
-    std::vector<FlowResult> results;
-    std::vector<PortStatistics> ports;  ///< of what is no longer under way
-    std::vector<Active> active;
-    ConnectionQueues queues;
-    std::vector<Stalled> stalled;  ///< flows without a path, in the order in which they lost it
-    FinishTimes finish;
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
-    std::vector<LinkEvent> link_events;
-    std::size_t next_link_event = 0;
-    std::vector<FlowId> finished;  ///< at this instant
-    std::vector<std::uint32_t> due;
-    std::vector<FlowId> begins;  ///< end_transfers(): whose turn it is
-    std::vector<LinkUse> uses;
-    Tick now = 0;
-    Tick next_progress = 0;
-    Wall::time_point last_progress = Wall::now();
-    std::uint64_t event_count = 0;
-    std::uint64_t rate_changes = 0;
-    bool cut_off = false;
-    bool stopped = false;
-    double elaboration_seconds = 0;
+  private:
+    Impl& run_;
+    NodeId host_;
 };
 
 FlowRun::Impl::Impl(const FlowExperiment& given)
@@ -145,49 +64,65 @@ FlowRun::Impl::Impl(const FlowExperiment& given)
       routing(given.topology),
       net(capacities_of(given.topology, given.network)),
       lookahead(step::network_lookahead(given.topology, given.network)),
-      results(given.flows.size()),
+      flows(given.flows, given.paths),
+      opened_by(given.application == nullptr ? 0 : given.topology.node_count(), 0),
       ports(given.topology.port_count()),
-      queues(given.flows),
+      queues(flows),
       link_events(given.link_events) {
-    if (!experiment.paths.empty() && experiment.paths.size() != experiment.flows.size()) {
-        throw InternalError("paths must be given for every flow or for none");
-    }
     for (FlowId flow = 0; flow < experiment.flows.size(); ++flow) {
-        check_flow(flow);
+        check_flow(flow, experiment.flows[flow]);
+        check_joined(flow, experiment.flows[flow]);
     }
     std::stable_sort(link_events.begin(), link_events.end(),
                      [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
 }
 
-void FlowRun::Impl::check_flow(FlowId flow) const {
-    const FlowSpec& spec = experiment.flows[flow];
+void FlowRun::Impl::check_flow(FlowId id, const FlowSpec& spec) const {
     const Topology& topology = experiment.topology;
-    const std::string name = "flow " + std::to_string(flow);
+    const auto name = [id] { return "flow " + std::to_string(id); };
     const std::size_t nodes = topology.node_count();
     if (spec.src >= nodes || spec.dst >= nodes || !topology.is_host(spec.src) ||
         !topology.is_host(spec.dst) || spec.src == spec.dst) {
-        throw ConfigError(name + " goes from node " + std::to_string(spec.src) + " to node " +
+        throw ConfigError(name() + " goes from node " + std::to_string(spec.src) + " to node " +
                           std::to_string(spec.dst) + "; allowed: two different hosts");
     }
     if (spec.size < 1) {
-        throw ConfigError(name + " has " + std::to_string(spec.size) +
+        throw ConfigError(name() + " has " + std::to_string(spec.size) +
                           " bytes; allowed: at least 1");
     }
     if (spec.priority < 1 || spec.priority > 7) {
-        throw ConfigError(name + " has priority " + std::to_string(spec.priority) +
+        throw ConfigError(name() + " has priority " + std::to_string(spec.priority) +
                           "; allowed: 1 to 7");
     }
-    if (routing.distance(spec.src, spec.dst) < 0) {
-        throw ConfigError(name + ": no path from host " + std::to_string(spec.src) + " to host " +
-                          std::to_string(spec.dst));
+}
+
+void FlowRun::Impl::check_joined(FlowId id, const FlowSpec& spec) const {
+    if (routing.distance(spec.src, spec.dst) >= 0) return;
+    throw ConfigError("flow " + std::to_string(id) + ": no path from host " +
+                      std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
+}
+
+FlowId FlowRun::Impl::open_flow(NodeId host, const FlowSpec& given, Tick at) {
+    FlowSpec spec = given;
+    if (spec.id == kNoFlow) spec.id = opened_flow_id(host, opened_by[host]++);
+    if (spec.src != host || at < now || spec.id < flows.listed_count()) {
+        throw InternalError("an application opened flow " + std::to_string(spec.id) + " at host " +
+                            std::to_string(host) + ": of another host, in the past, or with the " +
+                            "id of a flow of the list");
     }
+    check_flow(spec.id, spec);
+    // While links are down a flow waits for its path, as those do that lose theirs.
+    if (next_link_event == 0) check_joined(spec.id, spec);
+    events.push({at, spec.id, host, flows.open(spec), EventKind::flow_start});
+    return spec.id;
 }
 
 void FlowRun::Impl::begin() {
     for (FlowId flow = 0; flow < experiment.flows.size(); ++flow) {
         const FlowSpec& spec = experiment.flows[flow];
         if (spec.start != kNever) {
-            events.push({spec.start, EventKind::flow_start, spec.src, flow});
+            events.push(
+                {spec.start, flow, spec.src, static_cast<FlowSlot>(flow), EventKind::flow_start});
         }
     }
     if (experiment.application != nullptr) {
@@ -227,23 +162,22 @@ void FlowRun::Impl::execute(const Event& event) {
     ++event_count;
     Application* const application = experiment.application;
     Services services(*this, event.host);
-    const auto flow = static_cast<FlowId>(event.id);
     switch (event.kind) {
         case EventKind::received:
-            results[flow].received = now;
+            flows.result(event.flow).received = now;
             if (application != nullptr) {
-                application->on_received(event.host, flow, now, services);
+                application->on_received(event.host, event.id, now, services);
             }
             break;
         case EventKind::sent:
-            results[flow].finish = now;
-            finished.push_back(flow);
+            flows.result(event.flow).finish = now;
+            finished.push_back(event.flow);
             if (application != nullptr) {
-                application->on_sent(event.host, flow, now, services);
+                application->on_sent(event.host, event.id, now, services);
             }
             break;
         case EventKind::flow_start:
-            if (queues.take_turn(flow)) begin_sending(flow);
+            if (queues.take_turn(event.flow)) begin_sending(event.flow);
             break;
         case EventKind::application:
             application->on_timer(event.host, event.id, now, services);
@@ -251,175 +185,29 @@ void FlowRun::Impl::execute(const Event& event) {
     }
 }
 
-void FlowRun::Impl::begin_sending(FlowId flow) {
-    results[flow].start = now;
-    start(flow, static_cast<double>(experiment.flows[flow].size));
-}
-
-const FlowPath& FlowRun::Impl::path_of(FlowId flow) const {
-    static const FlowPath kByRouting;
-    return experiment.paths.empty() ? kByRouting : experiment.paths[flow];
-}
-
-FlowPorts FlowRun::Impl::ports_of(FlowId flow) const {
-    return find_ports(experiment.topology, routing, experiment.network, experiment.flows[flow],
-                      path_of(flow));
-}
-
-void FlowRun::Impl::start(FlowId flow, double remaining) {
-    FlowPorts found = ports_of(flow);
-    if (found.shares.empty()) {
-        stalled.push_back({flow, remaining});
-    } else {
-        attach(flow, remaining, std::move(found));
-    }
-}
-
-void FlowRun::Impl::attach(FlowId flow, double remaining, FlowPorts found) {
-    const std::int64_t size = experiment.flows[flow].size;
-    const FlowFrames frames = frames_of(size, experiment.network);
-    const auto per_byte = [&](double share, std::int64_t bytes) {
-        return share * static_cast<double>(bytes) / static_cast<double>(size);
-    };
-    // Nothing makes data wait for the ACKs that it causes, though a flow of few bytes a packet has
-    // more of them.
-    const std::int64_t ack_bytes = std::min(frames.ack_bytes, frames.data_bytes);
-    uses.clear();
-    for (const PortShare& share : found.shares) {
-        const double coefficient =
-            per_byte(share.data, frames.data_bytes) + per_byte(share.acks, ack_bytes);
-        if (coefficient > 0) {
-            uses.push_back({share.port, coefficient});
+void FlowRun::Impl::report_finished(const RunHooks& hooks) {
+    std::sort(finished.begin(), finished.end(),
+              [&](FlowSlot a, FlowSlot b) { return flows.id(a) < flows.id(b); });
+    for (const FlowSlot flow : finished) {
+        if (hooks.on_finish) {
+            hooks.on_finish({flows.id(flow), flows.spec(flow), flows.result(flow)});
         }
+        flows.close(flow);
     }
-    const MaxMin::Flow slot = net.add(uses, Demand{});
-    if (slot >= active.size()) {
-        active.resize(slot + std::size_t{1});
-    }
-    active[slot] = {flow, remaining, remaining, 0, now, std::move(found)};
-    finish.set(slot, kNever);
-}
-
-void FlowRun::Impl::settle(Active& one) const {
-    one.remaining = std::max(0.0, one.remaining - one.rate * static_cast<double>(now - one.since));
-    one.since = now;
-}
-
-/// Adds what the flow has sent since it was last counted, `left` bytes being still to send.
-void FlowRun::Impl::count(const Active& one, double left, std::vector<PortStatistics>& into) const {
-    const std::int64_t size = experiment.flows[one.flow].size;
-    const FlowFrames frames = frames_of(size, experiment.network);
-    const double part = (one.counted - left) / static_cast<double>(size);
-    const auto of = [part](double share, std::int64_t whole) {
-        return std::llround(part * share * static_cast<double>(whole));
-    };
-    for (const PortShare& share : one.ports.shares) {
-        into[share.port].tx_bytes +=
-            of(share.data, frames.data_bytes) + of(share.acks, frames.ack_bytes);
-        into[share.port].tx_packets += of(share.data, frames.packets) + of(share.acks, frames.acks);
-    }
-}
-
-void FlowRun::Impl::end_transfers() {
-    if (finish.next() > now) {
-        return;
-    }
-    due.clear();
-    begins.clear();
-    finish.due(now, due);
-    for (const std::uint32_t slot : due) {
-        ++event_count;
-        Active& one = active[slot];
-        const FlowSpec& spec = experiment.flows[one.flow];
-        count(one, 0, ports);
-        const Tick received = queues.arrival(one.flow, now + one.ports.pipeline);
-        events.push({received, EventKind::received, spec.dst, one.flow});
-        events.push({received + one.ports.ack_return, EventKind::sent, spec.src, one.flow});
-        finish.set(slot, kNever);
-        net.remove(slot);
-        const FlowId next = queues.pass_turn(one.flow);
-        if (next != kNone) begins.push_back(next);
-        one.flow = kNone;
-    }
-    for (const FlowId flow : begins) {
-        begin_sending(flow);
-    }
-}
-
-void FlowRun::Impl::change_links() {
-    for (; next_link_event < link_events.size() && link_events[next_link_event].at <= now;
-         ++next_link_event) {
-        ++event_count;
-        routing.set_link(link_events[next_link_event].link, link_events[next_link_event].up);
-    }
-    // First all that moves, then the moves: a slot that is given up may be handed out again.
-    std::vector<std::pair<std::uint32_t, FlowPorts>> moves;
-    for (std::uint32_t slot = 0; slot < active.size(); ++slot) {
-        if (active[slot].flow != kNone) {
-            FlowPorts found = ports_of(active[slot].flow);
-            if (found.shares != active[slot].ports.shares) {
-                moves.emplace_back(slot, std::move(found));
-            }
-        }
-    }
-    std::vector<Stalled> waiting;
-    std::swap(waiting, stalled);
-    for (auto& [slot, found] : moves) {
-        settle(active[slot]);
-        count(active[slot], active[slot].remaining, ports);
-        const FlowId flow = active[slot].flow;
-        const double remaining = active[slot].remaining;
-        finish.set(slot, kNever);
-        net.remove(slot);
-        active[slot].flow = kNone;
-        if (found.shares.empty()) {
-            stalled.push_back({flow, remaining});
-        } else {
-            attach(flow, remaining, std::move(found));
-        }
-    }
-    for (const Stalled& one : waiting) {
-        start(one.flow, one.remaining);
-    }
-}
-
-void FlowRun::Impl::apply_rates() {
-    net.update();
-    for (const MaxMin::Flow slot : net.changed()) {
-        Active& one = active[slot];
-        const double rate = net.rate(slot);
-        if (rate == one.rate) {
-            continue;
-        }
-        settle(one);
-        one.rate = rate;
-        ++rate_changes;
-        const double left = rate > 0 ? one.remaining / rate : kUnlimited;
-        // A rate so low that the end lies beyond the last instant is none.
-        const bool ends = left < static_cast<double>(kNever - now) / 2;
-        finish.set(slot, ends ? now + std::llround(left) : kNever);
-    }
+    finished.clear();
 }
 
 void FlowRun::Impl::report(const RunHooks& hooks) {
-    if (!finished.empty()) {
-        std::sort(finished.begin(), finished.end());
-        if (hooks.on_finish) {
-            for (const FlowId flow : finished) {
-                hooks.on_finish({flow, experiment.flows[flow], results[flow]});
-            }
+    if (!finished.empty()) report_finished(hooks);
+    if (!hooks.on_progress) return;
+    if (now < next_progress && ++instants % kInstantsPerLook != 0) return;
+    const auto wall = Wall::now();
+    if (now >= next_progress || wall - last_progress > kWallInterval) {
+        last_progress = wall;
+        if (now >= next_progress) {
+            next_progress = (now / hooks.interval + 1) * hooks.interval;
         }
-        finished.clear();
-    }
-    if (hooks.on_progress) {
-        const auto wall = Wall::now();
-        if (now >= next_progress || wall - last_progress > kWallInterval) {
-            last_progress = wall;
-            if (now >= next_progress) {
-                next_progress = (now / hooks.interval + 1) * hooks.interval;
-            }
-            stopped = !hooks.on_progress(now);
-        }
+        stopped = !hooks.on_progress(now);
     }
 }
 
@@ -461,7 +249,9 @@ bool FlowRun::cut_off() const { return impl_->cut_off; }
 
 Tick FlowRun::now() const { return impl_->now; }
 
-const std::vector<FlowResult>& FlowRun::results() const { return impl_->results; }
+const std::vector<FlowResult>& FlowRun::results() const { return impl_->flows.results(); }
+
+std::size_t FlowRun::opened_unfinished() const { return impl_->flows.opened_count(); }
 
 RunCounters FlowRun::counters() const {
     RunCounters counters;
@@ -486,8 +276,7 @@ std::size_t FlowRun::memory_bytes() const {
     const Impl& run = *impl_;
     std::size_t bytes = run.net.memory_bytes() + run.routing.memory_bytes() +
                         run.finish.memory_bytes() + run.queues.memory_bytes() +
-                        run.results.capacity() * sizeof(FlowResult) +
-                        run.ports.capacity() * sizeof(PortStatistics) +
+                        run.flows.memory_bytes() + run.ports.capacity() * sizeof(PortStatistics) +
                         run.active.capacity() * sizeof(Active) + run.events.size() * sizeof(Event);
     for (const Active& one : run.active) {
         bytes += one.ports.shares.capacity() * sizeof(PortShare);

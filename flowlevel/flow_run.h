@@ -4,6 +4,8 @@
 /// and are constant in between. Model, equations and what is left out: docs/models/flow_level.md.
 /// Applications see the same instants as in packet mode: on_received when the last byte is at the
 /// receiver, on_sent when the last ACK is back.
+/// Memory grows with the list of flows, and with the most opened flows that there are at a time: an
+/// opened flow is forgotten once it has been reported.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +48,11 @@ class FlowRun {
 
     /// The stop time ended the run with something left to do.
     bool cut_off() const;
-    Tick now() const;                                ///< simulated time reached
-    const std::vector<FlowResult>& results() const;  ///< by flow id
+    Tick now() const;  ///< simulated time reached
+    /// Of the list's flows, by id. Of those that an application opens, on_finish tells.
+    const std::vector<FlowResult>& results() const;
+    /// How many opened flows are not over.
+    std::size_t opened_unfinished() const;
     /// `events` counts starts, ends of transfers, arrivals, timers and link events; what only
     /// packets have (hops, windows, drops, marks, pauses) is 0.
     RunCounters counters() const;

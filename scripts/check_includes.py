@@ -38,6 +38,7 @@ PARTS = {
     "models": ["core/clocks", "core/ns3"],
     "workloads/model": ["core/flow", "core/topology"],
     "workloads/traffic": ["core/flow", "core/topology"],
+    "workloads/generated": ["core/job"],
     "workloads/goal": ["core/job"],
     "workloads/collective": ["core/job", "workloads/model"],
     "workloads/chakra": ["core/job"],
@@ -46,8 +47,8 @@ PARTS = {
     "workloads/hpcc": ["core/packet", "core/routing"],
     "scenario": ["core/hybrid", "core/results", "flowlevel"],
     "scenario/workload": [
-        "scenario", "workloads/aicb", "workloads/chakra", "workloads/goal", "workloads/hpcc",
-        "workloads/traffic",
+        "scenario", "workloads/aicb", "workloads/chakra", "workloads/generated", "workloads/goal",
+        "workloads/hpcc", "workloads/traffic",
     ],
     "experiment": ["scenario/workload", "flowlevel", "models"],
     "cli": ["experiment"],

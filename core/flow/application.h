@@ -23,7 +23,7 @@ class HostServices {
     /// no other flow of the run may have, or one that the engine makes. ConfigError if its ends are not
     /// different hosts, nothing joins them, or its size or class is not allowed; InternalError if it
     /// does not start here, or in the past.
-    virtual FlowId open_flow(const FlowSpec& spec, Tick at);
+    virtual FlowId open_flow(const FlowSpec& spec, Tick at) = 0;
     /// Starts a flow of the run's list that has no start time, source = this host, at `at` >= now.
     virtual void start_flow(FlowId flow, Tick at) = 0;
     /// Calls on_timer(host, token) at `at`; for this host at >= now, for another host

@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/error.h"
-#include "core/flow/application.h"
-
 namespace sluice {
 
 ConnectionId connection_count(const std::vector<FlowSpec>& flows) {
@@ -35,10 +32,6 @@ void assign_source_ports(std::vector<FlowSpec>& flows) {
         ++count;
         if (shared) port_of[flow.connection] = flow.sport;
     }
-}
-
-FlowId HostServices::open_flow(const FlowSpec& /*spec*/, Tick /*at*/) {
-    throw InternalError("this engine opens no flows while it runs");
 }
 
 }  // namespace sluice

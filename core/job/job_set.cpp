@@ -20,6 +20,7 @@ class JobServices final : public HostServices {
   public:
     JobServices(HostServices& engine, std::size_t job) : engine_(engine), job_(job) {}
 
+    FlowId open_flow(const FlowSpec& spec, Tick at) override { return engine_.open_flow(spec, at); }
     void start_flow(FlowId flow, Tick at) override { engine_.start_flow(flow, at); }
     void set_timer(NodeId host, Tick at, std::uint64_t token) override {
         engine_.set_timer(host, at, token | (std::uint64_t{job_} << kJobShift));

@@ -28,6 +28,7 @@ class RunOutput {
     virtual void flow_finished(const FlowReport&) {}
     virtual void collective_finished(const CollectiveRecord&) {}
     virtual void span(const TraceSpan&) {}
+    virtual bool wants_flows() const { return false; }
     virtual bool wants_spans() const { return false; }
     /// Hybrid mode only.
     virtual void phase(const PhaseRecord&) {}

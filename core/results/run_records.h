@@ -95,6 +95,9 @@ struct RunOutcome {
     /// Job completion time. kNever: from the first start to the last finish of a completed flow.
     Tick jct = kNever;
     std::vector<JobRecord> jobs;  ///< empty where flows have start times
+    /// Flows that were opened while the run went on, beside those of the list.
+    std::size_t opened_flows = 0;
+    std::int64_t opened_bytes = 0;
     std::vector<LinkClassRecord> link_classes;
     std::vector<std::string> keys_without_effect;  ///< "key: why"
     std::vector<std::string> warnings;

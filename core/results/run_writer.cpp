@@ -88,7 +88,7 @@ void RunWriter::flow_finished(const FlowRecord& flow, Tick ideal, std::string_vi
     for (const auto& output : impl_->outputs) output->flow_finished(report);
     FlowTotals& totals = impl_->totals;
     totals.bytes_completed += spec.size;
-    totals.completion_times.push_back(result.finish - result.start);
+    totals.completion_times.add(result.finish - result.start);
     totals.first_start = std::min(totals.first_start, result.start);
     totals.last_finish = std::max(totals.last_finish, result.finish);
     flush_if_due();
@@ -100,6 +100,11 @@ void RunWriter::collective_finished(const CollectiveRecord& record) {
 
 void RunWriter::span(const TraceSpan& span) {
     for (const auto& output : impl_->outputs) output->span(span);
+}
+
+bool RunWriter::wants_flows() const {
+    return std::any_of(impl_->outputs.begin(), impl_->outputs.end(),
+                       [](const auto& output) { return output->wants_flows(); });
 }
 
 bool RunWriter::wants_spans() const {

@@ -38,6 +38,8 @@ class RunWriter {
     void flow_finished(const FlowRecord& flow, Tick ideal, std::string_view label);
     void collective_finished(const CollectiveRecord& record);
     void span(const TraceSpan& span);
+    /// Whether an output has a row per flow; if none does, nobody looks at its ideal time.
+    bool wants_flows() const;
     /// Whether an output shows spans; if none does, span() need not be called.
     bool wants_spans() const;
     /// A phase of a partition ended (hybrid mode only, else InternalError).

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/results/summary.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/results/percentile.h"
 #include "core/results/resources.h"
 
 namespace sluice {
@@ -93,20 +91,16 @@ std::string with_config(std::string object, const std::string& config) {
 Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
     Summary summary;
     summary.flows = totals.flows;
-    summary.flows_completed = totals.completion_times.size();
+    summary.flows_completed = totals.completion_times.count();
     summary.bytes = totals.bytes;
     summary.bytes_completed = totals.bytes_completed;
     summary.jct = outcome.jct;
-    if (!totals.completion_times.empty()) {
-        std::sort(totals.completion_times.begin(), totals.completion_times.end());
-        double sum = 0;
-        for (const Tick time : totals.completion_times) {
-            sum += to_seconds(time);
-        }
-        summary.fct_mean_s = sum / static_cast<double>(totals.completion_times.size());
-        summary.fct_p50 = percentile(totals.completion_times, 50);
-        summary.fct_p99 = percentile(totals.completion_times, 99);
-        summary.fct_max = totals.completion_times.back();
+    if (totals.completion_times.count() > 0) {
+        totals.completion_times.close();
+        summary.fct_mean_s = totals.completion_times.mean_seconds();
+        summary.fct_p50 = totals.completion_times.percentile(50);
+        summary.fct_p99 = totals.completion_times.percentile(99);
+        summary.fct_max = totals.completion_times.most();
         // Of a job that is not complete there is no completion time.
         if (summary.jct == kNever && outcome.jobs.empty()) {
             summary.jct = totals.last_finish - totals.first_start;

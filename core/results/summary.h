@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/results/completion_times.h"
 #include "core/results/run_records.h"
 
 namespace sluice {
@@ -15,12 +16,12 @@ struct FlowTotals {
     std::size_t flows = 0;
     std::int64_t bytes = 0;
     std::int64_t bytes_completed = 0;
-    std::vector<Tick> completion_times;  ///< of the finished flows
-    Tick first_start = kNever;           ///< of the finished flows
+    CompletionTimes completion_times;  ///< of the finished flows
+    Tick first_start = kNever;         ///< of the finished flows
     Tick last_finish = 0;
 };
 
-/// Sorts `totals.completion_times`.
+/// Closes `totals.completion_times`.
 Summary summarize(FlowTotals& totals, const RunOutcome& outcome);
 
 /// The text of summary.json. Keys and units: docs/outputs.md.

@@ -9,6 +9,7 @@
 #include "scenario/workload/import_notes.h"
 #include "scenario/workload/workload_part.h"
 #include "workloads/chakra/chakra_graph.h"
+#include "workloads/chakra/chakra_stream.h"
 
 namespace sluice {
 
@@ -21,6 +22,35 @@ chakra::AstraSystem default_system(std::size_t dims) {
     system.local_bandwidth_aware = true;
     for (auto& algorithms : system.algorithms) algorithms.resize(dims);
     return system;
+}
+
+/// The traces as they are read, not as a graph.
+MakeWorkload stream_chakra(ConfigSection& section, const std::string& traces,
+                           const std::string& system, const chakra::JobOptions& options,
+                           const Scenario& scenario, const JobSite& site) {
+    StreamOptions stream;
+    stream.window = static_cast<std::uint32_t>(section.integer("stream_window", 0, 0, 1 << 24));
+    if (options.expansion.rendezvous) {
+        section.fail("rendezvous", "is not for streamed traces");
+    }
+    return [=, &scenario] {
+        ImportReport report;
+        const chakra::AstraSystem how = system.empty()
+                                            ? default_system(1)
+                                            : chakra::read_system(scenario.resolve(system), report);
+        refuse_misfits(report);
+        std::unique_ptr<OperationSource> source =
+            chakra::open_chakra_stream(chakra::find_traces(scenario.resolve(traces)), how,
+                                       {options.compute_scale, options.comm_scale});
+        const RankId ranks = source->rank_count();
+        WorkloadPart part;
+        part.import_notes = note_lines(report, "sluice chakra lint");
+        part.stream =
+            std::make_unique<StreamApplication>(std::move(source), site.take(ranks), stream);
+        part.flow_class = "pp";
+        part.description = fmt::format("Chakra traces {} of {} ranks, streamed", traces, ranks);
+        return part;
+    };
 }
 
 MakeWorkload read_chakra_workload(const WorkloadTable& table) {
@@ -39,6 +69,9 @@ MakeWorkload read_chakra_workload(const WorkloadTable& table) {
     options.expansion.rendezvous = section.flag("rendezvous", false);
     options.compute_scale = section.number("compute_scale", 1, 0, 1e6);
     options.comm_scale = section.number("comm_scale", 1, 0, 1e6);
+    if (section.flag("stream", false)) {
+        return stream_chakra(section, traces, system, options, scenario, site);
+    }
     return [=, &scenario]() mutable {
         ImportReport report;
         const std::vector<chakra::Trace> read = chakra::read_traces(

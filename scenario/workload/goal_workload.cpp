@@ -11,12 +11,32 @@
 #include "scenario/workload/import_notes.h"
 #include "scenario/workload/workload_part.h"
 #include "workloads/goal/goal_graph.h"
+#include "workloads/goal/goal_stream.h"
 #include "workloads/goal/goal_text.h"
 #include "workloads/goal/trigger_application.h"
 
 namespace sluice {
 
 namespace {
+
+/// The schedule as it is read, not as a graph.
+MakeWorkload stream_goal(const std::string& file, GoalLayout layout, const Scenario& scenario,
+                         const JobSite& site) {
+    return [=, &scenario] {
+        if (layout == GoalLayout::node) {
+            throw ConfigError("a streamed schedule has one host per rank: layout \"gpu\"");
+        }
+        std::unique_ptr<OperationSource> source = open_goal_stream(scenario.resolve(file));
+        const RankId ranks = source->rank_count();
+        WorkloadPart part;
+        part.stream = std::make_unique<StreamApplication>(std::move(source), site.take(ranks));
+        part.flow_class = to_string(OpClass::other);
+        part.description =
+            fmt::format("GOAL schedule {} of {} ranks, streamed, {} operations", file, ranks,
+                        human_count(static_cast<double>(part.stream->operation_count())));
+        return part;
+    };
+}
 
 MakeWorkload read_goal_workload(const WorkloadTable& table) {
     ConfigSection& section = table.section;
@@ -27,6 +47,7 @@ MakeWorkload read_goal_workload(const WorkloadTable& table) {
     options.layout = section.choice<GoalLayout>(
         "layout", GoalLayout::automatic,
         {{"auto", GoalLayout::automatic}, {"node", GoalLayout::node}, {"gpu", GoalLayout::gpu}});
+    if (section.flag("stream", false)) return stream_goal(file, options.layout, scenario, site);
     return [=, &scenario]() mutable {
         ImportReport report;
         const GoalSchedule schedule = read_goal(scenario.resolve(file), report);

@@ -113,6 +113,10 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
             flow.overlaps = exceptions.overlap;
             flow.own_port = exceptions.own_port;
         }
+        if (part.stream != nullptr) {
+            part.stream->set_start(start);
+            part.stream->set_priority(priority);
+        }
         return part;
     } catch (const ConfigError& error) {
         throw ConfigError(section.where("type") + ": " + error.what());

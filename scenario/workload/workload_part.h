@@ -12,6 +12,7 @@
 
 #include "core/flow/application.h"
 #include "core/job/placement.h"
+#include "core/job/stream_application.h"
 #include "core/job/workload.h"
 #include "scenario/scenario.h"
 
@@ -26,6 +27,8 @@ struct WorkloadPart : Workload {
     /// Makes what starts those flows that have no start time and no job, once the id of the first of
     /// them is known; may be empty.
     std::function<std::unique_ptr<Application>(FlowId first)> make_starter;
+    /// A job that opens its flows while it runs; may be null.
+    std::unique_ptr<StreamApplication> stream;
     std::string name;                   ///< of a job
     Tick start = 0;                     ///< of a job
     std::string flow_class;             ///< of every flow, where no job says more

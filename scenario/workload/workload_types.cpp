@@ -13,6 +13,7 @@ extern const WorkloadType kRingAllGather;
 extern const WorkloadType kAllToAll;
 extern const WorkloadType kGoal;
 extern const WorkloadType kChakra;
+extern const WorkloadType kStream;
 extern const WorkloadType kFlows;
 extern const WorkloadType kPoisson;
 extern const WorkloadType kPermutation;
@@ -22,9 +23,10 @@ extern const WorkloadType kHtsim;
 
 const std::vector<const WorkloadType*>& workload_types() {
     static const std::vector<const WorkloadType*> kTypes{
-        &kTraining,      &kAicb,        &kCollective, &kRingAllReduce, &kRingReduceScatter,
-        &kRingAllGather, &kAllToAll,    &kGoal,       &kChakra,        &kFlows,
-        &kPoisson,       &kPermutation, &kIncast,     &kRing,          &kHtsim};
+        &kTraining,      &kAicb,     &kCollective,  &kRingAllReduce, &kRingReduceScatter,
+        &kRingAllGather, &kAllToAll, &kGoal,        &kChakra,        &kStream,
+        &kFlows,         &kPoisson,  &kPermutation, &kIncast,        &kRing,
+        &kHtsim};
     return kTypes;
 }
 

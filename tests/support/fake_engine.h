@@ -78,8 +78,13 @@ class Engine {
     struct Host final : HostServices {
         Host(Engine& e, NodeId n) : engine(e), id(n) {}
 
-        void start_flow(FlowId flow, Tick at) override {
-            const FlowSpec& spec = engine.flows_.at(flow);
+        FlowId open_flow(const FlowSpec& spec, Tick at) override {
+            const FlowId flow = spec.id != kNoFlow ? spec.id : opened_flow_id(id, opened++);
+            send(flow, spec, at);
+            return flow;
+        }
+        void start_flow(FlowId flow, Tick at) override { send(flow, engine.flows_.at(flow), at); }
+        void send(FlowId flow, const FlowSpec& spec, Tick at) {
             if (spec.src != id || at < now) throw InternalError("flow of another host or the past");
             if (engine.lost.count(flow) != 0) return;
             const Tick received = at + spec.size * kTicksPerByte + engine.latency_;
@@ -104,9 +109,9 @@ class Engine {
                 if (event.kind == Event::timer) {
                     engine.application_.on_timer(id, event.id, now, *this);
                 } else if (event.kind == Event::received) {
-                    engine.application_.on_received(id, static_cast<FlowId>(event.id), now, *this);
+                    engine.application_.on_received(id, event.id, now, *this);
                 } else {
-                    engine.application_.on_sent(id, static_cast<FlowId>(event.id), now, *this);
+                    engine.application_.on_sent(id, event.id, now, *this);
                 }
             }
         }
@@ -114,6 +119,7 @@ class Engine {
         Engine& engine;
         NodeId id;
         Tick now = 0;
+        std::uint32_t opened = 0;
         std::multiset<Event> queue;
         std::vector<std::pair<NodeId, Event>> outbox;
     };

@@ -2,7 +2,6 @@
 #include "workloads/chakra/chakra_graph.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -10,6 +9,8 @@
 #include <utility>
 
 #include "core/error.h"
+#include "workloads/chakra/group_members.h"
+#include "workloads/chakra/node_times.h"
 
 namespace sluice::chakra {
 
@@ -21,13 +22,7 @@ constexpr RankResourceId kGpuComm = 2;
 constexpr RankResourceId kSharedMemory = 3;
 constexpr RankResourceId kFirstQueue = 4;
 
-constexpr double kMostNanoseconds = 4e15;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
-
-/// Whole nanoseconds, cut as ASTRA-sim does.
-Tick nanoseconds(double value) {
-    return static_cast<Tick>(std::min(value, kMostNanoseconds)) * kNanosecond;
-}
 
 std::optional<Simulated> simulated(CollectiveType type) {
     switch (type) {
@@ -40,12 +35,6 @@ std::optional<Simulated> simulated(CollectiveType type) {
 }
 
 bool is_memory(NodeType type) { return type == NodeType::mem_load || type == NodeType::mem_store; }
-
-/// The roofline's attainable operations per second.
-double attainable(const Work& work, const AstraSystem& system) {
-    const double intensity = static_cast<double>(work.operations) / static_cast<double>(work.bytes);
-    return std::min(system.local_mem_bw * 1e9 * intensity, system.peak_perf * 1e12);
-}
 
 class JobBuilder {
   public:
@@ -108,21 +97,12 @@ class JobBuilder {
     }
 
     Tick replayed(const Trace& trace, std::uint32_t node) const {
-        const std::uint64_t us = trace.duration_us(node);
-        return us == 0 ? kNanosecond : nanoseconds(static_cast<double>(us) * 1000);
+        return replayed_time(trace.duration_us(node));
     }
 
-    Tick compute_time(const Trace& trace, std::uint32_t node) const {
-        Tick time = replayed(trace, node);
-        if (system_.roofline && !system_.replay_only && !trace.on_cpu(node)) {
-            const Work* work = trace.work(node);
-            time = work == nullptr || work->bytes == 0 || work->operations == 0
-                       ? 0
-                       : nanoseconds(static_cast<double>(work->operations) /
-                                     attainable(*work, system_) * 1e9);
-        }
-        if (options_.compute_scale == 1) return time;
-        return nanoseconds(static_cast<double>(time) / kNanosecond * options_.compute_scale);
+    Tick computed(const Trace& trace, std::uint32_t node) const {
+        return compute_time(system_, trace.on_cpu(node), trace.duration_us(node), trace.work(node),
+                            options_.compute_scale);
     }
 
     /// Operations that wait for a resource, in the order of the nodes' ids: that decides who is
@@ -136,9 +116,9 @@ class JobBuilder {
         for (std::uint32_t node = 0; node < trace.size(); ++node) {
             const NodeType type = trace.type(node);
             if (type == NodeType::comp) {
-                first[node] = graph().add_task(rank, trace.on_cpu(node) ? kCpu : kGpuCompute,
-                                               compute_time(trace, node),
-                                               label(rank, node, OpClass::compute));
+                first[node] =
+                    graph().add_task(rank, trace.on_cpu(node) ? kCpu : kGpuCompute,
+                                     computed(trace, node), label(rank, node, OpClass::compute));
                 last[node] = first[node];
             } else if (type == NodeType::invalid || type == NodeType::metadata) {
                 first[node] = graph().add_delay(rank, 0, label(rank, node, OpClass::other));
@@ -214,12 +194,6 @@ class JobBuilder {
         job_->last[rank][node] = release;
     }
 
-    std::int64_t scaled_bytes(std::uint64_t bytes) const {
-        if (options_.comm_scale == 1) return static_cast<std::int64_t>(bytes);
-        return static_cast<std::int64_t>(
-            std::min(static_cast<double>(bytes) * options_.comm_scale, 1e15));
-    }
-
     struct End {
         RankId rank;
         std::uint32_t node;
@@ -293,7 +267,8 @@ class JobBuilder {
         }
         const std::size_t group = comm.group == kNone ? trace.group_names().size() : comm.group;
         if (rank_groups_[group] == nullptr) {
-            const std::optional<std::vector<RankId>> members = members_of(rank, node);
+            const std::optional<std::vector<RankId>> members =
+                group_members(traces_[rank], rank, node, traces_.size(), options_.groups, report_);
             if (!members) return;
             const std::string name =
                 comm.group == kNone ? std::string() : trace.group_names()[comm.group];
@@ -307,52 +282,6 @@ class JobBuilder {
         graph().add_dependency(op, begin);
         graph().add_dependency(end, op);
         graph().add_dependency(end, begin);
-    }
-
-    /// The ranks of a collective's group: as the trace's own METADATA says, then the file.
-    std::optional<std::vector<RankId>> members_of(RankId rank, std::uint32_t node) {
-        const Trace& trace = traces_[rank];
-        const Communication& comm = trace.communication(node);
-        std::vector<RankId> world(traces_.size());
-        std::iota(world.begin(), world.end(), 0);
-        if (comm.group == kNone) return world;
-        const std::string& name = trace.group_names()[comm.group];
-        const Group* found = nullptr;
-        for (const Group& group : options_.groups) {
-            if (group.name == name) found = &group;
-        }
-        for (const Group& group : trace.groups()) {
-            if (group.name == name) found = &group;
-        }
-        if (found == nullptr) {
-            report_.misfit(trace.where(node), "belongs to group " + name +
-                                                  ", which neither the trace's METADATA nor a "
-                                                  "comm_group file defines");
-            return std::nullopt;
-        }
-        if (found->ranks.empty()) return world;
-        bool member = false;
-        for (const RankId other : found->ranks) {
-            member = member || other == rank;
-            if (other < traces_.size()) continue;
-            report_.misfit(trace.where(node), "belongs to group " + name + ", which has rank " +
-                                                  std::to_string(other) + ": the ranks are 0 to " +
-                                                  std::to_string(traces_.size() - 1));
-            return std::nullopt;
-        }
-        std::vector<RankId> sorted = found->ranks;
-        std::sort(sorted.begin(), sorted.end());
-        if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-            report_.misfit(trace.where(node),
-                           "belongs to group " + name + ", which lists a rank twice");
-            return std::nullopt;
-        }
-        if (!member) {
-            report_.misfit(trace.where(node), "belongs to group " + name + ", which rank " +
-                                                  std::to_string(rank) + " is not a member of");
-            return std::nullopt;
-        }
-        return found->ranks;
     }
 
     void match_messages() {
@@ -398,8 +327,8 @@ class JobBuilder {
             options_.expansion.rendezvous ? graph().add_delay(recv.rank, 0, name) : kNone;
         const OpId begin = job_->first[send.rank][send.node];
         const OpId end = job_->last[send.rank][send.node];
-        const JobGraph::Pair pair =
-            expander_.add_message(send.rank, recv.rank, scaled_bytes(bytes), name, begin, posted);
+        const JobGraph::Pair pair = expander_.add_message(
+            send.rank, recv.rank, scaled_bytes(bytes, options_.comm_scale), name, begin, posted);
         graph().add_dependency(end, pair.from);
         graph().add_dependency(end, begin);
         job_->first[recv.rank][recv.node] = posted == kNone ? pair.to : posted;
@@ -439,7 +368,7 @@ class JobBuilder {
         const std::uint64_t bytes = traces_[leader].value(lead);
         CollectiveCall call;
         call.kind = *simulated(comm.type);
-        call.bytes = scaled_bytes(bytes);
+        call.bytes = scaled_bytes(bytes, options_.comm_scale);
         call.members = calls.members;
         call.world = calls.members.size() == traces_.size();
         call.dims_given = comm.dims_given && call.world && group == "the world";
@@ -502,92 +431,12 @@ class JobBuilder {
     std::vector<GroupCalls*> rank_groups_;
 };
 
-using Intervals = std::vector<std::pair<Tick, Tick>>;
-
-/// The intervals in order and without overlaps; returns their total.
-Tick merge(Intervals& intervals) {
-    std::sort(intervals.begin(), intervals.end());
-    Intervals merged;
-    for (const auto& [start, end] : intervals) {
-        if (!merged.empty() && start <= merged.back().second) {
-            merged.back().second = std::max(merged.back().second, end);
-        } else {
-            merged.emplace_back(start, end);
-        }
-    }
-    Tick total = 0;
-    for (const auto& [start, end] : merged) total += end - start;
-    intervals.swap(merged);
-    return total;
-}
-
-Tick common(const Intervals& a, const Intervals& b) {
-    Tick total = 0;
-    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-        const Tick start = std::max(a[i].first, b[j].first);
-        const Tick end = std::min(a[i].second, b[j].second);
-        if (end > start) total += end - start;
-        a[i].second < b[j].second ? ++i : ++j;
-    }
-    return total;
-}
-
 }  // namespace
 
 std::unique_ptr<ChakraJob> build_job(const std::vector<Trace>& traces, const AstraSystem& system,
                                      const JobOptions& options, ImportReport& report) {
     if (traces.empty()) throw ConfigError("a job needs at least one trace");
     return JobBuilder(traces, system, options, report).build();
-}
-
-RankStatistics rank_statistics(const ChakraJob& job, const JobApplication& application,
-                               const Trace& trace, const AstraSystem& system, RankId rank) {
-    RankStatistics result;
-    Intervals cpu;
-    Intervals gpu;
-    Intervals comm;
-    Intervals memory;
-    Tick gpu_total = 0;
-    double weighed = 0;
-    for (std::size_t node = 0; node < trace.size(); ++node) {
-        const Tick start = application.start(job.first[rank][node]);
-        const Tick end = application.end(job.last[rank][node]);
-        if (start == kNever || end == kNever) continue;
-        result.finish = std::max(result.finish, end);
-        const NodeType type = trace.type(node);
-        if (type == NodeType::invalid || type == NodeType::metadata) continue;
-        if (type == NodeType::comp && !trace.on_cpu(node)) gpu_total += end - start;
-        (type != NodeType::comp ? (is_memory(type) ? memory : comm)
-         : trace.on_cpu(node)   ? cpu
-                                : gpu)
-            .emplace_back(start, end);
-        const Work* work = trace.work(node);
-        if (!system.roofline || trace.on_cpu(node) || work == nullptr || work->bytes == 0) continue;
-        const auto time = static_cast<double>(end - start);
-        const double perf = attainable(*work, system);
-        const double intensity =
-            static_cast<double>(work->operations) / static_cast<double>(work->bytes);
-        weighed += time;
-        result.operation_intensity += time * intensity;
-        result.compute_utilization += time * perf / (system.peak_perf * 1e12);
-        if (intensity > 0) {
-            result.memory_utilization += time * perf / intensity / (system.local_mem_bw * 1e9);
-        }
-        if (perf >= system.peak_perf * 1e12) result.compute_bound += time;
-    }
-    result.cpu = merge(cpu);
-    result.gpu = merge(gpu);
-    result.comm = merge(comm);
-    result.remote_memory = merge(memory);
-    result.overlap = common(gpu, comm);
-    result.exposed = result.finish - gpu_total;
-    if (weighed > 0) {
-        result.operation_intensity /= weighed;
-        result.compute_utilization /= weighed;
-        result.memory_utilization /= weighed;
-        result.compute_bound /= weighed;
-    }
-    return result;
 }
 
 }  // namespace sluice::chakra

@@ -2,12 +2,10 @@
 #include "workloads/chakra/trace.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <queue>
 #include <tuple>
 #include <unordered_map>
 
@@ -395,71 +393,6 @@ class TraceReader {
 
 Trace Trace::read(const std::string& path, ImportReport& report) {
     return TraceReader(path, report).read();
-}
-
-std::uint64_t Trace::duration_us(std::size_t node) const {
-    switch (type(node)) {
-        case NodeType::comp: return value_[node];
-        case NodeType::mem_load:
-        case NodeType::mem_store:
-            return extra_[node] == kNone
-                       ? 0
-                       : static_cast<std::uint64_t>(works_[extra_[node]].operations);
-        case NodeType::comm_send:
-        case NodeType::comm_recv:
-        case NodeType::comm_coll: return comms_[extra_[node]].duration_us;
-        case NodeType::invalid:
-        case NodeType::metadata: return 0;
-    }
-    return 0;
-}
-
-std::string Trace::where(std::size_t node) const {
-    return path_ + ":node " + std::to_string(id(node));
-}
-
-std::vector<std::uint32_t> Trace::issue_order() const {
-    std::vector<std::uint32_t> order;
-    order.reserve(size());
-    if (ascending_) {
-        order.resize(size());
-        std::iota(order.begin(), order.end(), 0);
-        return order;
-    }
-    std::vector<std::uint32_t> waiting(size(), 0);
-    std::vector<std::uint32_t> begin(size() + 1, 0);
-    for (const std::uint32_t on : deps_) ++begin[on + 1];
-    for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-    std::vector<std::uint32_t> successors(deps_.size());
-    std::vector<std::uint32_t> filled(begin.begin(), begin.end() - 1);
-    for (std::uint32_t node = 0; node < size(); ++node) {
-        waiting[node] = static_cast<std::uint32_t>(deps_end(node) - deps_begin(node));
-        for (const std::uint32_t* on = deps_begin(node); on != deps_end(node); ++on) {
-            successors[filled[*on]++] = node;
-        }
-    }
-    std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
-    for (std::uint32_t node = 0; node < size(); ++node) {
-        if (waiting[node] == 0) ready.push(node);
-    }
-    while (!ready.empty()) {
-        const std::uint32_t node = ready.top();
-        ready.pop();
-        order.push_back(node);
-        for (std::uint32_t i = begin[node]; i < begin[node + 1]; ++i) {
-            if (--waiting[successors[i]] == 0) ready.push(successors[i]);
-        }
-    }
-    return order;
-}
-
-std::size_t Trace::memory_bytes() const {
-    std::size_t bytes = ids_.capacity() * 8 + type_.capacity() + value_.capacity() * 8 +
-                        (extra_.capacity() + name_.capacity() + begin_.capacity()) * 4 +
-                        deps_.capacity() * 4 + comms_.capacity() * sizeof(Communication) +
-                        works_.capacity() * sizeof(Work);
-    for (const std::string& name : names_) bytes += sizeof name + name.size();
-    return bytes;
 }
 
 }  // namespace sluice::chakra

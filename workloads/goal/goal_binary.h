@@ -15,6 +15,7 @@
 #include <istream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/text/import_report.h"
 #include "workloads/goal/goal_schedule.h"
@@ -29,5 +30,11 @@ GoalSchedule read_goal_binary(std::istream& input, const std::string& file, Impo
 /// Byte for byte what txt2bin writes, in pieces.
 void write_goal_binary(const GoalSchedule& schedule,
                        const std::function<void(std::string_view)>& write);
+
+/// The parts of such a file, for whoever has the ranks one after the other: the beginning, once the
+/// sizes of all ranks' blocks are known, and the block of one rank of a schedule.
+std::string goal_binary_header(const std::vector<std::uint64_t>& block_bytes, std::uint8_t max_cpu,
+                               std::uint8_t max_nic);
+std::string goal_binary_block(const GoalSchedule& schedule, std::uint32_t rank);
 
 }  // namespace sluice

@@ -2,149 +2,29 @@
 #include "workloads/goal/goal_text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/error.h"
 #include "workloads/goal/goal_binary.h"
+#include "workloads/goal/goal_scanner.h"
 
 namespace sluice {
 
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;
-constexpr std::size_t kLongestLine = kBlock;
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-/// The lines of a stream, read in blocks.
-class Lines {
-  public:
-    Lines(std::istream& input, const std::string& file) : input_(input), file_(file) {}
-
-    int number() const { return number_; }
-    [[noreturn]] void fail(const std::string& message) const {
-        throw ConfigError(file_, number_, message);
-    }
-
-    /// The next line without its end; false at the end of the stream. Holds until the next call.
-    bool next(std::string_view& line) {
-        std::size_t searched = 0;
-        for (;;) {
-            const char* begin = buffer_.data() + at_;
-            const std::size_t left = buffer_.size() - at_;
-            const void* end =
-                left > searched ? std::memchr(begin + searched, '\n', left - searched) : nullptr;
-            if (end != nullptr) return take(line, static_cast<const char*>(end) - begin, 1);
-            if (left > kLongestLine) {
-                ++number_;
-                fail("a line of more than 1 MiB; a statement has a line of its own");
-            }
-            searched = left;
-            if (!refill()) return left > 0 && take(line, static_cast<std::ptrdiff_t>(left), 0);
-        }
-    }
-
-  private:
-    bool take(std::string_view& line, std::ptrdiff_t length, std::size_t newline) {
-        line = {buffer_.data() + at_, static_cast<std::size_t>(length)};
-        at_ += line.size() + newline;
-        if (number_ < std::numeric_limits<int>::max()) ++number_;
-        return true;
-    }
-
-    bool refill() {
-        buffer_.erase(0, at_);
-        at_ = 0;
-        const std::size_t kept = buffer_.size();
-        buffer_.resize(kept + kBlock);
-        input_.read(buffer_.data() + kept, kBlock);
-        const auto got = static_cast<std::size_t>(input_.gcount());
-        buffer_.resize(kept + got);
-        return got > 0;
-    }
-
-    std::istream& input_;
-    const std::string& file_;
-    std::string buffer_;
-    std::size_t at_ = 0;
-    int number_ = 0;
-};
-
-/// The labels of a rank. Those that traces and generators write, l1, l2, ... from 1 or on from the
-/// rank before, take a table; others are hashed.
-class Labels {
-  public:
-    /// False if the label exists.
-    bool add(std::string_view label, std::uint32_t op) {
-        if (std::uint32_t* slot = counted(label, op)) return std::exchange(*slot, op + 1) == 0;
-        return other_.emplace(label, op).second;
-    }
-    /// Null if there is none.
-    const std::uint32_t* find(std::string_view label) {
-        std::uint32_t number = 0;
-        if (numbered(label, number) && number >= base_ && number - base_ < counted_.size() &&
-            counted_[number - base_] != 0) {
-            found_ = counted_[number - base_] - 1;
-            return &found_;
-        }
-        key_.assign(label);
-        const auto entry = other_.find(key_);
-        return entry == other_.end() ? nullptr : &entry->second;
-    }
-    void clear() {
-        counted_.clear();
-        other_.clear();
-    }
-
-  private:
-    static bool numbered(std::string_view label, std::uint32_t& number) {
-        if (label.size() < 2 || label.size() > 10 || label[0] != 'l' || label[1] == '0') {
-            return false;
-        }
-        std::uint64_t value = 0;
-        for (const char c : label.substr(1)) {
-            if (!is_digit(c)) return false;
-            value = value * 10 + static_cast<std::uint64_t>(c - '0');
-        }
-        number = static_cast<std::uint32_t>(value);
-        return true;
-    }
-    /// The slot of a label whose number is not far beyond the operations that there are; null for
-    /// one that must be hashed, or is already.
-    std::uint32_t* counted(std::string_view label, std::uint32_t op) {
-        std::uint32_t number = 0;
-        if (!numbered(label, number)) return nullptr;
-        if (counted_.empty()) base_ = number;
-        if (number < base_ || number - base_ > 2 * (op + std::uint64_t{512})) return nullptr;
-        number -= base_;
-        key_.assign(label);
-        if (!other_.empty() && other_.count(key_) > 0) return nullptr;
-        if (number >= counted_.size()) {
-            counted_.resize(std::max<std::size_t>(number + std::size_t{1}, counted_.size() * 2), 0);
-        }
-        return &counted_[number];
-    }
-
-    std::vector<std::uint32_t> counted_;  ///< by number - base_: operation + 1
-    std::uint32_t base_ = 0;
-    std::unordered_map<std::string, std::uint32_t> other_;
-    std::string key_;
-    std::uint32_t found_ = 0;
-};
+using goal_text::is_blank;
+using goal_text::is_digit;
+using goal_text::is_letter;
 
 class TextReader {
   public:
-    TextReader(std::istream& input, const std::string& file) : lines_(input, file), file_(file) {}
+    /// With `on_rank`, each rank goes there as a schedule of its own, and none is kept.
+    TextReader(std::istream& input, const std::string& file, GoalRankSink on_rank = {})
+        : lines_(input, file), file_(file), on_rank_(std::move(on_rank)) {}
 
     GoalSchedule read(ImportReport& report) {
         while (ranks_ == 0 || rank_ < ranks_ || inside_) {
@@ -289,6 +169,10 @@ class TextReader {
     void close_rank() {
         if (!inside_) fail("} without a rank");
         builder_.end_rank();
+        if (on_rank_) {
+            on_rank_(ranks_, builder_.finish());
+            builder_ = GoalBuilder();
+        }
         labels_.clear();
         inside_ = false;
         ++rank_;
@@ -385,35 +269,18 @@ class TextReader {
         end_of_statement();
     }
 
-    Lines lines_;
+    goal_text::Lines lines_;
     const std::string& file_;
+    GoalRankSink on_rank_;
     std::string_view line_;
     std::size_t at_ = 0;
     bool comment_ = false;
     bool inside_ = false;
     std::uint32_t ranks_ = 0;
     std::uint32_t rank_ = 0;
-    Labels labels_;
+    goal_text::Labels labels_;
     GoalBuilder builder_;
 };
-
-void append_operation(fmt::memory_buffer& out, const GoalSchedule& s, GoalOp op,
-                      std::uint64_t number) {
-    const auto to = std::back_inserter(out);
-    if (s.kind(op) == GoalKind::calc) {
-        fmt::format_to(to, "l{}: calc {}", number, s.size(op));
-        if (s.cpu(op) > 0) fmt::format_to(to, " cpu {}", s.cpu(op));
-    } else {
-        fmt::format_to(to, "l{}: {} {}b {} ", number, to_string(s.kind(op)), s.size(op),
-                       s.kind(op) == GoalKind::send ? "to" : "from");
-        s.peer(op) == kGoalAny ? fmt::format_to(to, "-1") : fmt::format_to(to, "{}", s.peer(op));
-        s.tag(op) == kGoalAny ? fmt::format_to(to, " tag -1")
-                              : fmt::format_to(to, " tag {}", s.tag(op));
-        if (s.cpu(op) > 0) fmt::format_to(to, " cpu {}", s.cpu(op));
-        if (s.nic(op) > 0) fmt::format_to(to, " nic {}", s.nic(op));
-    }
-    out.push_back('\n');
-}
 
 }  // namespace
 
@@ -425,32 +292,12 @@ GoalSchedule read_goal_text(std::istream& input, const std::string& file, Import
     return schedule;
 }
 
-void write_goal_text(const GoalSchedule& schedule,
-                     const std::function<void(std::string_view)>& write) {
-    fmt::memory_buffer out;
-    fmt::format_to(std::back_inserter(out), "num_ranks {}\n", schedule.rank_count());
-    for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
-        fmt::format_to(std::back_inserter(out), "\nrank {} {{\n", rank);
-        const GoalOp first = schedule.first(rank);
-        for (GoalOp op = first; op < schedule.first(rank + 1); ++op) {
-            append_operation(out, schedule, op, op - first + 1);
-        }
-        for (GoalOp op = first; op < schedule.first(rank + 1); ++op) {
-            const GoalSchedule::Edges edges = schedule.edges(rank, op);
-            for (std::size_t i = 0; i < edges.size(); ++i) {
-                fmt::format_to(std::back_inserter(out), "l{} {} l{}\n", edges[i].op - first + 1,
-                               edges[i].start ? "irequires" : "requires", op - first + 1);
-            }
-        }
-        out.push_back('}');
-        out.push_back('\n');
-        write({out.data(), out.size()});
-        out.clear();
-    }
-    if (out.size() > 0) write({out.data(), out.size()});
+void read_goal_ranks(std::istream& input, const std::string& file, const GoalRankSink& on_rank) {
+    ImportReport report;
+    TextReader(input, file, on_rank).read(report);
 }
 
-GoalSchedule read_goal(const std::string& path, ImportReport& report) {
+bool goal_file_is_binary(const std::string& path) {
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(path, error);
     if (!std::filesystem::exists(status)) throw ConfigError(path, 0, "no such file");
@@ -462,9 +309,12 @@ GoalSchedule read_goal(const std::string& path, ImportReport& report) {
     input.read(magic, sizeof(magic));
     if (input.bad() || !input.is_open()) throw ConfigError(path, 0, "cannot be read");
     if (input.gcount() == 0) throw ConfigError(path, 0, "is empty");
-    const bool binary = input.gcount() == sizeof(magic) && is_goal_binary({magic, sizeof(magic)});
-    input.clear();
-    input.seekg(0);
+    return input.gcount() == sizeof(magic) && is_goal_binary({magic, sizeof(magic)});
+}
+
+GoalSchedule read_goal(const std::string& path, ImportReport& report) {
+    const bool binary = goal_file_is_binary(path);
+    std::ifstream input(path, std::ios::binary);
     return binary ? read_goal_binary(input, path, report) : read_goal_text(input, path, report);
 }
 

@@ -28,10 +28,19 @@ namespace sluice {
 /// `file` is for messages.
 GoalSchedule read_goal_text(std::istream& input, const std::string& file, ImportReport& report);
 
+/// Takes a rank of a schedule of `ranks`: a schedule with the operations of that rank only.
+using GoalRankSink = std::function<void(std::uint32_t ranks, const GoalSchedule& rank)>;
+
+/// The same, one rank after the other: memory is that of the largest rank.
+void read_goal_ranks(std::istream& input, const std::string& file, const GoalRankSink& on_rank);
+
 /// Writes the schedule with labels l1, l2, ... per rank, in pieces of one rank. What is read back
 /// is the same schedule.
 void write_goal_text(const GoalSchedule& schedule,
                      const std::function<void(std::string_view)>& write);
+
+/// Does the file begin as a GOAL binary does? ConfigError if it cannot be read, or is empty.
+bool goal_file_is_binary(const std::string& path);
 
 /// A schedule of either format, told apart by the binary one's first eight bytes.
 GoalSchedule read_goal(const std::string& path, ImportReport& report);

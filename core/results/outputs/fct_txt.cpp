@@ -10,6 +10,7 @@ class FctTxt : public RunOutput {
   public:
     FctTxt(const std::string& path, const OutputContext&) : file_(path) {}
 
+    bool wants_flows() const override { return true; }
     void flow_finished(const FlowReport& report) override {
         if (report.ideal <= 0) {
             throw InternalError("fct.txt needs every flow's ideal completion time");

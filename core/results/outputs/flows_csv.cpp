@@ -14,6 +14,7 @@ class FlowsCsv : public RunOutput {
         file_.preamble_done();
     }
 
+    bool wants_flows() const override { return true; }
     void flow_finished(const FlowReport& report) override {
         const FlowSpec& spec = report.flow.spec;
         const FlowResult& result = report.flow.result;
@@ -39,6 +40,6 @@ class FlowsCsv : public RunOutput {
 }  // namespace
 
 extern const OutputType kFlowsCsv;
-const OutputType kFlowsCsv{"flows.csv", nullptr, true, every_run, make_output<FlowsCsv>};
+const OutputType kFlowsCsv{"flows.csv", "flows", true, every_run, make_output<FlowsCsv>};
 
 }  // namespace sluice

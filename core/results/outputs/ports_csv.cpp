@@ -25,6 +25,7 @@ class PortsCsv : public RunOutput {
             // Flows that an application starts have no planned start: then time counts from 0.
             count_from_ = std::min(count_from_, flow.start == kNever ? 0 : flow.start);
         }
+        if (context.flows.empty()) count_from_ = 0;
     }
 
     void finish(const RunOutcome& outcome) override {

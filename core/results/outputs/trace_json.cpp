@@ -30,6 +30,7 @@ class TraceJson : public RunOutput {
           phases_(collectives_ + 1),
           named_(context.topology.node_count() + 2, false) {}
 
+    bool wants_flows() const override { return true; }
     void flow_finished(const FlowReport& report) override {
         const FlowSpec& spec = report.flow.spec;
         name_process(spec.src);
