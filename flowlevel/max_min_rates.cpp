@@ -15,8 +15,7 @@ std::vector<double> MaxMinRates::rates(const std::vector<hybrid::RateDemand>& fl
         shares[i].instantaneous = flows[i].instantaneous;
         shares[i].guaranteed = flows[i].guaranteed;
     }
-    // When the phase ends is the controller's business: queues and remaining bytes play no part.
-    return steady_phase(shares, capacities, std::vector<double>(capacities.size(), 0)).rates;
+    return steady_rates(shares, capacities);
 }
 
 }  // namespace sluice::flowlevel

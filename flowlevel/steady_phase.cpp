@@ -5,9 +5,8 @@
 
 namespace sluice::flowlevel {
 
-SteadyPhase steady_phase(const std::vector<SteadyFlow>& flows,
-                         const std::vector<double>& capacities,
-                         const std::vector<double>& queue_bytes) {
+std::vector<double> steady_rates(const std::vector<SteadyFlow>& flows,
+                                 const std::vector<double>& capacities) {
     MaxMin net(capacities);
     for (const SteadyFlow& flow : flows) {
         Demand demand;
@@ -17,26 +16,12 @@ SteadyPhase steady_phase(const std::vector<SteadyFlow>& flows,
         net.add(flow.links, demand);
     }
     net.solve_all();
-    SteadyPhase phase;
-    phase.first = flows.size();
+    std::vector<double> rates(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) {
         // Nothing was removed, so handles are indices.
-        const double rate = net.rate(static_cast<MaxMin::Flow>(i));
-        double completion = kUnlimited;
-        if (rate > 0) {
-            completion = flows[i].remaining / rate;
-            if (completion < phase.duration) {
-                phase.duration = completion;
-                phase.first = i;
-            }
-            for (const std::uint32_t link : flows[i].queues) {
-                completion += capacities[link] > 0 ? queue_bytes[link] / capacities[link] : 0;
-            }
-        }
-        phase.rates.push_back(rate);
-        phase.completions.push_back(completion);
+        rates[i] = net.rate(static_cast<MaxMin::Flow>(i));
     }
-    return phase;
+    return rates;
 }
 
 }  // namespace sluice::flowlevel

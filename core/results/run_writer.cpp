@@ -142,6 +142,8 @@ void RunWriter::flush_if_due() {
 }
 
 Summary RunWriter::finish(const RunOutcome& outcome) {
+    impl_->totals.flows += outcome.opened_flows;
+    impl_->totals.bytes += outcome.opened_bytes;
     const Summary summary = summarize(impl_->totals, outcome);
     for (const auto& output : impl_->outputs) output->finish(outcome);
     *impl_->summary << summary_json(impl_->info, outcome, summary);

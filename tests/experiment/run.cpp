@@ -103,6 +103,6 @@ TEST_CASE("unit.experiment.types_of_workloads_have_names_of_their_own") {
     std::vector<std::string> names;
     for (const WorkloadType* type : workload_types()) names.emplace_back(type->name);
     std::sort(names.begin(), names.end());
-    CHECK(names.size() == 15);
+    CHECK(names.size() == 16);
     CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
 }

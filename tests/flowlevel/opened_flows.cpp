@@ -11,7 +11,6 @@ using namespace sluice;
 using namespace sluice::test;
 using flowlevel::FlowExperiment;
 using flowlevel::FlowRun;
-using flowlevel::FlowRunHooks;
 
 namespace {
 
@@ -80,7 +79,7 @@ class Opener : public Application {
 std::vector<FlowRecord> records(const Case& given, Application* application) {
     FlowRun run(experiment(given, application));
     std::vector<FlowRecord> all;
-    FlowRunHooks hooks;
+    RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) { all.push_back(flow); };
     run.run(hooks);
     CHECK(run.opened_unfinished() == 0);
@@ -134,7 +133,7 @@ TEST_CASE("unit.flowlevel.opened_flows.memory_is_that_of_those_alive") {
         Chain chain(count);
         FlowRun run(experiment(given, &chain));
         std::size_t reported = 0;
-        FlowRunHooks hooks;
+        RunHooks hooks;
         hooks.on_finish = [&](const FlowRecord& flow) {
             CHECK(flow.id == opened_flow_id(0, static_cast<std::uint32_t>(reported)));
             ++reported;

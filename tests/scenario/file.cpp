@@ -94,7 +94,7 @@ TEST_CASE("unit.scenario.name_mode_seed_stop_output") {
     CHECK(scenario.network.seed == 9);
     CHECK(scenario.stop == kMillisecond);
     CHECK(scenario.output.directory == "d");
-    CHECK(scenario.output.optional == std::vector<std::string>{"fct"});
+    CHECK(scenario.output.optional == std::vector<std::string>{"flows", "fct"});
     CHECK(parse(kStar).name == "test");  // the file's
     CHECK(parse(kStar).stop == kNever);
     CHECK(parse("mode = \"flow\"\n" + kStar).mode == Mode::flow);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/error.h"
@@ -52,6 +53,26 @@ inline Tick bubble_time(const PipelineShape& shape, const SlotTimes& times) {
         case PipelineSchedule::dualpipe: return (p / 2 - 1) * (times.pair + b - 2 * w);
     }
     throw InternalError("unknown pipeline schedule");
+}
+
+/// Who computes the same micro-batch and direction of passing before and after a slot: forward the
+/// previous and the next stage, backward the next and the previous one. Nobody at the ends of the
+/// model, and nobody for gradients of weights. The rank may be the slot's own (one rank, several
+/// chunks): then nothing is sent.
+struct SlotPeers {
+    std::optional<PipelinePlace> from;
+    std::optional<PipelinePlace> to;
+};
+inline SlotPeers slot_peers(const PipelineShape& shape, std::uint32_t rank,
+                            const PipelineSlot& slot) {
+    if (slot.kind == SlotKind::backward_weight) return {};
+    const std::uint32_t stage = stage_of(shape, rank, slot.chunk);
+    std::optional<PipelinePlace> before;
+    std::optional<PipelinePlace> after;
+    if (stage > 0) before = place_of(shape, stage - 1, slot.micro_batch);
+    if (stage + 1 < stage_count(shape)) after = place_of(shape, stage + 1, slot.micro_batch);
+    if (slot.kind == SlotKind::forward) return {before, after};
+    return {after, before};
 }
 
 }  // namespace sluice

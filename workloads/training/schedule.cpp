@@ -302,17 +302,6 @@ PipelinePlace place_of(const PipelineShape& shape, std::uint32_t stage, std::uin
     return {stage % shape.ranks, stage / shape.ranks};
 }
 
-SlotPeers slot_peers(const PipelineShape& shape, std::uint32_t rank, const PipelineSlot& slot) {
-    if (slot.kind == SlotKind::backward_weight) return {};
-    const std::uint32_t stage = stage_of(shape, rank, slot.chunk);
-    std::optional<PipelinePlace> before;
-    std::optional<PipelinePlace> after;
-    if (stage > 0) before = place_of(shape, stage - 1, slot.micro_batch);
-    if (stage + 1 < stage_count(shape)) after = place_of(shape, stage + 1, slot.micro_batch);
-    if (slot.kind == SlotKind::forward) return {before, after};
-    return {after, before};
-}
-
 ActivationPeak activation_peak(const PipelineShape& shape, std::uint32_t rank,
                                const std::vector<ChunkLoad>& loads) {
     ActivationPeak now;

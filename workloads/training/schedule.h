@@ -83,16 +83,6 @@ struct PipelinePlace {
 /// Where `micro_batch` meets `stage`.
 PipelinePlace place_of(const PipelineShape& shape, std::uint32_t stage, std::uint32_t micro_batch);
 
-/// Who computes the same micro-batch and direction of passing before and after a slot: forward the
-/// previous and the next stage, backward the next and the previous one. Nobody at the ends of the
-/// model, and nobody for gradients of weights. The rank may be the slot's own (one rank, several
-/// chunks): then nothing is sent.
-struct SlotPeers {
-    std::optional<PipelinePlace> from;
-    std::optional<PipelinePlace> to;
-};
-SlotPeers slot_peers(const PipelineShape& shape, std::uint32_t rank, const PipelineSlot& slot);
-
 /// What one micro-batch's activations of a chunk count, in any unit: from the beginning of the
 /// forward to the end of the backward or of the gradients of inputs; and from there to the end of
 /// the gradients of weights, which need less.

@@ -171,6 +171,7 @@ TEST_CASE("unit.job_application.ignores_hosts_flows_and_timers_of_others") {
     CHECK(app.host(1) == 2);
 
     struct Silent final : HostServices {
+        FlowId open_flow(const FlowSpec&, Tick) override { throw InternalError("nothing to open"); }
         void start_flow(FlowId, Tick) override { throw InternalError("nothing to start"); }
         void set_timer(NodeId, Tick, std::uint64_t) override { throw InternalError("no timer"); }
         Tick lookahead() const override { return 1; }

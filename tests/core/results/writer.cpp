@@ -179,7 +179,7 @@ TEST_CASE("unit.results.summary_without_a_finished_flow_says_null") {
 TEST_CASE("unit.results.names_appear_only_when_the_run_is_over") {
     const Scratch scratch;
     Fixture f;
-    RunWriter writer(scratch / "run", f.info, f.topology, f.flows, {"trace", "fct"});
+    RunWriter writer(scratch / "run", f.info, f.topology, f.flows, {"flows", "trace", "fct"});
     OutputFile& extra = writer.add_file("pfc.txt");
     extra << "1 2 3\n";
     writer.flow_finished(f.record(0, 0, 4'000'000), 2'000'000, "");
@@ -272,7 +272,7 @@ TEST_CASE("unit.results.same_calls_give_same_bytes") {
     const Scratch scratch;
     Fixture f;
     for (const char* folder : {"a", "b"}) {
-        RunWriter writer(scratch / folder, f.info, f.topology, f.flows, {"trace", "fct"});
+        RunWriter writer(scratch / folder, f.info, f.topology, f.flows, {"flows", "trace", "fct"});
         writer.span({0, TraceLane::compute, "forward 0", 0, 1'000'000});
         writer.flow_finished(f.record(2, 2'000'000, 4'000'000), 2'000'000, "dp");
         writer.collective_finished({"job", 1, "all_gather", "dp0", 4, 4000, 2, 0, 4'000'000});
@@ -294,7 +294,7 @@ TEST_CASE("unit.results.optional_outputs_are_written_where_they_are_wanted") {
     Fixture f;
     std::set<std::string> names;
     for (const OutputType& type : output_types()) CHECK(names.insert(type.name).second);
-    CHECK(usual_outputs() == std::vector<std::string>{"trace"});
+    CHECK(usual_outputs() == std::vector<std::string>{"flows", "trace"});
     RunWriter none(scratch / "none", f.info, f.topology, f.flows, {});
     CHECK_FALSE(none.wants_spans());
     none.finish(f.outcome());

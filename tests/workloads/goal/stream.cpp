@@ -102,7 +102,7 @@ Outcome run(const Topology& topology, const std::vector<FlowSpec>& flows, Job& j
     const std::vector<LinkEvent> events;
     flowlevel::FlowRun engine({topology, network, flows, paths, events, &job, kNever});
     Outcome outcome;
-    flowlevel::FlowRunHooks hooks;
+    RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) { outcome.flows.push_back(flow); };
     engine.run(hooks);
     outcome.events = engine.counters().events;
