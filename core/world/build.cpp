@@ -41,7 +41,7 @@ std::uint32_t clamp_bytes(std::int64_t bytes) {
 /// distinct ones of the network.
 Egress egress_of(const Topology& topology, const NetworkConfig& config, PortId port,
                  const std::vector<std::int64_t>& rates) {
-    Egress egress;
+    Egress egress{};
     const Rate rate = topology.rate(port);
     egress.delay = topology.delay(port);
     if (config.arithmetic == Arithmetic::ns3) {
