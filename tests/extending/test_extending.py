@@ -140,12 +140,12 @@ class Entries(unittest.TestCase):
     def test_messages_go_by_the_tables(self):
         with tempfile.TemporaryDirectory() as folder:
             scenario = pathlib.Path(folder) / "scenario.toml"
-            for text, said in (('[topology]\ntype = "lime"\n', '"line"'),
+            for text, said in (('[topology]\ntype = "lime"\n', 'nearest: line'),
                                ('[topology]\ntype = "star"\n[workload]\ntype = "miror"\n',
-                                '"mirror"'),
-                               ('[topology]\ntype = "line"\nswitches = 1\n', "at least 2"),
+                                'nearest: mirror'),
+                               ('[topology]\ntype = "line"\nswitches = 1\n', "from 2 to"),
                                ('[topology]\ntype = "line"\n[workload]\ntype = "mirror"\n'
-                                '[output]\nfinish = true\n', '"finishes"')):
+                                '[output]\nfinish = true\n', 'did you mean "finishes"')):
                 scenario.write_text(text, encoding="utf-8")
                 done = subprocess.run([SLUICE, "run", scenario], capture_output=True, text=True,
                                       check=False)
