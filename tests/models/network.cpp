@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/error.h"
 #include "core/random.h"
 #include "core/topology/builders.h"
 #include "tests/models/foreign_models.h"
