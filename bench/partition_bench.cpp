@@ -188,6 +188,45 @@ void print_times(const char* name, std::vector<double>& times) {
                 name, mean, times[times.size() / 2], times[times.size() * 99 / 100], times.back());
 }
 
+/// What leaving and entering came to.
+struct Costs {
+    std::vector<double> leave;  ///< nanoseconds
+    std::vector<double> enter;
+    std::uint64_t examined_by_leave = 0;
+    std::uint64_t examined_by_enter = 0;
+    std::uint64_t uses = 0;
+    std::size_t splits = 0;
+    std::size_t merges = 0;
+};
+
+/// The flow of slots[i] leaves and next[i] enters in its place, for every i.
+Costs measure(PartitionSet& set, const std::vector<std::uint32_t>& slots,
+              const std::vector<std::vector<ResourceId>>& next) {
+    const double clock = clock_cost();
+    Costs costs;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const std::uint64_t before = set.examined();
+        const auto start = std::chrono::steady_clock::now();
+        const PartitionSet::Exit exit = set.leave(slots[i]);
+        const auto middle = std::chrono::steady_clock::now();
+        const std::uint64_t between = set.examined();
+        const auto again = std::chrono::steady_clock::now();
+        const PartitionSet::Entry entry = set.enter(slots[i], next[i]);
+        const auto end = std::chrono::steady_clock::now();
+        // The first tenth warms up: lists reach their lasting capacity.
+        if (i >= slots.size() / 10) {
+            costs.leave.push_back(nanoseconds(middle - start) - clock);
+            costs.enter.push_back(nanoseconds(end - again) - clock);
+            costs.examined_by_leave += between - before;
+            costs.examined_by_enter += set.examined() - between;
+            costs.uses += set.resources_of(slots[i]).size();
+            costs.splits += exit.split_off.size();
+            costs.merges += entry.absorbed.size();
+        }
+    }
+    return costs;
+}
+
 /// With `flows` in: a random one leaves and the next flow of its slot enters, over and over.
 void cost(const std::string& network, std::uint32_t flows, std::uint32_t operations) {
     Traffic traffic(network, flows);
@@ -210,48 +249,22 @@ void cost(const std::string& network, std::uint32_t flows, std::uint32_t operati
         slots.push_back(draws.below(flows));
         next.push_back(traffic.next(slots.back(), false));
     }
-    const double clock = clock_cost();
-    std::vector<double> leave;
-    std::vector<double> enter;
-    std::uint64_t examined_by_leave = 0;
-    std::uint64_t examined_by_enter = 0;
-    std::uint64_t uses = 0;
-    std::size_t splits = 0;
-    std::size_t merges = 0;
-    // The first tenth warms up: lists reach their lasting capacity.
-    for (std::uint32_t i = 0; i < operations; ++i) {
-        const std::uint64_t before = set.examined();
-        const auto start = std::chrono::steady_clock::now();
-        const PartitionSet::Exit exit = set.leave(slots[i]);
-        const auto middle = std::chrono::steady_clock::now();
-        const std::uint64_t between = set.examined();
-        const auto again = std::chrono::steady_clock::now();
-        const PartitionSet::Entry entry = set.enter(slots[i], next[i]);
-        const auto end = std::chrono::steady_clock::now();
-        if (i >= operations / 10) {
-            leave.push_back(nanoseconds(middle - start) - clock);
-            enter.push_back(nanoseconds(end - again) - clock);
-            examined_by_leave += between - before;
-            examined_by_enter += set.examined() - between;
-            uses += set.resources_of(slots[i]).size();
-            splits += exit.split_off.size();
-            merges += entry.absorbed.size();
-        }
-    }
+    Costs costs = measure(set, slots, next);
     verify(set, flows, resources);
-    const auto timed = static_cast<double>(leave.size());
+    const auto timed = static_cast<double>(costs.leave.size());
     std::printf("{\"network\": \"%s\", \"flows\": %u, \"operations\": %zu", network.c_str(), flows,
-                leave.size());
-    print_times("leave", leave);
-    print_times("enter", enter);
+                costs.leave.size());
+    print_times("leave", costs.leave);
+    print_times("enter", costs.enter);
     std::printf(
         ", \"fill_ns\": %.0f, \"resources_per_flow\": %.1f, \"examined_per_leave\": %.1f, "
         "\"examined_per_enter\": %.1f, \"splits_per_leave\": %.3f, \"merges_per_enter\": %.3f, "
         "\"partitions\": %zu, \"largest\": %zu, \"bytes_per_flow\": %.0f}\n",
-        fill, static_cast<double>(uses) / timed, static_cast<double>(examined_by_leave) / timed,
-        static_cast<double>(examined_by_enter) / timed, static_cast<double>(splits) / timed,
-        static_cast<double>(merges) / timed, set.count(), set.largest(),
-        static_cast<double>(set.memory_bytes()) / flows);
+        fill, static_cast<double>(costs.uses) / timed,
+        static_cast<double>(costs.examined_by_leave) / timed,
+        static_cast<double>(costs.examined_by_enter) / timed,
+        static_cast<double>(costs.splits) / timed, static_cast<double>(costs.merges) / timed,
+        set.count(), set.largest(), static_cast<double>(set.memory_bytes()) / flows);
 }
 
 /// 1,024 slots start in random order until all have a flow, then each flow is replaced twice, then

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The program's sub-commands. Each returns an exit code and throws ConfigError for the user's
-/// mistakes; main.cpp lists them, parses the command line and turns errors into one line and a code.
+/// mistakes; main.cpp parses the command line and turns errors into one line and a code.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,31 @@ namespace sluice {
 
 struct ConfigValue;
 
-/// A sub-command: its place in the command line, and what it does when it was typed. Each lives in
-/// a file of its own that knows its options; main.cpp lists them.
+/// All sub-commands, in the order in which --help lists them: each is add_NAME_command() in a file of its
+/// own, which knows its options.
+// clang-format off
+#define SLUICE_COMMANDS(COMMAND)                                         \
+    COMMAND(run)        /* a scenario, in one mode                    */ \
+    COMMAND(compare)    /* a scenario, in several modes               */ \
+    COMMAND(describe)   /* what would run, without running it         */ \
+    COMMAND(topo)       /* networks and their files                   */ \
+    COMMAND(collective) /* a collective over a range of sizes         */ \
+    COMMAND(simai)      /* SimAI's programs by their own options      */ \
+    COMMAND(astra)      /* ASTRA-sim's programs by their own options  */ \
+    COMMAND(chakra)     /* Chakra traces                              */ \
+    COMMAND(goal)       /* GOAL schedules                             */ \
+    COMMAND(workload)   /* workload files of other tools, from models */
+// clang-format on
+
+/// A sub-command: its place in the command line, and what it does when it was typed.
 struct Command {
     CLI::App* app = nullptr;
     std::function<int()> run;
 };
 
-/// `sluice run` and `sluice compare`: a scenario, in one mode or several.
-Command add_run_command(CLI::App& program);
-Command add_compare_command(CLI::App& program);
-/// `sluice describe`: what would run, without running it. `sluice topo`: networks and their files.
-Command add_describe_command(CLI::App& program);
-Command add_topo_command(CLI::App& program);
-/// `sluice collective`: a collective over a range of sizes.
-Command add_collective_command(CLI::App& program);
-/// `sluice astra` and `sluice chakra`: Chakra traces (cli/astra.cpp, cli/chakra.cpp).
-Command add_astra_command(CLI::App& program);
-Command add_chakra_command(CLI::App& program);
-/// `sluice goal`: GOAL schedules.
-Command add_goal_command(CLI::App& program);
-/// `sluice simai`: SimAI's programs by their own options.
-Command add_simai_command(CLI::App& program);
-/// `sluice workload`: workload files of other tools, from models.
-Command add_workload_command(CLI::App& program);
+#define SLUICE_DECLARE_COMMAND(name) Command add_##name##_command(CLI::App& program);
+SLUICE_COMMANDS(SLUICE_DECLARE_COMMAND)
+#undef SLUICE_DECLARE_COMMAND
 
 /// "--set KEY=VALUE", as often as wanted.
 CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& sets,

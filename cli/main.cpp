@@ -33,13 +33,9 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", sluice::program_version());
     app.require_subcommand(1);
 
-    const std::vector<sluice::Command> commands = {
-        sluice::add_run_command(app),        sluice::add_compare_command(app),
-        sluice::add_describe_command(app),   sluice::add_topo_command(app),
-        sluice::add_collective_command(app), sluice::add_simai_command(app),
-        sluice::add_astra_command(app),      sluice::add_chakra_command(app),
-        sluice::add_goal_command(app),       sluice::add_workload_command(app),
-    };
+#define SLUICE_ADD_COMMAND(name) sluice::add_##name##_command(app),
+    const std::vector<sluice::Command> commands = {SLUICE_COMMANDS(SLUICE_ADD_COMMAND)};
+#undef SLUICE_ADD_COMMAND
 
     try {
         app.parse(argc, argv);

@@ -153,6 +153,10 @@ class MaxMin {
     void set_level(std::uint32_t link, double level);
     void move_flow(Flow flow, const Standing& before, std::uint32_t except);
     double filling_level(std::uint32_t link, const std::vector<bool>& fixed, bool& any) const;
+    void start_filling(const std::vector<bool>& fixed);
+    std::vector<Flow> capped_flows() const;
+    void fix(Flow flow, double level, std::vector<bool>& fixed);
+    void fill(std::vector<bool>& fixed);
 
     std::vector<Link> links_;
     std::vector<std::vector<Member>> members_;  ///< by link

@@ -9,6 +9,26 @@
 #include "models/sim_time.h"
 
 namespace sluice {
+namespace {
+
+/// What ns-3's order of events leaves no choice of.
+void check_arithmetic(const NetworkConfig& config, const NetworkOptions& options) {
+    if (config.arithmetic != Arithmetic::ns3) {
+        return;
+    }
+    if (options.make_node || !options.foreign.empty() || options.partition_clocks) {
+        throw ConfigError(
+            "network.arithmetic = \"ns3\" keeps one order of events over the whole network: no "
+            "node can be a model of one's own; allowed: \"exact\"");
+    }
+    if (config.queues.scheduler != Scheduler{}) {
+        throw ConfigError(
+            "network.arithmetic = \"ns3\" serves classes packet by packet in turn; allowed: no "
+            "other network.queues.scheduler, or \"exact\"");
+    }
+}
+
+}  // namespace
 
 Network::Network(const sc_core::sc_module_name& name, const Topology& topology, Routing& routing,
                  const NetworkConfig& config, const std::vector<FlowSpec>& flows,
@@ -18,19 +38,7 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
       topology_(topology),
       store_(topology, routing, config, flows, paths, application),
       clock_(std::make_unique<NetworkClock>("clock", store_)) {
-    if (config.arithmetic == Arithmetic::ns3 &&
-        (options.make_node || !options.foreign.empty() || options.partition_clocks)) {
-        throw ConfigError(
-            "network.arithmetic = \"ns3\" keeps one order of events over the whole network: no "
-            "node "
-            "can be a model of one's own; allowed: \"exact\"");
-    }
-    if (config.arithmetic == Arithmetic::ns3 && config.queues.scheduler != Scheduler{}) {
-        throw ConfigError(
-            "network.arithmetic = \"ns3\" serves classes packet by packet in turn; allowed: no "
-            "other "
-            "network.queues.scheduler, or \"exact\"");
-    }
+    check_arithmetic(config, options);
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);

@@ -25,7 +25,7 @@ struct NetworkOptions {
     /// neighbours' sockets (Network::port) to the model's before the simulation starts.
     std::vector<NodeId> foreign;
     std::vector<LinkEvent> link_events;
-    step::DriverHooks hooks;
+    RunHooks hooks;
     Tick stop = kNever;
     /// A clock for every part of the network: see NetworkClock::keep_partitions(), which also takes a
     /// supervisor.

@@ -126,8 +126,8 @@ void record(const char* scenario_path, const char* out, const std::vector<std::s
     const Experiment& experiment = built.experiment;
     ExperimentLoop loop(experiment, true);
     Recorder recorder(experiment, loop.store);
-    step::DriverHooks hooks;
-    hooks.on_sample = [&](Tick now) { recorder.sample(now); };
+    RunHooks hooks;
+    hooks.on_sample = [&](Tick now, const auto&) { recorder.sample(now); };
     hooks.sample_every = recorder.period();
     hooks.sample_from = recorder.period();
     hooks.sample_to = kNever;

@@ -228,9 +228,9 @@ ReplayResult replay(const Experiment& experiment, const steady::DetectorSettings
     ExperimentLoop loop(experiment, true);
     SkippingRun run(experiment, loop.store,
                     settings != nullptr ? *settings : steady::DetectorSettings{}, lag);
-    step::DriverHooks hooks;
+    RunHooks hooks;
     if (settings != nullptr) {
-        hooks.on_sample = [&](Tick now) { run.sample(now); };
+        hooks.on_sample = [&](Tick now, const auto&) { run.sample(now); };
         hooks.sample_every = run.period();
         hooks.sample_from = run.period();
         hooks.sample_to = kNever;

@@ -15,14 +15,14 @@ void require_windows(const WorldStore& store) {
 
 }  // namespace
 
-Driver::Driver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks)
+Driver::Driver(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks)
     : store_(store),
       hooks_(store, std::move(events), std::move(hooks)),
       membership_(std::make_unique<Membership>(store)) {
     require_windows(store);
 }
 
-Driver::Driver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks, Clocks clocks,
+Driver::Driver(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks, Clocks clocks,
                FlowPartitions& partitions, Supervisor* supervisor)
     : store_(store),
       hooks_(store, std::move(events), std::move(hooks)),

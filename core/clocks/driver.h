@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/clocks/domains.h"
-#include "core/clocks/driver_hooks.h"
+#include "core/clocks/hook_runner.h"
 #include "core/clocks/membership.h"
 #include "core/clocks/supervisor.h"
 #include "core/clocks/window_loop.h"
@@ -24,9 +24,9 @@ enum class Clocks : std::uint8_t { one, many };
 class Driver {
   public:
     /// Call store.begin() first. The store must outlive the driver.
-    Driver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks);
+    Driver(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks);
     /// Keeps partitions. All references must outlive the driver; `supervisor` may be null.
-    Driver(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks, Clocks clocks,
+    Driver(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks, Clocks clocks,
            FlowPartitions& partitions, Supervisor* supervisor);
     ~Driver();
     Driver(const Driver&) = delete;

@@ -75,11 +75,13 @@ class PhaseController : public step::Supervisor {
     std::size_t sharing(const State& state);
     void sample(State& state, Tick at);
     bool stands_still(State& state, Tick at);
-    bool plan(State& state, const steady::Verdict& verdict, Tick at);
-    /// The rate source's rates in place of the measured ones.
+    // A skip, in phase_skip.cpp.
+    void plan(State& state, const steady::Verdict& verdict, Tick at);
+    void take_rates(State& state, const steady::Verdict& verdict);
+    Tick length_of_skip(State& state, Tick longest, Tick at);
+    void pause_hosts(const State& state);
     void take_given_rates(State& state);
     void list_extent(State& state);
-    /// Scales rates down where together they would exceed a link.
     void fit_to_links(State& state);
     void skip_back(State& state, Tick now, PhaseEnd why);
     void commit(State& state, PhaseEnd why);
@@ -98,7 +100,7 @@ class PhaseController : public step::Supervisor {
     std::set<std::pair<Tick, NodeId>> calls_;        ///< timers of paused hosts
     std::vector<std::uint32_t> paused_by_;           ///< by node: the group, kNone
     std::vector<double> load_;                       ///< by port, scratch of fit_to_links
-    std::vector<std::uint32_t> link_index_;          ///< by port, scratch of share_max_min, kNone
+    std::vector<std::uint32_t> link_index_;  ///< by port, scratch of take_given_rates, kNone
     Tick quiet_time_ = 0;  ///< a group whose flows changed is left alone so long: a base RTT
 };
 

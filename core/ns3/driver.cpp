@@ -45,7 +45,7 @@ void set_timer(State& state, NodeId host, const step::Timer& timer) {
     state.queue.push(timer.time, event_code(EventKind::timer, index));
 }
 
-Driver::Driver(step::WorldStore& store, std::vector<LinkEvent> events, step::DriverHooks hooks)
+Driver::Driver(step::WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks)
     : store_(store),
       hooks_(store, std::move(events), std::move(hooks)),
       membership_(store),

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "core/clocks/driver_hooks.h"
+#include "core/clocks/hook_runner.h"
 #include "core/clocks/membership.h"
 #include "core/ns3/state.h"
 
@@ -15,7 +15,7 @@ namespace sluice::ns3 {
 class Driver {
   public:
     /// After store.begin(), whose timers it takes over.
-    Driver(step::WorldStore& store, std::vector<LinkEvent> events, step::DriverHooks hooks);
+    Driver(step::WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks);
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
 

@@ -4,16 +4,24 @@
 namespace sluice {
 
 // Each is in a file of outputs/.
-extern const OutputType kFlowsCsv;
-extern const OutputType kCollectivesCsv;
-extern const OutputType kPortsCsv;
-extern const OutputType kPhasesCsv;
-extern const OutputType kTraceJson;
-extern const OutputType kFctTxt;
+// clang-format off
+#define SLUICE_OUTPUTS(OUTPUT) \
+    OUTPUT(kFlowsCsv)          \
+    OUTPUT(kCollectivesCsv)    \
+    OUTPUT(kPortsCsv)          \
+    OUTPUT(kPhasesCsv)         \
+    OUTPUT(kTraceJson)         \
+    OUTPUT(kFctTxt)
+// clang-format on
+
+#define SLUICE_DECLARE(type) extern const OutputType type;
+SLUICE_OUTPUTS(SLUICE_DECLARE)
+#undef SLUICE_DECLARE
 
 const std::vector<OutputType>& output_types() {
-    static const std::vector<OutputType> kTypes{kFlowsCsv,  kCollectivesCsv, kPortsCsv,
-                                                kPhasesCsv, kTraceJson,      kFctTxt};
+#define SLUICE_LIST(type) type,
+    static const std::vector<OutputType> kTypes{SLUICE_OUTPUTS(SLUICE_LIST)};
+#undef SLUICE_LIST
     return kTypes;
 }
 

@@ -37,6 +37,44 @@ std::uint32_t clamp_bytes(std::int64_t bytes) {
     return static_cast<std::uint32_t>(std::min<std::int64_t>(bytes, 0xffffffff));
 }
 
+/// A port as it stands in the topology, but for its table of serialization times. `rates`: the
+/// distinct ones of the network.
+Egress egress_of(const Topology& topology, const NetworkConfig& config, PortId port,
+                 const std::vector<std::int64_t>& rates) {
+    Egress egress{};
+    const Rate rate = topology.rate(port);
+    egress.delay = topology.delay(port);
+    if (config.arithmetic == Arithmetic::ns3) {
+        egress.delay -= egress.delay % kNanosecond;
+    }
+    egress.peer = topology.peer_of(port);
+    egress.peer_cell = topology.neighbor(port);
+    egress.line_rate = rate.bits_per_second;
+    egress.rate_index = static_cast<std::uint8_t>(
+        std::find(rates.begin(), rates.end(), rate.bits_per_second) - rates.begin());
+    egress.ecn_kmin = 0xffffffff;
+    egress.ecn_kmax = 0xffffffff;
+    if (config.ecn.enabled && !config.ecn.points.empty()) {
+        const EcnPoint point = ecn_point(config.ecn, rate);
+        egress.ecn_kmin = clamp_bytes(point.kmin.count);
+        egress.ecn_kmax = clamp_bytes(point.kmax.count);
+        egress.ecn_pmax = point.pmax;
+    }
+    return egress;
+}
+
+void set_int_rates(World& world, const congestion::Parameters& config,
+                   const std::vector<std::int64_t>& rates) {
+    if (rates.size() > congestion::kMaxIntRates && congestion::traits(config.law).uses_int) {
+        throw ConfigError("HPCC's INT header tells 8 link rates apart; this topology has " +
+                          std::to_string(rates.size()));
+    }
+    for (std::size_t i = 0; i < rates.size() && i < congestion::kMaxIntRates; ++i) {
+        world.int_rates.bits_per_second[i] = rates[i];
+    }
+    world.int_units = congestion::int_units(congestion::int_multiplier(config));
+}
+
 }  // namespace
 
 void WorldStore::check_format() const {
@@ -96,37 +134,11 @@ void WorldStore::build_ports() {
     block_wake_.assign((nodes + 63) / 64, kNever);
     const std::vector<std::int64_t> rates = distinct_rates(topology_);
     for (PortId p = 0; p < ports; ++p) {
-        Egress& egress = egress_[p];
-        const Rate rate = topology_.rate(p);
-        egress.delay = topology_.delay(p);
-        if (config_.arithmetic == Arithmetic::ns3) {
-            egress.delay -= egress.delay % kNanosecond;
-        }
-        egress.serialization = serialization_table(rate).data();
-        egress.peer = topology_.peer_of(p);
-        egress.peer_cell = topology_.neighbor(p);
-        egress.line_rate = rate.bits_per_second;
+        egress_[p] = egress_of(topology_, config_, p, rates);
+        egress_[p].serialization = serialization_table(topology_.rate(p)).data();
         ingress_[p].loss = topology_.links()[topology_.link_of(p)].loss;
-        egress.rate_index = static_cast<std::uint8_t>(
-            std::find(rates.begin(), rates.end(), rate.bits_per_second) - rates.begin());
-        egress.ecn_kmin = 0xffffffff;
-        egress.ecn_kmax = 0xffffffff;
-        if (config_.ecn.enabled && !config_.ecn.points.empty()) {
-            const EcnPoint point = ecn_point(config_.ecn, rate);
-            egress.ecn_kmin = clamp_bytes(point.kmin.count);
-            egress.ecn_kmax = clamp_bytes(point.kmax.count);
-            egress.ecn_pmax = point.pmax;
-        }
     }
-    if (rates.size() > congestion::kMaxIntRates &&
-        congestion::traits(config_.congestion.law).uses_int) {
-        throw ConfigError("HPCC's INT header tells 8 link rates apart; this topology has " +
-                          std::to_string(rates.size()));
-    }
-    for (std::size_t i = 0; i < rates.size() && i < congestion::kMaxIntRates; ++i) {
-        world_.int_rates.bits_per_second[i] = rates[i];
-    }
-    world_.int_units = congestion::int_units(congestion::int_multiplier(config_.congestion));
+    set_int_rates(world_, config_.congestion, rates);
     world_.node_count = static_cast<std::uint32_t>(nodes);
     world_.first_port = first_port_.data();
     world_.is_host = is_host_.data();

@@ -45,16 +45,13 @@ HybridRun::HybridRun(const Experiment& experiment)
 HybridRun::~HybridRun() = default;
 
 void HybridRun::run(const RunHooks& hooks) {
-    if (hooks.on_phase) {
-        watch_->controller.on_phase([this, &hooks](const PhaseRecord& phase) {
-            engine().guarded([&] { hooks.on_phase(phase); });
-        });
-    }
+    RunHooks guarded = engine().guarded_hooks(hooks);
+    watch_->controller.on_phase(guarded.on_phase);
     // What looks at the whole network at once needs one clock.
     const bool whole = watch_->experiment.phases.scope == PhaseScope::network;
     engine().network().clock().keep_partitions(whole ? step::Clocks::one : step::Clocks::many,
                                                watch_->partitions, &watch_->controller);
-    engine().start(engine().driver_hooks(hooks));
+    engine().start(std::move(guarded));
     watch_->controller.finish(std::min(now(), engine().network().clock().now()));
     engine().rethrow();
 }

@@ -17,44 +17,37 @@ PacketEngine::PacketEngine(const Experiment& experiment)
                                          experiment.application.get())),
       elaboration_(std::chrono::steady_clock::now() - begin_) {}
 
-step::DriverHooks PacketEngine::driver_hooks(const RunHooks& hooks) {
-    step::WorldStore& store = network_->store();
-    store.world().digest_hops = hooks.checksum;
-    step::DriverHooks driver;
-    driver.on_progress = [this, &hooks](Tick now) {
+RunHooks PacketEngine::guarded_hooks(const RunHooks& hooks) {
+    RunHooks safe = hooks;
+    safe.on_progress = [this, &hooks](Tick now) {
         bool go_on = true;
         guarded([&] { go_on = !hooks.on_progress || hooks.on_progress(now); });
         return go_on && error_ == nullptr;
     };
-    driver.progress_interval = hooks.interval;
     if (hooks.on_finish) {
-        driver.on_finish = [this, &hooks](const FlowRecord& flow) {
+        safe.on_finish = [this, &hooks](const FlowRecord& flow) {
             guarded([&] { hooks.on_finish(flow); });
         };
     }
     if (hooks.on_pfc) {
-        driver.on_pfc = [this, &hooks](const PfcEvent& event) {
+        safe.on_pfc = [this, &hooks](const PfcEvent& event) {
             guarded([&] { hooks.on_pfc(event); });
         };
     }
-    if (hooks.on_sample && hooks.sample_every > 0) {
-        driver.sample_every = hooks.sample_every;
-        driver.sample_from = hooks.sample_from;
-        driver.sample_to = hooks.sample_to;
-        driver.on_sample = [this, &hooks, &store,
-                            bytes = std::vector<std::int64_t>()](Tick now) mutable {
-            const std::size_t ports = experiment_.topology.port_count();
-            bytes.resize(ports);
-            for (std::size_t p = 0; p < ports; ++p) {
-                bytes[p] = store.world().egress[p].queued_bytes;
-            }
-            guarded([&] { hooks.on_sample(now, bytes); });
+    if (hooks.on_phase) {
+        safe.on_phase = [this, &hooks](const PhaseRecord& phase) {
+            guarded([&] { hooks.on_phase(phase); });
         };
     }
-    return driver;
+    if (hooks.on_sample) {
+        safe.on_sample = [this, &hooks](Tick now, const std::vector<std::int64_t>& queue_bytes) {
+            guarded([&] { hooks.on_sample(now, queue_bytes); });
+        };
+    }
+    return safe;
 }
 
-void PacketEngine::start(step::DriverHooks hooks) {
+void PacketEngine::start(RunHooks hooks) {
     network_->clock().configure(experiment_.link_events, std::move(hooks), experiment_.stop);
     sc_core::sc_start();
     rethrow();

@@ -17,12 +17,12 @@ class PacketEngine {
     /// Elaborates. The experiment must outlive this.
     explicit PacketEngine(const Experiment& experiment);
 
-    /// The hooks of the engine's driver that call those of the run, which must outlive start().
-    /// An exception must not pass through SystemC's kernel, which would wrap it: it is kept, and
-    /// start() throws it once the driver has stopped.
-    step::DriverHooks driver_hooks(const RunHooks& hooks);
+    /// Hooks that call `hooks`, which must outlive start(). An exception must not pass through
+    /// SystemC's kernel, which would wrap it: it is kept, and start() throws it once the driver has
+    /// stopped.
+    RunHooks guarded_hooks(const RunHooks& hooks);
     /// Runs the kernel until the driver stops. Call once.
-    void start(step::DriverHooks hooks);
+    void start(RunHooks hooks);
 
     Network& network() { return *network_; }
     const Network& network() const { return *network_; }
@@ -31,6 +31,12 @@ class PacketEngine {
     Tick reached() const;
     double elaboration_seconds() const { return elaboration_.count(); }
 
+    /// Throws what a guarded hook threw.
+    void rethrow() const {
+        if (error_ != nullptr) std::rethrow_exception(error_);
+    }
+
+  private:
     /// Calls `action` unless an earlier one threw.
     template <typename Action>
     void guarded(Action&& action) {
@@ -41,12 +47,7 @@ class PacketEngine {
             error_ = std::current_exception();
         }
     }
-    /// Throws what a guarded action threw.
-    void rethrow() const {
-        if (error_ != nullptr) std::rethrow_exception(error_);
-    }
 
-  private:
     const Experiment& experiment_;
     std::chrono::steady_clock::time_point begin_;
     Routing routing_;

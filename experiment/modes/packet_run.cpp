@@ -10,7 +10,7 @@ PacketRun::PacketRun(const Experiment& experiment)
 
 PacketRun::~PacketRun() = default;
 
-void PacketRun::run(const RunHooks& hooks) { engine_->start(engine_->driver_hooks(hooks)); }
+void PacketRun::run(const RunHooks& hooks) { engine_->start(engine_->guarded_hooks(hooks)); }
 
 bool PacketRun::cut_off() const { return engine_->network().clock().cut_off(); }
 

@@ -29,7 +29,7 @@ void NetworkClock::attach_foreign(PortId port, PacketInitiatorSocket& socket) {
     foreign_.push_back(ForeignLink{store_.topology().peer_of(port), &socket});
 }
 
-void NetworkClock::configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop) {
+void NetworkClock::configure(std::vector<LinkEvent> events, RunHooks hooks, Tick stop) {
     events_ = std::move(events);
     hooks_ = std::move(hooks);
     stop_ = stop;

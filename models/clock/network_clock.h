@@ -27,7 +27,7 @@ class NetworkClock : public sc_core::sc_module {
     /// Our `port` leads to a foreign model: packets leave through `socket` as transactions.
     void attach_foreign(PortId port, PacketInitiatorSocket& socket);
     /// Before the simulation starts. Nothing is executed at or after `stop`.
-    void configure(std::vector<LinkEvent> events, step::DriverHooks hooks, Tick stop);
+    void configure(std::vector<LinkEvent> events, RunHooks hooks, Tick stop);
 
     /// Keeps partitions, lets `supervisor` (may be null) look between windows, and, where `clocks` says
     /// so, runs every part of the network on a clock of its own (core/clocks/domains.h), with the same
@@ -78,7 +78,7 @@ class NetworkClock : public sc_core::sc_module {
     std::vector<Node*> nodes_;
     std::vector<ForeignLink> foreign_;
     std::vector<LinkEvent> events_;
-    step::DriverHooks hooks_;
+    RunHooks hooks_;
     std::unique_ptr<step::Driver> driver_;  ///< one of the two, from the start of simulation on
     std::unique_ptr<ns3::Driver> ns3_;
     step::Clocks clocks_ = step::Clocks::one;

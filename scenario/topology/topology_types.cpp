@@ -6,28 +6,33 @@
 namespace sluice {
 
 // Each is in the file of its reader.
-extern const TopologyType kDumbbellTopology;
-extern const TopologyType kStarTopology;
-extern const TopologyType kLeafSpineTopology;
-extern const TopologyType kFatTreeTopology;
-extern const TopologyType kRailOptimizedTopology;
-extern const TopologyType kThreeTierTopology;
-extern const TopologyType kFullMeshTopology;
-extern const TopologyType kTorusTopology;
-extern const TopologyType kDragonflyTopology;
-extern const TopologyType kBCubeTopology;
-extern const TopologyType kSpectrumXTopology;
-extern const TopologyType kAlibabaHpnTopology;
-extern const TopologyType kDcnPlusTopology;
-extern const TopologyType kSimaiTopology;
-extern const TopologyType kFileTopology;
+// clang-format off
+#define SLUICE_TOPOLOGIES(TYPE)  \
+    TYPE(kDumbbellTopology)      \
+    TYPE(kStarTopology)          \
+    TYPE(kLeafSpineTopology)     \
+    TYPE(kFatTreeTopology)       \
+    TYPE(kRailOptimizedTopology) \
+    TYPE(kThreeTierTopology)     \
+    TYPE(kFullMeshTopology)      \
+    TYPE(kTorusTopology)         \
+    TYPE(kDragonflyTopology)     \
+    TYPE(kBCubeTopology)         \
+    TYPE(kSpectrumXTopology)     \
+    TYPE(kAlibabaHpnTopology)    \
+    TYPE(kDcnPlusTopology)       \
+    TYPE(kSimaiTopology)         \
+    TYPE(kFileTopology)
+// clang-format on
+
+#define SLUICE_DECLARE(type) extern const TopologyType type;
+SLUICE_TOPOLOGIES(SLUICE_DECLARE)
+#undef SLUICE_DECLARE
 
 const std::vector<const TopologyType*>& topology_table() {
-    static const std::vector<const TopologyType*> kTypes{
-        &kDumbbellTopology,      &kStarTopology,      &kLeafSpineTopology, &kFatTreeTopology,
-        &kRailOptimizedTopology, &kThreeTierTopology, &kFullMeshTopology,  &kTorusTopology,
-        &kDragonflyTopology,     &kBCubeTopology,     &kSpectrumXTopology, &kAlibabaHpnTopology,
-        &kDcnPlusTopology,       &kSimaiTopology,     &kFileTopology};
+#define SLUICE_LIST(type) &type,
+    static const std::vector<const TopologyType*> kTypes{SLUICE_TOPOLOGIES(SLUICE_LIST)};
+#undef SLUICE_LIST
     return kTypes;
 }
 

@@ -4,29 +4,34 @@
 namespace sluice {
 
 // Each is in the file of its reader.
-extern const WorkloadType kTraining;
-extern const WorkloadType kAicb;
-extern const WorkloadType kCollective;
-extern const WorkloadType kRingAllReduce;
-extern const WorkloadType kRingReduceScatter;
-extern const WorkloadType kRingAllGather;
-extern const WorkloadType kAllToAll;
-extern const WorkloadType kGoal;
-extern const WorkloadType kChakra;
-extern const WorkloadType kStream;
-extern const WorkloadType kFlows;
-extern const WorkloadType kPoisson;
-extern const WorkloadType kPermutation;
-extern const WorkloadType kIncast;
-extern const WorkloadType kRing;
-extern const WorkloadType kHtsim;
+// clang-format off
+#define SLUICE_WORKLOADS(TYPE) \
+    TYPE(kTraining)            \
+    TYPE(kAicb)                \
+    TYPE(kCollective)          \
+    TYPE(kRingAllReduce)       \
+    TYPE(kRingReduceScatter)   \
+    TYPE(kRingAllGather)       \
+    TYPE(kAllToAll)            \
+    TYPE(kGoal)                \
+    TYPE(kChakra)              \
+    TYPE(kStream)              \
+    TYPE(kFlows)               \
+    TYPE(kPoisson)             \
+    TYPE(kPermutation)         \
+    TYPE(kIncast)              \
+    TYPE(kRing)                \
+    TYPE(kHtsim)
+// clang-format on
+
+#define SLUICE_DECLARE(type) extern const WorkloadType type;
+SLUICE_WORKLOADS(SLUICE_DECLARE)
+#undef SLUICE_DECLARE
 
 const std::vector<const WorkloadType*>& workload_types() {
-    static const std::vector<const WorkloadType*> kTypes{
-        &kTraining,      &kAicb,     &kCollective,  &kRingAllReduce, &kRingReduceScatter,
-        &kRingAllGather, &kAllToAll, &kGoal,        &kChakra,        &kStream,
-        &kFlows,         &kPoisson,  &kPermutation, &kIncast,        &kRing,
-        &kHtsim};
+#define SLUICE_LIST(type) &type,
+    static const std::vector<const WorkloadType*> kTypes{SLUICE_WORKLOADS(SLUICE_LIST)};
+#undef SLUICE_LIST
     return kTypes;
 }
 

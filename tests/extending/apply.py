@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the sources of SOURCE to TREE with every PATCH applied; if TREE holds just that already,
+"""Copies FOLDERS of SOURCE to TREE with every PATCH applied; if TREE holds just that already,
 nothing is touched and nothing compiled again.
 
-usage: apply.py SOURCE TREE PATCH...
+usage: apply.py SOURCE TREE FOLDER,FOLDER... PATCH...
 """
 import filecmp
 import pathlib
@@ -11,16 +11,14 @@ import subprocess
 import sys
 import tempfile
 
-FOLDERS = ["core", "flowlevel", "scenario"]
-
 
 def main():
     source, tree = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     with tempfile.TemporaryDirectory() as folder:
         fresh = pathlib.Path(folder)
-        for name in FOLDERS:
+        for name in sys.argv[3].split(","):
             shutil.copytree(source / name, fresh / name)
-        for patch in sys.argv[3:]:
+        for patch in sys.argv[4:]:
             with open(patch, encoding="utf-8") as text:
                 # Exactly: a patch that fits only with fuzz is one that the page shows wrongly.
                 subprocess.run(["patch", "-p1", "--fuzz=0", "--silent", "--directory", fresh],

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs what the patches of tests/extending add, and checks what docs/extending.md says of them.
 
-usage: test_extending.py SLUICE_EXTENDED SOURCE
+usage: test_extending.py SLUICE_EXTENDED SLUICE_WITH_ENTRIES SOURCE
 """
+import csv
 import json
 import pathlib
 import re
@@ -12,7 +13,8 @@ import tempfile
 import unittest
 
 PROGRAM = sys.argv[1]
-SOURCE = pathlib.Path(sys.argv[2])
+SLUICE = sys.argv[2]
+SOURCE = pathlib.Path(sys.argv[3])
 # Existing files that a seam's patch may touch, beside the one that it adds.
 MOST_TOUCHED = {"law": 2}
 
@@ -104,6 +106,57 @@ class Phases(unittest.TestCase):
         self.assertEqual(run("")["rate"], 0)
         self.assertNotEqual(run('[phases]\nrates = "maxmin"\n')["rate"], 3)
         self.assertEqual(run('[phases]\nrates = "current"\n')["rate"], 3)
+
+
+class Entries(unittest.TestCase):
+    def sluice(self, *arguments):
+        done = subprocess.run([SLUICE, *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def run_scenario(self, text):
+        """The lines of finishes.txt, the rows of flows.csv and the ports of ports.csv."""
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = pathlib.Path(folder) / "scenario.toml"
+            scenario.write_text(text, encoding="utf-8")
+            out = pathlib.Path(folder) / "out"
+            self.sluice("run", scenario, "--out", out, "--quiet")
+            read = {name: (out / name).read_text(encoding="utf-8").splitlines()
+                    for name in ("finishes.txt", "flows.csv", "ports.csv")}
+            return (read["finishes.txt"], list(csv.DictReader(read["flows.csv"])),
+                    list(csv.DictReader(read["ports.csv"])))
+
+    def test_topology_workload_and_output(self):
+        finishes, flows, ports = self.run_scenario(
+            '[topology]\ntype = "line"\nswitches = 5\n[workload]\ntype = "mirror"\n'
+            'size = "100KB"\n[output]\nfinishes = true\n')
+        # 5 hosts' cables and 4 between the switches.
+        self.assertEqual(len(ports), 2 * 9)
+        # Host 2 is its own mirror image.
+        self.assertEqual(sorted((int(row["src"]), int(row["dst"])) for row in flows),
+                         [(0, 4), (1, 3), (3, 1), (4, 0)])
+        self.assertEqual(finishes, [row["flow"] for row in flows])
+
+    def test_messages_go_by_the_tables(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = pathlib.Path(folder) / "scenario.toml"
+            for text, said in (('[topology]\ntype = "lime"\n', 'nearest: line'),
+                               ('[topology]\ntype = "star"\n[workload]\ntype = "miror"\n',
+                                'nearest: mirror'),
+                               ('[topology]\ntype = "line"\nswitches = 1\n', "from 2 to"),
+                               ('[topology]\ntype = "line"\n[workload]\ntype = "mirror"\n'
+                                '[output]\nfinish = true\n', 'did you mean "finishes"')):
+                scenario.write_text(text, encoding="utf-8")
+                done = subprocess.run([SLUICE, "run", scenario], capture_output=True, text=True,
+                                      check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(said, done.stderr)
+
+    def test_command(self):
+        lines = self.sluice("outputs").splitlines()
+        self.assertIn("flows.csv -", lines)
+        self.assertIn("finishes.txt finishes", lines)
+        self.assertRegex(self.sluice("--help"), r"outputs +List the files")
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ template <class AtCut>
 Outcome run_cut(const Case& given, std::uint64_t seed, AtCut&& at_cut) {
     Dice dice(seed ^ 0x72756e637574ULL);
     Lane lane(given, true);
-    step::DriverHooks hooks;
-    hooks.on_sample = [](Tick) {};
+    RunHooks hooks;
+    hooks.on_sample = [](Tick, const auto&) {};
     hooks.sample_every = dice.size(5.0) * kNanosecond;
     hooks.sample_to = given.stop;
     step::Driver driver(lane.store, given.events, hooks);

@@ -25,8 +25,8 @@ Case ns3_case(std::uint64_t seed) {
 Outcome run_in_pieces(const Case& given, std::uint64_t seed) {
     Dice dice(seed ^ 0x6e7333ULL);
     Lane lane(given);
-    step::DriverHooks hooks;
-    hooks.on_sample = [](Tick) {};
+    RunHooks hooks;
+    hooks.on_sample = [](Tick, const auto&) {};
     hooks.sample_every = dice.size(5.0) * kNanosecond;
     hooks.sample_to = given.stop;
     ns3::Driver driver(lane.store, given.events, hooks);

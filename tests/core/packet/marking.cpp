@@ -67,7 +67,7 @@ TEST_CASE("unit.step.marking.standing_queue_is_marked_at_its_depth") {
         EcnPoint{gigabits_per_second(100), Bytes{window}, Bytes{window * 6}, 0.5}};
     Lane lane(given);
     const PortId port = sink_port(given);
-    step::DriverHooks hooks;
+    RunHooks hooks;
     double depth = 0;
     std::int64_t samples = 0;
     std::int64_t marks_before = 0;
@@ -75,7 +75,9 @@ TEST_CASE("unit.step.marking.standing_queue_is_marked_at_its_depth") {
     hooks.sample_from = 100 * kMicrosecond;
     hooks.sample_every = 1048 * 80;
     hooks.sample_to = 1100 * kMicrosecond;
-    hooks.on_sample = [&](Tick) {
+    hooks.on_sample = [&](Tick, const std::vector<std::int64_t>& queue_bytes) {
+        REQUIRE(queue_bytes.size() == given.topology.port_count());
+        CHECK(queue_bytes[port] == lane.world.egress[port].queued_bytes);
         if (samples == 0) {
             marks_before = lane.world.egress[port].ecn_marks;
             packets_before = lane.world.egress[port].tx_packets;

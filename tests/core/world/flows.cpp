@@ -95,7 +95,7 @@ struct Churned {
 Churned run_churn(const Case& given, bool clocks) {
     Lane lane(given);
     Churned made;
-    step::DriverHooks hooks;
+    RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) {
         made.finished.emplace_back(flow.result.finish, flow.id);
     };

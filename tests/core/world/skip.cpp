@@ -30,11 +30,11 @@ void shift_all(step::World& world, const Topology& topology, Tick dt) {
 template <class AtCut>
 Outcome run_with_cuts(const Case& given, AtCut&& at_cut) {
     Lane lane(given);
-    step::DriverHooks hooks;
+    RunHooks hooks;
     hooks.sample_every = 7 * kMicrosecond;
     hooks.sample_from = hooks.sample_every;
     hooks.sample_to = given.stop;
-    hooks.on_sample = [&](Tick now) { at_cut(lane, now); };
+    hooks.on_sample = [&](Tick now, const auto&) { at_cut(lane, now); };
     step::Driver driver(lane.store, given.events, std::move(hooks));
     driver.advance(given.stop, lane);
     return outcome_of(lane.store, end_of(given));

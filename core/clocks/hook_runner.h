@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a driver does between windows besides stepping: link events, queue samples, reports. The
+/// What a driver does between windows besides stepping: link events, and what RunHooks ask for. The
 /// same for every driver.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -14,27 +14,17 @@
 
 namespace sluice::step {
 
-struct DriverHooks {
-    std::function<void(const FlowRecord&)> on_finish;  ///< in (finish, flow) order
-    std::function<void(const PfcEvent&)> on_pfc;       ///< in (time, port) order
-    std::function<bool(Tick now)> on_progress;         ///< false: stop here
-    Tick progress_interval = kMillisecond;             ///< simulated, or 200 ms of wall time
-    std::function<void(Tick now)> on_sample;
-    Tick sample_every = 0;
-    Tick sample_from = 0;
-    Tick sample_to = 0;
-};
-
 class HookRunner {
   public:
-    HookRunner(WorldStore& store, std::vector<LinkEvent> events, DriverHooks hooks)
+    HookRunner(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks)
         : store_(store), events_(std::move(events)), hooks_(std::move(hooks)) {
         std::stable_sort(events_.begin(), events_.end(),
                          [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
         next_sample_ = hooks_.sample_every > 0 && hooks_.on_sample ? hooks_.sample_from : kNever;
-        next_progress_ = hooks_.progress_interval;
+        next_progress_ = hooks_.interval;
+        World& world = store_.world();
+        world.digest_hops = world.digest_hops || hooks_.checksum;
         if (hooks_.on_pfc) {
-            World& world = store_.world();
             world.callbacks.pfc_context = this;
             world.callbacks.pfc = [](void* self, PortId port, bool pause, Tick now) {
                 static_cast<HookRunner*>(self)->pfc_.push_back(PfcEvent{now, port, pause});
@@ -46,7 +36,12 @@ class HookRunner {
 
     Tick next_sample() const { return next_sample_; }
     void sample(Tick at) {
-        hooks_.on_sample(at);
+        const World& world = store_.world();
+        queue_bytes_.resize(store_.topology().port_count());
+        for (std::size_t port = 0; port < queue_bytes_.size(); ++port) {
+            queue_bytes_[port] = world.egress[port].queued_bytes;
+        }
+        hooks_.on_sample(at, queue_bytes_);
         next_sample_ += hooks_.sample_every;
         if (next_sample_ > hooks_.sample_to) {
             next_sample_ = kNever;
@@ -96,8 +91,7 @@ class HookRunner {
             if (now >= next_progress_ || wall - last_wall_ > std::chrono::milliseconds(200)) {
                 last_wall_ = wall;
                 if (now >= next_progress_) {  // wall time must not move what cuts stretches
-                    next_progress_ =
-                        (now / hooks_.progress_interval + 1) * hooks_.progress_interval;
+                    next_progress_ = (now / hooks_.interval + 1) * hooks_.interval;
                 }
                 stopped_ = !hooks_.on_progress(now);
             }
@@ -108,11 +102,12 @@ class HookRunner {
     WorldStore& store_;
     std::vector<LinkEvent> events_;
     std::size_t next_event_ = 0;
-    DriverHooks hooks_;
+    RunHooks hooks_;
     Tick next_sample_ = kNever;
     Tick next_progress_ = kNever;
     std::chrono::steady_clock::time_point last_wall_ = std::chrono::steady_clock::now();
     std::vector<PfcEvent> pfc_;
+    std::vector<std::int64_t> queue_bytes_;  ///< by port, scratch of sample()
     bool stopped_ = false;
 };
 

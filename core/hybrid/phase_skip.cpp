@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One skip of the phase controller: its length and rates, its begin, its end, early or not.
+#include <algorithm>
+
+#include "core/hybrid/phase_state.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+constexpr double kTicksPerSecond = 1e12;
+
+}  // namespace
+
+void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at) {
+    if (!state.has_extent) {
+        list_extent(state);
+    }
+    if (!engine_.may_skip(state.group)) {
+        return;
+    }
+    take_rates(state, verdict);
+    const Tick dt = length_of_skip(state, verdict.longest_skip, at);
+    if (dt < std::max<Tick>(state.rtt, 1)) {
+        return;
+    }
+    fit_to_links(state);
+    const std::vector<FlowSlot>& flows = state.group.flows;
+    state.packets.resize(flows.size());
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        state.packets[i] = std::min(state.advance_by(i, dt), engine_.unsent_packets(flows[i]));
+        engine_.advance(flows[i], state.packets[i]);
+    }
+    report(state, Phase::unsteady, at, PhaseEnd::steady_found);
+    engine_.shift(state.group, dt);
+    state.skipping = true;
+    state.since = at;
+    state.until = at + dt;
+    state.flows_at_start = static_cast<std::uint32_t>(flows.size());
+    ++statistics_.skips;
+    set_cut(state, state.until);
+    pause_hosts(state);
+}
+
+/// The rates of the skip: measured, or the rate source's.
+void PhaseController::take_rates(State& state, const steady::Verdict& verdict) {
+    const auto payload = static_cast<double>(engine_.payload());
+    state.rate.resize(state.group.flows.size());
+    for (std::size_t i = 0; i < state.rate.size(); ++i) {
+        state.rate[i] = verdict.rate[i] / payload / kTicksPerSecond;
+    }
+    if (rates_ != nullptr) {
+        take_given_rates(state);
+    }
+}
+
+/// At most `longest`, and what ends it; 0: a flow has nothing to skip.
+Tick PhaseController::length_of_skip(State& state, Tick longest, Tick at) {
+    const std::vector<FlowSlot>& flows = state.group.flows;
+    Tick dt = longest;
+    state.planned_end = PhaseEnd::cap;
+    if (config_.longest_skip > 0) {
+        dt = std::min(dt, config_.longest_skip);
+    }
+    if (stop_ != kNever) {
+        dt = std::min(dt, stop_ - at - 1);
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        // What is in flight when the skip ends is as much as now: that many are sent as packets.
+        const std::int64_t left =
+            engine_.unsent_packets(flows[i]) - state.readings[i].in_flight / engine_.payload() - 1;
+        if (left <= 0 || !(state.rate[i] > 0)) {
+            return 0;
+        }
+        const double lasts = static_cast<double>(left) / state.rate[i];
+        if (lasts < static_cast<double>(dt)) {
+            dt = static_cast<Tick>(lasts);
+            state.planned_end = PhaseEnd::finisher_near;
+        }
+    }
+    return dt;
+}
+
+/// From here to the skip's end the group's timers of hosts come up at the controller.
+void PhaseController::pause_hosts(const State& state) {
+    for (const NodeId host : state.group.hosts) {
+        if (paused_by_.size() <= host) {
+            paused_by_.resize(host + 1, kNone);
+        }
+        paused_by_[host] = state.id;
+        const Tick call = engine_.next_call(host);
+        if (call != kNever) {
+            calls_.insert({call, host});
+        }
+    }
+}
+
+void PhaseController::list_extent(State& state) {
+    Group& group = state.group;
+    group.ports.clear();
+    group.hosts.clear();
+    group.switches.clear();
+    const auto add = [&](PartitionId id) {
+        const step::Extent extent = partitions_.extent(id);
+        group.ports.insert(group.ports.end(), extent.ports.begin(), extent.ports.end());
+        group.hosts.insert(group.hosts.end(), extent.hosts.begin(), extent.hosts.end());
+        group.switches.insert(group.switches.end(), extent.switches.begin(), extent.switches.end());
+    };
+    if (config_.scope == PhaseScope::network) {
+        for (const PartitionId id : partitions_.set().partitions()) {
+            add(id);
+        }
+        // Partitions share no port and no host, but they do share switches.
+        std::sort(group.switches.begin(), group.switches.end());
+        group.switches.erase(std::unique(group.switches.begin(), group.switches.end()),
+                             group.switches.end());
+    } else {
+        add(state.id);
+    }
+    state.has_extent = true;
+}
+
+/// The rate source's rates in place of the measured ones.
+void PhaseController::take_given_rates(State& state) {
+    const std::vector<FlowSlot>& flows = state.group.flows;
+    const auto payload = static_cast<double>(engine_.payload());
+    const double data = static_cast<double>(engine_.data_bytes()) / payload;
+    const double acks = engine_.ack_bytes() / payload;
+    std::vector<RateDemand> demands(flows.size());
+    std::vector<double> capacities;
+    std::vector<PortId> ports;
+    std::vector<double> users;
+    const auto use = [&](RateDemand& demand, PortId port, double coefficient) {
+        if (link_index_.size() <= port) {
+            link_index_.resize(port + 1, kNone);
+        }
+        if (link_index_[port] == kNone) {
+            link_index_[port] = static_cast<std::uint32_t>(ports.size());
+            ports.push_back(port);
+            capacities.push_back(static_cast<double>(engine_.link_rate(port)) / 8 /
+                                 kTicksPerSecond);
+            users.push_back(0);
+        }
+        demand.links.push_back({link_index_[port], coefficient});
+        users[link_index_[port]] += coefficient;
+    };
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        const step::Footprint& tracks = engine_.tracks(flows[i]);
+        for (const PortId port : tracks.data) {
+            use(demands[i], port, data);
+        }
+        for (const PortId port : tracks.acks) {
+            use(demands[i], port, acks);
+        }
+    }
+    for (const PortId port : ports) {
+        link_index_[port] = kNone;
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        demands[i].instantaneous = state.rate[i] * payload;
+        // What an equal division of its links guarantees: laws know no other minimum.
+        for (const RateDemand::Use& used : demands[i].links) {
+            demands[i].guaranteed =
+                std::min(demands[i].guaranteed, capacities[used.link] / users[used.link]);
+        }
+    }
+    const std::vector<double> rates = rates_->rates(demands, capacities);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        state.rate[i] = rates[i] / payload;
+    }
+}
+
+/// Scales rates down where together they would exceed a link.
+void PhaseController::fit_to_links(State& state) {
+    const std::vector<FlowSlot>& flows = state.group.flows;
+    const auto data = static_cast<double>(engine_.data_bytes());
+    const double acks = engine_.ack_bytes();
+    const auto each = [&](std::size_t i, auto&& visit) {
+        const step::Footprint& tracks = engine_.tracks(flows[i]);
+        for (const PortId port : tracks.data) {
+            visit(port, state.rate[i] * data);
+        }
+        for (const PortId port : tracks.acks) {
+            visit(port, state.rate[i] * acks);
+        }
+    };
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double load) {
+            if (load_.size() <= port) {
+                load_.resize(port + 1, 0);
+            }
+            load_[port] += load;
+        });
+    }
+    std::vector<double> fitting(flows.size(), 1);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double) {
+            const double capacity =
+                static_cast<double>(engine_.link_rate(port)) / 8 / kTicksPerSecond;
+            fitting[i] = std::min(fitting[i], capacity / load_[port]);
+        });
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double) { load_[port] = 0; });
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        state.rate[i] *= fitting[i];
+    }
+}
+
+void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
+    engine_.shift(state.group, now - state.until);
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        const std::int64_t packets =
+            std::min(state.advance_by(i, now - state.since), state.packets[i]);
+        engine_.advance(state.group.flows[i], packets - state.packets[i]);
+        state.packets[i] = packets;
+    }
+    state.until = now;
+    ++statistics_.skip_backs;
+    commit(state, why);
+    set_cut(state, next_on_grid(now, state.period));
+}
+
+void PhaseController::commit(State& state, PhaseEnd why) {
+    const Tick dt = state.until - state.since;
+    std::int64_t bytes = 0;
+    std::int64_t hops = 0;
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        const FlowSlot flow = state.group.flows[i];
+        const step::Footprint& tracks = engine_.tracks(flow);
+        engine_.account(flow, state.packets[i]);
+        bytes += state.packets[i] * engine_.payload();
+        hops +=
+            state.packets[i] * static_cast<std::int64_t>(tracks.data.size() + tracks.acks.size());
+        state.carry[i] +=
+            state.rate[i] * static_cast<double>(dt) - static_cast<double>(state.packets[i]);
+    }
+    engine_.settle(state.group);
+    for (const NodeId host : state.group.hosts) {
+        paused_by_[host] = kNone;
+    }
+    for (auto call = calls_.begin(); call != calls_.end();) {
+        call = paused_by_[call->second] == kNone ? calls_.erase(call) : std::next(call);
+    }
+    statistics_.hops_saved += static_cast<std::uint64_t>(hops);
+    statistics_.steady_flow_s +=
+        static_cast<double>(state.group.flows.size()) * static_cast<double>(dt) / kTicksPerSecond;
+    state.skipping = false;
+    state.skipped += dt;
+    state.detector->resumed(dt);
+    if (config_.restore == Restoration::empty) {
+        bytes += engine_.empty_queues(state.group, state.until);
+    }
+    statistics_.bytes_skipped += bytes;
+    if (on_phase_ && dt > 0) {
+        on_phase_(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,
+                              state.flows_at_start, bytes, hops});
+    }
+    state.since = state.until;
+    state.flows_at_start = static_cast<std::uint32_t>(state.group.flows.size());
+}
+
+}  // namespace sluice::hybrid

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the phase controller keeps of a group; for its own sources only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/hybrid/phase_controller.h"
+#include "core/steady/detector.h"
+
+namespace sluice::hybrid {
+
+/// The least multiple of `period` after `at`: groups are looked at together, so that windows are
+/// cut less often.
+inline Tick next_on_grid(Tick at, Tick period) { return (at / period + 1) * period; }
+
+struct PhaseController::State {
+    std::uint32_t id = 0;
+    bool dirty = true;        ///< its flows have changed since they were listed
+    bool has_extent = false;  ///< ports, hosts and switches are listed
+    Tick changed = 0;         ///< when its flows last changed
+    Tick cut = kNever;
+    Tick since = 0;  ///< the present phase began
+    std::uint32_t flows_at_start = 0;
+    Tick period = 0;
+
+    Group group;
+    std::unique_ptr<steady::Detector> detector;
+    std::vector<PortId> queue_ports;
+    std::vector<steady::FlowReading> readings;
+    std::vector<std::int64_t> queues;
+    Tick skipped = 0;  ///< since the detector was reset
+    Tick rtt = 0;
+    Tick last_progress = 0;  ///< of any flow, as of the last look
+
+    bool skipping = false;
+    Tick until = 0;
+    PhaseEnd planned_end = PhaseEnd::cap;
+    std::vector<double> rate;   ///< by flow of the group: packets per tick
+    std::vector<double> carry;  ///< fractions of packets from earlier skips
+    std::vector<std::int64_t> packets;
+
+    std::int64_t advance_by(std::size_t flow, Tick dt) const {
+        return static_cast<std::int64_t>(rate[flow] * static_cast<double>(dt) + carry[flow]);
+    }
+};
+
+}  // namespace sluice::hybrid
