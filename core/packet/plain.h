@@ -14,7 +14,7 @@
 
 namespace sluice::step {
 
-/// Memory that a run's containers took, bytes, and the overflow flag. One per lane.
+/// Memory that a run's containers took, bytes, and the overflow flag. One per world.
 struct Memory {
     std::size_t ring_bytes = 0;
     std::size_t other_bytes = 0;
@@ -36,7 +36,7 @@ inline void* grow_block(void* old, std::size_t used, std::size_t bytes) {
 }
 #endif
 
-/// A vector of trivially copyable elements; freed by whoever owns the lane.
+/// A vector of trivially copyable elements; freed by whoever owns the world.
 template <class T>
 struct PlainVector {
     static_assert(std::is_trivially_copyable<T>::value, "plain data only");

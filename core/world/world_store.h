@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Owns the columns of one lane: builds them from a topology, a routing and a configuration, and
+/// Owns the columns of a world: builds them from a topology, a routing and a configuration, and
 /// changes them between windows (links fail and are repaired). Host only.
 #pragma once
 
