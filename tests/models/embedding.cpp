@@ -76,7 +76,7 @@ TEST_CASE("models.embedding.the_simulation_stays_the_callers") {
     CHECK(network.clock().at_rest());
     CHECK(sc_core::sc_get_status() == sc_core::SC_PAUSED);
     // Not stopped: it goes on with what comes.
-    network.open_flow(message(0, 1, 1000), network.clock().now());
+    network.open_flow(message(0, 1, 1000), network.clock().earliest());
     sc_core::sc_start();
     CHECK(network.store().living_count() == 0);
     CHECK(network.clock().at_rest());
@@ -106,6 +106,44 @@ TEST_CASE("models.embedding.an_application_opens_flows") {
     for (const FlowId answer : application.answers) {
         CHECK(std::count(finished.begin(), finished.end(), answer) == 1);
     }
+}
+
+TEST_CASE("models.embedding.flows_are_known_by_their_number") {
+    Star star;
+    star.flows.clear();
+    std::vector<FlowId> finished;
+    NetworkOptions options;
+    options.hooks.on_finish = [&](const FlowRecord& flow) { finished.push_back(flow.id); };
+    Network network("network", star.topology, star.routing, star.config, star.flows, star.paths,
+                    nullptr, options);
+    FlowSpec numbered = message(0, 1, 1000);
+    numbered.id = 77;
+    CHECK(network.open_flow(numbered, 0) == 77);
+    const FlowId first = network.open_flow(message(2, 1, 1000), 10 * kMicrosecond);
+    const FlowId second = network.open_flow(message(2, 1, 1000), 20 * kMicrosecond);
+    CHECK(first == opened_flow_id(2, 0));
+    CHECK(second == opened_flow_id(2, 1));
+    sc_core::sc_start();
+    CHECK(finished == std::vector<FlowId>{77, first, second});
+}
+
+TEST_CASE("models.embedding.partitions_are_kept_on_one_clock_or_on_many") {
+    Star star;
+    star.flows.clear();
+    star.add_flow(0, 1, 1'000'000, 0);
+    star.add_flow(2, 3, 1'000'000, 0);
+    Network one("one", star.topology, star.routing, star.config, star.flows, star.paths, nullptr);
+    Network many("many", star.topology, star.routing, star.config, star.flows, star.paths, nullptr);
+    step::FlowPartitions of_one(one.store());
+    step::FlowPartitions of_many(many.store());
+    one.clock().keep_partitions(step::Clocks::one, of_one, nullptr);
+    many.clock().keep_partitions(step::Clocks::many, of_many, nullptr);
+    sc_core::sc_start();
+    CHECK(one.clock().driver()->statistics().entries == 2);
+    CHECK(one.clock().driver()->statistics().windows_solo == 0);
+    CHECK(many.clock().driver()->statistics().entries == 2);
+    CHECK(many.clock().driver()->statistics().windows_solo > 0);
+    CHECK(finishes(one) == finishes(many));
 }
 
 TEST_CASE("models.embedding.hooks") {
