@@ -98,10 +98,10 @@ LinkEnd& Network::port(PortId port) {
 
 FlowId Network::open_flow(const FlowSpec& spec, Tick at) {
     require_open(spec, true);
-    if (at < clock_->now()) {
+    if (at < clock_->earliest()) {
         SC_REPORT_FATAL("sluice/network", ("a flow was opened for " + std::to_string(at) +
                                            " ps, before the network's local time " +
-                                           std::to_string(clock_->now()) + " ps")
+                                           std::to_string(clock_->earliest()) + " ps")
                                               .c_str());
     }
     const FlowId id = store_.open_flow(spec, at);

@@ -47,7 +47,7 @@ class Network : public sc_core::sc_module {
     Node* node(NodeId id) { return modules_[id].get(); }
 
     /// Opens a flow between two hosts while the network runs, to start at `at`, which is not before
-    /// clock().now(). From any SystemC process, or before the simulation. Returns its id (core/ids.h).
+    /// clock().earliest(). From any SystemC process, or before the simulation. Returns its id (core/ids.h).
     /// ConfigError if the network cannot carry it, InternalError if its source is foreign.
     FlowId open_flow(const FlowSpec& spec, Tick at);
     /// The same for a flow that a foreign host sends: what its packets carry in Packet::flow, until it

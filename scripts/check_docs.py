@@ -5,7 +5,9 @@
 Checked are: every relative link of a .md file leads to a file, and to a heading where it names one;
 every key that the code reads from a scenario, a model or a GPU file is in docs/scenario.md, and
 every key in a table there is read somewhere; docs/map.md names every folder that
-check_includes.py knows, with what it builds on; examples/README.md lists every example.
+check_includes.py knows, with what it builds on; examples/README.md lists every example; every file
+that a page names with its folder exists; the code of docs/embedding.md and of README.md is in the
+tests; README.md is short.
 
 usage: check_docs.py [ROOT]
 """
@@ -27,6 +29,16 @@ OTHER_FORMATS = ["workloads/hpcc/hpcc_config.cpp", "cli/goal_merge.cpp", "cli/si
 READ = re.compile(
     r"\b\w+\.(?:integer|integers|number|text|texts|time|rate|bytes|flag|choice|table|tables|raw|"
     r'ratio|latent)\(\s*"([a-z_0-9]+)"')
+README_LINES = 150
+# `folder/file.ext`, with or without wildcards, in backticks.
+NAMED_FILE = re.compile(r"(?<![\w./<~$-])(?:[\w*-]+/)+[\w.*-]+\.(?:cpp|cu|csv|h|json|md|patch|png|py|sh|svg|toml|txt)\b")
+# What pages name and no tree holds: files of runs, and of other projects.
+NOT_OURS = re.compile(r"(?:build|runs|results|mix|graph|SCENARIO)/|.*\bNAME\b")
+# Where the C++ of a page must stand, word for word but for white space.
+COMPILED = {
+    "README.md": ["tests/consumer/*.cpp"],
+    "docs/embedding.md": ["tests/consumer/*.cpp", "tests/models/*.cpp", "tests/models/*.h"],
+}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 CODE_BLOCK = re.compile(r"```.*?```", re.S)
 
@@ -54,6 +66,31 @@ def check_links(root, pages):
                 yield f"{where}: {target} does not exist"
             elif anchor and anchor not in headings(there.read_text(encoding="utf-8")):
                 yield f"{where}: {target}: there is no such heading"
+
+
+def check_files(root, pages):
+    for page in pages:
+        text = CODE_BLOCK.sub("", page.read_text(encoding="utf-8"))
+        for code in re.findall(r"`([^`\n]+)`", text):
+            for name in NAMED_FILE.findall(code):
+                if not NOT_OURS.match(name) and not any(root.glob(name)):
+                    yield f"{page.relative_to(root)}: there is no {name}"
+
+
+def check_code(root):
+    for page, patterns in COMPILED.items():
+        compiled = ["".join(file.read_text(encoding="utf-8").split())
+                    for pattern in patterns for file in sorted(root.glob(pattern))]
+        text = (root / page).read_text(encoding="utf-8")
+        for block in re.findall(r"```cpp\n(.*?)```", text, re.S):
+            if not any("".join(block.split()) in code for code in compiled):
+                yield f"{page}: no test compiles the code that begins with {block.splitlines()[0]}"
+
+
+def check_length(root):
+    lines = len((root / "README.md").read_text(encoding="utf-8").splitlines())
+    if lines > README_LINES:
+        yield f"README.md: {lines} lines; at most {README_LINES}, the rest belongs in docs/"
 
 
 def code_of(root, patterns):
@@ -125,7 +162,8 @@ def main():
     pages = [root / "README.md", *sorted((root / "docs").rglob("*.md")),
              *sorted((root / "examples").glob("*.md"))]
     problems = [*check_links(root, pages), *check_keys(root), *check_map(root),
-                *check_examples(root)]
+                *check_examples(root), *check_files(root, pages), *check_code(root),
+                *check_length(root)]
     for problem in problems:
         print(problem)
     print(f"{len(pages)} pages, {len(problems)} problems")

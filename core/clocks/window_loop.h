@@ -7,7 +7,7 @@
 
 namespace sluice::step {
 
-/// The earliest instant at which anything happens in the world; kNever if nothing is left.
+/// The earliest instant at which anything happens; kNever if nothing is left.
 inline Tick next_instant(const World& world) {
     const std::uint32_t blocks = (world.cell_count + 63) / 64;
     Tick at = kNever;

@@ -3,7 +3,7 @@
 /// and slots of flows. A cell's step writes its own ports', host's and buffer's state, the tails of the
 /// rings that leave it, and, of its neighbours, only `arrival` and `wake`, which it only ever lowers;
 /// so cells may be stepped in any order inside a window. Senders, free lists, INT slots and counters belong
-/// to the world, which one thread steps at a time.
+/// to the world: a world is stepped by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -216,7 +216,7 @@ struct Callbacks {
     PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
 };
 
-/// Everything a step sees: raw columns of a world.
+/// Everything a step sees: raw columns.
 struct World {
     std::uint32_t node_count = 0;
     const PortId* first_port = nullptr;  ///< node_count + 1

@@ -58,6 +58,10 @@ Tick NetworkClock::now() const {
     return ns3_ != nullptr ? ns3_->now() : driver_ != nullptr ? driver_->now() : 0;
 }
 
+Tick NetworkClock::earliest() const {
+    return foreign_.empty() ? now() : std::max(now(), to_ticks(sc_core::sc_time_stamp()));
+}
+
 std::uint64_t NetworkClock::windows() const {
     return ns3_ != nullptr ? ns3_->instants() : driver_ != nullptr ? driver_->windows() : 0;
 }

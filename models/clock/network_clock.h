@@ -46,6 +46,9 @@ class NetworkClock : public sc_core::sc_module {
     void receive(PortId port, const step::Packet& packet, Tick at);
 
     Tick now() const;
+    /// The earliest instant for which something can be ordered from outside the windows: now(), and with
+    /// a foreign model, which gets packets in SystemC's time, not before sc_time_stamp().
+    Tick earliest() const;
     /// Windows executed; under Arithmetic::ns3, instants.
     std::uint64_t windows() const;
     /// Nothing left to do, the stop time reached, or a hook asked to stop.

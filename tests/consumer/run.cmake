@@ -15,6 +15,7 @@ foreach(command IN ITEMS
         "${CMAKE_COMMAND};--install;${BUILD};--config;${CONFIG};--prefix;${WORK}/prefix"
         "${CMAKE_COMMAND};-S;${SOURCE};-B;${WORK}/build;-G;${GENERATOR};-DCMAKE_CXX_COMPILER=${COMPILER};-DCMAKE_BUILD_TYPE=${CONFIG};-DCMAKE_PREFIX_PATH=${WORK}/prefix;${flags}"
         "${CMAKE_COMMAND};--build;${WORK}/build"
+        "${WORK}/build/star"
         "${WORK}/build/consumer")
     execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output
                     ERROR_VARIABLE output)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <systemc>
@@ -57,13 +58,17 @@ struct ForeignPort : PacketForwardIf {
 };
 
 /// A FIFO switch with infinite queues in the middle of a star: arrivals in (time, port) order, no
-/// marks, no pauses. Knows nothing of the engine.
+/// pauses. Knows nothing of the engine but where a flow's ends are.
 class FifoSwitch : public sc_core::sc_module {
   public:
     SC_HAS_PROCESS(FifoSwitch);
     FifoSwitch(const sc_core::sc_module_name& name, const Topology& topology, NodeId self,
-               const std::vector<FlowSpec>& flows, Network& network)
-        : sc_module(name), topology_(topology), self_(self), flows_(flows) {
+               Network& network, bool marks = false)
+        : sc_module(name),
+          topology_(topology),
+          self_(self),
+          world_(network.store().world()),
+          marks_(marks) {
         for (std::uint32_t i = 0; i < topology.port_count(self); ++i) {
             const PortId mine = topology.first_port(self) + i;
             ports_.emplace_back(*this, i, network.port(topology.peer_of(mine)));
@@ -90,7 +95,7 @@ class FifoSwitch : public sc_core::sc_module {
         while (!waiting_.empty() && waiting_.begin()->first.first == now) {
             step::Packet packet = waiting_.begin()->second;
             waiting_.erase(waiting_.begin());
-            const FlowSpec& flow = flows_[packet.flow];
+            const FlowSpec& flow = world_.spec[packet.flow];
             const bool data = packet.packet_kind() == step::PacketKind::data;
             const std::uint32_t out = port_to_.at(data ? flow.dst : flow.src);
             const PortId port = topology_.first_port(self_) + out;
@@ -98,6 +103,7 @@ class FifoSwitch : public sc_core::sc_module {
                 std::max(free_at_[out], now) +
                 serialization_time(packet.bytes, topology_.rate(port), Arithmetic::exact);
             packet.hop = packet.hop + 1;
+            packet.ce = packet.ce != 0 || (marks_ && data) ? 1 : 0;
             ports_[out].send(packet, free_at_[out] + topology_.delay(port));
         }
         if (!waiting_.empty()) {
@@ -107,12 +113,50 @@ class FifoSwitch : public sc_core::sc_module {
 
     const Topology& topology_;
     NodeId self_;
-    const std::vector<FlowSpec>& flows_;
+    const step::World& world_;
+    bool marks_;  ///< every data packet
     std::deque<ForeignPort<FifoSwitch>> ports_;
     std::vector<Tick> free_at_;
     std::map<NodeId, std::uint32_t> port_to_;
     std::map<std::pair<Tick, std::uint32_t>, step::Packet> waiting_;
     sc_core::sc_event arrived_;
+};
+
+/// A host that keeps what it hears, and does what it is told.
+class ForeignHost : public sc_core::sc_module {
+  public:
+    ForeignHost(const sc_core::sc_module_name& name, const Topology& topology, NodeId self,
+                Network& network)
+        : sc_module(name),
+          rate_(topology.rate(topology.first_port(self))),
+          delay_(topology.delay(topology.first_port(self))),
+          port(*this, 0, network.port(topology.peer_of(topology.first_port(self)))) {}
+
+    void accept(std::uint32_t, const step::Packet& packet, const sc_core::sc_time& delay) {
+        heard.push_back(packet);
+        if (on_packet) {
+            on_packet(packet, to_ticks(sc_core::sc_time_stamp() + delay));
+        }
+    }
+
+    /// Sends `packet`, whose first bit may leave at `at`, at line rate behind those before it.
+    void transmit(step::Packet packet, Tick at) {
+        free_at_ =
+            std::max(free_at_, at) + serialization_time(packet.bytes, rate_, Arithmetic::exact);
+        packet.hop = 1;
+        port.send(packet, free_at_ + delay_);
+    }
+
+    std::vector<step::Packet> heard;
+    std::function<void(const step::Packet&, Tick)> on_packet;  ///< and the instant of its last bit
+
+  private:
+    Rate rate_;
+    Tick delay_;
+    Tick free_at_ = 0;
+
+  public:
+    ForeignPort<ForeignHost> port;
 };
 
 /// A host that sends one-packet messages at instants that nobody else knows, from a thread of its

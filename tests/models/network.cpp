@@ -122,7 +122,7 @@ void check_foreign_switch(congestion::Law law, const sc_core::sc_time& quantum,
     Network network("network", star.topology, routing, star.config, star.flows, star.paths, nullptr,
                     options);
     network.store().world().digest_hops = true;
-    FifoSwitch fifo("fifo", star.topology, Star::kMiddle, star.flows, network);
+    FifoSwitch fifo("fifo", star.topology, Star::kMiddle, network);
     step::FlowPartitions partitions(network.store());
     ClockCounts counts;
     ZeroSkips supervisor(network.store().world(), partitions, 5, counts);

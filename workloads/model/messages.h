@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sizes of the messages of a training job, in bytes. Sizes of collectives are those of the whole
-/// tensor over the group (Collective::bytes; formats.md of the field, "full tensor"): the output of
+/// tensor over the group (Collective::bytes): the output of
 /// an all-gather, the input of a reduce-scatter or an all-reduce, one rank's buffer of an
 /// all-to-all. b sequences of s tokens in a micro-batch, h hidden, t = tp, c = cp:
 ///   tensor parallelism         2 b (s / c) h     all-reduce, or all-gather and reduce-scatter (SP)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Schedules as job graphs, executed on the engine without contention of workload_fake_engine.h: n
+/// Schedules as job graphs, executed on the engine without contention of tests/support/fake_engine.h: n
 /// bytes take n x 80 ps + 1 us to their receiver, another 1 us for the last ACK.
 #include <doctest/doctest.h>
 

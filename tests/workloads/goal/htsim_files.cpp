@@ -35,7 +35,7 @@ std::string topology_error(const std::string& text) {
     return error_of([&] { topology_of(text); });
 }
 
-/// When each flow starts. The engine of workload_fake_engine.h starts what an application tells it
+/// When each flow starts. The engine of tests/support/fake_engine.h starts what an application tells it
 /// to, so this one starts flows that have start times, too.
 class Starts final : public Application {
   public:

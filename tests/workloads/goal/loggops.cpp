@@ -58,7 +58,7 @@ TEST_CASE("unit.goal.loggops.reproduces_loggopsim_on_the_samples") {
 }
 
 TEST_CASE("unit.goal.loggops.one_eager_message_takes_the_closed_form") {
-    // o = g = 0, eager: L + (bytes - 1) G (formats.md, e.3).
+    // o = g = 0, eager: L + (bytes - 1) G.
     LogGopsParameters p;
     p.latency = 700;
     p.overhead = 0;

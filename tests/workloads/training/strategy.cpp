@@ -388,7 +388,7 @@ TEST_CASE("unit.training.embeddings_loss_and_norm_are_summed_on_request") {
 }
 
 TEST_CASE("unit.training.memory_is_checked_before_anything_runs") {
-    // models.md: GPT-175B on TP8-PP4 without ZeRO needs 87 GB of state alone.
+    // GPT-175B on TP8-PP4 without ZeRO needs 87 GB of state alone.
     TrainingConfig config;
     config.model = preset("gpt-175b");
     config.tp = 8;

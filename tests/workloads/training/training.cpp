@@ -248,7 +248,7 @@ TEST_CASE("unit.training.moe_32x22b_reduces_experts_over_dp_by_ep") {
     const std::map<OpClass, Totals> totals = totals_of(graph);
     CHECK(totals.at(OpClass::dp).flows == 1024 * (2 * 15 + 2));
     CHECK(totals.at(OpClass::ep).flows == 1024 * 6 * 4 * 7);
-    // models.md: dense 0.47 GB, experts 0.91 GB of gradients per rank in the table's tp 8, pp 8,
+    // Dense 0.47 GB, experts 0.91 GB of gradients per rank in a table with tp 8, pp 8,
     // ep 32; here ep 8, so four times the experts.
     const TrainingCosts costs = training_costs(config);
     CHECK(static_cast<double>(costs.stages[0].dense_parameters) * 4 ==
