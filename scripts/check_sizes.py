@@ -22,14 +22,8 @@ TOPS = ["bench", "cli", "core", "experiment", "flowlevel", "models", "scenario",
 # Folders of tests hold cases, not parts of the program.
 CASES = ["tests"]
 # What may be larger, each with its reason.
-REWRITTEN = "is being rewritten"
 CASES_OF_ONE_THING = "cases of one thing"
 LARGE_FILES = {
-    "flowlevel/flow_run.cpp": REWRITTEN,
-    "workloads/chakra/chakra_graph.cpp": REWRITTEN,
-    "workloads/chakra/et_node.cpp": REWRITTEN,
-    "workloads/chakra/trace.cpp": REWRITTEN,
-    "workloads/goal/goal_text.cpp": REWRITTEN,
     "tests/experiment/hpcc/hpcc_import.cpp": CASES_OF_ONE_THING,
     "tests/flowlevel/flow_run.cpp": CASES_OF_ONE_THING,
     "tests/workloads/chakra/graph.cpp": CASES_OF_ONE_THING,
@@ -46,7 +40,6 @@ LONG_FUNCTIONS = {
     ("tests/flowlevel/max_min.cpp", "random_changes"): CASES_OF_ONE_THING,
     ("tests/support/hybrid_support.h", "run_hybrid"): CASES_OF_ONE_THING,
     ("tests/workloads/collective/collective_library.cpp", "check_data"): CASES_OF_ONE_THING,
-    ("workloads/chakra/astra_exchange.cpp", "CollectiveExpander::tree"): REWRITTEN,
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

@@ -161,7 +161,9 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
         ++world.egress[port].drops;
         return;
     }
-    driver_->before_packet_from_outside(packet);
+    if (driver_ != nullptr) {
+        driver_->before_packet_from_outside(packet);
+    }
     step::Packet copy = packet;
     copy.time = at - ring.base;
     if (world.digest_hops) {

@@ -17,6 +17,13 @@ std::uint32_t log2_of(std::uint32_t n) {
     return result;
 }
 
+/// The position of the parent of `p` in the full tree over 1 .. n-1; 0: the root above.
+std::size_t parent_of(std::size_t p, std::size_t n) {
+    const std::size_t low = p & (~p + 1);
+    const std::size_t up = (p & ~low) | (low << 1);
+    return up < n ? up : 0;
+}
+
 }  // namespace
 
 JobGraph::Pair CollectiveExpander::add_message(RankId src, RankId dst, std::int64_t bytes,
@@ -274,11 +281,6 @@ void CollectiveExpander::tree(const CollectiveCall& call, std::int64_t bytes, bo
     std::vector<OpId> begins(n, kNone);
     for (std::size_t p = 1; p < n; ++p) begins[p] = begin(member(p));
     const OpId root_begin = begin(root);
-    const auto parent = [n](std::size_t p) {
-        const std::size_t low = p & (~p + 1);
-        const std::size_t up = (p & ~low) | (low << 1);
-        return up < n ? up : 0;  // 0: the root above
-    };
     // Upwards, the smaller subtrees first.
     for (std::size_t low = 1; low < n; low *= 2) {
         for (std::size_t p = low; p < n; p += 2 * low) {
@@ -291,7 +293,7 @@ void CollectiveExpander::tree(const CollectiveCall& call, std::int64_t bytes, bo
                 const OpId right = busy(rank(m), reduce, call.label, {links[p + low / 2].up});
                 ready = busy(rank(m), 0, call.label, {left, right});
             }
-            const std::size_t up = parent(p);
+            const std::size_t up = parent_of(p, n);
             const JobGraph::Pair pair =
                 add_message(rank(m), rank(up == 0 ? root : member(up)), bytes, call.label, ready,
                             up == 0 ? root_begin : begins[up]);
@@ -305,7 +307,7 @@ void CollectiveExpander::tree(const CollectiveCall& call, std::int64_t bytes, bo
     for (std::size_t low = top; low > 0; low /= 2) {
         for (std::size_t p = low; p < n; p += 2 * low) {
             const std::uint32_t m = member(p);
-            const std::size_t up = parent(p);
+            const std::size_t up = parent_of(p, n);
             const JobGraph::Pair pair =
                 add_message(rank(up == 0 ? root : member(up)), rank(m), bytes, call.label, sends[p],
                             links[p].down_post);
