@@ -154,7 +154,7 @@ class Entries(unittest.TestCase):
 
     def test_command(self):
         lines = self.sluice("outputs").splitlines()
-        self.assertIn("flows.csv -", lines)
+        self.assertIn("flows.csv flows", lines)
         self.assertIn("finishes.txt finishes", lines)
         self.assertRegex(self.sluice("--help"), r"outputs +List the files")
 

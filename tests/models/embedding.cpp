@@ -165,7 +165,7 @@ TEST_CASE("models.embedding.hooks") {
         ahead = ahead && flow.result.finish >= sc_now();
     };
     options.hooks.on_pfc = [&](const PfcEvent& event) { pauses.push_back(event); };
-    options.hooks.on_sample = [&](Tick now) { samples.push_back(now); };
+    options.hooks.on_sample = [&](Tick now, const auto&) { samples.push_back(now); };
     options.hooks.sample_from = 10 * kMicrosecond;
     options.hooks.sample_every = 5 * kMicrosecond;
     options.hooks.sample_to = 20 * kMicrosecond;
