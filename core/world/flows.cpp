@@ -276,6 +276,30 @@ std::vector<FlowSlot> WorldStore::living() const {
 }
 
 void WorldStore::set_route(FlowSlot slot) {
+    FlowRoute& route = route_[slot];
+    const FlowSpec& spec = spec_[slot];
+    if (spec.connection == kNone || id_[slot] < paths_.size()) {
+        find_route(slot);
+    } else {
+        if (known_route_.size() < queue_pair_.size()) {
+            known_route_.resize(queue_pair_.size());
+        }
+        KnownRoute& known = known_route_[spec.connection];
+        if (known.epoch == route_epoch_ && known.src == spec.src && known.dst == spec.dst &&
+            known.sport == spec.sport && known.dport == spec.dport) {
+            std::copy_n(known.route.port, 2 * kPathHops, route.port);
+        } else {
+            find_route(slot);
+            known = {route, spec.src, spec.dst, route_epoch_, spec.sport, spec.dport};
+        }
+    }
+    if (result_[slot].start == kNever) {
+        route.int_base = kNone;
+        route.int_mask = 0;
+    }
+}
+
+void WorldStore::find_route(FlowSlot slot) {
     const FlowSpec& spec = spec_[slot];
     FlowRoute& route = route_[slot];
     const auto fill = [&](PortId* entries, const std::vector<PortId>& given, const FlowKey& key) {
@@ -290,10 +314,6 @@ void WorldStore::set_route(FlowSlot slot) {
     const FlowPath& path = listed ? paths_[id_[slot]] : kNoPath;
     fill(route.port, path.forward, FlowKey{spec.src, spec.dst, spec.sport, spec.dport});
     fill(route.port + kPathHops, path.reverse, FlowKey{spec.dst, spec.src, spec.dport, spec.sport});
-    if (result_[slot].start == kNever) {
-        route.int_base = kNone;
-        route.int_mask = 0;
-    }
 }
 
 }  // namespace sluice::step

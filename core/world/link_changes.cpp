@@ -100,6 +100,7 @@ void WorldStore::change_routes(LinkId link, bool up) {
 }
 
 void WorldStore::set_routes() {
+    ++route_epoch_;
     world_.any_link_down = std::any_of(egress_.begin(), egress_.end(),
                                        [](const Egress& egress) { return !egress.up; });
     for (FlowSlot slot = 0; slot < id_.size(); ++slot) {

@@ -121,6 +121,7 @@ class WorldStore {
     void check_int_hops(const FlowSpec& spec, int switches) const;
     void widen_int_slots();
     void set_route(FlowSlot flow);
+    void find_route(FlowSlot flow);
     void drop_queue(PortId port, Tick now);
     void drop_link(PortId port);
     void reroute(Tick now);
@@ -155,6 +156,18 @@ class WorldStore {
     std::vector<Tick> wake_;
     std::vector<Tick> block_wake_;
     std::vector<QueuePair> queue_pair_;  ///< by connection
+    /// The way of a connection's messages as it was found last: by connection, good while `epoch` is
+    /// that of the routes and the ends are the message's.
+    struct KnownRoute {
+        FlowRoute route;
+        NodeId src = kNone;
+        NodeId dst = kNone;
+        std::uint32_t epoch = 0;
+        std::uint16_t sport = 0;
+        std::uint16_t dport = 0;
+    };
+    std::vector<KnownRoute> known_route_;
+    std::uint32_t route_epoch_ = 1;
     // By slot.
     std::vector<FlowId> id_;
     std::vector<FlowSpec> spec_;
