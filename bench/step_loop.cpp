@@ -2,16 +2,19 @@
 /// The step functions in a plain loop, without SystemC: what bench/packet-engine compares packet
 /// mode with. Runs a scenario file and prints one line of JSON. `--exact` takes every switch
 /// through the interleaved order, `--oracle` runs the one-event-at-a-time driver, `--clocks` runs
-/// partition clocks.
+/// partition clocks, `--threads=N` divides windows among N threads.
 #include <sys/resource.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
 #include "bench/experiment_loop.h"
 #include "core/clocks/driver.h"
 #include "core/clocks/oracle.h"
+#include "core/clocks/team.h"
 #include "experiment/build_experiment.h"
 
 namespace {
@@ -55,6 +58,7 @@ void run(const char* path, const char* driver) {
     ExperimentLoop loop(experiment);
     step::WorldStore& store = loop.store;
     const double begin = user_seconds();
+    const auto wall_begin = std::chrono::steady_clock::now();
     if (std::strcmp(driver, "--oracle") == 0) {
         step::Oracle(store).run(experiment.stop);
     } else {
@@ -73,22 +77,34 @@ void run(const char* path, const char* driver) {
             clocks.advance(experiment.stop, step_cell);
             show(clocks.statistics());
         } else {
-            step::Driver driver(store, experiment.link_events, {});
-            driver.advance(experiment.stop, step_cell);
+            const bool threads = std::strncmp(driver, "--threads=", 10) == 0;
+            step::Driver clock(store, experiment.link_events, {});
+            std::unique_ptr<step::Team> team;
+            if (threads) {
+                team = std::make_unique<step::Team>(
+                    store, static_cast<std::uint32_t>(std::atoi(driver + 10)), step::cell_stepper);
+                clock.divide_windows(*team);
+            }
+            clock.advance(experiment.stop, step_cell);
         }
     }
     const double user = user_seconds() - begin;
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_begin;
     const RunCounters counters = store.counters();
-    std::printf("{\"packet_hops\": %llu, \"user_s\": %.6f, \"packet_hops_per_s\": %.0f}\n",
-                static_cast<unsigned long long>(counters.packet_hops), user,
-                static_cast<double>(counters.packet_hops) / user);
+    std::printf(
+        "{\"packet_hops\": %llu, \"user_s\": %.6f, \"wall_s\": %.6f, "
+        "\"packet_hops_per_s\": %.0f}\n",
+        static_cast<unsigned long long>(counters.packet_hops), user, wall.count(),
+        static_cast<double>(counters.packet_hops) / user);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 2 || argc > 3) {
-        std::fprintf(stderr, "usage: step_loop SCENARIO.toml [--exact | --oracle | --clocks]\n");
+        std::fprintf(
+            stderr,
+            "usage: step_loop SCENARIO.toml [--exact | --oracle | --clocks | --threads=N]\n");
         return 2;
     }
     try {

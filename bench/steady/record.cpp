@@ -50,11 +50,10 @@ class Recorder {
         const step::World& world = store_.world();
         const std::size_t before = series_.samples.size();
         for (FlowId f = 0; f < experiment_.flows.size(); ++f) {
-            const std::uint32_t index = world.sender_of[f];
-            if (index == kNone) {
+            if (world.sender_at[f] == kNone) {
                 continue;
             }
-            const step::Sender& sender = world.senders[index];
+            const step::Sender& sender = step::sender_of(world, f);
             FlowSample entry;
             entry.flow = f;
             entry.reading.progress = sender.last_progress;

@@ -60,7 +60,7 @@ class SkippingRun {
         std::vector<FlowId> active;
         for (FlowId f = 0; f < experiment_.flows.size(); ++f) {
             note_ends(f);
-            if (world.sender_of[f] != kNone) {
+            if (world.sender_at[f] != kNone) {
                 active.push_back(f);
             }
         }
@@ -81,7 +81,7 @@ class SkippingRun {
         }
         readings_.clear();
         for (const FlowId f : group_) {
-            const step::Sender& sender = world.senders[world.sender_of[f]];
+            const step::Sender& sender = step::sender_of(world, f);
             steady::FlowReading reading;
             reading.progress = sender.last_progress;
             reading.acked = sender.una_bytes;
@@ -155,7 +155,7 @@ class SkippingRun {
             }
         }
         for (std::size_t i = 0; i < group_.size(); ++i) {
-            const step::Sender& sender = world.senders[world.sender_of[group_[i]]];
+            const step::Sender& sender = step::sender_of(world, group_[i]);
             const std::int64_t flight = sender.next_bytes - sender.una_bytes;
             const std::int64_t left = sender.size - sender.next_bytes - flight - 2 * world.payload;
             const double ticks =
@@ -173,7 +173,7 @@ class SkippingRun {
                 carry_[i];
             const auto packets = static_cast<std::uint32_t>(bytes / world.payload);
             carry_[i] = bytes - static_cast<double>(packets) * world.payload;
-            step::Sender& sender = world.senders[world.sender_of[group_[i]]];
+            step::Sender& sender = step::sender_of(world, group_[i]);
             sender.packets -= packets;
             sender.size -= std::int64_t{packets} * world.payload;
             world.receiver[group_[i]].packets -= packets;

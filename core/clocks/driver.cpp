@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/clocks/driver.h"
 
+#include "core/clocks/team.h"
 #include "core/error.h"
 
 namespace sluice::step {
@@ -72,6 +73,8 @@ ClockStatistics Driver::statistics() const {
     return statistics;
 }
 
+void Driver::run_divided(Tick begin, Tick end) { team_->run_window(begin, end); }
+
 Tick Driver::next_cut() const {
     const Tick event = hooks_.next_event();
     const bool pending = event != kNever && !at_rest();
@@ -84,7 +87,7 @@ Tick Driver::next_cut() const {
 /// Nothing is under way and nothing will start: a link event would change nothing.
 bool Driver::at_rest() const {
     const World& world = store_.world();
-    return world.senders.count == world.free_senders.count && next_instant(world) == kNever;
+    return world.active_senders == 0 && next_instant(world) == kNever;
 }
 
 void Driver::execute_cut(Tick at) {

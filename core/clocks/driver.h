@@ -18,6 +18,8 @@
 
 namespace sluice::step {
 
+class Team;
+
 /// On how many clocks a network runs where its partitions are kept.
 enum class Clocks : std::uint8_t { one, many };
 
@@ -39,6 +41,8 @@ class Driver {
     /// Takes up and reports flows that were closed from outside.
     void take_up_closed();
     void tune(const ClockTuning& tuning);
+    /// Windows of a network on one clock are stepped by `team`, not by step_cell. It must outlive the driver.
+    void divide_windows(Team& team) { team_ = &team; }
 
     /// Everything before this instant has been executed.
     Tick now() const { return now_; }
@@ -92,7 +96,11 @@ class Driver {
         World& world = store_.world();
         if (domains_ == nullptr) {
             const Tick end = std::min(begin + world.lookahead, until);
-            run_window(world, begin, end, step_cell);
+            if (team_ == nullptr) {
+                run_window(world, begin, end, step_cell);
+            } else {
+                run_divided(begin, end);
+            }
             now_ = std::max(now_, end);
             ++windows_;
             return false;
@@ -108,6 +116,7 @@ class Driver {
         return false;
     }
 
+    void run_divided(Tick begin, Tick end);
     Tick next_cut() const;
     bool at_rest() const;
     void execute_cut(Tick at);
@@ -119,6 +128,7 @@ class Driver {
     std::unique_ptr<Domains> domains_;  ///< null: one clock
     std::unique_ptr<Membership> membership_;
     Supervisor* supervisor_ = nullptr;
+    Team* team_ = nullptr;
     Tick now_ = 0;
     std::uint64_t windows_ = 0;  ///< without domains
 };

@@ -24,12 +24,7 @@ class HookRunner {
         next_progress_ = hooks_.interval;
         World& world = store_.world();
         world.digest_hops = world.digest_hops || hooks_.checksum;
-        if (hooks_.on_pfc) {
-            world.callbacks.pfc_context = this;
-            world.callbacks.pfc = [](void* self, PortId port, bool pause, Tick now) {
-                static_cast<HookRunner*>(self)->pfc_.push_back(PfcEvent{now, port, pause});
-            };
-        }
+        world.list_pauses = world.list_pauses || hooks_.on_pfc;
     }
     HookRunner(const HookRunner&) = delete;
     HookRunner& operator=(const HookRunner&) = delete;
@@ -79,12 +74,15 @@ class HookRunner {
             }
             finished.clear();
         }
-        if (!pfc_.empty()) {
-            std::sort(pfc_.begin(), pfc_.end(), [](const PfcEvent& a, const PfcEvent& b) {
-                return std::make_pair(a.at, a.port) < std::make_pair(b.at, b.port);
+        if (PlainVector<PfcFrame>& frames = store_.world().pauses; frames.count > 0) {
+            std::sort(frames.data, frames.data + frames.count,
+                      [](const PfcFrame& a, const PfcFrame& b) {
+                          return std::make_pair(a.at, a.port) < std::make_pair(b.at, b.port);
+                      });
+            std::for_each(frames.data, frames.data + frames.count, [&](const PfcFrame& frame) {
+                hooks_.on_pfc(PfcEvent{frame.at, frame.port, frame.pause});
             });
-            std::for_each(pfc_.begin(), pfc_.end(), hooks_.on_pfc);
-            pfc_.clear();
+            frames.count = 0;
         }
         if (hooks_.on_progress) {
             const auto wall = std::chrono::steady_clock::now();
@@ -106,7 +104,6 @@ class HookRunner {
     Tick next_sample_ = kNever;
     Tick next_progress_ = kNever;
     std::chrono::steady_clock::time_point last_wall_ = std::chrono::steady_clock::now();
-    std::vector<PfcEvent> pfc_;
     std::vector<std::int64_t> queue_bytes_;  ///< by port, scratch of sample()
     bool stopped_ = false;
 };

@@ -29,11 +29,10 @@ Horizon::Horizon(WorldStore& store, bool supervised)
 }
 
 void Horizon::look_at(Bound bound, Tick now) {
-    const std::uint32_t index = world_.sender_of[bound.flow];
-    if (index == kNone || world_.id[bound.flow] != bound.id) {
+    if (world_.id[bound.flow] != bound.id || world_.sender_at[bound.flow] == kNone) {
         return;
     }
-    const Sender& sender = world_.senders[index];
+    const Sender& sender = sender_of(world_, bound.flow);
     const std::int64_t unsent = std::int64_t{sender.packets} - sender.high - 1 - kSkipSlack;
     bound.at = now + bound.latency + std::max<std::int64_t>(unsent, 0) * bound.gap;
     if (sender.high == sender.packets || bound.at < now + kNearLookaheads * world_.lookahead) {
@@ -58,9 +57,9 @@ void Horizon::opened(FlowSlot flow, const Footprint& footprint, Tick now) {
     const auto frame = static_cast<std::uint32_t>(world_.payload + world_.data_overhead);
     const bool followed = world_.spec[flow].queue() != kNone;
     if (footprint.data.empty() || followed) {
-        const std::uint32_t index = world_.sender_of[flow];
-        bound.gap =
-            index == kNone ? 0 : world_.egress[world_.senders[index].port].serialization[frame];
+        bound.gap = world_.sender_at[flow] == kNone
+                        ? 0
+                        : world_.egress[sender_of(world_, flow).port].serialization[frame];
     } else {
         for (const PortId port : footprint.data) {
             const Egress& egress = world_.egress[port];
@@ -126,10 +125,12 @@ Tick Horizon::first_timeout(Tick now) {
     if (first_timeout_ <= now) {
         // Flows that open later time out later still.
         Tick oldest = now;
-        for (std::uint32_t i = 0; i < world_.senders.count; ++i) {
-            const Sender& sender = world_.senders[i];
-            if (sender.flow != kNone && sender.next > sender.una) {
-                oldest = std::min(oldest, sender.last_progress);
+        for (NodeId n = 0; n < world_.node_count; ++n) {
+            const PlainVector<Sender>& senders = world_.host[n].senders;
+            for (std::uint32_t i = 0; i < senders.count; ++i) {
+                if (senders[i].flow != kNone && senders[i].next > senders[i].una) {
+                    oldest = std::min(oldest, senders[i].last_progress);
+                }
             }
         }
         first_timeout_ = oldest + timeout;

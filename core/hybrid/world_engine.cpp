@@ -49,15 +49,14 @@ WorldEngine::WorldEngine(step::WorldStore& store, const step::FlowPartitions& pa
     : store_(store), partitions_(partitions), foreign_(std::move(foreign)) {}
 
 const step::Sender& WorldEngine::sender(FlowSlot flow) const {
-    const step::World& world = store_.world();
-    return world.senders[world.sender_of[flow]];
+    return step::sender_of(store_.world(), flow);
 }
 
 void WorldEngine::sort(std::vector<FlowSlot>& flows) const {
     step::sort_by_id(store_.world(), flows);
 }
 
-bool WorldEngine::active(FlowSlot flow) const { return store_.world().sender_of[flow] != kNone; }
+bool WorldEngine::active(FlowSlot flow) const { return store_.world().sender_at[flow] != kNone; }
 
 const congestion::Parameters& WorldEngine::law() const { return store_.world().config->congestion; }
 
@@ -212,7 +211,7 @@ std::int64_t WorldEngine::empty_queues(const Group& group, Tick now) {
     }
     for (const NodeId host : group.hosts) {
         for (PortId port = world.first_port[host]; port < world.first_port[host + 1]; ++port) {
-            step::decide(world, port, now);
+            step::decide(world, world.host[host], port, now);
         }
         step::refresh_wake(world, host);
     }
@@ -237,7 +236,7 @@ bool WorldEngine::run_calls(NodeId host, Tick at) {
     while (timers.count > 0 && timers[0].time <= at) {
         if (timers[0].kind == step::TimerKind::flow_start) {
             step::Timer& start = timers[0];
-            start.slot = step::slot_of(world, start);
+            start.slot = step::slot_of(world, host, start);
             if (!step::must_wait(world, start.slot)) {
                 return true;
             }

@@ -78,6 +78,7 @@ void Driver::take_over_timers() {
         for (step::Host& host = world.host[node]; host.timers.count > 0;) {
             const step::Timer timer = step::pop_timer(host);
             const bool listed = timer.kind == step::TimerKind::flow_start && timer.slot == kNone &&
+                                timer.id < store_.flows().size() &&
                                 store_.flows()[timer.id].start != kNever;
             ++pending_timers_;
             if (listed) {
@@ -226,15 +227,15 @@ void Driver::run_timer(std::uint32_t index, Tick now) {
         return;
     }
     if (timer.kind == step::TimerKind::sender) {
-        sender_timer(state_, timer, now);
+        sender_timer(state_, pending.host, timer, now);
         return;
     }
     --pending_timers_;
     if (timer.kind == step::TimerKind::flow_start) {
-        start_flow(state_, pending.host, step::slot_of(store_.world(), timer), now);
+        start_flow(state_, pending.host, step::slot_of(store_.world(), pending.host, timer), now);
     } else if (const step::Callbacks& callbacks = store_.world().callbacks;
                callbacks.timer != nullptr) {
-        callbacks.timer(callbacks.context, pending.host, timer.id, now);
+        callbacks.timer(store_.world(), pending.host, timer.id, now);
     }
 }
 

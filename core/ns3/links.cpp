@@ -32,30 +32,31 @@ void lose_queues(step::World& world, step::Egress& egress) {
 /// entries mostly come first).
 void Driver::redistribute(NodeId host, Tick now) {
     step::World& world = store_.world();
+    step::Host& own = world.host[host];
     std::vector<std::uint32_t> active;
     for (PortId p = world.first_port[host]; p < world.first_port[host + 1]; ++p) {
         step::HostPort& nic = world.host_port[p];
         for (std::uint32_t i = 0; i < nic.sender.count; ++i) {
-            const step::Sender& sender = world.senders[nic.sender[i]];
+            const step::Sender& sender = own.senders[nic.sender[i]];
             if (sender.una < sender.packets) {
                 active.push_back(nic.sender[i]);
             } else {
-                step::free_sender(world, nic.sender[i]);
+                step::free_sender(world, own, nic.sender[i]);
             }
         }
         nic.sender.count = 0;
         nic.ready.count = 0;
     }
     std::sort(active.begin(), active.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const FlowSlot first = world.senders[a].flow;
-        const FlowSlot second = world.senders[b].flow;
+        const FlowSlot first = own.senders[a].flow;
+        const FlowSlot second = own.senders[b].flow;
         return std::make_pair(world.result[second].start, world.id[second]) <
                std::make_pair(world.result[first].start, world.id[first]);
     });
     for (const std::uint32_t index : active) {
-        const PortId port = step::departure_port(world, host, world.senders[index].flow);
-        step::attach(world, index, port);
-        renew_ready(world, world.senders[index]);
+        const PortId port = step::departure_port(world, host, own.senders[index].flow);
+        step::attach(world, own, index, port);
+        renew_ready(world, own.senders[index]);
         nic_transmit(state_, port, now);
     }
 }

@@ -32,16 +32,16 @@ inline void renew_ready(step::World& world, const step::Sender& sender) {
 
 /// Takes finished queue pairs, from position `first` on, out of the round. Returns where the queue
 /// pair at `chosen` (or kNone) is then.
-inline std::uint32_t clear_finished(State& state, step::HostPort& nic, std::uint32_t first,
-                                    std::uint32_t chosen) {
+inline std::uint32_t clear_finished(State& state, step::Host& host, step::HostPort& nic,
+                                    std::uint32_t first, std::uint32_t chosen) {
     step::World& world = state.world;
     const std::uint32_t count = nic.sender.count;
-    step::free_sender(world, nic.sender[first]);
+    step::free_sender(world, host, nic.sender[first]);
     std::uint32_t place = first;
     for (std::uint32_t i = first + 1; i < count; ++i) {
-        step::Sender& sender = world.senders[nic.sender[i]];
+        step::Sender& sender = host.senders[nic.sender[i]];
         if (sender.una >= sender.packets) {
-            step::free_sender(world, nic.sender[i]);
+            step::free_sender(world, host, nic.sender[i]);
             continue;
         }
         chosen = i == chosen ? place : chosen;
@@ -56,8 +56,8 @@ inline std::uint32_t clear_finished(State& state, step::HostPort& nic, std::uint
 }
 
 /// The next queue pair in the round that may send, or kNone.
-inline std::uint32_t search_round(State& state, const step::Egress& egress, step::HostPort& nic,
-                                  Tick now) {
+inline std::uint32_t search_round(State& state, step::Host& host, const step::Egress& egress,
+                                  step::HostPort& nic, Tick now) {
     const std::uint32_t count = nic.sender.count;
     if (count == 0) {
         return kNone;
@@ -67,7 +67,7 @@ inline std::uint32_t search_round(State& state, const step::Egress& egress, step
     std::uint32_t i = nic.last % count;
     for (std::uint32_t k = 0; k < count; ++k) {
         i = i + 1 == count ? 0 : i + 1;
-        if (nic.ready[i] <= now && !step::sender_paused(state.world, egress, nic.sender[i])) {
+        if (nic.ready[i] <= now && !step::sender_paused(host, egress, nic.sender[i])) {
             chosen = i;
             break;
         }
@@ -75,7 +75,8 @@ inline std::uint32_t search_round(State& state, const step::Egress& egress, step
             first_finished = i < first_finished ? i : first_finished;
         }
     }
-    return first_finished == kNone ? chosen : clear_finished(state, nic, first_finished, chosen);
+    return first_finished == kNone ? chosen
+                                   : clear_finished(state, host, nic, first_finished, chosen);
 }
 
 inline void plan_wake(State& state, PortId port, Tick at) {
@@ -86,13 +87,14 @@ inline void plan_wake(State& state, PortId port, Tick at) {
 }
 
 /// Nothing to send: plans the wake-up, unless one is pending.
-inline void sleep(State& state, PortId port, const step::HostPort& nic, Tick now) {
+inline void sleep(State& state, const step::Host& host, PortId port, const step::HostPort& nic,
+                  Tick now) {
     if (state.port[port].wake_at != kNever) {
         return;
     }
     Tick earliest = kNever;
     for (std::uint32_t i = 0; i < nic.sender.count; ++i) {
-        const step::Sender& sender = state.world.senders[nic.sender[i]];
+        const step::Sender& sender = host.senders[nic.sender[i]];
         if (sender.next < sender.packets && sender.next_avail < earliest) {
             earliest = sender.next_avail;
         }
@@ -109,8 +111,8 @@ inline Tick sending_time(const step::World& world, const step::Sender& sender, s
                : serialization_time(sender.last_bytes, Rate{rate}, Arithmetic::ns3);
 }
 
-/// Keeps an event for the sender's next own instant (law timer or time-out).
-inline void arm(State& state, step::Sender& sender) {
+/// Keeps an event for the next own instant (law timer or time-out) of its host's sender `index`.
+inline void arm(State& state, std::uint32_t index, step::Sender& sender) {
     step::World& world = state.world;
     const NicConfig& nic = world.config->nic;
     Tick at = congestion::next_timer(sender.cc, world.config->congestion);
@@ -124,17 +126,17 @@ inline void arm(State& state, step::Sender& sender) {
         step::Timer timer;
         timer.time = at;
         timer.kind = step::TimerKind::sender;
-        timer.slot = sender.flow;
+        timer.slot = index;
         timer.id = world.id[sender.flow];
         set_timer(state, world.spec[sender.flow].src, timer);
     }
 }
 
 /// Sends the next packet of the queue pair at `position` of the round.
-inline void send_data(State& state, PortId port, step::HostPort& nic, std::uint32_t position,
-                      Tick now) {
+inline void send_data(State& state, step::Host& host, PortId port, step::HostPort& nic,
+                      std::uint32_t position, Tick now) {
     step::World& world = state.world;
-    step::Sender& sender = world.senders[nic.sender[position]];
+    step::Sender& sender = host.senders[nic.sender[position]];
     nic.last = position;
     nic.last_was_ack = false;
     const bool leaves = step::is_last_departure(sender);
@@ -150,7 +152,7 @@ inline void send_data(State& state, PortId port, step::HostPort& nic, std::uint3
         now + (paced ? sender.last_gap : sending_time(world, sender, sender.cc.line_rate));
     renew_ready(world, sender);
     if (world.config->nic.retransmit_timeout > 0) {
-        arm(state, sender);
+        arm(state, nic.sender[position], sender);
     }
 }
 
@@ -162,6 +164,7 @@ inline void nic_transmit(State& state, PortId port, Tick now) {
     if (!egress.up) {
         return;
     }
+    step::Host& host = world.host[state.port[port].node];
     if (transmitting(state, port, egress, now)) {
         if (nic.sender.count > 0 || egress.nonempty != 0) {
             await_end(state, port, egress);
@@ -171,16 +174,16 @@ inline void nic_transmit(State& state, PortId port, Tick now) {
     const bool ack = step::ack_ready(world, egress);
     std::uint32_t position = kNone;
     if (!ack || (!world.config->queues.ack_strict_at_host && nic.last_was_ack)) {
-        position = search_round(state, egress, nic, now);
+        position = search_round(state, host, egress, nic, now);
     }
     if (position != kNone) {
-        send_data(state, port, nic, position, now);
+        send_data(state, host, port, nic, position, now);
     } else if (ack) {
         const step::Packet& packet = step::dequeue(egress, 0);
         nic.last_was_ack = true;
         start_transmission(state, port, egress, packet, packet.int_hops, 0, now);
     } else {
-        sleep(state, port, nic, now);
+        sleep(state, host, port, nic, now);
         return;
     }
     if (nic.sender.count > 0 || egress.nonempty != 0) {
@@ -239,7 +242,7 @@ inline void receive_data(State& state, NodeId node, const step::Packet& packet, 
         if (complete && world.result[packet.flow].received == kNever) {
             world.result[packet.flow].received = now;
             if (world.callbacks.received != nullptr) {
-                world.callbacks.received(world.callbacks.context, node, world.id[packet.flow], now);
+                world.callbacks.received(world, node, world.id[packet.flow], now);
             }
         }
     } else if (packet.sequence > receiver.expected) {
@@ -253,17 +256,17 @@ inline void receive_data(State& state, NodeId node, const step::Packet& packet, 
 }
 
 /// The flow is complete: its result stands, and its receiver is forgotten.
-inline void finish_flow(State& state, NodeId node, std::uint32_t index, Tick now) {
+inline void finish_flow(State& state, NodeId node, const step::Sender& sender, Tick now) {
     step::World& world = state.world;
-    const FlowSlot flow = world.senders[index].flow;
-    step::complete_flow(world, index, now);
+    const FlowSlot flow = sender.flow;
+    step::complete_flow(world, sender, now);
     --state.open_flows;
     step::Receiver& receiver = world.receiver[flow];
     receiver.expected = 0;
     receiver.last_nack = kNone;
     receiver.nack_timer = 0;
     if (world.callbacks.sent != nullptr) {
-        world.callbacks.sent(world.callbacks.context, node, world.id[flow], now);
+        world.callbacks.sent(world, node, world.id[flow], now);
     }
 }
 
@@ -307,29 +310,29 @@ inline congestion::Ack feedback(const step::World& world, const step::Sender& se
 /// An ACK or NACK at the flow's source. Those of completed flows are ignored.
 inline void receive_ack(State& state, NodeId node, const step::Packet& packet, Tick now) {
     step::World& world = state.world;
-    const std::uint32_t index = world.sender_of[packet.flow];
+    const std::uint32_t index = world.sender_at[packet.flow];
     if (index == kNone) {
         return;
     }
-    const PortId port = world.senders[index].port;
-    take_acknowledgement(world, world.senders[index], packet, now);
-    const bool complete = world.senders[index].una >= world.senders[index].packets;
+    step::Sender& sender = world.host[node].senders[index];
+    const PortId port = sender.port;
+    take_acknowledgement(world, sender, packet, now);
+    const bool complete = sender.una >= sender.packets;
     const congestion::Parameters& law = world.config->congestion;
     if (packet.packet_kind() == step::PacketKind::nack) {
-        step::go_back(world, world.senders[index]);
+        step::go_back(world, sender);
     }
-    const congestion::Ack ack = ns3::feedback(world, world.senders[index], packet, now);
+    const congestion::Ack ack = ns3::feedback(world, sender, packet, now);
     if (complete) {
-        finish_flow(state, node, index, now);
+        finish_flow(state, node, sender, now);
     }
-    step::Sender& sender = world.senders[index];
     if (congestion::on_ack(sender.cc, law, world.int_rates, ack)) {
         retime(state, sender, now);
     }
     sender.window = congestion::window(sender.cc, law);
     renew_ready(world, sender);
     if (!complete) {
-        arm(state, sender);
+        arm(state, index, sender);
     }
     nic_transmit(state, port, now);
 }
@@ -364,18 +367,19 @@ inline void start_flow(State& state, NodeId node, FlowSlot flow, Tick now) {
     const PortId port = step::departure_port(world, node, flow);
     const std::uint32_t index = step::create_sender(world, flow, port, now);
     ++state.open_flows;
-    step::attach(world, index, port);
-    renew_ready(world, world.senders[index]);
+    step::Host& host = world.host[node];
+    step::attach(world, host, index, port);
+    renew_ready(world, host.senders[index]);
     nic_transmit(state, port, now);
 }
 
-inline void sender_timer(State& state, const step::Timer& timer, Tick now) {
+inline void sender_timer(State& state, NodeId node, const step::Timer& timer, Tick now) {
     step::World& world = state.world;
-    if (step::superseded(world, timer)) {
+    step::Host& host = world.host[node];
+    if (step::superseded(world, host, timer)) {
         return;
     }
-    const std::uint32_t index = world.sender_of[timer.slot];
-    step::Sender& sender = world.senders[index];
+    step::Sender& sender = host.senders[timer.slot];
     sender.armed = kNever;
     const congestion::Parameters& law = world.config->congestion;
     if (congestion::next_timer(sender.cc, law) <= now) {
@@ -390,7 +394,7 @@ inline void sender_timer(State& state, const step::Timer& timer, Tick now) {
         renew_ready(world, sender);
         nic_transmit(state, sender.port, now);
     }
-    arm(state, sender);
+    arm(state, timer.slot, sender);
 }
 
 }  // namespace sluice::ns3

@@ -105,7 +105,7 @@ SLUICE_HD inline bool lost_on_link(const World& world, PortId port, Ingress& ing
 SLUICE_HD inline void prefetch_int(const World& world, const Packet& packet) {
     if (world.int_block != 0) {
         const FlowRoute& route = world.route[packet.flow];
-        if (route.int_base != kNone) {
+        if (!route.ints.empty()) {
             SLUICE_PREFETCH(int_slot(world, route, packet.transmission));
         }
     }
@@ -154,7 +154,7 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
         Ingress& ingress = world.ingress[first + i];
         std::uint32_t position = link.head;
         std::uint32_t bytes = 0;
-        for (; position != link.tail; ++position) {
+        for (; position != link.limit; ++position) {
             Packet& packet = link.at(position);
             if (packet.time >= local_end) {
                 break;

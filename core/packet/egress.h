@@ -17,6 +17,21 @@ SLUICE_HD inline FlowId digest_id(const World& world, const Packet& packet) {
     return packet.packet_kind() < PacketKind::pause ? world.id[packet.flow] : 0;
 }
 
+/// Where a packet sent in a shared window lies until the link's receiver may know of it: in the link, or
+/// with the worker if the link was full at the window's start. Null as Ring::push().
+SLUICE_HD inline Packet* push_unseen(World& world, const Egress& egress, const Packet& packet) {
+    Wire& link = world.link[egress.peer];
+    if (link.tail == link.limit) {
+        world.sent_to.push(world.memory, egress.peer);
+    }
+    if (link.tail - egress.link_head < link.capacity) {
+        return link.push_behind(packet);
+    }
+    const std::uint32_t before = world.spilled.count;
+    world.spilled.push(world.memory, Spilled{egress.peer, packet});
+    return world.spilled.count == before ? nullptr : &world.spilled[before].packet;
+}
+
 /// Puts `packet`, sent by `port` from `now` on, into its link and returns when its last bit reaches
 /// the peer, after serialization and propagation. `int_hops` and `ce` replace the packet's own. The
 /// packet is finished in the link's slot: one copy, and no narrow store that a wide load would wait
@@ -29,7 +44,8 @@ SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, co
     egress.tx_bytes += packet.bytes;
     ++egress.tx_packets;
     Wire& link = world.link[egress.peer];
-    Packet* const slot = link.push(world.memory, packet);
+    Packet* const slot = world.shared ? push_unseen(world, egress, packet)
+                                      : push_at_once(world.memory, link, packet);
     if (slot == nullptr) {
         return arrival;
     }
@@ -47,7 +63,7 @@ SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, co
 SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, const Packet& packet,
                                   std::uint32_t int_hops, std::uint32_t ce, Tick now) {
     const PortId peer = egress.peer;
-    const bool first = world.link[peer].empty();
+    const bool first = !world.shared && world.link[peer].empty();
     const Tick arrival = push_on_link(world, port, egress, packet, int_hops, ce, now);
     if (first) {
         world.arrival[peer] = arrival;
@@ -121,7 +137,7 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
     }
     if (world.int_block != 0 && packet.packet_kind() == PacketKind::data) {
         const FlowRoute& route = world.route[packet.flow];
-        if (route.int_base != kNone && int_hops + 1 < world.int_stride) {
+        if (!route.ints.empty() && int_hops + 1 < world.int_stride) {
             congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
             if (slot[0] == int_tag(packet.flow, packet.transmission)) {
                 // A skip takes no time in what INT tells: differences of records stay rates.

@@ -14,13 +14,12 @@ SLUICE_HD inline bool ack_ready(const World& world, const Egress& egress) {
            (egress.paused >> world.config->queues.ack_pause_class & 1U) == 0;
 }
 
-SLUICE_HD inline bool sender_paused(const World& world, const Egress& egress,
-                                    std::uint32_t sender) {
-    return egress.paused != 0 && (egress.paused >> world.senders[sender].traffic_class & 1U) != 0;
+SLUICE_HD inline bool sender_paused(const Host& host, const Egress& egress, std::uint32_t sender) {
+    return egress.paused != 0 && (egress.paused >> host.senders[sender].traffic_class & 1U) != 0;
 }
 
-/// Sets the port's next decision.
-SLUICE_HD inline void decide(World& world, PortId port, Tick now) {
+/// Sets the next decision of a port of `host`.
+SLUICE_HD inline void decide(World& world, const Host& host, PortId port, Tick now) {
     const Egress& egress = world.egress[port];
     if (!egress.up) {
         world.decision[port] = kNever;
@@ -32,7 +31,7 @@ SLUICE_HD inline void decide(World& world, PortId port, Tick now) {
     } else {
         const HostPort& nic = world.host_port[port];
         for (std::uint32_t i = 0; i < nic.ready.count; ++i) {
-            if (nic.ready[i] < at && !sender_paused(world, egress, nic.sender[i])) {
+            if (nic.ready[i] < at && !sender_paused(host, egress, nic.sender[i])) {
                 at = nic.ready[i];
             }
         }
@@ -45,13 +44,13 @@ SLUICE_HD inline void decide(World& world, PortId port, Tick now) {
 }
 
 /// Position of the next queue pair in the round that may send, or kNone.
-SLUICE_HD inline std::uint32_t next_in_round(const World& world, const Egress& egress,
+SLUICE_HD inline std::uint32_t next_in_round(const Host& host, const Egress& egress,
                                              const HostPort& nic, Tick now) {
     const std::uint32_t count = nic.ready.count;
     for (std::uint32_t k = 1; k <= count; ++k) {
         std::uint32_t i = nic.last + k;
         i = i >= count ? i - count : i;
-        if (nic.ready[i] <= now && !sender_paused(world, egress, nic.sender[i])) {
+        if (nic.ready[i] <= now && !sender_paused(host, egress, nic.sender[i])) {
             return i;
         }
     }
@@ -65,7 +64,7 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
     bool ack = ack_ready(world, egress);
     std::uint32_t next = kNone;
     if (!ack || (!world.config->queues.ack_strict_at_host && nic.last_was_ack)) {
-        next = next_in_round(world, egress, nic, now);
+        next = next_in_round(world.host[node], egress, nic, now);
         ack = next == kNone;
     }
     if (ack && ack_ready(world, egress)) {
@@ -78,7 +77,7 @@ SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick
         send_data(world, node, nic.sender[next], now);
     }
     ++world.events;
-    decide(world, port, now);
+    decide(world, world.host[node], port, now);
 }
 
 /// The answer to a data packet: an ACK or a NACK.
@@ -107,7 +106,7 @@ SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, Pack
         return;
     }
     enqueue(world, world.egress[port], packet, 0);
-    decide(world, port, now);
+    decide(world, world.host[node], port, now);
 }
 
 /// A packet is missing at `receiver`. True if a NACK is due: one per interval and missing packet. Under
@@ -147,7 +146,7 @@ SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& pack
             world.result[packet.flow].received = now;
 #if !defined(__CUDA_ARCH__)
             if (world.callbacks.received != nullptr) {
-                world.callbacks.received(world.callbacks.context, node, world.id[packet.flow], now);
+                world.callbacks.received(world, node, world.id[packet.flow], now);
             }
 #endif
         }
@@ -163,28 +162,29 @@ SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& pack
 
 /// An ACK or NACK at the flow's source. Late ones of finished flows are ignored.
 SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packet, Tick now) {
-    const std::uint32_t index = world.sender_of[packet.flow];
+    const std::uint32_t index = world.sender_at[packet.flow];
     if (index == kNone) {
         return;
     }
-    const PortId port = world.senders[index].port;
-    const PortId lead_port = world.senders[credit_heirs(world, index, 0)].port;
-    std::uint32_t done = acknowledge(world, node, index, packet, now) ? index : kNone;
+    Host& host = world.host[node];
+    const PortId port = host.senders[index].port;
+    const PortId lead_port = host.senders[credit_heirs(host, index, 0)].port;
+    std::uint32_t done = acknowledge(world, host, index, packet, now) ? index : kNone;
     // Messages behind it may have had their last ACKs already.
-    while (done != kNone && is_complete(world.senders[done])) {
-        const FlowSlot flow = world.senders[done].flow;
-        const std::uint32_t heir = world.senders[done].heir;
-        close_sender(world, done, now);
+    while (done != kNone && is_complete(host.senders[done])) {
+        const FlowSlot flow = host.senders[done].flow;
+        const std::uint32_t heir = host.senders[done].heir;
+        close_sender(world, host, done, now);
 #if !defined(__CUDA_ARCH__)
         if (world.callbacks.sent != nullptr) {
-            world.callbacks.sent(world.callbacks.context, node, world.id[flow], now);
+            world.callbacks.sent(world, node, world.id[flow], now);
         }
 #endif
         done = heir;
     }
-    decide(world, port, now);
+    decide(world, host, port, now);
     if (lead_port != port) {
-        decide(world, lead_port, now);
+        decide(world, host, lead_port, now);
     }
 }
 
@@ -194,7 +194,7 @@ SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Pa
     ++world.events;
     if (packet.packet_kind() >= PacketKind::pause) {
         obey_pfc(world, in, packet, now);
-        decide(world, in, now);
+        decide(world, world.host[node], in, now);
     } else if (lost_on_link(world, in, world.ingress[in])) {
         ++world.drops;
         ++world.egress[in].drops;
@@ -213,48 +213,54 @@ SLUICE_HD inline PortId departure_port(const World& world, NodeId node, FlowSlot
     return port == kNone ? world.first_port[node] : port;
 }
 
-/// The slot of a flow whose start has come.
-SLUICE_HD inline FlowSlot slot_of(World& world, const Timer& timer) {
+/// The slot of a flow whose start has come; kNone if none can be had in a shared window.
+SLUICE_HD inline FlowSlot slot_of(World& world, NodeId node, const Timer& start) {
 #if !defined(__CUDA_ARCH__)
-    if (timer.slot == kNone) {
-        return world.callbacks.take_slot(world.callbacks.context, timer.id);
+    if (start.slot == kNone) {
+        return world.callbacks.take_slot(world, node, start.id);
     }
 #endif
-    return timer.slot;
+    return start.slot;
 }
 
-/// Runs a host's earliest timer.
-SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
-    const Timer timer = pop_timer(world.host[node]);
-    if (superseded(world, timer)) {
-        return;
+/// Runs a host's earliest timer. False: it is the start of a flow that must wait for a slot until the
+/// window's other cells are done; nothing has happened.
+SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
+    Host& host = world.host[node];
+    if (Timer& first = host.timers[0]; first.kind == TimerKind::flow_start) {
+        first.slot = slot_of(world, node, first);
+        if (first.slot == kNone) {
+            return false;
+        }
+    }
+    const Timer timer = pop_timer(host);
+    if (superseded(world, host, timer)) {
+        return true;
     }
     ++world.events;
     switch (timer.kind) {
         case TimerKind::flow_start: {
-            const FlowSlot flow = slot_of(world, timer);
-            if (!take_turn(world, flow)) {
+            if (!take_turn(world, timer.slot)) {
                 break;
             }
-            const PortId port = departure_port(world, node, flow);
-            open_sender(world, flow, port, now);
-            decide(world, port, now);
+            const PortId port = departure_port(world, node, timer.slot);
+            open_sender(world, timer.slot, port, now);
+            decide(world, host, port, now);
             break;
         }
         case TimerKind::application:
 #if !defined(__CUDA_ARCH__)
             if (world.callbacks.timer != nullptr) {
-                world.callbacks.timer(world.callbacks.context, node, timer.id, now);
+                world.callbacks.timer(world, node, timer.id, now);
             }
 #endif
             break;
-        case TimerKind::sender: {
-            const std::uint32_t index = world.sender_of[timer.slot];
-            sender_timer(world, node, index, now);
-            decide(world, world.senders[index].port, now);
+        case TimerKind::sender:
+            sender_timer(world, host, timer.slot, now);
+            decide(world, host, host.senders[timer.slot].port, now);
             break;
-        }
     }
+    return true;
 }
 
 /// Removes timers of finished flows and superseded ones from the top of the heap, so that they
@@ -262,7 +268,7 @@ SLUICE_HD inline void host_timer(World& world, NodeId node, Tick now) {
 SLUICE_HD inline bool drop_stale_timers(const World& world, NodeId node) {
     Host& host = world.host[node];
     bool dropped = false;
-    while (host.timers.count > 0 && superseded(world, host.timers[0])) {
+    while (host.timers.count > 0 && superseded(world, host, host.timers[0])) {
         pop_timer(host);
         dropped = true;
     }
@@ -299,13 +305,17 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             const Packet packet = link.front();
             link.pop();
             SLUICE_PREFETCH(&link.at(link.head + 5));
-            if (!link.empty() && link.front().packet_kind() == PacketKind::ack) {
+            if (link.head != link.limit && link.front().packet_kind() == PacketKind::ack) {
                 prefetch_int(world, link.front());
             }
             world.arrival[in] = next_arrival(link);
             host_arrive(world, node, in, packet, now);
         } else if (timer == now) {
-            host_timer(world, node, now);
+            if (!host_timer(world, node, now)) {
+                world.stalled.push(world.memory, cell.id);
+                world.wake[cell.id] = now;
+                return;
+            }
         } else {
             host_transmit(world, node, out, now);
         }

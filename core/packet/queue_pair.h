@@ -20,8 +20,11 @@ SLUICE_HD inline QueuePair* queue_pair_of(const World& world, FlowSlot flow) {
 
 /// All of a message that came into service has left its NIC at least once.
 SLUICE_HD inline bool has_left(const World& world, FlowSlot flow) {
-    const std::uint32_t index = world.sender_of[flow];
-    return index == kNone || world.senders[index].high == world.senders[index].packets;
+    if (world.sender_at[flow] == kNone) {
+        return true;
+    }
+    const Sender& sender = sender_of(world, flow);
+    return sender.high == sender.packets;
 }
 
 /// Whether `flow`, were it started now, would have to wait for other messages of its connection.
@@ -63,8 +66,8 @@ SLUICE_HD inline bool is_last_departure(const Sender& sender) {
     return sender.next == sender.high && sender.high + 1 == sender.packets;
 }
 
-/// `flow` comes into service. Returns the sender before it on its queue pair; kNone if that is idle, or
-/// another one: what a law knows is about one path, which another source port may leave.
+/// `flow` comes into service. Returns the place of the sender before it on its queue pair; kNone if that is
+/// idle, or another one: what a law knows is about one path, which another source port may leave.
 SLUICE_HD inline std::uint32_t come_into_service(World& world, FlowSlot flow) {
     QueuePair* const pair = queue_pair_of(world, flow);
     if (pair == nullptr) {
@@ -73,13 +76,13 @@ SLUICE_HD inline std::uint32_t come_into_service(World& world, FlowSlot flow) {
     const FlowSlot before = pair->current;
     pair->current = flow;
     const bool same = before != kNone && world.spec[before].sport == world.spec[flow].sport;
-    return same ? world.sender_of[before] : kNone;
+    return same ? world.sender_at[before] : kNone;
 }
 
-/// Sender `index`, just created, goes on where sender `open` is.
-SLUICE_HD inline void take_over(World& world, std::uint32_t index, std::uint32_t open) {
-    Sender& sender = world.senders[index];
-    Sender& before = world.senders[open];
+/// The host's sender `index`, just created, goes on where sender `open` is.
+SLUICE_HD inline void take_over(World& world, Host& host, std::uint32_t index, std::uint32_t open) {
+    Sender& sender = host.senders[index];
+    Sender& before = host.senders[open];
     before.heir = index;
     sender.offset = before.offset + before.size;
     sender.behind = before.behind + before.size - before.una_bytes;
@@ -96,11 +99,11 @@ SLUICE_HD inline void take_over(World& world, std::uint32_t index, std::uint32_t
     before.cc.rate = sender.cc.rate;
 }
 
-/// `bytes` more of sender `index` are acknowledged. Returns the sender that has the queue pair now.
-SLUICE_HD inline std::uint32_t credit_heirs(World& world, std::uint32_t index, std::int64_t bytes) {
-    while (world.senders[index].heir != kNone) {
-        index = world.senders[index].heir;
-        world.senders[index].behind -= bytes;
+/// `bytes` more of the host's sender `index` are acknowledged. Returns the one that has the queue pair now.
+SLUICE_HD inline std::uint32_t credit_heirs(Host& host, std::uint32_t index, std::int64_t bytes) {
+    while (host.senders[index].heir != kNone) {
+        index = host.senders[index].heir;
+        host.senders[index].behind -= bytes;
     }
     return index;
 }

@@ -33,8 +33,8 @@ SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
 
 /// Puts the sender's next own instant (law timer or time-out) into the host's heap, if that is
 /// earlier than what is there for it already.
-SLUICE_HD inline void arm(World& world, NodeId node, std::uint32_t index) {
-    Sender& sender = world.senders[index];
+SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
+    Sender& sender = host.senders[index];
     Tick at = congestion::next_timer(sender.cc, world.config->congestion);
     const Tick timeout = world.config->nic.retransmit_timeout;
     if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout < at) {
@@ -45,15 +45,16 @@ SLUICE_HD inline void arm(World& world, NodeId node, std::uint32_t index) {
         Timer timer;
         timer.time = at;
         timer.kind = TimerKind::sender;
-        timer.slot = sender.flow;
+        timer.slot = index;
         timer.id = world.id[sender.flow];
-        push_timer(world.memory, world.host[node], timer);
+        push_timer(world.memory, host, timer);
     }
 }
 
 /// Takes INT slots for a flow of `packets` packets, if its law uses them: as many as may be in
 /// flight, but no more than it has packets (rounded up to a power of two).
-SLUICE_HD inline void take_int_slots(World& world, FlowSlot flow, std::uint32_t packets) {
+SLUICE_HD inline void take_int_slots(World& world, Host& host, FlowSlot flow,
+                                     std::uint32_t packets) {
     if (world.int_block == 0) {
         return;
     }
@@ -61,31 +62,38 @@ SLUICE_HD inline void take_int_slots(World& world, FlowSlot flow, std::uint32_t 
     while ((1U << size_class) < world.int_block && (1U << size_class) < packets) {
         ++size_class;
     }
-    const std::uint32_t slots = 1U << size_class;
-    PlainVector<std::uint32_t>& free_blocks = world.free_int_blocks[size_class];
-    std::uint32_t base = 0;
-    if (free_blocks.count > 0) {
-        base = free_blocks[--free_blocks.count];
-    } else {
-        const std::uint32_t words = slots * world.int_stride;
-        const std::uint32_t first = world.int_words.count;
-        if (!world.int_words.reserve(world.memory, first + words)) {
-            return;
-        }
-        for (std::uint32_t i = 0; i < words; ++i) {
-            world.int_words[first + i] = 0;
-        }
-        world.int_words.count += words;
-        base = first / world.int_stride;
+    IntBlock& taken = world.route[flow].ints;
+    if (size_class < host.free_ints.count && !host.free_ints[size_class].empty()) {
+        taken = host.free_ints[size_class];
+        host.free_ints[size_class].bits = static_cast<std::uintptr_t>(taken.words()[0]);
+        taken.words()[0] = 0;
+        return;
     }
-    world.route[flow].int_base = base;
-    world.route[flow].int_mask = slots - 1;
+#if defined(__CUDA_ARCH__)
+    world.memory.overflow = true;
+#else
+    taken = new_int_block(world.memory, size_class, world.int_stride);
+#endif
+}
+
+/// Gives a flow's INT slots back, when none of its packets is left in the network.
+SLUICE_HD inline void return_int_slots(World& world, Host& host, FlowSlot flow) {
+    IntBlock& block = world.route[flow].ints;
+    if (block.empty()) {
+        return;
+    }
+    while (host.free_ints.count <= block.size_class()) {
+        host.free_ints.push(world.memory, IntBlock{});
+    }
+    block.words()[0] = host.free_ints[block.size_class()].bits;
+    host.free_ints[block.size_class()] = block;
+    block = IntBlock{};
 }
 
 /// Adds a queue pair to the end of a NIC port's round.
-SLUICE_HD inline void attach(World& world, std::uint32_t index, PortId port) {
+SLUICE_HD inline void attach(World& world, Host& host, std::uint32_t index, PortId port) {
     HostPort& nic = world.host_port[port];
-    Sender& sender = world.senders[index];
+    Sender& sender = host.senders[index];
     sender.port = port;
     sender.position = nic.sender.count;
     nic.sender.push(world.memory, index);
@@ -93,14 +101,14 @@ SLUICE_HD inline void attach(World& world, std::uint32_t index, PortId port) {
 }
 
 /// Takes a queue pair out of its port's round; the others keep their order.
-SLUICE_HD inline void detach(World& world, std::uint32_t index) {
-    Sender& sender = world.senders[index];
+SLUICE_HD inline void detach(World& world, Host& host, std::uint32_t index) {
+    Sender& sender = host.senders[index];
     HostPort& nic = world.host_port[sender.port];
     const std::uint32_t position = sender.position;
     nic.sender.erase(position);
     nic.ready.erase(position);
     for (std::uint32_t i = position; i < nic.sender.count; ++i) {
-        world.senders[nic.sender[i]].position = i;
+        host.senders[nic.sender[i]].position = i;
     }
     if (nic.last >= position && nic.last > 0) {
         --nic.last;
@@ -113,15 +121,17 @@ SLUICE_HD inline void detach(World& world, std::uint32_t index) {
 /// Brings `flow` into service by a queue pair for `port`, in no port's round yet. Returns its sender's
 /// index.
 SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId port, Tick now) {
-    std::uint32_t index = 0;
-    if (world.free_senders.count > 0) {
-        index = world.free_senders[--world.free_senders.count];
-    } else {
-        index = world.senders.count;
-        world.senders.push(world.memory, Sender{});
-    }
     const FlowSpec& spec = world.spec[flow];
-    Sender& sender = world.senders[index];
+    Host& host = world.host[spec.src];
+    std::uint32_t index = 0;
+    if (host.free_senders.count > 0) {
+        index = host.free_senders[--host.free_senders.count];
+    } else {
+        index = host.senders.count;
+        host.senders.push(world.memory, Sender{});
+    }
+    ++world.active_senders;
+    Sender& sender = host.senders[index];
     sender = Sender{};
     sender.flow = flow;
     sender.size = spec.size;
@@ -134,10 +144,10 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
                       global ? world.max_window : world.flow_window[flow],
                       global ? world.base_rtt : world.flow_base_rtt[flow]);
     sender.window = congestion::window(sender.cc, world.config->congestion);
-    world.sender_of[flow] = index;
+    world.sender_at[flow] = index;
     world.result[flow].start = now;
     world.changed.push(world.memory, flow);
-    take_int_slots(world, flow, sender.packets);
+    take_int_slots(world, host, flow, sender.packets);
     return index;
 }
 
@@ -146,47 +156,40 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
 SLUICE_HD inline std::uint32_t open_sender(World& world, FlowSlot flow, PortId port, Tick now) {
     const std::uint32_t index = create_sender(world, flow, port, now);
     const std::uint32_t before = come_into_service(world, flow);
+    Host& host = source_of(world, flow);
     if (before != kNone) {
-        take_over(world, index, before);
+        take_over(world, host, index, before);
     }
-    attach(world, index, port);
-    update_ready(world, world.senders[index]);
-    arm(world, world.spec[flow].src, index);
+    attach(world, host, index, port);
+    update_ready(world, host.senders[index]);
+    arm(world, host, index);
     return index;
 }
 
-/// Records that the queue pair's flow is complete and gives back what it held but its slot.
-SLUICE_HD inline void complete_flow(World& world, std::uint32_t index, Tick now) {
-    const Sender& sender = world.senders[index];
+/// Records that the queue pair's flow is complete.
+SLUICE_HD inline void complete_flow(World& world, const Sender& sender, Tick now) {
     const FlowSlot flow = sender.flow;
     world.result[flow].finish = now;
     world.result[flow].retransmitted = sender.retransmitted;
     world.retransmitted += static_cast<std::uint64_t>(sender.retransmitted);
-    world.sender_of[flow] = kNone;
-    if (world.route[flow].int_base != kNone) {
-        std::uint32_t size_class = 0;
-        while ((1U << size_class) <= world.route[flow].int_mask) {
-            ++size_class;
-        }
-        world.free_int_blocks[size_class].push(world.memory, world.route[flow].int_base);
-        world.route[flow].int_base = kNone;
-    }
+    world.sender_at[flow] = kNone;
     world.changed.push(world.memory, flow);
 }
 
-/// Gives back the slot of a queue pair that is in no port's round.
-SLUICE_HD inline void free_sender(World& world, std::uint32_t index) {
-    Sender& sender = world.senders[index];
+/// Gives back the place of a sender that is in no port's round.
+SLUICE_HD inline void free_sender(World& world, Host& host, std::uint32_t index) {
+    Sender& sender = host.senders[index];
     sender.flow = kNone;
     sender.armed = kNever;
-    world.free_senders.push(world.memory, index);
+    host.free_senders.push(world.memory, index);
+    --world.active_senders;
 }
 
 /// Removes a finished queue pair.
-SLUICE_HD inline void close_sender(World& world, std::uint32_t index, Tick now) {
-    detach(world, index);
-    complete_flow(world, index, now);
-    free_sender(world, index);
+SLUICE_HD inline void close_sender(World& world, Host& host, std::uint32_t index, Tick now) {
+    detach(world, host, index);
+    complete_flow(world, host.senders[index], now);
+    free_sender(world, host, index);
 }
 
 /// The queue pair's next packet, as it departs at `now`.
@@ -202,7 +205,7 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     packet.kind = static_cast<std::uint16_t>(PacketKind::data);
     packet.traffic_class = sender.traffic_class & (kClasses - 1);
     const FlowRoute& route = world.route[sender.flow];
-    if (route.int_base != kNone) {
+    if (!route.ints.empty()) {
         int_slot(world, route, packet.transmission)[0] = int_tag(packet.flow, packet.transmission);
         SLUICE_PREFETCH(
             int_slot(world, route, static_cast<std::uint16_t>(sender.transmissions + 1)));
@@ -225,7 +228,8 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
 
 /// Sends the queue pair's next packet.
 SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, Tick now) {
-    Sender& sender = world.senders[index];
+    Host& host = world.host[node];
+    Sender& sender = host.senders[index];
     Egress& egress = world.egress[sender.port];
     const bool leaves = is_last_departure(sender);
     const Packet packet = take_packet(world, sender, now);
@@ -237,7 +241,7 @@ SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index, 
         pass_turn(world, node, sender.flow, egress.free_at);
     }
     if (world.config->nic.retransmit_timeout > 0) {
-        arm(world, node, index);
+        arm(world, host, index);
     }
 }
 
@@ -260,7 +264,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     ack.echo = packet.echo != 0;
     ack.sent = packet.stamp + sender.skipped;
     const FlowRoute& route = world.route[sender.flow];
-    if (route.int_base != kNone) {
+    if (!route.ints.empty()) {
         const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
         if (slot[0] == int_tag(packet.flow, packet.transmission) &&
             packet.int_hops < world.int_stride) {
@@ -281,9 +285,9 @@ SLUICE_HD inline std::uint32_t acknowledged_index(const NicConfig& nic, const Se
 
 /// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
 /// it completed the flow.
-SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index,
+SLUICE_HD inline bool acknowledge(World& world, Host& host, std::uint32_t index,
                                   const Packet& packet, Tick now) {
-    Sender& sender = world.senders[index];
+    Sender& sender = host.senders[index];
     const std::uint32_t acked = acknowledged_index(world.config->nic, sender, packet.sequence);
     const std::int64_t una_bytes = sender.una_bytes;
     if (acked > sender.una) {
@@ -298,8 +302,8 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     if (packet.packet_kind() == PacketKind::nack) {
         go_back(world, sender);
     }
-    const std::uint32_t heir = credit_heirs(world, index, sender.una_bytes - una_bytes);
-    Sender& lead = world.senders[heir];
+    const std::uint32_t heir = credit_heirs(host, index, sender.una_bytes - una_bytes);
+    Sender& lead = host.senders[heir];
     const std::int64_t rate = lead.cc.rate;
     congestion::on_ack(lead.cc, world.config->congestion, world.int_rates,
                        feedback(world, sender, lead, packet, now));
@@ -313,30 +317,30 @@ SLUICE_HD inline bool acknowledge(World& world, NodeId node, std::uint32_t index
     }
     if (heir != index) {
         update_ready(world, lead);
-        arm(world, node, heir);
+        arm(world, host, heir);
     }
     if (is_complete(sender)) {
         return true;
     }
     update_ready(world, sender);
-    arm(world, node, index);
+    arm(world, host, index);
     return false;
 }
 
 /// True for a sender's timer that an earlier one has replaced or whose flow has finished. Whether it
 /// still comes up or is taken out of the heap before depends on the window: it must do nothing.
-SLUICE_HD inline bool superseded(const World& world, const Timer& timer) {
+SLUICE_HD inline bool superseded(const World& world, const Host& host, const Timer& timer) {
     if (timer.kind != TimerKind::sender) {
         return false;
     }
-    const std::uint32_t index = world.sender_of[timer.slot];
-    return index == kNone || world.id[timer.slot] != timer.id ||
-           world.senders[index].armed != timer.time;
+    const Sender& sender = host.senders[timer.slot];
+    return sender.flow == kNone || world.id[sender.flow] != timer.id ||
+           world.sender_at[sender.flow] != timer.slot || sender.armed != timer.time;
 }
 
 /// A sender's timer came up: law timers, then the time-out.
-SLUICE_HD inline void sender_timer(World& world, NodeId node, std::uint32_t index, Tick now) {
-    Sender& sender = world.senders[index];
+SLUICE_HD inline void sender_timer(World& world, Host& host, std::uint32_t index, Tick now) {
+    Sender& sender = host.senders[index];
     sender.armed = kNever;
     if (congestion::next_timer(sender.cc, world.config->congestion) <= now) {
         congestion::on_timer(sender.cc, world.config->congestion, now);
@@ -348,7 +352,7 @@ SLUICE_HD inline void sender_timer(World& world, NodeId node, std::uint32_t inde
         sender.last_progress = now;
     }
     update_ready(world, sender);
-    arm(world, node, index);
+    arm(world, host, index);
 }
 
 }  // namespace sluice::step

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The columns that a cell's step reads and writes. Indices are global port ids, node ids, cell ids
-/// and slots of flows. A cell's step writes its own ports', host's and buffer's state, the tails of the
-/// rings that leave it, and, of its neighbours, only `arrival` and `wake`, which it only ever lowers;
-/// so cells may be stepped in any order inside a window. Senders, free lists, INT slots and counters belong
-/// to the world: a world is stepped by one thread at a time.
+/// and slots of flows. A cell's step writes its own ports', host's and buffer's state, what its hosts'
+/// flows have in their slots, and the rings that leave it, so cells may be stepped in any order inside
+/// a window. Counters and lists belong to the worker that steps (World).
+///
+/// Where one worker steps all cells, what is sent reaches the neighbour's link at once. Where several step
+/// cells of one window (`shared`), nothing that one writes is read by another within it: a receiver
+/// reads its links up to the tails, and a sender finds room up to the heads, of the window's start
+/// (take_snapshot), and what concerns other cells waits in the worker's lists until all are done
+/// (WorldStore::gather).
 #pragma once
 
 #include <cstddef>
@@ -45,7 +50,8 @@ struct alignas(64) Egress {
     std::int64_t pauses_sent = 0;
     Tick paused_since = 0;
     Tick paused_ticks = 0;
-    std::int64_t line_rate = 0;  ///< bits/s
+    std::int64_t line_rate = 0;   ///< bits/s
+    std::uint32_t link_head = 0;  ///< its link's head at the start of a shared window
     std::uint32_t class_bytes[kClasses] = {};
     std::int32_t deficit[kClasses] = {};
     Ring queue[kClasses];
@@ -57,9 +63,16 @@ struct Wire : Ring {
     Tick base = 0;
 };
 
-/// When the first packet of a link arrives, kNever if there is none.
+/// When the first packet of a link arrives that its receiver may know of, kNever if there is none.
 SLUICE_HD inline Tick next_arrival(Wire& link) {
-    return link.empty() ? kNever : link.front().time + link.base;
+    return link.head == link.limit ? kNever : link.front().time + link.base;
+}
+
+/// Appends a packet where nobody else is at work on the link, and returns it; null as Ring::push().
+SLUICE_HD inline Packet* push_at_once(Memory& memory, Wire& link, const Packet& packet) {
+    Packet* const slot = link.push(memory, packet);
+    link.limit = link.tail;
+    return slot;
 }
 
 /// Receive side of a switch port: PFC accounting per class (the reference's MMU).
@@ -104,14 +117,27 @@ struct Buffer {
 
 inline constexpr int kPathHops = 7;
 
+/// A flow's INT slots: a power of two of them, on cache lines of their own.
+struct IntBlock {
+    std::uintptr_t bits =
+        0;  ///< the first one's address, and the log2 of their number in its low bits
+
+    SLUICE_HD bool empty() const { return bits == 0; }
+    SLUICE_HD congestion::IntRecord* words() const {
+        return reinterpret_cast<congestion::IntRecord*>(bits & ~std::uintptr_t{63});
+    }
+    SLUICE_HD std::uint32_t size_class() const { return static_cast<std::uint32_t>(bits & 63U); }
+    SLUICE_HD std::uint32_t mask() const { return (1U << size_class()) - 1; }
+};
+
 /// Where a flow's packets go, one cache line. Entry h is the egress port of transmission h; a
 /// packet whose entry is not a port of the node it is at (rerouted, or a longer path) is routed by
 /// table.
 struct alignas(64) FlowRoute {
     PortId port[2 * kPathHops];  ///< data packets' entries, then ACKs'
-    std::uint32_t int_base;      ///< first INT slot, kNone: none in use
-    std::uint32_t int_mask;      ///< slots - 1
+    IntBlock ints;               ///< none: the flow carries no records
 };
+static_assert(sizeof(FlowRoute) == 64, "a route is a cache line");
 
 /// INT records of packets on their way, in a column of their own: switches write theirs, the sender
 /// reads them all when the ACK is back. A slot is `int_stride` words: a tag, then one record per
@@ -172,8 +198,9 @@ enum class TimerKind : std::uint32_t { flow_start, application, sender };
 struct Timer {
     Tick time = 0;
     TimerKind kind = TimerKind::flow_start;
-    FlowSlot slot = kNone;  ///< of the flow; kNone until a flow of the list starts
-    std::uint64_t id = 0;   ///< the flow's, or an application's token
+    /// flow_start: the flow's slot, kNone if it has none yet; sender: its place among the host's
+    std::uint32_t slot = kNone;
+    std::uint64_t id = 0;  ///< the flow's, or an application's token
 
     SLUICE_HD bool before(const Timer& other) const {
         if (time != other.time) {
@@ -186,38 +213,61 @@ struct Timer {
 /// A NIC port's queue pairs in round-robin order, with the instant from which each may send
 /// (kNever: window closed or nothing left).
 struct HostPort {
-    PlainVector<std::uint32_t> sender;
+    PlainVector<std::uint32_t> sender;  ///< places in Host::senders
     PlainVector<Tick> ready;
     std::uint32_t last = 0;  ///< position served last
     bool last_was_ack = false;
 };
 
 struct Host {
-    PlainVector<Timer> timers;  ///< binary heap
+    PlainVector<Timer> timers;    ///< binary heap
+    PlainVector<Sender> senders;  ///< those of Sender::flow == kNone are free
+    PlainVector<std::uint32_t> free_senders;
+    /// By log2 of their slots: the first free block, whose first word is the next one's `bits`.
+    PlainVector<IntBlock> free_ints;
 };
 
-/// Calls out of a step, host engines only. Null members are skipped.
+/// A timer that one host sets for another one.
+struct Call {
+    NodeId host = kNone;
+    Timer timer;
+};
+
+/// A packet that found its link full in a shared window.
+struct Spilled {
+    PortId port = kNone;  ///< that receives it
+    Packet packet;
+};
+
+/// A PFC frame that `port` obeys: its class is paused, or resumed.
+struct PfcFrame {
+    Tick at = 0;
+    PortId port = kNone;
+    bool pause = false;
+};
+
+struct World;
+
+/// Calls out of a step, host engines only. Null members are skipped. `world` is the worker's that steps.
 struct Callbacks {
     void* context = nullptr;
-    void (*received)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
-    void (*sent)(void* context, NodeId host, FlowId flow, Tick now) = nullptr;
-    void (*timer)(void* context, NodeId host, std::uint64_t token, Tick now) = nullptr;
-    void* pfc_context = nullptr;
-    void (*pfc)(void* context, PortId port, bool pause, Tick now) = nullptr;
+    void (*received)(World& world, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*sent)(World& world, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*timer)(World& world, NodeId host, std::uint64_t token, Tick now) = nullptr;
     /// An application has set a timer of another host.
     void* call_set_context = nullptr;
     void (*call_set)(void* context, NodeId host, Tick at) = nullptr;
     /// Takes the timers that would go into a host's heap: an engine with an event queue of its own.
     void* timer_set_context = nullptr;
     void (*timer_set)(void* context, NodeId host, const Timer& timer) = nullptr;
-    /// The slot of flow `id` of the list, which starts now.
-    FlowSlot (*take_slot)(void* context, FlowId id) = nullptr;
+    /// The slot of flow `id` of `host`, which starts now; kNone if none can be had in a shared window.
+    FlowSlot (*take_slot)(World& world, NodeId host, FlowId id) = nullptr;
     /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
     PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
 };
 
-/// Everything a step sees: raw columns.
-struct World {
+/// What all workers of a world share: raw columns, and what does not change while cells are stepped.
+struct Columns {
     std::uint32_t node_count = 0;
     const PortId* first_port = nullptr;  ///< node_count + 1
     const std::uint8_t* is_host = nullptr;
@@ -240,23 +290,15 @@ struct World {
     const FlowSpec* spec = nullptr;
     FlowRoute* route = nullptr;
     Receiver* receiver = nullptr;
-    std::uint32_t* sender_of = nullptr;  ///< kNone unless active
+    std::uint32_t* sender_at = nullptr;  ///< in its source's Host::senders, kNone unless active
     FlowResult* result = nullptr;
     FlowSlot* following = nullptr;              ///< the next of its connection, kNone if none waits
     const std::int64_t* flow_window = nullptr;  ///< unless global_base_rtt
     const Tick* flow_base_rtt = nullptr;        ///< unless global_base_rtt
     QueuePair* queue_pair = nullptr;            ///< by connection
 
-    PlainVector<Sender> senders;
-    PlainVector<std::uint32_t> free_senders;
-    PlainVector<congestion::IntRecord> int_words;
-    PlainVector<std::uint32_t> free_int_blocks[16];  ///< by log2 of their slots
-    std::uint32_t int_block = 0;    ///< most slots of a flow, a power of two; 0: no INT
-    std::uint32_t int_stride = 0;   ///< words per slot: 2, 4 or 8
-    PlainVector<FlowSlot> changed;  ///< opened or closed, since the caller last emptied it
-    // track_flows: since the caller last emptied them
-    PlainVector<FlowSlot> went_back;  ///< started over from the first unacknowledged packet
-    PlainVector<Tick> announced;      ///< instants for which starts and application timers were set
+    std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
+    std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
 
     const StepConfig* config = nullptr;
     congestion::IntRates int_rates;
@@ -267,26 +309,70 @@ struct World {
     Tick base_rtt = 0;
 
     Callbacks callbacks;
-    Memory memory;
     Tick lookahead = 0;
-    std::uint64_t events = 0;
-    std::uint64_t drops = 0;
-    std::uint64_t retransmitted = 0;  ///< payload bytes, of flows that are complete
-    std::uint64_t checksum = 0;
     bool digest_hops = false;
     bool track_flows = false;
-    bool misrouted = false;       ///< a packet was to leave its cell: an error of the cells' owner
+    bool list_pauses = false;     ///< PFC frames go to World::pauses
     bool route_by_table = false;  ///< packet spraying
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc
     bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch
 };
 
+/// What one worker steps cells with: everything that a step sees. Its own part begins empty; sums over
+/// all workers are the world's (WorldStore::counters).
+struct World : Columns {
+    std::uint64_t events = 0;
+    std::uint64_t drops = 0;
+    std::uint64_t retransmitted = 0;  ///< payload bytes, of flows that are complete
+    std::uint64_t checksum = 0;
+    std::int64_t active_senders = 0;  ///< created less freed
+    Memory memory;
+    bool misrouted = false;  ///< a packet was to leave its cell: an error of the cells' owner
+
+    // Since the caller last emptied them:
+    PlainVector<FlowSlot> changed;  ///< flows that were opened or closed
+    PlainVector<PfcFrame> pauses;   ///< list_pauses
+    PlainVector<FlowSlot>
+        went_back;  ///< track_flows: started over from the first unacknowledged packet
+    PlainVector<Tick>
+        announced;  ///< track_flows: instants for which starts and application timers were set
+
+    bool shared = false;  ///< other workers step cells of the same window
+    // Of a shared window:
+    PlainVector<PortId> sent_to;       ///< receiving ports of links that packets were put on
+    PlainVector<Spilled> spilled;      ///< in the order in which they were sent
+    PlainVector<Call> calls;           ///< timers for hosts that may be another worker's
+    PlainVector<CellId> stalled;       ///< hosts that wait for a slot, at the instant of their wake
+    PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
+};
+
 /// The slot of a packet whose flow has slots.
 SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowRoute& route,
                                                  std::uint16_t transmission) {
-    const std::size_t slot = std::size_t{route.int_base} + (transmission & route.int_mask);
-    return world.int_words.data + slot * world.int_stride;
+    return route.ints.words() + std::size_t{transmission & route.ints.mask()} * world.int_stride;
+}
+
+#if !defined(__CUDA_ARCH__)
+/// A new block of 2^`size_class` slots; freed by whoever owns the world.
+inline IntBlock new_int_block(Memory& memory, std::uint32_t size_class, std::uint32_t stride) {
+    const std::size_t bytes =
+        (std::size_t{1} << size_class) * stride * sizeof(congestion::IntRecord);
+    void* const block = grow_block(nullptr, 0, bytes);
+    std::memset(block, 0, bytes);
+    memory.other_bytes += bytes;
+    return IntBlock{reinterpret_cast<std::uintptr_t>(block) | size_class};
+}
+#endif
+
+/// The host at which a flow's sender is.
+SLUICE_HD inline Host& source_of(const World& world, FlowSlot flow) {
+    return world.host[world.spec[flow].src];
+}
+
+/// The sender of a flow that is active.
+SLUICE_HD inline Sender& sender_of(const World& world, FlowSlot flow) {
+    return source_of(world, flow).senders[world.sender_at[flow]];
 }
 
 /// The cell that `port` is in.
@@ -294,13 +380,28 @@ SLUICE_HD inline CellId cell_of(const World& world, PortId port) {
     return world.egress[world.egress[port].peer].peer_cell;
 }
 
-/// Lowers a cell's wake-up time to `at`.
+/// Lowers a cell's wake-up time to `at`. In a shared window for the worker's own cells only, whose blocks
+/// are looked at when it ends.
 SLUICE_HD inline void wake_cell(World& world, CellId cell, Tick at) {
     if (at < world.wake[cell]) {
         world.wake[cell] = at;
-        if (at < world.block_wake[cell >> 6]) {
+        if (!world.shared && at < world.block_wake[cell >> 6]) {
             world.block_wake[cell >> 6] = at;
         }
+    }
+}
+
+/// The start of a shared window for a cell that is to be stepped in it, before any cell is: how far its
+/// links reach, and what room they have.
+SLUICE_HD inline void take_snapshot(World& world, const Cell& cell) {
+    const PortId first = world.first_port[cell.node];
+    const std::uint32_t count =
+        cell.ports == nullptr ? world.first_port[cell.node + 1] - first : cell.port_count;
+    for (std::uint32_t k = 0; k < count; ++k) {
+        const PortId port = first + (cell.ports == nullptr ? k : cell.ports[k]);
+        Egress& egress = world.egress[port];
+        world.link[port].limit = world.link[port].tail;
+        egress.link_head = world.link[egress.peer].head;
     }
 }
 

@@ -46,11 +46,9 @@ SLUICE_HD inline void send_pfc(World& world, PortId port, std::uint32_t traffic_
 SLUICE_HD inline void obey_pfc(World& world, PortId port, const Packet& packet, Tick now) {
     const bool pause = packet.packet_kind() == PacketKind::pause;
     set_paused(world.egress[port], packet.sequence & (kClasses - 1), pause, now);
-#if !defined(__CUDA_ARCH__)
-    if (world.callbacks.pfc != nullptr) {
-        world.callbacks.pfc(world.callbacks.pfc_context, port, pause, now);
+    if (world.list_pauses) {
+        world.pauses.push(world.memory, PfcFrame{now, port, pause});
     }
-#endif
 }
 
 /// A PFC frame from the peer of `port`.

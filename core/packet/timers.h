@@ -60,4 +60,18 @@ SLUICE_HD inline void schedule(World& world, NodeId node, const Timer& timer) {
     }
 }
 
+/// Sets a timer for a host other than the one that steps, a lookahead ahead at least.
+SLUICE_HD inline void call(World& world, NodeId node, const Timer& timer) {
+    if (world.shared) {
+        world.calls.push(world.memory, Call{node, timer});
+        return;
+    }
+    schedule(world, node, timer);
+#if !defined(__CUDA_ARCH__)
+    if (world.callbacks.call_set != nullptr) {
+        world.callbacks.call_set(world.callbacks.call_set_context, node, timer.time);
+    }
+#endif
+}
+
 }  // namespace sluice::step

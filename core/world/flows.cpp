@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/packet/queue_pair.h"
+#include "core/packet/sender.h"
 
 namespace sluice::step {
 
@@ -19,6 +19,8 @@ T* grown(std::vector<T>& column, std::size_t count, const T& value = T{}) {
     column.resize(count, value);
     return column.data();
 }
+
+std::uint64_t pair_key(const FlowSpec& spec) { return std::uint64_t{spec.src} << 32 | spec.dst; }
 
 }  // namespace
 
@@ -53,6 +55,7 @@ void WorldStore::build_flows() {
     }
     listed_results_.resize(flows_.size());
     started_.resize(flows_.size(), 0);
+    opened_.resize(topology_.node_count());
     reserve_connections(connection_count(flows_));
     for (FlowId id = 0; id < flows_.size(); ++id) {
         const FlowSpec& spec = flows_[id];
@@ -124,6 +127,7 @@ void WorldStore::check_int() {
 void WorldStore::reserve_connections(ConnectionId count) {
     if (count > queue_pair_.size()) {
         queue_pair_.resize(std::max<std::size_t>(count, 2 * queue_pair_.size()));
+        known_route_.resize(queue_pair_.size());
         world_.queue_pair = queue_pair_.data();
     }
 }
@@ -137,17 +141,23 @@ FlowSlot WorldStore::take_slot_for(FlowId id, const FlowSpec& spec) {
         slot = free_slots_.back();
         free_slots_.pop_back();
     }
+    fill_slot(slot, id, spec);
+    return slot;
+}
+
+void WorldStore::fill_slot(FlowSlot slot, FlowId id, const FlowSpec& spec) {
     id_[slot] = id;
     spec_[slot] = spec;
     receiver_[slot] = Receiver{};
     receiver_[slot].packets =
         static_cast<std::uint32_t>((spec.size + world_.payload - 1) / world_.payload);
-    sender_of_[slot] = kNone;
+    sender_at_[slot] = kNone;
     result_[slot] = FlowResult{};
     following_[slot] = kNone;
     set_route(slot);
-    ++living_flows_;
-    return slot;
+    if (!config_.nic.global_base_rtt) {
+        set_pair(slot, pair_of(id, spec));
+    }
 }
 
 void WorldStore::grow_slots(std::size_t count) {
@@ -155,7 +165,7 @@ void WorldStore::grow_slots(std::size_t count) {
     world_.spec = grown(spec_, count);
     world_.route = grown(route_, count);
     world_.receiver = grown(receiver_, count);
-    world_.sender_of = grown(sender_of_, count, kNone);
+    world_.sender_at = grown(sender_at_, count, kNone);
     world_.result = grown(result_, count);
     world_.following = grown(following_, count, FlowSlot{kNone});
     if (!config_.nic.global_base_rtt) {
@@ -169,61 +179,114 @@ void WorldStore::set_pair(FlowSlot slot, const BaseRtt& pair) {
     flow_window_[slot] = config_.congestion.window ? pair.bdp.count : 0;
 }
 
-FlowSlot WorldStore::take_listed(FlowId id) {
-    const FlowSlot slot = take_slot_for(id, flows_[id]);
-    if (!config_.nic.global_base_rtt) {
-        set_pair(slot, listed_pairs_[id]);
-    }
-    return slot;
+BaseRtt WorldStore::pair_of(FlowId id, const FlowSpec& spec) {
+    return id < flows_.size() ? listed_pairs_[id] : pairs_.at(pair_key(spec));
 }
 
 void WorldStore::pin_list() {
     for (FlowId id = 0; id < flows_.size(); ++id) {
-        if (take_listed(id) != id) {
+        if (take_slot_for(id, flows_[id]) != id) {
             throw InternalError("slots were given out before the list was pinned");
         }
     }
     pinned_ = true;
 }
 
-FlowId WorldStore::open_flow(FlowSpec spec, Tick at) {
-    const FlowSlot slot = open_slot(std::move(spec));
-    schedule(world_, spec_[slot].src, Timer{at, TimerKind::flow_start, slot, id_[slot]});
-    return id_[slot];
+void WorldStore::number(FlowSpec& spec) {
+    if (spec.id == kNoFlow && spec.src < opened_.size()) {
+        spec.id = opened_flow_id(spec.src, opened_[spec.src].numbered++);
+    }
 }
 
-FlowSlot WorldStore::open_slot(FlowSpec spec) {
-    if (spec.id == kNoFlow) {
-        if (spec.src >= topology_.node_count()) {
-            check_flow(spec, spec.id);
-        }
-        opened_by_.resize(topology_.node_count(), 0);
-        spec.id = opened_flow_id(spec.src, opened_by_[spec.src]++);
-    }
+/// ConfigError unless a flow of no list can be carried. While links are down, it may have to wait.
+void WorldStore::check_opened(const FlowSpec& spec) const {
     check_flow(spec, spec.id);
+    if (spec.id < flows_.size()) {
+        throw ConfigError("flow " + std::to_string(spec.id) + " is one of the list's " +
+                          std::to_string(flows_.size()) + "; allowed: a number of its own");
+    }
+    if (world_.any_link_down) {
+        return;
+    }
     const int distance = routing_.distance(spec.src, spec.dst);
     if (distance < 0 || routing_.distance(spec.dst, spec.src) < 0) {
         throw ConfigError("flow " + std::to_string(spec.id) + ": no path from host " +
                           std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
     }
+    if (world_.int_block != 0) {
+        check_int_hops(spec, distance - 1);
+    }
+}
+
+/// The columns have room for a flow of no list, and know what it needs.
+bool WorldStore::fits(const FlowSpec& spec) const {
+    if (spec.connection != kNone && spec.connection >= queue_pair_.size()) {
+        return false;
+    }
+    if (!config_.nic.global_base_rtt && pairs_.count(pair_key(spec)) == 0) {
+        return false;
+    }
+    return world_.int_block == 0 ||
+           routing_.distance(spec.src, spec.dst) <= static_cast<int>(world_.int_stride);
+}
+
+/// fits() from now on.
+void WorldStore::make_room(const FlowSpec& spec) {
     if (spec.connection != kNone) {
         reserve_connections(spec.connection + 1);
     }
-    if (world_.int_block != 0) {
-        check_int_hops(spec, distance - 1);
-        if (distance > static_cast<int>(world_.int_stride)) {
-            widen_int_slots();
-        }
+    if (world_.int_block != 0 &&
+        routing_.distance(spec.src, spec.dst) > static_cast<int>(world_.int_stride)) {
+        widen_int_slots();
     }
-    const FlowSlot slot = take_slot_for(spec.id, spec);
-    if (!config_.nic.global_base_rtt) {
+    if (!config_.nic.global_base_rtt && pairs_.count(pair_key(spec)) == 0) {
         const BaseRtt pair =
             pair_base_rtts(topology_, {world_.payload, config_.arithmetic}, {{spec.src, spec.dst}})
                 .front();
-        set_pair(slot, pair);
+        pairs_.emplace(pair_key(spec), pair);
         if (world_.int_block != 0) {
-            provide_int_slots(flow_window_[slot]);
+            provide_int_slots(config_.congestion.window ? pair.bdp.count : 0);
         }
+    }
+}
+
+FlowId WorldStore::open_flow(World& world, FlowSpec spec, Tick at) {
+    number(spec);
+    check_opened(spec);
+    opened_[spec.src].waiting.emplace(spec.id, spec);
+    schedule(world, spec.src, Timer{at, TimerKind::flow_start, kNone, spec.id});
+    return spec.id;
+}
+
+FlowSlot WorldStore::open_slot(FlowSpec spec) {
+    number(spec);
+    check_opened(spec);
+    make_room(spec);
+    return take_slot_for(spec.id, spec);
+}
+
+FlowSlot WorldStore::take_slot(World& world, NodeId host, FlowId id) {
+    return static_cast<WorldStore*>(world.callbacks.context)->take_start(world, host, id);
+}
+
+/// The slot of a flow whose start has come; kNone if it cannot be had in a shared window.
+FlowSlot WorldStore::take_start(World& world, NodeId host, FlowId id) {
+    const bool listed = id < flows_.size();
+    auto& waiting = opened_[host].waiting;
+    const auto opened = listed ? waiting.end() : waiting.find(id);
+    const FlowSpec& spec = listed ? flows_[id] : opened->second;
+    FlowSlot slot = kNone;
+    if (!world.shared) {
+        if (!listed) {
+            make_room(spec);
+        }
+        slot = take_slot_for(id, spec);
+    } else if (world.free_slots.count > 0 && (listed || fits(spec))) {
+        slot = world.free_slots[--world.free_slots.count];
+        fill_slot(slot, id, spec);
+    }
+    if (!listed && slot != kNone) {
+        waiting.erase(opened);
     }
     return slot;
 }
@@ -250,9 +313,9 @@ void WorldStore::release(FlowSlot slot) {
         pair != nullptr && pair->current == slot) {
         *pair = QueuePair{};
     }
+    return_int_slots(world_, host_[spec_[slot].src], slot);
     id_[slot] = kNoFlow;
     free_slots_.push_back(slot);
-    --living_flows_;
 }
 
 const std::vector<FlowResult>& WorldStore::results() const {
@@ -281,9 +344,6 @@ void WorldStore::set_route(FlowSlot slot) {
     if (spec.connection == kNone || id_[slot] < paths_.size()) {
         find_route(slot);
     } else {
-        if (known_route_.size() < queue_pair_.size()) {
-            known_route_.resize(queue_pair_.size());
-        }
         KnownRoute& known = known_route_[spec.connection];
         if (known.epoch == route_epoch_ && known.src == spec.src && known.dst == spec.dst &&
             known.sport == spec.sport && known.dport == spec.dport) {
@@ -294,8 +354,7 @@ void WorldStore::set_route(FlowSlot slot) {
         }
     }
     if (result_[slot].start == kNever) {
-        route.int_base = kNone;
-        route.int_mask = 0;
+        route.ints = IntBlock{};
     }
 }
 

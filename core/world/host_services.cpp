@@ -12,7 +12,11 @@ namespace sluice::step {
 /// What an application may do, bound to a host and an instant.
 class WorldStore::Services : public HostServices {
   public:
-    Services(WorldStore& store, NodeId host, Tick now) : store_(store), host_(host), now_(now) {}
+    Services(World& world, NodeId host, Tick now)
+        : store_(*static_cast<WorldStore*>(world.callbacks.context)),
+          world_(world),
+          host_(host),
+          now_(now) {}
 
     FlowId open_flow(const FlowSpec& spec, Tick at) override {
         if (spec.src != host_ || at < now_) {
@@ -20,7 +24,7 @@ class WorldStore::Services : public HostServices {
                                 std::to_string(spec.src) + " at host " + std::to_string(host_) +
                                 ": not its own, or in the past");
         }
-        return store_.open_flow(spec, at);
+        return store_.open_flow(world_, spec, at);
     }
     void start_flow(FlowId flow, Tick at) override {
         if (flow >= store_.flows_.size() || store_.flows_[flow].src != host_ || at < now_ ||
@@ -30,24 +34,25 @@ class WorldStore::Services : public HostServices {
                                 ": not its own, in the past, or already started");
         }
         store_.started_[flow] = 1;
-        schedule(store_.world_, host_,
-                 Timer{at, TimerKind::flow_start, store_.pinned_slot(flow), flow});
+        schedule(world_, host_, Timer{at, TimerKind::flow_start, store_.pinned_slot(flow), flow});
     }
     void set_timer(NodeId host, Tick at, std::uint64_t token) override {
         if (at < now_ + (host == host_ ? 0 : lookahead())) {
             throw InternalError("an application's timer for host " + std::to_string(host) +
                                 " is earlier than now plus the lookahead");
         }
-        schedule(store_.world_, host, Timer{at, TimerKind::application, kNone, token});
-        const Callbacks& callbacks = store_.world_.callbacks;
-        if (host != host_ && callbacks.call_set != nullptr) {
-            callbacks.call_set(callbacks.call_set_context, host, at);
+        const Timer timer{at, TimerKind::application, kNone, token};
+        if (host == host_) {
+            schedule(world_, host, timer);
+        } else {
+            call(world_, host, timer);
         }
     }
-    Tick lookahead() const override { return store_.world_.lookahead; }
+    Tick lookahead() const override { return world_.lookahead; }
 
   private:
     WorldStore& store_;
+    World& world_;
     NodeId host_;
     Tick now_;
 };
@@ -62,14 +67,10 @@ void WorldStore::begin() {
     }
     if (application_ != nullptr) {
         for (const NodeId host : topology_.hosts()) {
-            Services services(*this, host, 0);
+            Services services(world_, host, 0);
             application_->on_begin(host, services);
         }
     }
-}
-
-FlowSlot WorldStore::take_slot(void* self, FlowId flow) {
-    return static_cast<WorldStore*>(self)->take_listed(flow);
 }
 
 PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
@@ -95,22 +96,22 @@ PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
                                        static_cast<std::uint32_t>(ports.size()))];
 }
 
-void WorldStore::received(void* self, NodeId host, FlowId flow, Tick now) {
-    auto& store = *static_cast<WorldStore*>(self);
-    Services services(store, host, now);
-    store.application_->on_received(host, flow, now, services);
+void WorldStore::received(World& world, NodeId host, FlowId flow, Tick now) {
+    Services services(world, host, now);
+    static_cast<WorldStore*>(world.callbacks.context)
+        ->application_->on_received(host, flow, now, services);
 }
 
-void WorldStore::sent(void* self, NodeId host, FlowId flow, Tick now) {
-    auto& store = *static_cast<WorldStore*>(self);
-    Services services(store, host, now);
-    store.application_->on_sent(host, flow, now, services);
+void WorldStore::sent(World& world, NodeId host, FlowId flow, Tick now) {
+    Services services(world, host, now);
+    static_cast<WorldStore*>(world.callbacks.context)
+        ->application_->on_sent(host, flow, now, services);
 }
 
-void WorldStore::timer(void* self, NodeId host, std::uint64_t token, Tick now) {
-    auto& store = *static_cast<WorldStore*>(self);
-    Services services(store, host, now);
-    store.application_->on_timer(host, token, now, services);
+void WorldStore::timer(World& world, NodeId host, std::uint64_t token, Tick now) {
+    Services services(world, host, now);
+    static_cast<WorldStore*>(world.callbacks.context)
+        ->application_->on_timer(host, token, now, services);
 }
 
 }  // namespace sluice::step

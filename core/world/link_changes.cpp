@@ -44,6 +44,7 @@ void WorldStore::drop_link(PortId port) {
     egress_[topology_.peer_of(port)].drops += lost;
     world_.drops += static_cast<std::uint64_t>(lost);
     link.head = link.tail;
+    link.limit = link.tail;
     arrival_[port] = kNever;
 }
 
@@ -51,19 +52,35 @@ void WorldStore::widen_int_slots() {
     if (world_.int_block == 0 || world_.int_stride == 8) {
         return;
     }
-    PlainVector<congestion::IntRecord> wide;
-    const std::uint32_t slots = world_.int_words.count / world_.int_stride;
-    wide.reserve(world_.memory, slots * 8);
-    wide.count = slots * 8;
-    for (std::uint32_t word = 0; word < wide.count; ++word) {
-        const std::uint32_t in_slot = word % 8;
-        wide[word] = in_slot < world_.int_stride
-                         ? world_.int_words[word / 8 * world_.int_stride + in_slot]
-                         : 0;
+    free_int_slots();
+    for (FlowRoute& route : route_) {
+        if (route.ints.empty()) {
+            continue;
+        }
+        const IntBlock wide = new_int_block(world_.memory, route.ints.size_class(), 8);
+        const std::size_t words = std::size_t{world_.int_stride} << wide.size_class();
+        for (std::size_t word = 0; word < words; ++word) {
+            wide.words()[word / world_.int_stride * 8 + word % world_.int_stride] =
+                route.ints.words()[word];
+        }
+        std::free(route.ints.words());
+        route.ints = wide;
     }
-    std::free(world_.int_words.data);
-    world_.int_words = wide;
     world_.int_stride = 8;
+}
+
+/// Those that no flow has.
+void WorldStore::free_int_slots() {
+    for (Host& host : host_) {
+        for (std::uint32_t size = 0; size < host.free_ints.count; ++size) {
+            for (IntBlock block = host.free_ints[size]; !block.empty();) {
+                const IntBlock next{static_cast<std::uintptr_t>(block.words()[0])};
+                std::free(block.words());
+                block = next;
+            }
+        }
+        host.free_ints.count = 0;
+    }
 }
 
 void WorldStore::set_link(LinkId link, bool up, Tick now) {
@@ -112,22 +129,23 @@ void WorldStore::set_routes() {
 
 void WorldStore::reroute(Tick now) {
     for (const FlowSlot flow : living()) {
-        const std::uint32_t index = sender_of_[flow];
+        const std::uint32_t index = sender_at_[flow];
         if (index == kNone) {
             continue;
         }
+        Host& host = host_[spec_[flow].src];
         const PortId port = departure_port(world_, spec_[flow].src, flow);
-        Sender& sender = world_.senders[index];
+        Sender& sender = host.senders[index];
         if (port != sender.port) {
-            detach(world_, index);
-            attach(world_, index, port);
+            detach(world_, host, index);
+            attach(world_, host, index, port);
             sender.cc.line_rate = egress_[port].line_rate;
             update_ready(world_, sender);
         }
     }
     for (const NodeId host : topology_.hosts()) {
         for (PortId p = first_port_[host]; p < first_port_[host + 1]; ++p) {
-            decide(world_, p, now);
+            decide(world_, host_[host], p, now);
             if (decision_[p] != kNever) {
                 wake_cell(world_, host, decision_[p]);
             }

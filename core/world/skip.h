@@ -41,7 +41,7 @@ void shift_host(World& world, NodeId host, Tick dt);
 
 /// Moves the sender's and the receiver's instants of an active flow.
 inline void shift_flow(World& world, FlowSlot flow, Tick dt) {
-    Sender& sender = world.senders[world.sender_of[flow]];
+    Sender& sender = sender_of(world, flow);
     sender.skipped += dt;
     sender.next_avail += dt;
     sender.last_progress += dt;
@@ -54,14 +54,14 @@ inline void shift_flow(World& world, FlowSlot flow, Tick dt) {
 
 /// Full packets of an active flow that are not sent yet, but for the last one.
 inline std::int64_t unsent_packets(const World& world, FlowSlot flow) {
-    const Sender& sender = world.senders[world.sender_of[flow]];
+    const Sender& sender = sender_of(world, flow);
     return std::int64_t{sender.packets} - sender.high - 1;
 }
 
 /// Takes `packets` full packets out of the part of an active flow that is not sent yet
 /// (packets <= unsent_packets()); negative: puts them back.
 inline void shorten_flow(World& world, FlowSlot flow, std::int64_t packets) {
-    Sender& sender = world.senders[world.sender_of[flow]];
+    Sender& sender = sender_of(world, flow);
     const auto fewer = static_cast<std::uint32_t>(packets);
     sender.packets -= fewer;
     sender.size -= packets * world.payload;
@@ -71,7 +71,7 @@ inline void shorten_flow(World& world, FlowSlot flow, std::int64_t packets) {
 /// Takes `packets` full packets of an active flow out of the network, which are no longer in any
 /// queue or link; those behind them have been renumbered. The flow is that much shorter.
 inline void remove_in_flight(World& world, FlowSlot flow, std::uint32_t packets) {
-    Sender& sender = world.senders[world.sender_of[flow]];
+    Sender& sender = sender_of(world, flow);
     const std::int64_t bytes = std::int64_t{packets} * world.payload;
     sender.next -= packets;
     sender.high -= packets;

@@ -62,9 +62,9 @@ RunCounters WorldStore::counters() const {
     }
     total.retransmitted_bytes = world_.retransmitted;
     for (FlowSlot slot = 0; slot < id_.size(); ++slot) {
-        if (sender_of_[slot] != kNone) {
+        if (id_[slot] != kNoFlow && sender_at_[slot] != kNone) {
             total.retransmitted_bytes +=
-                static_cast<std::uint64_t>(world_.senders[sender_of_[slot]].retransmitted);
+                static_cast<std::uint64_t>(sender_of(world_, slot).retransmitted);
         }
     }
     total.drops = world_.drops;

@@ -13,6 +13,18 @@ void free_vector(PlainVector<T>& vector) {
     vector = PlainVector<T>{};
 }
 
+void free_lists(World& world) {
+    free_vector(world.changed);
+    free_vector(world.pauses);
+    free_vector(world.went_back);
+    free_vector(world.announced);
+    free_vector(world.sent_to);
+    free_vector(world.spilled);
+    free_vector(world.calls);
+    free_vector(world.stalled);
+    free_vector(world.free_slots);
+}
+
 }  // namespace
 
 WorldStore::WorldStore(const Topology& topology, Routing& routing, const NetworkConfig& config,
@@ -55,22 +67,24 @@ WorldStore::~WorldStore() {
             std::free(queue.slots);
         }
     }
+    free_int_slots();
     for (Host& host : host_) {
         free_vector(host.timers);
+        free_vector(host.senders);
+        free_vector(host.free_senders);
+        free_vector(host.free_ints);
     }
     for (HostPort& port : host_port_) {
         free_vector(port.sender);
         free_vector(port.ready);
     }
-    free_vector(world_.senders);
-    free_vector(world_.free_senders);
-    free_vector(world_.int_words);
-    for (PlainVector<std::uint32_t>& blocks : world_.free_int_blocks) {
-        free_vector(blocks);
+    for (FlowRoute& route : route_) {
+        std::free(route.ints.words());
     }
-    free_vector(world_.changed);
-    free_vector(world_.went_back);
-    free_vector(world_.announced);
+    free_lists(world_);
+    for (const std::unique_ptr<World>& worker : workers_) {
+        free_lists(*worker);
+    }
 }
 
 }  // namespace sluice::step

@@ -36,6 +36,17 @@ class WorldStore {
 
     World& world() { return world_; }
     const World& world() const { return world_; }
+    /// A worker's beside world()'s, which may step cells of the same window (core/packet/state.h); for as
+    /// long as the store lives.
+    World& add_worker();
+    /// Before the workers step a window: they see the columns as they are now. From here to end_shared()
+    /// cells are stepped, snapshots taken, and stalled hosts served, nothing else.
+    void begin_shared();
+    /// While nothing is stepped: gives the flow for which a host of World::stalled waits its slot.
+    void serve_stalled(NodeId host);
+    /// When all cells are done: what waits in the workers' lists reaches the cells that it is for, and
+    /// what has happened is in world()'s counters and lists.
+    void end_shared();
     const Topology& topology() const { return topology_; }
     const Routing& routing() const { return routing_; }
     /// The list.
@@ -44,10 +55,12 @@ class WorldStore {
     /// Gives every flow of the list the slot of its number, for models that know the list and nothing of
     /// slots. Before begin().
     void pin_list();
-    /// Opens a flow that no list has and starts it at `at`, not before anything that was executed.
-    /// Returns its id. ConfigError if it cannot be carried. From a callback or between windows.
-    FlowId open_flow(FlowSpec spec, Tick at);
-    /// The same for a flow whose packets come from elsewhere: only its slot is taken.
+    /// Opens a flow that no list has and starts it at `at`, not before anything that was executed; it has a
+    /// slot from then on. Returns its id. ConfigError if it cannot be carried. From a callback of its source
+    /// with that callback's world, or between windows.
+    FlowId open_flow(World& world, FlowSpec spec, Tick at);
+    FlowId open_flow(const FlowSpec& spec, Tick at) { return open_flow(world_, spec, at); }
+    /// The same between windows, for a flow whose packets come from elsewhere: only its slot is taken.
     FlowSlot open_slot(FlowSpec spec);
     /// A flow of open_slot() is complete at `now`: its sender has seen all ACKs.
     void close_slot(FlowSlot slot, std::int64_t retransmitted, Tick now);
@@ -57,7 +70,7 @@ class WorldStore {
     FlowRecord record(FlowSlot slot) const;
     /// Flows that have a slot, in order of their ids.
     std::vector<FlowSlot> living() const;
-    std::size_t living_count() const { return living_flows_; }
+    std::size_t living_count() const { return id_.size() - free_slots_.size() - stocked_slots(); }
     std::size_t slot_count() const { return id_.size(); }
 
     /// Puts every flow with a start time into its host's timers and calls
@@ -108,8 +121,18 @@ class WorldStore {
     void check_flow(const FlowSpec& spec, FlowId id) const;
     void provide_int_slots(std::int64_t in_flight);
     void reserve_connections(ConnectionId count);
+    void number(FlowSpec& spec);
+    void check_opened(const FlowSpec& spec) const;
+    bool fits(const FlowSpec& spec) const;
+    void make_room(const FlowSpec& spec);
+    void fill_slot(FlowSlot slot, FlowId id, const FlowSpec& spec);
+    BaseRtt pair_of(FlowId id, const FlowSpec& spec);
     FlowSlot take_slot_for(FlowId id, const FlowSpec& spec);
-    FlowSlot take_listed(FlowId id);
+    FlowSlot take_start(World& world, NodeId host, FlowId id);
+    std::size_t stocked_slots() const;
+    void share_columns();
+    template <class Visit>
+    void each_worker(Visit&& visit);
     /// kNone until it starts.
     FlowSlot pinned_slot(FlowId id) const { return pinned_ ? static_cast<FlowSlot>(id) : kNone; }
     void grow_slots(std::size_t count);
@@ -120,6 +143,7 @@ class WorldStore {
     void check_int();
     void check_int_hops(const FlowSpec& spec, int switches) const;
     void widen_int_slots();
+    void free_int_slots();
     void set_route(FlowSlot flow);
     void find_route(FlowSlot flow);
     void drop_queue(PortId port, Tick now);
@@ -127,10 +151,10 @@ class WorldStore {
     void reroute(Tick now);
     const std::vector<std::uint32_t>& serialization_table(Rate rate);
 
-    static void received(void* self, NodeId host, FlowId flow, Tick now);
-    static void sent(void* self, NodeId host, FlowId flow, Tick now);
-    static void timer(void* self, NodeId host, std::uint64_t token, Tick now);
-    static FlowSlot take_slot(void* self, FlowId flow);
+    static void received(World& world, NodeId host, FlowId flow, Tick now);
+    static void sent(World& world, NodeId host, FlowId flow, Tick now);
+    static void timer(World& world, NodeId host, std::uint64_t token, Tick now);
+    static FlowSlot take_slot(World& world, NodeId host, FlowId flow);
     static PortId route(void* self, NodeId node, const Packet& packet);
 
     const Topology& topology_;
@@ -140,7 +164,8 @@ class WorldStore {
     const std::vector<FlowPath>& paths_;
     Application* application_;
     World world_;
-    BaseRtt widest_;  ///< of the whole network
+    std::vector<std::unique_ptr<World>> workers_;  ///< besides
+    BaseRtt widest_;                               ///< of the whole network
 
     std::vector<PortId> first_port_;
     std::vector<std::uint8_t> is_host_;
@@ -173,15 +198,21 @@ class WorldStore {
     std::vector<FlowSpec> spec_;
     std::vector<FlowRoute> route_;
     std::vector<Receiver> receiver_;
-    std::vector<std::uint32_t> sender_of_;
+    std::vector<std::uint32_t> sender_at_;
     std::vector<FlowResult> result_;
     std::vector<FlowSlot> following_;
     std::vector<std::int64_t> flow_window_;
     std::vector<Tick> flow_base_rtt_;
     std::vector<FlowSlot> free_slots_;
-    std::size_t living_flows_ = 0;
     bool pinned_ = false;
-    std::vector<std::uint32_t> opened_by_;  ///< by host: flows that the engine has numbered
+    /// Flows of no list that a host has opened.
+    struct Opened {
+        std::uint32_t numbered = 0;                    ///< by the engine
+        std::unordered_map<FlowId, FlowSpec> waiting;  ///< for their start
+    };
+    std::vector<Opened> opened_;  ///< by host
+    std::unordered_map<std::uint64_t, BaseRtt>
+        pairs_;  ///< of opened flows: by source and destination
     // By id in the list.
     mutable std::vector<FlowResult> listed_results_;
     std::vector<std::uint8_t> started_;

@@ -171,7 +171,7 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
                                            store_.topology().peer_of(port), at);
     }
     const bool first = ring.empty();
-    ring.push(world.memory, copy);
+    step::push_at_once(world.memory, ring, copy);
     if (first) {
         world.arrival[port] = at;
         step::wake_cell(world, step::cell_of(world, port), at);

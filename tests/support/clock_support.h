@@ -162,7 +162,7 @@ class ZeroSkips : public step::Supervisor {
         watched.nodes.insert(watched.nodes.end(), extent.switches.begin(), extent.switches.end());
         watched.flows.clear();
         for (const FlowId flow : partitions_.set().flows(id)) {
-            if (world_.sender_of[flow] != kNone) {
+            if (world_.sender_at[flow] != kNone) {
                 watched.flows.push_back(flow);
             }
         }

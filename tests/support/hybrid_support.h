@@ -132,7 +132,7 @@ class CheckedEngine final : public hybrid::WorldEngine {
   private:
     std::int64_t size_of(FlowId flow) {
         step::World& world = columns();
-        return world.senders[world.sender_of[flow]].size;
+        return step::sender_of(world, flow).size;
     }
 };
 
@@ -156,11 +156,10 @@ inline void check_contracts(const Case& given, const step::WorldStore& store,
         }
     }
     for (FlowId f = 0; f < given.flows.size(); ++f) {
-        const std::uint32_t index = world.sender_of[f];
-        if (index == kNone) {
+        if (world.sender_at[f] == kNone) {
             continue;
         }
-        const step::Sender& sender = world.senders[index];
+        const step::Sender& sender = step::sender_of(world, f);
         const step::Receiver& receiver = world.receiver[f];
         CHECK(sender.size + advanced[f] == given.flows[f].size);
         CHECK(sender.packets == receiver.packets);
@@ -168,7 +167,7 @@ inline void check_contracts(const Case& given, const step::WorldStore& store,
         CHECK(receiver.expected <= sender.high);
         CHECK(sender.next <= sender.packets);
         if (sender.heir != kNone) {
-            CHECK(world.senders[sender.heir].behind ==
+            CHECK(step::source_of(world, f).senders[sender.heir].behind ==
                   sender.behind + sender.size - sender.una_bytes);
         }
         if (sender.retransmitted == 0 && sender.next == sender.high && world.drops == 0 &&

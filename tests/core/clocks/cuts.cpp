@@ -97,11 +97,12 @@ TEST_CASE("unit.step.cuts.superseded_timers_change_nothing") {
         Dice dice(seed);
         const auto add_timers = [&](Lane& lane, Tick now) {
             for (FlowId flow = 0; flow < given.flows.size(); ++flow) {
-                const std::uint32_t index = lane.world.sender_of[flow];
+                const std::uint32_t index = lane.world.sender_at[flow];
                 const Tick at = now + dice.size(7.0);
-                if (index != kNone && dice.chance(30) && lane.world.senders[index].armed != at) {
+                if (index != kNone && dice.chance(30) &&
+                    step::sender_of(lane.world, flow).armed != at) {
                     step::schedule(lane.world, given.flows[flow].src,
-                                   step::Timer{at, step::TimerKind::sender, 0, flow});
+                                   step::Timer{at, step::TimerKind::sender, index, flow});
                     ++added;
                 }
             }

@@ -34,16 +34,16 @@ void check_flows(const Lane& lane, const Case& given) {
     const std::vector<std::int64_t> in_network = payload_in_network(lane);
     for (FlowId f = 0; f < given.flows.size(); ++f) {
         const std::int64_t size = given.flows[f].size;
-        const std::uint32_t index = lane.world.sender_of[f];
+        const bool active = lane.world.sender_at[f] != kNone;
         const bool finished = lane.store.results()[f].finish != kNever;
-        const std::int64_t sent = index != kNone ? lane.world.senders[index].next_bytes
-                                  : finished     ? size
-                                                 : 0;
+        const std::int64_t sent = active     ? step::sender_of(lane.world, f).next_bytes
+                                  : finished ? size
+                                             : 0;
         const std::int64_t delivered =
             step::bytes_before(lane.world, lane.world.receiver[f].expected, size);
         CHECK(delivered + in_network[f] == sent);
-        if (index != kNone) {
-            CHECK(lane.world.senders[index].una_bytes <= delivered);
+        if (active) {
+            CHECK(step::sender_of(lane.world, f).una_bytes <= delivered);
         }
     }
 }
@@ -51,9 +51,8 @@ void check_flows(const Lane& lane, const Case& given) {
 /// With losses: what is acknowledged was delivered, what is delivered was sent.
 void check_order(const Lane& lane, const Case& given) {
     for (FlowId f = 0; f < given.flows.size(); ++f) {
-        const std::uint32_t index = lane.world.sender_of[f];
-        if (index != kNone && !given.config.nic.back_to_zero) {
-            const step::Sender& sender = lane.world.senders[index];
+        if (lane.world.sender_at[f] != kNone && !given.config.nic.back_to_zero) {
+            const step::Sender& sender = step::sender_of(lane.world, f);
             CHECK(sender.una <= lane.world.receiver[f].expected);
             CHECK(lane.world.receiver[f].expected <= sender.high);
             CHECK(sender.una <= sender.next);

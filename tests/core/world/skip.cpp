@@ -15,12 +15,13 @@ void shift_all(step::World& world, const Topology& topology, Tick dt) {
     for (PortId p = 0; p < topology.port_count(); ++p) {
         step::shift_port(world, p, dt);
     }
-    for (std::uint32_t i = 0; i < world.senders.count; ++i) {
-        if (world.senders[i].flow != kNone) {
-            step::shift_flow(world, world.senders[i].flow, dt);
-        }
-    }
     for (NodeId n = 0; n < topology.node_count(); ++n) {
+        const step::PlainVector<step::Sender>& senders = world.host[n].senders;
+        for (std::uint32_t i = 0; i < senders.count; ++i) {
+            if (senders[i].flow != kNone) {
+                step::shift_flow(world, senders[i].flow, dt);
+            }
+        }
         step::shift_host(world, n, dt);
         step::refresh_wake(world, n);
     }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Windows whose cells several threads step: whichever worker steps a cell, and in whatever order, every
+/// hop, flow and port is what one thread gives. Run under a thread sanitizer, too.
+#include "core/clocks/team.h"
+
+#include "core/error.h"
+#include "tests/support/clock_support.h"
+#include "tests/support/opened_flows.h"
+#include "tests/support/step_random.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+/// Another order at each window.
+step::Team::Arrange shuffled(std::uint64_t seed) {
+    return [dice = Dice(seed)](std::vector<NodeId>& cells) mutable {
+        for (std::size_t i = cells.size(); i > 1; --i) {
+            std::swap(cells[i - 1], cells[dice.below(static_cast<std::uint32_t>(i))]);
+        }
+    };
+}
+
+Outcome run_team(const Case& given, std::uint32_t workers, std::uint64_t seed) {
+    Lane lane(given);
+    step::Team team(lane.store, workers, step::cell_stepper, shuffled(seed));
+    step::Driver driver(lane.store, given.events, {});
+    driver.divide_windows(team);
+    driver.advance(given.stop, lane);
+    return outcome_of(lane.store, end_of(given));
+}
+
+/// One thread that steps all, two and three threads.
+Outcome check_teams(const Case& given, std::uint64_t seed) {
+    INFO(given.name);
+    const Outcome expected = run_windows(given);
+    for (std::uint32_t workers = 1; workers <= 3; ++workers) {
+        const Outcome made = run_team(given, workers, seed + workers);
+        check_same(expected, made);
+        CHECK(expected.counters.events == made.counters.events);
+        CHECK(expected.counters.retransmitted_bytes == made.counters.retransmitted_bytes);
+    }
+    return expected;
+}
+
+void compare_teams(std::uint64_t first_seed, std::uint64_t count) {
+    MechanismTally tally;
+    for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+        tally.add(check_teams(random_case(seed), seed).counters);
+    }
+    tally.check();
+}
+
+}  // namespace
+
+TEST_CASE("unit.team.random_1") { compare_teams(41'000, 12); }
+TEST_CASE("unit.team.random_2") { compare_teams(42'000, 12); }
+TEST_CASE("unit.team.random_3") { compare_teams(43'000, 12); }
+TEST_CASE("unit.team.random_4") { compare_teams(44'000, 12); }
+
+TEST_CASE("unit.team.applications") {
+    for (std::uint64_t seed = 45'000; seed < 45'015; ++seed) {
+        Case given = random_case(seed);
+        Dice dice(seed);
+        Relay relay;
+        relay_flows(given, dice, relay);
+        check_teams(given, seed);
+    }
+}
+
+TEST_CASE("unit.team.opened_flows") {
+    for (std::uint64_t seed = 46'000; seed < 46'015; ++seed) {
+        Case given = random_case(seed);
+        if (!given.paths.empty()) continue;  // an opened flow has no given path
+        OpensList application(given.flows);
+        given.flows.clear();
+        given.application = &application;
+        check_teams(given, seed);
+    }
+    Case given = churn_case(true, 0.002);
+    Churn churn(given.topology.hosts(), 60, 20'000);
+    given.application = &churn;
+    check_teams(given, 47'000);
+}
+
+TEST_CASE("unit.team.flows_beyond_a_workers_stock_of_slots") {
+    // Hundreds of flows start at one instant, so that hosts stall in the window; later ones find slots.
+    Case given = churn_case(false, 0);
+    const std::vector<NodeId>& hosts = given.topology.hosts();
+    for (std::uint32_t i = 0; i < 600; ++i) {
+        const NodeId src = hosts[i % hosts.size()];
+        const NodeId dst = hosts[(i + 1 + i / hosts.size() % (hosts.size() - 1)) % hosts.size()];
+        if (src == dst) continue;
+        FlowSpec spec = flow(src, dst, 3000, i < 400 ? kMicrosecond : 400 * kMicrosecond);
+        spec.sport = static_cast<std::uint16_t>(10'000 + i);
+        given.flows.push_back(spec);
+    }
+    check_teams(given, 48'000);
+}
+
+TEST_CASE("unit.team.what_a_step_throws_reaches_the_caller") {
+    const Case given = random_case(41'000);
+    Lane lane(given);
+    step::Team team(lane.store, 2, [](step::World&) {
+        return [](const step::Cell&, Tick, Tick) { throw InternalError("thrown"); };
+    });
+    step::Driver driver(lane.store, given.events, {});
+    driver.divide_windows(team);
+    CHECK_THROWS_AS(driver.advance(given.stop, lane), InternalError);
+}
