@@ -79,14 +79,13 @@ Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
     return latest;
 }
 
-IdealTimes::IdealTimes(const Experiment& experiment)
-    : experiment_(experiment),
-      routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)) {}
-
-Tick IdealTimes::of(const FlowSpec& flow) const {
+Tick IdealTimes::of(const FlowSpec& flow) {
+    if (!routing_) {
+        routing_.emplace(experiment_.topology, next_hop_order(experiment_.network.arithmetic));
+    }
     return idle_completion_time(experiment_, flow.size,
-                                routing_.path({flow.src, flow.dst, flow.sport, flow.dport}),
-                                routing_.path({flow.dst, flow.src, flow.dport, flow.sport}));
+                                routing_->path({flow.src, flow.dst, flow.sport, flow.dport}),
+                                routing_->path({flow.dst, flow.src, flow.dport, flow.sport}));
 }
 
 TrafficEstimate estimate_traffic(const Experiment& experiment) {
