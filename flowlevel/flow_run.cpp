@@ -253,6 +253,8 @@ const std::vector<FlowResult>& FlowRun::results() const { return impl_->flows.re
 
 std::size_t FlowRun::opened_unfinished() const { return impl_->flows.opened_count(); }
 
+std::vector<FlowSpec> FlowRun::under_way() const { return impl_->flows.under_way(); }
+
 RunCounters FlowRun::counters() const {
     RunCounters counters;
     counters.events = impl_->event_count;
