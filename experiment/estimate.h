@@ -34,7 +34,7 @@ class IdealTimes {
     std::optional<Routing> routing_;  ///< from the first flow on: many runs have none
 };
 
-/// ConfigError if a flow's endpoints are not different hosts or nothing joins them.
+/// ConfigError if a flow cannot be carried (core/routing/flow_check.h).
 TrafficEstimate estimate_traffic(const Experiment& experiment);
 
 /// Creation to last ACK of `size` payload bytes sent back to back over `forward` (egress ports,

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/packet/queue_pair.h"
+#include "core/routing/flow_check.h"
 
 namespace sluice::step {
 
@@ -29,21 +30,11 @@ void sort_by_id(const World& world, std::vector<FlowSlot>& slots) {
 
 /// ConfigError unless the flow can be carried.
 void WorldStore::check_flow(const FlowSpec& spec, FlowId id) const {
-    const std::string name = "flow " + std::to_string(id);
-    const std::size_t nodes = topology_.node_count();
-    if (spec.src >= nodes || spec.dst >= nodes || !topology_.is_host(spec.src) ||
-        !topology_.is_host(spec.dst) || spec.src == spec.dst) {
-        throw ConfigError(name + " goes from node " + std::to_string(spec.src) + " to node " +
-                          std::to_string(spec.dst) + "; allowed: two different hosts");
-    }
+    sluice::check_flow(topology_, spec, id);
     const std::int64_t packets = (spec.size + world_.payload - 1) / world_.payload;
-    if (spec.size < 1 || packets >= std::int64_t{kNone}) {
-        throw ConfigError(name + " has " + std::to_string(spec.size) +
-                          " bytes; allowed: 1 byte to 4,294,967,294 packets");
-    }
-    if (spec.priority < 1 || spec.priority >= kClasses) {
-        throw ConfigError(name + " has priority " + std::to_string(spec.priority) +
-                          "; allowed: 1 to 7");
+    if (packets >= std::int64_t{kNone}) {
+        throw ConfigError("flow " + std::to_string(id) + " has " + std::to_string(spec.size) +
+                          " bytes; allowed: at most 4,294,967,294 packets");
     }
 }
 
@@ -57,11 +48,7 @@ void WorldStore::build_flows() {
     for (FlowId id = 0; id < flows_.size(); ++id) {
         const FlowSpec& spec = flows_[id];
         check_flow(spec, id);
-        if (routing_.distance(spec.src, spec.dst) < 0 ||
-            routing_.distance(spec.dst, spec.src) < 0) {
-            throw ConfigError("flow " + std::to_string(id) + ": no path from host " +
-                              std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
-        }
+        check_joined(routing_, spec, id);
     }
     std::int64_t widest = world_.max_window;
     if (!config_.nic.global_base_rtt) {
@@ -200,16 +187,19 @@ FlowSlot WorldStore::open_slot(FlowSpec spec) {
         opened_by_.resize(topology_.node_count(), 0);
         spec.id = opened_flow_id(spec.src, opened_by_[spec.src]++);
     }
-    check_flow(spec, spec.id);
-    const int distance = routing_.distance(spec.src, spec.dst);
-    if (distance < 0 || routing_.distance(spec.dst, spec.src) < 0) {
-        throw ConfigError("flow " + std::to_string(spec.id) + ": no path from host " +
-                          std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
+    if (spec.id < flows_.size()) {
+        throw InternalError("flow " + std::to_string(spec.id) +
+                            " was opened with the id of a flow of the list");
     }
+    check_flow(spec, spec.id);
+    // While links are down a flow waits for its path, as those do that lose theirs.
+    const bool all_up = !world_.any_link_down;
+    if (all_up) check_joined(routing_, spec, spec.id);
     if (spec.connection != kNone) {
         reserve_connections(spec.connection + 1);
     }
-    if (world_.int_block != 0) {
+    if (world_.int_block != 0 && all_up) {
+        const int distance = routing_.distance(spec.src, spec.dst);
         check_int_hops(spec, distance - 1);
         if (distance > static_cast<int>(world_.int_stride)) {
             widen_int_slots();

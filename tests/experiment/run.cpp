@@ -113,8 +113,8 @@ TEST_CASE("unit.experiment.an_opened_flow_that_is_cut_off_ends_the_run") {
     Experiment experiment = star(2);
     experiment.flows.clear();
     experiment.application = std::make_unique<OpensOne>();
-    experiment.link_events.push_back({kMicrosecond, 0, false});
-    // Nobody waits for ever for what this test is about.
+    experiment.link_events.push_back({kMicrosecond, 1, false});
+    // Not noticed, it would retransmit for ever.
     experiment.stop = 5 * kSecond;
     const FinishedRun done = run_experiment(experiment, RunPlan());
     CHECK_FALSE(done.run->cut_off());

@@ -127,6 +127,24 @@ TEST_CASE("unit.flowlevel.opened_flows.are_as_fast_as_those_of_a_list") {
     }
 }
 
+TEST_CASE("unit.flowlevel.opened_flows.wait_for_their_path_until_it_is_repaired") {
+    Case given = star(3);
+    given.events = {{kMicrosecond, 1, false}, {300 * kMicrosecond, 1, true}};
+    OpensLater later({flow(0, 1, 100'000, 10 * kMicrosecond),
+                      flow(1, 2, 100'000, 20 * kMicrosecond),
+                      flow(0, 2, 100'000, 20 * kMicrosecond)});
+    const std::vector<FlowRecord> cut = records(given, &later);
+    REQUIRE(cut.size() == 3);
+    CHECK(cut[0].spec.src == 0);
+    CHECK(cut[0].spec.dst == 2);
+    CHECK(cut[0].result.finish < 100 * kMicrosecond);
+    for (std::size_t i = 1; i < 3; ++i) {
+        CHECK(cut[i].result.start < 30 * kMicrosecond);
+        CHECK(cut[i].result.received > 300 * kMicrosecond);
+        CHECK(cut[i].result.finish < 400 * kMicrosecond);
+    }
+}
+
 TEST_CASE("unit.flowlevel.opened_flows.memory_is_that_of_those_alive") {
     const auto memory_after = [](std::uint64_t count) {
         Case given = star(2);

@@ -240,6 +240,25 @@ inline FlowSpec flow(NodeId src, NodeId dst, std::int64_t size, Tick start,
     return spec;
 }
 
+/// Opens each flow at its start time, not before.
+class OpensLater : public Application {
+  public:
+    explicit OpensLater(std::vector<FlowSpec> flows) : flows_(std::move(flows)) {}
+    void on_begin(NodeId host, HostServices& services) override {
+        for (std::size_t i = 0; i < flows_.size(); ++i) {
+            if (flows_[i].src == host) services.set_timer(host, flows_[i].start, i);
+        }
+    }
+    void on_received(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_sent(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_timer(NodeId, std::uint64_t flow, Tick now, HostServices& services) override {
+        services.open_flow(flows_[flow], now);
+    }
+
+  private:
+    std::vector<FlowSpec> flows_;
+};
+
 inline constexpr congestion::Law kLaws[] = {congestion::Law::none, congestion::Law::hpcc,
                                             congestion::Law::dcqcn, congestion::Law::timely,
                                             congestion::Law::dctcp};

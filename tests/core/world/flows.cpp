@@ -3,6 +3,7 @@
 /// drives the network and however slots are given out, and memory by those that live.
 #include "core/error.h"
 #include "core/flow/application.h"
+#include "tests/support/clock_support.h"
 #include "tests/support/step_random.h"
 
 using namespace sluice;
@@ -162,8 +163,45 @@ TEST_CASE("unit.world.flows.slots_follow_those_that_live_where_packets_are_lost"
     check_churn(false, 0.002, 200, 200);
 }
 
+TEST_CASE("unit.world.flows.one_that_opens_while_its_path_is_cut_waits_for_the_repair") {
+    for (const congestion::Law law : {congestion::Law::none, congestion::Law::hpcc}) {
+        StarParams star;
+        star.hosts = 3;
+        Case given;
+        given.topology = build_star(star);
+        given.config = config_for(law);
+        given.events = {{kMicrosecond, 1, false}, {300 * kMicrosecond, 1, true}};
+        given.stop = 100 * kMillisecond;
+        // To the host that is cut off, from it, and between the others.
+        OpensLater later({flow(0, 1, 100'000, 10 * kMicrosecond),
+                          flow(1, 2, 100'000, 20 * kMicrosecond),
+                          flow(0, 2, 100'000, 20 * kMicrosecond)});
+        given.application = &later;
+        Lane lane(given);
+        std::vector<FlowRecord> finished;
+        RunHooks hooks;
+        hooks.on_finish = [&](const FlowRecord& flow) { finished.push_back(flow); };
+        step::Driver driver(lane.store, given.events, hooks);
+        driver.advance(given.stop, lane);
+        REQUIRE(finished.size() == 3);
+        CHECK(finished[0].spec.src == 0);
+        CHECK(finished[0].spec.dst == 2);
+        CHECK(finished[0].result.finish < 100 * kMicrosecond);
+        for (std::size_t i = 1; i < 3; ++i) {
+            CHECK(finished[i].result.start < 30 * kMicrosecond);
+            CHECK(finished[i].result.received > 300 * kMicrosecond);
+        }
+        const Outcome windows = outcome_of(lane.store, given.stop);
+        check_same(windows, run_windows(given, true));
+        check_same(windows, run_oracle(given));
+        ClockCounts counts;
+        check_same(windows, run_clocks(given, false, counts));
+    }
+}
+
 TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     Case given = churn_case(false, 0);
+    given.flows = {flow(1, 2, 1000, kMicrosecond)};
     Lane lane(given);
     FlowSpec spec;
     spec.src = 0;
@@ -179,6 +217,8 @@ TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.src = 1000; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.size = 0; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.priority = 0; }), ConfigError);
+    CHECK(lane.store.living_count() == 0);
+    CHECK_THROWS_AS(open([](FlowSpec& s) { s.id = 0; }), InternalError);  // that of one of the list
     CHECK(lane.store.living_count() == 0);
     open([](FlowSpec&) {});
     CHECK(lane.store.living_count() == 1);
