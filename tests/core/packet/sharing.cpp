@@ -2,32 +2,12 @@
 /// How a port is shared: equal flows, weighted classes (DWRR), strict priority of ACKs.
 #include <cmath>
 
-#include "tests/support/step_support.h"
+#include "tests/support/star_support.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
-
-constexpr Tick kFrame = 1048 * 80;  ///< 1000 bytes of payload, 48 of headers, at 100 Gb/s
-
-/// Hosts of a star send to the last one, each flow in its own class, no law and no window; the
-/// buffer holds everything.
-Case classes_to_one(const std::vector<std::uint8_t>& priorities, std::int64_t size) {
-    Case given;
-    StarParams star;
-    star.hosts = static_cast<std::int64_t>(priorities.size()) + 1;
-    given.topology = build_star(star);
-    given.config = config_for(congestion::Law::none);
-    given.config.congestion.window = false;
-    given.config.buffer.size = mebibytes(1024);
-    const auto sink = static_cast<NodeId>(priorities.size());
-    for (NodeId src = 0; src < sink; ++src) {
-        given.flows.push_back(flow(src, sink, size, 0, priorities[src]));
-    }
-    assign_source_ports(given.flows);
-    return given;
-}
 
 /// Two simultaneous flows of `size` bytes through one bottleneck: by how much of the longer
 /// completion time the first one's is later.
