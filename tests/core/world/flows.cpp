@@ -94,25 +94,25 @@ struct Churned {
 
 /// Runs `given`; `clocks`: on many clocks.
 Churned run_churn(const Case& given, bool clocks) {
-    Lane lane(given);
+    Rig rig(given);
     Churned made;
     RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) {
         made.finished.emplace_back(flow.result.finish, flow.id);
     };
-    step::FlowPartitions partitions(lane.store);
+    step::FlowPartitions partitions(rig.store);
     if (clocks) {
-        step::Driver driver(lane.store, {}, hooks, step::Clocks::many, partitions, nullptr);
+        step::Driver driver(rig.store, {}, hooks, step::Clocks::many, partitions, nullptr);
         driver.tune({4, 4, 1'000'000, 8});
-        driver.advance(given.stop, lane);
+        driver.advance(given.stop, rig);
         made.solo = driver.statistics().windows_solo;
     } else {
-        step::Driver driver(lane.store, {}, hooks);
-        driver.advance(given.stop, lane);
+        step::Driver driver(rig.store, {}, hooks);
+        driver.advance(given.stop, rig);
     }
-    made.outcome = outcome_of(lane.store, given.stop);
-    made.slots = lane.store.slot_count();
-    made.living = lane.store.living_count();
+    made.outcome = outcome_of(rig.store, given.stop);
+    made.slots = rig.store.slot_count();
+    made.living = rig.store.living_count();
     return made;
 }
 
@@ -177,12 +177,12 @@ TEST_CASE("unit.world.flows.one_that_opens_while_its_path_is_cut_waits_for_the_r
                           flow(1, 2, 100'000, 20 * kMicrosecond),
                           flow(0, 2, 100'000, 20 * kMicrosecond)});
         given.application = &later;
-        Lane lane(given);
+        Rig rig(given);
         std::vector<FlowRecord> finished;
         RunHooks hooks;
         hooks.on_finish = [&](const FlowRecord& flow) { finished.push_back(flow); };
-        step::Driver driver(lane.store, given.events, hooks);
-        driver.advance(given.stop, lane);
+        step::Driver driver(rig.store, given.events, hooks);
+        driver.advance(given.stop, rig);
         REQUIRE(finished.size() == 3);
         CHECK(finished[0].spec.src == 0);
         CHECK(finished[0].spec.dst == 2);
@@ -191,7 +191,7 @@ TEST_CASE("unit.world.flows.one_that_opens_while_its_path_is_cut_waits_for_the_r
             CHECK(finished[i].result.start < 30 * kMicrosecond);
             CHECK(finished[i].result.received > 300 * kMicrosecond);
         }
-        const Outcome windows = outcome_of(lane.store, given.stop);
+        const Outcome windows = outcome_of(rig.store, given.stop);
         check_same(windows, run_windows(given, true));
         check_same(windows, run_oracle(given));
         ClockCounts counts;
@@ -202,7 +202,7 @@ TEST_CASE("unit.world.flows.one_that_opens_while_its_path_is_cut_waits_for_the_r
 TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     Case given = churn_case(false, 0);
     given.flows = {flow(1, 2, 1000, kMicrosecond)};
-    Lane lane(given);
+    Rig rig(given);
     FlowSpec spec;
     spec.src = 0;
     spec.dst = 4;
@@ -210,16 +210,16 @@ TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     const auto open = [&](auto&& change) {
         FlowSpec wrong = spec;
         change(wrong);
-        lane.store.open_flow(wrong, 0);
+        rig.store.open_flow(wrong, 0);
     };
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.dst = 0; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.dst = 9; }), ConfigError);  // a switch
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.src = 1000; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.size = 0; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.priority = 0; }), ConfigError);
-    CHECK(lane.store.living_count() == 0);
+    CHECK(rig.store.living_count() == 0);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.id = 0; }), InternalError);  // that of one of the list
-    CHECK(lane.store.living_count() == 0);
+    CHECK(rig.store.living_count() == 0);
     open([](FlowSpec&) {});
-    CHECK(lane.store.living_count() == 1);
+    CHECK(rig.store.living_count() == 1);
 }
