@@ -28,10 +28,10 @@ struct ExperimentLoop {
 
     /// Until nothing is left or `stop`; in stretches, because sampling alone would go on for ever.
     void run_sampled(const std::vector<LinkEvent>& events, RunHooks hooks, Tick stop) {
-        step::Driver lane(store, events, std::move(hooks));
+        step::Driver driver(store, events, std::move(hooks));
         for (Tick limit = kMillisecond; step::next_instant(store.world()) != kNever && limit < stop;
              limit += kMillisecond) {
-            lane.advance(limit, step);
+            driver.advance(limit, step);
         }
     }
 

@@ -5,36 +5,10 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/routing/flow_check.h"
 #include "core/topology/link_class.h"
 
 namespace sluice {
-
-namespace {
-
-void check_flow(const Topology& topology, const FlowSpec& flow, std::size_t index) {
-    const std::string name = "flow " + std::to_string(index);
-    for (const NodeId node : {flow.src, flow.dst}) {
-        if (node >= topology.node_count() || !topology.is_host(node)) {
-            throw ConfigError(name + ": node " + std::to_string(node) + " is not a host");
-        }
-    }
-    if (flow.src == flow.dst) {
-        throw ConfigError(name + ": goes from host " + std::to_string(flow.src) + " to itself");
-    }
-    if (flow.size < 1) throw ConfigError(name + ": has no bytes; the least is 1");
-}
-
-std::vector<PortId> find_path(const Routing& routing, const FlowKey& key, std::size_t index) {
-    std::vector<PortId> path = routing.path(key);
-    if (path.empty()) {
-        throw ConfigError("flow " + std::to_string(index) + ": no path from host " +
-                          std::to_string(key.src) + " to host " + std::to_string(key.dst) +
-                          "; the network is not connected");
-    }
-    return path;
-}
-
-}  // namespace
 
 Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
                           const std::vector<PortId>& forward, const std::vector<PortId>& reverse) {
@@ -79,14 +53,13 @@ Tick idle_completion_time(const Experiment& experiment, std::int64_t size,
     return latest;
 }
 
-IdealTimes::IdealTimes(const Experiment& experiment)
-    : experiment_(experiment),
-      routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)) {}
-
-Tick IdealTimes::of(const FlowSpec& flow) const {
+Tick IdealTimes::of(const FlowSpec& flow) {
+    if (!routing_) {
+        routing_.emplace(experiment_.topology, next_hop_order(experiment_.network.arithmetic));
+    }
     return idle_completion_time(experiment_, flow.size,
-                                routing_.path({flow.src, flow.dst, flow.sport, flow.dport}),
-                                routing_.path({flow.dst, flow.src, flow.dport, flow.sport}));
+                                routing_->path({flow.src, flow.dst, flow.sport, flow.dport}),
+                                routing_->path({flow.dst, flow.src, flow.dport, flow.sport}));
 }
 
 TrafficEstimate estimate_traffic(const Experiment& experiment) {
@@ -103,11 +76,12 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         check_flow(experiment.topology, flow, i);
         FlowPath path;
         if (!experiment.paths.empty()) path = experiment.paths[i];
+        if (path.forward.empty() || path.reverse.empty()) check_joined(routing, flow, i);
         if (path.forward.empty()) {
-            path.forward = find_path(routing, {flow.src, flow.dst, flow.sport, flow.dport}, i);
+            path.forward = routing.path({flow.src, flow.dst, flow.sport, flow.dport});
         }
         if (path.reverse.empty()) {
-            path.reverse = find_path(routing, {flow.dst, flow.src, flow.dport, flow.sport}, i);
+            path.reverse = routing.path({flow.dst, flow.src, flow.dport, flow.sport});
         }
         estimate.ideal.push_back(
             idle_completion_time(experiment, flow.size, path.forward, path.reverse));

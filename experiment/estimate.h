@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "experiment/experiment.h"
@@ -25,15 +26,15 @@ struct TrafficEstimate {
 /// The ideal times of flows that no list has, as above.
 class IdealTimes {
   public:
-    explicit IdealTimes(const Experiment& experiment);
-    Tick of(const FlowSpec& flow) const;
+    explicit IdealTimes(const Experiment& experiment) : experiment_(experiment) {}
+    Tick of(const FlowSpec& flow);
 
   private:
     const Experiment& experiment_;
-    const Routing routing_;
+    std::optional<Routing> routing_;  ///< from the first flow on: many runs have none
 };
 
-/// ConfigError if a flow's endpoints are not different hosts or nothing joins them.
+/// ConfigError if a flow cannot be carried (core/routing/flow_check.h).
 TrafficEstimate estimate_traffic(const Experiment& experiment);
 
 /// Creation to last ACK of `size` payload bytes sent back to back over `forward` (egress ports,

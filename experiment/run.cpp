@@ -83,7 +83,7 @@ FinishedRun run_experiment(const Experiment& experiment, const RunPlan& plan) {
         const bool wanted = watchers.progress(now);
         bool& interrupted = done.outcome.interrupted;
         interrupted = interrupted || (plan.go_on && !plan.go_on({now, finished, *done.run}));
-        return wanted && !interrupted && !(stall && stall->stalled(now, done.run->results()));
+        return wanted && !interrupted && !(stall && stall->stalled(now, *done.run));
     };
     const ResourceUsage before = resource_usage();
     done.run->run(hooks);

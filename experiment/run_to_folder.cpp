@@ -56,7 +56,7 @@ RunInfo info_of(const BuiltExperiment& built, const RunRequest& request) {
     return info;
 }
 
-RunHooks hooks_of(RunWriter& writer, const BuiltExperiment& built, const IdealTimes& ideals) {
+RunHooks hooks_of(RunWriter& writer, const BuiltExperiment& built, IdealTimes& ideals) {
     RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) {
         const bool listed = flow.id < built.estimate.ideal.size();
@@ -151,7 +151,7 @@ RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request)
     const Experiment& experiment = built.experiment;
     RunWriter writer(request.directory, info_of(built, request), experiment.topology,
                      experiment.flows, outputs_of(built, request));
-    const IdealTimes ideals(experiment);
+    IdealTimes ideals(experiment);
     RunPlan plan;
     plan.mode = request.mode;
     plan.watchers.push_back(hooks_of(writer, built, ideals));

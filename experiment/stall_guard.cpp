@@ -8,24 +8,25 @@ namespace sluice {
 StallGuard::StallGuard(const Experiment& experiment)
     : patience_(std::max(kSecond, 250 * experiment.network.nic.retransmit_timeout)) {
     if (experiment.link_events.empty()) return;
-    Routing routing(experiment.topology);
+    routing_.emplace(experiment.topology);
     for (const LinkEvent& event : experiment.link_events) {
-        routing.set_link(event.link, event.up);
+        routing_->set_link(event.link, event.up);
         last_progress_ = std::max(last_progress_, event.at);
     }
-    for (std::size_t i = 0; i < experiment.flows.size(); ++i) {
-        const FlowSpec& flow = experiment.flows[i];
-        if (routing.distance(flow.src, flow.dst) < 0) cut_off_.push_back(static_cast<FlowId>(i));
-    }
+    const bool repaired =
+        std::all_of(experiment.link_events.begin(), experiment.link_events.end(),
+                    [&](const LinkEvent& e) { return routing_->link_up(e.link); });
+    if (repaired) routing_.reset();
 }
 
-bool StallGuard::stalled(Tick now, const std::vector<FlowResult>& results) const {
+bool StallGuard::stalled(Tick now, const ModeRun& run) const {
     // Asked at whole milliseconds and, as wall time goes by, in between: the answer changes at whole
     // ones only, so that a run that stalls ends at the same instant each time.
     const Tick given_up = (last_progress_ + patience_) / kMillisecond * kMillisecond + kMillisecond;
-    if (cut_off_.empty() || now < given_up) return false;
-    return std::any_of(cut_off_.begin(), cut_off_.end(), [&](FlowId flow) {
-        return results[flow].start != kNever && results[flow].finish == kNever;
+    if (!routing_ || now < given_up) return false;
+    const std::vector<FlowSpec> flows = run.under_way();
+    return std::any_of(flows.begin(), flows.end(), [&](const FlowSpec& flow) {
+        return routing_->distance(flow.src, flow.dst) < 0;
     });
 }
 

@@ -4,9 +4,10 @@
 /// simulated time, and 250 retransmit timeouts, after the last event.
 #pragma once
 
-#include <vector>
+#include <optional>
 
-#include "experiment/experiment.h"
+#include "core/routing/routing.h"
+#include "experiment/modes/mode_run.h"
 
 namespace sluice {
 
@@ -16,10 +17,12 @@ class StallGuard {
 
     /// A flow finished at `at`.
     void finished(Tick at) { last_progress_ = at > last_progress_ ? at : last_progress_; }
-    bool stalled(Tick now, const std::vector<FlowResult>& results) const;
+    /// `run` is asked for its flows only when nothing has finished for so long.
+    bool stalled(Tick now, const ModeRun& run) const;
 
   private:
-    std::vector<FlowId> cut_off_;  ///< flows without a path once all events have happened
+    /// Once all events have happened; none if every link is up then.
+    std::optional<Routing> routing_;
     Tick last_progress_ = 0;
     Tick patience_ = 0;
 };

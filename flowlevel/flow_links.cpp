@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Links that fail and come back in flow mode.
+#include <algorithm>
 #include <utility>
 
 #include "flowlevel/flow_run_impl.h"
@@ -12,6 +13,9 @@ void FlowRun::Impl::change_links() {
         ++event_count;
         routing.set_link(link_events[next_link_event].link, link_events[next_link_event].up);
     }
+    any_link_down =
+        std::any_of(link_events.begin(), link_events.end(),
+                    [&](const LinkEvent& event) { return !routing.link_up(event.link); });
     // First all that moves, then the moves: a slot that is given up may be handed out again.
     std::vector<std::pair<std::uint32_t, FlowPorts>> moves;
     for (std::uint32_t slot = 0; slot < active.size(); ++slot) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/routing/flow_check.h"
 #include "core/world/lookahead.h"
 #include "flowlevel/flow_run_impl.h"
 
@@ -70,36 +71,11 @@ FlowRun::Impl::Impl(const FlowExperiment& given)
       queues(flows),
       link_events(given.link_events) {
     for (FlowId flow = 0; flow < experiment.flows.size(); ++flow) {
-        check_flow(flow, experiment.flows[flow]);
-        check_joined(flow, experiment.flows[flow]);
+        check_flow(experiment.topology, experiment.flows[flow], flow);
+        check_joined(routing, experiment.flows[flow], flow);
     }
     std::stable_sort(link_events.begin(), link_events.end(),
                      [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
-}
-
-void FlowRun::Impl::check_flow(FlowId id, const FlowSpec& spec) const {
-    const Topology& topology = experiment.topology;
-    const auto name = [id] { return "flow " + std::to_string(id); };
-    const std::size_t nodes = topology.node_count();
-    if (spec.src >= nodes || spec.dst >= nodes || !topology.is_host(spec.src) ||
-        !topology.is_host(spec.dst) || spec.src == spec.dst) {
-        throw ConfigError(name() + " goes from node " + std::to_string(spec.src) + " to node " +
-                          std::to_string(spec.dst) + "; allowed: two different hosts");
-    }
-    if (spec.size < 1) {
-        throw ConfigError(name() + " has " + std::to_string(spec.size) +
-                          " bytes; allowed: at least 1");
-    }
-    if (spec.priority < 1 || spec.priority > 7) {
-        throw ConfigError(name() + " has priority " + std::to_string(spec.priority) +
-                          "; allowed: 1 to 7");
-    }
-}
-
-void FlowRun::Impl::check_joined(FlowId id, const FlowSpec& spec) const {
-    if (routing.distance(spec.src, spec.dst) >= 0) return;
-    throw ConfigError("flow " + std::to_string(id) + ": no path from host " +
-                      std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
 }
 
 FlowId FlowRun::Impl::open_flow(NodeId host, const FlowSpec& given, Tick at) {
@@ -110,9 +86,9 @@ FlowId FlowRun::Impl::open_flow(NodeId host, const FlowSpec& given, Tick at) {
                             std::to_string(host) + ": of another host, in the past, or with the " +
                             "id of a flow of the list");
     }
-    check_flow(spec.id, spec);
+    check_flow(experiment.topology, spec, spec.id);
     // While links are down a flow waits for its path, as those do that lose theirs.
-    if (next_link_event == 0) check_joined(spec.id, spec);
+    if (!any_link_down) check_joined(routing, spec, spec.id);
     events.push({at, spec.id, host, flows.open(spec), EventKind::flow_start});
     return spec.id;
 }
@@ -252,6 +228,8 @@ Tick FlowRun::now() const { return impl_->now; }
 const std::vector<FlowResult>& FlowRun::results() const { return impl_->flows.results(); }
 
 std::size_t FlowRun::opened_unfinished() const { return impl_->flows.opened_count(); }
+
+std::vector<FlowSpec> FlowRun::under_way() const { return impl_->flows.under_way(); }
 
 RunCounters FlowRun::counters() const {
     RunCounters counters;

@@ -51,6 +51,8 @@ class FlowRun {
     Tick now() const;  ///< simulated time reached
     /// Of the list's flows, by id. Of those that an application opens, on_finish tells.
     const std::vector<FlowResult>& results() const;
+    /// Flows, of the list or opened, that have started and are not complete.
+    std::vector<FlowSpec> under_way() const;
     /// How many opened flows are not over.
     std::size_t opened_unfinished() const;
     /// `events` counts starts, ends of transfers, arrivals, timers and link events; what only

@@ -41,8 +41,6 @@ struct FlowRun::Impl {
 
     class Services;
 
-    void check_flow(FlowId id, const FlowSpec& spec) const;
-    void check_joined(FlowId id, const FlowSpec& spec) const;
     FlowId open_flow(NodeId host, const FlowSpec& given, Tick at);
     void begin();
     Tick next_instant();
@@ -78,6 +76,7 @@ struct FlowRun::Impl {
     EventQueue events;
     std::vector<LinkEvent> link_events;
     std::size_t next_link_event = 0;
+    bool any_link_down = false;
     std::vector<FlowSlot> finished;  ///< at this instant
     std::vector<std::uint32_t> due;
     std::vector<FlowSlot> begins;  ///< end_transfers(): whose turn it is

@@ -61,6 +61,16 @@ class FlowTable {
     std::size_t listed_count() const { return listed_.size(); }
     /// Opened and not closed.
     std::size_t opened_count() const { return opened_.size() - free_.size(); }
+    /// Those that have started and are not complete.
+    std::vector<FlowSpec> under_way() const {
+        std::vector<FlowSpec> flows;
+        const auto look = [&](const FlowSpec& spec, const FlowResult& result) {
+            if (result.start != kNever && result.finish == kNever) flows.push_back(spec);
+        };
+        for (std::size_t i = 0; i < listed_.size(); ++i) look(listed_[i], results_[i]);
+        for (const Opened& one : opened_) look(one.spec, one.result);
+        return flows;
+    }
     std::size_t memory_bytes() const {
         return results_.capacity() * sizeof(FlowResult) + opened_.capacity() * sizeof(Opened) +
                free_.capacity() * sizeof(FlowSlot);

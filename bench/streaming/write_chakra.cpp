@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/streaming/generator_arguments.h"
 #include "workloads/chakra/et_file.h"
-#include "workloads/generated/operation_generator.h"
 
 using namespace sluice;
 
@@ -67,19 +67,7 @@ int main(int argc, char** argv) {
             stderr);
         return 2;
     }
-    const auto argument = [&](int i, const char* fallback) {
-        return std::string(i < argc ? argv[i] : fallback);
-    };
-    const std::string pattern = argument(4, "ring");
-    GeneratorOptions options;
-    options.ranks = static_cast<RankId>(std::stoul(argv[2]));
-    options.operations = std::stoull(argv[3]);
-    options.pattern = pattern == "shift"   ? StreamPattern::shift
-                      : pattern == "pairs" ? StreamPattern::pairs
-                                           : StreamPattern::ring;
-    options.bytes = std::stoll(argument(5, "16000"));
-    options.compute = std::stoll(argument(6, "10")) * kMicrosecond;
-    options.jitter = 0.5;
+    const GeneratorOptions options = generator_options(argc, argv, "10", kMicrosecond);
     const auto source = make_operation_generator(options);
     for (RankId rank = 0; rank < options.ranks; ++rank) write_rank(*source, rank, argv[1]);
     return 0;

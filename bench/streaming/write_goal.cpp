@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include "workloads/generated/operation_generator.h"
+#include "bench/streaming/generator_arguments.h"
 #include "workloads/goal/goal_binary.h"
 #include "workloads/goal/goal_schedule.h"
 #include "workloads/goal/goal_text.h"
@@ -69,20 +69,8 @@ int main(int argc, char** argv) {
             stderr);
         return 2;
     }
-    const auto argument = [&](int i, const char* fallback) {
-        return std::string(i < argc ? argv[i] : fallback);
-    };
-    const std::string pattern = argument(4, "ring");
-    GeneratorOptions options;
-    options.ranks = static_cast<RankId>(std::stoul(argv[2]));
-    options.operations = std::stoull(argv[3]);
-    options.pattern = pattern == "shift"   ? StreamPattern::shift
-                      : pattern == "pairs" ? StreamPattern::pairs
-                                           : StreamPattern::ring;
-    options.bytes = std::stoll(argument(5, "16000"));
-    options.compute = std::stoll(argument(6, "10000")) * kNanosecond;
-    options.jitter = 0.5;
-    const bool text = argument(7, "binary") == "text";
+    const GeneratorOptions options = generator_options(argc, argv, "10000", kNanosecond);
+    const bool text = argument_or(argc, argv, 7, "binary") == "text";
     const auto source = make_operation_generator(options);
 
     std::FILE* const out = std::fopen(argv[1], "wb");

@@ -95,7 +95,6 @@ void Domains::after_changes(Tick now) {
         }
     }
     drops_were_possible_ = leases_.drops_possible();
-    now_ = now;
     horizon_.take_up_announced(now);
     if (divided_) {
         review_stale();

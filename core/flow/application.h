@@ -21,8 +21,9 @@ class HostServices {
     virtual ~HostServices() = default;
     /// Opens a flow from this host and starts it at `at` >= now. Returns its id: that of `spec`, which
     /// no other flow of the run may have, or one that the engine makes. ConfigError if its ends are not
-    /// different hosts, nothing joins them, or its size or class is not allowed; InternalError if it
-    /// does not start here, or in the past.
+    /// different hosts, nothing joins them, or its size or class is not allowed; while a link is down it
+    /// waits for its path. InternalError if it does not start here, or in the past, or has the id of a
+    /// flow of the list.
     virtual FlowId open_flow(const FlowSpec& spec, Tick at) = 0;
     /// Starts a flow of the run's list that has no start time, source = this host, at `at` >= now.
     virtual void start_flow(FlowId flow, Tick at) = 0;

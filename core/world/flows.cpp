@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/packet/sender.h"
+#include "core/routing/flow_check.h"
 
 namespace sluice::step {
 
@@ -31,21 +32,11 @@ void sort_by_id(const World& world, std::vector<FlowSlot>& slots) {
 
 /// ConfigError unless the flow can be carried.
 void WorldStore::check_flow(const FlowSpec& spec, FlowId id) const {
-    const std::string name = "flow " + std::to_string(id);
-    const std::size_t nodes = topology_.node_count();
-    if (spec.src >= nodes || spec.dst >= nodes || !topology_.is_host(spec.src) ||
-        !topology_.is_host(spec.dst) || spec.src == spec.dst) {
-        throw ConfigError(name + " goes from node " + std::to_string(spec.src) + " to node " +
-                          std::to_string(spec.dst) + "; allowed: two different hosts");
-    }
+    sluice::check_flow(topology_, spec, id);
     const std::int64_t packets = (spec.size + world_.payload - 1) / world_.payload;
-    if (spec.size < 1 || packets >= std::int64_t{kNone}) {
-        throw ConfigError(name + " has " + std::to_string(spec.size) +
-                          " bytes; allowed: 1 byte to 4,294,967,294 packets");
-    }
-    if (spec.priority < 1 || spec.priority >= kClasses) {
-        throw ConfigError(name + " has priority " + std::to_string(spec.priority) +
-                          "; allowed: 1 to 7");
+    if (packets >= std::int64_t{kNone}) {
+        throw ConfigError("flow " + std::to_string(id) + " has " + std::to_string(spec.size) +
+                          " bytes; allowed: at most 4,294,967,294 packets");
     }
 }
 
@@ -60,11 +51,7 @@ void WorldStore::build_flows() {
     for (FlowId id = 0; id < flows_.size(); ++id) {
         const FlowSpec& spec = flows_[id];
         check_flow(spec, id);
-        if (routing_.distance(spec.src, spec.dst) < 0 ||
-            routing_.distance(spec.dst, spec.src) < 0) {
-            throw ConfigError("flow " + std::to_string(id) + ": no path from host " +
-                              std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
-        }
+        check_joined(routing_, spec, id);
     }
     std::int64_t widest = world_.max_window;
     if (!config_.nic.global_base_rtt) {
@@ -198,23 +185,20 @@ void WorldStore::number(FlowSpec& spec) {
     }
 }
 
-/// ConfigError unless a flow of no list can be carried. While links are down, it may have to wait.
+/// ConfigError unless a flow of no list can be carried. While links are down it waits for its path, as
+/// those do that lose theirs.
 void WorldStore::check_opened(const FlowSpec& spec) const {
-    check_flow(spec, spec.id);
     if (spec.id < flows_.size()) {
-        throw ConfigError("flow " + std::to_string(spec.id) + " is one of the list's " +
-                          std::to_string(flows_.size()) + "; allowed: a number of its own");
+        throw InternalError("flow " + std::to_string(spec.id) +
+                            " was opened with the id of a flow of the list");
     }
+    check_flow(spec, spec.id);
     if (world_.any_link_down) {
         return;
     }
-    const int distance = routing_.distance(spec.src, spec.dst);
-    if (distance < 0 || routing_.distance(spec.dst, spec.src) < 0) {
-        throw ConfigError("flow " + std::to_string(spec.id) + ": no path from host " +
-                          std::to_string(spec.src) + " to host " + std::to_string(spec.dst));
-    }
+    check_joined(routing_, spec, spec.id);
     if (world_.int_block != 0) {
-        check_int_hops(spec, distance - 1);
+        check_int_hops(spec, routing_.distance(spec.src, spec.dst) - 1);
     }
 }
 

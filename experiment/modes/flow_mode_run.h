@@ -18,6 +18,7 @@ class FlowModeRun : public ModeRun {
     bool cut_off() const override { return run_.cut_off(); }
     Tick now() const override { return run_.now(); }
     const std::vector<FlowResult>& results() const override { return run_.results(); }
+    std::vector<FlowSpec> under_way() const override { return run_.under_way(); }
     RunCounters counters() const override { return run_.counters(); }
     std::vector<PortStatistics> port_statistics() const override { return run_.port_statistics(); }
     double elaboration_seconds() const override { return run_.elaboration_seconds(); }

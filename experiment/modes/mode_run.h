@@ -26,6 +26,8 @@ class ModeRun {
     virtual bool cut_off() const = 0;
     virtual Tick now() const = 0;                                ///< simulated time reached
     virtual const std::vector<FlowResult>& results() const = 0;  ///< by flow id
+    /// Flows, of the list or opened, that have started and are not complete. While it runs, too.
+    virtual std::vector<FlowSpec> under_way() const = 0;
     /// While it runs, too.
     virtual RunCounters counters() const = 0;
     virtual std::vector<PortStatistics> port_statistics() const = 0;  ///< by port id

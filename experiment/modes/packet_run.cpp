@@ -20,6 +20,17 @@ const std::vector<FlowResult>& PacketRun::results() const {
     return engine_->network().store().results();
 }
 
+std::vector<FlowSpec> PacketRun::under_way() const {
+    const step::WorldStore& store = engine_->network().store();
+    std::vector<FlowSpec> flows;
+    for (const FlowSlot slot : store.living()) {
+        const FlowRecord flow = store.record(slot);
+        const bool started = flow.result.start != kNever;
+        if (started && flow.result.finish == kNever) flows.push_back(flow.spec);
+    }
+    return flows;
+}
+
 RunCounters PacketRun::counters() const { return engine_->network().counters(); }
 
 std::vector<PortStatistics> PacketRun::port_statistics() const {

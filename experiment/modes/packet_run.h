@@ -21,6 +21,7 @@ class PacketRun : public ModeRun {
     bool cut_off() const override;
     Tick now() const override;
     const std::vector<FlowResult>& results() const override;
+    std::vector<FlowSpec> under_way() const override;
     RunCounters counters() const override;
     std::vector<PortStatistics> port_statistics() const override;
     double elaboration_seconds() const override;

@@ -90,6 +90,52 @@ class StreamTest(support.CliTest):
         self.assertEqual(self.rows("whole"), self.rows("binary"))
         self.assertEqual(self.summary("whole")["jct_s"], self.summary("text")["jct_s"])
 
+    def assert_streamed_as_whole(self, workload):
+        """In every mode the same flows at the same times, whether read whole or as it runs."""
+        packets = {}
+        for mode in ("packet", "hybrid", "flow"):
+            for stream in ("true", "false"):
+                self.write("s.toml", NETWORK + f"[workload]\n{workload}\nstream = {stream}\n")
+                self.succeed("run", "s.toml", "--mode", mode, "--out", f"{mode}-{stream}")
+            streamed, whole = (self.summary(f"{mode}-{stream}") for stream in ("true", "false"))
+            for key in ("jct_s", "flows", "flows_completed", "bytes"):
+                self.assertEqual(streamed[key], whole[key], (mode, key))
+            self.assertEqual(streamed["flows_completed"], streamed["flows"])
+            self.assertEqual(streamed.get("packet_hops"), whole.get("packet_hops"))
+            self.assertEqual(streamed["jobs"][0]["jct_s"], whole["jobs"][0]["jct_s"])
+            self.assertEqual(self.rows(f"{mode}-true"), self.rows(f"{mode}-false"))
+            packets[mode] = streamed.get("packet_hops")  # flow mode has none
+        # Hybrid mode skipped some of them.
+        self.assertLess(packets["hybrid"], packets["packet"])
+
+    def test_a_streamed_schedule_is_the_whole_one_in_every_mode(self):
+        ranks = ""
+        for rank in range(8):
+            lines = "".join(f"c{i}: calc {1000 + 300 * rank}\n"
+                            f"s{i}: send 1000000b to {(rank + 1) % 8} tag {i}\n"
+                            f"r{i}: recv 1000000b from {(rank + 7) % 8} tag {i}\n"
+                            f"s{i} requires c{i}\nr{i} requires c{i}\n" for i in range(6))
+            waits = "".join(f"c{i + 1} requires s{i}\nc{i + 1} requires r{i}\n" for i in range(5))
+            ranks += f"rank {rank} {{\n{lines}{waits}}}\n"
+        self.write("ring.goal", "num_ranks 8\n" + ranks)
+        self.assert_streamed_as_whole('type = "goal"\nfile = "ring.goal"')
+
+    def test_streamed_traces_are_the_whole_ones_in_every_mode(self):
+        self.write("ring.toml", NETWORK + '[workload]\ntype = "ring-all-reduce"\nsize = "8MB"\n')
+        self.succeed("chakra", "export", "ring.toml", "-o", "ring")
+        self.assert_streamed_as_whole('type = "chakra"\ntraces = "ring"')
+
+    def test_a_generated_stream_runs_in_every_mode(self):
+        self.write("s.toml", STREAM.replace("3000", "60"))
+        for mode in ("packet", "hybrid", "flow"):
+            self.succeed("run", "s.toml", "--mode", mode, "--out", mode)
+            summary = self.summary(mode)
+            self.assertEqual((summary["flows"], summary["flows_completed"]), (160, 160))
+            self.assertEqual(len(self.rows(mode)), 161)
+            job = summary["jobs"][0]
+            self.assertEqual((job["operations"], job["operations_completed"]), (480, 480))
+            self.assertEqual(summary["jct_s"], job["jct_s"])
+
     def test_a_start_time_and_a_priority_hold_for_a_stream(self):
         self.write("s.toml", STREAM.replace("3000", "3") + 'start = "7us"\npriority = 5\n')
         self.succeed("run", "s.toml", "--out", "out")

@@ -7,9 +7,9 @@ namespace {
 
 using namespace sluice;
 
-/// One lane per block, one thread per node: steps every node in a window.
-__global__ void step_lanes(step::World* worlds, step::SwitchScratch* scratch, Tick begin,
-                           Tick end) {
+/// One world per block, one thread per node: steps every node in a window.
+__global__ void step_worlds(step::World* worlds, step::SwitchScratch* scratch, Tick begin,
+                            Tick end) {
     step::World& world = worlds[blockIdx.x];
     for (NodeId node = threadIdx.x; node < world.node_count; node += blockDim.x) {
         if (world.wake[node] >= end) {
@@ -44,6 +44,6 @@ __global__ void drive_laws(congestion::State* states, const congestion::Paramete
 void launch(step::World* worlds, step::SwitchScratch* scratch, congestion::State* states,
             const congestion::Parameters* parameters, const congestion::IntRates* rates,
             const congestion::Ack* acks, std::int64_t* windows) {
-    step_lanes<<<1, 32>>>(worlds, scratch, 0, kMicrosecond);
+    step_worlds<<<1, 32>>>(worlds, scratch, 0, kMicrosecond);
     drive_laws<<<1, 32>>>(states, parameters, rates, acks, windows);
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,39 @@ TEST_CASE("unit.experiment.a_flow_that_is_cut_off_ends_the_run_unless_it_is_to_w
     const FinishedRun done = run_experiment(experiment, RunPlan());
     CHECK_FALSE(done.outcome.interrupted);
     CHECK(done.run->results()[0].finish == kNever);
+    CHECK(done.outcome.simulated > kSecond);
+    CHECK(done.outcome.simulated < 2 * kSecond);
+}
+
+namespace {
+
+/// Host 0 opens one flow to host 1 at once.
+class OpensOne : public Application {
+  public:
+    void on_begin(NodeId host, HostServices& services) override {
+        FlowSpec flow;
+        flow.src = 0;
+        flow.dst = 1;
+        flow.size = 100'000;
+        if (host == 0) services.open_flow(flow, 0);
+    }
+    void on_received(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_sent(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_timer(NodeId, std::uint64_t, Tick, HostServices&) override {}
+};
+
+}  // namespace
+
+TEST_CASE("unit.experiment.an_opened_flow_that_is_cut_off_ends_the_run") {
+    Experiment experiment = star(2);
+    experiment.flows.clear();
+    experiment.application = std::make_unique<OpensOne>();
+    experiment.link_events.push_back({kMicrosecond, 1, false});
+    // Not noticed, it would retransmit for ever.
+    experiment.stop = 5 * kSecond;
+    const FinishedRun done = run_experiment(experiment, RunPlan());
+    CHECK_FALSE(done.run->cut_off());
+    CHECK(done.run->under_way().size() == 1);
     CHECK(done.outcome.simulated > kSecond);
     CHECK(done.outcome.simulated < 2 * kSecond);
 }

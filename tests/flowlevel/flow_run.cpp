@@ -10,6 +10,7 @@
 #include "core/world/lookahead.h"
 #include "flowlevel/flow_run.h"
 #include "tests/support/error_of.h"
+#include "tests/support/star_support.h"
 #include "tests/support/step_random.h"
 
 using namespace sluice;
@@ -32,21 +33,9 @@ std::vector<FlowResult> run_flows(const Case& given) {
 
 Tick fct(const FlowResult& result) { return result.finish - result.start; }
 
-/// Sizes on the wire as in most cases here: payload 1000, 48 bytes of headers, ACKs of 60 bytes.
-/// `hosts` around one switch, 100 Gb/s (80 ps a byte) and 1 us each.
-Case star(std::int64_t hosts) {
-    StarParams params;
-    params.hosts = hosts;
-    Case given;
-    given.topology = build_star(params);
-    given.config = config_for(congestion::Law::none);
-    given.config.congestion.window = false;
-    return given;
-}
-
 /// Without headers and ACKs, so that a byte of payload is a byte on the wire.
 Case bare_star(std::int64_t hosts) {
-    Case given = star(hosts);
+    Case given = lawless_star(hosts);
     given.config.format.header = 0;
     given.config.format.ack = 0;
     return given;
@@ -97,7 +86,7 @@ TEST_CASE("unit.flowlevel.flow_run.lone_flow_equals_packets") {
 
 TEST_CASE("unit.flowlevel.flow_run.lone_flow_equals_packets_in_whole_nanoseconds") {
     // ns-3's arithmetic makes links up to 1% fast; the flow level's capacities follow.
-    Case given = star(2);
+    Case given = lawless_star(2);
     given.config.arithmetic = Arithmetic::ns3;
     given.flows = {flow(0, 1, 3'000'000, 0)};
     const FlowResult packets = run_ns3(given).flows[0];
@@ -121,7 +110,7 @@ TEST_CASE("unit.flowlevel.flow_run.rates_change_when_flows_come_and_go") {
 TEST_CASE("unit.flowlevel.flow_run.headers_and_acks_take_their_part") {
     // Two flows in opposite directions: each direction carries 1048 bytes of data and 60 of the
     // other's ACKs per 1000 bytes, so that a megabyte takes 1,108,000 byte times.
-    Case given = star(2);
+    Case given = lawless_star(2);
     given.flows = {flow(0, 1, 1'000'000, 0), flow(1, 0, 1'000'000, 0)};
     FlowRun run(experiment(given));
     run.run({});
@@ -433,7 +422,7 @@ TEST_CASE("unit.flowlevel.flow_run.close_to_packets_where_the_law_shares_fairly"
         }
         return worst;
     };
-    Case given = star(8);
+    Case given = lawless_star(8);
     for (NodeId src = 0; src < 5; ++src) {
         given.flows.push_back(flow(src, 7, 4'000'000, src * kMicrosecond));
     }

@@ -5,6 +5,7 @@
 
 #include "flowlevel/flow_run.h"
 #include "tests/support/error_of.h"
+#include "tests/support/star_support.h"
 #include "tests/support/step_random.h"
 
 using namespace sluice;
@@ -13,16 +14,6 @@ using flowlevel::FlowExperiment;
 using flowlevel::FlowRun;
 
 namespace {
-
-Case star(std::int64_t hosts) {
-    StarParams params;
-    params.hosts = hosts;
-    Case given;
-    given.topology = build_star(params);
-    given.config = config_for(congestion::Law::none);
-    given.config.congestion.window = false;
-    return given;
-}
 
 FlowExperiment experiment(const Case& given, Application* application) {
     return {given.topology, given.config, given.flows, given.paths,
@@ -92,7 +83,7 @@ TEST_CASE("unit.flowlevel.opened_flows.are_as_fast_as_those_of_a_list") {
     Dice dice(5);
     for (int round = 0; round < 20; ++round) {
         CAPTURE(round);
-        Case listed = star(6);
+        Case listed = lawless_star(6);
         std::vector<FlowSpec> opened;
         std::vector<Tick> at;
         for (FlowId id = 0; id < 60; ++id) {
@@ -107,7 +98,7 @@ TEST_CASE("unit.flowlevel.opened_flows.are_as_fast_as_those_of_a_list") {
             spec.id = 1000 + id;  // in the same order
             opened.push_back(spec);
         }
-        Case empty = star(6);
+        Case empty = lawless_star(6);
         if (round % 2 == 1) {
             // Host 2's cable is out for a while.
             listed.events = {{20 * kMicrosecond, 2, false}, {70 * kMicrosecond, 2, true}};
@@ -127,9 +118,27 @@ TEST_CASE("unit.flowlevel.opened_flows.are_as_fast_as_those_of_a_list") {
     }
 }
 
+TEST_CASE("unit.flowlevel.opened_flows.wait_for_their_path_until_it_is_repaired") {
+    Case given = lawless_star(3);
+    given.events = {{kMicrosecond, 1, false}, {300 * kMicrosecond, 1, true}};
+    OpensLater later({flow(0, 1, 100'000, 10 * kMicrosecond),
+                      flow(1, 2, 100'000, 20 * kMicrosecond),
+                      flow(0, 2, 100'000, 20 * kMicrosecond)});
+    const std::vector<FlowRecord> cut = records(given, &later);
+    REQUIRE(cut.size() == 3);
+    CHECK(cut[0].spec.src == 0);
+    CHECK(cut[0].spec.dst == 2);
+    CHECK(cut[0].result.finish < 100 * kMicrosecond);
+    for (std::size_t i = 1; i < 3; ++i) {
+        CHECK(cut[i].result.start < 30 * kMicrosecond);
+        CHECK(cut[i].result.received > 300 * kMicrosecond);
+        CHECK(cut[i].result.finish < 400 * kMicrosecond);
+    }
+}
+
 TEST_CASE("unit.flowlevel.opened_flows.memory_is_that_of_those_alive") {
     const auto memory_after = [](std::uint64_t count) {
-        Case given = star(2);
+        Case given = lawless_star(2);
         Chain chain(count);
         FlowRun run(experiment(given, &chain));
         std::size_t reported = 0;
@@ -148,7 +157,7 @@ TEST_CASE("unit.flowlevel.opened_flows.memory_is_that_of_those_alive") {
 }
 
 TEST_CASE("unit.flowlevel.opened_flows.go_on_beside_a_list_and_are_refused_where_they_cannot") {
-    Case given = star(3);
+    Case given = lawless_star(3);
     given.flows = {flow(2, 1, 5000, 0)};
     FlowSpec spec = flow(0, 1, 1000, kNever);
     Opener one({spec}, {kMicrosecond});

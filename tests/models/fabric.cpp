@@ -160,7 +160,7 @@ TEST_CASE("models.switch.foreign_spine") { check_foreign(8, sc_core::SC_ZERO_TIM
 TEST_CASE("models.switch.foreign_leaf_with_a_quantum_of_the_lookahead") {
     // 700 ns and the 11.4 ns of the smallest data packet, 57 bytes, at 40 Gb/s.
     const Case given = fabric();
-    CHECK(Lane(given).world.lookahead == 711'400);
+    CHECK(Rig(given).world.lookahead == 711'400);
     check_foreign(7, sc_core::sc_time(711'400, sc_core::SC_PS));
 }
 

@@ -208,10 +208,10 @@ class ZeroSkips : public step::Supervisor {
 /// Lets every link count from a time of its own, none later than the start. Before anything is sent.
 /// INT's clock wraps after 2^24 ns: whole wraps leave its records as they are, so that even a law
 /// that compares records of different cables, after a detour, sees no difference.
-inline void set_random_bases(Lane& lane, std::uint64_t seed) {
+inline void set_random_bases(Rig& rig, std::uint64_t seed) {
     Dice dice(seed);
-    for (PortId p = 0; p < lane.topology.port_count(); ++p) {
-        lane.world.link[p].base = -Tick{dice.below(1000)} * (Tick{1} << 24) * kNanosecond;
+    for (PortId p = 0; p < rig.topology.port_count(); ++p) {
+        rig.world.link[p].base = -Tick{dice.below(1000)} * (Tick{1} << 24) * kNanosecond;
     }
 }
 
@@ -221,19 +221,19 @@ inline constexpr step::ClockTuning kEagerly = {4, 4, 1'000'000, 8};
 /// Partition clocks; `skips`: under a supervisor that skips nothing, with random bases.
 inline Outcome run_clocks(const Case& given, bool skips, ClockCounts& counts, bool ordered = false,
                           const step::ClockTuning& tuning = kEagerly) {
-    Lane lane(given);
-    lane.ordered = ordered;
-    step::FlowPartitions partitions(lane.store);
-    ZeroSkips supervisor(lane.world, partitions, 77, counts);
+    Rig rig(given);
+    rig.ordered = ordered;
+    step::FlowPartitions partitions(rig.store);
+    ZeroSkips supervisor(rig.world, partitions, 77, counts);
     if (skips) {
-        set_random_bases(lane, 78);
+        set_random_bases(rig, 78);
     }
-    step::Driver driver(lane.store, given.events, {}, step::Clocks::many, partitions,
+    step::Driver driver(rig.store, given.events, {}, step::Clocks::many, partitions,
                         skips ? &supervisor : nullptr);
     driver.tune(tuning);
-    driver.advance(given.stop, lane);
+    driver.advance(given.stop, rig);
     counts.add(driver.statistics());
-    return outcome_of(lane.store, end_of(given));
+    return outcome_of(rig.store, end_of(given));
 }
 
 /// Flows that start other flows, on receipt or on the last ACK: at once, later, by a timer, or by a

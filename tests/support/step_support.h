@@ -39,9 +39,9 @@ struct OrderedPolicies : step::ScenarioPolicies {
 };
 
 /// A case's columns and the working memory of a driver.
-struct Lane {
+struct Rig {
     /// `pinned`: every flow of the list has the slot of its number.
-    explicit Lane(const Case& given, bool pinned = false)
+    explicit Rig(const Case& given, bool pinned = false)
         : topology(given.topology),
           routing(given.topology, next_hop_order(given.config.arithmetic)),
           store(given.topology, routing, given.config, given.flows, given.paths, given.application),
@@ -53,8 +53,8 @@ struct Lane {
         }
         store.begin();
     }
-    Lane(const Lane&) = delete;
-    Lane& operator=(const Lane&) = delete;
+    Rig(const Rig&) = delete;
+    Rig& operator=(const Rig&) = delete;
 
     /// What a driver calls for a cell of a window.
     void operator()(const step::Cell& cell, Tick begin, Tick end) {
@@ -91,25 +91,25 @@ inline Tick end_of(const Case& given) { return given.stop == kNever ? 0 : given.
 
 /// Packets with a quiet-window short cut where it is allowed, or never (`ordered`).
 inline Outcome run_windows(const Case& given, bool ordered = false) {
-    Lane lane(given);
-    lane.ordered = ordered;
-    step::Driver driver(lane.store, given.events, {});
-    driver.advance(given.stop, lane);
-    return outcome_of(lane.store, end_of(given));
+    Rig rig(given);
+    rig.ordered = ordered;
+    step::Driver driver(rig.store, given.events, {});
+    driver.advance(given.stop, rig);
+    return outcome_of(rig.store, end_of(given));
 }
 
 /// Events in ns-3's order.
 inline Outcome run_ns3(const Case& given) {
-    Lane lane(given);
-    ns3::Driver driver(lane.store, given.events, {});
+    Rig rig(given);
+    ns3::Driver driver(rig.store, given.events, {});
     driver.advance(given.stop);
-    return outcome_of(lane.store, end_of(given));
+    return outcome_of(rig.store, end_of(given));
 }
 
 /// A window loop of the test's own that visits nodes from the last to the first.
 inline Outcome run_reversed(const Case& given) {
-    Lane lane(given);
-    step::World& world = lane.world;
+    Rig rig(given);
+    step::World& world = rig.world;
     std::vector<LinkEvent> events = given.events;
     std::stable_sort(events.begin(), events.end(),
                      [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
@@ -121,14 +121,14 @@ inline Outcome run_reversed(const Case& given) {
             break;
         }
         if (cut <= begin) {
-            lane.store.set_link(events[next_event].link, events[next_event].up, cut);
+            rig.store.set_link(events[next_event].link, events[next_event].up, cut);
             ++next_event;
             continue;
         }
         const Tick end = std::min({begin + world.lookahead, cut, given.stop});
         for (NodeId node = world.node_count; node-- > 0;) {
             if (world.wake[node] < end) {
-                lane(step::whole_node(node), begin, end);
+                rig(step::whole_node(node), begin, end);
             }
         }
         std::fill_n(world.block_wake, (world.node_count + 63) / 64, kNever);
@@ -136,25 +136,25 @@ inline Outcome run_reversed(const Case& given) {
             world.block_wake[node / 64] = std::min(world.block_wake[node / 64], world.wake[node]);
         }
     }
-    return outcome_of(lane.store, end_of(given));
+    return outcome_of(rig.store, end_of(given));
 }
 
 /// One event at a time in one global order.
 inline Outcome run_oracle(const Case& given) {
-    Lane lane(given);
+    Rig rig(given);
     std::vector<LinkEvent> events = given.events;
     std::stable_sort(events.begin(), events.end(),
                      [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
-    step::Oracle oracle(lane.store);
+    step::Oracle oracle(rig.store);
     for (const LinkEvent& event : events) {
         if (event.at < given.stop) {
             oracle.run(event.at);
-            lane.store.set_link(event.link, event.up, event.at);
+            rig.store.set_link(event.link, event.up, event.at);
             oracle.refresh_all();
         }
     }
     oracle.run(given.stop);
-    return outcome_of(lane.store, end_of(given));
+    return outcome_of(rig.store, end_of(given));
 }
 
 inline bool same(const FlowResult& a, const FlowResult& b) {
@@ -239,6 +239,25 @@ inline FlowSpec flow(NodeId src, NodeId dst, std::int64_t size, Tick start,
     spec.priority = priority;
     return spec;
 }
+
+/// Opens each flow at its start time, not before.
+class OpensLater : public Application {
+  public:
+    explicit OpensLater(std::vector<FlowSpec> flows) : flows_(std::move(flows)) {}
+    void on_begin(NodeId host, HostServices& services) override {
+        for (std::size_t i = 0; i < flows_.size(); ++i) {
+            if (flows_[i].src == host) services.set_timer(host, flows_[i].start, i);
+        }
+    }
+    void on_received(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_sent(NodeId, FlowId, Tick, HostServices&) override {}
+    void on_timer(NodeId, std::uint64_t flow, Tick now, HostServices& services) override {
+        services.open_flow(flows_[flow], now);
+    }
+
+  private:
+    std::vector<FlowSpec> flows_;
+};
 
 inline constexpr congestion::Law kLaws[] = {congestion::Law::none, congestion::Law::hpcc,
                                             congestion::Law::dcqcn, congestion::Law::timely,

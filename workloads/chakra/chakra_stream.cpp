@@ -47,11 +47,10 @@ class Frames {
         const std::size_t before = left.size();
         std::uint64_t length = 0;
         try {
-            length = take_varint(left);
+            length = take_length(left);
         } catch (const WireError& error) {
-            fail(std::string("its length cannot be read: it ") + error.what());
+            fail(error.what());
         }
-        if (length > EtReader::kLongestMessage) fail("is longer than 256 MiB");
         at_ += before - left.size();
         fill(length);
         if (buffer_.size() - at_ < length) fail("ends with the file before it is whole");
@@ -64,7 +63,8 @@ class Frames {
 
   private:
     [[noreturn]] void fail(const std::string& what) const {
-        throw ConfigError(path_ + ": the message at byte " + std::to_string(offset()) + " " + what);
+        throw ConfigError(path_ + ": the message at byte " + std::to_string(offset()) + ": " +
+                          what);
     }
 
     void fill(std::size_t wanted) {

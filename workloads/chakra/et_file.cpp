@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{256} << 10;
 constexpr std::size_t kLargestJson = std::size_t{1} << 30;
+constexpr std::uint64_t kLongestMessage = std::uint64_t{256} << 20;
 
 bool ends_with(const std::string& text, const std::string& end) {
     return text.size() >= end.size() &&
@@ -24,6 +25,21 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 
 }  // namespace
+
+std::uint64_t take_length(std::string_view& left) {
+    std::uint64_t length = 0;
+    try {
+        length = take_varint(left);
+    } catch (const WireError& error) {
+        throw WireError(std::string("its length cannot be read: it ") + error.what());
+    }
+    if (length > kLongestMessage) {
+        throw WireError("claims " + std::to_string(length) + " bytes; at most " +
+                        std::to_string(kLongestMessage) +
+                        " are allowed: is this a Chakra .et file?");
+    }
+    return length;
+}
 
 EtReader::EtReader(const std::string& path) : path_(path) {
     json_ = ends_with(path, ".json") || ends_with(path, ".json.gz");
@@ -71,13 +87,9 @@ bool EtReader::next_frame(std::string_view& message) {
     const std::size_t before = left.size();
     std::uint64_t length = 0;
     try {
-        length = take_varint(left);
+        length = take_length(left);
     } catch (const WireError& error) {
-        fail(std::string("its length cannot be read: it ") + error.what());
-    }
-    if (length > kLongestMessage) {
-        fail("claims " + std::to_string(length) + " bytes; at most " +
-             std::to_string(kLongestMessage) + " are allowed: is this a Chakra .et file?");
+        fail(error.what());
     }
     at_ += before - left.size();
     if (!fill(length)) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/chakra/et_node.h"
@@ -18,11 +19,12 @@
 
 namespace sluice::chakra {
 
+/// Takes the length of the message that follows it off the front of `left`. WireError if it cannot be
+/// read, or is more than 256 MiB.
+std::uint64_t take_length(std::string_view& left);
+
 class EtReader {
   public:
-    /// The longest message that is read.
-    static constexpr std::size_t kLongestMessage = std::size_t{256} << 20;
-
     explicit EtReader(const std::string& path);
 
     /// Views are valid until the next call.

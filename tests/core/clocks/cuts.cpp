@@ -27,31 +27,31 @@ Case long_case(std::uint64_t seed) {
 }
 
 /// Windows that end wherever the dice say, from within a nanosecond to many lookaheads apart, and
-/// at the samples of an observer that does nothing. `at_cut(lane, now)` runs at the former.
+/// at the samples of an observer that does nothing. `at_cut(rig, now)` runs at the former.
 template <class AtCut>
 Outcome run_cut(const Case& given, std::uint64_t seed, AtCut&& at_cut) {
     Dice dice(seed ^ 0x72756e637574ULL);
-    Lane lane(given, true);
+    Rig rig(given, true);
     RunHooks hooks;
     hooks.on_sample = [](Tick, const auto&) {};
     hooks.sample_every = dice.size(5.0) * kNanosecond;
     hooks.sample_to = given.stop;
-    step::Driver driver(lane.store, given.events, hooks);
+    step::Driver driver(rig.store, given.events, hooks);
     const double longest = 4 + dice.below(4);
     Tick now = 0;
     while (now < given.stop) {
         now = std::min(given.stop, now + dice.size(longest));
-        driver.advance(now, lane);
-        at_cut(lane, now);
+        driver.advance(now, rig);
+        at_cut(rig, now);
         // From one piece of work to the next: there is nothing to cut in between.
-        const Tick next = step::next_instant(lane.world);
+        const Tick next = step::next_instant(rig.world);
         now = next == kNever ? given.stop : std::max(now, next);
     }
-    return outcome_of(lane.store, end_of(given));
+    return outcome_of(rig.store, end_of(given));
 }
 
 Outcome run_cut(const Case& given, std::uint64_t seed) {
-    return run_cut(given, seed, [](Lane&, Tick) {});
+    return run_cut(given, seed, [](Rig&, Tick) {});
 }
 
 void check_same_events(const Outcome& a, const Outcome& b) {
@@ -95,13 +95,13 @@ TEST_CASE("unit.step.cuts.superseded_timers_change_nothing") {
         const Case given = long_case(seed);
         INFO(given.name);
         Dice dice(seed);
-        const auto add_timers = [&](Lane& lane, Tick now) {
+        const auto add_timers = [&](Rig& rig, Tick now) {
             for (FlowId flow = 0; flow < given.flows.size(); ++flow) {
-                const std::uint32_t index = lane.world.sender_at[flow];
+                const std::uint32_t index = rig.world.sender_at[flow];
                 const Tick at = now + dice.size(7.0);
                 if (index != kNone && dice.chance(30) &&
-                    step::sender_of(lane.world, flow).armed != at) {
-                    step::schedule(lane.world, given.flows[flow].src,
+                    step::sender_of(rig.world, flow).armed != at) {
+                    step::schedule(rig.world, given.flows[flow].src,
                                    step::Timer{at, step::TimerKind::sender, index, flow});
                     ++added;
                 }

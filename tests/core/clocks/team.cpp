@@ -23,12 +23,12 @@ step::Team::Arrange shuffled(std::uint64_t seed) {
 }
 
 Outcome run_team(const Case& given, std::uint32_t workers, std::uint64_t seed) {
-    Lane lane(given);
-    step::Team team(lane.store, workers, step::cell_stepper, shuffled(seed));
-    step::Driver driver(lane.store, given.events, {});
+    Rig rig(given);
+    step::Team team(rig.store, workers, step::cell_stepper, shuffled(seed));
+    step::Driver driver(rig.store, given.events, {});
     driver.divide_windows(team);
-    driver.advance(given.stop, lane);
-    return outcome_of(lane.store, end_of(given));
+    driver.advance(given.stop, rig);
+    return outcome_of(rig.store, end_of(given));
 }
 
 /// One thread that steps all, two and three threads.
@@ -101,11 +101,11 @@ TEST_CASE("unit.team.flows_beyond_a_workers_stock_of_slots") {
 
 TEST_CASE("unit.team.what_a_step_throws_reaches_the_caller") {
     const Case given = random_case(41'000);
-    Lane lane(given);
-    step::Team team(lane.store, 2, [](step::World&) {
+    Rig rig(given);
+    step::Team team(rig.store, 2, [](step::World&) {
         return [](const step::Cell&, Tick, Tick) { throw InternalError("thrown"); };
     });
-    step::Driver driver(lane.store, given.events, {});
+    step::Driver driver(rig.store, given.events, {});
     driver.divide_windows(team);
-    CHECK_THROWS_AS(driver.advance(given.stop, lane), InternalError);
+    CHECK_THROWS_AS(driver.advance(given.stop, rig), InternalError);
 }

@@ -30,8 +30,8 @@ Outcome run_plain(const Case& given, Application* application) {
     store.world().digest_hops = true;
     store.begin();
     step::CellStep step_cell(store.world());
-    step::Driver lane(store, given.events, {});
-    lane.advance(given.stop, step_cell);
+    step::Driver driver(store, given.events, {});
+    driver.advance(given.stop, step_cell);
     return outcome_of(store, end_of(given));
 }
 

@@ -24,17 +24,17 @@ Case ns3_case(std::uint64_t seed) {
 /// Limits wherever the dice say, and samples.
 Outcome run_in_pieces(const Case& given, std::uint64_t seed) {
     Dice dice(seed ^ 0x6e7333ULL);
-    Lane lane(given);
+    Rig rig(given);
     RunHooks hooks;
     hooks.on_sample = [](Tick, const auto&) {};
     hooks.sample_every = dice.size(5.0) * kNanosecond;
     hooks.sample_to = given.stop;
-    ns3::Driver driver(lane.store, given.events, hooks);
+    ns3::Driver driver(rig.store, given.events, hooks);
     for (Tick now = 0; now < given.stop;) {
         now = std::min(given.stop, std::max(now + dice.size(7.0), driver.next()));
         driver.advance(now);
     }
-    return outcome_of(lane.store, end_of(given));
+    return outcome_of(rig.store, end_of(given));
 }
 
 /// Bytes of a flow that arrived are bytes that it has; a complete one arrived whole, after the time
@@ -110,8 +110,8 @@ TEST_CASE("unit.ns3.driver.cases_without_a_drop_complete") {
 
 TEST_CASE("unit.ns3.driver.windows_are_refused") {
     const Case given = ns3_case(7000);
-    Lane lane(given);
-    CHECK_THROWS_AS(step::Driver(lane.store, given.events, {}), InternalError);
+    Rig rig(given);
+    CHECK_THROWS_AS(step::Driver(rig.store, given.events, {}), InternalError);
 }
 
 TEST_CASE("unit.ns3.driver.starts_between_nanoseconds") {

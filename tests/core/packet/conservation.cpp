@@ -10,19 +10,19 @@ using step::kClasses;
 namespace {
 
 /// Payload bytes of each flow's data packets on links and in switches.
-std::vector<std::int64_t> payload_in_network(const Lane& lane) {
-    std::vector<std::int64_t> bytes(lane.store.results().size(), 0);
+std::vector<std::int64_t> payload_in_network(const Rig& rig) {
+    std::vector<std::int64_t> bytes(rig.store.results().size(), 0);
     const auto count = [&](step::Ring& ring) {
         for (std::uint32_t i = ring.head; i != ring.tail; ++i) {
             const step::Packet& packet = ring.at(i);
             if (packet.packet_kind() == step::PacketKind::data) {
-                bytes[packet.flow] += packet.bytes - lane.world.data_overhead;
+                bytes[packet.flow] += packet.bytes - rig.world.data_overhead;
             }
         }
     };
-    for (PortId p = 0; p < lane.topology.port_count(); ++p) {
-        count(lane.world.link[p]);
-        for (step::Ring& queue : lane.world.egress[p].queue) {
+    for (PortId p = 0; p < rig.topology.port_count(); ++p) {
+        count(rig.world.link[p]);
+        for (step::Ring& queue : rig.world.egress[p].queue) {
             count(queue);
         }
     }
@@ -30,43 +30,43 @@ std::vector<std::int64_t> payload_in_network(const Lane& lane) {
 }
 
 /// size = delivered in order + in the network + not yet sent, where nothing is lost or reordered.
-void check_flows(const Lane& lane, const Case& given) {
-    const std::vector<std::int64_t> in_network = payload_in_network(lane);
+void check_flows(const Rig& rig, const Case& given) {
+    const std::vector<std::int64_t> in_network = payload_in_network(rig);
     for (FlowId f = 0; f < given.flows.size(); ++f) {
         const std::int64_t size = given.flows[f].size;
-        const bool active = lane.world.sender_at[f] != kNone;
-        const bool finished = lane.store.results()[f].finish != kNever;
-        const std::int64_t sent = active     ? step::sender_of(lane.world, f).next_bytes
+        const bool active = rig.world.sender_at[f] != kNone;
+        const bool finished = rig.store.results()[f].finish != kNever;
+        const std::int64_t sent = active     ? step::sender_of(rig.world, f).next_bytes
                                   : finished ? size
                                              : 0;
         const std::int64_t delivered =
-            step::bytes_before(lane.world, lane.world.receiver[f].expected, size);
+            step::bytes_before(rig.world, rig.world.receiver[f].expected, size);
         CHECK(delivered + in_network[f] == sent);
         if (active) {
-            CHECK(step::sender_of(lane.world, f).una_bytes <= delivered);
+            CHECK(step::sender_of(rig.world, f).una_bytes <= delivered);
         }
     }
 }
 
 /// With losses: what is acknowledged was delivered, what is delivered was sent.
-void check_order(const Lane& lane, const Case& given) {
+void check_order(const Rig& rig, const Case& given) {
     for (FlowId f = 0; f < given.flows.size(); ++f) {
-        if (lane.world.sender_at[f] != kNone && !given.config.nic.back_to_zero) {
-            const step::Sender& sender = step::sender_of(lane.world, f);
-            CHECK(sender.una <= lane.world.receiver[f].expected);
-            CHECK(lane.world.receiver[f].expected <= sender.high);
+        if (rig.world.sender_at[f] != kNone && !given.config.nic.back_to_zero) {
+            const step::Sender& sender = step::sender_of(rig.world, f);
+            CHECK(sender.una <= rig.world.receiver[f].expected);
+            CHECK(rig.world.receiver[f].expected <= sender.high);
             CHECK(sender.una <= sender.next);
         }
-        if (lane.store.results()[f].finish != kNever) {
-            CHECK(lane.world.receiver[f].expected == lane.world.receiver[f].packets);
-            CHECK(lane.store.results()[f].received < lane.store.results()[f].finish);
+        if (rig.store.results()[f].finish != kNever) {
+            CHECK(rig.world.receiver[f].expected == rig.world.receiver[f].packets);
+            CHECK(rig.store.results()[f].received < rig.store.results()[f].finish);
         }
     }
 }
 
 /// Every counter of a queue or buffer is the sum over the packets that are there.
-void check_buffers(const Lane& lane) {
-    const step::World& world = lane.world;
+void check_buffers(const Rig& rig) {
+    const step::World& world = rig.world;
     for (NodeId node = 0; node < world.node_count; ++node) {
         const PortId first = world.first_port[node];
         const PortId last = world.first_port[node + 1];
@@ -120,40 +120,40 @@ void check_buffers(const Lane& lane) {
 }
 
 /// Nothing is left anywhere, nobody is paused.
-void check_empty(const Lane& lane) {
-    for (PortId p = 0; p < lane.topology.port_count(); ++p) {
-        CHECK(lane.world.link[p].empty());
-        CHECK(lane.world.egress[p].queued_bytes == 0);
-        CHECK(lane.world.egress[p].paused == 0);
-        CHECK(lane.world.ingress[p].paused == 0);
-        CHECK(lane.world.ingress[p].total_bytes == 0);
+void check_empty(const Rig& rig) {
+    for (PortId p = 0; p < rig.topology.port_count(); ++p) {
+        CHECK(rig.world.link[p].empty());
+        CHECK(rig.world.egress[p].queued_bytes == 0);
+        CHECK(rig.world.egress[p].paused == 0);
+        CHECK(rig.world.ingress[p].paused == 0);
+        CHECK(rig.world.ingress[p].total_bytes == 0);
     }
-    for (NodeId n = 0; n < lane.world.node_count; ++n) {
-        CHECK(lane.world.buffer[n].shared_used == 0);
-        CHECK(lane.world.buffer[n].paused_classes == 0);
+    for (NodeId n = 0; n < rig.world.node_count; ++n) {
+        CHECK(rig.world.buffer[n].shared_used == 0);
+        CHECK(rig.world.buffer[n].paused_classes == 0);
     }
 }
 
 /// A directed link carries no more than rate x time, and the packet that it has just begun.
-void check_capacity(const Lane& lane, const Case& given, Tick now) {
-    const std::int64_t frame = given.config.format.payload + lane.world.data_overhead;
-    for (PortId p = 0; p < lane.topology.port_count(); ++p) {
-        const Tick least = serialization_time(1, lane.topology.rate(p), Arithmetic::exact) - 1;
-        CHECK((lane.world.egress[p].tx_bytes - frame) * least <= now);
+void check_capacity(const Rig& rig, const Case& given, Tick now) {
+    const std::int64_t frame = given.config.format.payload + rig.world.data_overhead;
+    for (PortId p = 0; p < rig.topology.port_count(); ++p) {
+        const Tick least = serialization_time(1, rig.topology.rate(p), Arithmetic::exact) - 1;
+        CHECK((rig.world.egress[p].tx_bytes - frame) * least <= now);
     }
 }
 
-/// Runs `given` piece by piece to random instants and calls `look(lane, instant)` at each.
+/// Runs `given` piece by piece to random instants and calls `look(rig, instant)` at each.
 template <class Look>
 void look_at_random_instants(const Case& given, Dice& dice, Look&& look) {
-    Lane lane(given, true);
-    step::Driver driver(lane.store, given.events, {});
+    Rig rig(given, true);
+    step::Driver driver(rig.store, given.events, {});
     Tick limit = 0;
     while (driver.next() < given.stop) {
         limit = std::max(limit, driver.next()) + 1 + dice.below(40) * kMicrosecond / 3;
         limit = std::min(limit, given.stop);
-        driver.advance(limit, lane);
-        look(lane, limit);
+        driver.advance(limit, rig);
+        look(rig, limit);
     }
 }
 
@@ -169,13 +169,13 @@ TEST_CASE("unit.step.conservation.lossless_flows") {
         given.stop = 100 * kMillisecond;
         Dice dice(seed + 7000);
         bool finished = false;
-        look_at_random_instants(given, dice, [&](const Lane& lane, Tick) {
-            check_flows(lane, given);
-            check_buffers(lane);
-            finished = std::all_of(lane.store.results().begin(), lane.store.results().end(),
+        look_at_random_instants(given, dice, [&](const Rig& rig, Tick) {
+            check_flows(rig, given);
+            check_buffers(rig);
+            finished = std::all_of(rig.store.results().begin(), rig.store.results().end(),
                                    [](const FlowResult& r) { return r.finish != kNever; });
             if (finished) {
-                check_order(lane, given);
+                check_order(rig, given);
             }
         });
         CHECK(finished);
@@ -188,9 +188,9 @@ TEST_CASE("unit.step.conservation.buffers_with_loss_and_failures") {
         const Case given = random_case(seed);
         INFO(given.name);
         Dice dice(seed);
-        look_at_random_instants(given, dice, [&](const Lane& lane, Tick) {
-            check_order(lane, given);
-            check_buffers(lane);
+        look_at_random_instants(given, dice, [&](const Rig& rig, Tick) {
+            check_order(rig, given);
+            check_buffers(rig);
         });
         drops += run_windows(given).counters.drops;
     }
@@ -204,10 +204,10 @@ TEST_CASE("unit.step.conservation.nothing_left_at_the_end") {
         Case given = random_case(seed, options);
         given.stop = kNever;
         INFO(given.name);
-        Lane lane(given, true);
-        step::Driver driver(lane.store, given.events, {});
-        CHECK(driver.advance(200 * kMillisecond, lane) == kNever);
-        check_empty(lane);
+        Rig rig(given, true);
+        step::Driver driver(rig.store, given.events, {});
+        CHECK(driver.advance(200 * kMillisecond, rig) == kNever);
+        check_empty(rig);
     }
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("unit.step.capacity.tx_bytes_within_rate_times_time") {
         const Case given = random_case(seed, options);
         INFO(given.name);
         Dice dice(seed);
-        look_at_random_instants(
-            given, dice, [&](const Lane& lane, Tick now) { check_capacity(lane, given, now); });
+        look_at_random_instants(given, dice,
+                                [&](const Rig& rig, Tick now) { check_capacity(rig, given, now); });
     }
 }

@@ -108,8 +108,8 @@ TEST_CASE("unit.step.lone_flow.mixed_rates_with_and_without_window") {
         const std::int64_t size = dice.size(6.0);
         for (const bool window : {false, true}) {
             const Case given = lone(links, size, window);
-            const Lane lane(given);
-            const std::int64_t bound = window ? lane.world.max_window : 0;
+            const Rig rig(given);
+            const std::int64_t bound = window ? rig.world.max_window : 0;
             CAPTURE(round);
             CAPTURE(window);
             const Outcome outcome = run_windows(given);

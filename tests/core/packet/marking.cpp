@@ -37,15 +37,15 @@ TEST_CASE("unit.step.marking.ecn_frequency_follows_the_line") {
     Case given = standing_queue(2, 1000);
     given.config.ecn.points = {
         EcnPoint{gigabits_per_second(100), Bytes{10'000}, Bytes{50'000}, 0.4}};
-    Lane lane(given);
+    Rig rig(given);
     const PortId port = sink_port(given);
-    step::Egress& egress = lane.world.egress[port];
+    step::Egress& egress = rig.world.egress[port];
     for (const std::uint32_t depth : {10'001U, 20'000U, 30'000U, 40'000U, 50'000U}) {
         egress.class_bytes[3] = depth;
         int marks = 0;
         for (int draw = 0; draw < 20'000; ++draw) {
             marks +=
-                step::RedMarking::marks(lane.world, port, egress, egress.class_bytes[3]) ? 1 : 0;
+                step::RedMarking::marks(rig.world, port, egress, egress.class_bytes[3]) ? 1 : 0;
         }
         const double expected = 0.4 * (depth - 10'000.0) / 40'000.0;
         CAPTURE(depth);
@@ -53,7 +53,7 @@ TEST_CASE("unit.step.marking.ecn_frequency_follows_the_line") {
     }
     egress.class_bytes[3] = 50'001;
     for (int draw = 0; draw < 1000; ++draw) {
-        CHECK(step::RedMarking::marks(lane.world, port, egress, egress.class_bytes[3]));
+        CHECK(step::RedMarking::marks(rig.world, port, egress, egress.class_bytes[3]));
     }
     egress.class_bytes[3] = 0;
 }
@@ -61,11 +61,11 @@ TEST_CASE("unit.step.marking.ecn_frequency_follows_the_line") {
 TEST_CASE("unit.step.marking.standing_queue_is_marked_at_its_depth") {
     // Four windows in flight, one of them on the wires: a standing queue of three windows.
     Case given = standing_queue(4, 4'000'000);
-    Lane probe(given);
+    Rig probe(given);
     const std::int64_t window = probe.world.max_window;
     given.config.ecn.points = {
         EcnPoint{gigabits_per_second(100), Bytes{window}, Bytes{window * 6}, 0.5}};
-    Lane lane(given);
+    Rig rig(given);
     const PortId port = sink_port(given);
     RunHooks hooks;
     double depth = 0;
@@ -77,19 +77,19 @@ TEST_CASE("unit.step.marking.standing_queue_is_marked_at_its_depth") {
     hooks.sample_to = 1100 * kMicrosecond;
     hooks.on_sample = [&](Tick, const std::vector<std::int64_t>& queue_bytes) {
         REQUIRE(queue_bytes.size() == given.topology.port_count());
-        CHECK(queue_bytes[port] == lane.world.egress[port].queued_bytes);
+        CHECK(queue_bytes[port] == rig.world.egress[port].queued_bytes);
         if (samples == 0) {
-            marks_before = lane.world.egress[port].ecn_marks;
-            packets_before = lane.world.egress[port].tx_packets;
+            marks_before = rig.world.egress[port].ecn_marks;
+            packets_before = rig.world.egress[port].tx_packets;
         }
         ++samples;
-        depth += lane.world.egress[port].class_bytes[3];
+        depth += rig.world.egress[port].class_bytes[3];
     };
-    step::Driver driver(lane.store, {}, hooks);
-    driver.advance(1100 * kMicrosecond, lane);
+    step::Driver driver(rig.store, {}, hooks);
+    driver.advance(1100 * kMicrosecond, rig);
     depth /= static_cast<double>(samples);
-    const auto packets = static_cast<double>(lane.world.egress[port].tx_packets - packets_before);
-    const auto marks = static_cast<double>(lane.world.egress[port].ecn_marks - marks_before);
+    const auto packets = static_cast<double>(rig.world.egress[port].tx_packets - packets_before);
+    const auto marks = static_cast<double>(rig.world.egress[port].ecn_marks - marks_before);
     CHECK(packets > 10'000);
     const double expected =
         0.5 * (depth - static_cast<double>(window)) / (static_cast<double>(window) * 5);
@@ -124,11 +124,11 @@ TEST_CASE("unit.step.marking.int_records_of_two_packets") {
     given.topology = build_star(star);
     given.config = config_for(congestion::Law::hpcc);
     given.flows = {flow(0, 2, 1000, 0), flow(1, 2, 1000, 0)};
-    Lane lane(given);
-    step::Driver driver(lane.store, {}, {});
-    driver.advance(1'500 * kNanosecond, lane);
+    Rig rig(given);
+    step::Driver driver(rig.store, {}, {});
+    driver.advance(1'500 * kNanosecond, rig);
     const auto record = [&](FlowId f) {
-        const congestion::IntRecord* slot = step::int_slot(lane.world, lane.world.route[f], 0);
+        const congestion::IntRecord* slot = step::int_slot(rig.world, rig.world.route[f], 0);
         CHECK(slot[0] == step::int_tag(f, 0));
         return slot[1];
     };
@@ -148,9 +148,9 @@ TEST_CASE("unit.step.marking.int_records_of_two_packets") {
     CHECK(congestion::int_queue_bytes(first, 4) == 1090 / 320 * 320);
     CHECK(congestion::int_queue_bytes(second, 4) == 0);
     const int rate = congestion::int_rate_index(first);
-    CHECK(lane.world.int_rates.bits_per_second[rate] == 100'000'000'000);
+    CHECK(rig.world.int_rates.bits_per_second[rate] == 100'000'000'000);
     // The packets on their last cable say that one record was written.
-    step::Wire& link = lane.world.link[given.topology.first_port(2)];
+    step::Wire& link = rig.world.link[given.topology.first_port(2)];
     CHECK(link.size() == 2);
     CHECK(+link.front().int_hops == 1);
 }

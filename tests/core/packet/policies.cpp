@@ -3,31 +3,12 @@
 /// That all drivers agree under them is part of the random tests (tests/support/step_random.h).
 #include "core/packet/policies/policies.h"
 
-#include "tests/support/step_support.h"
+#include "tests/support/star_support.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
-
-constexpr Tick kFrame = 1048 * 80;  ///< 1000 bytes of payload, 48 of headers, at 100 Gb/s
-
-/// As many hosts of a star as there are priorities send to the last one at once, without a law.
-Case classes_to_one(const std::vector<std::uint8_t>& priorities, std::int64_t size) {
-    Case given;
-    StarParams star;
-    star.hosts = static_cast<std::int64_t>(priorities.size()) + 1;
-    given.topology = build_star(star);
-    given.config = config_for(congestion::Law::none);
-    given.config.congestion.window = false;
-    given.config.buffer.size = mebibytes(64);
-    const auto sink = static_cast<NodeId>(priorities.size());
-    for (NodeId src = 0; src < sink; ++src) {
-        given.flows.push_back(flow(src, sink, size, 0, priorities[src]));
-    }
-    assign_source_ports(given.flows);
-    return given;
-}
 
 PortId sink_port(const Case& given) {
     return given.topology.peer_of(given.topology.first_port(given.topology.hosts().back()));

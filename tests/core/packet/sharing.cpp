@@ -2,32 +2,12 @@
 /// How a port is shared: equal flows, weighted classes (DWRR), strict priority of ACKs.
 #include <cmath>
 
-#include "tests/support/step_support.h"
+#include "tests/support/star_support.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
-
-constexpr Tick kFrame = 1048 * 80;  ///< 1000 bytes of payload, 48 of headers, at 100 Gb/s
-
-/// Hosts of a star send to the last one, each flow in its own class, no law and no window; the
-/// buffer holds everything.
-Case classes_to_one(const std::vector<std::uint8_t>& priorities, std::int64_t size) {
-    Case given;
-    StarParams star;
-    star.hosts = static_cast<std::int64_t>(priorities.size()) + 1;
-    given.topology = build_star(star);
-    given.config = config_for(congestion::Law::none);
-    given.config.congestion.window = false;
-    given.config.buffer.size = mebibytes(1024);
-    const auto sink = static_cast<NodeId>(priorities.size());
-    for (NodeId src = 0; src < sink; ++src) {
-        given.flows.push_back(flow(src, sink, size, 0, priorities[src]));
-    }
-    assign_source_ports(given.flows);
-    return given;
-}
 
 /// Two simultaneous flows of `size` bytes through one bottleneck: by how much of the longer
 /// completion time the first one's is later.
@@ -74,18 +54,18 @@ TEST_CASE("unit.step.sharing.two_equal_flows_under_dcqcn_and_timely") {
 TEST_CASE("unit.step.sharing.dwrr_weights_share_one_to_three") {
     Case given = classes_to_one({1, 2}, 4'000'000);
     given.config.queues.weights[2] = 3;
-    Lane lane(given);
-    step::Driver driver(lane.store, {}, {});
+    Rig rig(given);
+    step::Driver driver(rig.store, {}, {});
     // 4000 packets in turn: class 2 is through after 5333 packets' time, class 1 has 1333 then.
     // At every instant before, each round of 4 frames carries 1 and 3.
     for (Tick at = 20 * kMicrosecond; at < 5300 * kFrame; at += 37 * kMicrosecond) {
-        driver.advance(at, lane);
-        const auto one = static_cast<std::int64_t>(lane.world.receiver[0].expected);
-        const auto three = static_cast<std::int64_t>(lane.world.receiver[1].expected);
+        driver.advance(at, rig);
+        const auto one = static_cast<std::int64_t>(rig.world.receiver[0].expected);
+        const auto three = static_cast<std::int64_t>(rig.world.receiver[1].expected);
         CAPTURE(at);
         CHECK(std::abs(3 * one - three) <= 4);  // within one round
     }
-    CHECK(lane.store.counters().pfc_pauses == 0);
+    CHECK(rig.store.counters().pfc_pauses == 0);
 }
 
 TEST_CASE("unit.step.sharing.dwrr_counts_bytes_not_packets") {
@@ -100,14 +80,14 @@ TEST_CASE("unit.step.sharing.dwrr_counts_bytes_not_packets") {
         given.flows.push_back(flow(1, 2, 200, 0, 2));
     }
     assign_source_ports(given.flows);
-    Lane lane(given);
-    step::Driver driver(lane.store, {}, {});
-    driver.advance(2 * kMicrosecond + 500 * kFrame, lane);
+    Rig rig(given);
+    step::Driver driver(rig.store, {}, {});
+    driver.advance(2 * kMicrosecond + 500 * kFrame, rig);
     std::int64_t small = 0;
     for (std::size_t f = 1; f < given.flows.size(); ++f) {
-        small += lane.world.receiver[f].expected * 248;
+        small += rig.world.receiver[f].expected * 248;
     }
-    const std::int64_t large = lane.world.receiver[0].expected * std::int64_t{1048};
+    const std::int64_t large = rig.world.receiver[0].expected * std::int64_t{1048};
     CHECK(small > 200'000);
     CHECK(std::abs(small - large) <= 2 * 1048);
 }

@@ -2,6 +2,7 @@
 /// Flows that are opened while a network runs: the same packets as if a list had told of them, whatever
 /// drives the network and however slots are given out, and memory by those that live.
 #include "core/error.h"
+#include "tests/support/clock_support.h"
 #include "tests/support/opened_flows.h"
 #include "tests/support/step_random.h"
 
@@ -20,25 +21,25 @@ struct Churned {
 
 /// Runs `given`; `clocks`: on many clocks.
 Churned run_churn(const Case& given, bool clocks) {
-    Lane lane(given);
+    Rig rig(given);
     Churned made;
     RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) {
         made.finished.emplace_back(flow.result.finish, flow.id);
     };
-    step::FlowPartitions partitions(lane.store);
+    step::FlowPartitions partitions(rig.store);
     if (clocks) {
-        step::Driver driver(lane.store, {}, hooks, step::Clocks::many, partitions, nullptr);
+        step::Driver driver(rig.store, {}, hooks, step::Clocks::many, partitions, nullptr);
         driver.tune({4, 4, 1'000'000, 8});
-        driver.advance(given.stop, lane);
+        driver.advance(given.stop, rig);
         made.solo = driver.statistics().windows_solo;
     } else {
-        step::Driver driver(lane.store, {}, hooks);
-        driver.advance(given.stop, lane);
+        step::Driver driver(rig.store, {}, hooks);
+        driver.advance(given.stop, rig);
     }
-    made.outcome = outcome_of(lane.store, given.stop);
-    made.slots = lane.store.slot_count();
-    made.living = lane.store.living_count();
+    made.outcome = outcome_of(rig.store, given.stop);
+    made.slots = rig.store.slot_count();
+    made.living = rig.store.living_count();
     return made;
 }
 
@@ -89,9 +90,46 @@ TEST_CASE("unit.world.flows.slots_follow_those_that_live_where_packets_are_lost"
     check_churn(false, 0.002, 200, 200);
 }
 
+TEST_CASE("unit.world.flows.one_that_opens_while_its_path_is_cut_waits_for_the_repair") {
+    for (const congestion::Law law : {congestion::Law::none, congestion::Law::hpcc}) {
+        StarParams star;
+        star.hosts = 3;
+        Case given;
+        given.topology = build_star(star);
+        given.config = config_for(law);
+        given.events = {{kMicrosecond, 1, false}, {300 * kMicrosecond, 1, true}};
+        given.stop = 100 * kMillisecond;
+        // To the host that is cut off, from it, and between the others.
+        OpensLater later({flow(0, 1, 100'000, 10 * kMicrosecond),
+                          flow(1, 2, 100'000, 20 * kMicrosecond),
+                          flow(0, 2, 100'000, 20 * kMicrosecond)});
+        given.application = &later;
+        Rig rig(given);
+        std::vector<FlowRecord> finished;
+        RunHooks hooks;
+        hooks.on_finish = [&](const FlowRecord& flow) { finished.push_back(flow); };
+        step::Driver driver(rig.store, given.events, hooks);
+        driver.advance(given.stop, rig);
+        REQUIRE(finished.size() == 3);
+        CHECK(finished[0].spec.src == 0);
+        CHECK(finished[0].spec.dst == 2);
+        CHECK(finished[0].result.finish < 100 * kMicrosecond);
+        for (std::size_t i = 1; i < 3; ++i) {
+            CHECK(finished[i].result.start < 30 * kMicrosecond);
+            CHECK(finished[i].result.received > 300 * kMicrosecond);
+        }
+        const Outcome windows = outcome_of(rig.store, given.stop);
+        check_same(windows, run_windows(given, true));
+        check_same(windows, run_oracle(given));
+        ClockCounts counts;
+        check_same(windows, run_clocks(given, false, counts));
+    }
+}
+
 TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     Case given = churn_case(false, 0);
-    Lane lane(given);
+    given.flows = {flow(1, 2, 1000, kMicrosecond)};
+    Rig rig(given);
     FlowSpec spec;
     spec.src = 0;
     spec.dst = 4;
@@ -99,14 +137,14 @@ TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     const auto open = [&](auto&& change) {
         FlowSpec wrong = spec;
         change(wrong);
-        lane.store.open_flow(wrong, 0);
+        rig.store.open_flow(wrong, 0);
     };
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.dst = 0; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.dst = 9; }), ConfigError);  // a switch
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.src = 1000; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.size = 0; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.priority = 0; }), ConfigError);
-    CHECK(lane.world.host[0].timers.count == 0);
+    CHECK(rig.world.host[0].timers.count == 0);
     open([](FlowSpec&) {});
-    CHECK(lane.world.host[0].timers.count == 1);
+    CHECK(rig.world.host[0].timers.count == 1);
 }

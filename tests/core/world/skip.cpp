@@ -27,18 +27,18 @@ void shift_all(step::World& world, const Topology& topology, Tick dt) {
     }
 }
 
-/// Runs a case with `at_cut(lane, now)` every 7 us.
+/// Runs a case with `at_cut(rig, now)` every 7 us.
 template <class AtCut>
 Outcome run_with_cuts(const Case& given, AtCut&& at_cut) {
-    Lane lane(given);
+    Rig rig(given);
     RunHooks hooks;
     hooks.sample_every = 7 * kMicrosecond;
     hooks.sample_from = hooks.sample_every;
     hooks.sample_to = given.stop;
-    hooks.on_sample = [&](Tick now, const auto&) { at_cut(lane, now); };
-    step::Driver driver(lane.store, given.events, std::move(hooks));
-    driver.advance(given.stop, lane);
-    return outcome_of(lane.store, end_of(given));
+    hooks.on_sample = [&](Tick now, const auto&) { at_cut(rig, now); };
+    step::Driver driver(rig.store, given.events, std::move(hooks));
+    driver.advance(given.stop, rig);
+    return outcome_of(rig.store, end_of(given));
 }
 
 }  // namespace
@@ -49,10 +49,10 @@ TEST_CASE("unit.step.skip.forth_and_back_changes_nothing") {
         const Case given = random_case(seed);
         INFO(given.name);
         Dice dice(seed);
-        const Outcome moved = run_with_cuts(given, [&](Lane& lane, Tick) {
+        const Outcome moved = run_with_cuts(given, [&](Rig& rig, Tick) {
             const Tick dt = dice.below(1'000'000);
-            shift_all(lane.world, given.topology, dt);
-            shift_all(lane.world, given.topology, -dt);
+            shift_all(rig.world, given.topology, dt);
+            shift_all(rig.world, given.topology, -dt);
         });
         check_same(run_windows(given), moved);
         hops += moved.counters.packet_hops;
@@ -74,9 +74,9 @@ TEST_CASE("unit.step.skip.everything_moved_goes_on_later") {
         const Outcome plain = run_windows(given);
         const Tick dt = 12'345 * kNanosecond;
         const Tick at = 21 * kMicrosecond;
-        const Outcome moved = run_with_cuts(given, [&](Lane& lane, Tick now) {
+        const Outcome moved = run_with_cuts(given, [&](Rig& rig, Tick now) {
             if (now == at) {
-                shift_all(lane.world, given.topology, dt);
+                shift_all(rig.world, given.topology, dt);
             }
         });
         const auto open = [](const Outcome& outcome) {
@@ -109,11 +109,11 @@ TEST_CASE("unit.step.skip.a_shortened_flow_sends_so_much_less") {
     given.flows = {flow(0, 2, 2'000'500, 0), flow(1, 3, 1'500'000, 0)};
     given.stop = 5 * kMillisecond;
     const Outcome plain = run_windows(given);
-    const Outcome shorter = run_with_cuts(given, [&](Lane& lane, Tick now) {
+    const Outcome shorter = run_with_cuts(given, [&](Rig& rig, Tick now) {
         if (now == 35 * kMicrosecond) {
-            CHECK(step::unsent_packets(lane.world, 0) > 500);
-            step::shorten_flow(lane.world, 0, 700);
-            step::shorten_flow(lane.world, 0, -200);
+            CHECK(step::unsent_packets(rig.world, 0) > 500);
+            step::shorten_flow(rig.world, 0, 700);
+            step::shorten_flow(rig.world, 0, -200);
         }
     });
     CHECK(plain.counters.packet_hops - shorter.counters.packet_hops == 500 * 2 * 3);

@@ -5,22 +5,25 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "core/job/stream_application.h"
 #include "core/job/workload.h"
 #include "core/topology/builders.h"
-#include "flowlevel/flow_run.h"
 #include "tests/support/chakra_support.h"
 #include "tests/support/error_of.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/step_random.h"
+#include "tests/support/stream_support.h"
 #include "workloads/chakra/chakra_stream.h"
 
 namespace sluice::chakra {
 namespace {
 
 using sluice::test::Dice;
+using sluice::test::JobOutcome;
+using sluice::test::run_job;
 using test::collective;
 using test::message;
 using test::node;
@@ -68,31 +71,12 @@ std::vector<std::string> write(const TestFolder& folder, const Ranks& ranks) {
     return find_traces(folder.file("t"));
 }
 
-struct Outcome {
-    std::vector<FlowRecord> flows;
-    Tick last_end = 0;
-    bool complete = false;
-};
-
-template <typename Job>
-Outcome run(const Topology& topology, const std::vector<FlowSpec>& flows, Job& job) {
-    NetworkConfig network;
-    const std::vector<FlowPath> paths;
-    const std::vector<LinkEvent> events;
-    flowlevel::FlowRun engine({topology, network, flows, paths, events, &job, kNever});
-    Outcome outcome;
-    RunHooks hooks;
-    hooks.on_finish = [&](const FlowRecord& flow) { outcome.flows.push_back(flow); };
-    engine.run(hooks);
-    outcome.last_end = job.last_end();
-    outcome.complete = job.complete();
-    // Ids differ between the two, and with them the order of flows that end together.
-    std::sort(outcome.flows.begin(), outcome.flows.end(),
-              [](const FlowRecord& a, const FlowRecord& b) {
-                  return std::tie(a.result.finish, a.spec.src, a.spec.dst, a.result.start) <
-                         std::tie(b.result.finish, b.spec.src, b.spec.dst, b.result.start);
-              });
-    return outcome;
+/// Ids differ between the two, and with them the order of flows that end together.
+void sort_by_ends(std::vector<FlowRecord>& flows) {
+    std::sort(flows.begin(), flows.end(), [](const FlowRecord& a, const FlowRecord& b) {
+        return std::tie(a.result.finish, a.spec.src, a.spec.dst, a.result.start) <
+               std::tie(b.result.finish, b.spec.src, b.spec.dst, b.result.start);
+    });
 }
 
 void compare(std::uint64_t seed, const Topology& topology, bool one_tag) {
@@ -114,10 +98,12 @@ void compare(std::uint64_t seed, const Topology& topology, bool one_tag) {
     REQUIRE(whole != nullptr);
     Workload workload = make_workload(std::move(whole->graph), hosts);
     assign_source_ports(workload.flows);
-    const Outcome graph = run(topology, workload.flows, *workload.application);
+    JobOutcome graph = run_job(topology, workload.flows, *workload.application);
+    sort_by_ends(graph.flows);
 
     StreamApplication job(open_chakra_stream(files, system, {}), hosts);
-    const Outcome stream = run(topology, {}, job);
+    JobOutcome stream = run_job(topology, {}, job);
+    sort_by_ends(stream.flows);
     CAPTURE(seed);
     CHECK(stream.complete);
     CHECK(job.late_operations() == 0);

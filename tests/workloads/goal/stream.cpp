@@ -14,11 +14,11 @@
 #include "core/job/stream_application.h"
 #include "core/job/workload.h"
 #include "core/topology/builders.h"
-#include "flowlevel/flow_run.h"
 #include "tests/support/error_of.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/goal_support.h"
 #include "tests/support/step_random.h"
+#include "tests/support/stream_support.h"
 #include "workloads/goal/goal_graph.h"
 #include "workloads/goal/goal_stream.h"
 
@@ -26,6 +26,8 @@ using namespace sluice;
 using goal::from_text;
 using goal::to_binary;
 using sluice::test::Dice;
+using sluice::test::JobOutcome;
+using sluice::test::run_job;
 
 namespace {
 
@@ -88,29 +90,6 @@ class Writer {
     std::vector<std::uint32_t> counts_;
 };
 
-struct Outcome {
-    std::vector<FlowRecord> flows;
-    std::uint64_t events = 0;
-    Tick last_end = 0;
-    bool complete = false;
-};
-
-template <typename Job>
-Outcome run(const Topology& topology, const std::vector<FlowSpec>& flows, Job& job) {
-    NetworkConfig network;
-    const std::vector<FlowPath> paths;
-    const std::vector<LinkEvent> events;
-    flowlevel::FlowRun engine({topology, network, flows, paths, events, &job, kNever});
-    Outcome outcome;
-    RunHooks hooks;
-    hooks.on_finish = [&](const FlowRecord& flow) { outcome.flows.push_back(flow); };
-    engine.run(hooks);
-    outcome.events = engine.counters().events;
-    outcome.last_end = job.last_end();
-    outcome.complete = job.complete();
-    return outcome;
-}
-
 Topology fat_tree() {
     FatTreeParams params;
     params.k = 4;
@@ -156,12 +135,12 @@ TEST_CASE("unit.goal.stream.flows_are_those_of_the_graph_to_the_tick") {
         options.layout = GoalLayout::gpu;
         Workload workload = make_workload(build_goal_graph(schedule, options), hosts);
         assign_source_ports(workload.flows);
-        const Outcome graph = run(topology, workload.flows, *workload.application);
+        const JobOutcome graph = run_job(topology, workload.flows, *workload.application);
 
         for (const bool binary : {true, false}) {
             const TestFile file(binary ? to_binary(schedule) : text);
             StreamApplication job(open_goal_stream(file.path), hosts);
-            const Outcome stream = run(topology, {}, job);
+            const JobOutcome stream = run_job(topology, {}, job);
             CHECK(stream.complete);
             CHECK(stream.last_end == graph.last_end);
             CHECK(stream.events == graph.events);
