@@ -3,6 +3,7 @@
 
 #include "core/steady/metrics/metrics.h"
 #include "flowlevel/rate_sources.h"
+#include "restore/restorers.h"
 
 namespace sluice {
 
@@ -21,8 +22,7 @@ PhaseConfig read_phases(ConfigSection section) {
         "scope", phases.scope,
         {{"partition", PhaseScope::partition}, {"network", PhaseScope::network}});
     phases.rates = section.choice("rates", phases.rates, rate_source_words());
-    phases.restore = section.choice<Restoration>(
-        "restore", phases.restore, {{"hold", Restoration::hold}, {"empty", Restoration::empty}});
+    phases.restore = section.choice("restore", phases.restore, restorer_words());
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so
     // that `--set phases.detector=...` is enough to compare.
     steady::DetectorSettings& detector = phases.detector;

@@ -34,6 +34,7 @@ PARTS = {
     "core/steady": ["core/congestion"],
     "core/hybrid": ["core/clocks", "core/steady"],
     "core/job": ["core/flow", "core/topology"],
+    "restore": ["core/hybrid"],
     "flowlevel": ["core/packet", "core/routing", "core/results", "core/hybrid"],
     "models": ["core/clocks", "core/ns3"],
     "workloads/model": ["core/flow", "core/topology"],
@@ -45,7 +46,7 @@ PARTS = {
     "workloads/training": ["workloads/collective"],
     "workloads/aicb": ["workloads/training"],
     "workloads/hpcc": ["core/packet", "core/routing"],
-    "scenario": ["core/hybrid", "core/results", "flowlevel"],
+    "scenario": ["core/hybrid", "core/results", "flowlevel", "restore"],
     "scenario/workload": [
         "scenario", "workloads/aicb", "workloads/chakra", "workloads/generated", "workloads/goal",
         "workloads/hpcc", "workloads/traffic",

@@ -18,17 +18,15 @@ enum class PhaseScope : std::uint8_t {
 /// is the default.
 enum class SteadyRates : std::uint8_t;
 
-/// What packets are in the queues when a steady phase ends.
-enum class Restoration : std::uint8_t {
-    hold,   ///< those that were there when it began (Wormhole's packet pausing)
-    empty,  ///< none (HyGra's ablation)
-};
+/// What packets are in the queues when a steady phase ends: the list in restore/restorers.h. The first is
+/// the default.
+enum class Restoration : std::uint8_t;
 
 struct PhaseConfig {
     bool skip = true;  ///< false: all else on, nothing is skipped
     PhaseScope scope = PhaseScope::partition;
     SteadyRates rates{};
-    Restoration restore = Restoration::hold;
+    Restoration restore{};
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
 };

@@ -8,8 +8,14 @@
 namespace sluice::hybrid {
 
 PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                                 const RateSource* rates, const PhaseConfig& config, Tick stop)
-    : engine_(engine), partitions_(partitions), rates_(rates), config_(config), stop_(stop) {}
+                                 const RateSource* rates, Restorer* restorer,
+                                 const PhaseConfig& config, Tick stop)
+    : engine_(engine),
+      partitions_(partitions),
+      rates_(rates),
+      restorer_(restorer),
+      config_(config),
+      stop_(stop) {}
 
 PhaseController::~PhaseController() = default;
 
@@ -221,6 +227,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.last_progress = 0;
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
     state.detector->reset(facts);
+    watch_queues(state);
 }
 
 /// The most flows of a group whose data packets leave by one port.
@@ -278,6 +285,7 @@ void PhaseController::sample(State& state, Tick at) {
     if (stands_still(state, at)) {
         return;
     }
+    look_at_queues(state);
     state.detector->add(at - state.skipped, state.readings, state.queues);
     const steady::Verdict verdict = state.detector->judge();
     if (verdict.steady && config_.skip) {

@@ -39,9 +39,11 @@ struct PhaseStatistics : PhaseCounters {
 class PhaseController : public step::Supervisor {
   public:
     /// What is referred to must outlive the controller. Nothing is skipped to or beyond `stop`.
-    /// `rates` gives those of steady phases; null: they are measured.
+    /// `rates` gives those of steady phases; null: they are measured. `restorer` says what is queued at
+    /// their ends; null: what was there before.
     PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                    const RateSource* rates, const PhaseConfig& config, Tick stop);
+                    const RateSource* rates, Restorer* restorer, const PhaseConfig& config,
+                    Tick stop);
     ~PhaseController() override;
 
     /// Called with every phase as it ends, in an order that depends on the scenario alone.
@@ -85,12 +87,18 @@ class PhaseController : public step::Supervisor {
     void fit_to_links(State& state);
     void skip_back(State& state, Tick now, PhaseEnd why);
     void commit(State& state, PhaseEnd why);
+    // Queues, in phase_restore.cpp.
+    void watch_queues(State& state);
+    void look_at_queues(State& state);
+    std::vector<PortPast> pasts_of(const State& state, Tick dt);
+    void restore_queues(State& state, Tick dt);
     void run_calls(Tick at);
     void report(const State& state, Phase phase, Tick end, PhaseEnd why);
 
     PhaseEngine& engine_;
     const step::FlowPartitions& partitions_;
     const RateSource* rates_;
+    Restorer* restorer_;
     PhaseConfig config_;
     Tick stop_;
     std::function<void(const PhaseRecord&)> on_phase_;

@@ -9,11 +9,26 @@
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
+#include "core/hybrid/restorer.h"
 #include "core/ids.h"
 #include "core/steady/detector.h"
 #include "core/units.h"
 
 namespace sluice::hybrid {
+
+/// What a group went through in a skip, by its flows: nothing of it was executed.
+struct Skipped {
+    const std::vector<double>& rate;           ///< packets per tick
+    const std::vector<std::int64_t>& packets;  ///< that were taken out of each
+    Tick time = 0;
+};
+
+/// What changing queues has come to, packets.
+struct RestoredQueues {
+    std::int64_t delivered = 0;   ///< taken out of a queue, beside those of the skip
+    std::int64_t given_back = 0;  ///< taken out of a queue and counted among those of the skip
+    std::int64_t placed = 0;
+};
 
 /// A group's active flows, in order of their ids, and where they are.
 struct Group : step::Extent {
@@ -57,9 +72,13 @@ class PhaseEngine {
     virtual void account(FlowSlot flow, std::int64_t packets) = 0;
     /// After account() of all flows of a skip: what ports tell packets agrees with what they sent.
     virtual void settle(const Group& group) = 0;
-    /// Takes the data packets out of the group's switch queues: they count as delivered. Returns
-    /// their payload bytes.
-    virtual std::int64_t empty_queues(const Group& group, Tick now) = 0;
+    /// Of a switch's port: what does not change (PortPast).
+    virtual PortPast describe(PortId port) const = 0;
+    /// `wanted` bytes are to be queued at `ports` of the group's switches as a skip ends
+    /// (core/hybrid/queue_editor.h).
+    virtual RestoredQueues set_queues(const Group& group, const Skipped& skip,
+                                      const std::vector<PortId>& ports,
+                                      const std::vector<double>& wanted, Tick now) = 0;
 
     // Hosts of a paused group go on computing: their timers are not the network's.
     /// The next application's or flow's start of this host, kNever if none.

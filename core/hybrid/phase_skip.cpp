@@ -236,6 +236,9 @@ void PhaseController::commit(State& state, PhaseEnd why) {
         state.carry[i] +=
             state.rate[i] * static_cast<double>(dt) - static_cast<double>(state.packets[i]);
     }
+    if (dt > 0) {
+        restore_queues(state, dt);
+    }
     engine_.settle(state.group);
     for (const NodeId host : state.group.hosts) {
         paused_by_[host] = kNone;
@@ -249,9 +252,6 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     state.skipping = false;
     state.skipped += dt;
     state.detector->resumed(dt);
-    if (config_.restore == Restoration::empty) {
-        bytes += engine_.empty_queues(state.group, state.until);
-    }
     statistics_.bytes_skipped += bytes;
     if (on_phase_ && dt > 0) {
         on_phase_(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,

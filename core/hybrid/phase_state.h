@@ -30,7 +30,11 @@ struct PhaseController::State {
     std::vector<PortId> queue_ports;
     std::vector<steady::FlowReading> readings;
     std::vector<std::int64_t> queues;
-    Tick skipped = 0;  ///< since the detector was reset
+    std::vector<PortId> watched;  ///< switch ports whose queues may be restored
+    std::vector<double>
+        depth;              ///< of them at the last looks: a ring of as many as the restorer wants
+    std::size_t looks = 0;  ///< at `watched`, since it was listed
+    Tick skipped = 0;       ///< since the detector was reset
     Tick rtt = 0;
     Tick last_progress = 0;  ///< of any flow, as of the last look
 

@@ -4,45 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/hybrid/queue_editor.h"
 #include "core/packet/nic.h"
 #include "core/world/skip.h"
 
 namespace sluice::hybrid {
-
-namespace {
-
-/// Takes the packets that `removable` names out of a switch port's queues and out of the buffer.
-template <class Removable>
-void take_from_queues(step::World& world, NodeId node, PortId port, const Removable& removable,
-                      std::vector<std::pair<FlowSlot, std::uint32_t>>& removed) {
-    step::Egress& egress = world.egress[port];
-    for (std::uint32_t queue = 1; queue < step::kClasses; ++queue) {
-        step::Ring& ring = egress.queue[queue];
-        std::uint32_t kept = ring.head;
-        for (std::uint32_t at = ring.head; at != ring.tail; ++at) {
-            const step::Packet packet = ring.at(at);
-            if (!removable(packet)) {
-                ring.at(kept++) = packet;
-                continue;
-            }
-            removed.emplace_back(packet.flow, packet.sequence);
-            egress.class_bytes[queue] -= packet.bytes;
-            egress.queued_bytes -= packet.bytes;
-            step::release(world.buffer[step::cell_of(world, port)],
-                          world.ingress[world.first_port[node] + packet.ingress], queue,
-                          packet.bytes, world.pfc);
-        }
-        ring.tail = kept;
-        if (ring.empty()) {
-            egress.nonempty = static_cast<std::uint8_t>(egress.nonempty & ~(1U << queue));
-        }
-    }
-    if (egress.nonempty == 0) {
-        world.decision[port] = kNever;
-    }
-}
-
-}  // namespace
 
 WorldEngine::WorldEngine(step::WorldStore& store, const step::FlowPartitions& partitions,
                          std::vector<bool> foreign)
@@ -82,16 +48,9 @@ std::int64_t WorldEngine::data_bytes() const {
     return std::int64_t{store_.world().payload} + store_.world().data_overhead;
 }
 
-std::int64_t WorldEngine::packets_per_ack() const {
-    const NicConfig& nic = store_.world().config->nic;
-    // With coalescing, chunk ends are acknowledged too.
-    const bool chunks = nic.ack_every > 1 && nic.ack_chunk > 0;
-    return std::max(chunks ? std::min(nic.ack_every, nic.ack_chunk) : nic.ack_every, 1);
-}
-
 double WorldEngine::ack_bytes() const {
     return static_cast<double>(store_.world().config->format.ack) /
-           static_cast<double>(packets_per_ack());
+           static_cast<double>(step::packets_per_ack(store_.world().config->nic));
 }
 
 std::int64_t WorldEngine::link_rate(PortId port) const {
@@ -158,7 +117,7 @@ void WorldEngine::advance(FlowSlot flow, std::int64_t packets) {
 
 void WorldEngine::account(FlowSlot flow, std::int64_t packets) {
     const step::Footprint& way = tracks(flow);
-    const std::int64_t acks = packets / packets_per_ack();
+    const std::int64_t acks = packets / step::packets_per_ack(store_.world().config->nic);
     for (const PortId port : way.data) {
         store_.add_skipped(port, packets, packets * data_bytes());
     }
@@ -173,49 +132,20 @@ void WorldEngine::settle(const Group& group) {
     }
 }
 
-std::int64_t WorldEngine::empty_queues(const Group& group, Tick now) {
-    step::World& world = store_.world();
-    std::vector<std::pair<FlowSlot, std::uint32_t>> removed;
-    const auto removable = [&](const step::Packet& packet) {
-        // Where something was sent twice, what a number stands for is not one packet.
-        return packet.packet_kind() == step::PacketKind::data && active(packet.flow) &&
-               sender(packet.flow).retransmitted == 0;
-    };
-    for (const PortId port : group.ports) {
-        const NodeId node = store_.topology().node_of(port);
-        if (world.is_host[node] == 0) {
-            take_from_queues(world, node, port, removable, removed);
-        }
-    }
-    std::sort(removed.begin(), removed.end());
-    // Packets behind the removed ones move up in their flows.
-    for (const PortId port : group.ports) {
-        step::Wire& link = world.link[port];
-        for (std::uint32_t at = link.head; at != link.tail; ++at) {
-            step::Packet& packet = link.at(at);
-            if (packet.packet_kind() != step::PacketKind::data) {
-                continue;
-            }
-            const auto first = std::lower_bound(removed.begin(), removed.end(),
-                                                std::make_pair(packet.flow, std::uint32_t{0}));
-            const auto here = std::lower_bound(first, removed.end(),
-                                               std::make_pair(packet.flow, packet.sequence));
-            packet.sequence -= static_cast<std::uint32_t>(here - first);
-        }
-    }
-    for (auto first = removed.begin(); first != removed.end();) {
-        const auto last = std::find_if(
-            first, removed.end(), [&](const auto& packet) { return packet.first != first->first; });
-        step::remove_in_flight(world, first->first, static_cast<std::uint32_t>(last - first));
-        first = last;
-    }
-    for (const NodeId host : group.hosts) {
-        for (PortId port = world.first_port[host]; port < world.first_port[host + 1]; ++port) {
-            step::decide(world, world.host[host], port, now);
-        }
-        step::refresh_wake(world, host);
-    }
-    return static_cast<std::int64_t>(removed.size()) * payload();
+PortPast WorldEngine::describe(PortId port) const {
+    const step::Egress& egress = store_.world().egress[port];
+    PortPast past;
+    past.port = port;
+    past.rate = egress.line_rate;
+    past.ecn_kmin = egress.ecn_kmin;
+    past.ecn_kmax = egress.ecn_kmax;
+    return past;
+}
+
+RestoredQueues WorldEngine::set_queues(const Group& group, const Skipped& skip,
+                                       const std::vector<PortId>& ports,
+                                       const std::vector<double>& wanted, Tick now) {
+    return QueueEditor(store_, partitions_, group, skip).set(ports, wanted, now);
 }
 
 Tick WorldEngine::next_call(NodeId host) const {

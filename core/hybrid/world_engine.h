@@ -37,7 +37,10 @@ class WorldEngine : public PhaseEngine {
     void advance(FlowSlot flow, std::int64_t packets) override;
     void account(FlowSlot flow, std::int64_t packets) override;
     void settle(const Group& group) override;
-    std::int64_t empty_queues(const Group& group, Tick now) override;
+    PortPast describe(PortId port) const override;
+    RestoredQueues set_queues(const Group& group, const Skipped& skip,
+                              const std::vector<PortId>& ports, const std::vector<double>& wanted,
+                              Tick now) override;
 
     Tick next_call(NodeId host) const override;
     bool run_calls(NodeId host, Tick at) override;
@@ -47,7 +50,6 @@ class WorldEngine : public PhaseEngine {
 
   private:
     const step::Sender& sender(FlowSlot flow) const;
-    std::int64_t packets_per_ack() const;
 
     step::WorldStore& store_;
     const step::FlowPartitions& partitions_;

@@ -52,6 +52,15 @@ inline void shift_flow(World& world, FlowSlot flow, Tick dt) {
     world.receiver[flow].nack_timer += dt;
 }
 
+/// Data packets for each ACK of a flow that loses none.
+inline std::int64_t packets_per_ack(const NicConfig& nic) {
+    // With coalescing, chunk ends are acknowledged too.
+    const bool chunks = nic.ack_every > 1 && nic.ack_chunk > 0;
+    const std::int32_t every =
+        chunks && nic.ack_chunk < nic.ack_every ? nic.ack_chunk : nic.ack_every;
+    return every > 1 ? every : 1;
+}
+
 /// Full packets of an active flow that are not sent yet, but for the last one.
 inline std::int64_t unsent_packets(const World& world, FlowSlot flow) {
     const Sender& sender = sender_of(world, flow);
@@ -80,6 +89,22 @@ inline void remove_in_flight(World& world, FlowSlot flow, std::uint32_t packets)
     congestion::rewind(sender.cc, world.config->congestion, sender.offset + sender.una_bytes,
                        bytes);
     update_ready(world, sender);
+}
+
+/// `packets` full packets more of an active flow are in the network, already in a queue: those behind them
+/// have been renumbered. At most unsent_packets(), and what the window leaves.
+inline void place_in_flight(World& world, FlowSlot flow, std::uint32_t packets) {
+    Sender& sender = sender_of(world, flow);
+    const std::int64_t bytes = std::int64_t{packets} * world.payload;
+    sender.next += packets;
+    sender.high += packets;
+    sender.next_bytes += bytes;
+    congestion::rewind(sender.cc, world.config->congestion, sender.offset + sender.una_bytes,
+                       -bytes);
+    update_ready(world, sender);
+    if (world.config->nic.retransmit_timeout > 0) {
+        arm(world, source_of(world, flow), world.sender_at[flow]);
+    }
 }
 
 /// Recomputes from when a node has something to do, after its ports were moved.

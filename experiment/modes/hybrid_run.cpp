@@ -8,6 +8,7 @@
 #include "core/hybrid/world_engine.h"
 #include "experiment/modes/packet_engine.h"
 #include "flowlevel/rate_sources.h"
+#include "restore/restorers.h"
 
 namespace sluice {
 
@@ -30,12 +31,14 @@ struct HybridRun::Watch {
           partitions(engine.network().store()),
           view(engine.network().store(), partitions),
           rates(make_rate_source(given.phases.rates)),
-          controller(view, partitions, rates.get(), given.phases, given.stop) {}
+          restorer(make_restorer(given.phases.restore)),
+          controller(view, partitions, rates.get(), restorer.get(), given.phases, given.stop) {}
 
     const Experiment& experiment;
     step::FlowPartitions partitions;
     hybrid::WorldEngine view;
     std::unique_ptr<hybrid::RateSource> rates;
+    std::unique_ptr<hybrid::Restorer> restorer;
     hybrid::PhaseController controller;
 };
 

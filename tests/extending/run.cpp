@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs a scenario with the patched rules, as far as test_extending.py needs it: every host but the
 /// last sends a megabyte to the last one, host i in class CLASS[i]; a detector is shown a flow of
-/// steady throughput whose rate grows; a rate source is asked once. Prints JSON.
+/// steady throughput whose rate grows; a rate source and a restorer are asked once. Prints JSON.
 ///
 /// usage: sluice_extended SCENARIO.toml CLASS...
 #include <cmath>
@@ -14,6 +14,7 @@
 #include "core/clocks/driver.h"
 #include "core/steady/detector.h"
 #include "flowlevel/rate_sources.h"
+#include "restore/restorers.h"
 #include "scenario/scenario.h"
 
 namespace {
@@ -84,6 +85,19 @@ double given_rate(const Scenario& scenario) {
     return source->rates({flow}, {10.0}).front();
 }
 
+/// What the restorer makes of a queue that grew from 0 by 100 bytes a look; -1: it stays as it was.
+double restored_depth(const Scenario& scenario) {
+    const std::unique_ptr<hybrid::Restorer> restorer = make_restorer(scenario.phases.restore);
+    if (restorer == nullptr) {
+        return -1;
+    }
+    hybrid::PortPast past;
+    for (std::size_t look = 0; look < restorer->looks(); ++look) {
+        past.depth.push_back(100.0 * static_cast<double>(look));
+    }
+    return restorer->depths({past}).front();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -94,8 +108,8 @@ int main(int argc, char** argv) {
             classes.push_back(static_cast<std::uint8_t>(std::atoi(argv[i])));
         }
         run_packets(scenario, classes);
-        std::printf("], \"steady_after\": %d, \"rate\": %.3f}\n", samples_until_steady(scenario),
-                    given_rate(scenario));
+        std::printf("], \"steady_after\": %d, \"rate\": %.3f, \"depth\": %.3f}\n",
+                    samples_until_steady(scenario), given_rate(scenario), restored_depth(scenario));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 2;

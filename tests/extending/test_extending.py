@@ -107,6 +107,11 @@ class Phases(unittest.TestCase):
         self.assertNotEqual(run('[phases]\nrates = "maxmin"\n')["rate"], 3)
         self.assertEqual(run('[phases]\nrates = "current"\n')["rate"], 3)
 
+    def test_restorer(self):
+        self.assertEqual(run("")["depth"], -1)
+        self.assertEqual(run('[phases]\nrestore = "empty"\n')["depth"], 0)
+        self.assertEqual(run('[phases]\nrestore = "mean"\n')["depth"], 750)
+
 
 class Entries(unittest.TestCase):
     def sluice(self, *arguments):

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/steady/metrics/metrics.h"
 #include "flowlevel/rate_sources.h"
+#include "restore/restorers.h"
 #include "scenario/scenario.h"
 #include "tests/support/error_of.h"
 

@@ -82,6 +82,33 @@ inline std::unique_ptr<ChainApplication> chain_flows(Dice& dice, Case& given) {
     return application;
 }
 
+inline Case chained_case(std::uint64_t seed, std::unique_ptr<ChainApplication>& application,
+                         RandomOptions options = {}) {
+    Case given = random_case(seed, options);
+    Dice dice(seed ^ 0x636861696eULL);
+    // Fewer and longer flows than in the step tests: there must be time to skip.
+    given.flows.resize(std::min<std::size_t>(given.flows.size(), 6 + dice.below(8)));
+    given.paths.resize(std::min(given.paths.size(), given.flows.size()));
+    for (FlowSpec& spec : given.flows) {
+        spec.size += dice.chance(70) ? 1'000'000 + dice.below(5'000'000) : 0;
+    }
+    given.stop = 4 * kMillisecond;
+    application = chain_flows(dice, given);
+    return given;
+}
+
+/// Runs `body(case, application)` on the chained case of each seed.
+template <class Body>
+void for_chained_cases(std::uint64_t first, std::uint64_t count, const RandomOptions& options,
+                       Body&& body) {
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        std::unique_ptr<ChainApplication> application;
+        Case given = chained_case(seed, application, options);
+        INFO(given.name);
+        body(seed, given, application.get());
+    }
+}
+
 /// Settings under which nearly everything passes for steady, so that skips are many.
 inline PhaseConfig eager_phases() {
     PhaseConfig config;
@@ -101,33 +128,41 @@ class CheckedEngine final : public hybrid::WorldEngine {
     Tick skipped(FlowSlot flow) const override { return forgets ? 0 : WorldEngine::skipped(flow); }
     void shift(const hybrid::Group& group, Tick dt) override {
         WorldEngine::shift(group, dt);
-        ++(dt < 0 ? shifts_back : shifts);
+        ++transitions;
     }
     void advance(FlowSlot flow, std::int64_t packets) override {
         WorldEngine::advance(flow, packets);
         advanced[flow] += packets * payload();
         CHECK(advanced[flow] >= 0);
     }
-    std::int64_t empty_queues(const hybrid::Group& group, Tick now) override {
+    hybrid::RestoredQueues set_queues(const hybrid::Group& group, const hybrid::Skipped& skip,
+                                      const std::vector<PortId>& ports,
+                                      const std::vector<double>& wanted, Tick now) override {
         std::vector<std::int64_t> before;
         for (const FlowId flow : group.flows) {
             before.push_back(size_of(flow));
         }
-        const std::int64_t bytes = WorldEngine::empty_queues(group, now);
+        const hybrid::RestoredQueues made =
+            WorldEngine::set_queues(group, skip, ports, wanted, now);
         std::int64_t shorter = 0;
         for (std::size_t i = 0; i < group.flows.size(); ++i) {
             const std::int64_t taken = before[i] - size_of(group.flows[i]);
             advanced[group.flows[i]] += taken;
             shorter += taken;
+            CHECK(advanced[group.flows[i]] >= 0);
         }
-        CHECK(shorter == bytes);
-        return bytes;
+        CHECK(shorter == made.delivered * payload());
+        ++transitions;
+        restored.delivered += made.delivered;
+        restored.given_back += made.given_back;
+        restored.placed += made.placed;
+        return made;
     }
 
     std::vector<std::int64_t> advanced;  ///< payload bytes, by flow
     bool forgets = false;                ///< reports no earlier skips
-    std::uint64_t shifts = 0;
-    std::uint64_t shifts_back = 0;
+    std::uint64_t transitions = 0;       ///< shifts, and queues set
+    hybrid::RestoredQueues restored;
 
   private:
     std::int64_t size_of(FlowId flow) {
@@ -238,6 +273,7 @@ struct HybridOutcome {
     std::vector<PhaseRecord> timeline;
     std::uint64_t checks = 0;
     step::ClockStatistics clocks;
+    hybrid::RestoredQueues restored;
 };
 
 enum class Driver { windows, clocks, oracle };
@@ -246,7 +282,7 @@ enum class Driver { windows, clocks, oracle };
 /// the controller does not learn what flows have skipped.
 inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Driver driver,
                                 Application* application = nullptr, bool check = false,
-                                bool forgets = false) {
+                                bool forgets = false, hybrid::Restorer* restorer = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
@@ -256,13 +292,14 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     CheckedEngine engine(store, partitions);
     engine.forgets = forgets;
     const auto rates = make_rate_source(config.rates);
-    hybrid::PhaseController controller(engine, partitions, rates.get(), config, given.stop);
+    hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, config,
+                                       given.stop);
     HybridOutcome made;
     controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
     std::uint64_t seen = 0;
     CheckingSupervisor supervisor(controller, [&](Tick now) {
-        if (check && engine.shifts + engine.shifts_back != seen) {
-            seen = engine.shifts + engine.shifts_back;
+        if (check && engine.transitions != seen) {
+            seen = engine.transitions;
             ++made.checks;
             check_contracts(given, store, engine.advanced, now);
         }
@@ -305,6 +342,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     controller.finish(end);
     made.outcome = outcome_of(store, end);
     made.phases = controller.statistics();
+    made.restored = engine.restored;
     for (FlowId f = 0; check && f < given.flows.size(); ++f) {
         if (store.results()[f].finish != kNever) {
             CHECK(world.receiver[f].expected == world.receiver[f].packets);

@@ -8,21 +8,6 @@ using namespace sluice::test;
 
 namespace {
 
-Case chained_case(std::uint64_t seed, std::unique_ptr<ChainApplication>& application,
-                  RandomOptions options = {}) {
-    Case given = random_case(seed, options);
-    Dice dice(seed ^ 0x636861696eULL);
-    // Fewer and longer flows than in the step tests: there must be time to skip.
-    given.flows.resize(std::min<std::size_t>(given.flows.size(), 6 + dice.below(8)));
-    given.paths.resize(std::min(given.paths.size(), given.flows.size()));
-    for (FlowSpec& spec : given.flows) {
-        spec.size += dice.chance(70) ? 1'000'000 + dice.below(5'000'000) : 0;
-    }
-    given.stop = 4 * kMillisecond;
-    application = chain_flows(dice, given);
-    return given;
-}
-
 Outcome run_plain(const Case& given, Application* application) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
@@ -33,18 +18,6 @@ Outcome run_plain(const Case& given, Application* application) {
     step::Driver driver(store, given.events, {});
     driver.advance(given.stop, step_cell);
     return outcome_of(store, end_of(given));
-}
-
-/// Runs `body(case, application)` on the chained case of each seed.
-template <class Body>
-void for_chained_cases(std::uint64_t first, std::uint64_t count, const RandomOptions& options,
-                       Body&& body) {
-    for (std::uint64_t seed = first; seed < first + count; ++seed) {
-        std::unique_ptr<ChainApplication> application;
-        Case given = chained_case(seed, application, options);
-        INFO(given.name);
-        body(seed, given, application.get());
-    }
 }
 
 }  // namespace
@@ -75,7 +48,6 @@ TEST_CASE("unit.hybrid.contracts_hold_after_every_transition") {
     for_chained_cases(21'000, 500, RandomOptions{},
                       [&](std::uint64_t seed, Case& given, Application* application) {
                           PhaseConfig config = eager_phases();
-                          config.restore = seed % 3 == 0 ? Restoration::empty : Restoration::hold;
                           config.scope =
                               seed % 4 == 0 ? PhaseScope::network : PhaseScope::partition;
                           const HybridOutcome made =

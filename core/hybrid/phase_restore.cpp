@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Queues at the end of a skip: what the restorer is told of them, and what it says.
+#include <algorithm>
+#include <string>
+
+#include "core/error.h"
+#include "core/hybrid/phase_state.h"
+
+namespace sluice::hybrid {
+
+/// Lists the switch ports by which the group's data leave.
+void PhaseController::watch_queues(State& state) {
+    state.watched.clear();
+    state.looks = 0;
+    if (restorer_ == nullptr) {
+        return;
+    }
+    for (const FlowSlot flow : state.group.flows) {
+        const std::vector<PortId>& data = engine_.tracks(flow).data;
+        state.watched.insert(state.watched.end(), data.begin() + (data.empty() ? 0 : 1),
+                             data.end());
+    }
+    std::sort(state.watched.begin(), state.watched.end());
+    state.watched.erase(std::unique(state.watched.begin(), state.watched.end()),
+                        state.watched.end());
+    state.depth.assign(restorer_->looks() * state.watched.size(), 0);
+}
+
+void PhaseController::look_at_queues(State& state) {
+    if (state.watched.empty() || restorer_->looks() == 0) {
+        return;
+    }
+    double* const row =
+        state.depth.data() + state.looks % restorer_->looks() * state.watched.size();
+    for (std::size_t i = 0; i < state.watched.size(); ++i) {
+        row[i] = static_cast<double>(engine_.queue_bytes(state.watched[i]));
+    }
+    ++state.looks;
+}
+
+/// Of the ports that held anything as the group was last looked at, or before.
+std::vector<PortPast> PhaseController::pasts_of(const State& state, Tick dt) {
+    const std::size_t wanted = restorer_->looks();
+    const std::size_t known = std::min(state.looks, wanted);
+    std::vector<PortPast> pasts;
+    for (std::size_t i = 0; known > 0 && i < state.watched.size(); ++i) {
+        PortPast past = engine_.describe(state.watched[i]);
+        past.depth.resize(wanted);
+        for (std::size_t back = 0; back < wanted; ++back) {
+            const std::size_t look = state.looks - 1 - std::min(back, known - 1);
+            past.depth[wanted - 1 - back] = state.depth[look % wanted * state.watched.size() + i];
+        }
+        if (std::all_of(past.depth.begin(), past.depth.end(), [](double d) { return d == 0; })) {
+            continue;
+        }
+        past.step = state.period;
+        past.skipped = dt;
+        past.base_rtt = state.rtt;
+        pasts.push_back(std::move(past));
+    }
+    const auto data = static_cast<double>(engine_.data_bytes());
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        for (const PortId port : engine_.tracks(state.group.flows[i]).data) {
+            const auto past =
+                std::lower_bound(pasts.begin(), pasts.end(), port,
+                                 [](const PortPast& a, PortId b) { return a.port < b; });
+            if (past != pasts.end() && past->port == port) {
+                ++past->flows;
+                past->load += state.rate[i] * data * 8e12 / static_cast<double>(past->rate);
+            }
+        }
+    }
+    return pasts;
+}
+
+void PhaseController::restore_queues(State& state, Tick dt) {
+    if (restorer_ == nullptr) {
+        return;
+    }
+    const std::vector<PortPast> pasts = pasts_of(state, dt);
+    if (pasts.empty()) {
+        return;
+    }
+    const std::vector<double> wanted = restorer_->depths(pasts);
+    std::vector<PortId> ports(pasts.size());
+    for (std::size_t i = 0; i < pasts.size(); ++i) {
+        ports[i] = pasts[i].port;
+        if (!(wanted.at(i) >= 0 && wanted[i] < 1e18)) {
+            throw InternalError("phases.restore: a queue of " + std::to_string(wanted[i]) +
+                                " bytes for port " + std::to_string(ports[i]));
+        }
+    }
+    const RestoredQueues restored = engine_.set_queues(
+        state.group, Skipped{state.rate, state.packets, dt}, ports, wanted, state.until);
+    statistics_.bytes_skipped += restored.delivered * engine_.payload();
+}
+
+}  // namespace sluice::hybrid

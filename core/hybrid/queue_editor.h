@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Changes how much is queued at switch ports between two windows by changing which packets are there, so
+/// that everything stays what packets could have made of it: sequences without gaps, windows, the shared
+/// buffer's accounting, and every port's count of what it has sent.
+///
+/// Too deep: the oldest data packets leave the queue, and their ACKs are back at the sender; packets behind
+/// them are renumbered. If the links behind the queue had room for them during the skip, they were
+/// delivered in it besides, and the flow is that much shorter; else they were among those that it
+/// delivered, and as many fewer have left the sender. Too shallow: the next packets of the flows through the
+/// port have come this far, in proportion to their rates, as far as windows, what is not sent yet, the
+/// links before the queue and the buffer let them, the last without a decision; packets behind them are
+/// renumbered. They carry no INT records (the law waits for the next ACK that does) and left their NIC as
+/// long ago as their way and their place in the queue take. No link has carried more than its capacity x
+/// the time of the skip.
+/// Source: HyGra V-C says what is to be in a queue, not how; this is ours.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/hybrid/phase_engine.h"
+#include "core/world/world_store.h"
+
+namespace sluice::hybrid {
+
+class QueueEditor {
+  public:
+    /// All must outlive the editor.
+    QueueEditor(step::WorldStore& store, const step::FlowPartitions& partitions, const Group& group,
+                const Skipped& skip);
+
+    /// `wanted` bytes are to be queued at each of the group's switch ports that are named, as nearly as
+    /// packets allow. Once.
+    RestoredQueues set(const std::vector<PortId>& ports, const std::vector<double>& wanted,
+                       Tick now);
+
+  private:
+    /// A data packet that has left the queue of a port.
+    struct Removed {
+        FlowSlot flow = kNone;
+        std::uint32_t sequence = 0;
+        PortId port = kNone;
+        bool given_back = false;
+    };
+    /// Packets of a flow that come to the queue of a port.
+    struct Placed {
+        FlowSlot flow = kNone;
+        PortId port = kNone;
+        PortId ingress = kNone;      ///< by which they have come
+        std::uint32_t hop = 0;       ///< of `port`, among the ports of the flow's data
+        double rate = 0;             ///< packets per tick
+        std::uint32_t before = 0;    ///< the first sequence that has not come this far
+        std::uint32_t sequence = 0;  ///< of the next one to be put in
+        std::uint32_t packets = 0;
+    };
+
+    bool sent_once(FlowSlot flow) const;
+    bool fits(const PortId* first, const PortId* last, std::int64_t bytes) const;
+    void use(const PortId* first, const PortId* last, std::int64_t bytes);
+    bool take_out(const step::Packet& packet, PortId port);
+    void remove_from(PortId port, double wanted);
+    void close_gaps();
+    void account(FlowSlot flow, std::vector<Removed>::const_iterator first,
+                 std::vector<Removed>::const_iterator last);
+    void find_astray();
+    std::vector<Placed> candidates(PortId port) const;
+    bool may_send(const Placed& candidate) const;
+    bool holds(const Placed& candidate, std::int64_t planned) const;
+    void plan_for(PortId port, double wanted);
+    void open_gaps();
+    void put_in(Tick now);
+    step::Packet next_of(Placed& placed, Tick arrived);
+    void charge_senders();
+    template <class Visit>
+    void each_data_packet(Visit&& visit);
+
+    step::WorldStore& store_;
+    step::World& world_;
+    const step::FlowPartitions& partitions_;
+    const Group& group_;
+    const Skipped& skip_;
+    std::unordered_map<PortId, double> room_;  ///< bytes that a link could have carried besides
+    std::unordered_map<FlowSlot, std::int64_t>
+        left_;  ///< packets of the skip that may be given back
+    std::vector<Removed> removed_;
+    std::vector<FlowSlot> astray_;
+    std::vector<Placed> placed_;
+    std::vector<std::uint32_t>
+        order_;  ///< of placed_: packets in the order in which they are put in
+    std::vector<std::pair<FlowSlot, std::uint32_t>> by_flow_;  ///< of placed_
+};
+
+}  // namespace sluice::hybrid
