@@ -57,6 +57,10 @@ class PhaseEngine {
     virtual void account(FlowSlot flow, std::int64_t packets) = 0;
     /// After account() of all flows of a skip: what ports tell packets agrees with what they sent.
     virtual void settle(const Group& group) = 0;
+    /// Takes the flow's law through a skip of `dt` that is over at `now`, in which it advanced by
+    /// `packets`; `marked`: the share of its ACKs that were marked, as the phase was seen before.
+    virtual void advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked,
+                             Tick now) = 0;
     /// Takes the data packets out of the group's switch queues: they count as delivered. Returns
     /// their payload bytes.
     virtual std::int64_t empty_queues(const Group& group, Tick now) = 0;

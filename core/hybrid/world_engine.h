@@ -37,6 +37,8 @@ class WorldEngine : public PhaseEngine {
     void advance(FlowSlot flow, std::int64_t packets) override;
     void account(FlowSlot flow, std::int64_t packets) override;
     void settle(const Group& group) override;
+    void advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked,
+                     Tick now) override;
     std::int64_t empty_queues(const Group& group, Tick now) override;
 
     Tick next_call(NodeId host) const override;
