@@ -37,7 +37,7 @@ Case star(congestion::Law law, Tick delay, std::vector<FlowSpec> flows) {
 }
 
 /// Runs `given`; `every` > 0: looks at flow 0 so often, while it is there.
-Traced run(const Case& given, bool skip, Tick every = 0) {
+Traced run(const Case& given, bool skip, Tick every = 0, Tick longest_skip = 0) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            nullptr);
@@ -47,7 +47,7 @@ Traced run(const Case& given, bool skip, Tick every = 0) {
     CheckedEngine engine(store, partitions);
     PhaseConfig config;
     config.skip = skip;
-    config.longest_skip = 300 * kMicrosecond;  // so that there is much to compare
+    config.longest_skip = longest_skip;
     hybrid::PhaseController controller(engine, partitions, nullptr, config, given.stop);
     Traced made;
     controller.on_phase([&](const PhaseRecord& phase) { made.phases.push_back(phase); });
@@ -99,7 +99,7 @@ template <class Check>
 void compare_lone(Case given, bool by_packets, Check&& check) {
     const Tick every = 80 * kNanosecond;  // less than a packet
     const Traced packets = run(given, false, every);
-    const Traced hybrid = run(given, true, every);
+    const Traced hybrid = run(given, true, every, 300 * kMicrosecond);  // many, to compare after
     CHECK(hybrid.bytes_skipped > given.flows[0].size / 5);
     std::map<std::int64_t, const Sample*> reference;
     for (const Sample& sample : packets.samples) {
