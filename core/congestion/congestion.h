@@ -45,6 +45,13 @@ SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameter
 SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick now);
 /// Moves the law's own instants by `dt`: the flow's local time stood still meanwhile.
 SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt);
+/// Takes the law through a steady phase of `dt`, after shift() by as much: what it would have learned
+/// from packets meanwhile. The rate is the phase's own and stays, but for what the law does to it by
+/// itself where nothing is marked; what is left to it beside that is in each law's header.
+SLUICE_HD inline void advance(State& state, const Parameters& parameters, Tick dt,
+                              const Observed& seen);
+/// ACKs with an echo so far, under laws that look at their share in a steady phase; else 0.
+SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& parameters);
 /// `bytes` of what is in flight have left the flow, and what came after them was renumbered: marks
 /// that the law holds in the sequence space follow, but not below `acked`.
 SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,

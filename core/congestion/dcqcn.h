@@ -46,6 +46,7 @@ struct State {
     Tick alpha_due = kNever;     ///< next alpha update; applied lazily
     Tick decrease_due = kNever;  ///< next decrease check; may lie in the past while unmarked
     Tick increase_due = kNever;
+    std::int64_t echoes = 0;
     std::int32_t stage = 0;
     bool alpha_marked = false;     ///< an echo arrived since the last alpha update
     bool decrease_marked = false;  ///< an echo arrived since the last decrease check
@@ -75,6 +76,7 @@ SLUICE_HD inline void apply_alpha(State& dcqcn, const Parameters& p, Tick limit)
 }
 
 SLUICE_HD inline void on_echo(FlowControl& flow, State& dcqcn, const Parameters& p, Tick now) {
+    ++dcqcn.echoes;
     if (!dcqcn.started) {
         dcqcn.started = true;
         dcqcn.alpha = 1.0;
@@ -190,6 +192,20 @@ struct Hooks : LawHooks {
             }
         }
     }
+
+    /// Without an echo the timers are all there is, and they ran on: they go back to their instants,
+    /// and what was due meanwhile is done. With echoes the phase is a sawtooth, whose queue stands
+    /// still: timers, stage and alpha, which swings with it, go on from where they are in it.
+    SLUICE_HD static void advance(FlowControl& flow, State& dcqcn, const CommonParameters& common,
+                                  const Parameters& p, Tick dt, const Observed& seen) {
+        if (seen.marked > 0 || dcqcn.decrease_marked) {
+            return;
+        }
+        shift(dcqcn, -dt);
+        on_timer(flow, dcqcn, common, p, seen.until - 1);
+    }
+
+    SLUICE_HD static std::int64_t echoes(const State& dcqcn) { return dcqcn.echoes; }
 
     /// The increase timer is the slowest to act in any sensible setting; all three bound what a
     /// detector must have seen.

@@ -42,6 +42,18 @@ SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt)
     visit_law(state, parameters, [&](auto law, auto& own, const auto&) { law.shift(own, dt); });
 }
 
+SLUICE_HD inline void advance(State& state, const Parameters& parameters, Tick dt,
+                              const Observed& seen) {
+    visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
+        law.advance(state, own, parameters, p, dt, seen);
+    });
+}
+
+SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& parameters) {
+    return visit_law(state, parameters,
+                     [](auto law, const auto& own, const auto&) { return law.echoes(own); });
+}
+
 SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,
                              std::int64_t bytes) {
     visit_law(state, parameters,

@@ -10,6 +10,12 @@
 /// `current` moves once per round trip; the ACKs between (fast reaction) set the rate from the same
 /// `current`. Order of floating-point operations, truncations and the first round trip, which only
 /// records, are those of the HPCC ns-3. T and INT times are whole nanoseconds.
+///
+/// Nothing to advance() through a steady phase: u forgets within a round trip, the reference and the
+/// stage within max_stage + 1 of them, and a phase is only skipped if it lasted longer before. What the
+/// law holds when it falls asleep is one of the states that it goes through over and over (where it
+/// would be of these, no closed form tells: truncated INT counters drive it), and agrees with the
+/// records of the packets that sleep with it.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,7 @@
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/types.h"
+#include "core/congestion/windows.h"
 #include "core/hd.h"
 #include "core/units.h"
 
@@ -118,6 +119,32 @@ struct Hooks : LawHooks {
             timely.last_rtt_ns = rtt_ns;
         }
         return false;
+    }
+
+    /// Round trips like the last one, if they leave the rate where it is: the slope dies away, and the
+    /// stage rises. Where they would not, the phase is a swing, whose queue stands still, and so does
+    /// the law.
+    SLUICE_HD static void advance(FlowControl& flow, State& timely, const CommonParameters& common,
+                                  const Parameters& p, Tick, const Observed& seen) {
+        if (timely.last_update == 0) {
+            return;  // not one ACK yet
+        }
+        FlowControl control = flow;
+        State next = timely;
+        update_rate(control, next, common, p, timely.last_rtt_ns);
+        if (control.rate != flow.rate) {
+            return;
+        }
+        const Windows trips = windows_ended(timely.last_update, seen, common.payload);
+        for (std::int64_t left = trips.ended; left > 0; --left) {
+            const bool settled = next.rtt_diff == timely.rtt_diff && next.stage == timely.stage;
+            timely = next;
+            if (settled) {
+                break;
+            }
+            update_rate(control, next, common, p, timely.last_rtt_ns);
+        }
+        timely.last_update = trips.mark;
     }
 
     SLUICE_HD static void rewind(State& timely, std::int64_t acked, std::int64_t bytes) {

@@ -57,6 +57,16 @@ struct Ack {
     int hop_count = 0;                ///< 0 with hops == nullptr: no INT in this ACK
 };
 
+/// What a flow went through in a steady phase in which it was not simulated. Its packets have stood
+/// still meanwhile: in the law's sequence space it is `packets` behind of where they would be.
+struct Observed {
+    Tick until = 0;            ///< packets go on from here
+    std::int64_t packets = 0;  ///< full packets that were acknowledged, one ACK each
+    std::int64_t acked = 0;    ///< bytes acknowledged before it, in the law's sequence space
+    std::int64_t flight = 0;   ///< bytes in flight as an ACK finds them
+    double marked = 0;         ///< share of ACKs with an echo, as the phase was seen before
+};
+
 /// What the rest of the simulator must know of a law before the first packet.
 struct Traits {
     std::int32_t extra_header = 0;  ///< bytes that its data packets carry besides
@@ -134,6 +144,18 @@ struct LawHooks {
     /// Moves the law's instants by a duration for which the flow stood still.
     template <class State>
     SLUICE_HD static void shift(State&, Tick) {}
+    /// Takes the law through a steady phase of `dt` for which the flow stood still: its instants have
+    /// been moved (shift()), and it learns what it would have learned from packets. The rate is the
+    /// phase's own and stays, but for what the law does to it by itself where nothing is marked. A law
+    /// whose memory is its last round trips need do nothing: they come round again with the packets.
+    template <class State, class Parameters>
+    SLUICE_HD static void advance(FlowControl&, State&, const CommonParameters&, const Parameters&,
+                                  Tick, const Observed&) {}
+    /// ACKs with an echo so far; a law that never asks for Observed::marked need not count.
+    template <class State>
+    SLUICE_HD static std::int64_t echoes(const State&) {
+        return 0;
+    }
     /// Marks in the sequence space follow a cut of `bytes` in flight (rewound(), arithmetic.h).
     template <class State>
     SLUICE_HD static void rewind(State&, std::int64_t, std::int64_t) {}

@@ -91,7 +91,7 @@ class PhaseController : public step::Supervisor {
     void watch_queues(State& state);
     void look_at_queues(State& state);
     std::vector<PortPast> pasts_of(const State& state, Tick dt);
-    void restore_queues(State& state, Tick dt);
+    std::int64_t restore_queues(State& state, Tick dt);
     void run_calls(Tick at);
     void report(const State& state, Phase phase, Tick end, PhaseEnd why);
 

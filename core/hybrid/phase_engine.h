@@ -72,6 +72,10 @@ class PhaseEngine {
     virtual void account(FlowSlot flow, std::int64_t packets) = 0;
     /// After account() of all flows of a skip: what ports tell packets agrees with what they sent.
     virtual void settle(const Group& group) = 0;
+    /// Takes the flow's law through a skip of `dt` that is over at `now`, in which it advanced by
+    /// `packets`; `marked`: the share of its ACKs that were marked, as the phase was seen before.
+    virtual void advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked,
+                             Tick now) = 0;
     /// Of a switch's port: what does not change (PortPast).
     virtual PortPast describe(PortId port) const = 0;
     /// `wanted` bytes are to be queued at `ports` of the group's switches as a skip ends

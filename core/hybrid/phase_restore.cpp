@@ -73,13 +73,14 @@ std::vector<PortPast> PhaseController::pasts_of(const State& state, Tick dt) {
     return pasts;
 }
 
-void PhaseController::restore_queues(State& state, Tick dt) {
+/// Returns the payload that was delivered besides.
+std::int64_t PhaseController::restore_queues(State& state, Tick dt) {
     if (restorer_ == nullptr) {
-        return;
+        return 0;
     }
     const std::vector<PortPast> pasts = pasts_of(state, dt);
     if (pasts.empty()) {
-        return;
+        return 0;
     }
     const std::vector<double> wanted = restorer_->depths(pasts);
     std::vector<PortId> ports(pasts.size());
@@ -92,7 +93,7 @@ void PhaseController::restore_queues(State& state, Tick dt) {
     }
     const RestoredQueues restored = engine_.set_queues(
         state.group, Skipped{state.rate, state.packets, dt}, ports, wanted, state.until);
-    statistics_.bytes_skipped += restored.delivered * engine_.payload();
+    return restored.delivered * engine_.payload();
 }
 
 }  // namespace sluice::hybrid

@@ -25,6 +25,7 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
         return;
     }
     fit_to_links(state);
+    state.marked = verdict.marked;
     const std::vector<FlowSlot>& flows = state.group.flows;
     state.packets.resize(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) {
@@ -236,8 +237,12 @@ void PhaseController::commit(State& state, PhaseEnd why) {
         state.carry[i] +=
             state.rate[i] * static_cast<double>(dt) - static_cast<double>(state.packets[i]);
     }
+    for (std::size_t i = 0; dt > 0 && i < state.group.flows.size(); ++i) {
+        engine_.advance_law(state.group.flows[i], dt, state.packets[i], state.marked[i],
+                            state.until);
+    }
     if (dt > 0) {
-        restore_queues(state, dt);
+        bytes += restore_queues(state, dt);
     }
     engine_.settle(state.group);
     for (const NodeId host : state.group.hosts) {

@@ -44,6 +44,7 @@ struct PhaseController::State {
     std::vector<double> rate;   ///< by flow of the group: packets per tick
     std::vector<double> carry;  ///< fractions of packets from earlier skips
     std::vector<std::int64_t> packets;
+    std::vector<double> marked;  ///< by flow of the group: share of its ACKs with a mark
 
     std::int64_t advance_by(std::size_t flow, Tick dt) const {
         return static_cast<std::int64_t>(rate[flow] * static_cast<double>(dt) + carry[flow]);

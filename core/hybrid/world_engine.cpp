@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/hybrid/queue_editor.h"
-#include "core/packet/nic.h"
 #include "core/world/skip.h"
 
 namespace sluice::hybrid {
@@ -68,6 +67,7 @@ steady::FlowReading WorldEngine::reading(FlowSlot flow) const {
     reading.acked = from.una_bytes;
     reading.in_flight = from.next_bytes - from.una_bytes;
     reading.rate = from.cc.rate;
+    reading.echoes = congestion::echoes(from.cc, store_.world().config->congestion);
     return reading;
 }
 
@@ -129,6 +129,14 @@ void WorldEngine::account(FlowSlot flow, std::int64_t packets) {
 void WorldEngine::settle(const Group& group) {
     for (const PortId port : group.ports) {
         store_.settle_skipped(port);
+    }
+}
+
+void WorldEngine::advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked,
+                              Tick now) {
+    step::World& world = store_.world();
+    if (step::advance_law(world, flow, dt, packets, marked, now)) {
+        step::refresh_wake(world, world.spec[flow].src);
     }
 }
 

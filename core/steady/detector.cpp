@@ -27,7 +27,8 @@ constexpr double kUnlimited = 1e18;
 void Detector::reset(const GroupFacts& facts) {
     facts_ = facts;
     settings_ = resolved(given_, facts);
-    history_.reset(facts.flows, reads_queues() ? facts.ports : 0);
+    history_.reset(facts.flows, reads_queues() ? facts.ports : 0,
+                   congestion::traits(facts.congestion.law).reacts_to_marks);
     last_.assign(facts.flows, FlowReading{});
     value_.assign(facts.flows, 0);
     samples_ = 0;
@@ -43,6 +44,7 @@ void Detector::reset(const GroupFacts& facts) {
 /// True if every flow was at its upper end.
 template <class Rule>
 bool Detector::add_flows(const std::vector<FlowReading>& flows) {
+    const bool counts_echoes = congestion::traits(facts_.congestion.law).reacts_to_marks;
     bool saturated = true;
     for (std::size_t f = 0; f < history_.flows(); ++f) {
         const FlowReading& reading = flows[f];
@@ -53,6 +55,9 @@ bool Detector::add_flows(const std::vector<FlowReading>& flows) {
             value_[f] = value;
         }
         history_.add_flow(f, reading.progress, reading.acked, reading.in_flight, value);
+        if (counts_echoes) {
+            history_.add_echoes(f, reading.echoes);
+        }
     }
     if (Rule::kCompares) {
         last_ = flows;
@@ -202,12 +207,15 @@ void Detector::trust(std::size_t level, double skip) {
     verdict_.reason = "";
     verdict_.longest_skip = static_cast<Tick>(skip);
     verdict_.rate.resize(history_.flows());
+    verdict_.marked.resize(history_.flows());
     for (std::size_t f = 0; f < history_.flows(); ++f) {
         const FlowMark& from = history_.mark(level, f, 0);
         const FlowMark& to = history_.mark(level, f, kBlocks);
         verdict_.rate[f] = static_cast<double>(to.acked - from.acked) /
                            static_cast<double>(to.progress - from.progress) *
                            static_cast<double>(kSecond);
+        verdict_.marked[f] = static_cast<double>(history_.echoes(level, f) * facts_.payload) /
+                             static_cast<double>(to.acked - from.acked);
     }
 }
 

@@ -24,6 +24,8 @@ struct Verdict {
     Tick longest_skip = 0;
     /// Steady: mean rates over the observed span, payload bytes per second, by flow.
     std::vector<double> rate;
+    /// Steady: the share of marked ACKs among packets acknowledged over that span, by flow.
+    std::vector<double> marked;
     /// Not steady: why, a short constant ("rate range", "trend", "queue", "span"), for phases.csv.
     const char* reason = "";
 };

@@ -22,7 +22,7 @@ Extent joined(const Extent& a, const Extent& b) {
 
 }  // namespace
 
-void History::reset(std::size_t flows, std::size_t ports) {
+void History::reset(std::size_t flows, std::size_t ports, bool echoes) {
     flows_ = flows;
     ports_ = ports;
     samples_ = 0;
@@ -31,6 +31,8 @@ void History::reset(std::size_t flows, std::size_t ports) {
     start_.assign(flows, FlowMark{});
     open_.assign(flows, FlowMark{});
     open_queues_.assign(ports, Extent{});
+    start_echoes_.assign(echoes ? flows : 0, 0);
+    open_echoes_ = start_echoes_;
     levels_.clear();
 }
 
@@ -77,6 +79,8 @@ bool History::end_sample(Tick now, bool saturated) {
     base.saturated[at] = open_saturated_;
     std::copy(open_.begin(), open_.end(), base.marks.begin() + at * flows_);
     std::copy(open_queues_.begin(), open_queues_.end(), base.queues.begin() + at * ports_);
+    std::copy(open_echoes_.begin(), open_echoes_.end(),
+              base.echoes.begin() + at * open_echoes_.size());
     ++base.count;
     samples_ = 0;
     open_saturated_ = true;
@@ -91,7 +95,9 @@ void History::open_level() {
     level.times[0] = start_time_;
     level.marks.resize(kSlots * flows_);
     level.queues.resize(kSlots * ports_);
+    level.echoes.resize(kSlots * start_echoes_.size());
     std::copy(start_.begin(), start_.end(), level.marks.begin());
+    std::copy(start_echoes_.begin(), start_echoes_.end(), level.echoes.begin());
     levels_.push_back(std::move(level));
 }
 
@@ -120,12 +126,22 @@ void History::push(std::size_t level) {
         above.queues[at * ports_ + p] =
             joined(below.queues[first * ports_ + p], below.queues[second * ports_ + p]);
     }
+    const std::size_t counted = open_echoes_.size();
+    std::copy_n(below.echoes.begin() + second * counted, counted,
+                above.echoes.begin() + at * counted);
     ++above.count;
 }
 
 bool History::current(std::size_t level) const {
     return level < levels_.size() && levels_[level].count >= kBlocks &&
            levels_[level].count << level == levels_[0].count;
+}
+
+std::int64_t History::echoes(std::size_t level, std::size_t flow) const {
+    const std::vector<std::int64_t>& echoes = levels_[level].echoes;
+    return echoes.empty() ? 0
+                          : echoes[slot(level, kBlocks) * flows_ + flow] -
+                                echoes[slot(level, 0) * flows_ + flow];
 }
 
 bool History::saturated(std::size_t level) const {

@@ -36,13 +36,16 @@ struct FlowMark {
 
 class History {
   public:
-    /// `ports` may be zero.
-    void reset(std::size_t flows, std::size_t ports);
+    /// `ports` may be zero. `echoes`: marked ACKs are kept, too.
+    void reset(std::size_t flows, std::size_t ports, bool echoes = false);
 
     /// One sample of a flow or port within add_begin() .. add_end().
     void add_flow(std::size_t flow, Tick progress, std::int64_t acked, std::int64_t in_flight,
                   double metric);
     void add_port(std::size_t port, double bytes);
+    void add_echoes(std::size_t flow, std::int64_t echoes) {
+        (started_ ? open_echoes_ : start_echoes_)[flow] = echoes;
+    }
     /// True if the sample ended a base block. `saturated`: every law was at its upper end.
     bool end_sample(Tick now, bool saturated);
 
@@ -60,6 +63,8 @@ class History {
     const FlowMark& mark(std::size_t level, std::size_t flow, std::size_t block) const {
         return levels_[level].marks[slot(level, block) * flows_ + flow];
     }
+    /// Marked ACKs of a flow over the whole span; 0 if they are not kept.
+    std::int64_t echoes(std::size_t level, std::size_t flow) const;
     Tick end_time(std::size_t level, std::size_t block) const {
         return levels_[level].times[slot(level, block)];
     }
@@ -72,8 +77,9 @@ class History {
         std::uint64_t count = 0;  ///< blocks ended
         std::array<Tick, kSlots> times{};
         std::array<bool, kSlots> saturated{};
-        std::vector<FlowMark> marks;  ///< kSlots x flows
-        std::vector<Extent> queues;   ///< kSlots x ports
+        std::vector<FlowMark> marks;       ///< kSlots x flows
+        std::vector<Extent> queues;        ///< kSlots x ports
+        std::vector<std::int64_t> echoes;  ///< kSlots x flows, or none
     };
 
     std::size_t slot(std::size_t level, std::size_t block) const {
@@ -91,6 +97,8 @@ class History {
     std::vector<FlowMark> start_;  ///< the first sample
     std::vector<FlowMark> open_;   ///< the open base block
     std::vector<Extent> open_queues_;
+    std::vector<std::int64_t> start_echoes_;  ///< by flow, or none
+    std::vector<std::int64_t> open_echoes_;
     std::vector<Level> levels_;
 };
 

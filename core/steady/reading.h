@@ -19,6 +19,7 @@ struct FlowReading {
     std::int64_t acked = 0;      ///< payload bytes acknowledged
     std::int64_t in_flight = 0;  ///< payload bytes sent and not acknowledged
     std::int64_t rate = 0;       ///< the law's current rate, bits/s
+    std::int64_t echoes = 0;     ///< ACKs that told the law of a mark; 0 if it counts none
 };
 
 /// What a detector knows of a group before the first reading.

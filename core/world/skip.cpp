@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "core/packet/nic.h"
-
 namespace sluice::step {
 
 void shift_host(World& world, NodeId host, Tick dt) {

@@ -7,10 +7,11 @@
 /// A skip of dt at instant t: shift_port() for every port of the group (both ends of each cable),
 /// shift_host() for every host (all its ports are in the group), shift_flow() and shorten_flow()
 /// for every flow. Skipping back is the same with negative amounts, before anything of the group
-/// was executed. Between windows only.
+/// was executed. Between windows only. Once it is certain how long the skip was, advance_law() for every
+/// flow takes its law through it.
 #pragma once
 
-#include "core/packet/sender.h"
+#include "core/packet/nic.h"
 
 namespace sluice::step {
 
@@ -59,6 +60,39 @@ inline std::int64_t packets_per_ack(const NicConfig& nic) {
     const std::int32_t every =
         chunks && nic.ack_chunk < nic.ack_every ? nic.ack_chunk : nic.ack_every;
     return every > 1 ? every : 1;
+}
+
+/// Payload bytes in flight as the last ACK found them: without the packet that may have left since. The
+/// ACKs of a steady flow come as its packets leave, so that it is one or none.
+inline std::int64_t flight_at_ack(const World& world, const Sender& sender) {
+    const std::int64_t flight = sender.next_bytes - sender.una_bytes + sender.behind;
+    const bool left_since = sender.next_avail - sender.last_gap >= sender.last_progress;
+    return left_since && flight >= world.payload ? flight - world.payload : flight;
+}
+
+/// Takes the law of an active flow through a skip of `dt` that ends at `now`, in which `packets` of it
+/// were taken out; `marked`: the share of its ACKs with an echo. True if its host or port may have to
+/// act earlier: refresh_wake().
+inline bool advance_law(World& world, FlowSlot flow, Tick dt, std::int64_t packets, double marked,
+                        Tick now) {
+    Host& host = source_of(world, flow);
+    Sender& sender = sender_of(world, flow);
+    congestion::Observed seen;
+    seen.until = now;
+    seen.packets = packets;
+    seen.acked = sender.offset + sender.una_bytes - sender.behind;
+    seen.flight = flight_at_ack(world, sender);
+    seen.marked = marked;
+    const std::int64_t rate = sender.cc.rate;
+    const Tick armed = sender.armed;
+    congestion::advance(sender.cc, world.config->congestion, dt, seen);
+    if (sender.cc.rate != rate) {
+        sender.window = congestion::window(sender.cc, world.config->congestion);
+        update_ready(world, sender);
+        decide(world, host, sender.port, now);
+    }
+    arm(world, host, world.sender_at[flow]);
+    return sender.cc.rate != rate || sender.armed != armed;
 }
 
 /// Full packets of an active flow that are not sent yet, but for the last one.

@@ -56,6 +56,7 @@ class Feed {
             readings[f].acked = static_cast<std::int64_t>(std::llround(carried[f]));
             readings[f].in_flight = static_cast<std::int64_t>(flight(f, microseconds));
             readings[f].rate = static_cast<std::int64_t>(gigabits * 1e9);
+            readings[f].echoes = echoes(microseconds);
         }
         std::vector<std::int64_t> queues(facts.ports);
         for (std::size_t p = 0; p < facts.ports; ++p) {
@@ -85,6 +86,7 @@ class Feed {
     std::function<double(std::size_t, int)> rate = [](std::size_t, int) { return 40.0; };
     std::function<double(std::size_t, int)> flight = [](std::size_t, int) { return 20'000.0; };
     std::function<double(int)> queue = [](int) { return 0.0; };
+    std::function<std::int64_t(int)> echoes = [](int) { return 0; };
     std::vector<double> carried;
     int microseconds = 0;
 };
@@ -367,6 +369,20 @@ TEST_CASE("unit.steady.detector.inflight_and_queue_look_at_what_their_names_say"
     queue.queue = [](int t) { return t % 16 < 8 ? 0.0 : 10'000.0; };
     CHECK(queue.until_steady(4 * kSpan) == -1);
     CHECK(reason(queue) == "queue");
+}
+
+TEST_CASE("unit.steady.detector.share_of_marked_acks_is_that_of_the_span_behind_the_verdict") {
+    // 40 Gb/s are 5 packets of 1000 B in a microsecond; every other ACK is marked until the last echo.
+    const auto share = [](congestion::Law law, int last_echo) {
+        Feed feed(group(law, 1));
+        feed.echoes = [=](int t) { return 5 * std::min(t, last_echo) / 2; };
+        REQUIRE(feed.until_steady(40 * kSpan) > 0);
+        return feed.detector->judge().marked.at(0);
+    };
+    CHECK(share(congestion::Law::dctcp, 100'000) == doctest::Approx(0.5).epsilon(0.02));
+    CHECK(share(congestion::Law::dctcp, 1) < 0.02);
+    CHECK(share(congestion::Law::dctcp, 0) == 0);
+    CHECK(share(congestion::Law::hpcc, 100'000) == 0);  // does not look at marks
 }
 
 TEST_CASE("unit.steady.detector.every_metric_has_a_word") {

@@ -42,6 +42,22 @@ TEST_CASE("unit.steady.history.a_level_is_current_as_a_block_ends_and_its_span_i
     CHECK(history.port_extent(0, 0).largest == 16);
 }
 
+TEST_CASE("unit.steady.history.echoes_are_kept_if_asked_for_at_every_length") {
+    History history;
+    history.reset(1, 1, true);
+    for (int n = 0; n <= 36; ++n) {
+        history.add_echoes(0, n * n);
+        sample(history, n);
+    }
+    CHECK(history.echoes(0, 0) == 36 * 36 - 20 * 20);
+    CHECK(history.echoes(1, 0) == 36 * 36 - 4 * 4);
+    history.reset(1, 1);
+    for (int n = 0; n <= 36; ++n) {
+        sample(history, n);
+    }
+    CHECK(history.echoes(0, 0) == 0);
+}
+
 TEST_CASE("unit.steady.history.spans_slide_and_longer_ones_join_blocks_of_shorter_ones") {
     History history;
     history.reset(1, 1);
