@@ -32,7 +32,7 @@ std::vector<std::string> words_of(const std::string& text, const char* option) {
 std::vector<Mode> read_modes(const CompareOptions& options) {
     if (options.modes.empty()) {
         // Flow mode has nothing to restore, and no packets to be chaotic.
-        if (options.perturb > 0 || !options.restorers.empty()) return {Mode::packet, Mode::hybrid};
+        if (options.perturb > 0 || options.restorers) return {Mode::packet, Mode::hybrid};
         return offered_modes();
     }
     std::vector<Mode> modes;
@@ -51,14 +51,14 @@ std::string ComparedMode::label() const {
 
 std::vector<ComparedMode> compared_modes(const CompareOptions& options) {
     std::vector<ComparedMode> compared;
-    bool restores = options.restorers.empty();
+    bool restores = !options.restorers.has_value();
     for (const Mode mode : read_modes(options)) {
-        if (mode != Mode::hybrid || options.restorers.empty()) {
+        if (mode != Mode::hybrid || !options.restorers) {
             compared.push_back({mode, ""});
             continue;
         }
         restores = true;
-        for (const std::string& word : words_of(options.restorers, "--restorers")) {
+        for (const std::string& word : words_of(*options.restorers, "--restorers")) {
             if (word.empty()) throw ConfigError("--restorers: a name is empty");
             compared.push_back({mode, word});
         }

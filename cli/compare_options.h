@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace sluice {
 struct CompareOptions {
     std::string scenario;           ///< SCENARIO.toml
     std::string modes;              ///< "packet,hybrid,..."; empty: all that this build offers
-    std::string restorers;          ///< "hold,empty,..."; empty: the scenario's
+    std::optional<std::string> restorers;  ///< "hold,empty,..."; none: the scenario's
     std::string out;                ///< empty: runs/NAME-compare
     std::string json;               ///< a second place for compare.json; may be empty
     std::vector<std::string> sets;  ///< "key=value"

@@ -2,7 +2,7 @@
 #include "cli/compare_perturbed.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -64,18 +64,29 @@ class PerturbedSeries {
         const std::string folder = folder_.file(fmt::format("{}/{}", pair, mode.label()));
         const std::vector<std::string> arguments = arguments_of(pair, mode, folder);
         const std::string inputs = run_inputs(values_[m], options_.scenario, arguments, folder_.file("."));
+        std::optional<RunFigures> figures;
         int code = options_.fresh ? -1 : stamped_exit_code(folder, inputs);
-        const bool there = code >= 0;
-        say(pair, mode, there);
-        if (!there) {
+        if (code >= 0) figures = whole_run(folder);
+        say(pair, mode, figures.has_value());
+        if (!figures) {
             remove_stamp(folder);
             code = InterruptGuard::requested() ? kExitInterrupted : run_this_program(arguments);
             if (code != kExitDone && code != kExitWorkLeft) return code;
             write_stamp(folder, inputs, code);
+            figures = read_run(folder);
         }
-        runs_[m].runs.push_back(perturbed_run(read_run(folder)));
+        runs_[m].runs.push_back(perturbed_run(*figures));
         ++done_;
         return code;
+    }
+
+    /// What lies there, unless something of it was taken away since.
+    static std::optional<RunFigures> whole_run(const std::string& folder) {
+        try {
+            return read_run(folder);
+        } catch (const ConfigError&) {
+            return std::nullopt;
+        }
     }
 
     /// The timeline is of no use here and the largest file of all, so it is left out unless the user
