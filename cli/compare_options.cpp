@@ -101,8 +101,7 @@ std::vector<std::string> run_arguments(const CompareOptions& options, const Comp
     return arguments;
 }
 
-ComparisonFiles::ComparisonFiles(const OutputFolder& folder, const std::string& json,
-                                 bool with_csv)
+ComparisonFiles::ComparisonFiles(const OutputFolder& folder, const std::string& json, bool with_csv)
     : folder_(folder) {
     try {
         open(json, with_csv);
@@ -127,7 +126,9 @@ void ComparisonFiles::open(const std::string& json, bool with_csv) {
     if (with_csv) csv_ = std::make_unique<OutputFile>(folder_.file("compare.csv"));
     json_ = std::make_unique<OutputFile>(folder_.file("compare.json"));
     namespace fs = std::filesystem;
-    const auto whole = [](const std::string& path) { return fs::absolute(path).lexically_normal(); };
+    const auto whole = [](const std::string& path) {
+        return fs::absolute(path).lexically_normal();
+    };
     if (!json.empty() && whole(json) != whole(folder_.file("compare.json"))) {
         extra_json_ = std::make_unique<OutputFile>(json);
     }

@@ -17,17 +17,17 @@
 namespace sluice {
 
 struct CompareOptions {
-    std::string scenario;           ///< SCENARIO.toml
-    std::string modes;              ///< "packet,hybrid,..."; empty: all that this build offers
+    std::string scenario;  ///< SCENARIO.toml
+    std::string modes;     ///< "packet,hybrid,..."; empty: all that this build offers
     std::optional<std::string> restorers;  ///< "hold,empty,..."; none: the scenario's
-    std::string out;                ///< empty: runs/NAME-compare
-    std::string json;               ///< a second place for compare.json; may be empty
-    std::vector<std::string> sets;  ///< "key=value"
-    std::size_t repeat = 1;         ///< runs of each mode
-    std::size_t perturb = 0;        ///< pairs of perturbed runs; 0: none
-    bool few = false;               ///< fewer pairs than a judgement needs
-    bool fresh = false;             ///< runs that are there count for nothing
-    bool check = false;             ///< a bias is an exit code
+    std::string out;                       ///< empty: runs/NAME-compare
+    std::string json;                      ///< a second place for compare.json; may be empty
+    std::vector<std::string> sets;         ///< "key=value"
+    std::size_t repeat = 1;                ///< runs of each mode
+    std::size_t perturb = 0;               ///< pairs of perturbed runs; 0: none
+    bool few = false;                      ///< fewer pairs than a judgement needs
+    bool fresh = false;                    ///< runs that are there count for nothing
+    bool check = false;                    ///< a bias is an exit code
     bool quiet = false;
 };
 

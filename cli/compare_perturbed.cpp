@@ -63,7 +63,8 @@ class PerturbedSeries {
         const ComparedMode& mode = modes_[m];
         const std::string folder = folder_.file(fmt::format("{}/{}", pair, mode.label()));
         const std::vector<std::string> arguments = arguments_of(pair, mode, folder);
-        const std::string inputs = run_inputs(values_[m], options_.scenario, arguments, folder_.file("."));
+        const std::string inputs =
+            run_inputs(values_[m], options_.scenario, arguments, folder_.file("."));
         std::optional<RunFigures> figures;
         int code = options_.fresh ? -1 : stamped_exit_code(folder, inputs);
         if (code >= 0) figures = whole_run(folder);

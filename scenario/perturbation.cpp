@@ -33,8 +33,8 @@ Topology perturbed(const Topology& topology, std::uint64_t seed, std::uint64_t n
     for (std::size_t i = 0; i < topology.links().size(); ++i) {
         Link link = topology.links()[i];
         const auto choices = static_cast<std::uint32_t>(longest_perturbation(link.delay) + 1);
-        link.delay = std::min<Tick>(link.delay + uniform_below(seed, stream, i, choices),
-                                    kMaxLinkDelay);
+        link.delay =
+            std::min<Tick>(link.delay + uniform_below(seed, stream, i, choices), kMaxLinkDelay);
         longer.add_link(link);
     }
     longer.finish();

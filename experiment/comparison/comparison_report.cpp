@@ -28,26 +28,6 @@ std::string csv_fct(const FctErrors& fct) {
     return fmt::format("{},{},{},{},{}", fct.mean, fct.p50, fct.p99, fct.max, fct.byte_weighted);
 }
 
-ReportJson json_row(const ComparisonRow& row) {
-    const RunErrors& errors = row.errors;
-    const auto of_links = [&](double error) {
-        return errors.throughput.links > 0 ? ReportJson(error) : ReportJson(nullptr);
-    };
-    ReportJson json = cost_json(row);
-    json["fct_error"] = fct_json(errors.fct);
-    json["fct_error_by_class"] = ReportJson::object();
-    for (const ClassErrors& one : errors.by_class) {
-        json["fct_error_by_class"][one.name] = fct_json(one.fct);
-    }
-    json["jct_error"] = json_or_null(errors.jct);
-    json["throughput_error"] = of_links(errors.throughput.mean);
-    json["throughput_error_max"] = of_links(errors.throughput.max);
-    json["links"] = errors.throughput.links;
-    json["flows_missing"] = errors.missing;
-    json["flows_extra"] = errors.extra;
-    return json;
-}
-
 std::vector<const CostRow*> costs_of(const Comparison& comparison) {
     std::vector<const CostRow*> rows;
     for (const ComparisonRow& row : comparison.rows) rows.push_back(&row);
@@ -57,8 +37,7 @@ std::vector<const CostRow*> costs_of(const Comparison& comparison) {
 /// "gpt13b: hybrid, flow against packet, medians of 3 runs"
 std::string title(const Comparison& comparison) {
     const std::size_t runs = comparison.rows.front().runs;
-    return fmt::format("{}: {}, {}\n", comparison.scenario,
-                       who_against_whom(costs_of(comparison)),
+    return fmt::format("{}: {}, {}\n", comparison.scenario, who_against_whom(costs_of(comparison)),
                        runs == 1 ? "one run each" : fmt::format("medians of {} runs", runs));
 }
 
@@ -112,31 +91,20 @@ std::string comparison_csv(const Comparison& comparison) {
     for (const ComparisonRow& row : comparison.rows) {
         const RunErrors& errors = row.errors;
         const LinkErrors& links = errors.throughput;
-        text += fmt::format("{},all,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                            row.label(), row.runs, row.costs.wall_s, row.costs.user_s,
-                            row.cpu_use(), row.speedup, csv_value(row.packet_hops),
-                            csv_value(row.hops_saved), std::llround(row.costs.peak_rss_bytes),
-                            row.flows, errors.fct.flows, errors.missing, errors.extra,
-                            csv_fct(errors.fct), csv_value(errors.jct),
-                            links.links > 0 ? fmt::format("{}", links.mean) : "",
-                            links.links > 0 ? fmt::format("{}", links.max) : "", links.links);
+        text +=
+            fmt::format("{},all,{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.label(),
+                        row.runs, row.costs.wall_s, row.costs.user_s, row.cpu_use(), row.speedup,
+                        csv_value(row.packet_hops), csv_value(row.hops_saved),
+                        std::llround(row.costs.peak_rss_bytes), row.flows, errors.fct.flows,
+                        errors.missing, errors.extra, csv_fct(errors.fct), csv_value(errors.jct),
+                        links.links > 0 ? fmt::format("{}", links.mean) : "",
+                        links.links > 0 ? fmt::format("{}", links.max) : "", links.links);
         for (const ClassErrors& one : errors.by_class) {
             text += fmt::format("{},{},,,,,,,,,,{},,,{},,,,\n", row.label(), one.name,
                                 one.fct.flows, csv_fct(one.fct));
         }
     }
     return text;
-}
-
-std::string comparison_json(const Comparison& comparison) {
-    ReportJson json;
-    json["scenario"] = comparison.scenario;
-    json["version"] = comparison.version;
-    json["interrupted"] = comparison.interrupted;
-    json["reference"] = comparison.rows.front().label();
-    json["rows"] = ReportJson::array();
-    for (const ComparisonRow& row : comparison.rows) json["rows"].push_back(json_row(row));
-    return json_text(json);
 }
 
 }  // namespace sluice

@@ -71,7 +71,8 @@ double distance_of(const Runs& differences, const std::vector<bool>& exchanged,
 /// Exchange `n` of the pairs; the first pair stays, for exchanging all of them changes nothing.
 void make_exchange(std::size_t n, bool enumerated, std::vector<bool>& exchanged) {
     for (std::size_t pair = 1; pair < exchanged.size(); ++pair) {
-        const std::uint64_t bits = enumerated ? n >> (pair - 1) : random_bits(n, kExchangeDraws, pair);
+        const std::uint64_t bits =
+            enumerated ? n >> (pair - 1) : random_bits(n, kExchangeDraws, pair);
         exchanged[pair] = (bits & 1U) != 0;
     }
 }

@@ -58,12 +58,9 @@ std::optional<std::size_t> pairs_to_settle(const Moments& moments, double margin
 
 const char* verdict_name(Verdict verdict) {
     switch (verdict) {
-        case Verdict::equivalent:
-            return "equivalent";
-        case Verdict::biased:
-            return "biased";
-        case Verdict::not_resolved:
-            break;
+        case Verdict::equivalent: return "equivalent";
+        case Verdict::biased: return "biased";
+        case Verdict::not_resolved: break;
     }
     return "not resolved";
 }
@@ -81,8 +78,8 @@ Equivalence test_equivalence(const std::vector<std::pair<double, double>>& pairs
         differences.push_back(std::log(value / reference));
     }
     const Moments moments = moments_of(differences);
-    const double half = student_t_quantile(kOneSided, pairs.size() - 1) *
-                        standard_error(moments.sd, pairs.size());
+    const double half =
+        student_t_quantile(kOneSided, pairs.size() - 1) * standard_error(moments.sd, pairs.size());
     const double low = moments.mean - half;
     const double high = moments.mean + half;
     const double limit = std::log1p(margin);

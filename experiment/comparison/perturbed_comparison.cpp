@@ -37,8 +37,8 @@ void add_stable(const PerturbedRun& reference, const PerturbedRun& run, const Fl
             ++stable.missing;
             continue;
         }
-        const double error = static_cast<double>(ours->fct - flow.fct) /
-                             static_cast<double>(flow.fct);
+        const double error =
+            static_cast<double>(ours->fct - flow.fct) / static_cast<double>(flow.fct);
         stable.bias += error;
         errors.add(std::abs(error), flow.size);
     }
@@ -57,8 +57,7 @@ StableErrors stable_errors(const PerturbedRuns& reference, const PerturbedRuns& 
 }
 
 std::optional<DistributionDistance> distance_of(const PerturbedRuns& reference,
-                                                const PerturbedRuns& runs,
-                                                const FlowSplit& split) {
+                                                const PerturbedRuns& runs, const FlowSplit& split) {
     std::vector<std::vector<double>> theirs;
     std::vector<std::vector<double>> ours;
     for (std::size_t i = 0; i < reference.size(); ++i) {
@@ -117,8 +116,22 @@ Verdict Judgement::verdict() const {
     return resolved ? Verdict::equivalent : Verdict::not_resolved;
 }
 
-Judgement judge(const PerturbedRuns& reference, const PerturbedRuns& runs,
-                const FlowSplit& split) {
+Spreads PerturbedRow::spreads() const {
+    std::vector<double> times;
+    std::vector<double> means;
+    std::vector<double> tails;
+    for (const std::optional<double>& time : jct_s) {
+        if (time && *time > 0) times.push_back(*time);
+    }
+    for (const std::optional<FctFigures>& figures : sensitive) {
+        if (!figures) continue;
+        means.push_back(figures->mean_s);
+        tails.push_back(figures->p99_s);
+    }
+    return {log_deviation(times), log_deviation(means), log_deviation(tails)};
+}
+
+Judgement judge(const PerturbedRuns& reference, const PerturbedRuns& runs, const FlowSplit& split) {
     if (reference.size() != runs.size() || reference.size() < 2) {
         throw InternalError("a judgement needs two pairs of runs");
     }

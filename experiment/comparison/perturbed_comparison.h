@@ -27,8 +27,8 @@ inline constexpr double kSignificance = 0.05;
 
 /// Errors of stable flows, over flows and pairs of runs.
 struct StableErrors {
-    FctErrors errors;  ///< `flows` counts a flow once per pair
-    double bias = 0;   ///< mean of the signed errors
+    FctErrors errors;         ///< `flows` counts a flow once per pair
+    double bias = 0;          ///< mean of the signed errors
     std::size_t missing = 0;  ///< finished in the reference, and not here
 
     bool within_margins() const {
@@ -57,11 +57,20 @@ struct Judgement {
 /// `reference` and `runs`: equally many, at least two.
 Judgement judge(const PerturbedRuns& reference, const PerturbedRuns& runs, const FlowSplit& split);
 
+/// By how much a mode's own runs differ: standard deviations of logarithms, 0 of what there is not.
+struct Spreads {
+    double jct = 0;
+    double mean_fct = 0;  ///< of sensitive flows, as the next
+    double p99_fct = 0;
+};
+
 /// A mode's runs with what is said of them.
 struct PerturbedRow : CostRow {
-    std::vector<std::optional<double>> jct_s;           ///< by run
-    std::vector<std::optional<FctFigures>> sensitive;   ///< by run
-    std::optional<Judgement> judgement;                 ///< none of the reference
+    std::vector<std::optional<double>> jct_s;          ///< by run
+    std::vector<std::optional<FctFigures>> sensitive;  ///< by run
+    std::optional<Judgement> judgement;                ///< none of the reference
+
+    Spreads spreads() const;
 };
 
 struct PerturbedComparison {

@@ -90,92 +90,13 @@ std::string stable_table(const PerturbedComparison& comparison, int width) {
     return text;
 }
 
-/// By how much the reference's own runs differ: standard deviations of logarithms.
-struct Spreads {
-    double jct = 0;
-    double mean = 0;
-    double p99 = 0;
-};
-
-Spreads spreads_of(const PerturbedRow& row) {
-    std::vector<double> jct;
-    std::vector<double> mean;
-    std::vector<double> p99;
-    for (const std::optional<double>& time : row.jct_s) {
-        if (time && *time > 0) jct.push_back(*time);
-    }
-    for (const std::optional<FctFigures>& figures : row.sensitive) {
-        if (!figures) continue;
-        mean.push_back(figures->mean_s);
-        p99.push_back(figures->p99_s);
-    }
-    return {log_deviation(jct), log_deviation(mean), log_deviation(p99)};
-}
-
 std::string judgement_lines(const PerturbedRow& row, const Spreads& spreads) {
     const Judgement& judgement = *row.judgement;
     std::string text = fmt::format("  {}: {}\n", row.label(), verdict_name(judgement.verdict()));
     text += test_line("job time", judgement.jct, spreads.jct);
-    text += test_line("sensitive FCT, mean", judgement.mean_fct, spreads.mean);
-    text += test_line("sensitive FCT, p99", judgement.p99_fct, spreads.p99);
+    text += test_line("sensitive FCT, mean", judgement.mean_fct, spreads.mean_fct);
+    text += test_line("sensitive FCT, p99", judgement.p99_fct, spreads.p99_fct);
     return text + distance_line(judgement);
-}
-
-ReportJson test_json(const std::optional<Equivalence>& test) {
-    if (!test) return nullptr;
-    return {{"bias", test->bias},
-            {"low", test->low},
-            {"high", test->high},
-            {"sd", test->sd},
-            {"margin", test->margin},
-            {"verdict", verdict_name(test->verdict)},
-            {"pairs_needed", json_or_null(test->pairs_needed)}};
-}
-
-ReportJson distance_json(const Judgement& judgement) {
-    if (!judgement.distance) return nullptr;
-    return {{"by_rank", judgement.distance->distance},
-            {"by_chance", judgement.distance->by_chance},
-            {"p_value", judgement.distance->p_value},
-            {"exchanges", judgement.distance->exchanges},
-            {"differs", judgement.distributions_differ()}};
-}
-
-ReportJson judgement_json(const Judgement& judgement) {
-    ReportJson stable = fct_json(judgement.stable.errors);
-    stable["bias"] = judgement.stable.errors.flows > 0 ? ReportJson(judgement.stable.bias)
-                                                       : ReportJson(nullptr);
-    stable["missing"] = judgement.stable.missing;
-    stable["within_margins"] = judgement.stable.within_margins();
-    return {{"verdict", verdict_name(judgement.verdict())},
-            {"jct", test_json(judgement.jct)},
-            {"sensitive_mean_fct", test_json(judgement.mean_fct)},
-            {"sensitive_p99_fct", test_json(judgement.p99_fct)},
-            {"sensitive_fct_distance", distance_json(judgement)},
-            {"stable_fct_error", stable},
-            {"all_mean_fct", test_json(judgement.mean_fct_of_all)},
-            {"all_p99_fct", test_json(judgement.p99_fct_of_all)}};
-}
-
-ReportJson row_json(const PerturbedRow& row) {
-    ReportJson json = cost_json(row);
-    const Spreads spreads = spreads_of(row);
-    json["sd"] = {{"jct", spreads.jct},
-                  {"sensitive_mean_fct", spreads.mean},
-                  {"sensitive_p99_fct", spreads.p99}};
-    ReportJson runs = ReportJson::array();
-    for (std::size_t i = 0; i < row.jct_s.size(); ++i) {
-        const std::optional<FctFigures>& figures = row.sensitive[i];
-        runs.push_back({{"perturbation", i},
-                        {"jct_s", json_or_null(row.jct_s[i])},
-                        {"sensitive_mean_fct_s",
-                         figures ? ReportJson(figures->mean_s) : ReportJson(nullptr)},
-                        {"sensitive_p99_fct_s",
-                         figures ? ReportJson(figures->p99_s) : ReportJson(nullptr)}});
-    }
-    json["by_run"] = std::move(runs);
-    if (row.judgement) json["judgement"] = judgement_json(*row.judgement);
-    return json;
 }
 
 }  // namespace
@@ -186,30 +107,13 @@ std::string perturbed_table(const PerturbedComparison& comparison) {
     std::string text = title(comparison) + cost_table(costs, width);
     if (comparison.rows.size() == 1) return text;
     text += stable_table(comparison, width);
-    const Spreads spreads = spreads_of(comparison.rows.front());
+    const Spreads spreads = comparison.rows.front().spreads();
     text += fmt::format("  {:<24}{:>9}{:>22}{:>11}\n", "equivalence", "bias", "90% interval",
                         costs.front()->label() + " sd");
     for (std::size_t i = 1; i < comparison.rows.size(); ++i) {
         text += judgement_lines(comparison.rows[i], spreads);
     }
     return text;
-}
-
-std::string perturbed_json(const PerturbedComparison& comparison) {
-    ReportJson json;
-    json["scenario"] = comparison.scenario;
-    json["version"] = comparison.version;
-    json["interrupted"] = false;
-    json["reference"] = comparison.rows.front().label();
-    json["pairs"] = comparison.pairs;
-    json["stable_spread"] = kStableSpread;
-    json["stable_flows"] = comparison.stable_flows;
-    json["sensitive_flows"] = comparison.sensitive_flows;
-    json["same_flows"] = comparison.same_flows;
-    json["verdict"] = verdict_name(comparison.verdict());
-    json["rows"] = ReportJson::array();
-    for (const PerturbedRow& row : comparison.rows) json["rows"].push_back(row_json(row));
-    return json_text(json);
 }
 
 }  // namespace sluice

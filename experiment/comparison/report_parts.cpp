@@ -56,47 +56,14 @@ std::string cost_table(const std::vector<const CostRow*>& rows, int width) {
         fmt::format("  {:<{}}{:>10}{:>10}{:>10}{:>7}{:>13}{:>10}{:>10}\n", "mode", width, "wall",
                     "speed-up", "user", "CPU", "packet-hops", "saved", "peak");
     for (const CostRow* row : rows) {
-        text += fmt::format(
-            "  {:<{}}{:>10}{:>10}{:>10}{:>7}{:>13}{:>10}{:>10}\n", row->label(), width,
-            human_seconds(row->costs.wall_s), factor(row->speedup),
-            human_seconds(row->costs.user_s), fmt::format("{:.0f}%", 100 * row->cpu_use()),
-            count_or_dash(row->packet_hops), count_or_dash(row->hops_saved),
-            human_count(row->costs.peak_rss_bytes) + "B");
+        text += fmt::format("  {:<{}}{:>10}{:>10}{:>10}{:>7}{:>13}{:>10}{:>10}\n", row->label(),
+                            width, human_seconds(row->costs.wall_s), factor(row->speedup),
+                            human_seconds(row->costs.user_s),
+                            fmt::format("{:.0f}%", 100 * row->cpu_use()),
+                            count_or_dash(row->packet_hops), count_or_dash(row->hops_saved),
+                            human_count(row->costs.peak_rss_bytes) + "B");
     }
     return text;
-}
-
-ReportJson cost_json(const CostRow& row) {
-    ReportJson json;
-    json["mode"] = mode_name(row.mode);
-    if (!row.restorer.empty()) json["restorer"] = row.restorer;
-    json["runs"] = row.runs;
-    json["wall_s"] = row.costs.wall_s;
-    json["user_s"] = row.costs.user_s;
-    json["cpu_use"] = row.cpu_use();
-    json["speedup"] = row.speedup;
-    // A mode without packets executes none; that is the figure to compare.
-    json["packet_hops"] = row.packet_hops.value_or(0);
-    json["hops_saved"] = json_or_null(row.hops_saved);
-    json["peak_rss_bytes"] = std::llround(row.costs.peak_rss_bytes);
-    json["flows"] = row.flows;
-    return json;
-}
-
-ReportJson fct_json(const FctErrors& fct) {
-    const auto value = [&](double error) {
-        return fct.flows > 0 ? ReportJson(error) : ReportJson(nullptr);
-    };
-    return {{"mean", value(fct.mean)},
-            {"p50", value(fct.p50)},
-            {"p99", value(fct.p99)},
-            {"max", value(fct.max)},
-            {"byte_weighted", value(fct.byte_weighted)},
-            {"flows", fct.flows}};
-}
-
-std::string json_text(const ReportJson& json) {
-    return json.dump(2, ' ', false, ReportJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace sluice

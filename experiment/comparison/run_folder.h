@@ -23,8 +23,8 @@ struct FinishedFlow {
 };
 
 inline bool operator==(const FinishedFlow& a, const FinishedFlow& b) {
-    return a.flow == b.flow && a.flow_class == b.flow_class && a.size == b.size &&
-           a.fct == b.fct && a.src == b.src && a.dst == b.dst && a.ideal == b.ideal;
+    return a.flow == b.flow && a.flow_class == b.flow_class && a.size == b.size && a.fct == b.fct &&
+           a.src == b.src && a.dst == b.dst && a.ideal == b.ideal;
 }
 
 /// What a run cost. Seconds are of elaboration and run phase together: `elaboration_s + wall_s`

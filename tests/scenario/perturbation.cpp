@@ -75,9 +75,7 @@ TEST_CASE("unit.perturbation.is_a_key_of_the_scenario") {
     CHECK(delays(parse("perturbation = 0\n" + kFatTree).topology) == delays(plain.topology));
     CHECK(third.effective->json().find("\"perturbation\"") != std::string::npos);
     CHECK(plain.effective->json().find("perturbation") == std::string::npos);
-    const auto refused = [](const std::string& text) {
-        return error_of([&] { parse(text); });
-    };
+    const auto refused = [](const std::string& text) { return error_of([&] { parse(text); }); };
     CHECK(refused("perturbation = -1\n" + kFatTree).find("test.toml:1:16") == 0);
     CHECK(refused("perturbation = 0.5\n" + kFatTree).find("integer") != std::string::npos);
     CHECK(refused("perturbation = 1\n" + kFatTree + "[network]\narithmetic = \"ns3\"\n")

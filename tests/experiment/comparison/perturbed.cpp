@@ -35,9 +35,9 @@ double drawn(std::uint64_t stream, std::uint64_t n, double width) {
 
 /// How a made-up mode behaves.
 struct Made {
-    std::uint64_t stream = 1;    ///< of the draws
-    double slower = 1;           ///< sensitive flows and the job
-    double stable_slower = 1;    ///< stable flows
+    std::uint64_t stream = 1;  ///< of the draws
+    double slower = 1;         ///< sensitive flows and the job
+    double stable_slower = 1;  ///< stable flows
     double jct_noise = 0.0004;
 };
 
@@ -188,9 +188,9 @@ TEST_CASE("unit.perturbed.noise_beyond_the_margin_is_not_resolved") {
     CHECK(!open.rows[1].judgement->jct);
     CHECK(open.verdict() == Verdict::not_resolved);
     CHECK(nlohmann::json::parse(perturbed_json(open))["rows"][1]["judgement"]["jct"].is_null());
-    CHECK_THROWS_AS(compare_perturbed_runs({{Mode::packet, "", made({}, 1)},
-                                            {Mode::hybrid, "", made({}, 1)}}),
-                    InternalError);
+    CHECK_THROWS_AS(
+        compare_perturbed_runs({{Mode::packet, "", made({}, 1)}, {Mode::hybrid, "", made({}, 1)}}),
+        InternalError);
 }
 
 TEST_CASE("unit.perturbed.without_flows_of_one_kind_the_other_is_judged") {
@@ -259,7 +259,8 @@ TEST_CASE("unit.perturbed.a_run_is_used_again_only_for_the_same_inputs") {
     write_stamp(scratch.file("run"), before, 3);
     CHECK(stamped_exit_code(scratch.file("run"), before) == 3);
     CHECK(stamped_exit_code(scratch.file("run"), inputs(text, {"other"})) == -1);
-    for (const char* broken : {"", "[]", "{\"inputs\": 1}", "\xff", "{\"inputs\": {}, \"exit_code\": 0}"}) {
+    for (const char* broken :
+         {"", "[]", "{\"inputs\": 1}", "\xff", "{\"inputs\": {}, \"exit_code\": 0}"}) {
         std::ofstream(scratch.file("run") + "/stamp.json") << broken;
         CHECK(stamped_exit_code(scratch.file("run"), before) == -1);
     }

@@ -65,8 +65,8 @@ Drawn draw(std::uint64_t trial, double of_pair, double of_run, double of_mode) {
         const double common = of_pair * noise(1000 + trial, pair);
         for (Runs* side : {&drawn.reference, &drawn.other}) {
             const std::uint64_t stream = 2 * (6 * trial + pair) + (side == &drawn.other ? 1 : 0);
-            const double shift = common + of_run * noise(5000 + stream, 99) +
-                                 (side == &drawn.other ? of_mode : 0);
+            const double shift =
+                common + of_run * noise(5000 + stream, 99) + (side == &drawn.other ? of_mode : 0);
             std::vector<double> run;
             for (std::uint64_t i = 0; i < 40; ++i) run.push_back(shift + noise(9000 + stream, i));
             side->push_back(std::move(run));
