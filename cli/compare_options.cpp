@@ -14,6 +14,9 @@ namespace sluice {
 
 namespace {
 
+/// The key that --restorers sets.
+constexpr const char* kRestoreKey = "phases.restore";
+
 /// "a,b,c", each once.
 std::vector<std::string> words_of(const std::string& text, const char* option) {
     std::vector<std::string> words;
@@ -72,7 +75,7 @@ ConfigValue scenario_values(const CompareOptions& options, const ComparedMode& m
     for (const std::string& set : options.sets) override_config(values, set);
     set_config(values, "mode", text_value(mode_name(mode.mode)), "--modes");
     if (!mode.restorer.empty()) {
-        set_config(values, "phases.restore", text_value(mode.restorer), "--restorers");
+        set_config(values, kRestoreKey, text_value(mode.restorer), "--restorers");
     }
     return values;
 }
@@ -92,7 +95,7 @@ std::vector<std::string> run_arguments(const CompareOptions& options, const Comp
                                        "--out=" + folder};
     for (const std::string& set : options.sets) arguments.push_back("--set=" + set);
     if (!mode.restorer.empty()) {
-        arguments.push_back(fmt::format("--set=phases.restore=\"{}\"", mode.restorer));
+        arguments.push_back(fmt::format("--set={}=\"{}\"", kRestoreKey, mode.restorer));
     }
     for (const std::string& set : sets) arguments.push_back("--set=" + set);
     if (options.quiet) arguments.emplace_back("--quiet");

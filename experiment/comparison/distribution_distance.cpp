@@ -105,7 +105,8 @@ DistributionDistance distribution_distance(const Runs& reference, const Runs& ot
     }
     const bool enumerated = pairs <= kMostEnumerated;
     DistributionDistance result;
-    result.exchanges = enumerated ? std::size_t{1} << (pairs - 1) : kSampledExchanges;
+    result.exchanges = enumerated ? 1 : kSampledExchanges;
+    for (std::size_t pair = 1; enumerated && pair < pairs; ++pair) result.exchanges *= 2;
     std::vector<bool> exchanged(pairs, false);
     std::vector<double> sum(bounds.size() - 1);
     result.distance = distance_of(differences, exchanged, sum);

@@ -42,8 +42,8 @@ std::uint64_t digest_of(const fs::path& path) {
 
 /// This program's, which does not change while it runs.
 std::uint64_t program_digest() {
-    static const std::uint64_t digest = digest_of("/proc/self/exe");
-    return digest;
+    static const std::uint64_t kDigest = digest_of("/proc/self/exe");
+    return kDigest;
 }
 
 /// The texts of a scenario that may name files: all but those of what a run writes.
