@@ -112,12 +112,17 @@ Json row_json(const PerturbedRow& row) {
                   {"sensitive_mean_fct", spreads.mean_fct},
                   {"sensitive_p99_fct", spreads.p99_fct}};
     Json runs = Json::array();
-    for (std::size_t i = 0; i < row.jct_s.size(); ++i) {
-        const std::optional<FctFigures>& figures = row.sensitive[i];
-        runs.push_back({{"perturbation", i},
-                        {"jct_s", or_null(row.jct_s[i])},
-                        {"sensitive_mean_fct_s", figures ? Json(figures->mean_s) : Json(nullptr)},
-                        {"sensitive_p99_fct_s", figures ? Json(figures->p99_s) : Json(nullptr)}});
+    for (const RunLine& line : row.lines) {
+        const auto of = [&](double FctFigures::*figure) {
+            return line.sensitive ? Json((*line.sensitive).*figure) : Json(nullptr);
+        };
+        runs.push_back({{"perturbation", runs.size()},
+                        {"wall_s", line.costs.wall_s},
+                        {"user_s", line.costs.user_s},
+                        {"packet_hops", line.packet_hops.value_or(0)},
+                        {"jct_s", or_null(line.jct_s)},
+                        {"sensitive_mean_fct_s", of(&FctFigures::mean_s)},
+                        {"sensitive_p99_fct_s", of(&FctFigures::p99_s)}});
     }
     json["by_run"] = std::move(runs);
     if (row.judgement) json["judgement"] = judgement_json(*row.judgement);

@@ -88,8 +88,8 @@ PerturbedRow row_of(const ModeRuns& mode, const FlowSplit& split) {
     for (const PerturbedRun& run : mode.runs) {
         costs.push_back(run.costs);
         row.flows = std::max(row.flows, run.flows.size());
-        row.jct_s.push_back(run.jct_s);
-        row.sensitive.push_back(sensitive_fct_figures(run, split));
+        row.lines.push_back(
+            {run.costs, run.packet_hops, run.jct_s, sensitive_fct_figures(run, split)});
     }
     row.costs = median_costs(costs);
     row.packet_hops = middle_count(mode.runs, &PerturbedRun::packet_hops);
@@ -120,13 +120,11 @@ Spreads PerturbedRow::spreads() const {
     std::vector<double> times;
     std::vector<double> means;
     std::vector<double> tails;
-    for (const std::optional<double>& time : jct_s) {
-        if (time && *time > 0) times.push_back(*time);
-    }
-    for (const std::optional<FctFigures>& figures : sensitive) {
-        if (!figures) continue;
-        means.push_back(figures->mean_s);
-        tails.push_back(figures->p99_s);
+    for (const RunLine& line : lines) {
+        if (line.jct_s && *line.jct_s > 0) times.push_back(*line.jct_s);
+        if (!line.sensitive) continue;
+        means.push_back(line.sensitive->mean_s);
+        tails.push_back(line.sensitive->p99_s);
     }
     return {log_deviation(times), log_deviation(means), log_deviation(tails)};
 }

@@ -64,11 +64,18 @@ struct Spreads {
     double p99_fct = 0;
 };
 
+/// What is told of each run.
+struct RunLine {
+    RunCosts costs;
+    std::optional<std::uint64_t> packet_hops;
+    std::optional<double> jct_s;
+    std::optional<FctFigures> sensitive;
+};
+
 /// A mode's runs with what is said of them.
 struct PerturbedRow : CostRow {
-    std::vector<std::optional<double>> jct_s;          ///< by run
-    std::vector<std::optional<FctFigures>> sensitive;  ///< by run
-    std::optional<Judgement> judgement;                ///< none of the reference
+    std::vector<RunLine> lines;          ///< by run
+    std::optional<Judgement> judgement;  ///< none of the reference
 
     Spreads spreads() const;
 };
