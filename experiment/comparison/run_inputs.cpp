@@ -114,7 +114,10 @@ void remove_stamp(const std::string& folder) {
 }
 
 int stamped_exit_code(const std::string& folder, const std::string& inputs) {
-    std::ifstream in(fs::path(folder) / kStamp);
+    const fs::path path = fs::path(folder) / kStamp;
+    std::error_code failed;
+    if (!fs::is_regular_file(path, failed)) return -1;
+    std::ifstream in(path);
     const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
     if (!json.is_object() || json.value("inputs", nlohmann::json()) != inputs) return -1;
     const nlohmann::json code = json.value("exit_code", nlohmann::json());

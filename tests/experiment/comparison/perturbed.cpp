@@ -266,6 +266,9 @@ TEST_CASE("unit.perturbed.a_run_is_used_again_only_for_the_same_inputs") {
     }
     remove_stamp(scratch.file("run"));
     CHECK(!fs::exists(scratch.file("run") + "/stamp.json"));
+    fs::create_directories(scratch.file("run") + "/stamp.json/below");
+    CHECK(stamped_exit_code(scratch.file("run"), before) == -1);
+    CHECK_THROWS_AS(write_stamp(scratch.file("run"), before, 0), ConfigError);
 
     // A trace of one rank, named by the prefix of all; then the scenario itself.
     std::ofstream(scratch.file("trace.0.et"), std::ios::app) << "more";
