@@ -5,6 +5,7 @@
 namespace sluice {
 
 inline constexpr int kExitDone = 0;
+inline constexpr int kExitMissed = 1;  ///< `--check`: a comparison found a bias
 inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitWorkLeft = 3;       ///< at rest with flows or operations unfinished
 inline constexpr int kExitInternal = 70;      ///< a defect of the program

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/results/run_output.h"
 #include "scenario/network_section.h"
+#include "scenario/perturbation.h"
 #include "scenario/phases_section.h"
 #include "scenario/topology_section.h"
 
@@ -124,6 +125,9 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     scenario.mode = root.choice<Mode>("mode", Mode::packet, mode_words());
     const std::int64_t seed = root.integer("seed", 1, 0, std::int64_t{1} << 62);
     scenario.stop = root.time("stop", kNever, kPicosecond);
+    // Recorded where it is asked for only: without it the configuration is what it always was.
+    const std::int64_t perturbation =
+        root.has("perturbation") ? root.integer("perturbation", 0, 0, std::int64_t{1} << 62) : 0;
     // Asked for here so that a slip in a table's name is found before anything large is built.
     for (const char* key :
          {"topology", "congestion", "network", "link_event", "output", "workload", "phases"}) {
@@ -138,8 +142,15 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     }
     const auto resolve = [&](const std::string& file) { return scenario.resolve(file); };
     scenario.topology = build_topology(root.table("topology"), resolve);
+    scenario.topology = perturbed(scenario.topology, static_cast<std::uint64_t>(seed),
+                                  static_cast<std::uint64_t>(perturbation));
     scenario.network = read_network(root, scenario.topology);
     scenario.network.seed = static_cast<std::uint64_t>(seed);
+    if (perturbation > 0 && scenario.network.arithmetic == Arithmetic::ns3) {
+        root.fail("perturbation",
+                  "is of picoseconds, which network.arithmetic = \"ns3\" cuts off; it needs "
+                  "\"exact\"");
+    }
     if (scenario.mode == Mode::hybrid && scenario.network.arithmetic == Arithmetic::ns3) {
         root.table("network").fail("arithmetic",
                                    "is \"ns3\", whose order of simultaneous events is packet "

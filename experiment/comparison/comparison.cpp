@@ -19,38 +19,9 @@ double relative_error(double value, double reference) {
     return std::abs(value - reference) / reference;
 }
 
-/// Errors of flows, gathered one by one.
-class FctGathering {
-  public:
-    void add(double error, std::int64_t size) {
-        errors_.push_back(error);
-        weighted_ += error * static_cast<double>(size);
-        weight_ += static_cast<double>(size);
-    }
-
-    FctErrors finish() {
-        FctErrors result;
-        result.flows = errors_.size();
-        if (errors_.empty()) return result;
-        std::sort(errors_.begin(), errors_.end());
-        for (const double error : errors_) result.mean += error;
-        result.mean /= static_cast<double>(errors_.size());
-        result.p50 = percentile(errors_, 50);
-        result.p99 = percentile(errors_, 99);
-        result.max = errors_.back();
-        result.byte_weighted = weighted_ / weight_;
-        return result;
-    }
-
-  private:
-    std::vector<double> errors_;
-    double weighted_ = 0;
-    double weight_ = 0;
-};
-
 void compare_flows(const RunFigures& reference, const RunFigures& run, RunErrors& errors) {
-    FctGathering all;
-    std::vector<FctGathering> by_class(reference.classes.size());
+    ErrorGathering all;
+    std::vector<ErrorGathering> by_class(reference.classes.size());
     auto theirs = run.flows.begin();
     for (const FinishedFlow& flow : reference.flows) {
         while (theirs != run.flows.end() && theirs->flow < flow.flow) {
@@ -103,6 +74,26 @@ LinkErrors compare_links(const RunFigures& reference, const RunFigures& run) {
 }
 
 }  // namespace
+
+void ErrorGathering::add(double error, std::int64_t size) {
+    errors_.push_back(error);
+    weighted_ += error * static_cast<double>(size);
+    weight_ += static_cast<double>(size);
+}
+
+FctErrors ErrorGathering::finish() {
+    FctErrors result;
+    result.flows = errors_.size();
+    if (errors_.empty()) return result;
+    std::sort(errors_.begin(), errors_.end());
+    for (const double error : errors_) result.mean += error;
+    result.mean /= static_cast<double>(errors_.size());
+    result.p50 = percentile(errors_, 50);
+    result.p99 = percentile(errors_, 99);
+    result.max = errors_.back();
+    result.byte_weighted = weighted_ / weight_;
+    return result;
+}
 
 RunErrors run_errors(const RunFigures& reference, const RunFigures& run) {
     RunErrors errors;

@@ -23,6 +23,18 @@ struct FctErrors {
     double byte_weighted = 0;  ///< mean, each flow weighted by its payload
 };
 
+/// Errors of flows, gathered one by one.
+class ErrorGathering {
+  public:
+    void add(double error, std::int64_t size);
+    FctErrors finish();
+
+  private:
+    std::vector<double> errors_;
+    double weighted_ = 0;
+    double weight_ = 0;
+};
+
 struct ClassErrors {
     std::string name;
     FctErrors fct;
@@ -54,19 +66,28 @@ double median(std::vector<double> values);
 /// Of each figure its median over the runs.
 RunCosts median_costs(const std::vector<RunCosts>& runs);
 
-/// One line of the comparison.
-struct ComparisonRow {
+/// What a mode, or hybrid mode with one of several restorers, costs.
+struct CostRow {
     Mode mode = Mode::packet;
+    std::string restorer;  ///< hybrid mode's, where several are compared
     std::size_t runs = 0;
     RunCosts costs;      ///< medians over the runs
     double speedup = 1;  ///< the reference's wall time over this one's
     std::optional<std::uint64_t> packet_hops;
     std::optional<std::uint64_t> hops_saved;
     std::size_t flows = 0;  ///< finished
-    RunErrors errors;
 
     /// Cores in use, on average.
     double cpu_use() const { return costs.wall_s > 0 ? costs.user_s / costs.wall_s : 0; }
+    /// "packet", "hybrid", "hybrid-empty": how tables and folders call it.
+    std::string label() const {
+        return mode_name(mode) + (restorer.empty() ? restorer : "-" + restorer);
+    }
+};
+
+/// One line of the comparison.
+struct ComparisonRow : CostRow {
+    RunErrors errors;
 };
 
 struct Comparison {

@@ -114,13 +114,17 @@ RunFigures read_run(const std::string& folder) {
     };
     RunFigures figures;
     read_summary(file("summary.json"), figures);
-    CsvReader flows(file("flows.csv"), {"flow", "label", "size_bytes", "fct_ps"});
+    CsvReader flows(file("flows.csv"),
+                    {"flow", "label", "size_bytes", "fct_ps", "src", "dst", "ideal_ps"});
     while (flows.next()) {
         FinishedFlow flow;
         flow.flow = static_cast<FlowId>(flows.number(0));
         flow.flow_class = class_index(figures.classes, flows.text(1));
         flow.size = flows.number(2);
         flow.fct = flows.number(3);
+        flow.src = static_cast<NodeId>(flows.number(4));
+        flow.dst = static_cast<NodeId>(flows.number(5));
+        if (!flows.text(6).empty()) flow.ideal = flows.number(6);
         figures.flows.push_back(flow);
     }
     std::sort(figures.flows.begin(), figures.flows.end(),

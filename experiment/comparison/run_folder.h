@@ -17,10 +17,14 @@ struct FinishedFlow {
     std::uint32_t flow_class = 0;  ///< index into RunFigures::classes
     std::int64_t size = 0;         ///< payload bytes
     Tick fct = 0;
+    NodeId src = 0;
+    NodeId dst = 0;
+    Tick ideal = 0;  ///< alone in the network; 0 if unknown
 };
 
 inline bool operator==(const FinishedFlow& a, const FinishedFlow& b) {
-    return a.flow == b.flow && a.flow_class == b.flow_class && a.size == b.size && a.fct == b.fct;
+    return a.flow == b.flow && a.flow_class == b.flow_class && a.size == b.size && a.fct == b.fct &&
+           a.src == b.src && a.dst == b.dst && a.ideal == b.ideal;
 }
 
 /// What a run cost. Seconds are of elaboration and run phase together: `elaboration_s + wall_s`

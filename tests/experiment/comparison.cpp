@@ -46,6 +46,8 @@ ComparisonRow row_of(Mode mode, const RunFigures& figures) {
     return row;
 }
 
+constexpr const char* kHeader = "flow,label,size_bytes,fct_ps,src,dst,ideal_ps\n";
+
 struct Scratch {
     fs::path path = fs::temp_directory_path() / ("sluice-comparison-" + std::to_string(::getpid()));
     Scratch() { fs::remove_all(path); }
@@ -245,7 +247,7 @@ TEST_CASE("unit.comparison.a_written_run_is_read_back") {
     {
         RunWriter writer(scratch.path.string(), info, topology, flows);
         FlowRecord flow{2, flows[2], {0, 10, 20, 0}};
-        writer.flow_finished(flow, 0, "a,\"b\"");
+        writer.flow_finished(flow, 19, "a,\"b\"");
         flow = {0, flows[0], {0, 10, 30, 0}};
         writer.flow_finished(flow, 0, "dp");
         writer.finish(outcome);
@@ -258,8 +260,8 @@ TEST_CASE("unit.comparison.a_written_run_is_read_back") {
     CHECK(figures.hops_saved == 5U);
     CHECK(figures.simulated_s == 1);
     REQUIRE(figures.flows.size() == 2);
-    CHECK(figures.flows[0] == FinishedFlow{0, 1, 1000, 30});
-    CHECK(figures.flows[1] == FinishedFlow{2, 0, 3000, 20});
+    CHECK(figures.flows[0] == FinishedFlow{0, 1, 1000, 30, 0, 1});
+    CHECK(figures.flows[1] == FinishedFlow{2, 0, 3000, 20, 1, 0, 19});
     CHECK(figures.classes == std::vector<std::string>{"a,\"b\"", "dp"});
     CHECK(figures.port_bytes == std::vector<std::int64_t>{0, 4321});
 }
@@ -280,8 +282,8 @@ TEST_CASE("unit.comparison.what_is_no_run_is_refused") {
     CHECK(says("flows.csv: is missing or empty"));
     std::ofstream(scratch.path / "flows.csv") << "flow,label,size_bytes\n";
     CHECK(says("flows.csv:1: has no column fct_ps"));
-    std::ofstream(scratch.path / "flows.csv") << "flow,label,size_bytes,fct_ps\n1,dp,2\n";
-    CHECK(says("flows.csv:2: has 3 fields, the header 4"));
-    std::ofstream(scratch.path / "flows.csv") << "flow,label,size_bytes,fct_ps\n1,dp,2,x\n";
+    std::ofstream(scratch.path / "flows.csv") << kHeader << "1,dp,2\n";
+    CHECK(says("flows.csv:2: has 3 fields, the header 7"));
+    std::ofstream(scratch.path / "flows.csv") << kHeader << "1,dp,2,x,0,1,\n";
     CHECK(says("flows.csv:2: "));
 }
