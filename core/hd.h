@@ -8,6 +8,13 @@
 #define SLUICE_HD
 #endif
 
+/// Kept out of its callers, whose other branch is the one that counts.
+#if defined(__CUDACC__)
+#define SLUICE_COLD
+#else
+#define SLUICE_COLD __attribute__((noinline, cold))
+#endif
+
 /// Asks the cache for a line that is about to be read or written. No effect on results.
 #if defined(__CUDA_ARCH__)
 #define SLUICE_PREFETCH(address) static_cast<void>(address)

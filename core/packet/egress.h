@@ -17,53 +17,74 @@ SLUICE_HD inline FlowId digest_id(const World& world, const Packet& packet) {
     return packet.packet_kind() < PacketKind::pause ? world.id[packet.flow] : 0;
 }
 
-/// Where a packet sent in a shared window lies until the link's receiver may know of it: in the link, or
-/// with the worker if the link was full at the window's start. Null as Ring::push().
-SLUICE_HD inline Packet* push_unseen(World& world, const Egress& egress, const Packet& packet) {
+/// Starts the transmission of `packet` by `port` at `now`. Returns when its last bit reaches the peer,
+/// after serialization and propagation.
+SLUICE_HD inline Tick begin_transmission(Egress& egress, const Packet& packet, Tick now) {
+    const Tick end = now + egress.serialization[packet.bytes];
+    egress.free_at = end;
+    egress.tx_bytes += packet.bytes;
+    ++egress.tx_packets;
+    return end + egress.delay;
+}
+
+/// Finishes `sent`, a copy of `packet` where it waits for its `arrival`: one copy, and no narrow store
+/// that a wide load would wait for. `int_hops` and `ce` replace the packet's own.
+SLUICE_HD inline void finish_on_link(World& world, PortId port, const Egress& egress,
+                                     const Packet& packet, std::uint32_t int_hops, std::uint32_t ce,
+                                     Tick arrival, Packet& sent) {
+    sent.time = arrival - world.link[egress.peer].base;
+    sent.hop = packet.hop == 15 ? 15 : packet.hop + 1;
+    sent.int_hops = int_hops & 15U;
+    sent.ce = ce & 1U;
+    if (world.digest_hops) {
+        world.checksum += hop_digest(sent, digest_id(world, sent), port, arrival);
+    }
+}
+
+/// Puts `packet`, sent by `port` from `now` on, into its link and returns when its last bit reaches
+/// the peer.
+SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, const Packet& packet,
+                                   std::uint32_t int_hops, std::uint32_t ce, Tick now) {
+    const Tick arrival = begin_transmission(egress, packet, now);
+    Packet* const slot = push_at_once(world.memory, world.link[egress.peer], packet);
+    if (slot != nullptr) {
+        finish_on_link(world, port, egress, packet, int_hops, ce, arrival, *slot);
+    }
+    return arrival;
+}
+
+/// The same in a shared window: the packet lies in the link, or with the worker if the link was full at
+/// the window's start, and the link's receiver is told when the window ends.
+SLUICE_COLD SLUICE_HD inline void push_unseen(World& world, PortId port, Egress& egress,
+                                              const Packet& packet, std::uint32_t int_hops,
+                                              std::uint32_t ce, Tick now) {
+    const Tick arrival = begin_transmission(egress, packet, now);
     Wire& link = world.link[egress.peer];
     if (link.tail == link.limit) {
         world.sent_to.push(world.memory, egress.peer);
     }
+    Packet* slot = nullptr;
     if (link.tail - egress.link_head < link.capacity) {
-        return link.push_behind(packet);
+        slot = link.push_behind(packet);
+    } else {
+        const std::uint32_t count = world.spilled.count;
+        world.spilled.push(world.memory, Spilled{egress.peer, packet});
+        slot = world.spilled.count > count ? &world.spilled[count].packet : nullptr;
     }
-    const std::uint32_t before = world.spilled.count;
-    world.spilled.push(world.memory, Spilled{egress.peer, packet});
-    return world.spilled.count == before ? nullptr : &world.spilled[before].packet;
-}
-
-/// Puts `packet`, sent by `port` from `now` on, into its link and returns when its last bit reaches
-/// the peer, after serialization and propagation. `int_hops` and `ce` replace the packet's own. The
-/// packet is finished in the link's slot: one copy, and no narrow store that a wide load would wait
-/// for.
-SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, const Packet& packet,
-                                   std::uint32_t int_hops, std::uint32_t ce, Tick now) {
-    const Tick end = now + egress.serialization[packet.bytes];
-    const Tick arrival = end + egress.delay;
-    egress.free_at = end;
-    egress.tx_bytes += packet.bytes;
-    ++egress.tx_packets;
-    Wire& link = world.link[egress.peer];
-    Packet* const slot = world.shared ? push_unseen(world, egress, packet)
-                                      : push_at_once(world.memory, link, packet);
-    if (slot == nullptr) {
-        return arrival;
+    if (slot != nullptr) {
+        finish_on_link(world, port, egress, packet, int_hops, ce, arrival, *slot);
     }
-    slot->time = arrival - link.base;
-    slot->hop = packet.hop == 15 ? 15 : packet.hop + 1;
-    slot->int_hops = int_hops & 15U;
-    slot->ce = ce & 1U;
-    if (world.digest_hops) {
-        world.checksum += hop_digest(*slot, digest_id(world, *slot), port, arrival);
-    }
-    return arrival;
 }
 
 /// Starts transmission of `packet` on `port` at `now`, and wakes the peer for it.
 SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, const Packet& packet,
                                   std::uint32_t int_hops, std::uint32_t ce, Tick now) {
+    if (world.shared) {
+        push_unseen(world, port, egress, packet, int_hops, ce, now);
+        return;
+    }
     const PortId peer = egress.peer;
-    const bool first = !world.shared && world.link[peer].empty();
+    const bool first = world.link[peer].empty();
     const Tick arrival = push_on_link(world, port, egress, packet, int_hops, ce, now);
     if (first) {
         world.arrival[peer] = arrival;

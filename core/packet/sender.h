@@ -65,7 +65,7 @@ SLUICE_HD inline void take_int_slots(World& world, Host& host, FlowSlot flow,
     IntBlock& taken = world.route[flow].ints;
     if (size_class < host.free_ints.count && !host.free_ints[size_class].empty()) {
         taken = host.free_ints[size_class];
-        host.free_ints[size_class].bits = static_cast<std::uintptr_t>(taken.words()[0]);
+        host.free_ints[size_class].bits = taken.words()[0];
         taken.words()[0] = 0;
         return;
     }

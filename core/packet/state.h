@@ -119,15 +119,20 @@ inline constexpr int kPathHops = 7;
 
 /// A flow's INT slots: a power of two of them, on cache lines of their own.
 struct IntBlock {
-    std::uintptr_t bits =
-        0;  ///< the first one's address, and the log2 of their number in its low bits
+    std::uint64_t bits = 0;  ///< the first one's address, of 48 bits, above their number less one
 
     SLUICE_HD bool empty() const { return bits == 0; }
     SLUICE_HD congestion::IntRecord* words() const {
-        return reinterpret_cast<congestion::IntRecord*>(bits & ~std::uintptr_t{63});
+        return reinterpret_cast<congestion::IntRecord*>(static_cast<std::uintptr_t>(bits >> 16));
     }
-    SLUICE_HD std::uint32_t size_class() const { return static_cast<std::uint32_t>(bits & 63U); }
-    SLUICE_HD std::uint32_t mask() const { return (1U << size_class()) - 1; }
+    SLUICE_HD std::uint32_t mask() const { return static_cast<std::uint32_t>(bits & 0xffffU); }
+    SLUICE_HD std::uint32_t size_class() const {
+        std::uint32_t log2 = 0;
+        while ((1U << log2) <= mask()) {
+            ++log2;
+        }
+        return log2;
+    }
 };
 
 /// Where a flow's packets go, one cache line. Entry h is the egress port of transmission h; a
@@ -359,9 +364,13 @@ inline IntBlock new_int_block(Memory& memory, std::uint32_t size_class, std::uin
     const std::size_t bytes =
         (std::size_t{1} << size_class) * stride * sizeof(congestion::IntRecord);
     void* const block = grow_block(nullptr, 0, bytes);
+    const std::uint64_t address = reinterpret_cast<std::uintptr_t>(block);
+    if (address >> 48 != 0) {
+        throw std::bad_alloc();
+    }
     std::memset(block, 0, bytes);
     memory.other_bytes += bytes;
-    return IntBlock{reinterpret_cast<std::uintptr_t>(block) | size_class};
+    return IntBlock{address << 16 | ((1U << size_class) - 1)};
 }
 #endif
 

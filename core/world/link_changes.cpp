@@ -74,7 +74,7 @@ void WorldStore::free_int_slots() {
     for (Host& host : host_) {
         for (std::uint32_t size = 0; size < host.free_ints.count; ++size) {
             for (IntBlock block = host.free_ints[size]; !block.empty();) {
-                const IntBlock next{static_cast<std::uintptr_t>(block.words()[0])};
+                const IntBlock next{block.words()[0]};
                 std::free(block.words());
                 block = next;
             }
