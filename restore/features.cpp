@@ -47,8 +47,8 @@ void add_tokens(Features& features) {
     }
 }
 
-void add_context(Features& features, const QueueModel& model, const PortContext& port,
-                 double unit) {
+void add_context(Features& features, const QueueModel& model, const PortQuery& query, double unit) {
+    const PortContext& port = query.context;
     const std::vector<float>& depths = features.depths;
     const std::size_t quarter = depths.size() / 4;
     const double last = static_cast<double>(depths.back());
@@ -72,6 +72,8 @@ void add_context(Features& features, const QueueModel& model, const PortContext&
         fixed_log2(std::max(bdp, 1.0) / unit) / 4,
         static_cast<double>(idle) / static_cast<double>(depths.size()),
         port.to_host ? 1.0 : 0.0,
+        static_cast<double>(std::min(query.depths.size(), depths.size())) /
+            static_cast<double>(depths.size()),
     };
     for (const double fact : facts) features.context.push_back(static_cast<float>(fact));
     features.context.resize(static_cast<std::size_t>(context_size(model)), 0.0F);
@@ -103,7 +105,7 @@ Features features_of(const QueueModel& model, const PortQuery& query) {
     features.scale = std::sqrt(squares / static_cast<double>(features.depths.size())) +
                      std::abs(last - features.offset) + kLeastScale;
     add_tokens(features);
-    add_context(features, model, port, unit);
+    add_context(features, model, query, unit);
     return features;
 }
 

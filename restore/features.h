@@ -18,7 +18,7 @@ namespace sluice::restore {
 /// Numbers of a token.
 inline constexpr int kTokenSize = 2;
 /// Numbers of the context beside one for each law.
-inline constexpr int kContextFacts = 14;
+inline constexpr int kContextFacts = 15;
 
 int context_size(const QueueModel& model);
 

@@ -31,6 +31,31 @@ double depth_in_units(const Case& one) {
     return static_cast<double>(one.depth) / static_cast<double>(depth_unit(one.query.context));
 }
 
+/// Those that there is something to learn of.
+std::vector<std::string> laws_of(const std::vector<Case>& cases) {
+    std::vector<std::string> laws;
+    for (const std::string& law : law_names()) {
+        if (std::any_of(cases.begin(), cases.end(), [&](const Case& one) {
+                return law == congestion::law_name(one.query.context.law);
+            })) {
+            laws.push_back(law);
+        }
+    }
+    return laws;
+}
+
+/// The cases of laws that the model learns.
+std::vector<Case> known_to(const QueueModel& model, const std::vector<Case>& cases) {
+    std::vector<Case> known;
+    for (const Case& one : cases) {
+        if (model.place_of(one.query.context.law) >= 0) known.push_back(one);
+    }
+    if (known.empty()) {
+        throw ConfigError("train: the scenarios for validation have none of the laws of training");
+    }
+    return known;
+}
+
 /// By law's place: the mean error of hold.
 std::vector<double> hold_errors(const QueueModel& model, const std::vector<Case>& cases) {
     std::vector<double> sums(model.laws.size());
@@ -178,12 +203,12 @@ TrainedModel train(const std::vector<Case>& training, const std::vector<Case>& v
     }
     TrainedModel result;
     result.model.shape = config.shape;
-    result.model.laws = law_names();
+    result.model.laws = laws_of(training);
     const int context = context_size(result.model);
     result.model.weights = initial_weights(config.shape, context, config.seed);
     const std::vector<double> errors = hold_errors(result.model, training);
     const Prepared learned = prepare(result.model, training, errors);
-    const Prepared judged = prepare(result.model, validation, errors);
+    const Prepared judged = prepare(result.model, known_to(result.model, validation), errors);
     Trainer(config, watch, result).run(learned, judged);
     fit_linear(result.model, training, learned);
     return result;

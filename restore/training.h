@@ -44,6 +44,7 @@ struct TrainedModel {
 /// training with what there is.
 using TrainingWatch = std::function<bool(double done, const std::vector<Epoch>& epochs)>;
 
+/// The model knows the laws of the training set; cases of others are left out of validation.
 /// ConfigError if one of the sets is empty, or libtorch is missing or fails.
 TrainedModel train(const std::vector<Case>& training, const std::vector<Case>& validation,
                    const TrainingConfig& config, const TrainingWatch& watch);
