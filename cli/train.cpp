@@ -177,9 +177,11 @@ int train_model(const TrainOptions& options) {
     trained.model.provenance = provenance_of(options, recorded, validates, trained);
     restore::save_model(trained.model, options.out);
     restore::write_file(options.out + ".loss.csv", restore::loss_csv(trained.epochs));
-    restore::write_file(options.out + ".loss.svg",
-                        restore::loss_svg(trained.epochs, "Loss of " + options.out + ", seed " +
-                                                              std::to_string(options.seed)));
+    restore::write_file(
+        options.out + ".loss.svg",
+        restore::loss_svg(trained.epochs,
+                          "Loss of " + std::filesystem::path(options.out).filename().string() +
+                              ", seed " + std::to_string(options.seed)));
     if (!options.quiet) {
         fmt::print(
             "{}: {} cases, {} epochs, the best was {}; errors on {} cases of other "

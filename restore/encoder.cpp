@@ -2,10 +2,21 @@
 #include "restore/encoder.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "core/error.h"
 #include "core/random.h"
-#include "restore/fixed_math.h"
+
+// The same operations in the same order, in vectors of what the machine has: chosen as the program starts.
+// Not under sanitizers, whose own start comes later.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SLUICE_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#define SLUICE_IN_CLONES inline __attribute__((always_inline))
+#else
+#define SLUICE_VECTOR_CLONES
+#define SLUICE_IN_CLONES inline
+#endif
 
 namespace sluice::restore {
 
@@ -25,16 +36,57 @@ void add_linear(std::vector<WeightBlock>& blocks, const std::string& name, std::
     blocks.push_back({name + ".bias", 1, out});
 }
 
-/// out = in W + bias. Each output is summed in the order of the inputs; the inner loop runs over outputs,
-/// so that vectors change no sum.
-void linear(const float* in, std::size_t inputs, const float* weights, const float* bias,
-            std::size_t outputs, float* __restrict out) {
-    for (std::size_t j = 0; j < outputs; ++j) out[j] = bias[j];
-    for (std::size_t k = 0; k < inputs; ++k) {
-        const float factor = in[k];
-        const float* __restrict row = weights + k * outputs;
-        for (std::size_t j = 0; j < outputs; ++j) out[j] += factor * row[j];
+/// Numbers that are computed side by side. What each one is does not depend on its neighbours, nor on how
+/// many of them the machine takes at once.
+constexpr std::size_t kLanes = 8;
+using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+using IntLanes = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
+
+SLUICE_IN_CLONES void load(const float* from, Lanes& to) { std::memcpy(&to, from, sizeof to); }
+SLUICE_IN_CLONES void store(const Lanes& from, float* to) { std::memcpy(to, &from, sizeof from); }
+
+/// out[j] = start[j] + sum over k of in[k] rows[k * stride + j], summed in the order of k, for Groups x kLanes
+/// outputs. `start` may be null: zeros.
+template <std::size_t Groups>
+SLUICE_IN_CLONES void sum_groups(const float* in, std::size_t count, const float* rows,
+                                 std::size_t stride, const float* start, float* out) {
+    Lanes sums[Groups] = {};
+    for (std::size_t g = 0; start != nullptr && g < Groups; ++g) load(start + g * kLanes, sums[g]);
+    for (std::size_t k = 0; k < count; ++k) {
+        const float* row = rows + k * stride;
+        for (std::size_t g = 0; g < Groups; ++g) {
+            Lanes weights;
+            load(row + g * kLanes, weights);
+            sums[g] += in[k] * weights;
+        }
     }
+    for (std::size_t g = 0; g < Groups; ++g) store(sums[g], out + g * kLanes);
+}
+
+/// The same for any number of outputs.
+SLUICE_VECTOR_CLONES
+void sum_rows(const float* in, std::size_t count, const float* rows, std::size_t stride,
+              const float* start, std::size_t outputs, float* out) {
+    constexpr std::size_t kGroups = 4;
+    std::size_t j = 0;
+    for (; j + kGroups * kLanes <= outputs; j += kGroups * kLanes) {
+        sum_groups<kGroups>(in, count, rows + j, stride, start == nullptr ? nullptr : start + j,
+                            out + j);
+    }
+    for (; j + kLanes <= outputs; j += kLanes) {
+        sum_groups<1>(in, count, rows + j, stride, start == nullptr ? nullptr : start + j, out + j);
+    }
+    for (; j < outputs; ++j) {
+        float sum = start == nullptr ? 0.0F : start[j];
+        for (std::size_t k = 0; k < count; ++k) sum += in[k] * rows[k * stride + j];
+        out[j] = sum;
+    }
+}
+
+/// out = in W + bias.
+void linear(const float* in, std::size_t inputs, const float* weights, const float* bias,
+            std::size_t outputs, float* out) {
+    sum_rows(in, inputs, weights, outputs, bias, outputs, out);
 }
 
 void norm(const float* in, std::size_t width, const float* gain, const float* bias, float* out) {
@@ -51,14 +103,53 @@ void rectify(std::vector<float>& values) {
     for (float& value : values) value = value > 0 ? value : 0;
 }
 
-/// Scores become shares that sum up to one.
-void soften(std::vector<float>& scores) {
-    float most = scores[0];
-    for (const float score : scores) most = score > most ? score : most;
-    for (float& score : scores) score = fixed_exp(score - most);
+/// fixed_exp() of each, x <= 0.
+SLUICE_IN_CLONES void exp_of(Lanes& x) {
+    const Lanes lowest = Lanes{} - 80.0F;
+    x = x < lowest ? lowest : x;
+    const IntLanes n = __builtin_convertvector(x * 1.44269504F - 0.5F, IntLanes);
+    const Lanes whole = __builtin_convertvector(n, Lanes);
+    const Lanes r = (x - whole * 0.693359375F) + whole * 2.12194440e-4F;
+    Lanes p = Lanes{} + 1.3981999e-3F;
+    p = p * r + 8.3334519e-3F;
+    p = p * r + 4.1665795e-2F;
+    p = p * r + 1.6666665e-1F;
+    p = p * r + 5.0000001e-1F;
+    p = p * r * r + r + 1.0F;
+    const IntLanes bits = (n + 127) * (1 << 23);
+    Lanes scale;
+    std::memcpy(&scale, &bits, sizeof scale);
+    x = p * scale;
+}
+
+/// Scores become shares that sum up to one. `count` is a multiple of kLanes; sums run in lanes, which are
+/// joined in the end.
+SLUICE_VECTOR_CLONES
+void soften(float* scores, std::size_t count) {
+    Lanes most;
+    load(scores, most);
+    for (std::size_t i = kLanes; i < count; i += kLanes) {
+        Lanes x;
+        load(scores + i, x);
+        most = x > most ? x : most;
+    }
+    float highest = most[0];
+    for (std::size_t lane = 1; lane < kLanes; ++lane) {
+        highest = most[lane] > highest ? most[lane] : highest;
+    }
+    Lanes sums = {};
+    for (std::size_t i = 0; i < count; i += kLanes) {
+        Lanes x;
+        load(scores + i, x);
+        x -= highest;
+        exp_of(x);
+        store(x, scores + i);
+        sums += x;
+    }
     float sum = 0;
-    for (const float score : scores) sum += score;
-    for (float& score : scores) score /= sum;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+    const float factor = 1.0F / sum;
+    for (std::size_t i = 0; i < count; ++i) scores[i] *= factor;
 }
 
 std::size_t size(int count) { return static_cast<std::size_t>(count); }
@@ -170,21 +261,13 @@ void Encoder::attend(int index, std::size_t from, Rows& rows) const {
     for (std::size_t t = from; t < steps; ++t) {
         linear(rows.normed.data() + t * width, width, layer(index, kQuery),
                layer(index, kQueryBias), width, rows.query.data());
+        for (float& asked : rows.query) asked *= factor;
         for (std::size_t head = 0; head < width; head += part) {
-            float* __restrict scores = rows.scores.data();
-            for (std::size_t s = 0; s < steps; ++s) scores[s] = 0;
-            for (std::size_t j = head; j < head + part; ++j) {
-                const float asked = rows.query[j] * factor;
-                const float* __restrict channel = rows.key.data() + j * steps;
-                for (std::size_t s = 0; s < steps; ++s) scores[s] += asked * channel[s];
-            }
-            soften(rows.scores);
-            float* __restrict mixed = rows.mixed.data() + head;
-            for (std::size_t j = 0; j < part; ++j) mixed[j] = 0;
-            for (std::size_t s = 0; s < steps; ++s) {
-                const float* __restrict value = rows.value.data() + s * width + head;
-                for (std::size_t j = 0; j < part; ++j) mixed[j] += scores[s] * value[j];
-            }
+            sum_rows(rows.query.data() + head, part, rows.key.data() + head * steps, steps, nullptr,
+                     steps, rows.scores.data());
+            soften(rows.scores.data(), steps);
+            sum_rows(rows.scores.data(), steps, rows.value.data() + head, width, nullptr, part,
+                     rows.mixed.data() + head);
         }
         linear(rows.mixed.data(), width, layer(index, kOut), layer(index, kOutBias), width,
                rows.added.data());

@@ -61,6 +61,9 @@ ModelShape read_shape(const ordered_json& json, const std::string& path) {
     shape.layers = header.integer("layers", 1, 8);
     shape.heads = header.integer("heads", 1, 16);
     shape.hidden = header.integer("hidden", 4, 1024);
+    if (shape.steps % 8 != 0) {
+        throw ConfigError(path, 0, "its header's steps must be a multiple of 8");
+    }
     if (shape.width % shape.heads != 0) {
         throw ConfigError(path, 0, "its header's width must be a multiple of heads");
     }

@@ -55,7 +55,7 @@ std::int64_t depth_unit(const PortContext& context);
 
 /// Sizes of an encoder. Within limits a model's file may choose them (restore/model_file.h).
 struct ModelShape {
-    int steps = 64;  ///< samples of a sequence
+    int steps = 64;  ///< samples of a sequence, a multiple of 8
     int width = 32;  ///< of a sample inside the encoder, a multiple of heads
     int layers = 2;
     int heads = 4;

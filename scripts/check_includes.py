@@ -53,7 +53,7 @@ PARTS = {
     ],
     "experiment": ["scenario/workload", "flowlevel", "models"],
     "cli": ["experiment", "restore"],
-    "bench": ["experiment"],
+    "bench": ["experiment", "restore"],
     "tests": ["cli"],
     "tests/cuda": ["core/packet"],
 }

@@ -58,8 +58,9 @@ class Train(CliTest):
     def test_from_packets_to_a_model(self):
         folders = [self.record("a", 2), self.record("b", 5), self.record("c", 3, "timely"),
                    self.record("d", 4, "timely")]
-        options = ["--epochs", 2, "--cases", 60, "--seed", 4, "--val-split", 0.5]
-        printed = self.train(*folders, "-o", "m.model", "--csv", "errors.csv", *options).stdout
+        options = ["--epochs", 2, "--cases", 60, "--val-split", 0.5, "--seed"]
+        printed = self.train(*folders, "-o", "m.model", "--csv", "errors.csv", *options,
+                             4).stdout
         self.assertIn("2 epochs", printed)
         self.assertEqual(self.read("m.model")[:8], b"SLUICEQM")
         self.assertIn(b"<polyline", self.read("m.model.loss.svg"))
@@ -68,9 +69,9 @@ class Train(CliTest):
         self.assertEqual({row["predictor"] for row in rows},
                          {"hold", "empty", "last_mean", "linear", "transformer"})
         # The same command, the same model; another seed, another one.
-        self.train(*folders, "-o", "again.model", *options)
+        self.train(*folders, "-o", "again.model", *options, 4)
         self.assertEqual(self.read("m.model"), self.read("again.model"))
-        self.train(*folders, "-o", "other.model", *options, "--seed", 5)
+        self.train(*folders, "-o", "other.model", *options, 5)
         self.assertNotEqual(self.read("m.model"), self.read("other.model"))
         # Where it comes from is in it; a scenario trains or judges.
         text = self.read("m.model").decode(errors="replace")

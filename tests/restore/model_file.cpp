@@ -2,11 +2,15 @@
 /// Models as files: what is written is what is read, and what is not whole is one line.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
 #include "core/checksum.h"
 #include "core/error.h"
+#include "restore/predictors.h"
+#include "restore/shipped_model.h"
 #include "tests/support/error_of.h"
 #include "tests/support/restore_support.h"
 
@@ -73,7 +77,8 @@ TEST_CASE("unit.restore.model_file.every_cut_and_every_flipped_byte_is_refused")
 }
 
 TEST_CASE("unit.restore.model_file.a_header_that_lies_is_refused") {
-    CHECK(refusal(with("\"steps\": 16", "\"steps\": 17")).find("weights") != std::string::npos);
+    CHECK(refusal(with("\"steps\": 16", "\"steps\": 24")).find("weights") != std::string::npos);
+    CHECK(refusal(with("\"steps\": 16", "\"steps\": 17")).find("of 8") != std::string::npos);
     CHECK(refusal(with("\"steps\": 16", "\"steps\": -6")).find("8 to 512") != std::string::npos);
     CHECK(refusal(with("\"heads\": 2", "\"heads\": 3")).find("multiple") != std::string::npos);
     CHECK(refusal(with("\"layers\"", "\"lawyer\"")).find("no layers") != std::string::npos);
@@ -99,4 +104,20 @@ TEST_CASE("unit.restore.model_file.weights_must_be_numbers_and_all_there") {
           std::string::npos);
     CHECK(error_of([] { load_model("/dev/null"); }) == "/dev/null: is not a file");
     CHECK(error_of([] { load_model("no/such.model"); }) == "no/such.model: does not exist");
+}
+
+TEST_CASE("unit.restore.model_file.the_shipped_model_loads_and_answers") {
+    const QueueModel model = load_model(shipped_model_path());
+    for (const char* law : {"hpcc", "dcqcn", "timely", "dctcp"}) {
+        CHECK(std::find(model.laws.begin(), model.laws.end(), law) != model.laws.end());
+    }
+    CHECK(model_bytes(model).size() < 300'000);
+    // A queue that stands still is left as it is, to a twentieth of the marking threshold.
+    PortQuery still = random_query(1);
+    still.depths.assign(64, 300'000);
+    still.context.skip = still.context.base_rtt;
+    const DepthQuantiles said =
+        make_predictor(PredictorKind::transformer, &model)->predict({still})[0];
+    CHECK(std::abs(said[kMedian] - 300'000) < 20'000);
+    CHECK(said.front() < said.back());
 }
