@@ -32,7 +32,8 @@ class Drawer {
     Drawer(const QueueTrace& trace, const ModelShape& shape, std::uint64_t seed)
         : trace_(trace),
           longest_sequence_(static_cast<std::size_t>(shape.steps)),
-          key_(random_key(seed, random_stream(kCutDraws, checksum(trace.scenario)))) {
+          scenario_(checksum(trace.scenario)),
+          key_(random_key(seed, random_stream(kCutDraws, scenario_))) {
         // A base RTT, in samples: a skip is not shorter.
         shortest_skip_ = static_cast<std::size_t>(
             std::max<Tick>((trace.base_rtt + trace.step - 1) / trace.step, 1));
@@ -105,6 +106,7 @@ class Drawer {
         drawn.query.depths.assign(port.depth.begin() + static_cast<std::ptrdiff_t>(first),
                                   port.depth.begin() + static_cast<std::ptrdiff_t>(cut + 1));
         drawn.depth = port.depth[cut + skip];
+        drawn.scenario = scenario_;
         PortContext& context = drawn.query.context;
         context.law = trace_.law;
         context.line_rate = port.line_rate;
@@ -125,6 +127,7 @@ class Drawer {
     const QueueTrace& trace_;
     std::size_t longest_sequence_;
     std::size_t shortest_skip_ = 1;
+    std::uint64_t scenario_;
     std::uint64_t key_;
     std::vector<Stay> stays_;
     std::size_t cuts_ = 0;

@@ -23,7 +23,8 @@ inline constexpr int kShortestSequence = 16;
 
 struct Case {
     PortQuery query;
-    std::int64_t depth = 0;  ///< bytes, at resumption
+    std::int64_t depth = 0;      ///< bytes, at resumption
+    std::uint64_t scenario = 0;  ///< which it is from: a number for its name
 };
 
 /// Up to `count` cases of a trace, in the order of their numbers. Fewer where few instants qualify.

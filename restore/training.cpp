@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "core/error.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kOrderDraws = 0x6f72646572;
 constexpr double kLastLearningRate = 0.02;  ///< of the first
-/// Of a law whose queues hardly move: no division by nothing.
+/// Where queues hardly move: no division by nothing.
 constexpr double kLeastError = 1e-3;
 constexpr double kPi = 3.14159265358979323846;
 
@@ -56,32 +57,52 @@ std::vector<Case> known_to(const QueueModel& model, const std::vector<Case>& cas
     return known;
 }
 
-/// By law's place: the mean error of hold.
-std::vector<double> hold_errors(const QueueModel& model, const std::vector<Case>& cases) {
-    std::vector<double> sums(model.laws.size());
-    std::vector<double> counts(model.laws.size());
+/// What hold is off on average, over all and by some number of a case.
+class HoldErrors {
+  public:
+    template <typename NumberOf>
+    HoldErrors(const std::vector<Case>& cases, const NumberOf& number_of) {
+        for (const Case& one : cases) {
+            const double last = static_cast<double>(one.query.depths.back()) /
+                                static_cast<double>(depth_unit(one.query.context));
+            Mean& mean = means_[number_of(one)];
+            mean.sum += std::abs(depth_in_units(one) - last);
+            ++mean.count;
+        }
+    }
+    double of(std::uint64_t number) const {
+        const Mean& mean = means_.at(number);
+        return std::max(mean.sum / mean.count, kLeastError);
+    }
+
+  private:
+    struct Mean {
+        double sum = 0;
+        double count = 0;
+    };
+    std::map<std::uint64_t, Mean> means_;
+};
+
+std::uint64_t law_of(const Case& one) { return static_cast<std::uint64_t>(one.query.context.law); }
+
+/// What the loss of each case counts for (Epoch).
+std::vector<double> weights_of(const std::vector<Case>& cases) {
+    const HoldErrors by_law(cases, law_of);
+    const HoldErrors by_scenario(cases, [](const Case& one) { return one.scenario; });
+    std::vector<double> weights;
     for (const Case& one : cases) {
-        const auto place = static_cast<std::size_t>(model.place_of(one.query.context.law));
-        const double last = static_cast<double>(one.query.depths.back()) /
-                            static_cast<double>(depth_unit(one.query.context));
-        sums[place] += std::abs(depth_in_units(one) - last);
-        ++counts[place];
+        weights.push_back(1 / std::sqrt(by_law.of(law_of(one)) * by_scenario.of(one.scenario)));
     }
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        sums[i] = std::max(counts[i] > 0 ? sums[i] / counts[i] : 0.0, kLeastError);
-    }
-    return sums;
+    return weights;
 }
 
-Prepared prepare(const QueueModel& model, const std::vector<Case>& cases,
-                 const std::vector<double>& errors) {
+Prepared prepare(const QueueModel& model, const std::vector<Case>& cases) {
+    const std::vector<double> weights = weights_of(cases);
     Prepared prepared;
     prepared.features.reserve(cases.size());
-    for (const Case& one : cases) {
-        prepared.features.push_back(features_of(model, one.query));
-        const auto place = static_cast<std::size_t>(model.place_of(one.query.context.law));
-        prepared.cases.push_back(
-            {&prepared.features.back(), depth_in_units(one), 1 / errors[place]});
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        prepared.features.push_back(features_of(model, cases[i].query));
+        prepared.cases.push_back({&prepared.features.back(), depth_in_units(cases[i]), weights[i]});
     }
     return prepared;
 }
@@ -206,9 +227,8 @@ TrainedModel train(const std::vector<Case>& training, const std::vector<Case>& v
     result.model.laws = laws_of(training);
     const int context = context_size(result.model);
     result.model.weights = initial_weights(config.shape, context, config.seed);
-    const std::vector<double> errors = hold_errors(result.model, training);
-    const Prepared learned = prepare(result.model, training, errors);
-    const Prepared judged = prepare(result.model, known_to(result.model, validation), errors);
+    const Prepared learned = prepare(result.model, training);
+    const Prepared judged = prepare(result.model, known_to(result.model, validation));
     Trainer(config, watch, result).run(learned, judged);
     fit_linear(result.model, training, learned);
     return result;

@@ -24,8 +24,8 @@ struct TrainingConfig {
     std::uint64_t seed = 1;
 };
 
-/// The losses of an epoch: pinball, each law's divided by what `hold` is off there on average, so that laws
-/// with shallow queues count as much as those with deep ones.
+/// The losses of an epoch: pinball, divided by the geometric mean of what `hold` is off on average under the
+/// case's law and in its scenario, so that shallow queues count beside deep ones.
 struct Epoch {
     int number = 0;  ///< from 1
     double training = 0;

@@ -87,6 +87,17 @@ def oversubscribed(draw):
     return topology, flows(rows)
 
 
+def arrivals(draw):
+    """Flows of very different sizes that come and go, between any two hosts."""
+    hosts, topology = leaf_spine(4, 2, 4)
+    rows, start = [], 0
+    for _ in range(120):
+        start += draw.start(12)
+        src, dst = draw.rng.sample(range(hosts), 2)
+        rows.append((src, dst, draw.bdp * min(draw.rng.lognormvariate(2.5, 1.5), 1000) + 1, start))
+    return topology, flows(rows)
+
+
 def job(_draw):
     """Three layers of a mixture of experts: all-to-alls and gradients between 4 servers."""
     topology = ('type = "rail-optimized"\ngpus = 16\ngpus_per_server = 4\n'
@@ -108,10 +119,11 @@ KINDS = {
     "pipeline": pipeline,
     "permutation": permutation,
     "oversubscribed": oversubscribed,
+    "arrivals": arrivals,
     "job": job,
 }
 # What does not get new with the rate and the delay, and costs more than all others together.
-FEW = {"job": [(100, 1), (400, 4)]}
+FEW = {"job": [(100, 1), (400, 4), (200, 1), (100, 10)]}
 
 
 def cases(small):
