@@ -33,6 +33,7 @@ struct ConfigValue;
     COMMAND(astra)      /* ASTRA-sim's programs by their own options  */ \
     COMMAND(chakra)     /* Chakra traces                              */ \
     COMMAND(goal)       /* GOAL schedules                             */ \
+    COMMAND(train)      /* the model that restores queues             */ \
     COMMAND(workload)   /* workload files of other tools, from models */
 // clang-format on
 
@@ -65,6 +66,7 @@ struct RunOptions {
     bool check = false;      ///< with hpcc: reads the files and says what is in them
     bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped
     bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
+    bool record_queues = false;
     bool quiet = false;
 };
 

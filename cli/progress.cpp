@@ -61,24 +61,39 @@ std::string Progress::line(const ProgressSample& sample, double seconds) const {
     return text;
 }
 
-void Progress::tick(const std::function<ProgressSample()>& sample) {
-    if (quiet_) return;
+bool Progress::due() {
+    if (quiet_) return false;
     const Clock::time_point now = Clock::now();
-    if (now < next_) return;
+    if (now < next_) return false;
     next_ = now + (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kNextLine));
-    const ProgressSample state = sample();
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    const std::string text = line(state, seconds);
+    return true;
+}
+
+double Progress::seconds() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+}
+
+void Progress::show(double share, const std::string& text) {
     if (!terminal_) {
         fmt::print(stderr, "{}\n", text);
         return;
     }
-    const int filled = static_cast<int>(done_share(state) * kBarWidth);
+    const int filled = static_cast<int>(share * kBarWidth);
     const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
                             std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
     fmt::print(stderr, "\r\x1b[K[{}] {}", bar, text);
     std::fflush(stderr);
     drawn_ = true;
+}
+
+void Progress::tick(const std::function<ProgressSample()>& sample) {
+    if (!due()) return;
+    const ProgressSample state = sample();
+    show(done_share(state), line(state, seconds()));
+}
+
+void Progress::tick(double share, const std::function<std::string(double seconds)>& text) {
+    if (due()) show(share, text(seconds()));
 }
 
 void Progress::clear() {

@@ -36,12 +36,17 @@ class Progress {
 
     /// Calls `sample` and shows the result if it is time to; cheap otherwise.
     void tick(const std::function<ProgressSample()>& sample);
+    /// The same of other work: the share of it that is done, and a text given the seconds so far.
+    void tick(double share, const std::function<std::string(double seconds)>& text);
     /// Removes the bar from the terminal.
     void clear();
 
   private:
     using Clock = std::chrono::steady_clock;
 
+    bool due();
+    double seconds() const;
+    void show(double share, const std::string& text);
     std::string line(const ProgressSample& sample, double seconds) const;
 
     bool quiet_;

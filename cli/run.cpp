@@ -62,6 +62,9 @@ int run_hpcc_experiment(const RunOptions& options) {
     if (!options.scenario.empty() || !options.sets.empty()) {
         throw ConfigError("run: --hpcc takes neither a scenario nor --set; edit its config.txt");
     }
+    if (options.record_queues) {
+        throw ConfigError("run: --hpcc has its own queue monitor; --record-queues is of scenarios");
+    }
     if (options.no_skip || (!options.mode.empty() && options.mode != "packet")) {
         throw ConfigError("run: --hpcc runs in packet mode, where ns-3's order of events holds");
     }
@@ -111,11 +114,18 @@ Scenario load_for_run(const RunOptions& options) {
         require_offered(parse_mode(options.mode, "--mode"), "--mode " + options.mode);
         set_config(values, "mode", text_value(options.mode), "--mode");
     }
+    if (options.record_queues) {
+        set_config(values, "output.record_queues", boolean_value(true), "--record-queues");
+    }
     if (options.no_skip) set_config(values, "phases.skip", boolean_value(false), "--no-skip");
     Scenario scenario = make_scenario(std::move(values), options.scenario);
     scenario.allow_oom = options.allow_oom;
     const std::string mode = mode_name(scenario.mode);
     require_offered(scenario.mode, options.scenario + ": mode " + mode);
+    if (options.record_queues && scenario.mode != Mode::packet) {
+        throw ConfigError("--record-queues: only mode packet has every queue; this is mode " +
+                          mode);
+    }
     if (options.no_skip && scenario.mode != Mode::hybrid) {
         throw ConfigError("--no-skip: mode " + mode + " never skips; only mode hybrid does");
     }
@@ -174,6 +184,8 @@ Command add_run_command(CLI::App& program) {
         ->check(CLI::Range(1, 4096));
     app->add_flag("--no-skip", options->no_skip,
                   "In mode hybrid: skip nothing, to see what skipping costs and gains");
+    app->add_flag("--record-queues", options->record_queues,
+                  "In mode packet: leave queues.bin, which sluice train learns from");
     app->add_flag("--quiet", options->quiet, "Print nothing but errors");
     app->add_option("--hpcc", options->hpcc, "Run an HPCC ns-3 experiment instead")
         ->type_name("config.txt");

@@ -6,7 +6,7 @@ get_property(exported GLOBAL PROPERTY sluice_exported_targets)
 install(TARGETS ${exported} EXPORT sluice_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT sluice_targets FILE sluiceTargets.cmake NAMESPACE sluice::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
-foreach(folder IN ITEMS core flowlevel workloads models scenario)
+foreach(folder IN ITEMS core restore flowlevel workloads models scenario)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}"
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice FILES_MATCHING PATTERN "*.h")
 endforeach()

@@ -69,6 +69,7 @@ FinishedRun run_experiment(const Experiment& experiment, const RunPlan& plan) {
     FinishedRun done;
     const ResourceUsage unbuilt = resource_usage();
     done.run = make_run(experiment, plan.mode);
+    if (plan.on_built) plan.on_built(*done.run);
     Watchers watchers(plan.watchers);
     std::optional<StallGuard> stall;
     if (plan.give_up_stalled) stall.emplace(experiment);

@@ -31,6 +31,8 @@ struct RunPlan {
     /// Of all that watch, called in this order. At most one of them samples queues.
     std::vector<RunHooks> watchers;
     GoOn go_on;  ///< may be empty
+    /// Shown the engine before it runs; may be empty.
+    std::function<void(const ModeRun&)> on_built;
     /// Ends a run whose flows are cut off for good (experiment/stall_guard.h).
     bool give_up_stalled = true;
 };

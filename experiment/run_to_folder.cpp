@@ -2,6 +2,7 @@
 #include "experiment/run_to_folder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -11,6 +12,7 @@
 #include "experiment/explain.h"
 #include "experiment/job_results.h"
 #include "experiment/lossless.h"
+#include "experiment/queue_facts.h"
 #include "experiment/version.h"
 
 namespace sluice {
@@ -46,6 +48,15 @@ Tick completion_of(const std::vector<JobRecord>& jobs) {
     return jobs.empty() ? kNever : last - first;
 }
 
+/// What a run can leave behind: a job of any length would have a timeline of any length.
+std::vector<std::string> outputs_of(const BuiltExperiment& built, const RunRequest& request) {
+    std::vector<std::string> outputs = request.outputs;
+    if (built.stream != nullptr) {
+        outputs.erase(std::remove(outputs.begin(), outputs.end(), "trace"), outputs.end());
+    }
+    return outputs;
+}
+
 RunInfo info_of(const BuiltExperiment& built, const RunRequest& request) {
     RunInfo info;
     info.mode = request.mode;
@@ -53,7 +64,66 @@ RunInfo info_of(const BuiltExperiment& built, const RunRequest& request) {
     info.version = program_version();
     info.seed = built.experiment.network.seed;
     info.config_json = request.config_json;
+    const std::vector<std::string> outputs = outputs_of(built, request);
+    if (std::count(outputs.begin(), outputs.end(), "record_queues") > 0) {
+        info.queues = queue_facts(built.experiment);
+    }
     return info;
+}
+
+/// Samples of queues for the outputs that record them.
+class QueueWatch {
+  public:
+    QueueWatch(RunWriter& writer, const BuiltExperiment& built, Tick step)
+        : writer_(writer), built_(built), step_(step) {}
+
+    void built(const ModeRun& run) { run_ = &run; }
+
+    RunHooks hooks() {
+        RunHooks hooks;
+        hooks.sample_every = hooks.sample_from = step_;
+        // A run that came to rest with work left would be looked at for ever.
+        hooks.sample_to = step_ < kNever / kMostSteps ? step_ * kMostSteps : kNever - 1;
+        hooks.on_sample = [this](Tick now, const std::vector<std::int64_t>& queue_bytes) {
+            const std::vector<PortStatistics> ports = run_->port_statistics();
+            sent_.clear();
+            for (const PortStatistics& port : ports) sent_.push_back(port.tx_bytes);
+            writer_.sample({now, queue_bytes, sent_});
+        };
+        hooks.on_finish = [this](const FlowRecord& flow) {
+            finished_ += flow.id < built_.experiment.flows.size() ? 1 : 0;
+        };
+        // Samples alone would keep the run going.
+        hooks.on_progress = [this](Tick) { return !done(); };
+        return hooks;
+    }
+
+  private:
+    static constexpr Tick kMostSteps = Tick{1} << 24;
+
+    bool done() const {
+        if (finished_ < built_.experiment.flows.size()) return false;
+        if (built_.stream != nullptr && !built_.stream->complete()) return false;
+        return std::all_of(built_.jobs.begin(), built_.jobs.end(),
+                           [](const BuiltJob& job) { return job.application->complete(); });
+    }
+
+    RunWriter& writer_;
+    const BuiltExperiment& built_;
+    Tick step_;
+    const ModeRun* run_ = nullptr;
+    std::vector<std::int64_t> sent_;  ///< by port, scratch
+    std::size_t finished_ = 0;        ///< of the list's flows
+};
+
+/// Flows that were under way when the run ended.
+void tell_open_flows(RunWriter& writer, const BuiltExperiment& built, const ModeRun& run) {
+    const std::vector<FlowResult>& results = run.results();
+    for (std::size_t i = 0; i < built.experiment.flows.size() && i < results.size(); ++i) {
+        if (results[i].start != kNever && results[i].finish == kNever) {
+            writer.flow_open({i, built.experiment.flows[i], results[i]});
+        }
+    }
 }
 
 RunHooks hooks_of(RunWriter& writer, const BuiltExperiment& built, IdealTimes& ideals) {
@@ -138,24 +208,22 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
     return lines;
 }
 
-/// What a run can leave behind: a job of any length would have a timeline of any length.
-std::vector<std::string> outputs_of(const BuiltExperiment& built, const RunRequest& request) {
-    std::vector<std::string> outputs = request.outputs;
-    if (built.stream != nullptr) {
-        outputs.erase(std::remove(outputs.begin(), outputs.end(), "trace"), outputs.end());
-    }
-    return outputs;
-}
-
 RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request) {
     const Experiment& experiment = built.experiment;
-    RunWriter writer(request.directory, info_of(built, request), experiment.topology,
-                     experiment.flows, outputs_of(built, request));
+    const RunInfo info = info_of(built, request);
+    RunWriter writer(request.directory, info, experiment.topology, experiment.flows,
+                     outputs_of(built, request));
     IdealTimes ideals(experiment);
     RunPlan plan;
     plan.mode = request.mode;
     plan.watchers.push_back(hooks_of(writer, built, ideals));
     plan.go_on = request.go_on;
+    std::optional<QueueWatch> queues;
+    if (writer.wants_samples()) {
+        queues.emplace(writer, built, info.queues->step);
+        plan.watchers.push_back(queues->hooks());
+        plan.on_built = [&](const ModeRun& run) { queues->built(run); };
+    }
     FinishedRun done = run_experiment(experiment, plan);
 
     RunReport report;
@@ -163,6 +231,7 @@ RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request)
     report.outcome.simulated = simulated_time(built, *done.run);
     explain(report.outcome, built, request);
     for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
+    if (queues) tell_open_flows(writer, built, *done.run);
     if (request.add_results) request.add_results(writer);
     report.summary = writer.finish(report.outcome);
     report.cut_off = done.run->cut_off();

@@ -5,15 +5,20 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/hybrid/phase_config.h"
 #include "restore/empty_queues.h"
+#include "restore/predicted_queues.h"
 
 // clang-format off
-#define SLUICE_RESTORERS(RESTORER)         \
-    RESTORER(empty, restore::EmptyQueues)
+#define SLUICE_RESTORERS(RESTORER)                                                  \
+    RESTORER(empty, restore::EmptyQueues)                                           \
+    RESTORER(last_mean, restore::Predicted<restore::PredictorKind::last_mean>)      \
+    RESTORER(linear, restore::Predicted<restore::PredictorKind::linear>)            \
+    RESTORER(transformer, restore::Predicted<restore::PredictorKind::transformer>)
 // clang-format on
 
 namespace sluice {
@@ -32,12 +37,23 @@ inline std::vector<std::pair<const char*, Restoration>> restorer_words() {
 #undef SLUICE_RESTORER
 }
 
-/// Null if packets stay as they were.
-inline std::unique_ptr<hybrid::Restorer> make_restorer(Restoration restore) {
-    switch (restore) {
+/// By the configuration and the law, or by nothing.
+template <class Class>
+std::unique_ptr<hybrid::Restorer> new_restorer(const PhaseConfig& config, congestion::Law law) {
+    if constexpr (std::is_default_constructible_v<Class>) {
+        return std::make_unique<Class>();
+    } else {
+        return std::make_unique<Class>(config, law);
+    }
+}
+
+/// That of config.restore; null if packets stay as they were.
+inline std::unique_ptr<hybrid::Restorer> make_restorer(const PhaseConfig& config,
+                                                       congestion::Law law) {
+    switch (config.restore) {
         case Restoration::hold: break;
 #define SLUICE_RESTORER(name, Class) \
-    case Restoration::name: return std::make_unique<Class>();
+    case Restoration::name: return new_restorer<Class>(config, law);
             SLUICE_RESTORERS(SLUICE_RESTORER)
 #undef SLUICE_RESTORER
     }

@@ -23,6 +23,10 @@ PhaseConfig read_phases(ConfigSection section) {
         {{"partition", PhaseScope::partition}, {"network", PhaseScope::network}});
     phases.rates = section.choice("rates", phases.rates, rate_source_words());
     phases.restore = section.choice("restore", phases.restore, restorer_words());
+    phases.restore_model = section.text("restore_model", phases.restore_model);
+    phases.restore_engine = section.choice<RestoreEngine>(
+        "restore_engine", phases.restore_engine,
+        {{"plain", RestoreEngine::plain}, {"libtorch", RestoreEngine::libtorch}});
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so
     // that `--set phases.detector=...` is enough to compare.
     steady::DetectorSettings& detector = phases.detector;

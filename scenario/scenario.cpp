@@ -139,6 +139,9 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     // The table may stay in the file whatever the mode, so that `--mode` is enough to compare.
     if (scenario.mode == Mode::hybrid || root.has("phases")) {
         scenario.phases = read_phases(root.table("phases"));
+        if (!scenario.phases.restore_model.empty()) {
+            scenario.phases.restore_model = scenario.resolve(scenario.phases.restore_model);
+        }
     }
     const auto resolve = [&](const std::string& file) { return scenario.resolve(file); };
     scenario.topology = build_topology(root.table("topology"), resolve);

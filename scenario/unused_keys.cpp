@@ -40,6 +40,8 @@ std::vector<Rule> rules() {
     std::vector<Rule> rules = {
         {"phases.", [](const Scenario& s) { return s.mode != Mode::hybrid; },
          "only mode hybrid has phases"},
+        {"output.record_queues", [](const Scenario& s) { return s.mode != Mode::packet; },
+         "only mode packet has every queue"},
         {"phases.eps_bw", [](const Scenario& s) { return !by_hygra(s); },
          "the detector is another one"},
         {"phases.eps_q", [](const Scenario& s) { return !by_hygra(s); },

@@ -34,7 +34,7 @@ PARTS = {
     "core/steady": ["core/congestion"],
     "core/hybrid": ["core/clocks", "core/steady"],
     "core/job": ["core/flow", "core/topology"],
-    "restore": ["core/hybrid"],
+    "restore": ["core/hybrid", "core/results"],
     "flowlevel": ["core/packet", "core/routing", "core/results", "core/hybrid"],
     "models": ["core/clocks", "core/ns3"],
     "workloads/model": ["core/flow", "core/topology"],
@@ -52,13 +52,13 @@ PARTS = {
         "workloads/hpcc", "workloads/traffic",
     ],
     "experiment": ["scenario/workload", "flowlevel", "models"],
-    "cli": ["experiment"],
-    "bench": ["experiment"],
+    "cli": ["experiment", "restore"],
+    "bench": ["experiment", "restore"],
     "tests": ["cli"],
     "tests/cuda": ["core/packet"],
 }
 # Folders that are part of the one that they lie in.
-WITHIN = ["core/packet", "core/results", "core/steady", "models", "scenario", "experiment", "bench", "tests"]
+WITHIN = ["core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
 
 
 def closure(part):
@@ -86,16 +86,17 @@ LIBRARIES = [
     (r"toml\+\+/.*", ["core/text"], False),
     (
         r"nlohmann/.*",
-        ["core/text", "core/results", "scenario", "experiment", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
+        ["core/text", "core/results", "restore", "scenario", "experiment", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
         False,
     ),
     (r"zlib\.h", ["workloads/chakra", "tests"], False),
     (r"yaml-cpp/.*", ["workloads/chakra"], False),
-    (r"fmt/.*", ["core", "workloads", "models", "scenario", "experiment", "cli", "tests", "bench"], False),
+    (r"fmt/.*", ["core", "restore", "workloads", "models", "scenario", "experiment", "cli", "tests", "bench"], False),
+    (r"torch/.*", ["restore/torch"], False),
     (r"CLI/.*", ["cli"], False),
     (r"doctest/.*", ["tests"], True),
 ]
-SYSTEM = re.compile(r"(sys/\w+|unistd|fcntl|poll|signal|pthread|sched|dirent|csignal)\.h")
+SYSTEM = re.compile(r"(sys/\w+|unistd|fcntl|poll|signal|pthread|sched|dirent|csignal|dlfcn)\.h")
 STANDARD = re.compile(r"[a-z_0-9]+")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

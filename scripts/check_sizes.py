@@ -17,7 +17,7 @@ FUNCTION_LINES = 60
 FILE_LINES = 450
 FOLDER_KINDS = 25
 
-TOPS = ["bench", "cli", "core", "experiment", "flowlevel", "models", "scenario", "scripts", "tests",
+TOPS = ["bench", "cli", "core", "experiment", "flowlevel", "models", "restore", "scenario", "scripts", "tests",
         "workloads"]
 # Folders of tests hold cases, not parts of the program.
 CASES = ["tests"]

@@ -27,7 +27,7 @@ case ${1:-} in
 esac
 
 folders=
-for folder in bench cli core experiment flowlevel models scenario tests workloads; do
+for folder in bench cli core experiment flowlevel models restore scenario tests workloads; do
     [ ! -d "$folder" ] || folders="$folders $folder"
 done
 # $folders is words on purpose.

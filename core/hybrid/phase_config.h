@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/steady/reading.h"
 #include "core/units.h"
@@ -22,11 +23,19 @@ enum class SteadyRates : std::uint8_t;
 /// the default.
 enum class Restoration : std::uint8_t;
 
+/// What evaluates a restorer's model.
+enum class RestoreEngine : std::uint8_t {
+    plain,     ///< our own, the same bits everywhere
+    libtorch,  ///< opened on first use
+};
+
 struct PhaseConfig {
     bool skip = true;  ///< false: all else on, nothing is skipped
     PhaseScope scope = PhaseScope::partition;
     SteadyRates rates{};
     Restoration restore{};
+    std::string restore_model;  ///< its file; empty: the shipped one
+    RestoreEngine restore_engine = RestoreEngine::plain;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
 };

@@ -45,10 +45,8 @@ std::vector<PortPast> PhaseController::pasts_of(const State& state, Tick dt) {
     std::vector<PortPast> pasts;
     for (std::size_t i = 0; known > 0 && i < state.watched.size(); ++i) {
         PortPast past = engine_.describe(state.watched[i]);
-        past.depth.resize(wanted);
-        for (std::size_t back = 0; back < wanted; ++back) {
-            const std::size_t look = state.looks - 1 - std::min(back, known - 1);
-            past.depth[wanted - 1 - back] = state.depth[look % wanted * state.watched.size() + i];
+        for (std::size_t look = state.looks - known; look < state.looks; ++look) {
+            past.depth.push_back(state.depth[look % wanted * state.watched.size() + i]);
         }
         if (std::all_of(past.depth.begin(), past.depth.end(), [](double d) { return d == 0; })) {
             continue;

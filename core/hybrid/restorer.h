@@ -16,8 +16,8 @@ namespace sluice::hybrid {
 /// A switch port whose queue may be restored, as its group was before the skip.
 struct PortPast {
     PortId port = kNone;
-    /// Bytes queued at the last looks before the skip, oldest first, as many as Restorer::looks(); what
-    /// was before the first look is as it was then.
+    /// Bytes queued at the last looks before the skip, oldest first: at least one, at most
+    /// Restorer::looks(), no more than the group has been looked at.
     std::vector<double> depth;
     Tick step = 0;              ///< between two looks
     Tick skipped = 0;           ///< length of the skip
@@ -27,6 +27,7 @@ struct PortPast {
     std::uint32_t flows = 0;    ///< of the group, whose data leave by it
     std::int64_t ecn_kmin = 0;  ///< bytes; no marks: a very large number
     std::int64_t ecn_kmax = 0;
+    bool to_host = false;  ///< a host is at the link's other end
 };
 
 class Restorer {

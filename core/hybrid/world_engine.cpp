@@ -147,6 +147,7 @@ PortPast WorldEngine::describe(PortId port) const {
     past.rate = egress.line_rate;
     past.ecn_kmin = egress.ecn_kmin;
     past.ecn_kmax = egress.ecn_kmax;
+    past.to_host = store_.topology().is_host(store_.topology().neighbor(port));
     return past;
 }
 

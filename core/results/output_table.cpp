@@ -7,6 +7,7 @@ namespace sluice {
 // clang-format off
 #define SLUICE_OUTPUTS(OUTPUT) \
     OUTPUT(kFlowsCsv)          \
+    OUTPUT(kQueuesBin)         \
     OUTPUT(kCollectivesCsv)    \
     OUTPUT(kPortsCsv)          \
     OUTPUT(kPhasesCsv)         \

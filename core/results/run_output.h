@@ -9,6 +9,7 @@
 
 #include "core/results/output_file.h"
 #include "core/results/phase_record.h"
+#include "core/results/queue_facts.h"
 #include "core/results/run_records.h"
 #include "core/topology/topology.h"
 
@@ -30,6 +31,11 @@ class RunOutput {
     virtual void span(const TraceSpan&) {}
     virtual bool wants_flows() const { return false; }
     virtual bool wants_spans() const { return false; }
+    /// Queues of all ports, at every step of RunInfo::queues.
+    virtual void sample(const PortSample&) {}
+    virtual bool wants_samples() const { return false; }
+    /// A flow that has started and was not finished when the run ended.
+    virtual void flow_open(const FlowRecord&) {}
     /// Hybrid mode only.
     virtual void phase(const PhaseRecord&) {}
     /// The run is over. Called once, before the files get their names.

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/flow/flow.h"
 #include "core/results/mode.h"
+#include "core/results/queue_facts.h"
 #include "core/results/statistics.h"
 #include "core/units.h"
 
@@ -21,6 +23,7 @@ struct RunInfo {
     std::string version;   ///< the program's version
     std::uint64_t seed = 1;
     std::string config_json = "{}";  ///< the effective configuration, JSON indented by 2
+    std::shared_ptr<const QueueFacts> queues = nullptr;  ///< null unless an output records queues
 };
 
 /// A row of the timeline under a host (a rank).

@@ -112,6 +112,20 @@ bool RunWriter::wants_spans() const {
                        [](const auto& output) { return output->wants_spans(); });
 }
 
+void RunWriter::sample(const PortSample& sample) {
+    for (const auto& output : impl_->outputs) output->sample(sample);
+    flush_if_due();
+}
+
+bool RunWriter::wants_samples() const {
+    return std::any_of(impl_->outputs.begin(), impl_->outputs.end(),
+                       [](const auto& output) { return output->wants_samples(); });
+}
+
+void RunWriter::flow_open(const FlowRecord& flow) {
+    for (const auto& output : impl_->outputs) output->flow_open(flow);
+}
+
 void RunWriter::phase(const PhaseRecord& record) {
     if (impl_->info.mode != Mode::hybrid) {
         throw InternalError("a phase in a mode without phases");

@@ -42,6 +42,12 @@ class RunWriter {
     bool wants_flows() const;
     /// Whether an output shows spans; if none does, span() need not be called.
     bool wants_spans() const;
+    /// Queues of all ports, at every step of RunInfo::queues.
+    void sample(const PortSample& sample);
+    /// Whether an output records queues; if none does, sample() need not be called.
+    bool wants_samples() const;
+    /// A flow that has started and not finished, once the run is over.
+    void flow_open(const FlowRecord& flow);
     /// A phase of a partition ended (hybrid mode only, else InternalError).
     void phase(const PhaseRecord& record);
 

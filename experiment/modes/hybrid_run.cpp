@@ -31,7 +31,7 @@ struct HybridRun::Watch {
           partitions(engine.network().store()),
           view(engine.network().store(), partitions),
           rates(make_rate_source(given.phases.rates)),
-          restorer(make_restorer(given.phases.restore)),
+          restorer(make_restorer(given.phases, given.network.congestion.law)),
           controller(view, partitions, rates.get(), restorer.get(), given.phases, given.stop) {}
 
     const Experiment& experiment;

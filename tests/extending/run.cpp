@@ -87,7 +87,8 @@ double given_rate(const Scenario& scenario) {
 
 /// What the restorer makes of a queue that grew from 0 by 100 bytes a look; -1: it stays as it was.
 double restored_depth(const Scenario& scenario) {
-    const std::unique_ptr<hybrid::Restorer> restorer = make_restorer(scenario.phases.restore);
+    const std::unique_ptr<hybrid::Restorer> restorer =
+        make_restorer(scenario.phases, scenario.network.congestion.law);
     if (restorer == nullptr) {
         return -1;
     }

@@ -85,7 +85,8 @@ TEST_CASE("unit.scenario.phases_refusals_name_place_and_what_is_allowed") {
     CHECK(error_of(kStar + "[phases]\nrates = \"max-min\"\n") ==
           "test.toml:5:9: 'rates' is \"max-min\"; must be one of measured, maxmin "
           "(nearest: maxmin)");
-    CHECK(contains(error_of(kStar + "[phases]\nrestore = \"transformer\"\n"), "hold, empty"));
+    CHECK(contains(error_of(kStar + "[phases]\nrestore = \"full\"\n"),
+                   "hold, empty, last_mean, linear, transformer"));
     CHECK(contains(error_of(kStar + "[phases]\ndetector = \"ratte\"\n"), "nearest: rate"));
     CHECK(error_of(kStar + "[phases]\ntheta = 1.5\n") ==
           "test.toml:5:9: 'theta' is 1.5; must be a number from 0 to 1");

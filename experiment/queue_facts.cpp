@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/queue_facts.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "core/congestion/congestion.h"
+#include "core/error.h"
+#include "core/routing/base_rtt.h"
+#include "core/routing/routing.h"
+#include "core/steady/detector.h"
+
+namespace sluice {
+
+namespace {
+
+Tick largest_base_rtt(const Experiment& experiment) {
+    const BaseRttConfig config{experiment.network.format.payload, experiment.network.arithmetic};
+    if (experiment.network.nic.global_base_rtt || experiment.flows.empty()) {
+        return network_base_rtt(experiment.topology, config).rtt;
+    }
+    std::vector<std::pair<NodeId, NodeId>> pairs;
+    for (const FlowSpec& flow : experiment.flows) pairs.emplace_back(flow.src, flow.dst);
+    Tick largest = 0;
+    for (const BaseRtt& base : pair_base_rtts(experiment.topology, config, pairs)) {
+        largest = std::max(largest, base.rtt);
+    }
+    return largest;
+}
+
+/// Where marking begins on ports of a rate: the listed threshold, else the nearest listed one in
+/// proportion, as the network is built (core/world/build.cpp).
+std::int64_t mark_bytes(const EcnConfig& config, Rate rate) {
+    if (!config.enabled || config.points.empty()) return 0;
+    const auto distance = [&](const EcnPoint& point) {
+        return std::abs(point.rate.bits_per_second - rate.bits_per_second);
+    };
+    const EcnPoint nearest = *std::min_element(
+        config.points.begin(), config.points.end(),
+        [&](const EcnPoint& a, const EcnPoint& b) { return distance(a) < distance(b); });
+    return static_cast<std::int64_t>(static_cast<double>(nearest.kmin.count) *
+                                     static_cast<double>(rate.bits_per_second) /
+                                     static_cast<double>(nearest.rate.bits_per_second));
+}
+
+}  // namespace
+
+std::shared_ptr<const QueueFacts> queue_facts(const Experiment& experiment) {
+    if (experiment.network.load_balance == LoadBalance::spray) {
+        throw ConfigError(
+            "output.record_queues: network.load_balance = \"spray\" sends a flow's packets several "
+            "ways; only \"ecmp\" can be recorded");
+    }
+    const Topology& topology = experiment.topology;
+    const congestion::Parameters& law = experiment.network.congestion;
+    auto facts = std::make_shared<QueueFacts>();
+    steady::GroupFacts group;
+    group.congestion = law;
+    group.payload = experiment.network.format.payload;
+    group.base_rtt = largest_base_rtt(experiment);
+    const bool reacts = congestion::traits(law.law).reacts_to_marks;
+    for (PortId port = 0; port < topology.port_count(); ++port) {
+        if (topology.is_host(topology.node_of(port))) {
+            group.line_rate = std::max(group.line_rate, topology.rate(port).bits_per_second);
+        }
+        facts->mark_bytes.push_back(reacts ? mark_bytes(experiment.network.ecn, topology.rate(port))
+                                           : 0);
+    }
+    facts->base_rtt = std::max<Tick>(group.base_rtt, 1);
+    facts->step = steady::sampling_period(group);
+    facts->law = congestion::law_name(law.law);
+    const auto routing =
+        std::make_shared<Routing>(topology, next_hop_order(experiment.network.arithmetic));
+    facts->path = [routing, &experiment](const FlowRecord& flow) {
+        const FlowSpec& spec = flow.spec;
+        if (flow.id < experiment.paths.size() && !experiment.paths[flow.id].forward.empty()) {
+            return experiment.paths[flow.id].forward;
+        }
+        return routing->path({spec.src, spec.dst, spec.sport, spec.dport});
+    };
+    return facts;
+}
+
+}  // namespace sluice
