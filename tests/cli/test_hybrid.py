@@ -138,6 +138,7 @@ class Hybrid(CliTest):
         self.write("scenario.toml", LONG)
         results = {}
         for choice in ("rates=measured", "rates=maxmin", "scope=network", "restore=empty",
+                       "restore=transformer", "restore=linear", "restore=last_mean",
                        "detector=hygra", "detector=queue", "detector=inflight"):
             key, value = choice.split("=")
             self.succeed("run", "scenario.toml", "--mode", "hybrid", "--quiet", "--out", choice,
@@ -154,6 +155,20 @@ class Hybrid(CliTest):
         self.assertGreater(self.summary("out")["skips"], 0)
         self.assertEqual(sum(int(row["bytes_skipped"]) for row in self.rows("out/phases.csv")),
                          self.summary("out")["bytes_skipped"])
+
+    def test_a_model_of_queues_is_found_or_refused(self):
+        self.write("scenario.toml", LONG)
+        transformer = ["--set", 'phases.restore="transformer"']
+        for folder in ("one", "two"):
+            self.succeed("run", "scenario.toml", "--mode", "hybrid", "--out", folder, "--quiet",
+                         *transformer)
+        self.assertEqual(self.flows("one"), self.flows("two"))
+        self.write("bad.model", "no model")
+        for name in ("bad.model", "gone.model"):
+            self.refuse("run", "scenario.toml", "--mode", "hybrid", "--quiet", *transformer,
+                        "--set", f'phases.restore_model="{name}"', says=[name])
+        self.refuse("run", "scenario.toml", "--mode", "hybrid", "--quiet", *transformer,
+                    "--set", 'congestion.law="none"', says=["not made for the law none", "hpcc"])
 
     def test_sprayed_flows_are_not_skipped_whatever_the_rates(self):
         self.write("scenario.toml", LONG)

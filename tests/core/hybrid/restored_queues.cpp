@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "restore/empty_queues.h"
+#include "restore/restorers.h"
 #include "tests/support/hybrid_support.h"
 
 using namespace sluice;
@@ -87,6 +88,31 @@ TEST_CASE("unit.hybrid.contracts_hold_with_any_queues") {
     CHECK(made.delivered > 30);
     CHECK(made.given_back > 100);
     CHECK(made.placed > 1000);
+}
+
+TEST_CASE("unit.hybrid.contracts_hold_with_predicted_queues") {
+    hybrid::RestoredQueues total;
+    PhaseConfig config = eager_phases();
+    config.restore = Restoration::transformer;
+    for_chained_cases(
+        28'000, 40, RandomOptions{}, [&](std::uint64_t, Case& given, Application* application) {
+            const congestion::Law law = given.config.congestion.law;
+            if (law == congestion::Law::none) {
+                CHECK_THROWS_AS(make_restorer(config, law), ConfigError);  // it was not made for it
+                return;
+            }
+            const auto run = [&](Driver driver, bool check) {
+                const auto restorer = make_restorer(config, law);
+                return run_hybrid(given, config, driver, application, check, false, restorer.get());
+            };
+            const HybridOutcome made = run(Driver::windows, true);
+            check_same(made.outcome, run(Driver::windows, false).outcome);
+            total.given_back += made.restored.given_back + made.restored.delivered;
+            total.placed += made.restored.placed;
+        });
+    MESSAGE(total.given_back << " packets taken out, " << total.placed << " placed");
+    CHECK(total.given_back > 10);
+    CHECK(total.placed > 10);
 }
 
 TEST_CASE("unit.hybrid.engines_agree_on_restored_queues") {
