@@ -98,7 +98,7 @@ RestoredQueues QueueEditor::set(const std::vector<PortId>& ports, const std::vec
     restored.placed = static_cast<std::int64_t>(order_.size());
     open_gaps();
     put_in(now);
-    charge_senders();
+    charge_senders(now);
     for (const NodeId host : group_.hosts) {
         for (PortId p = world_.first_port[host]; p < world_.first_port[host + 1]; ++p) {
             step::decide(world_, world_.host[host], p, now);
@@ -264,7 +264,8 @@ std::vector<QueueEditor::Placed> QueueEditor::candidates(PortId port) const {
     return found;
 }
 
-/// The flow may have one packet more in flight, and the links up to the queue could have carried it.
+/// The flow may have one packet more in flight, and the links up to the queue could have carried it. The
+/// packet that fills the window is left to the sender: it asks for an ACK.
 bool QueueEditor::may_send(const Placed& candidate) const {
     const step::Sender& sender = step::sender_of(world_, candidate.flow);
     const std::int64_t window =
@@ -274,7 +275,7 @@ bool QueueEditor::may_send(const Placed& candidate) const {
         planned += other.flow == candidate.flow ? other.packets : 0;
     }
     const PortId* const way = partitions_.footprint_of(candidate.flow).data.data();
-    return planned < std::min(window, step::unsent_packets(world_, candidate.flow)) &&
+    return planned < std::min(window - 1, step::unsent_packets(world_, candidate.flow)) &&
            fits(way, way + candidate.hop, frame_bytes(world_));
 }
 
@@ -422,12 +423,12 @@ step::Packet QueueEditor::next_of(Placed& placed, Tick arrived) {
 }
 
 /// What was put in has been sent, by the sender and by every port up to its queue.
-void QueueEditor::charge_senders() {
+void QueueEditor::charge_senders(Tick now) {
     for (const Placed& placed : placed_) {
         if (placed.packets == 0) {
             continue;
         }
-        step::place_in_flight(world_, placed.flow, placed.packets);
+        step::place_in_flight(world_, placed.flow, placed.packets, now);
         const std::vector<PortId>& way = partitions_.footprint_of(placed.flow).data;
         for (std::uint32_t hop = 0; hop < placed.hop; ++hop) {
             store_.add_skipped(way[hop], placed.packets, placed.packets * frame_bytes(world_));

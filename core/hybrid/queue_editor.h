@@ -72,7 +72,7 @@ class QueueEditor {
     void open_gaps();
     void put_in(Tick now);
     step::Packet next_of(Placed& placed, Tick arrived);
-    void charge_senders();
+    void charge_senders(Tick now);
     template <class Visit>
     void each_data_packet(Visit&& visit);
 

@@ -125,10 +125,13 @@ inline void remove_in_flight(World& world, FlowSlot flow, std::uint32_t packets)
     update_ready(world, sender);
 }
 
-/// `packets` full packets more of an active flow are in the network, already in a queue: those behind them
+/// At `now` `packets` full packets more of an active flow are in the network, already in a queue: those behind them
 /// have been renumbered. At most unsent_packets(), and what the window leaves.
-inline void place_in_flight(World& world, FlowSlot flow, std::uint32_t packets) {
+inline void place_in_flight(World& world, FlowSlot flow, std::uint32_t packets, Tick now) {
     Sender& sender = sender_of(world, flow);
+    if (sender.next == sender.una) {
+        sender.last_progress = now;
+    }
     const std::int64_t bytes = std::int64_t{packets} * world.payload;
     sender.next += packets;
     sender.high += packets;

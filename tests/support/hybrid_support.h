@@ -139,8 +139,10 @@ class CheckedEngine final : public hybrid::WorldEngine {
                                       const std::vector<PortId>& ports,
                                       const std::vector<double>& wanted, Tick now) override {
         std::vector<std::int64_t> before;
+        std::vector<std::uint32_t> sent;
         for (const FlowId flow : group.flows) {
             before.push_back(size_of(flow));
+            sent.push_back(step::sender_of(columns(), flow).next);
         }
         const hybrid::RestoredQueues made =
             WorldEngine::set_queues(group, skip, ports, wanted, now);
@@ -150,6 +152,11 @@ class CheckedEngine final : public hybrid::WorldEngine {
             advanced[group.flows[i]] += taken;
             shorter += taken;
             CHECK(advanced[group.flows[i]] >= 0);
+            // The packet that fills the window asks for an ACK: the sender's to send.
+            const step::Sender& sender = step::sender_of(columns(), group.flows[i]);
+            if (sender.next > sent[i]) {
+                CHECK(sender.next_bytes - sender.una_bytes + sender.behind < sender.window);
+            }
         }
         CHECK(shorter == made.delivered * payload());
         ++transitions;
