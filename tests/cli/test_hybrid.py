@@ -3,9 +3,10 @@
 and a timeline that accounts for every moment."""
 import csv
 import json
+import struct
 import unittest
 
-from support import EXAMPLES, CliTest
+from support import EXAMPLES, SOURCE, CliTest
 
 # The large examples are cut short: what is compared is every flow that has finished by then.
 STOPS = {
@@ -53,6 +54,64 @@ at = "1500us"
 link = [8, 10]
 up = true
 """
+
+# A pipeline whose messages take turns on queue pairs.
+PIPELINE = """\
+name = "pipeline"
+[topology]
+type = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 8
+gpus_per_server = 8
+rate = "100Gbps"
+delay = "2us"
+[congestion]
+law = "dctcp"
+variable_window = false
+[network.nic]
+ack_every = 300
+ack_chunk = 0
+retransmit_timeout = "0us"
+[workload]
+type = "training"
+pp = 16
+dp = 1
+sequence = 16384
+micro_batches = 6
+forward_time = "20us"
+backward_time = "40us"
+intra_node = "network"
+allow_oom = true
+[workload.model]
+name = "p"
+layers = 16
+hidden = 1024
+heads = 16
+"""
+
+
+def mixed(x):
+    """core/random.h's step, of which core/checksum.h is made."""
+    x = (x + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ x >> shift) * factor & 0xFFFFFFFFFFFFFFFF
+    return x ^ x >> 31
+
+
+def model_that_says(units):
+    """The shipped model, but that its linear part says one depth for every queue."""
+    shipped = (SOURCE / "restore/models/queues.model").read_bytes()
+    header_size = struct.unpack("<I", shipped[12:16])[0]
+    header = json.loads(shipped[16:16 + header_size])
+    begin = 16 + header_size + 4 * header["weights"]
+    rows = sum(header["linear"])
+    inputs = (len(shipped) - 8 - begin) // 4 // rows
+    made = shipped[:begin] + struct.pack(f"<{inputs}f", *[0.0] * (inputs - 1), units) * rows
+    checksum = mixed(len(made))
+    for at in range(0, len(made), 8):
+        checksum = mixed(checksum ^ int.from_bytes(made[at:at + 8], "little"))
+    return made + checksum.to_bytes(8, "little")
 
 
 class Hybrid(CliTest):
@@ -169,6 +228,17 @@ class Hybrid(CliTest):
                         "--set", f'phases.restore_model="{name}"', says=[name])
         self.refuse("run", "scenario.toml", "--mode", "hybrid", "--quiet", *transformer,
                     "--set", 'congestion.law="none"', says=["not made for the law none", "hpcc"])
+
+    def test_a_window_filled_by_placed_packets_is_acknowledged(self):
+        # ACKs come for what asks for one, and no time-out mends a packet that does not.
+        self.write("pipeline.toml", PIPELINE)
+        (self.folder / "deep.model").write_bytes(model_that_says(1000.0))
+        self.succeed("run", "pipeline.toml", "--mode", "hybrid", "--out", "out", "--quiet",
+                     "--set", 'phases.restore="linear"',
+                     "--set", 'phases.restore_model="deep.model"')
+        summary = self.summary("out")
+        self.assertGreater(summary["skips"], 0)
+        self.assertEqual(summary["retransmitted_bytes"], 0)
 
     def test_sprayed_flows_are_not_skipped_whatever_the_rates(self):
         self.write("scenario.toml", LONG)
