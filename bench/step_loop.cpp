@@ -15,6 +15,7 @@
 #include "core/clocks/driver.h"
 #include "core/clocks/oracle.h"
 #include "core/clocks/team.h"
+#include "core/error.h"
 #include "experiment/build_experiment.h"
 
 namespace {
@@ -81,6 +82,9 @@ void run(const char* path, const char* driver) {
             step::Driver clock(store, experiment.link_events, {});
             std::unique_ptr<step::Team> team;
             if (threads) {
+                if (built.stream != nullptr) {
+                    throw ConfigError("a streamed job's callbacks are for one thread");
+                }
                 team = std::make_unique<step::Team>(
                     store, static_cast<std::uint32_t>(std::atoi(driver + 10)), step::cell_stepper);
                 clock.divide_windows(*team);

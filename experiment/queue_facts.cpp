@@ -2,7 +2,6 @@
 #include "experiment/queue_facts.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "core/routing/base_rtt.h"
 #include "core/routing/routing.h"
 #include "core/steady/detector.h"
+#include "core/world/ecn_point.h"
 
 namespace sluice {
 
@@ -30,19 +30,9 @@ Tick largest_base_rtt(const Experiment& experiment) {
     return largest;
 }
 
-/// Where marking begins on ports of a rate: the listed threshold, else the nearest listed one in
-/// proportion, as the network is built (core/world/build.cpp).
+/// Where ports of a rate begin to mark; 0: nowhere.
 std::int64_t mark_bytes(const EcnConfig& config, Rate rate) {
-    if (!config.enabled || config.points.empty()) return 0;
-    const auto distance = [&](const EcnPoint& point) {
-        return std::abs(point.rate.bits_per_second - rate.bits_per_second);
-    };
-    const EcnPoint nearest = *std::min_element(
-        config.points.begin(), config.points.end(),
-        [&](const EcnPoint& a, const EcnPoint& b) { return distance(a) < distance(b); });
-    return static_cast<std::int64_t>(static_cast<double>(nearest.kmin.count) *
-                                     static_cast<double>(rate.bits_per_second) /
-                                     static_cast<double>(nearest.rate.bits_per_second));
+    return config.enabled && !config.points.empty() ? step::ecn_point(config, rate).kmin.count : 0;
 }
 
 }  // namespace

@@ -12,9 +12,6 @@ namespace sluice::restore {
 
 namespace {
 
-/// kmin of a port that marks nothing (core/world/build.cpp).
-constexpr std::int64_t kNoMarks = 0xffffffff;
-
 QueueModel model_for(const PhaseConfig& config, congestion::Law law) {
     const std::string path =
         config.restore_model.empty() ? shipped_model_path() : config.restore_model;
@@ -54,7 +51,7 @@ std::vector<double> PredictedQueues::depths(const std::vector<hybrid::PortPast>&
         }
         query.context.law = law_;
         query.context.line_rate = past.rate;
-        query.context.mark_bytes = reacts_to_marks_ && past.ecn_kmin < kNoMarks ? past.ecn_kmin : 0;
+        query.context.mark_bytes = reacts_to_marks_ ? past.mark_bytes : 0;
         query.context.base_rtt = past.base_rtt;
         query.context.step = past.step;
         query.context.skip = past.skipped;

@@ -8,6 +8,7 @@
 #include "core/congestion/congestion.h"
 #include "core/packet/policies/policies.h"
 #include "core/steady/metrics/metrics.h"
+#include "restore/restorers.h"
 
 namespace sluice {
 
@@ -25,6 +26,9 @@ bool flow_mode(const Scenario& s) { return s.mode == Mode::flow; }
 bool by_hygra(const Scenario& s) { return s.phases.detector.metric == steady::Metric::hygra; }
 bool no_pfc(const Scenario& s) { return !s.network.pfc; }
 bool never_skips(const Scenario& s) { return !s.phases.skip; }
+bool asks_model(const Scenario& s) {
+    return s.phases.restore == Restoration::transformer || s.phases.restore == Restoration::linear;
+}
 bool not_dynamic(const Scenario& s) {
     return s.network.buffer.admission != Admission::dynamic_threshold;
 }
@@ -52,6 +56,11 @@ std::vector<Rule> rules() {
          "the detector is another one"},
         {"phases.rates", never_skips, "nothing is skipped"},
         {"phases.restore", never_skips, "nothing is skipped"},
+        {"phases.restore_model", [](const Scenario& s) { return !asks_model(s); },
+         "no model is asked"},
+        {"phases.restore_engine",
+         [](const Scenario& s) { return s.phases.restore != Restoration::transformer; },
+         "no encoder is evaluated"},
         {"phases.longest_skip", never_skips, "nothing is skipped"},
         // The law gives the sizes of headers and ACKs; HPCC leaves a part of each link unused.
         {"congestion.",

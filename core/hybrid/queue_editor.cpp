@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "core/packet/buffer.h"
 #include "core/packet/nic.h"
@@ -95,7 +96,9 @@ RestoredQueues QueueEditor::set(const std::vector<PortId>& ports, const std::vec
     for (std::size_t i = 0; i < ports.size(); ++i) {
         plan_for(ports[i], wanted[i]);
     }
-    restored.placed = static_cast<std::int64_t>(order_.size());
+    for (const Arrivals& arrivals : arrivals_) {
+        restored.placed += static_cast<std::int64_t>(arrivals.placed.size());
+    }
     open_gaps();
     put_in(now);
     charge_senders(now);
@@ -266,16 +269,13 @@ std::vector<QueueEditor::Placed> QueueEditor::candidates(PortId port) const {
 
 /// The flow may have one packet more in flight, and the links up to the queue could have carried it. The
 /// packet that fills the window is left to the sender: it asks for an ACK.
-bool QueueEditor::may_send(const Placed& candidate) const {
+bool QueueEditor::may_send(const Placed& candidate) {
     const step::Sender& sender = step::sender_of(world_, candidate.flow);
     const std::int64_t window =
         (sender.window - (sender.next_bytes - sender.una_bytes + sender.behind)) / world_.payload;
-    std::int64_t planned = candidate.packets;
-    for (const Placed& other : placed_) {
-        planned += other.flow == candidate.flow ? other.packets : 0;
-    }
     const PortId* const way = partitions_.footprint_of(candidate.flow).data.data();
-    return planned < std::min(window - 1, step::unsent_packets(world_, candidate.flow)) &&
+    return planned_[candidate.flow] <
+               std::min(window - 1, step::unsent_packets(world_, candidate.flow)) &&
            fits(way, way + candidate.hop, frame_bytes(world_));
 }
 
@@ -322,18 +322,27 @@ void QueueEditor::plan_for(PortId port, double wanted) {
         const PortId* const way = partitions_.footprint_of(flow.flow).data.data();
         use(way, way + flow.hop, frame_bytes(world_));
         ++flow.packets;
+        ++planned_[flow.flow];
         picked.push_back(static_cast<std::uint32_t>(placed_.size()) + *next);
         step::charge(world_.buffer[step::cell_of(world_, port)], world_.ingress[flow.ingress],
                      queue_of(world_, flow.flow), static_cast<std::uint32_t>(frame_bytes(world_)),
                      world_.pfc);
     }
-    order_.insert(order_.end(), picked.begin(), picked.end());
+    if (picked.empty()) {
+        return;
+    }
+    Arrivals arrivals;
+    arrivals.placed = std::move(picked);
+    for (const Placed& flow : flows) {
+        arrivals.rate += flow.rate;
+    }
+    arrivals_.push_back(std::move(arrivals));
     placed_.insert(placed_.end(), flows.begin(), flows.end());
 }
 
 /// Packets that are not as far as those put in are numbered behind them.
 void QueueEditor::open_gaps() {
-    if (order_.empty()) {
+    if (arrivals_.empty()) {
         return;
     }
     for (std::uint32_t i = 0; i < placed_.size(); ++i) {
@@ -375,26 +384,19 @@ void QueueEditor::open_gaps() {
 }
 
 void QueueEditor::put_in(Tick now) {
-    for (std::size_t first = 0; first < order_.size();) {
-        const PortId port = placed_[order_[first]].port;
-        std::size_t last = first;
-        double rate = 0;
-        for (; last < order_.size() && placed_[order_[last]].port == port; ++last) {
-        }
-        for (const Placed& placed : placed_) {
-            rate += placed.port == port ? placed.rate : 0;
-        }
+    for (const Arrivals& arrivals : arrivals_) {
+        const PortId port = placed_[arrivals.placed.front()].port;
         step::Egress& egress = world_.egress[port];
-        for (std::size_t i = first; i < last; ++i) {
-            Placed& placed = placed_[order_[i]];
-            const double waited = static_cast<double>(last - 1 - i) / rate;
+        std::size_t newer = arrivals.placed.size();
+        for (const std::uint32_t index : arrivals.placed) {
+            Placed& placed = placed_[index];
+            const double waited = static_cast<double>(--newer) / arrivals.rate;
             step::enqueue(world_, egress, next_of(placed, now - static_cast<Tick>(waited)),
                           queue_of(world_, placed.flow));
         }
         if (world_.decision[port] == kNever) {
             world_.decision[port] = step::next_decision(egress, now);
         }
-        first = last;
     }
 }
 

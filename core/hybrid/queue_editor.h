@@ -56,6 +56,12 @@ class QueueEditor {
         std::uint32_t packets = 0;
     };
 
+    /// Packets that come to the queue of one port.
+    struct Arrivals {
+        std::vector<std::uint32_t> placed;  ///< of placed_, a packet each, oldest first
+        double rate = 0;                    ///< of all flows that come by there, packets per tick
+    };
+
     bool sent_once(FlowSlot flow) const;
     bool fits(const PortId* first, const PortId* last, std::int64_t bytes) const;
     void use(const PortId* first, const PortId* last, std::int64_t bytes);
@@ -66,7 +72,7 @@ class QueueEditor {
                  std::vector<Removed>::const_iterator last);
     void find_astray();
     std::vector<Placed> candidates(PortId port) const;
-    bool may_send(const Placed& candidate) const;
+    bool may_send(const Placed& candidate);
     bool holds(const Placed& candidate, std::int64_t planned) const;
     void plan_for(PortId port, double wanted);
     void open_gaps();
@@ -82,13 +88,13 @@ class QueueEditor {
     const Group& group_;
     const Skipped& skip_;
     std::unordered_map<PortId, double> room_;  ///< bytes that a link could have carried besides
-    std::unordered_map<FlowSlot, std::int64_t>
-        left_;  ///< packets of the skip that may be given back
+    /// Packets of the skip that may be given back.
+    std::unordered_map<FlowSlot, std::int64_t> left_;
     std::vector<Removed> removed_;
     std::vector<FlowSlot> astray_;
     std::vector<Placed> placed_;
-    std::vector<std::uint32_t>
-        order_;  ///< of placed_: packets in the order in which they are put in
+    std::unordered_map<FlowSlot, std::int64_t> planned_;  ///< packets to be placed, at all ports
+    std::vector<Arrivals> arrivals_;
     std::vector<std::pair<FlowSlot, std::uint32_t>> by_flow_;  ///< of placed_
 };
 

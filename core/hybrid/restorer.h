@@ -19,15 +19,14 @@ struct PortPast {
     /// Bytes queued at the last looks before the skip, oldest first: at least one, at most
     /// Restorer::looks(), no more than the group has been looked at.
     std::vector<double> depth;
-    Tick step = 0;              ///< between two looks
-    Tick skipped = 0;           ///< length of the skip
-    Tick base_rtt = 0;          ///< the longest of the group's flows
-    std::int64_t rate = 0;      ///< of the link, bits/s
-    double load = 0;            ///< of it, by the group's data in the skip: 1 is all
-    std::uint32_t flows = 0;    ///< of the group, whose data leave by it
-    std::int64_t ecn_kmin = 0;  ///< bytes; no marks: a very large number
-    std::int64_t ecn_kmax = 0;
-    bool to_host = false;  ///< a host is at the link's other end
+    Tick step = 0;                ///< between two looks
+    Tick skipped = 0;             ///< length of the skip
+    Tick base_rtt = 0;            ///< the longest of the group's flows
+    std::int64_t rate = 0;        ///< of the link, bits/s
+    double load = 0;              ///< of it, by the group's data in the skip: 1 is all
+    std::uint32_t flows = 0;      ///< of the group, whose data leave by it
+    std::int64_t mark_bytes = 0;  ///< where it begins to mark; 0: it never does
+    bool to_host = false;         ///< a host is at the link's other end
 };
 
 class Restorer {

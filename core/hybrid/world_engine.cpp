@@ -145,8 +145,7 @@ PortPast WorldEngine::describe(PortId port) const {
     PortPast past;
     past.port = port;
     past.rate = egress.line_rate;
-    past.ecn_kmin = egress.ecn_kmin;
-    past.ecn_kmax = egress.ecn_kmax;
+    past.mark_bytes = egress.ecn_kmin == step::kNeverMarks ? 0 : egress.ecn_kmin;
     past.to_host = store_.topology().is_host(store_.topology().neighbor(port));
     return past;
 }

@@ -24,6 +24,9 @@
 
 namespace sluice::step {
 
+/// Egress::ecn_kmin of a port that never marks.
+inline constexpr std::uint32_t kNeverMarks = 0xffffffff;
+
 /// Transmit side of a port. The first line is touched by every packet, the rest less often.
 struct alignas(64) Egress {
     Tick free_at = 0;                              ///< the transmitter is busy until then

@@ -8,30 +8,12 @@
 
 #include "core/error.h"
 #include "core/packet/buffer.h"
+#include "core/world/ecn_point.h"
 #include "core/world/lookahead.h"
 
 namespace sluice::step {
 
 namespace {
-
-/// ECN thresholds of a port: the listed rate, else the nearest listed one in proportion.
-EcnPoint ecn_point(const EcnConfig& config, Rate rate) {
-    const auto distance = [&](const EcnPoint& point) {
-        return std::abs(point.rate.bits_per_second - rate.bits_per_second);
-    };
-    EcnPoint nearest = *std::min_element(
-        config.points.begin(), config.points.end(),
-        [&](const EcnPoint& a, const EcnPoint& b) { return distance(a) < distance(b); });
-    if (nearest.rate != rate) {
-        const double scale = static_cast<double>(rate.bits_per_second) /
-                             static_cast<double>(nearest.rate.bits_per_second);
-        nearest.kmin.count =
-            static_cast<std::int64_t>(static_cast<double>(nearest.kmin.count) * scale);
-        nearest.kmax.count =
-            static_cast<std::int64_t>(static_cast<double>(nearest.kmax.count) * scale);
-    }
-    return nearest;
-}
 
 std::uint32_t clamp_bytes(std::int64_t bytes) {
     return static_cast<std::uint32_t>(std::min<std::int64_t>(bytes, 0xffffffff));
@@ -52,8 +34,8 @@ Egress egress_of(const Topology& topology, const NetworkConfig& config, PortId p
     egress.line_rate = rate.bits_per_second;
     egress.rate_index = static_cast<std::uint8_t>(
         std::find(rates.begin(), rates.end(), rate.bits_per_second) - rates.begin());
-    egress.ecn_kmin = 0xffffffff;
-    egress.ecn_kmax = 0xffffffff;
+    egress.ecn_kmin = kNeverMarks;
+    egress.ecn_kmax = kNeverMarks;
     if (config.ecn.enabled && !config.ecn.points.empty()) {
         const EcnPoint point = ecn_point(config.ecn, rate);
         egress.ecn_kmin = clamp_bytes(point.kmin.count);

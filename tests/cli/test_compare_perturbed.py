@@ -30,8 +30,8 @@ list = [
   [11, 12, "4MB", "0us"],
 ]
 """
-# Packets take their time.
-LONG = SMALL.replace("100KB", "30MB")
+# Packets take some tenths of a second, long enough to be interrupted in.
+LONG = SMALL.replace("100KB", "300MB")
 
 
 class ComparePerturbed(CliTest):

@@ -43,15 +43,12 @@ class Frames {
     bool next(std::string_view& message) {
         fill(10);
         if (at_ == buffer_.size()) return false;
-        std::string_view left = std::string_view(buffer_).substr(at_);
-        const std::size_t before = left.size();
         std::uint64_t length = 0;
         try {
-            length = take_length(left);
+            length = take_length(buffer_, at_);
         } catch (const WireError& error) {
             fail(error.what());
         }
-        at_ += before - left.size();
         fill(length);
         if (buffer_.size() - at_ < length) fail("ends with the file before it is whole");
         message = std::string_view(buffer_).substr(at_, length);

@@ -26,7 +26,8 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 }  // namespace
 
-std::uint64_t take_length(std::string_view& left) {
+std::uint64_t take_length(std::string_view buffer, std::size_t& at) {
+    std::string_view left = buffer.substr(at);
     std::uint64_t length = 0;
     try {
         length = take_varint(left);
@@ -38,6 +39,7 @@ std::uint64_t take_length(std::string_view& left) {
                         std::to_string(kLongestMessage) +
                         " are allowed: is this a Chakra .et file?");
     }
+    at = buffer.size() - left.size();
     return length;
 }
 
@@ -83,15 +85,12 @@ bool EtReader::next_frame(std::string_view& message) {
     fill(10);
     if (buffer_.size() == at_) return false;
     ++messages_;
-    std::string_view left = std::string_view(buffer_).substr(at_);
-    const std::size_t before = left.size();
     std::uint64_t length = 0;
     try {
-        length = take_length(left);
+        length = take_length(buffer_, at_);
     } catch (const WireError& error) {
         fail(error.what());
     }
-    at_ += before - left.size();
     if (!fill(length)) {
         fail("claims " + std::to_string(length) + " bytes, the file ends after " +
              std::to_string(buffer_.size() - at_));

@@ -19,9 +19,9 @@
 
 namespace sluice::chakra {
 
-/// Takes the length of the message that follows it off the front of `left`. WireError if it cannot be
-/// read, or is more than 256 MiB.
-std::uint64_t take_length(std::string_view& left);
+/// The length of a message, which stands before it: moves `at` in `buffer` from the length to the message.
+/// WireError if it cannot be read, or is more than 256 MiB.
+std::uint64_t take_length(std::string_view buffer, std::size_t& at);
 
 class EtReader {
   public:
