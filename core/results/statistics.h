@@ -20,6 +20,15 @@ struct PortStatistics {
     std::int64_t paused_ticks = 0;     ///< time any data class of this port was paused by its peer
 };
 
+/// What a restorer of queues (phases.restore) was asked and did, over all skips. All 0 without one.
+struct RestorationCounters {
+    std::uint64_t ports = 0;     ///< switch ports that carry the group's data, as its skip ended
+    std::uint64_t asked = 0;     ///< of them, where data had been queued before
+    std::uint64_t moved = 0;     ///< of these, by over a quarter of a marking threshold or BDP
+    std::int64_t placed = 0;     ///< packets
+    std::int64_t taken_out = 0;  ///< packets
+};
+
 /// What hybrid mode's phases came to.
 struct PhaseCounters {
     std::uint64_t hops_saved = 0;    ///< packet-hops that packet mode would have executed in skips
@@ -31,6 +40,7 @@ struct PhaseCounters {
     std::size_t largest_partition = 0;  ///< flows of the largest one seen
     double flow_s = 0;                  ///< simulated time that flows lasted, summed over flows
     double steady_flow_s = 0;           ///< of it, in steady phases
+    RestorationCounters restoration;
 
     /// Phase mix: the fraction of flow-time in steady phases.
     double steady_share() const { return flow_s > 0 ? steady_flow_s / flow_s : 0; }

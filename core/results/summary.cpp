@@ -69,6 +69,14 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
         json["partitions"] = {{"most", phases.most_partitions},
                               {"largest", phases.largest_partition}};
         json["steady_share"] = phases.steady_share();
+        const RestorationCounters& queues = phases.restoration;
+        if (queues.ports > 0) {
+            json["restored_queues"] = {{"ports", queues.ports},
+                                       {"asked", queues.asked},
+                                       {"moved", queues.moved},
+                                       {"packets_placed", queues.placed},
+                                       {"packets_taken_out", queues.taken_out}};
+        }
     }
     if (counters.hop_checksum != 0) {
         json["hop_checksum"] = hexadecimal(counters.hop_checksum);  // beyond a double's integers

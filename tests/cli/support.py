@@ -2,8 +2,10 @@
 """What the command-line tests share: running the program as a user does.
 
 The program is $SLUICE_BIN (default: build/release/cli/sluice of the source tree)."""
+import json
 import os
 import pathlib
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -23,6 +25,29 @@ hosts = 4
 type = "permutation"
 size = "100KB"
 """
+
+
+def mixed(x):
+    """core/random.h's step, of which core/checksum.h is made."""
+    x = (x + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ x >> shift) * factor & 0xFFFFFFFFFFFFFFFF
+    return x ^ x >> 31
+
+
+def model_that_says(units):
+    """The shipped model, but that its linear part says one depth for every queue."""
+    shipped = (SOURCE / "restore/models/queues.model").read_bytes()
+    header_size = struct.unpack("<I", shipped[12:16])[0]
+    header = json.loads(shipped[16:16 + header_size])
+    begin = 16 + header_size + 4 * header["weights"]
+    rows = sum(header["linear"])
+    inputs = (len(shipped) - 8 - begin) // 4 // rows
+    made = shipped[:begin] + struct.pack(f"<{inputs}f", *[0.0] * (inputs - 1), units) * rows
+    checksum = mixed(len(made))
+    for at in range(0, len(made), 8):
+        checksum = mixed(checksum ^ int.from_bytes(made[at:at + 8], "little"))
+    return made + checksum.to_bytes(8, "little")
 
 
 class CliTest(unittest.TestCase):

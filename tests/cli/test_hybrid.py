@@ -3,10 +3,9 @@
 and a timeline that accounts for every moment."""
 import csv
 import json
-import struct
 import unittest
 
-from support import EXAMPLES, SOURCE, CliTest
+from support import EXAMPLES, CliTest, model_that_says
 
 # The large examples are cut short: what is compared is every flow that has finished by then.
 STOPS = {
@@ -89,29 +88,6 @@ layers = 16
 hidden = 1024
 heads = 16
 """
-
-
-def mixed(x):
-    """core/random.h's step, of which core/checksum.h is made."""
-    x = (x + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x = (x ^ x >> shift) * factor & 0xFFFFFFFFFFFFFFFF
-    return x ^ x >> 31
-
-
-def model_that_says(units):
-    """The shipped model, but that its linear part says one depth for every queue."""
-    shipped = (SOURCE / "restore/models/queues.model").read_bytes()
-    header_size = struct.unpack("<I", shipped[12:16])[0]
-    header = json.loads(shipped[16:16 + header_size])
-    begin = 16 + header_size + 4 * header["weights"]
-    rows = sum(header["linear"])
-    inputs = (len(shipped) - 8 - begin) // 4 // rows
-    made = shipped[:begin] + struct.pack(f"<{inputs}f", *[0.0] * (inputs - 1), units) * rows
-    checksum = mixed(len(made))
-    for at in range(0, len(made), 8):
-        checksum = mixed(checksum ^ int.from_bytes(made[at:at + 8], "little"))
-    return made + checksum.to_bytes(8, "little")
 
 
 class Hybrid(CliTest):
@@ -222,6 +198,7 @@ class Hybrid(CliTest):
             self.succeed("run", "scenario.toml", "--mode", "hybrid", "--out", folder, "--quiet",
                          *transformer)
         self.assertEqual(self.flows("one"), self.flows("two"))
+        self.assertGreater(self.summary("one")["restored_queues"]["ports"], 0)
         self.write("bad.model", "no model")
         for name in ("bad.model", "gone.model"):
             self.refuse("run", "scenario.toml", "--mode", "hybrid", "--quiet", *transformer,
@@ -239,6 +216,7 @@ class Hybrid(CliTest):
         summary = self.summary("out")
         self.assertGreater(summary["skips"], 0)
         self.assertEqual(summary["retransmitted_bytes"], 0)
+        self.assertGreater(summary["restored_queues"]["packets_placed"], 0)
 
     def test_sprayed_flows_are_not_skipped_whatever_the_rates(self):
         self.write("scenario.toml", LONG)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Queues that are changed as packets go on: whatever a restorer says, no byte is lost or made, no link
 /// carries more than it can, and two engines agree.
+#include <algorithm>
 #include <limits>
 
 #include "core/error.h"
@@ -50,6 +51,27 @@ class SaysOnly final : public hybrid::Restorer {
 
   private:
     double depth_;
+};
+
+/// Counts who asks, and says that queues are as they were, or deeper than any buffer.
+class Counting final : public hybrid::Restorer {
+  public:
+    Counting(double frame, bool deep) : frame_(frame), deep_(deep) {}
+    std::size_t looks() const override { return 8; }
+    std::vector<double> depths(const std::vector<hybrid::PortPast>& ports) override {
+        std::vector<double> wanted;
+        for (const hybrid::PortPast& past : ports) {
+            CHECK(*std::max_element(past.depth.begin(), past.depth.end()) >= frame_);
+            wanted.push_back(deep_ ? 1e15 : past.depth.back());
+        }
+        asked += ports.size();
+        return wanted;
+    }
+    std::uint64_t asked = 0;
+
+  private:
+    double frame_;
+    bool deep_;
 };
 
 /// Every contract after every transition, over `count` cases.
@@ -156,4 +178,35 @@ TEST_CASE("unit.hybrid.what_is_no_depth_is_refused") {
                           });
         CHECK(refused);
     }
+}
+
+TEST_CASE("unit.hybrid.what_restorers_were_asked_and_did_is_counted") {
+    RestorationCounters deep;
+    RestorationCounters held;
+    for_chained_cases(
+        29'000, 30, RandomOptions{}, [&](std::uint64_t, Case& given, Application* application) {
+            // Ports where ACKs alone have waited are not asked.
+            const auto frame = static_cast<double>(given.config.format.payload);
+            for (RestorationCounters* sum : {&deep, &held}) {
+                Counting counting(frame, sum == &deep);
+                const HybridOutcome made = run_hybrid(given, eager_phases(), Driver::windows,
+                                                      application, false, false, &counting);
+                const RestorationCounters& counters = made.phases.restoration;
+                CHECK(counters.asked == counting.asked);
+                CHECK(counters.ports >= counters.asked);
+                CHECK(counters.placed == made.restored.placed);
+                CHECK(counters.taken_out == made.restored.delivered + made.restored.given_back);
+                sum->ports += counters.ports;
+                sum->asked += counters.asked;
+                sum->moved += counters.moved;
+            }
+            const HybridOutcome without =
+                run_hybrid(given, eager_phases(), Driver::windows, application);
+            CHECK(without.phases.restoration.ports == 0);
+        });
+    CHECK(deep.asked > 20);
+    CHECK(deep.ports > deep.asked);
+    CHECK(deep.moved == deep.asked);
+    CHECK(held.asked > 20);
+    CHECK(held.moved == 0);
 }

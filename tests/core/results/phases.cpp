@@ -139,6 +139,7 @@ TEST_CASE("unit.results.hybrid_summary_says_what_was_skipped") {
     phases.largest_partition = 16;
     phases.flow_s = 4;
     phases.steady_flow_s = 3;
+    phases.restoration = {40, 30, 20, 10, 9};
     writer.finish(outcome);
     const auto json = nlohmann::json::parse(f.read("summary.json"));
     CHECK(json["mode"] == "hybrid");
@@ -150,6 +151,11 @@ TEST_CASE("unit.results.hybrid_summary_says_what_was_skipped") {
     CHECK(json["partitions"]["most"] == 64);
     CHECK(json["partitions"]["largest"] == 16);
     CHECK(json["steady_share"] == 0.75);  // 3 of 4 flow-seconds
+    CHECK(json["restored_queues"] == nlohmann::json({{"ports", 40},
+                                                     {"asked", 30},
+                                                     {"moved", 20},
+                                                     {"packets_placed", 10},
+                                                     {"packets_taken_out", 9}}));
 }
 
 TEST_CASE("unit.results.packet_mode_has_no_phases") {
