@@ -14,6 +14,8 @@
 #include "experiment/comparison/run_inputs.h"
 #include "experiment/exit_codes.h"
 #include "experiment/version.h"
+#include "restore/restorers.h"
+#include "scenario/scenario.h"
 
 namespace sluice {
 
@@ -39,6 +41,8 @@ class PerturbedSeries {
         for (const ComparedMode& mode : modes) {
             runs_.push_back({mode.mode, mode.restorer, {}});
             values_.push_back(scenario_values(options, mode));
+            const Scenario scenario = make_scenario(values_.back(), options.scenario);
+            models_.push_back(mode.mode == Mode::hybrid ? restorer_model(scenario.phases) : "");
         }
     }
 
@@ -64,7 +68,7 @@ class PerturbedSeries {
         const std::string folder = folder_.file(fmt::format("{}/{}", pair, mode.label()));
         const std::vector<std::string> arguments = arguments_of(pair, mode, folder);
         const std::string inputs =
-            run_inputs(values_[m], options_.scenario, arguments, folder_.file("."));
+            run_inputs(values_[m], options_.scenario, arguments, folder_.file("."), models_[m]);
         std::optional<RunFigures> figures;
         int code = options_.fresh ? -1 : stamped_exit_code(folder, inputs);
         if (code >= 0) figures = whole_run(folder);
@@ -110,6 +114,7 @@ class PerturbedSeries {
     const std::vector<ComparedMode>& modes_;
     const OutputFolder& folder_;
     std::vector<ConfigValue> values_;  ///< by mode
+    std::vector<std::string> models_;  ///< by mode: the file of its restorer's model, or nothing
     std::vector<ModeRuns> runs_;       ///< by mode
     std::size_t done_ = 0;
     int exit_code_ = kExitDone;

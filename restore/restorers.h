@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "core/hybrid/phase_config.h"
 #include "restore/empty_queues.h"
 #include "restore/predicted_queues.h"
+#include "restore/shipped_model.h"
 
 // clang-format off
 #define SLUICE_RESTORERS(RESTORER)                                                  \
@@ -58,6 +60,22 @@ inline std::unique_ptr<hybrid::Restorer> make_restorer(const PhaseConfig& config
 #undef SLUICE_RESTORER
     }
     return nullptr;
+}
+
+/// The model's file that the restorer of config.restore reads; empty: it reads none.
+inline std::string restorer_model(const PhaseConfig& config) {
+    const auto file = [&](bool reads) {
+        if (!reads) return std::string();
+        return config.restore_model.empty() ? restore::shipped_model_path() : config.restore_model;
+    };
+    switch (config.restore) {
+        case Restoration::hold: break;
+#define SLUICE_RESTORER(name, Class) \
+    case Restoration::name: return file(!std::is_default_constructible_v<Class>);
+            SLUICE_RESTORERS(SLUICE_RESTORER)
+#undef SLUICE_RESTORER
+    }
+    return "";
 }
 
 }  // namespace sluice

@@ -81,7 +81,8 @@ void gather_files(const fs::path& named, const fs::path& results, std::set<std::
 }  // namespace
 
 std::string run_inputs(const ConfigValue& values, const std::string& scenario,
-                       const std::vector<std::string>& arguments, const std::string& results) {
+                       const std::vector<std::string>& arguments, const std::string& results,
+                       const std::string& model) {
     std::set<std::string> texts;
     gather_texts(values, texts);
     std::set<std::string> states;
@@ -96,6 +97,7 @@ std::string run_inputs(const ConfigValue& values, const std::string& scenario,
     json["scenario"] = digest_of(scenario);
     json["arguments"] = arguments;
     json["files"] = states;
+    if (!model.empty()) json["model"] = digest_of(model);
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

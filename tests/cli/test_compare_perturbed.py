@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`sluice compare --perturb` and `--restorers`: pairs of runs, judgement, going on, refusals."""
 import json
+import os
 import signal
 import subprocess
 import time
 import unittest
 
-from support import BINARY, SMALL, CliTest
+from support import BINARY, SMALL, CliTest, model_that_says
 
 # Eight flows into one host and two pairs by themselves.
 MIXED = """\
@@ -130,6 +131,20 @@ class ComparePerturbed(CliTest):
         result = self.succeed(*arguments)
         self.assertEqual([line.endswith("is there") for line in self.runs_said(result)],
                          [True, True, False, False])
+
+    def test_another_model_at_the_same_place_is_another_run(self):
+        self.write("mixed.toml", MIXED)
+        arguments = ("compare", "mixed.toml", "--perturb", "2", "--few", "--out", "o",
+                     "--restorers", "hold,linear", "--set", 'phases.restore_model="own.model"')
+        model = self.folder / "own.model"
+        model.write_bytes(model_that_says(0.0))
+        made = model.stat().st_mtime_ns
+        self.succeed(*arguments)
+        for units, there in [(0.0, [True] * 6), (5.0, [True, True, False] * 2)]:
+            model.write_bytes(model_that_says(units))  # as long as the other one, and as old
+            os.utime(model, ns=(made, made))
+            again = self.succeed(*arguments)
+            self.assertEqual([line.endswith("is there") for line in self.runs_said(again)], there)
 
     def test_an_interrupted_comparison_goes_on(self):
         self.write("long.toml", LONG)

@@ -17,6 +17,7 @@
 #include "experiment/comparison/perturbed_comparison.h"
 #include "experiment/comparison/perturbed_report.h"
 #include "experiment/comparison/run_inputs.h"
+#include "restore/restorers.h"
 
 using namespace sluice;
 using doctest::Approx;
@@ -247,7 +248,8 @@ TEST_CASE("unit.perturbed.a_run_is_used_again_only_for_the_same_inputs") {
     std::ofstream(scenario) << "first";
     std::ofstream(scratch.file("trace.0.et")) << "data";
     const auto inputs = [&](const std::string& text, std::vector<std::string> arguments) {
-        return run_inputs(parse_config(text, "s.toml"), scenario, arguments, scratch.file("out"));
+        return run_inputs(parse_config(text, "s.toml"), scenario, arguments, scratch.file("out"),
+                          "");
     };
     const std::string text = "[workload]\ntrace = \"trace\"\n[output]\ndir = \"s\"\n";
     const std::string before = inputs(text, {"run"});
@@ -288,7 +290,7 @@ TEST_CASE("unit.perturbed.results_are_no_input") {
     fs::create_directories(scratch.file("incast"));
     const auto inputs = [&] {
         return run_inputs(parse_config("[workload]\ntype = \"incast\"\n", "s.toml"), scenario, {},
-                          scratch.file("incast"));
+                          scratch.file("incast"), "");
     };
     const std::string before = inputs();
     std::ofstream(scratch.file("incast") + "/compare.json") << "{}";
@@ -297,9 +299,41 @@ TEST_CASE("unit.perturbed.results_are_no_input") {
     fs::create_directories(scratch.file("traces"));
     const auto of_folder = [&] {
         return run_inputs(parse_config("[workload]\ntraces = \"traces\"\n", "s.toml"), scenario, {},
-                          scratch.file("incast"));
+                          scratch.file("incast"), "");
     };
     const std::string empty = of_folder();
     std::ofstream(scratch.file("traces") + "/0.et") << "x";
     CHECK(of_folder() != empty);
+}
+
+TEST_CASE("unit.perturbed.a_model_is_an_input_by_its_content") {
+    const Scratch scratch;
+    const std::string model = scratch.file("queues.model");
+    const auto inputs = [&](const std::string& file) {
+        return run_inputs(parse_config("[workload]\n", "s.toml"), scratch.file("s.toml"), {},
+                          scratch.file("out"), file);
+    };
+    std::ofstream(model) << "one model";
+    const std::string before = inputs(model);
+    const auto made = fs::last_write_time(model);
+    CHECK(inputs("") != before);
+    std::ofstream(model) << "two model";  // as long, and as old
+    fs::last_write_time(model, made);
+    CHECK(inputs(model) != before);
+    std::ofstream(model) << "one model";
+    CHECK(inputs(model) == before);
+}
+
+TEST_CASE("unit.perturbed.restorers_that_read_a_model_say_which") {
+    PhaseConfig config;
+    for (const auto& [word, restoration] : restorer_words()) {
+        CAPTURE(word);
+        config.restore = restoration;
+        const std::string name = word;
+        config.restore_model = "";
+        const bool reads = name != "hold" && name != "empty";
+        CHECK(restorer_model(config) == (reads ? restore::shipped_model_path() : ""));
+        config.restore_model = "own.model";
+        CHECK(restorer_model(config) == (reads ? "own.model" : ""));
+    }
 }
