@@ -106,7 +106,7 @@ void rectify(std::vector<float>& values) {
 /// fixed_exp() of each, x <= 0.
 SLUICE_IN_CLONES void exp_of(Lanes& x) {
     const Lanes lowest = Lanes{} - 80.0F;
-    x = x < lowest ? lowest : x;
+    x = x >= lowest ? x : lowest;
     const IntLanes n = __builtin_convertvector(x * 1.44269504F - 0.5F, IntLanes);
     const Lanes whole = __builtin_convertvector(n, Lanes);
     const Lanes r = (x - whole * 0.693359375F) + whole * 2.12194440e-4F;

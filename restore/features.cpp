@@ -16,6 +16,8 @@ constexpr double kMostScales = 8;
 constexpr double kGrain = 4096;
 /// Units: far beyond any buffer, and exact in bytes.
 constexpr double kDeepest = 1e6;
+/// The same in bytes, where a recorded port's rate and round trip make a unit of petabytes.
+constexpr double kMostBytes = 1e18;
 
 /// 0 to 1, the steeper the smaller: what a depth is to a network.
 double squeezed(double x) { return x / (1 + x); }
@@ -116,7 +118,7 @@ DepthQuantiles depths_of(const Features& features, const float* raw, const PortC
         const double depth = features.offset + features.scale * static_cast<double>(raw[i]);
         if (std::isnan(depth)) throw ConfigError("the model's answer is not a number");
         const double grains = std::floor(std::clamp(depth, 0.0, kDeepest) * kGrain + 0.5);
-        bytes[i] = static_cast<std::int64_t>(grains * unit / kGrain + 0.5);
+        bytes[i] = static_cast<std::int64_t>(std::min(grains * unit / kGrain + 0.5, kMostBytes));
     }
     std::sort(bytes.begin(), bytes.end());
     return bytes;

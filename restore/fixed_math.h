@@ -8,9 +8,9 @@
 
 namespace sluice::restore {
 
-/// e^x for x <= 0, within 3e-7 of it relatively; below -80 that of -80.
+/// e^x for x <= 0, within 3e-7 of it relatively; below -80, or of what is no number, that of -80.
 inline float fixed_exp(float x) {
-    x = x < -80.0F ? -80.0F : x;
+    x = x >= -80.0F ? x : -80.0F;
     const auto n =
         static_cast<std::int32_t>(x * 1.44269504F - 0.5F);  // to nearest: x is not positive
     const auto whole = static_cast<float>(n);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/error.h"
 #include "restore/fixed_math.h"
@@ -155,6 +156,7 @@ TEST_CASE("unit.restore.fixed_math.agrees_with_the_library") {
     }
     CHECK(fixed_exp(0) == 1.0F);
     CHECK(fixed_exp(-1e30F) == fixed_exp(-80));
+    CHECK(fixed_exp(std::numeric_limits<float>::quiet_NaN()) == fixed_exp(-80));
     for (int i = 1; i < 4000; ++i) {
         const double x = std::exp2(i * 0.02 - 40);
         CHECK(std::abs(fixed_log2(x) - std::log2(x)) <= 1e-9);

@@ -66,6 +66,18 @@ TEST_CASE("unit.restore.predictors.the_linear_model_finds_what_is_linear") {
     CHECK(LinearFit(model).solve().empty());
 }
 
+TEST_CASE("unit.restore.predictors.the_deepest_answer_is_a_number_of_bytes") {
+    // The limits of a record: a unit of 1.25e17 bytes.
+    QueueModel model = random_model(small_shape(), 1);
+    PortQuery query = random_query(1);
+    query.context.line_rate = 1'000'000'000'000'000;
+    query.context.base_rtt = 1000 * kSecond;
+    query.context.mark_bytes = 0;
+    const auto inputs = static_cast<std::size_t>(model.shape.steps + context_size(model) + 1);
+    for (auto& weights : model.linear.weights) weights.assign(inputs, 1e5);
+    CHECK(median(PredictorKind::linear, &model, query) == 1'000'000'000'000'000'000);
+}
+
 TEST_CASE("unit.restore.evaluation.errors_are_counted_in_units_by_law") {
     // By hand: unit 400 kB. The queue stood at 400 kB and came to 600 kB: hold is off by 0.5 unit.
     // Pinball, mean over quantiles whose levels average 0.5: 0.25.
