@@ -3,9 +3,11 @@
 refused. What needs libtorch is skipped where the build has none."""
 import csv
 import re
+import shutil
+import subprocess
 import unittest
 
-from support import CliTest
+from support import BINARY, CliTest
 
 INCAST = """\
 name = "{name}"
@@ -114,6 +116,14 @@ class Train(CliTest):
                              env={"SLUICE_TORCH_PLUGIN": "/no/such/module.so"})
         self.assertEqual(result.returncode, 2)
         self.assertIn("this build has no libtorch", result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+
+    @unittest.skipUnless(shutil.which("ldd"), "needs ldd")
+    def test_the_program_does_not_link_libtorch(self):
+        listed = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=True).stdout
+        self.assertIn("libc", listed)
+        for library in ("torch", "c10", "blas"):
+            self.assertNotIn(library, listed)
 
     def test_only_packet_mode_records(self):
         self.record("one")
