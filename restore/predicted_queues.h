@@ -3,7 +3,10 @@
 /// Algorithm 2, phase 2.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "core/hybrid/phase_config.h"
@@ -23,10 +26,18 @@ class PredictedQueues : public hybrid::Restorer {
     std::vector<double> depths(const std::vector<hybrid::PortPast>& ports) override;
 
   private:
+    struct KeyHash {
+        std::size_t operator()(const std::vector<std::int64_t>& key) const;
+    };
+
+    PortQuery query_of(const hybrid::PortPast& past) const;
+
     congestion::Law law_;
     bool reacts_to_marks_;
     QueueModel model_;
     std::unique_ptr<QueuePredictor> predictor_;
+    /// Given so far, by all that a query says: copies of a group ask the same.
+    std::unordered_map<std::vector<std::int64_t>, double, KeyHash> answers_;
 };
 
 /// A predictor as the list of restorers wants it.

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "restore/evaluation.h"
 #include "restore/linear.h"
+#include "restore/predicted_queues.h"
 #include "restore/predictors.h"
 #include "tests/support/restore_support.h"
 
@@ -76,6 +77,43 @@ TEST_CASE("unit.restore.predictors.the_deepest_answer_is_a_number_of_bytes") {
     const auto inputs = static_cast<std::size_t>(model.shape.steps + context_size(model) + 1);
     for (auto& weights : model.linear.weights) weights.assign(inputs, 1e5);
     CHECK(median(PredictorKind::linear, &model, query) == 1'000'000'000'000'000'000);
+}
+
+TEST_CASE("unit.restore.predicted_queues.an_answer_is_given_again_to_its_own_question_only") {
+    PhaseConfig config;
+    const auto fresh = [&] {
+        return PredictedQueues(PredictorKind::linear, config, congestion::Law::dcqcn);
+    };
+    PredictedQueues restorer = fresh();
+    hybrid::PortPast past;
+    past.depth.assign(20, 300'000);
+    past.step = 2 * kMicrosecond;
+    past.skipped = 100 * kMicrosecond;
+    past.base_rtt = 8 * kMicrosecond;
+    past.rate = 100'000'000'000;
+    past.load = 0.9;
+    past.flows = 3;
+    past.mark_bytes = 400'000;
+    std::vector<hybrid::PortPast> ports(8, past);
+    ports[1].port = 7;  // who asks does not matter
+    ports[2].depth.back() = 310'000;
+    ports[3].skipped += 100 * kMicrosecond;
+    ports[4].load = 0.5;
+    ports[5].flows = 9;
+    ports[6].mark_bytes = 200'000;
+    ports[7].to_host = true;
+    const std::vector<double> first = restorer.depths(ports);
+    CHECK(first[1] == first[0]);
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        CHECK(fresh().depths({ports[i]})[0] == first[i]);
+        if (i > 1) CHECK(first[i] != first[0]);
+    }
+    // Beyond what is kept, and again.
+    for (int depth = 0; depth < 10'000; ++depth) {
+        past.depth.front() = depth;
+        restorer.depths({past});
+    }
+    CHECK(restorer.depths(ports) == first);
 }
 
 TEST_CASE("unit.restore.evaluation.errors_are_counted_in_units_by_law") {
