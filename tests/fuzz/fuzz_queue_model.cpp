@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "restore/model_file.h"
 #include "restore/predictors.h"
-#include "tests/fuzz/sealed.h"
+#include "tests/support/sealed.h"
 
 namespace {
 

@@ -15,8 +15,8 @@
 #include "restore/evaluation.h"
 #include "restore/predictors.h"
 #include "restore/queue_trace.h"
-#include "tests/fuzz/sealed.h"
 #include "tests/support/restore_support.h"
+#include "tests/support/sealed.h"
 
 namespace {
 

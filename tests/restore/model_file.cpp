@@ -13,6 +13,7 @@
 #include "restore/shipped_model.h"
 #include "tests/support/error_of.h"
 #include "tests/support/restore_support.h"
+#include "tests/support/sealed.h"
 
 using namespace sluice;
 using namespace sluice::restore;
@@ -29,13 +30,6 @@ QueueModel model_with_linear() {
 
 std::string refusal(const std::string& bytes) {
     return error_of([&] { parse_model(bytes, "m.model"); });
-}
-
-/// The bytes with their checksum made right again.
-std::string sealed(std::string bytes) {
-    bytes.resize(bytes.size() - 8);
-    append_word(bytes, checksum(bytes));
-    return bytes;
 }
 
 std::string with(const std::string& from, const std::string& to) {
@@ -104,6 +98,28 @@ TEST_CASE("unit.restore.model_file.weights_must_be_numbers_and_all_there") {
           std::string::npos);
     CHECK(error_of([] { load_model("/dev/null"); }) == "/dev/null: is not a file");
     CHECK(error_of([] { load_model("no/such.model"); }) == "no/such.model: does not exist");
+}
+
+TEST_CASE("unit.restore.model_file.whatever_has_its_checksum_is_a_model_or_one_line") {
+    const std::string bytes = model_bytes(model_with_linear());
+    int models = 0;
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+        try {
+            const QueueModel model =
+                parse_model(mutated(bytes, seed % 2 == 0 ? 700 : bytes.size(), seed), "m.model");
+            ++models;
+            const std::string written = model_bytes(model);
+            CHECK(model_bytes(parse_model(written, "again")) == written);
+            const auto predictor = make_predictor(PredictorKind::transformer, &model);
+            const DepthQuantiles said = predictor->predict({random_query(seed)})[0];
+            CHECK(said.front() >= 0);
+            CHECK(std::is_sorted(said.begin(), said.end()));
+        } catch (const ConfigError& error) {
+            CHECK(std::string(error.what()).find('\n') == std::string::npos);
+        }
+    }
+    CHECK(models > 300);
+    CHECK(models < 1700);
 }
 
 TEST_CASE("unit.restore.model_file.the_shipped_model_loads_and_answers") {

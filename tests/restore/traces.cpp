@@ -17,6 +17,7 @@
 #include "restore/dataset.h"
 #include "restore/queue_trace.h"
 #include "tests/support/error_of.h"
+#include "tests/support/sealed.h"
 
 using namespace sluice;
 using namespace sluice::restore;
@@ -174,6 +175,27 @@ TEST_CASE("unit.restore.trace.a_header_that_lies_is_refused") {
     CHECK(with("\"step_ps\":1000000", "\"step_ps\":0000000").find("JSON") != std::string::npos);
     CHECK(with("rate_bps", "rate_xyz").find("rate_bps") != std::string::npos);
     CHECK(with("true,\"ports\"", "null,\"ports\"").find("complete") != std::string::npos);
+}
+
+TEST_CASE("unit.restore.trace.whatever_has_its_checksum_is_a_record_or_one_line") {
+    Recording recording;
+    const std::string bytes = recording.written();
+    int records = 0;
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+        try {
+            const QueueTrace trace = parse_queue_trace(
+                mutated(bytes, seed % 2 == 0 ? 500 : bytes.size(), seed), "queues.bin");
+            ++records;
+            for (const Case& one : draw_cases(trace, ModelShape{}, 4, seed)) {
+                CHECK(one.query.context.skip > 0);
+                CHECK(one.depth >= 0);
+            }
+        } catch (const ConfigError& error) {
+            CHECK(std::string(error.what()).find('\n') == std::string::npos);
+        }
+    }
+    CHECK(records > 300);
+    CHECK(records < 1700);
 }
 
 TEST_CASE("unit.restore.trace.no_more_is_recorded_than_a_file_may_hold") {
