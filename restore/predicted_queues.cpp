@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "restore/predicted_queues.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -17,6 +18,8 @@ namespace {
 
 /// A few MiB. What is forgotten is asked again.
 constexpr std::size_t kMostAnswers = 4096;
+/// Of a unit of depth: the least spread that features are scaled by (restore/features.cpp).
+constexpr std::int64_t kShallow = 64;
 
 QueueModel model_for(const PhaseConfig& config, congestion::Law law) {
     const std::string path =
@@ -31,6 +34,12 @@ QueueModel model_for(const PhaseConfig& config, congestion::Law law) {
                           congestion::law_name(law) + "; allowed: " + laws);
     }
     return model;
+}
+
+/// Less was queued throughout than tells a predictor anything: some packets, which come and go between looks.
+bool is_shallow(const PortQuery& query) {
+    const std::int64_t most = *std::max_element(query.depths.begin(), query.depths.end());
+    return most * kShallow < depth_unit(query.context);
 }
 
 /// All that a query of this law says.
@@ -93,6 +102,10 @@ std::vector<double> PredictedQueues::depths(const std::vector<hybrid::PortPast>&
     std::vector<const double*> answers;
     for (const hybrid::PortPast& past : ports) {
         PortQuery query = query_of(past);
+        if (is_shallow(query)) {
+            answers.push_back(&past.depth.back());
+            continue;
+        }
         const auto [answer, is_new] = answers_.try_emplace(key_of(query), 0);
         answers.push_back(&answer->second);
         if (is_new) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Queues are as deep as a predictor says (restore/predictors.h), by the median of its answer: HyGra,
-/// Algorithm 2, phase 2.
+/// Algorithm 2, phase 2. Those that have not held a 64th of their unit (depth_unit) stay as they are.
 #pragma once
 
 #include <cstddef>

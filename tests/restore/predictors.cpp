@@ -108,6 +108,12 @@ TEST_CASE("unit.restore.predicted_queues.an_answer_is_given_again_to_its_own_que
         CHECK(fresh().depths({ports[i]})[0] == first[i]);
         if (i > 1) CHECK(first[i] != first[0]);
     }
+    // Less than a 64th of the marking threshold throughout: as it was, whatever the model says.
+    hybrid::PortPast shallow = past;
+    shallow.depth.assign(20, 6'000);
+    CHECK(restorer.depths({shallow})[0] == 6'000);
+    shallow.depth.front() = 6'300;
+    CHECK(restorer.depths({shallow})[0] != 6'000);
     // Beyond what is kept, and again.
     for (int depth = 0; depth < 10'000; ++depth) {
         past.depth.front() = depth;
