@@ -207,11 +207,12 @@ class Hybrid(CliTest):
                     "--set", 'congestion.law="none"', says=["not made for the law none", "hpcc"])
 
     def test_a_window_filled_by_placed_packets_is_acknowledged(self):
-        # ACKs come for what asks for one, and no time-out mends a packet that does not.
+        # ACKs come for what asks for one, and no time-out mends a packet that does not. A packet is
+        # more than a 64th of this threshold, so that queues of one are not left as they are.
         self.write("pipeline.toml", PIPELINE)
         (self.folder / "deep.model").write_bytes(model_that_says(1000.0))
         self.succeed("run", "pipeline.toml", "--mode", "hybrid", "--out", "out", "--quiet",
-                     "--set", 'phases.restore="linear"',
+                     "--set", 'phases.restore="linear"', "--set", 'network.ecn.kmin="60KB"',
                      "--set", 'phases.restore_model="deep.model"')
         summary = self.summary("out")
         self.assertGreater(summary["skips"], 0)
