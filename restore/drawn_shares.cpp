@@ -12,6 +12,9 @@ namespace {
 
 /// Of the skips that were learned from, base round trips.
 constexpr Tick kLongest = 1024;
+/// With fewer in flight the pull to the fair share is that of quantized windows and INT counters, another
+/// for every rate, delay and number of flows (docs/restoration.md): not sure.
+constexpr double kSurePackets = 30;
 /// Standard deviations that a mean hardly exceeds.
 constexpr double kMostDeviations = 2.5;
 /// What is left of a share at least, of what it was expected to be.
@@ -29,6 +32,10 @@ double normal(std::uint64_t key, std::uint64_t which) {
 }
 
 }  // namespace
+
+bool DrawnShares::knows(const hybrid::SharePast& flow) const {
+    return packets_per_flow(flow) >= least_packets_;
+}
 
 Tick DrawnShares::longest(Tick base_rtt) const { return kLongest * base_rtt; }
 
@@ -73,7 +80,8 @@ std::unique_ptr<hybrid::ShareRestorer> make_share_restorer(const PhaseConfig& co
     if (config.shares == Sharing::hold || learned == nullptr) {
         return nullptr;
     }
-    return std::make_unique<DrawnShares>(law, *learned, seed);
+    const double least = config.shares == Sharing::learned ? kSurePackets : 0;
+    return std::make_unique<DrawnShares>(law, *learned, seed, least);
 }
 
 }  // namespace sluice::restore

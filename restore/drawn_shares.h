@@ -14,10 +14,12 @@ namespace sluice::restore {
 
 class DrawnShares final : public hybrid::ShareRestorer {
   public:
+    /// `least_packets`: of what a flow has in flight at its fair share, for this to know its port.
     DrawnShares(const congestion::Parameters& law, const ShareCoefficients& learned,
-                std::uint64_t seed)
-        : law_(law), learned_(learned), seed_(seed) {}
+                std::uint64_t seed, double least_packets = 0)
+        : law_(law), learned_(learned), seed_(seed), least_packets_(least_packets) {}
 
+    bool knows(const hybrid::SharePast& flow) const override;
     Tick longest(Tick base_rtt) const override;
     double most(const hybrid::SharePast& flow, Tick length) const override;
     std::vector<hybrid::ShareDrawn> draw(const std::vector<hybrid::SharePast>& flows, Tick length,
@@ -29,6 +31,7 @@ class DrawnShares final : public hybrid::ShareRestorer {
     congestion::Parameters law_;
     ShareCoefficients learned_;
     std::uint64_t seed_;
+    double least_packets_;
 };
 
 /// That of config.shares; null if shares are held, or nothing is known of the law's.

@@ -83,21 +83,21 @@ ShareProcess share_process(const hybrid::SharePast& flow, const congestion::Para
 }
 
 ShareForecast forecast(const ShareProcess& process, double trips) {
-    constexpr double kSmall = 1e-2;
+    constexpr double kSmall = 0.1;
     const double a = process.pull * trips;
     const double kept = exp_of(-a);
-    // Of the mean, and variances over noise^2 trips; where a is small by their series.
-    double mean_kept = 1 - a / 2 + a * a / 6;
-    double mean_variance = 1.0 / 3 - a / 4 + 7 * a * a / 60;
-    double end_variance = 1 - a + 2 * a * a / 3;
-    double covariance = 0.5 - a / 2 + 7 * a * a / 24;
+    // Of the mean, and variances over noise^2 trips; where a is small by their series, as exp_of() has
+    // seven digits.
+    double mean_kept = 1 - a / 2 + a * a / 6 - a * a * a / 24;
+    double mean_variance =
+        1.0 / 3 - a / 4 + 7 * a * a / 60 - a * a * a / 24 + 31 * a * a * a * a / 2520;
     if (a > kSmall) {
         const double lost = 1 - kept;
         mean_kept = lost / a;
         mean_variance = (a - 2 * lost + (1 - kept * kept) / 2) / (a * a * a);
-        end_variance = (1 - kept * kept) / (2 * a);
-        covariance = lost * lost / (2 * a * a);
     }
+    const double end_variance = mean_kept * (1 + kept) / 2;
+    const double covariance = mean_kept * mean_kept / 2;
     const double unit = process.noise * process.noise * trips;
     const double error = process.start * process.start;
     ShareForecast result;

@@ -25,8 +25,11 @@ enum class Restoration : std::uint8_t;
 
 /// How flows that share a full port do so after a steady phase.
 enum class Sharing : std::uint8_t {
-    hold,     ///< as before; each flow's rate must be steady
-    learned,  ///< as drawn from what was learned of the law (restore/drawn_shares.h), if anything was
+    hold,  ///< as before; each flow's rate must be steady
+    /// As drawn from what was learned of the law (restore/drawn_shares.h), if anything was, where that is
+    /// sure; elsewhere held.
+    learned,
+    learned_everywhere,  ///< where it is not sure, too
 };
 
 /// What evaluates a restorer's model.

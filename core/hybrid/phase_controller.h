@@ -91,6 +91,7 @@ class PhaseController : public step::Supervisor {
     void fit_to_links(State& state);
     std::int64_t skippable(const State& state, std::size_t flow) const;
     // Shares of full ports, in phase_shares.cpp.
+    SharePast past_of(const State& state, std::size_t flow, PortId port, std::size_t flows) const;
     void list_shared_ports(State& state, steady::GroupFacts& facts);
     void take_shares(State& state, const std::vector<std::uint32_t>& full);
     Tick length_with_shares(State& state, Tick dt);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the flows of a full port have of it: in a skip, and as packets go on.
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "core/error.h"
@@ -37,6 +38,17 @@ void scale_to_totals(const std::vector<FullPort>& ports, std::vector<double>& ra
 
 }  // namespace
 
+/// What does not change of a flow of the group that shares `port`: all but its rates.
+SharePast PhaseController::past_of(const State& state, std::size_t flow, PortId port,
+                                   std::size_t flows) const {
+    SharePast past;
+    past.flows = flows;
+    past.line = static_cast<double>(engine_.link_rate(port)) / kBitsPerByteAndSecond /
+                static_cast<double>(engine_.payload());
+    past.base_rtt = engine_.base_rtt(state.group.flows[flow]);
+    return past;
+}
+
 /// Lists the ports by which data of two flows or more leave, if it is known how shares move.
 void PhaseController::list_shared_ports(State& state, steady::GroupFacts& facts) {
     state.shared_ports.clear();
@@ -63,8 +75,14 @@ void PhaseController::list_shared_ports(State& state, steady::GroupFacts& facts)
         steady::SharedPort port;
         port.least = kFull * aim * payload_share / 8 *
                      static_cast<double>(engine_.link_rate(uses[first].first));
+        bool known = true;
         for (std::size_t use = first; use < last; ++use) {
             port.flows.push_back(uses[use].second);
+            known = known && shares_->knows(
+                                 past_of(state, uses[use].second, uses[first].first, last - first));
+        }
+        if (!known) {
+            port.least = std::numeric_limits<double>::infinity();
         }
         facts.shared.push_back(port);
         state.shared_ports.push_back({uses[first].first, std::move(port.flows)});
@@ -86,13 +104,9 @@ void PhaseController::take_shares(State& state, const std::vector<std::uint32_t>
             by_law += static_cast<double>(state.readings[flow].rate);
         }
         for (const std::uint32_t flow : shared.flows) {
-            SharePast past;
+            SharePast past = past_of(state, flow, shared.port, shared.flows.size());
             past.rate = port.total * static_cast<double>(state.readings[flow].rate) / by_law;
             past.fair = port.total / count;
-            past.flows = shared.flows.size();
-            past.line = static_cast<double>(engine_.link_rate(shared.port)) /
-                        kBitsPerByteAndSecond / static_cast<double>(engine_.payload());
-            past.base_rtt = engine_.base_rtt(state.group.flows[flow]);
             shares.flows.push_back(flow);
             shares.past.push_back(past);
         }

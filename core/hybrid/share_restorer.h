@@ -31,6 +31,8 @@ struct ShareDrawn {
 class ShareRestorer {
   public:
     virtual ~ShareRestorer() = default;
+    /// False of a port whose flows' shares it cannot speak of; told but for `rate` and `fair`.
+    virtual bool knows(const SharePast& flow) const = 0;
     /// The longest skip that it can speak of, for flows of this base RTT.
     virtual Tick longest(Tick base_rtt) const = 0;
     /// A mean rate over a skip of `length` that the flow hardly exceeds: no group skips beyond its

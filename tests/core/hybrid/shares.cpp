@@ -15,6 +15,7 @@ namespace {
 /// Draws anything: nothing, all to one flow, as it was, any rates, by how long the skip is.
 class WildShares final : public hybrid::ShareRestorer {
   public:
+    bool knows(const hybrid::SharePast&) const override { return true; }
     Tick longest(Tick base_rtt) const override { return 500 * base_rtt; }
     double most(const hybrid::SharePast& flow, Tick length) const override {
         return length % 3 == 0 ? 0 : flow.fair;
@@ -45,6 +46,7 @@ class WildShares final : public hybrid::ShareRestorer {
 class DrawsOnly final : public hybrid::ShareRestorer {
   public:
     explicit DrawsOnly(hybrid::ShareDrawn drawn) : drawn_(drawn) {}
+    bool knows(const hybrid::SharePast&) const override { return true; }
     Tick longest(Tick base_rtt) const override { return 500 * base_rtt; }
     double most(const hybrid::SharePast& flow, Tick) const override { return flow.fair; }
     std::vector<hybrid::ShareDrawn> draw(const std::vector<hybrid::SharePast>& flows, Tick,
@@ -151,6 +153,19 @@ TEST_CASE("unit.hybrid.a_crowd_sleeps_where_its_total_is_steady") {
         return static_cast<double>(end);
     };
     CHECK(last(drawn) == doctest::Approx(last(held)).epsilon(0.01));
+}
+
+TEST_CASE("unit.hybrid.ports_that_are_not_known_are_held") {
+    // 6.5 packets for each flow.
+    const Case given = crowd_case(8, 4'000'000);
+    const congestion::Parameters& law = given.config.congestion;
+    const auto saved = [&](double least_packets) {
+        restore::DrawnShares shares(law, *restore::learned_shares(law.law), 1, least_packets);
+        return run_hybrid(given, PhaseConfig{}, Driver::windows, nullptr, false, false, nullptr,
+                          &shares)
+            .phases.hops_saved;
+    };
+    CHECK(saved(5) > 10 * saved(10));
 }
 
 TEST_CASE("unit.hybrid.shares_are_drawn_by_seed_and_place") {
