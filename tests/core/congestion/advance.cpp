@@ -255,6 +255,8 @@ TEST_CASE("unit.congestion.a_law_wakes_with_another_share") {
         } else if (law == Law::dcqcn) {
             flow.state.dcqcn.target_rate = kLine / 4 * 3;
             flow.state.dcqcn.increase_due = flow.now + kMillisecond;
+        } else if (law == Law::timely) {
+            flow.state.timely.current_rate = flow.state.rate;
         }
         State same = flow.state;
         rescale(same, flow.parameters, 1.0);
