@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the flows of a full port have of it: in a skip, and as packets go on.
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "core/error.h"
@@ -75,14 +74,10 @@ void PhaseController::list_shared_ports(State& state, steady::GroupFacts& facts)
         steady::SharedPort port;
         port.least = kFull * aim * payload_share / 8 *
                      static_cast<double>(engine_.link_rate(uses[first].first));
-        bool known = true;
         for (std::size_t use = first; use < last; ++use) {
             port.flows.push_back(uses[use].second);
-            known = known && shares_->knows(
-                                 past_of(state, uses[use].second, uses[first].first, last - first));
-        }
-        if (!known) {
-            port.least = std::numeric_limits<double>::infinity();
+            port.known = port.known && shares_->knows(past_of(state, uses[use].second,
+                                                              uses[first].first, last - first));
         }
         facts.shared.push_back(port);
         state.shared_ports.push_back({uses[first].first, std::move(port.flows)});

@@ -183,24 +183,28 @@ bool Detector::add_rates(std::size_t level, std::size_t flow, std::array<double,
 
 /// What the flows of a shared port have together is bounded by the port, so nothing is extrapolated: its
 /// mean must be known, and it must not be on its way elsewhere.
-bool Detector::full_and_steady(std::size_t level, const SharedPort& port) const {
+Detector::Fullness Detector::fullness(std::size_t level, const SharedPort& port) const {
     std::array<double, kBlocks> rates{};
     std::array<double, kBlocks> flights{};
     for (const std::uint32_t flow : port.flows) {
         if (!add_rates(level, flow, rates, flights)) {
-            return false;
+            return Fullness::full;  // nobody knows
         }
     }
     const Line total = fit_line(rates);
     const Line flight = fit_line(flights);
+    if (total.mean * static_cast<double>(kSecond) < port.least) {
+        return Fullness::no;
+    }
     const auto [least, largest] = std::minmax_element(rates.begin(), rates.end());
-    return total.mean * static_cast<double>(kSecond) >= port.least &&
-           *largest - *least < settings_.theta * total.mean &&
-           total.mean_error <= settings_.tolerance * total.mean &&
-           std::abs(total.change) + total.change_error <= 2 * settings_.tolerance * total.mean &&
-           std::abs(flight.change) <= std::max(kFlightRange, settings_.tolerance) * flight.mean &&
-           static_cast<double>(history_.span(level)) * total.mean >=
-               static_cast<double>(kRoundTrips) * flight.mean;
+    const bool steady =
+        *largest - *least < settings_.theta * total.mean &&
+        total.mean_error <= settings_.tolerance * total.mean &&
+        std::abs(total.change) + total.change_error <= 2 * settings_.tolerance * total.mean &&
+        std::abs(flight.change) <= std::max(kFlightRange, settings_.tolerance) * flight.mean &&
+        static_cast<double>(history_.span(level)) * total.mean >=
+            static_cast<double>(kRoundTrips) * flight.mean;
+    return steady ? Fullness::steady : Fullness::full;
 }
 
 /// Whose rates need not be steady at this level, as those of a full port are together. Only where each of
@@ -212,11 +216,13 @@ void Detector::find_governed(std::size_t level) {
     std::fill(governed_.begin(), governed_.end(), std::uint8_t{0});
     full_.clear();
     for (std::uint32_t p = 0; p < facts_.shared.size(); ++p) {
-        if (full_and_steady(level, facts_.shared[p])) {
+        const SharedPort& port = facts_.shared[p];
+        const Fullness is = fullness(level, port);
+        if (is == Fullness::steady && port.known) {
             full_.push_back(p);
-            for (const std::uint32_t flow : facts_.shared[p].flows) {
-                governed_[flow] = governed_[flow] == 0 ? 1 : 2;
-            }
+        }
+        for (const std::uint32_t flow : port.flows) {
+            governed_[flow] += is != Fullness::no && governed_[flow] < 2 ? 1 : 0;
         }
     }
     const auto crossed = [&](std::uint32_t p) {

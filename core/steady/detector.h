@@ -65,7 +65,8 @@ class Detector {
     bool add_rates(std::size_t level, std::size_t flow, std::array<double, kBlocks>& rates,
                    std::array<double, kBlocks>& flights) const;
     double trusted_skip(std::size_t level, std::size_t flow, double limit) const;
-    bool full_and_steady(std::size_t level, const SharedPort& port) const;
+    enum class Fullness : std::uint8_t { no, full, steady };
+    Fullness fullness(std::size_t level, const SharedPort& port) const;
     void find_governed(std::size_t level);
     void begin_series();
     void set_tolerances();

@@ -23,9 +23,10 @@ struct FlowReading {
     std::int64_t echoes = 0;     ///< ACKs that told the law of a mark; 0 if it counts none
 };
 
-/// A port by which several flows' data leave, where it is known how shares move.
+/// A port by which several flows' data leave.
 struct SharedPort {
-    double least = 0;  ///< full from here on: payload bytes per second, of all flows
+    bool known = true;  ///< how its flows' shares move
+    double least = 0;   ///< full from here on: payload bytes per second, of all flows
     std::vector<std::uint32_t> flows;  ///< by the group's order
 };
 

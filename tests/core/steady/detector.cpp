@@ -407,7 +407,7 @@ TEST_CASE("unit.steady.a_full_port_counts_by_its_total") {
         return feed;
     };
     CHECK(fed(facts).until_steady(300) < 0);
-    facts.shared.push_back({80e9 / 8, {0, 1}});
+    facts.shared.push_back({true, 80e9 / 8, {0, 1}});
     Feed full = fed(facts);
     CHECK(full.until_steady(300) > 0);
     CHECK(full.detector->judge().full == std::vector<std::uint32_t>{0});
@@ -416,14 +416,18 @@ TEST_CASE("unit.steady.a_full_port_counts_by_its_total") {
     CHECK(fed(facts).until_steady(300) < 0);
     // Nor one whose flow has another full one.
     facts.shared[0].least = 80e9 / 8;
-    facts.shared.push_back({60e9 / 8, {1, 2}});
-    Feed crossed = fed(facts);
-    CHECK(crossed.until_steady(20) < 0);
+    facts.shared.push_back({true, 60e9 / 8, {1, 2}});
+    CHECK(fed(facts).until_steady(300) < 0);
+    facts.shared[1].known = false;
+    CHECK(fed(facts).until_steady(300) < 0);
+    facts.shared.pop_back();
+    facts.shared[0].known = false;
+    CHECK(fed(facts).until_steady(300) < 0);
 }
 
 TEST_CASE("unit.steady.a_series_begins_afresh_where_shares_moved") {
     GroupFacts facts = group(congestion::Law::hpcc, 2);
-    facts.shared.push_back({80e9 / 8, {0, 1}});
+    facts.shared.push_back({true, 80e9 / 8, {0, 1}});
     Feed feed(facts);
     feed.rate = [](std::size_t, int) { return 45; };
     const int first = feed.until_steady(300);
