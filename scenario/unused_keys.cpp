@@ -9,6 +9,7 @@
 #include "core/packet/policies/policies.h"
 #include "core/steady/metrics/metrics.h"
 #include "restore/restorers.h"
+#include "restore/share_process.h"
 
 namespace sluice {
 
@@ -61,6 +62,12 @@ std::vector<Rule> rules() {
         {"phases.restore_engine",
          [](const Scenario& s) { return s.phases.restore != Restoration::transformer; },
          "no encoder is evaluated"},
+        {"phases.shares", never_skips, "nothing is skipped"},
+        {"phases.shares",
+         [](const Scenario& s) {
+             return restore::learned_shares(s.network.congestion.law) == nullptr;
+         },
+         "nothing was learned of this law's shares"},
         {"phases.longest_skip", never_skips, "nothing is skipped"},
         // The law gives the sizes of headers and ACKs; HPCC leaves a part of each link unused.
         {"congestion.",

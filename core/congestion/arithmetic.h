@@ -39,6 +39,13 @@ SLUICE_HD inline std::int64_t in_proportion(std::int64_t at_100g, std::int64_t l
     return larger(scaled(at_100g, line_rate, 100'000'000'000), 1);
 }
 
+/// A rate times `factor` > 0, truncated, within [lowest, highest].
+SLUICE_HD inline std::int64_t rescaled(std::int64_t rate, double factor, std::int64_t lowest,
+                                       std::int64_t highest) {
+    const std::int64_t wanted = truncated_rate(static_cast<double>(rate) * factor);
+    return smaller(larger(wanted, lowest), highest);
+}
+
 /// A mark in the sequence space after a cut of `bytes` in flight: earlier, but not below `acked`.
 SLUICE_HD inline std::int64_t rewound(std::int64_t mark, std::int64_t acked, std::int64_t bytes) {
     return mark > acked ? larger(mark - bytes, acked) : mark;

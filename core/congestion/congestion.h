@@ -50,6 +50,9 @@ SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt)
 /// itself where nothing is marked; what is left to it beside that is in each law's header.
 SLUICE_HD inline void advance(State& state, const Parameters& parameters, Tick dt,
                               const Observed& seen);
+/// After advance(): the flow has another share of its bottleneck than when it fell asleep, its rate and
+/// what stands for it are multiplied by `factor` > 0, within [min_rate, line rate].
+SLUICE_HD inline void rescale(State& state, const Parameters& parameters, double factor);
 /// ACKs with an echo so far, under laws that look at their share in a steady phase; else 0.
 SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& parameters);
 /// `bytes` of what is in flight have left the flow, and what came after them was renumbered: marks

@@ -205,6 +205,16 @@ struct Hooks : LawHooks {
         on_timer(flow, dcqcn, common, p, seen.until - 1);
     }
 
+    /// A flow without an increase to come has recovered: it is at line rate, and no share holds it.
+    SLUICE_HD static void rescale(FlowControl& flow, State& dcqcn, const CommonParameters& common,
+                                  const Parameters&, double factor) {
+        if (dcqcn.increase_due == kNever) {
+            return;
+        }
+        flow.rate = rescaled(flow.rate, factor, common.min_rate, flow.line_rate);
+        dcqcn.target_rate = rescaled(dcqcn.target_rate, factor, flow.rate, flow.line_rate);
+    }
+
     SLUICE_HD static std::int64_t echoes(const State& dcqcn) { return dcqcn.echoes; }
 
     /// The increase timer is the slowest to act in any sensible setting; all three bound what a

@@ -168,6 +168,11 @@ struct Hooks : LawHooks {
         }
     }
 
+    SLUICE_HD static void rescale(FlowControl& flow, State&, const CommonParameters& common,
+                                  const Parameters&, double factor) {
+        flow.rate = rescaled(flow.rate, factor, common.min_rate, flow.line_rate);
+    }
+
     SLUICE_HD static std::int64_t echoes(const State& dctcp) {
         return dctcp.marked_before + dctcp.marked;
     }

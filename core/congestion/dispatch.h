@@ -49,6 +49,12 @@ SLUICE_HD inline void advance(State& state, const Parameters& parameters, Tick d
     });
 }
 
+SLUICE_HD inline void rescale(State& state, const Parameters& parameters, double factor) {
+    visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
+        law.rescale(state, own, parameters, p, factor);
+    });
+}
+
 SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& parameters) {
     return visit_law(state, parameters,
                      [](auto law, const auto& own, const auto&) { return law.echoes(own); });

@@ -265,6 +265,19 @@ struct Hooks : LawHooks {
         return decided;
     }
 
+    /// What was heard of hops stays: they are as busy as before, by whomever.
+    SLUICE_HD static void rescale(FlowControl& flow, State& hpcc, const CommonParameters& common,
+                                  const Parameters& p, double factor) {
+        const auto scale = [&](std::int64_t& rate) {
+            rate = rescaled(rate, factor, common.min_rate, flow.line_rate);
+        };
+        scale(flow.rate);
+        scale(hpcc.current_rate);
+        for (int i = 0; p.multi_rate && i < kMaxIntHops; ++i) {
+            scale(hpcc.hop_rate[i]);
+        }
+    }
+
     SLUICE_HD static void rewind(State& hpcc, std::int64_t acked, std::int64_t bytes) {
         hpcc.last_update = rewound(hpcc.last_update, acked, bytes);
     }

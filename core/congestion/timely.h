@@ -147,6 +147,12 @@ struct Hooks : LawHooks {
         timely.last_update = trips.mark;
     }
 
+    SLUICE_HD static void rescale(FlowControl& flow, State& timely, const CommonParameters& common,
+                                  const Parameters&, double factor) {
+        flow.rate = rescaled(flow.rate, factor, common.min_rate, flow.line_rate);
+        timely.current_rate = flow.rate;
+    }
+
     SLUICE_HD static void rewind(State& timely, std::int64_t acked, std::int64_t bytes) {
         timely.last_update = rewound(timely.last_update, acked, bytes);
     }

@@ -151,6 +151,11 @@ struct LawHooks {
     template <class State, class Parameters>
     SLUICE_HD static void advance(FlowControl&, State&, const CommonParameters&, const Parameters&,
                                   Tick, const Observed&) {}
+    /// The flow has another share of its bottleneck than when it fell asleep: its rate, and whatever else
+    /// stands for it, times `factor` > 0, within what the law allows. Where in a swing it is stays.
+    template <class State, class Parameters>
+    SLUICE_HD static void rescale(FlowControl&, State&, const CommonParameters&, const Parameters&,
+                                  double) {}
     /// ACKs with an echo so far; a law that never asks for Observed::marked need not count.
     template <class State>
     SLUICE_HD static std::int64_t echoes(const State&) {

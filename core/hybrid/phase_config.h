@@ -23,6 +23,15 @@ enum class SteadyRates : std::uint8_t;
 /// the default.
 enum class Restoration : std::uint8_t;
 
+/// How flows that share a full port do so after a steady phase.
+enum class Sharing : std::uint8_t {
+    hold,  ///< as before; each flow's rate must be steady
+    /// As drawn from what was learned of the law (restore/drawn_shares.h), if anything was, where that is
+    /// sure; elsewhere held.
+    learned,
+    learned_everywhere,  ///< where it is not sure, too
+};
+
 /// What evaluates a restorer's model.
 enum class RestoreEngine : std::uint8_t {
     plain,     ///< our own, the same bits everywhere
@@ -34,6 +43,7 @@ struct PhaseConfig {
     PhaseScope scope = PhaseScope::partition;
     SteadyRates rates{};
     Restoration restore{};
+    Sharing shares = Sharing::hold;
     std::string restore_model;  ///< its file; empty: the shipped one
     RestoreEngine restore_engine = RestoreEngine::plain;
     steady::DetectorSettings detector;

@@ -8,12 +8,13 @@
 namespace sluice::hybrid {
 
 PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                                 const RateSource* rates, Restorer* restorer,
+                                 const RateSource* rates, Restorer* restorer, ShareRestorer* shares,
                                  const PhaseConfig& config, Tick stop)
     : engine_(engine),
       partitions_(partitions),
       rates_(rates),
       restorer_(restorer),
+      shares_(shares),
       config_(config),
       stop_(stop) {}
 
@@ -31,6 +32,7 @@ PhaseController::State& PhaseController::open(std::uint32_t id, Tick now) {
         groups_[id] = std::make_unique<State>();
         groups_[id]->id = id;
         groups_[id]->since = now;
+        groups_[id]->born = now;
         groups_[id]->detector = std::make_unique<steady::Detector>(config_.detector);
     }
     return *groups_[id];
@@ -222,6 +224,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
                             state.queue_ports.end());
     facts.ports = state.queue_ports.size();
     facts.sharing = sharing(state);
+    list_shared_ports(state, facts);
     state.queues.resize(state.queue_ports.size());
     state.rtt = facts.base_rtt;
     state.last_progress = 0;

@@ -22,6 +22,7 @@
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/rate_source.h"
+#include "core/hybrid/share_restorer.h"
 #include "core/results/phase_record.h"
 #include "core/results/statistics.h"
 
@@ -41,9 +42,11 @@ class PhaseController : public step::Supervisor {
     /// What is referred to must outlive the controller. Nothing is skipped to or beyond `stop`.
     /// `rates` gives those of steady phases; null: they are measured. `restorer` says what is queued at
     /// their ends; null: what was there before.
+    /// `shares` says how flows share full ports; null: as they did before, and then each flow's rate must
+    /// be steady, not the ports' totals.
     PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                    const RateSource* rates, Restorer* restorer, const PhaseConfig& config,
-                    Tick stop);
+                    const RateSource* rates, Restorer* restorer, ShareRestorer* shares,
+                    const PhaseConfig& config, Tick stop);
     ~PhaseController() override;
 
     /// Called with every phase as it ends, in an order that depends on the scenario alone.
@@ -66,6 +69,7 @@ class PhaseController : public step::Supervisor {
 
   private:
     struct State;
+    struct Shares;
 
     std::uint32_t group_of(PartitionId id) const;
     State& open(std::uint32_t id, Tick now);
@@ -85,6 +89,14 @@ class PhaseController : public step::Supervisor {
     void take_given_rates(State& state);
     void list_extent(State& state);
     void fit_to_links(State& state);
+    std::int64_t skippable(const State& state, std::size_t flow) const;
+    // Shares of full ports, in phase_shares.cpp.
+    SharePast past_of(const State& state, std::size_t flow, PortId port, std::size_t flows) const;
+    void list_shared_ports(State& state, steady::GroupFacts& facts);
+    void take_shares(State& state, const std::vector<std::uint32_t>& full);
+    Tick length_with_shares(State& state, Tick dt);
+    void draw_shares(State& state, Tick dt);
+    void wake_with_shares(State& state);
     void skip_back(State& state, Tick now, PhaseEnd why);
     void commit(State& state, PhaseEnd why);
     // Queues, in phase_restore.cpp.
@@ -99,6 +111,7 @@ class PhaseController : public step::Supervisor {
     const step::FlowPartitions& partitions_;
     const RateSource* rates_;
     Restorer* restorer_;
+    ShareRestorer* shares_;
     PhaseConfig config_;
     Tick stop_;
     std::function<void(const PhaseRecord&)> on_phase_;

@@ -76,6 +76,8 @@ class PhaseEngine {
     /// `packets`; `marked`: the share of its ACKs that were marked, as the phase was seen before.
     virtual void advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked,
                              Tick now) = 0;
+    /// After advance_law(): the flow's law wakes with its rate times `factor`.
+    virtual void rescale_law(FlowSlot flow, double factor, Tick now) = 0;
     /// Of a switch's port: what does not change (PortPast).
     virtual PortPast describe(PortId port) const = 0;
     /// `wanted` bytes are to be queued at `ports` of the group's switches as a skip ends

@@ -20,10 +20,13 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
         return;
     }
     take_rates(state, verdict);
+    state.since_born = at - state.born;
+    take_shares(state, verdict.full);
     const Tick dt = length_of_skip(state, verdict.longest_skip, at);
     if (dt < std::max<Tick>(state.rtt, 1)) {
         return;
     }
+    draw_shares(state, dt);
     fit_to_links(state);
     state.marked = verdict.marked;
     const std::vector<FlowSlot>& flows = state.group.flows;
@@ -66,10 +69,16 @@ Tick PhaseController::length_of_skip(State& state, Tick longest, Tick at) {
     if (stop_ != kNever) {
         dt = std::min(dt, stop_ - at - 1);
     }
+    dt = length_with_shares(state, dt);
+    std::vector<bool> governed(flows.size(), false);
+    for (const std::uint32_t flow : state.shares.flows) {
+        governed[flow] = true;
+    }
     for (std::size_t i = 0; i < flows.size(); ++i) {
-        // What is in flight when the skip ends is as much as now: that many are sent as packets.
-        const std::int64_t left =
-            engine_.unsent_packets(flows[i]) - state.readings[i].in_flight / engine_.payload() - 1;
+        if (governed[i]) {
+            continue;
+        }
+        const std::int64_t left = skippable(state, i);
         if (left <= 0 || !(state.rate[i] > 0)) {
             return 0;
         }
@@ -211,9 +220,14 @@ void PhaseController::fit_to_links(State& state) {
 
 void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
     engine_.shift(state.group, now - state.until);
+    if (!state.shares.flows.empty() && now > state.since) {
+        draw_shares(state, now - state.since);
+        fit_to_links(state);
+    }
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
-        const std::int64_t packets =
-            std::min(state.advance_by(i, now - state.since), state.packets[i]);
+        const std::int64_t unsent = state.packets[i] + engine_.unsent_packets(state.group.flows[i]);
+        const std::int64_t most = state.shares.flows.empty() ? state.packets[i] : unsent;
+        const std::int64_t packets = std::min(state.advance_by(i, now - state.since), most);
         engine_.advance(state.group.flows[i], packets - state.packets[i]);
         state.packets[i] = packets;
     }
@@ -242,6 +256,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
                             state.until);
     }
     if (dt > 0) {
+        wake_with_shares(state);
         bytes += restore_queues(state, dt);
     }
     engine_.settle(state.group);
@@ -256,7 +271,11 @@ void PhaseController::commit(State& state, PhaseEnd why) {
         static_cast<double>(state.group.flows.size()) * static_cast<double>(dt) / kTicksPerSecond;
     state.skipping = false;
     state.skipped += dt;
-    state.detector->resumed(dt);
+    if (state.shares.flows.empty()) {
+        state.detector->resumed(dt);
+    } else {
+        state.detector->resumed_afresh(dt);
+    }
     statistics_.bytes_skipped += bytes;
     if (on_phase_ && dt > 0) {
         on_phase_(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,

@@ -15,13 +15,36 @@ namespace sluice::hybrid {
 /// cut less often.
 inline Tick next_on_grid(Tick at, Tick period) { return (at / period + 1) * period; }
 
+/// A port whose flows have a steady total.
+struct FullPort {
+    std::size_t first = 0;  ///< of them, in Shares::flows
+    std::size_t last = 0;   ///< beyond them
+    double total = 0;       ///< packets per tick
+};
+
+/// Flows that share full ports in a skip.
+struct PhaseController::Shares {
+    std::vector<std::uint32_t> flows;  ///< by the group's order
+    std::vector<FullPort> ports;
+    std::vector<SharePast> past;  ///< by place in `flows`
+    std::vector<double> factor;   ///< the same: of the law's rate, as packets go on
+    std::uint64_t occasion = 0;
+};
+
+struct SharedPortFlows {
+    PortId port = kNone;
+    std::vector<std::uint32_t> flows;
+};
+
 struct PhaseController::State {
     std::uint32_t id = 0;
     bool dirty = true;        ///< its flows have changed since they were listed
     bool has_extent = false;  ///< ports, hosts and switches are listed
     Tick changed = 0;         ///< when its flows last changed
     Tick cut = kNever;
-    Tick since = 0;  ///< the present phase began
+    Tick since = 0;       ///< the present phase began
+    Tick born = 0;        ///< the group formed
+    Tick since_born = 0;  ///< from there to the last plan
     std::uint32_t flows_at_start = 0;
     Tick period = 0;
 
@@ -45,6 +68,11 @@ struct PhaseController::State {
     std::vector<double> carry;  ///< fractions of packets from earlier skips
     std::vector<std::int64_t> packets;
     std::vector<double> marked;  ///< by flow of the group: share of its ACKs with a mark
+    std::vector<SharedPortFlows> shared_ports;  ///< if it is known how shares move
+    Shares shares;
+
+    /// Packets that the flow has been advanced by in the present skip.
+    std::int64_t advanced(std::size_t flow) const { return skipping ? packets[flow] : 0; }
 
     std::int64_t advance_by(std::size_t flow, Tick dt) const {
         return static_cast<std::int64_t>(rate[flow] * static_cast<double>(dt) + carry[flow]);

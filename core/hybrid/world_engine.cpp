@@ -140,6 +140,13 @@ void WorldEngine::advance_law(FlowSlot flow, Tick dt, std::int64_t packets, doub
     }
 }
 
+void WorldEngine::rescale_law(FlowSlot flow, double factor, Tick now) {
+    step::World& world = store_.world();
+    if (step::rescale_law(world, flow, factor, now)) {
+        step::refresh_wake(world, world.spec[flow].src);
+    }
+}
+
 PortPast WorldEngine::describe(PortId port) const {
     const step::Egress& egress = store_.world().egress[port];
     PortPast past;

@@ -39,6 +39,7 @@ class WorldEngine : public PhaseEngine {
     void settle(const Group& group) override;
     void advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked,
                      Tick now) override;
+    void rescale_law(FlowSlot flow, double factor, Tick now) override;
     PortPast describe(PortId port) const override;
     RestoredQueues set_queues(const Group& group, const Skipped& skip,
                               const std::vector<PortId>& ports, const std::vector<double>& wanted,

@@ -7,6 +7,7 @@
 /// them, and bytes do not count what was skipped.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct Verdict {
     std::vector<double> rate;
     /// Steady: the share of marked ACKs among packets acknowledged over that span, by flow.
     std::vector<double> marked;
+    /// Steady: the ports of GroupFacts::shared that were full, with a steady total, and are the only full
+    /// ones of their flows. What their flows have of it is not steady by itself.
+    std::vector<std::uint32_t> full;
     /// Not steady: why, a short constant ("rate range", "trend", "queue", "span"), for phases.csv.
     const char* reason = "";
 };
@@ -47,6 +51,9 @@ class Detector {
     /// A skip of `skipped` (as cut short by the caller) was made on the last verdict. What follows
     /// is the probe that confirms it or not; the next verdict may allow a longer one.
     void resumed(Tick skipped);
+    /// The same where laws woke with other rates: what is in flight adapts while the probe lasts, and what
+    /// was seen before says nothing of what follows. The series begins anew.
+    void resumed_afresh(Tick skipped);
 
   private:
     template <class Rule>
@@ -55,7 +62,14 @@ class Detector {
     bool wide(std::size_t level, std::size_t flow) const;
     template <class Rule>
     const char* range_reason(std::size_t level);
+    bool add_rates(std::size_t level, std::size_t flow, std::array<double, kBlocks>& rates,
+                   std::array<double, kBlocks>& flights) const;
     double trusted_skip(std::size_t level, std::size_t flow, double limit) const;
+    enum class Fullness : std::uint8_t { no, full, steady };
+    Fullness fullness(std::size_t level, const SharedPort& port) const;
+    void find_governed(std::size_t level);
+    void begin_series();
+    void set_tolerances();
     double trusted_skip(std::size_t level);
     bool covers(std::size_t level) const;
     void trust(std::size_t level, double skip);
@@ -73,9 +87,13 @@ class Detector {
     Tick skipped_ = 0;
     int confirmed_ = 0;
     Tick probe_until_ = 0;
+    Tick settling_until_ = 0;
     int stable_rounds_ = 0;
-    std::size_t worst_flow_ = 0;   ///< the last to fail: asked first
-    const char* reason_ = "span";  ///< of the last level judged
+    std::size_t worst_flow_ = 0;          ///< the last to fail: asked first
+    std::vector<double> tolerance_;       ///< by flow
+    std::vector<std::uint8_t> governed_;  ///< by flow: it shares a full port, at the level judged
+    std::vector<std::uint32_t> full_;     ///< of facts_.shared, at the level judged
+    const char* reason_ = "span";         ///< of the last level judged
     Verdict verdict_;
 };
 

@@ -70,6 +70,13 @@ inline std::int64_t flight_at_ack(const World& world, const Sender& sender) {
     return left_since && flight >= world.payload ? flight - world.payload : flight;
 }
 
+/// What follows from a rate that the law has changed between two windows.
+inline void take_rate(World& world, Host& host, Sender& sender, Tick now) {
+    sender.window = congestion::window(sender.cc, world.config->congestion);
+    update_ready(world, sender);
+    decide(world, host, sender.port, now);
+}
+
 /// Takes the law of an active flow through a skip of `dt` that ends at `now`, in which `packets` of it
 /// were taken out; `marked`: the share of its ACKs with an echo. True if its host or port may have to
 /// act earlier: refresh_wake().
@@ -87,12 +94,23 @@ inline bool advance_law(World& world, FlowSlot flow, Tick dt, std::int64_t packe
     const Tick armed = sender.armed;
     congestion::advance(sender.cc, world.config->congestion, dt, seen);
     if (sender.cc.rate != rate) {
-        sender.window = congestion::window(sender.cc, world.config->congestion);
-        update_ready(world, sender);
-        decide(world, host, sender.port, now);
+        take_rate(world, host, sender, now);
     }
     arm(world, host, world.sender_at[flow]);
     return sender.cc.rate != rate || sender.armed != armed;
+}
+
+/// The flow's law wakes at `now` with its rate times `factor`, after advance_law(). What is in flight
+/// fits the window again within a round trip. True if refresh_wake() is due, as above.
+inline bool rescale_law(World& world, FlowSlot flow, double factor, Tick now) {
+    Sender& sender = sender_of(world, flow);
+    const std::int64_t rate = sender.cc.rate;
+    congestion::rescale(sender.cc, world.config->congestion, factor);
+    if (sender.cc.rate == rate) {
+        return false;
+    }
+    take_rate(world, source_of(world, flow), sender, now);
+    return true;
 }
 
 /// Full packets of an active flow that are not sent yet, but for the last one.

@@ -8,6 +8,7 @@
 #include "core/hybrid/world_engine.h"
 #include "experiment/modes/packet_engine.h"
 #include "flowlevel/rate_sources.h"
+#include "restore/drawn_shares.h"
 #include "restore/restorers.h"
 
 namespace sluice {
@@ -32,13 +33,17 @@ struct HybridRun::Watch {
           view(engine.network().store(), partitions),
           rates(make_rate_source(given.phases.rates)),
           restorer(make_restorer(given.phases, given.network.congestion.law)),
-          controller(view, partitions, rates.get(), restorer.get(), given.phases, given.stop) {}
+          shares(restore::make_share_restorer(given.phases, given.network.congestion,
+                                              given.network.seed)),
+          controller(view, partitions, rates.get(), restorer.get(), shares.get(), given.phases,
+                     given.stop) {}
 
     const Experiment& experiment;
     step::FlowPartitions partitions;
     hybrid::WorldEngine view;
     std::unique_ptr<hybrid::RateSource> rates;
     std::unique_ptr<hybrid::Restorer> restorer;
+    std::unique_ptr<hybrid::ShareRestorer> shares;
     hybrid::PhaseController controller;
 };
 

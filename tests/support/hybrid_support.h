@@ -135,6 +135,15 @@ class CheckedEngine final : public hybrid::WorldEngine {
         advanced[flow] += packets * payload();
         CHECK(advanced[flow] >= 0);
     }
+    void rescale_law(FlowSlot flow, double factor, Tick now) override {
+        WorldEngine::rescale_law(flow, factor, now);
+        const step::Sender& sender = step::sender_of(columns(), flow);
+        CHECK(sender.cc.rate > 0);
+        CHECK(sender.cc.rate <= sender.cc.line_rate);
+        CHECK(sender.window == congestion::window(sender.cc, law()));
+        ++transitions;
+        ++rescaled;
+    }
     hybrid::RestoredQueues set_queues(const hybrid::Group& group, const hybrid::Skipped& skip,
                                       const std::vector<PortId>& ports,
                                       const std::vector<double>& wanted, Tick now) override {
@@ -168,7 +177,8 @@ class CheckedEngine final : public hybrid::WorldEngine {
 
     std::vector<std::int64_t> advanced;  ///< payload bytes, by flow
     bool forgets = false;                ///< reports no earlier skips
-    std::uint64_t transitions = 0;       ///< shifts, and queues set
+    std::uint64_t transitions = 0;       ///< shifts, queues set and laws rescaled
+    std::uint64_t rescaled = 0;
     hybrid::RestoredQueues restored;
 
   private:
@@ -281,6 +291,7 @@ struct HybridOutcome {
     std::uint64_t checks = 0;
     step::ClockStatistics clocks;
     hybrid::RestoredQueues restored;
+    std::uint64_t rescaled = 0;  ///< laws that woke with another share
 };
 
 enum class Driver { windows, clocks, oracle };
@@ -289,7 +300,8 @@ enum class Driver { windows, clocks, oracle };
 /// the controller does not learn what flows have skipped.
 inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Driver driver,
                                 Application* application = nullptr, bool check = false,
-                                bool forgets = false, hybrid::Restorer* restorer = nullptr) {
+                                bool forgets = false, hybrid::Restorer* restorer = nullptr,
+                                hybrid::ShareRestorer* shares = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
@@ -299,7 +311,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     CheckedEngine engine(store, partitions);
     engine.forgets = forgets;
     const auto rates = make_rate_source(config.rates);
-    hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, config,
+    hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, shares, config,
                                        given.stop);
     HybridOutcome made;
     controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
@@ -350,6 +362,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     made.outcome = outcome_of(store, end);
     made.phases = controller.statistics();
     made.restored = engine.restored;
+    made.rescaled = engine.rescaled;
     for (FlowId f = 0; check && f < given.flows.size(); ++f) {
         if (store.results()[f].finish != kNever) {
             CHECK(world.receiver[f].expected == world.receiver[f].packets);

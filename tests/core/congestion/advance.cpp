@@ -244,3 +244,40 @@ TEST_CASE("unit.congestion.advance.no_packets_and_no_time_change_nothing") {
         CHECK(flow.state.dctcp.alpha == before.dctcp.alpha);
     }
 }
+
+TEST_CASE("unit.congestion.a_law_wakes_with_another_share") {
+    for (const Law law : {Law::hpcc, Law::dcqcn, Law::timely, Law::dctcp}) {
+        INFO(law_name(law));
+        Steady flow(law);
+        flow.state.rate = kLine / 2;
+        if (law == Law::hpcc) {
+            flow.state.hpcc.current_rate = kLine / 4;
+        } else if (law == Law::dcqcn) {
+            flow.state.dcqcn.target_rate = kLine / 4 * 3;
+            flow.state.dcqcn.increase_due = flow.now + kMillisecond;
+        } else if (law == Law::timely) {
+            flow.state.timely.current_rate = flow.state.rate;
+        }
+        State same = flow.state;
+        rescale(same, flow.parameters, 1.0);
+        CHECK(std::memcmp(&same, &flow.state, sizeof same) == 0);
+        State less = flow.state;
+        rescale(less, flow.parameters, 0.5);
+        CHECK(less.rate == kLine / 4);
+        if (law == Law::hpcc) {
+            CHECK(less.hpcc.current_rate == kLine / 8);
+            CHECK(window(less, flow.parameters) == 78'000 / 4);
+        } else if (law == Law::dcqcn) {
+            CHECK(less.dcqcn.target_rate == kLine / 8 * 3);
+        } else if (law == Law::timely) {
+            CHECK(less.timely.current_rate == less.rate);
+        }
+        rescale(less, flow.parameters, 1e-9);
+        CHECK(less.rate == flow.parameters.min_rate);
+        rescale(less, flow.parameters, 1e9);
+        CHECK(less.rate == kLine);
+    }
+    Steady recovered(Law::dcqcn);
+    rescale(recovered.state, recovered.parameters, 0.5);
+    CHECK(recovered.state.rate == kLine);
+}

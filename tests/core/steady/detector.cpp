@@ -393,3 +393,47 @@ TEST_CASE("unit.steady.detector.every_metric_has_a_word") {
     CHECK(words == std::vector<std::string>{"rate", "hygra", "inflight", "queue"});
     CHECK(DetectorSettings{}.metric == Metric::rate);
 }
+
+TEST_CASE("unit.steady.a_full_port_counts_by_its_total") {
+    GroupFacts facts = group(congestion::Law::hpcc, 3);
+    facts.sharing = 2;
+    // Two flows take from each other what a port carries; a third is alone.
+    const auto fed = [](const GroupFacts& given) {
+        Feed feed(given);
+        feed.rate = [](std::size_t f, int t) {
+            const double wander = 20 * std::sin(t / 40.0);
+            return f == 2 ? 50 : f == 0 ? 45 + wander : 45 - wander;
+        };
+        return feed;
+    };
+    CHECK(fed(facts).until_steady(300) < 0);
+    facts.shared.push_back({true, 80e9 / 8, {0, 1}});
+    Feed full = fed(facts);
+    CHECK(full.until_steady(300) > 0);
+    CHECK(full.detector->judge().full == std::vector<std::uint32_t>{0});
+    // Not a port that could carry more: what its flows have may end elsewhere.
+    facts.shared[0].least = 95e9 / 8;
+    CHECK(fed(facts).until_steady(300) < 0);
+    // Nor one whose flow has another full one.
+    facts.shared[0].least = 80e9 / 8;
+    facts.shared.push_back({true, 60e9 / 8, {1, 2}});
+    CHECK(fed(facts).until_steady(300) < 0);
+    facts.shared[1].known = false;
+    CHECK(fed(facts).until_steady(300) < 0);
+    facts.shared.pop_back();
+    facts.shared[0].known = false;
+    CHECK(fed(facts).until_steady(300) < 0);
+}
+
+TEST_CASE("unit.steady.a_series_begins_afresh_where_shares_moved") {
+    GroupFacts facts = group(congestion::Law::hpcc, 2);
+    facts.shared.push_back({true, 80e9 / 8, {0, 1}});
+    Feed feed(facts);
+    feed.rate = [](std::size_t, int) { return 45; };
+    const int first = feed.until_steady(300);
+    CHECK(first > 0);
+    feed.detector->resumed_afresh(kMillisecond);
+    CHECK(!feed.detector->judge().steady);
+    // Two round trips to settle, then a whole span.
+    CHECK(feed.until_steady(300) >= first + 2 * 4 - 1);
+}
