@@ -32,6 +32,10 @@ Driver::Driver(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks,
       membership_(std::make_unique<Membership>(store, partitions, supervisor, domains_.get())),
       supervisor_(supervisor) {
     require_windows(store);
+    if (clocks == Clocks::many && partitions.shared_by() != SharedBy::cables) {
+        throw InternalError(
+            "partitions that share cables and hosts cannot have clocks of their own");
+    }
 }
 
 Driver::~Driver() = default;

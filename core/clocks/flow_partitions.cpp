@@ -17,9 +17,11 @@ void sort_unique(std::vector<std::uint32_t>& ids) {
 
 }  // namespace
 
-FlowPartitions::FlowPartitions(const WorldStore& store)
+FlowPartitions::FlowPartitions(const WorldStore& store, SharedBy shared)
     : store_(store),
-      set_(resource_count(store.topology())),
+      shared_(shared),
+      set_(shared == SharedBy::cables ? resource_count(store.topology())
+                                      : port_resource_count(store.topology())),
       end_of_(store.topology().links().size(), kNone) {
     for (PortId p = 0; p < store.topology().port_count(); ++p) {
         end_of_[store.topology().link_of(p)] = p;
@@ -83,9 +85,16 @@ Footprint FlowPartitions::footprint(FlowSlot flow) const {
             print.data.push_back(departure_port(store_.world(), spec.src, flow));
         }
         print.acks = walk({spec.dst, spec.src, spec.dport, spec.sport}, route.port + kPathHops);
-        for (const std::vector<PortId>* ports : {&print.data, &print.acks}) {
-            for (const PortId port : *ports) {
-                print.resources.push_back(cable_resource(topology, topology.link_of(port)));
+        if (shared_ == SharedBy::data_ports) {
+            print.resources = {spec.src};
+            for (const PortId port : print.data) {
+                print.resources.push_back(port_resource(topology, port));
+            }
+        } else {
+            for (const std::vector<PortId>* ports : {&print.data, &print.acks}) {
+                for (const PortId port : *ports) {
+                    print.resources.push_back(cable_resource(topology, topology.link_of(port)));
+                }
             }
         }
     }
@@ -126,6 +135,13 @@ Extent FlowPartitions::extent(PartitionId id) const {
             extent.hosts.push_back(resource);
             continue;
         }
+        if (shared_ == SharedBy::data_ports) {
+            const PortId port = port_of(topology, resource);
+            extent.ports.push_back(port);
+            extent.switches.push_back(topology.node_of(port));
+            extent.switches.push_back(topology.neighbor(port));
+            continue;
+        }
         const PortId end = end_of_[cable_of(topology, resource)];
         for (const PortId port : {end, topology.peer_of(end)}) {
             extent.ports.push_back(port);
@@ -138,6 +154,10 @@ Extent FlowPartitions::extent(PartitionId id) const {
     sort_unique(extent.hosts);
     sort_unique(extent.switches);
     return extent;
+}
+
+PartitionId FlowPartitions::sends_by(PortId port) const {
+    return set_.partition_of_resource(port_resource(store_.topology(), port));
 }
 
 }  // namespace sluice::step

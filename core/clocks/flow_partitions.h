@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which active flows belong together, by everything that their packets may touch: the cables of
-/// their paths in both directions (ACKs, NACKs and PFC frames count as use) and their two hosts.
+/// Which active flows belong together: by everything that their packets may touch, the cables of
+/// their paths in both directions (ACKs, NACKs and PFC frames count as use) and their two hosts; or, where
+/// ACKs are no packets, by the ports that their data leave by, and the host that these come from.
 #pragma once
 
 #include <vector>
@@ -20,14 +21,17 @@ struct Footprint {
 
 /// Where partitions are in the network; each list ascending.
 struct Extent {
-    std::vector<PortId> ports;  ///< both ends of every cable in use
-    std::vector<NodeId> hosts;
-    std::vector<NodeId> switches;
+    std::vector<PortId>
+        ports;  ///< by which packets leave: both ends of every cable, or of data only
+    std::vector<NodeId> hosts;     ///< whose queue pairs are in it
+    std::vector<NodeId> switches;  ///< and, by data ports, hosts at which data arrive
 };
+
+enum class SharedBy : std::uint8_t { cables, data_ports };
 
 class FlowPartitions {
   public:
-    explicit FlowPartitions(const WorldStore& store);
+    explicit FlowPartitions(const WorldStore& store, SharedBy shared = SharedBy::cables);
 
     /// By the flow's current route; packets routed by table may use every shortest path.
     Footprint footprint(FlowSlot flow) const;
@@ -38,16 +42,20 @@ class FlowPartitions {
     PartitionSet::Exit leave(FlowSlot flow);
 
     const PartitionSet& set() const { return set_; }
+    SharedBy shared_by() const { return shared_; }
     /// Of a member, as it entered.
     const Footprint& footprint_of(FlowSlot flow) const { return prints_[flow]; }
     bool contains(FlowSlot flow) const { return set_.contains(flow); }
     Extent extent(PartitionId id) const;
+    /// Whose data leave by `port`, kNone if nobody's. By data ports.
+    PartitionId sends_by(PortId port) const;
 
   private:
     std::vector<PortId> walk(const FlowKey& key, const PortId* entries) const;
     void add_all_paths(NodeId from, NodeId to, std::vector<ResourceId>& resources) const;
 
     const WorldStore& store_;
+    SharedBy shared_;
     PartitionSet set_;
     std::vector<Footprint> prints_;  ///< by slot, empty unless a member
     std::vector<PortId> end_of_;     ///< by link: one of its ports

@@ -2,6 +2,7 @@
 #include "core/clocks/membership.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace sluice::step {
@@ -44,28 +45,16 @@ void Membership::reserve_slots() {
 
 void Membership::take_up_changes(Tick now) {
     World& world = store_.world();
-    PlainVector<FlowSlot>& listed = world.changed;
-    if (listed.count > 0) {
+    if (world.changed.count > 0 || world.disturbed.count > 0) {
         reserve_slots();
-        std::sort(listed.data, listed.data + listed.count);
-        FlowSlot* const end = std::unique(listed.data, listed.data + listed.count);
-        changes_.clear();
-        for (const FlowSlot* flow = listed.data; flow != end; ++flow) {
-            const FlowResult& result = world.result[*flow];
-            if (presence_[*flow] != Presence::open) {
-                changes_.emplace_back(result.start, false, world.id[*flow], *flow);
-            }
-            if (result.finish != kNever) {
-                changes_.emplace_back(result.finish, true, world.id[*flow], *flow);
-            }
-        }
-        listed.count = 0;
-        std::sort(changes_.begin(), changes_.end());
-        for (const auto& [at, closed, id, flow] : changes_) {
-            if (closed) {
-                close(flow, at, now);
-            } else if (presence_[flow] == Presence::absent) {
-                enter(flow, at);
+        list_changes();
+        for (const Change& change : changes_) {
+            if (change.kind == ChangeKind::disturbed) {
+                supervisor_->disturbed(change.place, change.at);
+            } else if (change.kind == ChangeKind::closed) {
+                close(change.place, change.at, now);
+            } else if (presence_[change.place] == Presence::absent) {
+                enter(change.place, change.at);
             }
         }
     }
@@ -76,6 +65,33 @@ void Membership::take_up_changes(Tick now) {
         }
     }
     world.went_back.count = 0;
+}
+
+/// What the world has listed, in the order in which it happened.
+void Membership::list_changes() {
+    World& world = store_.world();
+    PlainVector<FlowSlot>& listed = world.changed;
+    std::sort(listed.data, listed.data + listed.count);
+    FlowSlot* const end = std::unique(listed.data, listed.data + listed.count);
+    changes_.clear();
+    for (const FlowSlot* flow = listed.data; flow != end; ++flow) {
+        const FlowResult& result = world.result[*flow];
+        if (presence_[*flow] != Presence::open) {
+            changes_.push_back({result.start, ChangeKind::opened, world.id[*flow], *flow});
+        }
+        if (result.finish != kNever) {
+            changes_.push_back({result.finish, ChangeKind::closed, world.id[*flow], *flow});
+        }
+    }
+    listed.count = 0;
+    for (std::uint32_t i = 0; i < world.disturbed.count; ++i) {
+        const Disturbance& disturbance = world.disturbed[i];
+        changes_.push_back({disturbance.at, ChangeKind::disturbed, 0, disturbance.port});
+    }
+    world.disturbed.count = 0;
+    std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
+        return std::tie(a.at, a.kind, a.id, a.place) < std::tie(b.at, b.kind, b.id, b.place);
+    });
 }
 
 void Membership::enter(FlowSlot flow, Tick at) {

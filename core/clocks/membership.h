@@ -14,7 +14,6 @@
 /// on reaches nobody within the window.
 #pragma once
 
-#include <tuple>
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
@@ -90,8 +89,17 @@ class Membership {
 
   private:
     enum class Presence : std::uint8_t { absent, open, lingering };
+    /// In the order in which changes of one instant are taken up.
+    enum class ChangeKind : std::uint8_t { disturbed, opened, closed };
+    struct Change {
+        Tick at = 0;
+        ChangeKind kind = ChangeKind::opened;
+        FlowId id = kNoFlow;
+        std::uint32_t place = kNone;  ///< the flow's slot, or the port
+    };
 
     void reserve_slots();
+    void list_changes();
     void enter(FlowSlot flow, Tick at);
     void close(FlowSlot flow, Tick at, Tick now);
     void leave(FlowSlot flow, Tick at);
@@ -117,7 +125,7 @@ class Membership {
     FlowSlot holder_ = kNone;  ///< the stray that holds every resource
     std::vector<FlowSlot> lingering_;
     Tick next_search_ = kNever;
-    std::vector<std::tuple<Tick, bool, FlowId, FlowSlot>> changes_;  ///< scratch
+    std::vector<Change> changes_;  ///< scratch
     std::vector<FlowRecord> finished_;
     MembershipStatistics statistics_;
 };

@@ -78,13 +78,15 @@ bool Oracle::look(Tick until) {
     if (membership_ == nullptr) {
         return false;
     }
-    if (world_.changed.count > 0 && std::get<0>(*events_.begin()) > now_) {
+    const bool listed = world_.changed.count > 0 || world_.disturbed.count > 0;
+    const Tick next = events_.empty() ? kNever : std::get<0>(*events_.begin());
+    if (listed && next > now_) {
         membership_->take_up_changes(now_);
         refresh_all();
         return true;
     }
     const Tick cut = membership_->supervisor()->next_cut();
-    if (cut >= until || cut > std::get<0>(*events_.begin())) {
+    if (events_.empty() || cut >= until || cut > next) {
         return false;
     }
     membership_->supervisor()->at_cut(cut);
@@ -93,7 +95,7 @@ bool Oracle::look(Tick until) {
 }
 
 bool Oracle::run(Tick until) {
-    while (!events_.empty()) {
+    while (!events_.empty() || world_.disturbed.count > 0) {
         if (look(until)) {
             continue;
         }
@@ -105,7 +107,10 @@ bool Oracle::run(Tick until) {
         if (phase == Phase::arrival) {
             arrive(node, port, now);
         } else if (phase == Phase::timer) {
-            host_timer(world_, node, now);
+            if (!host_timer(world_, node, now)) {
+                refresh(Phase::timer, node, 0, kNever);  // until look() has woken the host
+                continue;
+            }
         } else if (world_.is_host[node] != 0) {
             host_transmit(world_, node, port, now);
         } else {

@@ -34,6 +34,9 @@ class Supervisor {
                             Tick now) = 0;
     /// Links fail or are repaired at `now`: every partition that skips skips back to `now`.
     virtual void before_link_event(Tick now) = 0;
+    /// A frame is to leave by `port`, or a flow to start at its host, at `now`: the partition that has it
+    /// asleep skips back to `now`. Only where ACKs are no packets.
+    virtual void disturbed(PortId /*port*/, Tick /*now*/) {}
     /// A timer at `at` was set for `host` by another host.
     virtual void call_set(NodeId host, Tick at) = 0;
 };

@@ -15,6 +15,13 @@ enum class PhaseScope : std::uint8_t {
     network,    ///< one phase for the whole network (HyGra)
 };
 
+/// What an event wakes.
+enum class Wake : std::uint8_t {
+    partition,   ///< the partition; ACKs are packets
+    neighbours,  ///< flows that share its data ports, and those whose data its ACKs cross
+    data,        ///< flows that share its data ports
+};
+
 /// Where a flow's rate in a steady phase comes from: the list in flowlevel/rate_sources.h. The first
 /// is the default.
 enum class SteadyRates : std::uint8_t;
@@ -41,6 +48,7 @@ enum class RestoreEngine : std::uint8_t {
 struct PhaseConfig {
     bool skip = true;  ///< false: all else on, nothing is skipped
     PhaseScope scope = PhaseScope::partition;
+    Wake wake = Wake::partition;
     SteadyRates rates{};
     Restoration restore{};
     Sharing shares = Sharing::hold;
@@ -48,6 +56,9 @@ struct PhaseConfig {
     RestoreEngine restore_engine = RestoreEngine::plain;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
+
+    /// Groups are flows that share data ports, and ACKs are no packets.
+    bool local() const { return skip && wake != Wake::partition; }
 };
 
 }  // namespace sluice

@@ -11,6 +11,7 @@ PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions
                                  const RateSource* rates, Restorer* restorer, ShareRestorer* shares,
                                  const PhaseConfig& config, Tick stop)
     : engine_(engine),
+      acks_(engine.ack_streams()),
       partitions_(partitions),
       rates_(rates),
       restorer_(restorer),
@@ -72,7 +73,7 @@ Tick PhaseController::next_cut(PartitionId id) const {
 }
 
 Tick PhaseController::next_cut() const {
-    const Tick cut = cuts_.empty() ? kNever : cuts_.begin()->first;
+    const Tick cut = std::min(left_cut_, cuts_.empty() ? kNever : cuts_.begin()->first);
     return calls_.empty() ? cut : std::min(cut, calls_.begin()->first);
 }
 
@@ -84,13 +85,16 @@ void PhaseController::at_cut(PartitionId id, Tick at) {
 }
 
 void PhaseController::at_cut(Tick at) {
+    if (left_cut_ <= at) {
+        drop_left_streams(at);
+    }
     while (!cuts_.empty() && cuts_.begin()->first <= at) {
         look(*groups_[cuts_.begin()->second], at);
     }
     run_calls(at);
 }
 
-void PhaseController::before_entry(FlowSlot /*flow*/, const std::vector<PartitionId>& touched,
+void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>& touched,
                                    Tick now) {
     ++statistics_.entries;
     const auto disturb = [&](std::uint32_t id) {
@@ -104,9 +108,13 @@ void PhaseController::before_entry(FlowSlot /*flow*/, const std::vector<Partitio
     for (const PartitionId id : touched) {
         disturb(group_of(id));
     }
+    if (config_.wake == Wake::neighbours && acks_ != nullptr) {
+        disturb_neighbours(partitions_.footprint(flow).acks, now);
+    }
 }
 
 void PhaseController::after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) {
+    enter_streams(flow, now);
     if (engine_.active(flow)) {
         quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
     }
@@ -131,10 +139,15 @@ void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
     changed(group_of(id), now);
 }
 
-void PhaseController::after_exit(FlowSlot /*flow*/, PartitionId from,
-                                 const PartitionSet::Exit& exit, Tick now) {
+void PhaseController::after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
+                                 Tick now) {
     ++statistics_.exits;
     statistics_.splits += exit.split_off.size();
+    leave_group(from, exit, now);
+    leave_streams(flow, now);
+}
+
+void PhaseController::leave_group(PartitionId from, const PartitionSet::Exit& exit, Tick now) {
     if (config_.scope == PhaseScope::network) {
         // Nothing leaves while everything is paused: the group is unsteady.
         partitions_.set().count() == 0 ? close(0, now, PhaseEnd::idle) : changed(0, now);
@@ -169,6 +182,7 @@ void PhaseController::look(State& state, Tick at) {
         set_cut(state, next_on_grid(at, state.period));
         return;
     }
+    measure_streams(state, at);
     if (state.dirty) {
         if (at < state.changed + quiet_time_) {
             set_cut(state,
@@ -333,6 +347,13 @@ void PhaseController::finish(Tick now) {
         }
         report(*state, Phase::unsteady, now, PhaseEnd::run_end);
         state->since = now;
+    }
+    if (acks_ != nullptr) {
+        for (const PartitionId id : partitions_.set().partitions()) {
+            for (const FlowSlot flow : partitions_.set().flows(id)) {
+                acks_->count(flow);
+            }
+        }
     }
 }
 

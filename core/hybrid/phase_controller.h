@@ -65,6 +65,7 @@ class PhaseController : public step::Supervisor {
     void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                     Tick now) override;
     void before_link_event(Tick now) override;
+    void disturbed(PortId port, Tick now) override;
     void call_set(NodeId host, Tick at) override;
 
   private:
@@ -75,6 +76,7 @@ class PhaseController : public step::Supervisor {
     State& open(std::uint32_t id, Tick now);
     void close(std::uint32_t id, Tick now, PhaseEnd why);
     void changed(std::uint32_t id, Tick now);
+    void leave_group(PartitionId from, const PartitionSet::Exit& exit, Tick now);
     void set_cut(State& state, Tick at);
     void look(State& state, Tick at);
     void rebuild(State& state, Tick at);
@@ -85,7 +87,9 @@ class PhaseController : public step::Supervisor {
     void plan(State& state, const steady::Verdict& verdict, Tick at);
     void take_rates(State& state, const steady::Verdict& verdict);
     Tick length_of_skip(State& state, Tick longest, Tick at);
+    void fall_asleep(const State& state, Tick at);
     void pause_hosts(const State& state);
+    void resume_hosts(const State& state);
     void take_given_rates(State& state);
     void list_extent(State& state);
     void fit_to_links(State& state);
@@ -104,10 +108,19 @@ class PhaseController : public step::Supervisor {
     void look_at_queues(State& state);
     std::vector<PortPast> pasts_of(const State& state, Tick dt);
     std::int64_t restore_queues(State& state, Tick dt);
+    // Local phases, in phase_local.cpp.
+    void disturb(PartitionId id, Tick now);
+    void disturb_neighbours(const std::vector<PortId>& acks, Tick now);
+    void enter_streams(FlowSlot flow, Tick now);
+    void leave_streams(FlowSlot flow, Tick now);
+    void measure_streams(const State& state, Tick at);
+    void drop_left_streams(Tick at);
+    void wake_overrun(Tick at);
     void run_calls(Tick at);
     void report(const State& state, Phase phase, Tick end, PhaseEnd why);
 
     PhaseEngine& engine_;
+    AckStreams* acks_;  ///< null: ACKs are packets
     const step::FlowPartitions& partitions_;
     const RateSource* rates_;
     Restorer* restorer_;
@@ -122,6 +135,7 @@ class PhaseController : public step::Supervisor {
     std::vector<std::uint32_t> paused_by_;           ///< by node: the group, kNone
     std::vector<double> load_;                       ///< by port, scratch of fit_to_links
     std::vector<std::uint32_t> link_index_;  ///< by port, scratch of take_given_rates, kNone
+    Tick left_cut_ = kNever;                 ///< streams of flows that have left end
     Tick quiet_time_ = 0;  ///< a group whose flows changed is left alone so long: a base RTT
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
+#include "core/hybrid/ack_streams.h"
 #include "core/hybrid/restorer.h"
 #include "core/ids.h"
 #include "core/steady/detector.h"
@@ -56,6 +57,8 @@ class PhaseEngine {
     /// Times are simulated time; a paused flow's move with it.
     virtual steady::FlowReading reading(FlowSlot flow) const = 0;
     virtual std::int64_t queue_bytes(PortId port) const = 0;
+    virtual NodeId node_of(PortId port) const = 0;
+    virtual Tick lookahead() const = 0;
     virtual Tick skipped(FlowSlot flow) const = 0;  ///< time, in all its skips
     /// Full packets not sent yet, but for the last one; negative if something is to be sent again.
     virtual std::int64_t unsent_packets(FlowSlot flow) const = 0;
@@ -63,7 +66,12 @@ class PhaseEngine {
     /// a cable that loses packets, a foreign model on a cable.
     virtual bool may_skip(const Group& group) const = 0;
 
+    /// Null where ACKs are packets. There, groups are flows that share data ports.
+    virtual AckStreams* ack_streams() = 0;
+
     // What can be done to it.
+    /// After a frame was queued at a port that slept and has been woken at `now`.
+    virtual void decide(PortId port, Tick now) = 0;
     /// Moves everything that the group will do by `dt`; negative: back. Packets stay where they are.
     virtual void shift(const Group& group, Tick dt) = 0;
     /// Takes `packets` out of the flow's unsent part; negative: puts them back.

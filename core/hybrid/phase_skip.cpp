@@ -28,6 +28,7 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     }
     draw_shares(state, dt);
     fit_to_links(state);
+    fall_asleep(state, at);
     state.marked = verdict.marked;
     const std::vector<FlowSlot>& flows = state.group.flows;
     state.packets.resize(flows.size());
@@ -43,7 +44,21 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     state.flows_at_start = static_cast<std::uint32_t>(flows.size());
     ++statistics_.skips;
     set_cut(state, state.until);
-    pause_hosts(state);
+    if (acks_ == nullptr) {
+        pause_hosts(state);  // else a flow that starts at a host that sleeps disturbs it
+    }
+}
+
+/// Where ACKs are streams, those of the group go on at the skip's rates.
+void PhaseController::fall_asleep(const State& state, Tick at) {
+    if (acks_ == nullptr) {
+        return;
+    }
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        acks_->hold(state.group.flows[i], state.rate[i], at);
+    }
+    acks_->set_asleep(state.group, true, at);
+    wake_overrun(at);
 }
 
 /// The rates of the skip: measured, or the rate source's.
@@ -102,6 +117,15 @@ void PhaseController::pause_hosts(const State& state) {
         if (call != kNever) {
             calls_.insert({call, host});
         }
+    }
+}
+
+void PhaseController::resume_hosts(const State& state) {
+    for (const NodeId host : state.group.hosts) {
+        paused_by_[host] = kNone;
+    }
+    for (auto call = calls_.begin(); call != calls_.end();) {
+        call = paused_by_[call->second] == kNone ? calls_.erase(call) : std::next(call);
     }
 }
 
@@ -191,7 +215,9 @@ void PhaseController::fit_to_links(State& state) {
             visit(port, state.rate[i] * data);
         }
         for (const PortId port : tracks.acks) {
-            visit(port, state.rate[i] * acks);
+            if (acks_ == nullptr) {
+                visit(port, state.rate[i] * acks);
+            }
         }
     };
     for (std::size_t i = 0; i < flows.size(); ++i) {
@@ -205,8 +231,9 @@ void PhaseController::fit_to_links(State& state) {
     std::vector<double> fitting(flows.size(), 1);
     for (std::size_t i = 0; i < flows.size(); ++i) {
         each(i, [&](PortId port, double) {
+            const double across = acks_ == nullptr ? 0 : acks_->across(port);
             const double capacity =
-                static_cast<double>(engine_.link_rate(port)) / 8 / kTicksPerSecond;
+                static_cast<double>(engine_.link_rate(port)) / 8 / kTicksPerSecond - across;
             fitting[i] = std::min(fitting[i], capacity / load_[port]);
         });
     }
@@ -239,6 +266,9 @@ void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
 
 void PhaseController::commit(State& state, PhaseEnd why) {
     const Tick dt = state.until - state.since;
+    if (acks_ != nullptr) {
+        acks_->set_asleep(state.group, false, state.until);
+    }
     std::int64_t bytes = 0;
     std::int64_t hops = 0;
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
@@ -260,11 +290,8 @@ void PhaseController::commit(State& state, PhaseEnd why) {
         bytes += restore_queues(state, dt);
     }
     engine_.settle(state.group);
-    for (const NodeId host : state.group.hosts) {
-        paused_by_[host] = kNone;
-    }
-    for (auto call = calls_.begin(); call != calls_.end();) {
-        call = paused_by_[call->second] == kNone ? calls_.erase(call) : std::next(call);
+    if (acks_ == nullptr) {
+        resume_hosts(state);
     }
     statistics_.hops_saved += static_cast<std::uint64_t>(hops);
     statistics_.steady_flow_s +=

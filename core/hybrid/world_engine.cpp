@@ -11,7 +11,11 @@ namespace sluice::hybrid {
 
 WorldEngine::WorldEngine(step::WorldStore& store, const step::FlowPartitions& partitions,
                          std::vector<bool> foreign)
-    : store_(store), partitions_(partitions), foreign_(std::move(foreign)) {}
+    : store_(store), partitions_(partitions), foreign_(std::move(foreign)) {
+    if (partitions.shared_by() == step::SharedBy::data_ports) {
+        ack_streams_ = std::make_unique<AckStreams>(store);
+    }
+}
 
 const step::Sender& WorldEngine::sender(FlowSlot flow) const {
     return step::sender_of(store_.world(), flow);
@@ -86,12 +90,40 @@ bool WorldEngine::may_skip(const Group& group) const {
     if (world.route_by_table) {
         return false;
     }
-    return std::all_of(group.ports.begin(), group.ports.end(), [&](PortId port) {
+    const auto calm = [&](PortId port) {
         const NodeId node = store_.topology().node_of(port);
         return world.egress[port].paused == 0 && world.ingress[port].paused == 0 &&
                world.ingress[port].loss == 0 && world.egress[port].up &&
                (foreign_.empty() || !foreign_[node]);
+    };
+    return std::all_of(group.ports.begin(), group.ports.end(), [&](PortId port) {
+        return calm(port) &&
+               (ack_streams_ == nullptr || (calm(world.egress[port].peer) && !under_pfc(port)));
     });
+}
+
+/// A PFC frame waits to leave by `port`, or is on its way from it, for data that go against those of the
+/// group.
+bool WorldEngine::under_pfc(PortId port) const {
+    const step::Egress& egress = store_.world().egress[port];
+    if (egress.pauses_sent == 0) {
+        return false;
+    }
+    step::Wire& link = store_.world().link[egress.peer];
+    bool found = (egress.nonempty & 1U) != 0;
+    for (std::uint32_t at = link.head; !found && at != link.tail; ++at) {
+        found = link.at(at).packet_kind() >= step::PacketKind::pause;
+    }
+    return found;
+}
+
+void WorldEngine::decide(PortId port, Tick now) {
+    step::World& world = store_.world();
+    const NodeId node = store_.topology().node_of(port);
+    if (!store_.topology().is_host(node) && world.decision[port] == kNever) {
+        world.decision[port] = step::next_decision(world.egress[port], now);
+        step::refresh_wake(world, node);
+    }
 }
 
 void WorldEngine::shift(const Group& group, Tick dt) {
@@ -122,7 +154,9 @@ void WorldEngine::account(FlowSlot flow, std::int64_t packets) {
         store_.add_skipped(port, packets, packets * data_bytes());
     }
     for (const PortId port : way.acks) {
-        store_.add_skipped(port, acks, acks * store_.world().config->format.ack);
+        const std::int64_t bytes = acks * store_.world().config->format.ack;
+        ack_streams_ == nullptr ? store_.add_skipped(port, acks, bytes)
+                                : store_.add_crossed(port, acks, bytes);
     }
 }
 

@@ -3,6 +3,7 @@
 /// the SystemC clock, a plain loop, or the oracle.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
@@ -13,7 +14,8 @@ namespace sluice::hybrid {
 
 class WorldEngine : public PhaseEngine {
   public:
-    /// `foreign`: by node, true where a model of the user's own stands; may be empty.
+    /// `foreign`: by node, true where a model of the user's own stands; may be empty. Where partitions are
+    /// flows that share data ports, ACKs are no packets from here on.
     WorldEngine(step::WorldStore& store, const step::FlowPartitions& partitions,
                 std::vector<bool> foreign = {});
 
@@ -29,10 +31,15 @@ class WorldEngine : public PhaseEngine {
     const step::Footprint& tracks(FlowSlot flow) const override;
     steady::FlowReading reading(FlowSlot flow) const override;
     std::int64_t queue_bytes(PortId port) const override;
+    Tick lookahead() const override { return store_.world().lookahead; }
+    NodeId node_of(PortId port) const override { return store_.topology().node_of(port); }
     Tick skipped(FlowSlot flow) const override;
     std::int64_t unsent_packets(FlowSlot flow) const override;
     bool may_skip(const Group& group) const override;
 
+    AckStreams* ack_streams() override { return ack_streams_.get(); }
+
+    void decide(PortId port, Tick now) override;
     void shift(const Group& group, Tick dt) override;
     void advance(FlowSlot flow, std::int64_t packets) override;
     void account(FlowSlot flow, std::int64_t packets) override;
@@ -53,10 +60,12 @@ class WorldEngine : public PhaseEngine {
 
   private:
     const step::Sender& sender(FlowSlot flow) const;
+    bool under_pfc(PortId port) const;
 
     step::WorldStore& store_;
     const step::FlowPartitions& partitions_;
     std::vector<bool> foreign_;
+    std::unique_ptr<AckStreams> ack_streams_;
 };
 
 }  // namespace sluice::hybrid

@@ -27,6 +27,12 @@ SLUICE_HD inline Tick begin_transmission(Egress& egress, const Packet& packet, T
     return end + egress.delay;
 }
 
+/// After begin_transmission() of `packet`: the transmitter is busy with what crosses the port, too.
+SLUICE_HD inline void let_cross(const CrossStream& stream, Egress& egress, const Packet& packet) {
+    egress.free_at += static_cast<Tick>(
+        std::uint64_t{egress.serialization[packet.bytes]} * stream.stretch >> kStretchShift);
+}
+
 /// Finishes `sent`, a copy of `packet` where it waits for its `arrival`: one copy, and no narrow store
 /// that a wide load would wait for. `int_hops` and `ce` replace the packet's own.
 SLUICE_HD inline void finish_on_link(World& world, PortId port, const Egress& egress,
@@ -46,6 +52,9 @@ SLUICE_HD inline void finish_on_link(World& world, PortId port, const Egress& eg
 SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, const Packet& packet,
                                    std::uint32_t int_hops, std::uint32_t ce, Tick now) {
     const Tick arrival = begin_transmission(egress, packet, now);
+    if (world.cross != nullptr) {
+        let_cross(world.cross[port], egress, packet);
+    }
     Packet* const slot = push_at_once(world.memory, world.link[egress.peer], packet);
     if (slot != nullptr) {
         finish_on_link(world, port, egress, packet, int_hops, ce, arrival, *slot);
@@ -163,9 +172,11 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
             if (slot[0] == int_tag(packet.flow, packet.transmission)) {
                 // A skip takes no time in what INT tells: differences of records stay rates.
                 const Tick local = now - world.link[egress.peer].base;
-                slot[1 + int_hops] =
-                    congestion::pack_int(local, egress.tx_bytes, egress.queued_bytes,
-                                         egress.rate_index, world.int_units);
+                const std::int64_t sent =
+                    egress.tx_bytes +
+                    (world.cross == nullptr ? 0 : crossed(world.cross[port], local));
+                slot[1 + int_hops] = congestion::pack_int(local, sent, egress.queued_bytes,
+                                                          egress.rate_index, world.int_units);
             }
         }
         // One hop too many is counted, so that the law sees that the records are incomplete.

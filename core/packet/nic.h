@@ -3,6 +3,7 @@
 /// order. At one instant: arrivals by port, then timers, then transmit decisions by port.
 #pragma once
 
+#include "core/packet/answers.h"
 #include "core/packet/sender.h"
 #include "core/packet/switch.h"
 
@@ -100,6 +101,10 @@ SLUICE_HD inline Packet make_answer(const World& world, const Packet& data, Pack
 SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, PacketKind kind,
                              std::uint32_t expected, bool echo, Tick now) {
     const Packet packet = make_answer(world, data, kind, expected, echo);
+    if (world.answers != nullptr) {
+        send_answer(world, packet, now);
+        return;
+    }
     const PortId port = egress_of(world, node, packet);
     if (port == kNone) {
         ++world.drops;
@@ -223,13 +228,23 @@ SLUICE_HD inline FlowSlot slot_of(World& world, NodeId node, const Timer& start)
     return start.slot;
 }
 
-/// Runs a host's earliest timer. False: it is the start of a flow that must wait for a slot until the
-/// window's other cells are done; nothing has happened.
+/// The host is skipping, and a flow that starts there now must wait until it is not.
+SLUICE_HD inline bool must_wake(World& world, NodeId node, FlowSlot flow, Tick now) {
+    const PortId port = world.first_port[node];
+    if (world.cross == nullptr || !world.cross[port].asleep || must_wait(world, flow)) {
+        return false;
+    }
+    world.disturbed.push(world.memory, Disturbance{now, port});
+    return true;
+}
+
+/// Runs a host's earliest timer. False: it is the start of a flow that must wait until the window's other
+/// cells are done, for a slot or for the host to wake; nothing has happened.
 SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
     Host& host = world.host[node];
     if (Timer& first = host.timers[0]; first.kind == TimerKind::flow_start) {
         first.slot = slot_of(world, node, first);
-        if (first.slot == kNone) {
+        if (first.slot == kNone || must_wake(world, node, first.slot, now)) {
             return false;
         }
     }
@@ -239,6 +254,9 @@ SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
     }
     ++world.events;
     switch (timer.kind) {
+        case TimerKind::answer:
+            receive_ack(world, node, take_answer(world, timer.slot, now), now);
+            break;
         case TimerKind::flow_start: {
             if (!take_turn(world, timer.slot)) {
                 break;
@@ -312,7 +330,9 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             host_arrive(world, node, in, packet, now);
         } else if (timer == now) {
             if (!host_timer(world, node, now)) {
-                world.stalled.push(world.memory, cell.id);
+                if (world.shared) {
+                    world.stalled.push(world.memory, cell.id);
+                }
                 world.wake[cell.id] = now;
                 return;
             }

@@ -327,9 +327,12 @@ SLUICE_HD inline bool acknowledge(World& world, Host& host, std::uint32_t index,
     return false;
 }
 
-/// True for a sender's timer that an earlier one has replaced or whose flow has finished. Whether it
+/// True for an answer's timer whose flow's slot was given back, and for a sender's timer that an earlier one has replaced or whose flow has finished. Whether it
 /// still comes up or is taken out of the heap before depends on the window: it must do nothing.
 SLUICE_HD inline bool superseded(const World& world, const Host& host, const Timer& timer) {
+    if (timer.kind == TimerKind::answer) {
+        return world.id[timer.slot] != timer.id;
+    }
     if (timer.kind != TimerKind::sender) {
         return false;
     }

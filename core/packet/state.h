@@ -18,6 +18,7 @@
 #include "core/congestion/int_record.h"
 #include "core/flow/flow.h"
 #include "core/ids.h"
+#include "core/packet/cross_stream.h"
 #include "core/packet/network_config.h"
 #include "core/packet/packet.h"
 #include "core/packet/plain.h"
@@ -200,13 +201,14 @@ struct Receiver {
     bool echo = false;  ///< congestion experienced since the last ACK
 };
 
-enum class TimerKind : std::uint32_t { flow_start, application, sender };
+/// `answer`: an ACK or NACK that is no packet reaches its flow's source.
+enum class TimerKind : std::uint32_t { answer, flow_start, application, sender };
 
 /// Ordered by (time, kind, id): never by insertion, never by slot.
 struct Timer {
     Tick time = 0;
     TimerKind kind = TimerKind::flow_start;
-    /// flow_start: the flow's slot, kNone if it has none yet; sender: its place among the host's
+    /// flow_start, answer: the flow's slot, kNone if it has none yet; sender: its place among the host's
     std::uint32_t slot = kNone;
     std::uint64_t id = 0;  ///< the flow's, or an application's token
 
@@ -252,6 +254,12 @@ struct PfcFrame {
     Tick at = 0;
     PortId port = kNone;
     bool pause = false;
+};
+
+/// Something is to leave by a port that is asleep, or to start at its host, at `at`.
+struct Disturbance {
+    Tick at = 0;
+    PortId port = kNone;
 };
 
 struct World;
@@ -305,6 +313,11 @@ struct Columns {
     const Tick* flow_base_rtt = nullptr;        ///< unless global_base_rtt
     QueuePair* queue_pair = nullptr;            ///< by connection
 
+    // Where ACKs are no packets, else null; one worker, one clock.
+    CrossStream* cross = nullptr;        ///< by port
+    Wire* answers = nullptr;             ///< by slot: answers on their way to the flow's source
+    const Tick* answer_takes = nullptr;  ///< by slot: kNever if there is no way
+
     std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
     std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
 
@@ -345,6 +358,9 @@ struct World : Columns {
         went_back;  ///< track_flows: started over from the first unacknowledged packet
     PlainVector<Tick>
         announced;  ///< track_flows: instants for which starts and application timers were set
+
+    PlainVector<Disturbance> disturbed;
+    Tick last_answer = 0;  ///< the latest arrival of an answer that is no packet
 
     bool shared = false;  ///< other workers step cells of the same window
     // Of a shared window:

@@ -37,6 +37,10 @@ SLUICE_HD inline void enqueue_pfc(World& world, PortId port, std::uint32_t traff
 SLUICE_HD inline void send_pfc(World& world, PortId port, std::uint32_t traffic_class, bool pause,
                                Tick now) {
     enqueue_pfc(world, port, traffic_class, pause);
+    if (world.cross != nullptr && world.cross[port].asleep) {
+        world.disturbed.push(world.memory, Disturbance{now, port});
+        return;
+    }
     if (world.decision[port] == kNever) {
         world.decision[port] = next_decision(world.egress[port], now);
     }

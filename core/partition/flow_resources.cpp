@@ -13,6 +13,18 @@ ResourceId cable_resource(const Topology& topology, LinkId link) {
     return static_cast<ResourceId>(topology.node_count()) + link;
 }
 
+std::size_t port_resource_count(const Topology& topology) {
+    return topology.port_count() + topology.node_count();
+}
+
+ResourceId port_resource(const Topology& topology, PortId port) {
+    return static_cast<ResourceId>(topology.node_count()) + port;
+}
+
+PortId port_of(const Topology& topology, ResourceId resource) {
+    return resource - static_cast<ResourceId>(topology.node_count());
+}
+
 ResourceId host_resource(NodeId host) { return host; }
 
 bool is_cable(const Topology& topology, ResourceId resource) {

@@ -24,6 +24,7 @@ const char* phase_end_name(PhaseEnd end) {
         case PhaseEnd::merged: return "merged";
         case PhaseEnd::idle: return "idle";
         case PhaseEnd::run_end: return "run end";
+        case PhaseEnd::acks_changed: return "ACKs changed";
     }
     throw InternalError("unknown end of a phase");
 }

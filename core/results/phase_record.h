@@ -23,6 +23,7 @@ enum class PhaseEnd : std::uint8_t {
     merged,         ///< absorbed by another partition
     idle,           ///< nothing is left in it
     run_end,        ///< the run was stopped
+    acks_changed,   ///< a steady phase: ACKs of others leave its data more or less than before
 };
 
 struct PhaseRecord {

@@ -155,10 +155,24 @@ void WorldStore::grow_slots(std::size_t count) {
     world_.sender_at = grown(sender_at_, count, kNone);
     world_.result = grown(result_, count);
     world_.following = grown(following_, count, FlowSlot{kNone});
+    if (answers_left_out()) {
+        world_.answers = grown(answers_, count);
+        world_.answer_takes = grown(answer_takes_, count, kNever);
+    }
     if (!config_.nic.global_base_rtt) {
         world_.flow_window = grown(flow_window_, count);
         world_.flow_base_rtt = grown(flow_base_rtt_, count);
     }
+}
+
+void WorldStore::leave_answers_out() {
+    cross_.resize(egress_.size());
+    crossed_.resize(egress_.size());
+    world_.cross = cross_.data();
+    // Not null, even where no flow has a slot yet.
+    const std::size_t count = std::max<std::size_t>(id_.size(), 1);
+    world_.answers = grown(answers_, count);
+    world_.answer_takes = grown(answer_takes_, count, kNever);
 }
 
 void WorldStore::set_pair(FlowSlot slot, const BaseRtt& pair) {
@@ -298,6 +312,11 @@ void WorldStore::release(FlowSlot slot) {
         *pair = QueuePair{};
     }
     return_int_slots(world_, host_[spec_[slot].src], slot);
+    if (answers_left_out()) {
+        answers_[slot].head = answers_[slot].tail;
+        answers_[slot].base = 0;
+        answer_takes_[slot] = kNever;
+    }
     id_[slot] = kNoFlow;
     free_slots_.push_back(slot);
 }

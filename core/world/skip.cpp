@@ -9,7 +9,7 @@ void shift_host(World& world, NodeId host, Tick dt) {
     PlainVector<Timer>& timers = world.host[host].timers;
     bool moved = false;
     for (std::uint32_t i = 0; i < timers.count; ++i) {
-        if (timers[i].kind == TimerKind::sender) {
+        if (timers[i].kind == TimerKind::sender || timers[i].kind == TimerKind::answer) {
             timers[i].time += dt;
             moved = true;
         }

@@ -4,8 +4,8 @@
 /// offsetting, Wormhole 6.2 and 6.3). Nothing here costs per packet: a link's packets are timed
 /// from its base, and a flow that advances becomes a shorter flow, so no sequence number changes.
 ///
-/// A skip of dt at instant t: shift_port() for every port of the group (both ends of each cable),
-/// shift_host() for every host (all its ports are in the group), shift_flow() and shorten_flow()
+/// A skip of dt at instant t: shift_port() for every port of the group by which packets of it leave,
+/// shift_host() for every host whose queue pairs are in the group, shift_flow() and shorten_flow()
 /// for every flow. Skipping back is the same with negative amounts, before anything of the group
 /// was executed. Between windows only. Once it is certain how long the skip was, advance_law() for every
 /// flow takes its law through it.
@@ -15,7 +15,7 @@
 
 namespace sluice::step {
 
-/// Moves everything that `port` will do, and the packets on their way to it, by `dt`.
+/// Moves everything that `port` will send, and the packets on their way from it, by `dt`.
 inline void shift_port(World& world, PortId port, Tick dt) {
     Egress& egress = world.egress[port];
     egress.free_at += dt;
@@ -25,9 +25,9 @@ inline void shift_port(World& world, PortId port, Tick dt) {
     if (world.decision[port] != kNever) {
         world.decision[port] += dt;
     }
-    world.link[port].base += dt;
-    if (world.arrival[port] != kNever) {
-        world.arrival[port] += dt;
+    world.link[egress.peer].base += dt;
+    if (world.arrival[egress.peer] != kNever) {
+        world.arrival[egress.peer] += dt;
     }
     HostPort& nic = world.host_port[port];
     for (std::uint32_t i = 0; i < nic.ready.count; ++i) {
@@ -37,7 +37,7 @@ inline void shift_port(World& world, PortId port, Tick dt) {
     }
 }
 
-/// Moves the timers of a host's queue pairs; those that start flows and the application's stay.
+/// Moves the timers of a host's queue pairs and of answers on their way to them; those that start flows and the application's stay.
 void shift_host(World& world, NodeId host, Tick dt);
 
 /// Moves the sender's and the receiver's instants of an active flow.
@@ -51,6 +51,9 @@ inline void shift_flow(World& world, FlowSlot flow, Tick dt) {
     }
     congestion::shift(sender.cc, world.config->congestion, dt);
     world.receiver[flow].nack_timer += dt;
+    if (world.answers != nullptr) {
+        world.answers[flow].base += dt;
+    }
 }
 
 /// Data packets for each ACK of a flow that loses none.

@@ -14,6 +14,11 @@ void WorldStore::add_skipped(PortId port, std::int64_t packets, std::int64_t byt
     skipped_[port].bytes += bytes;
 }
 
+void WorldStore::add_crossed(PortId port, std::int64_t packets, std::int64_t bytes) {
+    crossed_[port].packets += packets;
+    crossed_[port].bytes += bytes;
+}
+
 void WorldStore::settle_skipped(PortId port) {
     if (skipped_.empty()) {
         return;
@@ -35,6 +40,10 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
             port.tx_bytes += skipped_[p].bytes;
             port.tx_packets += skipped_[p].packets;
         }
+        if (!crossed_.empty()) {
+            port.tx_bytes += crossed_[p].bytes;
+            port.tx_packets += crossed_[p].packets;
+        }
         port.max_queue_bytes = egress.max_queued_bytes;
         port.ecn_marks = egress.ecn_marks;
         port.drops = egress.drops;
@@ -46,7 +55,7 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
 }
 
 Tick WorldStore::last_arrival() const {
-    Tick last = 0;
+    Tick last = world_.last_answer;
     for (const Egress& egress : egress_) {
         last = std::max(last, egress.tx_packets > 0 ? egress.free_at + egress.delay : 0);
     }

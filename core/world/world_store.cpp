@@ -22,6 +22,7 @@ void free_lists(World& world) {
     free_vector(world.spilled);
     free_vector(world.calls);
     free_vector(world.stalled);
+    free_vector(world.disturbed);
     free_vector(world.free_slots);
 }
 
@@ -59,8 +60,10 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
 }
 
 WorldStore::~WorldStore() {
-    for (Wire& link : link_) {
-        std::free(link.slots);
+    for (std::vector<Wire>* wires : {&link_, &answers_}) {
+        for (Wire& wire : *wires) {
+            std::free(wire.slots);
+        }
     }
     for (Egress& egress : egress_) {
         for (Ring& queue : egress.queue) {

@@ -96,6 +96,21 @@ class WorldStore {
     /// so they stand where they would without the skip. Records see at most one unit too much, once.
     void settle_skipped(PortId port);
 
+    /// From here on ACKs are no packets: they take `set_answer_time()` of their flow from host to host, and
+    /// what they are to the ports that they cross is the caller's to say (World::cross). Before begin();
+    /// not with several workers.
+    void leave_answers_out();
+    bool answers_left_out() const { return world_.answers != nullptr; }
+    /// kNever: there is no way, they are lost.
+    void set_answer_time(FlowSlot flow, Tick takes) { answer_takes_[flow] = takes; }
+
+    /// ACKs that have crossed `port` without being packets: part of its statistics, not of the executed
+    /// packet-hops, and not of what INT tells (World::cross does).
+    void add_crossed(PortId port, std::int64_t packets, std::int64_t bytes);
+    std::int64_t crossed_bytes(PortId port) const {
+        return crossed_.empty() ? 0 : crossed_[port].bytes;
+    }
+
     /// Makes room for cells 0 .. count-1, count >= node_count. Cell n, n < node_count, is node n's.
     void resize_cells(std::uint32_t count);
     /// The cell of a host, or any of a switch's.
@@ -177,6 +192,7 @@ class WorldStore {
     std::vector<Buffer> buffer_;
     std::vector<Host> host_;
     std::vector<HostPort> host_port_;
+    std::vector<CrossStream> cross_;  ///< empty unless answers are left out
     std::vector<CellId> home_;
     std::vector<Tick> wake_;
     std::vector<Tick> block_wake_;
@@ -203,6 +219,8 @@ class WorldStore {
     std::vector<FlowSlot> following_;
     std::vector<std::int64_t> flow_window_;
     std::vector<Tick> flow_base_rtt_;
+    std::vector<Wire> answers_;       ///< empty unless answers are left out
+    std::vector<Tick> answer_takes_;  ///< likewise
     std::vector<FlowSlot> free_slots_;
     bool pinned_ = false;
     /// Flows of no list that a host has opened.
@@ -222,6 +240,7 @@ class WorldStore {
         std::int64_t bytes = 0;
     };
     std::vector<Skipped> skipped_;  ///< by port, empty until something is skipped
+    std::vector<Skipped> crossed_;  ///< by port, empty unless answers are left out
     std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
 };
 

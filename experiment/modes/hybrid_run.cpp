@@ -2,6 +2,7 @@
 #include "experiment/modes/hybrid_run.h"
 
 #include <algorithm>
+#include <string>
 
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
@@ -15,13 +16,65 @@ namespace sluice {
 
 namespace {
 
+/// How long ACKs that are no packets wait at a port is known to a frame's time; no base round trip may be
+/// shorter than so many of these.
+constexpr std::int64_t kFramesOfRoundTrip = 10;
+
+bool round_trips_are_long(const Experiment& experiment) {
+    const PacketFormat& format = experiment.network.format;
+    const std::int64_t frame = std::int64_t{format.payload} + format.header + format.extra_header;
+    const std::vector<Link>& links = experiment.topology.links();
+    return std::all_of(links.begin(), links.end(), [&](const Link& link) {
+        const bool to_host =
+            experiment.topology.is_host(link.a) || experiment.topology.is_host(link.b);
+        // Behind one switch: two such links, both ways.
+        const Tick time = serialization_time(frame, link.rate, experiment.network.arithmetic);
+        return !to_host || 4 * link.delay + 2 * time >= kFramesOfRoundTrip * time;
+    });
+}
+
+/// ConfigError where ACKs must be packets.
+void check_local(const Experiment& experiment) {
+    if (!experiment.phases.local()) {
+        return;
+    }
+    const auto refuse = [](const char* what) {
+        throw ConfigError(
+            std::string("mode hybrid: phases.wake = \"partition\" is all that is allowed ") + what);
+    };
+    const std::vector<Link>& links = experiment.topology.links();
+    if (experiment.network.load_balance == LoadBalance::spray) {
+        refuse("where packets are sprayed");
+    }
+    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.loss > 0; })) {
+        refuse("where links lose packets");
+    }
+    if (experiment.network.congestion.law == congestion::Law::none) {
+        refuse("under law \"none\", which lets queues grow that ACKs would share");
+    }
+    if (!round_trips_are_long(experiment)) {
+        refuse("where a base round trip is shorter than 10 frames");
+    }
+    if (experiment.phases.scope == PhaseScope::network) {
+        refuse("with phases.scope = \"network\"");
+    }
+    if (make_restorer(experiment.phases, experiment.network.congestion.law) != nullptr) {
+        refuse("unless phases.restore = \"hold\"");
+    }
+}
+
 const Experiment& checked(const Experiment& experiment) {
     if (experiment.network.arithmetic == Arithmetic::ns3) {
         throw ConfigError(
             "mode hybrid: network.arithmetic = \"ns3\" reproduces ns-3's order of ties packet by "
             "packet; allowed: mode packet, or arithmetic = \"exact\"");
     }
+    check_local(experiment);
     return experiment;
+}
+
+step::SharedBy shared_by(const PhaseConfig& phases) {
+    return phases.local() ? step::SharedBy::data_ports : step::SharedBy::cables;
 }
 
 }  // namespace
@@ -29,7 +82,7 @@ const Experiment& checked(const Experiment& experiment) {
 struct HybridRun::Watch {
     Watch(const Experiment& given, PacketEngine& engine)
         : experiment(given),
-          partitions(engine.network().store()),
+          partitions(engine.network().store(), shared_by(given.phases)),
           view(engine.network().store(), partitions),
           rates(make_rate_source(given.phases.rates)),
           restorer(make_restorer(given.phases, given.network.congestion.law)),
@@ -55,8 +108,9 @@ HybridRun::~HybridRun() = default;
 void HybridRun::run(const RunHooks& hooks) {
     RunHooks guarded = engine().guarded_hooks(hooks);
     watch_->controller.on_phase(guarded.on_phase);
-    // What looks at the whole network at once needs one clock.
-    const bool whole = watch_->experiment.phases.scope == PhaseScope::network;
+    // What looks at the whole network at once needs one clock, and so does what shares hosts and cables.
+    const bool whole =
+        watch_->experiment.phases.scope == PhaseScope::network || watch_->experiment.phases.local();
     engine().network().clock().keep_partitions(whole ? step::Clocks::one : step::Clocks::many,
                                                watch_->partitions, &watch_->controller);
     engine().start(std::move(guarded));

@@ -54,6 +54,19 @@ list = [[1, 0, "8MB"], [2, 0, "8MB"], [3, 0, "8MB"], [4, 0, "8MB"],
         [5, 0, "8MB"], [6, 0, "8MB"], [7, 0, "8MB"], [8, 0, "8MB"]]
 """
 
+# A ring whose hops share hosts, and here and there a cable, with the ACKs of others.
+RING = """\
+[topology]
+type = "leaf-spine"
+leaves = 4
+spines = 2
+hosts_per_leaf = 2
+[workload]
+type = "flows"
+list = [[0, 2, "40MB", "0us"], [2, 4, "50MB", "0us"], [4, 6, "60MB", "0us"], [6, 0, "70MB", "0us"],
+        [1, 3, "1MB", "3ms"]]
+"""
+
 FAILURE = """
 [[link_event]]
 at = "1ms"
@@ -150,6 +163,40 @@ class Hybrid(CliTest):
         ends = {(row["start_ps"], row["ended_by"]) for row in self.rows("out/hybrid/phases.csv")}
         self.assertIn("link event", {why for _, why in ends})
         self.assertLess(hybrid["fct_error"]["mean"], 0.02)
+
+    def test_an_event_wakes_its_radius(self):
+        hops = {}
+        for wake in ("partition", "neighbours", "data"):
+            packet, hybrid = self.compare(RING, "--set", f"phases.wake={wake}")
+            hops[wake] = hybrid["packet_hops"]
+            self.assertLess(hybrid["fct_error"]["mean"], 0.015)
+            self.assertLess(hybrid["fct_error"]["max"], 0.03)
+            # ACKs are counted by the ports that they cross, packets or not.
+            for row, other in zip(self.rows("out/packet/ports.csv"), self.rows("out/hybrid/ports.csv")):
+                sent, told = int(row["tx_bytes"]), int(other["tx_bytes"])
+                self.assertLess(abs(sent - told), 0.01 * sent + 2000)
+        self.assertLess(hops["neighbours"], hops["partition"] / 2)
+        self.assertLessEqual(hops["data"], hops["neighbours"])
+
+    def test_nothing_is_local_where_nothing_is_skipped(self):
+        self.write("scenario.toml", RING)
+        self.succeed("run", "scenario.toml", "--mode", "packet", "--out", "packet", "--quiet")
+        self.succeed("run", "scenario.toml", "--mode", "hybrid", "--no-skip", "--set",
+                     "phases.wake=data", "--out", "hybrid", "--quiet")
+        for file in ("flows.csv", "ports.csv"):
+            self.assertEqual((self.folder / "packet" / file).read_bytes(),
+                             (self.folder / "hybrid" / file).read_bytes())
+
+    def test_local_phases_are_refused_where_acks_must_be_packets(self):
+        self.write("scenario.toml", RING)
+        for setting, why in (("network.load_balance=spray", "where packets are sprayed"),
+                             ("topology.loss=0.001", "where links lose packets"),
+                             ("congestion.law=none", 'under law "none"'),
+                             ("phases.scope=network", 'with phases.scope = "network"'),
+                             ("phases.restore=empty", 'unless phases.restore = "hold"'),
+                             ("topology.delay=10ns", "shorter than 10 frames")):
+            self.refuse("run", "scenario.toml", "--mode", "hybrid", "--set", "phases.wake=data",
+                        "--set", setting, "--quiet", says=[why])
 
     def test_phases_tell_of_every_moment(self):
         self.write("scenario.toml", LONG)

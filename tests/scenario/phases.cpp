@@ -36,6 +36,8 @@ TEST_CASE("unit.scenario.phases_defaults_leave_the_detector_to_choose") {
     const PhaseConfig phases = phases_of("[phases]\n");
     CHECK(phases.skip);
     CHECK(phases.scope == PhaseScope::partition);
+    CHECK(phases.wake == Wake::partition);
+    CHECK(!phases.local());
     CHECK(phases.rates == SteadyRates::measured);
     CHECK(phases.restore == Restoration::hold);
     CHECK(phases.shares == Sharing::hold);
@@ -71,6 +73,9 @@ TEST_CASE("unit.scenario.phases_keys_are_read") {
     CHECK(phases_of("[phases]\ndetector = \"inflight\"\n").detector.metric ==
           steady::Metric::inflight);
     CHECK(phases_of("[phases]\ndetector = \"queue\"\n").detector.metric == steady::Metric::queue);
+    CHECK(phases_of("[phases]\nwake = \"data\"\n").wake == Wake::data);
+    CHECK(phases_of("[phases]\nwake = \"neighbours\"\n").local());
+    CHECK(!phases_of("[phases]\nwake = \"neighbours\"\nskip = false\n").local());
 }
 
 TEST_CASE("unit.scenario.phases_are_recorded_where_they_count") {
@@ -85,6 +90,8 @@ TEST_CASE("unit.scenario.phases_are_recorded_where_they_count") {
 TEST_CASE("unit.scenario.phases_refusals_name_place_and_what_is_allowed") {
     CHECK(error_of(kStar + "[phases]\nscope = \"port\"\n") ==
           "test.toml:5:9: 'scope' is \"port\"; must be one of partition, network");
+    CHECK(error_of(kStar + "[phases]\nwake = \"all\"\n") ==
+          "test.toml:5:8: 'wake' is \"all\"; must be one of partition, neighbours, data");
     CHECK(error_of(kStar + "[phases]\nrates = \"max-min\"\n") ==
           "test.toml:5:9: 'rates' is \"max-min\"; must be one of measured, maxmin "
           "(nearest: maxmin)");

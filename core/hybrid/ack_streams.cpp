@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hybrid/ack_streams.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/packet/sender.h"
+#include "core/world/skip.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+constexpr auto kUnit = static_cast<double>(std::int64_t{1} << step::kCrossShift);
+/// ACKs never take more of a port: what they would beyond is counted, but slows nobody.
+constexpr double kMostOfPort = 0.9;
+/// A port may be that much too full while it sleeps, so that noise wakes nobody.
+constexpr double kTooFull = 1.001;
+/// Weight of the latest look at a port that ACKs wait at, and how long it counts, in base RTTs.
+constexpr double kLatest = 0.125;
+constexpr Tick kLately = 16;
+
+}  // namespace
+
+AckStreams::AckStreams(step::WorldStore& store)
+    : store_(store),
+      world_(store.world()),
+      data_(store.topology().port_count(), 0),
+      waits_(store.topology().port_count()) {
+    store.leave_answers_out();
+}
+
+/// Bytes per 2^kCrossShift ticks.
+double AckStreams::capacity(PortId port) const {
+    return static_cast<double>(world_.egress[port].line_rate) / 8e12 * kUnit;
+}
+
+Tick AckStreams::hop_time(PortId port, std::int32_t bytes) const {
+    return world_.egress[port].delay + world_.egress[port].serialization[bytes];
+}
+
+Tick AckStreams::local(PortId port, Tick now) const {
+    return now - world_.link[world_.egress[port].peer].base;
+}
+
+double AckStreams::across(PortId port) const {
+    return static_cast<double>(world_.cross[port].rate) / kUnit;
+}
+
+void AckStreams::enter(FlowSlot flow, const step::Footprint& way, Tick now) {
+    if (flow >= streams_.size()) {
+        streams_.resize(std::size_t{flow} + 1);
+    }
+    Stream& stream = streams_[flow];
+    stream = Stream{};
+    stream.way = way;
+    stream.counted = acks_of(flow);  // not none where it goes another way than before
+    const bool joined =
+        !way.acks.empty() && store_.topology().neighbor(way.acks.back()) == world_.spec[flow].src;
+    if (!joined) {
+        store_.set_answer_time(flow, kNever);
+        return;
+    }
+    const std::int32_t frame = world_.payload + world_.data_overhead;
+    stream.base = 0;
+    for (const PortId port : way.acks) {
+        stream.base += hop_time(port, world_.config->format.ack);
+        stream.by_data += hop_time(port, frame);
+    }
+    stream.base_rtt = stream.base;
+    for (const PortId port : way.data) {
+        stream.base_rtt += hop_time(port, frame);
+    }
+    store_.set_answer_time(flow, takes(stream, now));
+}
+
+/// That it has had, for what was not skipped; complete, it has had them all.
+std::int64_t AckStreams::acks_of(FlowSlot flow) const {
+    const bool active = world_.sender_at[flow] != kNone;
+    const std::uint32_t packets =
+        active ? step::sender_of(world_, flow).una : world_.receiver[flow].packets;
+    return packets / step::packets_per_ack(world_.config->nic);
+}
+
+std::vector<PortId> AckStreams::leave(FlowSlot flow) {
+    Stream& stream = streams_[flow];
+    count(stream, acks_of(flow));
+    left_.push_back(std::move(stream));
+    stream = Stream{};
+    return left_.back().way.acks;
+}
+
+void AckStreams::drop_left(Tick now) {
+    for (Stream& stream : left_) {
+        set(stream, 0, now);
+    }
+    left_.clear();
+}
+
+void AckStreams::measure(FlowSlot flow, Tick now) {
+    if (flow >= streams_.size() || streams_[flow].base == kNever) {
+        return;
+    }
+    Stream& stream = streams_[flow];
+    const step::Sender& sender = step::sender_of(world_, flow);
+    const bool first = stream.measured == kNever;
+    const Tick since = first ? world_.result[flow].start : stream.measured;
+    const Tick at = now - sender.skipped;
+    if (at - since < stream.base_rtt) {
+        return;
+    }
+    // Between two ACKs, so that it is not rounded to whole packets; at first there is but what was sent.
+    const Tick progress = first ? at : sender.last_progress - sender.skipped;
+    const std::int64_t bytes = first ? sender.next_bytes : sender.una_bytes - stream.acked;
+    const Tick elapsed = progress - (first ? since : stream.progress);
+    const double packets = static_cast<double>(std::max<std::int64_t>(bytes, 0)) / world_.payload;
+    const double rate = elapsed > 0 ? packets / static_cast<double>(elapsed) : 0;
+    stream.measured = at;
+    stream.progress = sender.last_progress - sender.skipped;
+    stream.acked = sender.una_bytes;
+    set(stream, std::min(rate, most(stream)), now);
+    count(flow);
+    for (const PortId port : stream.way.acks) {
+        look_at(port, port == stream.way.acks.front(), now);
+    }
+    store_.set_answer_time(flow, takes(stream, now));
+}
+
+void AckStreams::hold(FlowSlot flow, double rate, Tick now) { set(streams_[flow], rate, now); }
+
+/// What its ports leave to it, packets per tick: it may have been sending before they knew of other ACKs.
+double AckStreams::most(const Stream& stream) const {
+    const double frame = world_.payload + world_.data_overhead;
+    double most = std::numeric_limits<double>::infinity();
+    for (const PortId port : stream.way.data) {
+        most = std::min(most, (capacity(port) / kUnit - across(port)) / frame);
+    }
+    return std::max(most, 0.0);
+}
+
+void AckStreams::set(Stream& stream, double rate, Tick now) {
+    const StepConfig& config = *world_.config;
+    const double frame = world_.payload + world_.data_overhead;
+    const double ack = static_cast<double>(config.format.ack) /
+                       static_cast<double>(step::packets_per_ack(config.nic));
+    const std::int64_t data = std::llround(rate * frame * kUnit);
+    const std::int64_t acks = std::llround(rate * ack * kUnit);
+    for (const PortId port : stream.way.data) {
+        data_[port] += data - stream.data;
+    }
+    // HPCC goes by the busiest of several truncated byte counters, so that ports that data and ACKs cross one
+    // after the other must show the same data packet the same ACKs, as queues would: what changes reaches
+    // the next port when data do. No counter may fall: a constant is added, the same at every port.
+    const double more = static_cast<double>(acks - stream.acks) / kUnit;
+    Tick lag = 0;
+    for (const PortId port : stream.way.acks) {
+        change(port, acks - stream.acks,
+               more > 0 ? more * static_cast<double>(stream.by_data - lag)
+                        : -more * static_cast<double>(lag),
+               now);
+        lag += hop_time(port, world_.payload + world_.data_overhead);
+    }
+    stream.data = data;
+    stream.acks = acks;
+}
+
+/// What crosses a port that sleeps counts from when it wakes. `jump`: bytes at once.
+void AckStreams::change(PortId port, std::int64_t more, double jump, Tick now) {
+    step::CrossStream& cross = world_.cross[port];
+    if (more == 0) {
+        return;
+    }
+    if (!cross.asleep) {
+        const Tick at = local(port, now);
+        cross.bytes = step::crossed(cross, at);
+        cross.since = at;
+    }
+    cross.bytes += static_cast<std::int64_t>(jump);
+    cross.rate += more;
+    if (cross.asleep && more > 0 &&
+        static_cast<double>(cross.rate + data_[port]) > kTooFull * capacity(port)) {
+        overrun_.push_back(port);
+    }
+    const double share = std::min(static_cast<double>(cross.rate) / capacity(port), kMostOfPort);
+    cross.stretch = static_cast<std::uint32_t>(share / (1 - share) *
+                                               static_cast<double>(1U << step::kStretchShift));
+}
+
+/// A frame of data that is being sent lasts half its time on average. Where ACKs are not strict, they wait for
+/// what is queued, too; they leave their NIC (`first`) before data.
+void AckStreams::look_at(PortId port, bool first, Tick now) {
+    Wait& wait = waits_[port];
+    if (wait.seen == now) {
+        return;
+    }
+    const step::Egress& egress = world_.egress[port];
+    const double busy = std::min(static_cast<double>(data_[port]) / capacity(port), 1.0);
+    double ticks = busy * egress.serialization[world_.payload + world_.data_overhead] / 2;
+    if (!first && !world_.ack_strict_in_switch) {
+        ticks += egress.queued_bytes / capacity(port) * kUnit;
+    }
+    wait.ticks = wait.seen == kNever ? ticks : wait.ticks + kLatest * (ticks - wait.ticks);
+    wait.seen = now;
+}
+
+/// From host to host. What was seen long ago is over.
+Tick AckStreams::takes(const Stream& stream, Tick now) const {
+    double wait = 0;
+    for (const PortId port : stream.way.acks) {
+        const bool lately =
+            waits_[port].seen != kNever && now - waits_[port].seen < kLately * stream.base_rtt;
+        wait += lately ? waits_[port].ticks : 0;
+    }
+    return stream.base + static_cast<Tick>(wait);
+}
+
+void AckStreams::set_asleep(const step::Extent& extent, bool asleep, Tick now) {
+    for (const PortId port : extent.ports) {
+        step::CrossStream& cross = world_.cross[port];
+        if (asleep) {
+            const Tick at = local(port, now);
+            cross.bytes = step::crossed(cross, at);
+            cross.since = at;
+        }
+        cross.asleep = asleep;
+    }
+    for (const NodeId host : extent.hosts) {
+        for (PortId port = world_.first_port[host]; port < world_.first_port[host + 1]; ++port) {
+            world_.cross[port].asleep = asleep;
+        }
+    }
+}
+
+void AckStreams::count(FlowSlot flow) {
+    if (flow < streams_.size() && world_.sender_at[flow] != kNone) {
+        count(streams_[flow], acks_of(flow));
+    }
+}
+
+void AckStreams::count(Stream& stream, std::int64_t acks) {
+    const std::int64_t more = acks - stream.counted;
+    if (more <= 0) {
+        return;
+    }
+    stream.counted = acks;
+    for (const PortId port : stream.way.acks) {
+        store_.add_crossed(port, more, more * world_.config->format.ack);
+    }
+}
+
+}  // namespace sluice::hybrid

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What ACKs that are no packets are to the ports that they cross.
+#pragma once
+
+#include <cstdint>
+
+#include "core/congestion/arithmetic.h"
+#include "core/hd.h"
+#include "core/units.h"
+
+namespace sluice::step {
+
+/// Where ACKs are no packets: the stream of them that crosses a port, of constant rate between the instants
+/// at which it is set, and what a sleeping port is (docs/models/phases.md, Local phases).
+struct CrossStream {
+    std::int64_t rate = 0;      ///< bytes per 2^kCrossShift ticks
+    std::int64_t bytes = 0;     ///< that have crossed until `since`
+    Tick since = 0;             ///< in the time of the port's link
+    std::uint32_t stretch = 0;  ///< transmitter time beside a packet's own, 1/2^kStretchShift of it
+    bool asleep = false;        ///< the port, or the host it belongs to, is skipping
+};
+inline constexpr int kCrossShift = 30;
+inline constexpr int kStretchShift = 20;
+
+/// Bytes that have crossed a port until `local`, in the time of its link, not before the stream was set.
+SLUICE_HD inline std::int64_t crossed(const CrossStream& stream, Tick local) {
+    const auto elapsed = static_cast<std::uint64_t>(local - stream.since);
+    return stream.bytes + static_cast<std::int64_t>(static_cast<congestion::uint128>(elapsed) *
+                                                        static_cast<std::uint64_t>(stream.rate) >>
+                                                    kCrossShift);
+}
+
+}  // namespace sluice::step
