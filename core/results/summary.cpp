@@ -70,6 +70,11 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
                               {"largest", phases.largest_partition}};
         json["steady_share"] = phases.steady_share();
     }
+    if (counters.fold.images > 0) {
+        json["fold"] = {{"hops", counters.fold.hops},
+                        {"images", counters.fold.images},
+                        {"forks", counters.fold.forks}};
+    }
     if (counters.hop_checksum != 0) {
         json["hop_checksum"] = hexadecimal(counters.hop_checksum);  // beyond a double's integers
     }
