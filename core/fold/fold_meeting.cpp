@@ -171,7 +171,7 @@ void Folds::fork(std::uint32_t id, std::uint32_t number, std::uint32_t host) {
         for (std::uint32_t at = link.head; at != link.tail; ++at) {
             nic.waiting.push_back(link.at(at));
         }
-        if (places_.unit[peer].leads()) {
+        if (renaming.has(peer)) {
             renaming.complete_link(peer, world_.link[p].size());
         }
         fork.nics.push_back(std::move(nic));
@@ -189,7 +189,7 @@ void Folds::finish_host(const Renaming& renaming, const HostFork& fork) const {
         renaming.restore_link(nic.port, nic.waiting, taken);
         renaming.copy_ingress(nic.port);
         const PortId peer = world_.egress[nic.port].peer;
-        if (places_.unit[peer].leads()) {
+        if (renaming.has(peer)) {
             renaming.copy_egress(peer);
             renaming.complete_link(
                 peer, static_cast<std::uint32_t>(world_.egress[peer].tx_packets - nic.received));
@@ -216,7 +216,7 @@ void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
         finish_host(renaming, fork);
         for (const HostFork::Nic& nic : fork.nics) {
             for (const PortId port : {nic.port, world_.egress[nic.port].peer}) {
-                if (places_.unit[port].leads()) {
+                if (renaming.has(port)) {
                     done[places_.unit[port].index] = 1;
                 }
             }

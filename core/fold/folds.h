@@ -99,6 +99,8 @@ class Folds final : public Folding {
                  std::vector<std::vector<FlowSlot>>& joined);
     void disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) const;
     void find_loud(std::set<std::uint32_t>& disturbed);
+
+    // What belongs to a fold (fold_members.cpp).
     std::uint64_t sent_since(const Fold& fold, std::uint32_t index) const;
     std::uint32_t add_flow(std::uint32_t id, FlowSlot flow);
     void use_in_fold(Fold& fold, FlowSlot flow);

@@ -70,7 +70,7 @@ Sender Renaming::sender(const Sender& leader) const {
     if (world_.int_block != 0) {
         const FlowRoute& route = world_.route[leader.flow];
         for (int hop = 0; hop + 1 < kPathHops && route.port[hop + 1] != kNone; ++hop) {
-            if (places_.unit[route.port[hop + 1]].leads()) {
+            if (has(route.port[hop + 1])) {
                 congestion::renumber_hop(sender.cc, world_.config->congestion, hop,
                                          more_units(route.port[hop + 1]));
             }
@@ -82,7 +82,7 @@ Sender Renaming::sender(const Sender& leader) const {
 congestion::IntRecord Renaming::int_record(FlowSlot leader, std::uint32_t word,
                                            congestion::IntRecord record) const {
     const PortId port = word < kPathHops ? world_.route[leader].port[word] : kNone;
-    const bool known = record != 0 && port != kNone && places_.unit[port].leads();
+    const bool known = record != 0 && port != kNone && has(port);
     return known ? congestion::with_more_units(record, more_units(port)) : record;
 }
 
@@ -216,6 +216,9 @@ void Renaming::note_change(FlowSlot image, const FlowResult& before) const {
     const FlowResult& now = world_.result[image];
     if (now.start != before.start || now.finish != before.finish) {
         world_.changed.push(world_.memory, image);
+    }
+    if (now.finish != before.finish) {
+        world_.retransmitted += static_cast<std::uint64_t>(now.retransmitted);
     }
 }
 

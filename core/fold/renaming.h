@@ -15,6 +15,11 @@ class Renaming {
 
     PortId unit(PortId leader) const { return image_.unit[places_.unit[leader].index]; }
     NodeId host(NodeId leader) const { return image_.host[places_.host[leader].index]; }
+    /// Whether a port is a unit of the leader's: a flow of this window may reach beyond.
+    bool has(PortId port) const {
+        const FoldPlace& place = places_.unit[port];
+        return place.leads() && place.index < fold_.unit.size() && fold_.unit[place.index] == port;
+    }
     FlowSlot flow(FlowSlot leader) const {
         return leader == kNone ? kNone : image_.flow[places_.flow[leader].index];
     }

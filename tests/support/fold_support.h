@@ -50,6 +50,7 @@ struct CopiesOptions {
     std::uint32_t flows = 10;     ///< of a copy
     std::uint32_t changed = 3;    ///< percent of a copy's flows that differ from the first copy's
     std::uint32_t strangers = 0;  ///< flows from one copy to another
+    bool failures = false;        ///< links fail and are repaired
     bool by_copy = true;          ///< ids: one copy after the other, else flow by flow
     congestion::Law law = congestion::Law::hpcc;
 };
@@ -72,6 +73,8 @@ struct Copies {
     }
     void make_network(Dice& dice);
     void make_flows(Dice& dice);
+    static Relay::Child random_child(Dice& dice);
+    void make_strangers(Dice& dice);
     void change(Dice& dice, FlowSpec& spec, Relay::Child* child) const;
 
     CopiesOptions options;
@@ -82,6 +85,12 @@ inline Copies::Copies(std::uint64_t seed, const CopiesOptions& wanted) : options
     given.name = "copies " + std::to_string(seed);
     make_network(dice);
     make_flows(dice);
+    make_strangers(dice);
+    assign_source_ports(given.flows);
+    if (options.failures) {
+        given.events = random_failures(dice, given.topology);
+        given.config.nic.retransmit_timeout = 300 * kMicrosecond;
+    }
     given.application = &relay;
     given.stop = 40 * kMillisecond;
 }
@@ -120,6 +129,14 @@ inline void Copies::change(Dice& dice, FlowSpec& spec, Relay::Child* child) cons
     }
 }
 
+inline Relay::Child Copies::random_child(Dice& dice) {
+    Relay::Child child{};
+    child.on_receipt = dice.chance(60);
+    child.way = static_cast<Relay::Way>(dice.below(4));
+    child.think = dice.below(dice.chance(50) ? 2'000'000 : 60'000'000);
+    return child;
+}
+
 inline void Copies::make_flows(Dice& dice) {
     const FlowId total = FlowId{options.copies} * options.flows;
     given.flows.resize(total);
@@ -132,10 +149,7 @@ inline void Copies::make_flows(Dice& dice) {
         const Tick start = dice.below(dice.chance(50) ? 1 : 100) * kMicrosecond;
         const FlowId parent =
             f > 0 && dice.chance(75) ? dice.below(static_cast<std::uint32_t>(f)) : f;
-        Relay::Child child{};
-        child.on_receipt = dice.chance(60);
-        child.way = static_cast<Relay::Way>(dice.below(4));
-        child.think = dice.below(dice.chance(50) ? 2'000'000 : 60'000'000);
+        const Relay::Child child = random_child(dice);
         const bool connected = dice.chance(40);
         const std::uint32_t partner = dice.below(options.flows);
         for (std::uint32_t copy = 0; copy < options.copies; ++copy) {
@@ -170,6 +184,9 @@ inline void Copies::make_flows(Dice& dice) {
             given.flows[id(copy, f)] = spec;
         }
     }
+}
+
+inline void Copies::make_strangers(Dice& dice) {
     for (std::uint32_t i = 0; i < options.strangers; ++i) {
         const std::vector<NodeId>& hosts = given.topology.hosts();
         const auto any = [&] { return dice.below(static_cast<std::uint32_t>(hosts.size())); };
@@ -180,7 +197,6 @@ inline void Copies::make_flows(Dice& dice) {
         given.flows.push_back(
             flow(hosts[from], hosts[to], dice.size(5.0), dice.below(400) * kMicrosecond));
     }
-    assign_source_ports(given.flows);
 }
 
 }  // namespace sluice::test

@@ -34,7 +34,7 @@ TEST_CASE("unit.folds.copies_that_stay_alike") {
     options.changed = 0;
     for (const bool by_copy : {true, false}) {
         options.by_copy = by_copy;
-        const FoldCounters sum = compare_copies(1000, 20, options);
+        const FoldCounters sum = compare_copies(1000, 100, options);
         CHECK(sum.hops > 0);
         CHECK(sum.forks == 0);
     }
@@ -44,7 +44,7 @@ TEST_CASE("unit.folds.copies_that_part") {
     CopiesOptions options;
     options.changed = 10;
     options.flows = 16;
-    const FoldCounters sum = compare_copies(2000, 60, options);
+    const FoldCounters sum = compare_copies(2000, 400, options);
     CHECK(sum.hops > 0);
     CHECK(sum.forks > 10);
 }
@@ -53,7 +53,16 @@ TEST_CASE("unit.folds.strangers_between_copies") {
     CopiesOptions options;
     options.strangers = 6;
     options.flows = 16;
-    const FoldCounters sum = compare_copies(3000, 60, options);
+    const FoldCounters sum = compare_copies(3000, 400, options);
+    CHECK(sum.hops > 0);
+}
+
+TEST_CASE("unit.folds.links_that_fail") {
+    CopiesOptions options;
+    options.failures = true;
+    options.changed = 1;
+    options.flows = 16;
+    const FoldCounters sum = compare_copies(3500, 400, options);
     CHECK(sum.hops > 0);
 }
 
@@ -63,7 +72,7 @@ TEST_CASE("unit.folds.every_law") {
         options.law = law;
         options.changed = 5;
         INFO(congestion::law_name(law));
-        compare_copies(4000, 12, options);
+        compare_copies(4000, 100, options);
     }
 }
 
