@@ -117,6 +117,7 @@ Scenario load_for_run(const RunOptions& options) {
     if (options.record_queues) {
         set_config(values, "output.record_queues", boolean_value(true), "--record-queues");
     }
+    if (options.no_fold) set_config(values, "fold", boolean_value(false), "--no-fold");
     if (options.no_skip) set_config(values, "phases.skip", boolean_value(false), "--no-skip");
     Scenario scenario = make_scenario(std::move(values), options.scenario);
     scenario.allow_oom = options.allow_oom;
@@ -128,6 +129,9 @@ Scenario load_for_run(const RunOptions& options) {
     }
     if (options.no_skip && scenario.mode != Mode::hybrid) {
         throw ConfigError("--no-skip: mode " + mode + " never skips; only mode hybrid does");
+    }
+    if (options.no_fold && scenario.mode != Mode::packet) {
+        throw ConfigError("--no-fold: mode " + mode + " never folds; only mode packet does");
     }
     return scenario;
 }
@@ -184,6 +188,10 @@ Command add_run_command(CLI::App& program) {
         ->check(CLI::Range(1, 4096));
     app->add_flag("--no-skip", options->no_skip,
                   "In mode hybrid: skip nothing, to see what skipping costs and gains");
+    app->add_flag(
+        "--no-fold", options->no_fold,
+        "In mode packet: execute parts of the network that are copies of each other one by\n"
+        "one; the results are the same");
     app->add_flag("--record-queues", options->record_queues,
                   "In mode packet: leave queues.bin, which sluice train learns from");
     app->add_flag("--quiet", options->quiet, "Print nothing but errors");

@@ -169,6 +169,7 @@ BuiltExperiment build_experiment(Scenario& scenario) {
     experiment.phases = scenario.phases;
     experiment.link_events = scenario.link_events;
     experiment.stop = scenario.stop;
+    experiment.fold = scenario.fold;
     return build_experiment(std::move(experiment), std::move(parts), scenario.path);
 }
 

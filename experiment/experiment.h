@@ -26,7 +26,8 @@ struct Experiment {
     std::vector<FlowPath> paths;  ///< empty, or one per flow
     std::vector<LinkEvent> link_events;
     std::unique_ptr<Application> application;  ///< may be null: flows have start times
-    Tick stop = kNever;                        ///< nothing happens at or after this instant
+    bool fold = true;    ///< packet mode: copies are executed once, with the same results
+    Tick stop = kNever;  ///< nothing happens at or after this instant
 };
 
 }  // namespace sluice

@@ -136,6 +136,7 @@ void Network::require_open(const FlowSpec& spec, bool ours) const {
 RunCounters Network::counters() const {
     RunCounters counters = store_.counters();
     counters.windows = clock_->windows();
+    counters.fold = clock_->fold_counters();
     return counters;
 }
 

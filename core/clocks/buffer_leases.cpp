@@ -7,10 +7,10 @@
 
 namespace sluice::step {
 
-BufferLeases::BufferLeases(const WorldStore& store, const CellLayout& layout)
+BufferLeases::BufferLeases(const WorldStore& store)
     : store_(store),
       world_(store.world()),
-      layout_(layout),
+      unused_(world_.buffer, world_.buffer + store.topology().node_count()),
       lossless_(compute_lossless()),
       bytes_(store.topology().port_count(), 0),
       unbounded_(store.topology().port_count(), 0),
@@ -138,7 +138,7 @@ void BufferLeases::unbind(FlowSlot flow, const Footprint& footprint) {
 
 /// With all flows at their most, is every window of every cell quiet (quiet_window, switch.h)?
 bool BufferLeases::quiet(NodeId node) const {
-    const Buffer& buffer = layout_.unused_buffer(node);
+    const Buffer& buffer = unused_[node];
     const PortId first = world_.first_port[node];
     const PortId last = world_.first_port[node + 1];
     std::int64_t total = 0;

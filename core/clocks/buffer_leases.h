@@ -13,14 +13,14 @@
 
 #include <vector>
 
-#include "core/clocks/cell_layout.h"
 #include "core/clocks/flow_partitions.h"
 
 namespace sluice::step {
 
 class BufferLeases {
   public:
-    BufferLeases(const WorldStore& store, const CellLayout& layout);
+    /// Takes the store as it is built: nothing is buffered.
+    explicit BufferLeases(const WorldStore& store);
 
     /// `flow` enters with this footprint; `steady_route`: links have not changed under it.
     void add(FlowSlot flow, const Footprint& footprint, bool steady_route);
@@ -52,7 +52,7 @@ class BufferLeases {
 
     const WorldStore& store_;
     const World& world_;
-    const CellLayout& layout_;
+    std::vector<Buffer> unused_;            ///< by node: as nobody uses it
     bool lossless_ = false;                 ///< no switch can ever drop a packet
     std::vector<State> state_;              ///< by slot
     std::vector<std::int64_t> bytes_;       ///< by ingress port, of bounded flows

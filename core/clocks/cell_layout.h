@@ -50,8 +50,6 @@ class CellLayout {
     CellId end_of_block(std::uint32_t block) const { return block * 64 + blocks_[block].height; }
     /// The least lookahead of the links that the domain has had since it was made.
     Tick lookahead(DomainId domain) const { return domains_[domain].lookahead; }
-    /// A switch's buffer as nobody uses it.
-    const Buffer& unused_buffer(NodeId node) const { return unused_[node]; }
 
   private:
     struct Slot {

@@ -13,7 +13,7 @@ Domains::Domains(WorldStore& store, FlowPartitions& partitions, Supervisor* supe
       partitions_(partitions),
       supervisor_(supervisor),
       layout_(store),
-      leases_(store, layout_),
+      leases_(store),
       horizon_(store, supervisor != nullptr),
       domains_(1),
       is_marked_(store.topology().node_count(), 0) {

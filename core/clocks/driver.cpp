@@ -77,6 +77,20 @@ ClockStatistics Driver::statistics() const {
     return statistics;
 }
 
+void Driver::fold(Folding& folding) {
+    if (domains_ != nullptr || supervisor_ != nullptr || team_ != nullptr) {
+        throw InternalError("only a network on one clock and one thread can be folded");
+    }
+    folding_ = &folding;
+    membership_->fold(folding);
+}
+
+void Driver::unfold() {
+    if (folding_ != nullptr) {
+        folding_->unfold(now_);
+    }
+}
+
 void Driver::run_divided(Tick begin, Tick end) { team_->run_window(begin, end); }
 
 Tick Driver::next_cut() const {
@@ -96,9 +110,11 @@ bool Driver::at_rest() const {
 
 void Driver::execute_cut(Tick at) {
     if (hooks_.next_sample() == at) {
+        unfold();
         hooks_.sample(at);
     }
     if (hooks_.next_event() == at) {
+        unfold();
         membership_->links_change(at, [&] { hooks_.run_events(at); });
     }
     if (supervisor_ != nullptr && supervisor_->next_cut() <= now_) {
@@ -135,8 +151,14 @@ void Driver::take_up_changes() {
         domains_->check_windows();
         domains_->stand_at(now_);
     }
+    if (folding_ != nullptr) {
+        folding_->after_window(now_);
+    }
     membership_->take_up_changes(now_);
     membership_->search(now_);
+    if (folding_ != nullptr) {
+        folding_->settle(now_, membership_->strays() == 0);
+    }
     if (domains_ != nullptr) {
         domains_->after_changes(now_);
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/clocks/domains.h"
+#include "core/clocks/folding.h"
 #include "core/clocks/hook_runner.h"
 #include "core/clocks/membership.h"
 #include "core/clocks/supervisor.h"
@@ -43,6 +44,11 @@ class Driver {
     void tune(const ClockTuning& tuning);
     /// Windows of a network on one clock are stepped by `team`, not by step_cell. It must outlive the driver.
     void divide_windows(Team& team) { team_ = &team; }
+    /// On one clock, without a supervisor or a team. Hops that are not executed are in no checksum. It must
+    /// outlive the driver.
+    void fold(Folding& folding);
+    /// Between windows: the columns are as if nothing had been folded.
+    void unfold();
 
     /// Everything before this instant has been executed.
     Tick now() const { return now_; }
@@ -129,6 +135,7 @@ class Driver {
     std::unique_ptr<Membership> membership_;
     Supervisor* supervisor_ = nullptr;
     Team* team_ = nullptr;
+    Folding* folding_ = nullptr;
     Tick now_ = 0;
     std::uint64_t windows_ = 0;  ///< without domains
 };

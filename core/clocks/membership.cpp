@@ -97,6 +97,9 @@ void Membership::list_changes() {
 void Membership::enter(FlowSlot flow, Tick at) {
     presence_[flow] = Presence::open;
     ++statistics_.entries;
+    if (folding_ != nullptr) {
+        folding_->entered(flow);
+    }
     if (partitions_ == nullptr) {
         return;
     }
@@ -172,6 +175,9 @@ void Membership::leave(FlowSlot flow, Tick at) {
     presence_[flow] = Presence::absent;
     strays_ -= stray_[flow];
     stray_[flow] = 0;
+    if (folding_ != nullptr) {
+        folding_->leaving(flow);
+    }
     store_.release(flow);
 }
 

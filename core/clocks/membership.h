@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
+#include "core/clocks/folding.h"
 #include "core/clocks/supervisor.h"
 
 namespace sluice::step {
@@ -59,6 +60,8 @@ class Membership {
 
     /// A foreign model may hold packets where no search sees them.
     void expect_packets_from_outside() { outside_ = true; }
+    /// Tells of flows that come and go.
+    void fold(Folding& folding) { folding_ = &folding; }
     /// A packet is about to be put on a link from outside at `now`.
     void before_packet_from_outside(const Packet& packet, Tick now);
 
@@ -118,6 +121,7 @@ class Membership {
     FlowPartitions* partitions_ = nullptr;
     Supervisor* supervisor_ = nullptr;
     MembershipWatcher* watcher_ = nullptr;
+    Folding* folding_ = nullptr;
     bool outside_ = false;
     std::vector<Presence> presence_;   ///< by slot
     std::vector<std::uint8_t> stray_;  ///< by slot: links have changed under it

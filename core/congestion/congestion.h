@@ -59,6 +59,11 @@ SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& param
 /// that the law holds in the sequence space follow, but not below `acked`.
 SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::int64_t acked,
                              std::int64_t bytes);
+/// Whether two flows of one law are in the same state, bit for bit; false under a law that cannot tell.
+inline bool same(const State& a, const State& b, const Parameters& parameters);
+/// The flow is the copy of one at other ports, of which the one at `hop` of its path (0: the first
+/// switch's) has sent so many of INT's units more, modulo the field.
+inline void renumber_hop(State& state, const Parameters& parameters, int hop, std::uint64_t units);
 /// Bytes that may be in flight; a very large number without a window.
 /// max_window x rate / line_rate, truncated, under variable_window, at least 1.
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters);

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <tuple>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/types.h"
@@ -215,6 +216,12 @@ struct Hooks : LawHooks {
         dcqcn.target_rate = rescaled(dcqcn.target_rate, factor, flow.rate, flow.line_rate);
     }
 
+    static bool same(const State& a, const State& b) {
+        return std::tie(a.target_rate, a.alpha, a.alpha_due, a.decrease_due, a.increase_due,
+                        a.echoes, a.stage, a.alpha_marked, a.decrease_marked, a.started) ==
+               std::tie(b.target_rate, b.alpha, b.alpha_due, b.decrease_due, b.increase_due,
+                        b.echoes, b.stage, b.alpha_marked, b.decrease_marked, b.started);
+    }
     SLUICE_HD static std::int64_t echoes(const State& dcqcn) { return dcqcn.echoes; }
 
     /// The increase timer is the slowest to act in any sensible setting; all three bound what a

@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/types.h"
@@ -177,6 +178,11 @@ struct Hooks : LawHooks {
         return dctcp.marked_before + dctcp.marked;
     }
 
+    static bool same(const State& a, const State& b) {
+        return std::tie(a.alpha, a.last_update, a.high_seq, a.marked, a.batch, a.marked_before,
+                        a.reduced) == std::tie(b.alpha, b.last_update, b.high_seq, b.marked,
+                                               b.batch, b.marked_before, b.reduced);
+    }
     SLUICE_HD static void rewind(State& dctcp, std::int64_t acked, std::int64_t bytes) {
         dctcp.last_update = rewound(dctcp.last_update, acked, bytes);
         dctcp.high_seq = rewound(dctcp.high_seq, acked, bytes);

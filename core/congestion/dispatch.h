@@ -66,6 +66,24 @@ SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::in
               [&](auto law, auto& own, const auto&) { law.rewind(own, acked, bytes); });
 }
 
+inline bool same(const State& a, const State& b, const Parameters& parameters) {
+    const bool alike = a.rate == b.rate && a.line_rate == b.line_rate &&
+                       a.max_window == b.max_window && a.base_rtt == b.base_rtt &&
+                       a.retime == b.retime;
+    switch (parameters.law) {
+#define SLUICE_LAW(law) \
+    case Law::law: return alike && law::Hooks::same(a.law, b.law);
+        SLUICE_LAWS(SLUICE_LAW)
+#undef SLUICE_LAW
+    }
+    return false;
+}
+
+inline void renumber_hop(State& state, const Parameters& parameters, int hop, std::uint64_t units) {
+    visit_law(state, parameters,
+              [&](auto law, auto& own, const auto&) { law.renumber_hop(own, hop, units); });
+}
+
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters) {
     constexpr std::int64_t kUnbounded = std::int64_t{1} << 62;
     if (state.max_window == 0) {

@@ -18,7 +18,9 @@
 /// records of the packets that sleep with it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/int_record.h"
@@ -280,6 +282,20 @@ struct Hooks : LawHooks {
 
     SLUICE_HD static void rewind(State& hpcc, std::int64_t acked, std::int64_t bytes) {
         hpcc.last_update = rewound(hpcc.last_update, acked, bytes);
+    }
+
+    static bool same(const State& a, const State& b) {
+        return std::tie(a.current_rate, a.last_update, a.u, a.stage) ==
+                   std::tie(b.current_rate, b.last_update, b.u, b.stage) &&
+               std::equal(a.hop, a.hop + kMaxIntHops, b.hop) &&
+               std::equal(a.hop_rate, a.hop_rate + kMaxIntHops, b.hop_rate) &&
+               std::equal(a.hop_u, a.hop_u + kMaxIntHops, b.hop_u) &&
+               std::equal(a.hop_stage, a.hop_stage + kMaxIntHops, b.hop_stage);
+    }
+    static void renumber_hop(State& hpcc, int hop, std::uint64_t units) {
+        if (hop < kMaxIntHops && hpcc.hop[hop] != 0) {
+            hpcc.hop[hop] = with_more_units(hpcc.hop[hop], units);
+        }
     }
 
     /// max_stage additive steps, one per round trip, which end in a jump to the free bandwidth, and

@@ -76,6 +76,12 @@ SLUICE_HD inline IntRecord pack_int(Tick now, std::int64_t tx_bytes, std::int64_
            ((queued & kIntQueueMask) << kIntQueueShift);
 }
 
+/// The record of a port that has sent so many units more, modulo the field.
+SLUICE_HD inline IntRecord with_more_units(IntRecord record, std::uint64_t units) {
+    const std::uint64_t bytes = ((record >> kIntBytesShift) + units) & kIntBytesMask;
+    return (record & ~(kIntBytesMask << kIntBytesShift)) | bytes << kIntBytesShift;
+}
+
 SLUICE_HD inline int int_rate_index(IntRecord record) {
     return static_cast<int>(record & kIntRateMask);
 }

@@ -8,6 +8,8 @@ namespace sluice::congestion::none {
 
 struct Parameters {};
 struct State {};
-struct Hooks : LawHooks {};
+struct Hooks : LawHooks {
+    static bool same(const State&, const State&) { return true; }
+};
 
 }  // namespace sluice::congestion::none

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/types.h"
@@ -153,6 +154,10 @@ struct Hooks : LawHooks {
         timely.current_rate = flow.rate;
     }
 
+    static bool same(const State& a, const State& b) {
+        return std::tie(a.current_rate, a.last_update, a.last_rtt_ns, a.rtt_diff, a.stage) ==
+               std::tie(b.current_rate, b.last_update, b.last_rtt_ns, b.rtt_diff, b.stage);
+    }
     SLUICE_HD static void rewind(State& timely, std::int64_t acked, std::int64_t bytes) {
         timely.last_update = rewound(timely.last_update, acked, bytes);
     }

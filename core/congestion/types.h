@@ -164,6 +164,15 @@ struct LawHooks {
     /// Marks in the sequence space follow a cut of `bytes` in flight (rewound(), arithmetic.h).
     template <class State>
     SLUICE_HD static void rewind(State&, std::int64_t, std::int64_t) {}
+    /// Whether two flows' states are one, bit for bit. A law that does not know it is never folded.
+    template <class State>
+    static bool same(const State&, const State&) {
+        return false;
+    }
+    /// The flow is the copy of one at other ports: the one at `hop` of its path (0: the first switch's) has
+    /// sent so many of INT's units more, modulo the field, than what the law remembers of it says.
+    template <class State>
+    static void renumber_hop(State&, int, std::uint64_t) {}
 
     // What a detector of steady phases must know.
     /// The slowest period with which the law acts by itself.

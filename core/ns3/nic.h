@@ -242,7 +242,7 @@ inline void receive_data(State& state, NodeId node, const step::Packet& packet, 
         if (complete && world.result[packet.flow].received == kNever) {
             world.result[packet.flow].received = now;
             if (world.callbacks.received != nullptr) {
-                world.callbacks.received(world, node, world.id[packet.flow], now);
+                world.callbacks.received(world, node, packet.flow, now);
             }
         }
     } else if (packet.sequence > receiver.expected) {
@@ -266,7 +266,7 @@ inline void finish_flow(State& state, NodeId node, const step::Sender& sender, T
     receiver.last_nack = kNone;
     receiver.nack_timer = 0;
     if (world.callbacks.sent != nullptr) {
-        world.callbacks.sent(world, node, world.id[flow], now);
+        world.callbacks.sent(world, node, flow, now);
     }
 }
 

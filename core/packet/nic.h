@@ -151,7 +151,7 @@ SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& pack
             world.result[packet.flow].received = now;
 #if !defined(__CUDA_ARCH__)
             if (world.callbacks.received != nullptr) {
-                world.callbacks.received(world, node, world.id[packet.flow], now);
+                world.callbacks.received(world, node, packet.flow, now);
             }
 #endif
         }
@@ -182,7 +182,7 @@ SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packe
         close_sender(world, host, done, now);
 #if !defined(__CUDA_ARCH__)
         if (world.callbacks.sent != nullptr) {
-            world.callbacks.sent(world, node, world.id[flow], now);
+            world.callbacks.sent(world, node, flow, now);
         }
 #endif
         done = heir;
@@ -293,8 +293,21 @@ SLUICE_HD inline bool drop_stale_timers(const World& world, NodeId node) {
     return dropped;
 }
 
-/// The step. Sets the cell's wake to the host's next instant.
-SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
+/// A host that others follow: lets them meet what is due at `now` or, by a timer of theirs, before, and is
+/// not a packet's. True if that was `now` and the host may go on; `own`: with its own first timer, which is
+/// no sender's.
+#if !defined(__CUDA_ARCH__)
+SLUICE_COLD inline bool meet_followers(World& world, NodeId node, Tick now, bool own) {
+    const Tick due = world.followed[node];
+    const bool mine = own && due >= now;
+    world.callbacks.meet(world, node, due < now ? due : now, mine);
+    return mine;
+}
+#endif
+
+/// The step. Sets the cell's wake to the host's next instant. `kFollowed`: other hosts follow this one.
+template <bool kFollowed>
+SLUICE_HD inline void host_events(World& world, const Cell& cell, Tick end) {
     const NodeId node = cell.node;
     const PortId first = world.first_port[node];
     const PortId last = world.first_port[node + 1];
@@ -311,13 +324,23 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
         const Tick timer = host.timers.count > 0 ? host.timers[0].time : kNever;
         Tick now = arrival < timer ? arrival : timer;
         now = decision < now ? decision : now;
-        if (now >= end) {
+        const Tick due = kFollowed ? world.followed[node] : kNever;
+        if (now >= end && due >= end) {
             if (now == timer && drop_stale_timers(world, node)) {
                 continue;
             }
-            world.wake[cell.id] = now;
+            world.wake[cell.id] = due < now ? due : now;
             return;
         }
+#if !defined(__CUDA_ARCH__)
+        if (kFollowed && (due < now || arrival != now)) {
+            const bool own = timer == now && timer != kNever &&
+                             host.timers.data[0].kind != TimerKind::sender;
+            if ((due <= now || own) && !meet_followers(world, node, now, own)) {
+                continue;
+            }
+        }
+#endif
         if (arrival == now) {
             Wire& link = world.link[in];
             const Packet packet = link.front();
@@ -339,6 +362,14 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
         } else {
             host_transmit(world, node, out, now);
         }
+    }
+}
+
+SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
+    if (world.followed != nullptr && world.followed[cell.node] != kUnfollowed) {
+        host_events<true>(world, cell, end);
+    } else {
+        host_events<false>(world, cell, end);
     }
 }
 

@@ -267,8 +267,8 @@ struct World;
 /// Calls out of a step, host engines only. Null members are skipped. `world` is the worker's that steps.
 struct Callbacks {
     void* context = nullptr;
-    void (*received)(World& world, NodeId host, FlowId flow, Tick now) = nullptr;
-    void (*sent)(World& world, NodeId host, FlowId flow, Tick now) = nullptr;
+    void (*received)(World& world, NodeId host, FlowSlot flow, Tick now) = nullptr;
+    void (*sent)(World& world, NodeId host, FlowSlot flow, Tick now) = nullptr;
     void (*timer)(World& world, NodeId host, std::uint64_t token, Tick now) = nullptr;
     /// An application has set a timer of another host.
     void* call_set_context = nullptr;
@@ -278,9 +278,16 @@ struct Callbacks {
     void (*timer_set)(void* context, NodeId host, const Timer& timer) = nullptr;
     /// The slot of flow `id` of `host`, which starts now; kNone if none can be had in a shared window.
     FlowSlot (*take_slot)(World& world, NodeId host, FlowId id) = nullptr;
+    /// A host with followers (Columns::followed) is about to execute what is due at `at`: the start of a
+    /// flow or an application's timer, its own first one (`own`) or one of theirs.
+    void* folds = nullptr;
+    void (*meet)(World& world, NodeId host, Tick at, bool own) = nullptr;
     /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
     PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
 };
+
+/// Columns::followed of a node that leads no other.
+inline constexpr Tick kUnfollowed = -1;
 
 /// What all workers of a world share: raw columns, and what does not change while cells are stepped.
 struct Columns {
@@ -300,6 +307,9 @@ struct Columns {
     const CellId* home = nullptr;   ///< by node: its cell (a host's), or its first one
     Tick* wake = nullptr;           ///< by cell: nothing happens at it before
     Tick* block_wake = nullptr;     ///< minimum over 64 cells
+    /// By node, null where nothing is ever folded (core/fold): when the first timer of a host that follows
+    /// this one is due, kNever if none is; kUnfollowed.
+    Tick* followed = nullptr;
 
     // By slot of a flow. They grow between instants of a host's, never while a step holds a reference.
     const FlowId* id = nullptr;  ///< kNoFlow: the slot is free

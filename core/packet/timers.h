@@ -54,7 +54,11 @@ SLUICE_HD inline void schedule(World& world, NodeId node, const Timer& timer) {
     }
 #endif
     push_timer(world.memory, world.host[node], timer);
-    wake_cell(world, world.home[node], timer.time);
+    const CellId home = world.home[node];
+    wake_cell(world, home, timer.time);
+    if (world.followed != nullptr && home != node && timer.time < world.followed[home]) {
+        world.followed[home] = timer.time;  // cells are nodes where anything is folded
+    }
     if (world.track_flows) {
         world.announced.push(world.memory, timer.time);
     }

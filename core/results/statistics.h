@@ -46,6 +46,13 @@ struct PhaseCounters {
     double steady_share() const { return flow_s > 0 ? steady_flow_s / flow_s : 0; }
 };
 
+/// What folding came to: parts of the network that were executed once for several.
+struct FoldCounters {
+    std::uint64_t hops = 0;    ///< packet-hops of images, counted but not executed
+    std::uint64_t images = 0;  ///< parts that followed another one
+    std::uint64_t forks = 0;   ///< of these, parts that went their own way because their hosts did
+};
+
 /// Totals of a run. What its mode does not have stays 0 and is left out of its outputs.
 struct RunCounters {
     std::uint64_t packet_hops = 0;  ///< transmissions of data, ACK and control packets by any port
@@ -59,6 +66,7 @@ struct RunCounters {
     /// for two engines exactly if they moved the same packets at the same times. 0 unless asked.
     std::uint64_t hop_checksum = 0;
     PhaseCounters phases;  ///< hybrid mode
+    FoldCounters fold;     ///< packet mode
 };
 
 }  // namespace sluice

@@ -78,6 +78,11 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
                                        {"packets_taken_out", queues.taken_out}};
         }
     }
+    if (counters.fold.images > 0) {
+        json["fold"] = {{"hops", counters.fold.hops},
+                        {"images", counters.fold.images},
+                        {"forks", counters.fold.forks}};
+    }
     if (counters.hop_checksum != 0) {
         json["hop_checksum"] = hexadecimal(counters.hop_checksum);  // beyond a double's integers
     }

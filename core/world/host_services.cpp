@@ -96,16 +96,16 @@ PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
                                        static_cast<std::uint32_t>(ports.size()))];
 }
 
-void WorldStore::received(World& world, NodeId host, FlowId flow, Tick now) {
+void WorldStore::received(World& world, NodeId host, FlowSlot flow, Tick now) {
     Services services(world, host, now);
     static_cast<WorldStore*>(world.callbacks.context)
-        ->application_->on_received(host, flow, now, services);
+        ->application_->on_received(host, world.id[flow], now, services);
 }
 
-void WorldStore::sent(World& world, NodeId host, FlowId flow, Tick now) {
+void WorldStore::sent(World& world, NodeId host, FlowSlot flow, Tick now) {
     Services services(world, host, now);
     static_cast<WorldStore*>(world.callbacks.context)
-        ->application_->on_sent(host, flow, now, services);
+        ->application_->on_sent(host, world.id[flow], now, services);
 }
 
 void WorldStore::timer(World& world, NodeId host, std::uint64_t token, Tick now) {

@@ -166,8 +166,8 @@ class WorldStore {
     void reroute(Tick now);
     const std::vector<std::uint32_t>& serialization_table(Rate rate);
 
-    static void received(World& world, NodeId host, FlowId flow, Tick now);
-    static void sent(World& world, NodeId host, FlowId flow, Tick now);
+    static void received(World& world, NodeId host, FlowSlot flow, Tick now);
+    static void sent(World& world, NodeId host, FlowSlot flow, Tick now);
     static void timer(World& world, NodeId host, std::uint64_t token, Tick now);
     static FlowSlot take_slot(World& world, NodeId host, FlowId flow);
     static PortId route(void* self, NodeId node, const Packet& packet);

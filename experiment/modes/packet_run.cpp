@@ -6,7 +6,11 @@
 namespace sluice {
 
 PacketRun::PacketRun(const Experiment& experiment)
-    : engine_(std::make_unique<PacketEngine>(experiment)) {}
+    : engine_(std::make_unique<PacketEngine>(experiment)) {
+    if (experiment.fold) {
+        engine_->network().clock().fold();
+    }
+}
 
 PacketRun::~PacketRun() = default;
 

@@ -52,6 +52,20 @@ void NetworkClock::start_of_simulation() {
     if (!foreign_.empty()) {
         driver_->expect_packets_from_outside();
     }
+    if (fold_ && partitions_ == nullptr && foreign_.empty() && !store_.world().digest_hops) {
+        folds_ = std::make_unique<step::Folds>(store_);
+        driver_->fold(*folds_);
+    }
+}
+
+void NetworkClock::unfold() {
+    if (folds_ != nullptr) {
+        driver_->unfold();
+    }
+}
+
+FoldCounters NetworkClock::fold_counters() const {
+    return folds_ != nullptr ? folds_->counters() : FoldCounters{};
 }
 
 Tick NetworkClock::now() const {
@@ -100,6 +114,9 @@ void NetworkClock::run(step::Driver& driver) {
             const Tick end = std::min(next + lookahead, limit);
             next = driver.advance(end, step_cell, [this] { hand_over(); });
         }
+    }
+    if (next >= stop_ || driver.stopped()) {
+        unfold();
     }
     if (next >= stop_ && next != kNever) {
         // Only what means something is cut off by the stop.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/clocks/driver.h"
+#include "core/fold/folds.h"
 #include "core/ns3/driver.h"
 #include "models/protocol.h"
 
@@ -39,6 +40,13 @@ class NetworkClock : public sc_core::sc_module {
         partitions_ = &partitions;
         supervisor_ = supervisor;
     }
+    /// Executes parts of the network that are copies of each other once (core/fold/folds.h), with the same
+    /// results, where that can be: on one clock, under exact arithmetic, without foreign models, and if
+    /// nobody wants a checksum of what was executed. Every node must be a Switch or a Nic as it is. After
+    /// configure(), before the simulation starts. Between windows only unfold() shows columns as they would be.
+    void fold() { fold_ = true; }
+    void unfold();
+    FoldCounters fold_counters() const;
     /// Null under Arithmetic::ns3, and before the simulation starts.
     const step::Driver* driver() const { return driver_.get(); }
 
@@ -84,6 +92,8 @@ class NetworkClock : public sc_core::sc_module {
     RunHooks hooks_;
     std::unique_ptr<step::Driver> driver_;  ///< one of the two, from the start of simulation on
     std::unique_ptr<ns3::Driver> ns3_;
+    std::unique_ptr<step::Folds> folds_;  ///< null: nothing is folded
+    bool fold_ = false;
     step::Clocks clocks_ = step::Clocks::one;
     step::FlowPartitions* partitions_ = nullptr;
     step::Supervisor* supervisor_ = nullptr;

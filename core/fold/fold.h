@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A fold: a part of the network that is executed, its *leader*, and *images* of it, copies elsewhere in
+/// the network that would do the same, port by port, at the same instants, and are not executed. An
+/// image's columns stand still, but for the timers that its own applications set; what they would hold is
+/// the leader's, renamed.
+///
+/// Parts are flows, the hosts at their ends, and *units*: an egress port with the link that it feeds and
+/// what the switch at its other end has counted in by it. A leader's parts have indices, under which each
+/// image lists its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/world/world_store.h"
+
+namespace sluice::step {
+
+/// What the leader's port had counted when it was folded.
+struct UnitBase {
+    std::int64_t tx_bytes = 0;
+    std::int64_t tx_packets = 0;
+    std::int64_t ecn_marks = 0;
+    std::uint32_t max_queued_bytes = 0;  ///< from then on it counts anew
+};
+
+/// A host of an image that is executed again from the middle of a window on.
+struct HostFork {
+    std::uint32_t host = 0;  ///< its index
+    struct Nic {
+        PortId port = kNone;          ///< the leader's
+        std::vector<Packet> waiting;  ///< on its link then, the leader's
+        std::int64_t sent = 0;        ///< packets, by it
+        std::int64_t received = 0;    ///< packets, sent by its peer
+    };
+    std::vector<Nic> nics;
+};
+
+struct Image {
+    std::vector<PortId> unit;
+    std::vector<NodeId> host;
+    std::vector<FlowSlot> flow;
+    std::vector<HostFork> forks;  ///< of the window under way
+
+    bool forked(std::uint32_t host_index) const {
+        for (const HostFork& fork : forks) {
+            if (fork.host == host_index) {
+                return true;
+            }
+        }
+        return false;
+    }
+};
+
+struct Fold {
+    std::vector<PortId> unit;              ///< kNone: in the fold no more
+    std::vector<std::uint32_t> unit_uses;  ///< by flows in service, and the unit's host
+    std::vector<UnitBase> base;            ///< by unit
+    std::vector<NodeId> host;              ///< the same
+    std::vector<std::uint32_t> host_uses;  ///< by flows: sent, and in service, received
+    std::vector<std::vector<std::uint32_t>>
+        source;                                 ///< by host: indices of the flows that it sends
+    std::vector<FlowSlot> flow;                 ///< started and not gone; kNone: the index is free
+    std::vector<std::unique_ptr<Image>> image;  ///< null: gone
+    std::vector<std::pair<PortId, std::int64_t>>
+        marking;                            ///< ports that mark, and how much may wait there
+    std::vector<std::uint32_t> free_flows;  ///< indices
+    std::uint32_t flows = 0;
+    std::uint32_t images = 0;
+};
+
+/// Where something stands in a fold.
+struct FoldPlace {
+    static constexpr std::uint32_t kLeader = kNone;
+
+    std::uint32_t fold = kNone;  ///< kNone: in none
+    std::uint32_t image = kLeader;
+    std::uint32_t index = 0;
+
+    bool folded() const { return fold != kNone; }
+    bool leads() const { return fold != kNone && image == kLeader; }
+};
+
+/// Places of everything.
+struct FoldPlaces {
+    std::vector<FoldPlace> unit;  ///< by port
+    std::vector<FoldPlace> host;  ///< by node
+    std::vector<FoldPlace> flow;  ///< by slot
+};
+
+/// What a flow's packets touch, data first, each way from its own sender.
+struct FlowPrint {
+    PortId port[2 * kPathHops] = {};
+    std::uint8_t data = 0;   ///< units of its data
+    std::uint8_t units = 0;  ///< of data and ACKs
+    bool whole = false;      ///< it leads there and back, and is no longer than a route is known
+    NodeId src = kNone;
+    NodeId dst = kNone;
+};
+
+}  // namespace sluice::step

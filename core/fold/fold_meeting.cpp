@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a leader's host and those that follow it go through together in a window, and where they part.
+#include "core/fold/folds.h"
+#include "core/fold/likeness.h"
+#include "core/packet/nic.h"
+#include "core/world/skip.h"
+
+namespace sluice::step {
+
+void Folds::received(World& world, NodeId host, FlowSlot flow, Tick now) {
+    Folds& self = *static_cast<Folds*>(world.callbacks.folds);
+    self.original_.received(world, host, flow, now);
+    self.repeat(self.original_.received, host, flow, now);
+}
+
+void Folds::sent(World& world, NodeId host, FlowSlot flow, Tick now) {
+    Folds& self = *static_cast<Folds*>(world.callbacks.folds);
+    self.original_.sent(world, host, flow, now);
+    self.repeat(self.original_.sent, host, flow, now);
+}
+
+void Folds::meet(World& world, NodeId host, Tick at, bool own) {
+    static_cast<Folds*>(world.callbacks.folds)->meet(host, at, own);
+}
+
+/// What has happened to `flow` at a host happens at those that follow it.
+void Folds::repeat(FlowCall call, NodeId host, FlowSlot flow, Tick now) {
+    const FoldPlace place = places_.host[host];
+    if (!place.leads()) {
+        return;
+    }
+    const Fold& fold = *folds_[place.fold];
+    const std::uint32_t index = places_.flow[flow].index;
+    for (const auto& image : fold.image) {
+        if (image != nullptr && !image->forked(place.index)) {
+            call(world_, image->host[place.index], image->flow[index], now);
+        }
+    }
+}
+
+/// The first of the followers' own timers.
+void Folds::update_due(NodeId host) {
+    const FoldPlace place = places_.host[host];
+    Tick due = kNever;
+    for (const auto& image : folds_[place.fold]->image) {
+        if (image != nullptr && !image->forked(place.index)) {
+            const PlainVector<Timer>& timers = world_.host[image->host[place.index]].timers;
+            due = timers.count > 0 && timers.data[0].time < due ? timers.data[0].time : due;
+        }
+    }
+    followed_[host] = due;
+}
+
+void Folds::meet(NodeId host, Tick at, bool own) {
+    const FoldPlace place = places_.host[host];
+    PlainVector<Timer>& timers = world_.host[host].timers;
+    if (own && timers[0].kind == TimerKind::flow_start && timers[0].slot == kNone) {
+        timers[0].slot = original_.take_slot(world_, host, timers[0].id);
+    }
+    const Timer* const first = own ? &timers[0] : nullptr;
+    Fold& fold = *folds_[place.fold];
+    for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
+        const Image* const image = fold.image[number].get();
+        if (image != nullptr && !image->forked(place.index) &&
+            !follows(fold, *image, host, at, first)) {
+            fork(place.fold, number, place.index);
+        }
+    }
+    if (own) {
+        go_on_together(place, at, timers[0]);
+    }
+    update_due(host);
+}
+
+/// Whether what a follower has in its timers for `at` is what the leader has, `own`, or nothing as well.
+bool Folds::follows(const Fold& fold, const Image& image, NodeId host, Tick at, const Timer* own) {
+    const std::uint32_t index = places_.host[host].index;
+    const NodeId other = image.host[index];
+    PlainVector<Timer>& timers = world_.host[other].timers;
+    const bool due = timers.count > 0 && timers[0].time <= at;
+    if (own == nullptr) {
+        return !due;
+    }
+    reserve_slots();
+    if (own->kind == TimerKind::flow_start && places_.flow[own->slot].leads()) {
+        // A message whose turn has come; the follower's is not in its timers.
+        Timer turn = *own;
+        turn.id = world_.id[image.flow[places_.flow[own->slot].index]];
+        return !due || !timers[0].before(turn);
+    }
+    if (!due || timers[0].kind != own->kind) {
+        return false;
+    }
+    if (own->kind == TimerKind::application) {
+        return true;
+    }
+    if (timers[0].slot == kNone) {
+        timers[0].slot = original_.take_slot(world_, other, timers[0].id);
+    }
+    return agrees(fold, image, index, own->slot, timers[0].slot);
+}
+
+/// Whether `other` is to the flows that a host of the image sends what `flow` is to the leader's.
+bool Folds::agrees(const Fold& fold, const Image& image, std::uint32_t host, FlowSlot flow,
+                   FlowSlot other) const {
+    if (!specs_alike(world_, flow, other)) {
+        return false;
+    }
+    const FlowSpec& spec = world_.spec[flow];
+    const FlowSpec& other_spec = world_.spec[other];
+    for (const std::uint32_t index : fold.source[host]) {
+        const FlowSlot sent = fold.flow[index];
+        const FlowSlot image_sent = image.flow[index];
+        const bool same_queue = world_.spec[sent].queue() == spec.queue();
+        const bool same_port = world_.spec[sent].sport == spec.sport;
+        if ((world_.id[sent] < world_.id[flow]) != (world_.id[image_sent] < world_.id[other]) ||
+            same_queue != (world_.spec[image_sent].queue() == other_spec.queue()) ||
+            same_port != (world_.spec[image_sent].sport == other_spec.sport)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Those that still follow do what the leader is about to do.
+void Folds::go_on_together(const FoldPlace& place, Tick at, const Timer& own) {
+    const bool starts = own.kind == TimerKind::flow_start;
+    if (starts && places_.flow[own.slot].leads()) {
+        return;
+    }
+    const std::uint32_t index = starts ? add_flow(place.fold, own.slot) : 0;
+    Fold& fold = *folds_[place.fold];
+    for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
+        Image* const image = fold.image[number].get();
+        if (image == nullptr || image->forked(place.index)) {
+            continue;
+        }
+        const NodeId other = image->host[place.index];
+        const Timer timer = pop_timer(world_.host[other]);
+        if (starts) {
+            image->flow[index] = timer.slot;
+            places_.flow[timer.slot] = FoldPlace{place.fold, number, index};
+        } else {
+            original_.timer(world_, other, timer.id, at);
+        }
+    }
+}
+
+/// A host of an image is what its leader's is at this instant, and goes on by itself when the window is
+/// over: what it sends meanwhile reaches nobody before.
+void Folds::fork(std::uint32_t id, std::uint32_t number, std::uint32_t host) {
+    Fold& fold = *folds_[id];
+    Image& image = *fold.image[number];
+    if (image.forks.empty()) {
+        forks_.emplace_back(id, number);
+        ++counters_.forks;
+    }
+    const NodeId leader = fold.host[host];
+    const Renaming renaming(store_, places_, fold, image);
+    HostFork fork;
+    fork.host = host;
+    renaming.copy_host(leader);
+    for (PortId p = world_.first_port[leader]; p < world_.first_port[leader + 1]; ++p) {
+        renaming.copy_egress(p);
+        const PortId peer = world_.egress[p].peer;
+        HostFork::Nic nic;
+        nic.port = p;
+        nic.sent = world_.egress[p].tx_packets;
+        nic.received = world_.egress[peer].tx_packets;
+        Wire& link = world_.link[peer];
+        for (std::uint32_t at = link.head; at != link.tail; ++at) {
+            nic.waiting.push_back(link.at(at));
+        }
+        if (renaming.has(peer)) {
+            renaming.complete_link(peer, world_.link[p].size());
+        }
+        fork.nics.push_back(std::move(nic));
+    }
+    world_.wake[image.host[host]] = kNever;
+    image.forks.push_back(std::move(fork));
+}
+
+/// The links of a host that forked: what its switch has taken of them since, and sent.
+void Folds::finish_host(const Renaming& renaming, const HostFork& fork) const {
+    for (const HostFork::Nic& nic : fork.nics) {
+        Wire& link = world_.link[world_.egress[nic.port].peer];
+        const auto sent = static_cast<std::size_t>(world_.egress[nic.port].tx_packets - nic.sent);
+        const std::size_t taken = nic.waiting.size() + sent - link.size();
+        renaming.restore_link(nic.port, nic.waiting, taken);
+        renaming.copy_ingress(nic.port);
+        const PortId peer = world_.egress[nic.port].peer;
+        if (renaming.has(peer)) {
+            renaming.copy_egress(peer);
+            renaming.complete_link(
+                peer, static_cast<std::uint32_t>(world_.egress[peer].tx_packets - nic.received));
+            renaming.copy_ingress(peer);
+        }
+    }
+}
+
+void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
+    Fold& fold = *folds_[id];
+    const Image image = *fold.image[number];
+    const Renaming renaming(store_, places_, fold, *fold.image[number]);
+    // Hosts first: what they know of ports' counters is told by these.
+    for (const HostFork& fork : image.forks) {
+        renaming.complete_records(fold.host[fork.host]);
+    }
+    for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
+        if (fold.host[i] != kNone && !image.forked(i)) {
+            renaming.copy_host(fold.host[i]);
+        }
+    }
+    std::vector<std::uint8_t> done(fold.unit.size(), 0);
+    for (const HostFork& fork : image.forks) {
+        finish_host(renaming, fork);
+        for (const HostFork::Nic& nic : fork.nics) {
+            for (const PortId port : {nic.port, world_.egress[nic.port].peer}) {
+                if (renaming.has(port)) {
+                    done[places_.unit[port].index] = 1;
+                }
+            }
+        }
+    }
+    for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
+        if (fold.unit[i] != kNone && done[i] == 0) {
+            renaming.copy_egress(fold.unit[i]);
+            renaming.copy_link(fold.unit[i]);
+        }
+    }
+    end_image(id, number);
+    if (fold.images == 0) {
+        dissolve(id);
+    }
+    for (const HostFork& fork : image.forks) {
+        const NodeId host = image.host[fork.host];
+        refresh_wake(world_, host);
+        host_step(world_, whole_node(host), now);
+    }
+}
+
+}  // namespace sluice::step

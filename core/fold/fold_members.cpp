@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What belongs to a fold: flows that join and leave it, ports and hosts that are let go, and its end.
+#include <algorithm>
+#include <iterator>
+
+#include "core/fold/folds.h"
+
+namespace sluice::step {
+
+std::uint64_t Folds::sent_since(const Fold& fold, std::uint32_t index) const {
+    return static_cast<std::uint64_t>(world_.egress[fold.unit[index]].tx_packets -
+                                      fold.base[index].tx_packets);
+}
+
+std::uint32_t Folds::add_flow(std::uint32_t id, FlowSlot flow) {
+    reserve_slots();
+    Fold& fold = *folds_[id];
+    std::uint32_t index = 0;
+    if (fold.free_flows.empty()) {
+        index = static_cast<std::uint32_t>(fold.flow.size());
+        fold.flow.push_back(flow);
+        for (const auto& image : fold.image) {
+            if (image != nullptr) {
+                image->flow.push_back(kNone);
+            }
+        }
+    } else {
+        index = fold.free_flows.back();
+        fold.free_flows.pop_back();
+        fold.flow[index] = flow;
+    }
+    ++fold.flows;
+    places_.flow[flow] = FoldPlace{id, FoldPlace::kLeader, index};
+    const std::uint32_t host = places_.host[world_.spec[flow].src].index;
+    ++fold.host_uses[host];
+    fold.source[host].push_back(index);
+    return index;
+}
+
+/// The flow's packets are in the network.
+void Folds::use_in_fold(Fold& fold, FlowSlot flow) { change_uses(fold, prints_[flow], 1U); }
+
+void Folds::change_uses(Fold& fold, const FlowPrint& print, std::uint32_t more) {
+    const auto here = [&](const FoldPlace& place) {
+        return place.leads() && folds_[place.fold].get() == &fold;
+    };
+    for (std::uint32_t i = 0; i < print.units; ++i) {
+        if (const FoldPlace& place = places_.unit[print.port[i]]; here(place)) {
+            fold.unit_uses[place.index] += more;
+        }
+    }
+    if (const FoldPlace& place = places_.host[print.dst]; here(place)) {
+        fold.host_uses[place.index] += more;
+    }
+}
+
+void Folds::drop_flow(std::uint32_t id, std::uint32_t index) {
+    Fold& fold = *folds_[id];
+    const FlowSlot flow = fold.flow[index];
+    for (const auto& image : fold.image) {
+        if (image != nullptr) {
+            places_.flow[image->flow[index]] = FoldPlace{};
+            image->flow[index] = kNone;
+        }
+    }
+    const std::uint32_t host = places_.host[world_.spec[flow].src].index;
+    --fold.host_uses[host];
+    std::vector<std::uint32_t>& source = fold.source[host];
+    source.erase(std::find(source.begin(), source.end(), index));
+    if (prints_[flow].src != kNone) {
+        change_uses(fold, prints_[flow], ~0U);
+    }
+    fold.flow[index] = kNone;
+    fold.free_flows.push_back(index);
+    --fold.flows;
+}
+
+/// Ports and hosts that no flow of the fold needs any more are their images' own again.
+void Folds::drop_unused(std::uint32_t id) {
+    Fold& fold = *folds_[id];
+    if (fold.flows == 0) {
+        take_apart(id);
+        return;
+    }
+    for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
+        if (fold.host[i] != kNone && fold.host_uses[i] == 0) {
+            drop_host(id, i);
+        }
+    }
+    for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
+        if (fold.unit[i] != kNone && fold.unit_uses[i] == 0) {
+            drop_unit(id, i);
+        }
+    }
+}
+
+void Folds::drop_unit(std::uint32_t id, std::uint32_t index) {
+    Fold& fold = *folds_[id];
+    const PortId leader = fold.unit[index];
+    for (const auto& image : fold.image) {
+        if (image != nullptr) {
+            const Renaming renaming(store_, places_, fold, *image);
+            renaming.copy_egress(leader);
+            renaming.copy_link(leader);
+            counters_.hops += sent_since(fold, index);
+            places_.unit[image->unit[index]] = FoldPlace{};
+        }
+    }
+    forget_unit(fold, index);
+}
+
+void Folds::drop_host(std::uint32_t id, std::uint32_t index) {
+    Fold& fold = *folds_[id];
+    const NodeId leader = fold.host[index];
+    for (const auto& image : fold.image) {
+        if (image != nullptr) {
+            Renaming(store_, places_, fold, *image).copy_host(leader);
+            places_.host[image->host[index]] = FoldPlace{};
+        }
+    }
+    for (PortId p = world_.first_port[leader]; p < world_.first_port[leader + 1]; ++p) {
+        --fold.unit_uses[places_.unit[p].index];
+    }
+    forget_host(fold, index);
+}
+
+void Folds::forget_unit(Fold& fold, std::uint32_t index) {
+    Egress& egress = world_.egress[fold.unit[index]];
+    egress.max_queued_bytes = std::max(egress.max_queued_bytes, fold.base[index].max_queued_bytes);
+    places_.unit[fold.unit[index]] = FoldPlace{};
+    fold.unit[index] = kNone;
+}
+
+void Folds::forget_host(Fold& fold, std::uint32_t index) {
+    places_.host[fold.host[index]] = FoldPlace{};
+    followed_[fold.host[index]] = kUnfollowed;
+    fold.host[index] = kNone;
+}
+
+/// The image is in no fold any more; its columns are written.
+void Folds::end_image(std::uint32_t id, std::uint32_t number) {
+    Fold& fold = *folds_[id];
+    const Image& image = *fold.image[number];
+    for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
+        if (fold.unit[i] != kNone) {
+            counters_.hops += sent_since(fold, i);
+            places_.unit[image.unit[i]] = FoldPlace{};
+        }
+    }
+    for (std::uint32_t i = 0; i < image.host.size(); ++i) {
+        if (fold.host[i] != kNone) {
+            places_.host[image.host[i]] = FoldPlace{};
+        }
+    }
+    for (const FlowSlot flow : image.flow) {
+        if (flow != kNone) {
+            places_.flow[flow] = FoldPlace{};
+        }
+    }
+    fold.image[number] = nullptr;
+    --fold.images;
+}
+
+/// Everything is executed by itself again. Returns each part's flows.
+std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
+    Fold& fold = *folds_[id];
+    std::vector<std::vector<FlowSlot>> members;
+    const auto list = [&](const std::vector<FlowSlot>& flows) {
+        members.emplace_back();
+        std::copy_if(flows.begin(), flows.end(), std::back_inserter(members.back()),
+                     [](FlowSlot flow) { return flow != kNone; });
+    };
+    list(fold.flow);
+    for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
+        if (fold.image[number] == nullptr) {
+            continue;
+        }
+        list(fold.image[number]->flow);
+        const Renaming renaming(store_, places_, fold, *fold.image[number]);
+        for (const NodeId host : fold.host) {
+            if (host != kNone) {
+                renaming.copy_host(host);
+            }
+        }
+        for (const PortId unit : fold.unit) {
+            if (unit != kNone) {
+                renaming.copy_egress(unit);
+                renaming.copy_link(unit);
+            }
+        }
+        end_image(id, number);
+    }
+    dissolve(id);
+    return members;
+}
+
+/// The leader has no images any more.
+void Folds::dissolve(std::uint32_t id) {
+    Fold& fold = *folds_[id];
+    for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
+        if (fold.unit[i] != kNone) {
+            forget_unit(fold, i);
+        }
+    }
+    for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
+        if (fold.host[i] != kNone) {
+            forget_host(fold, i);
+        }
+    }
+    for (const FlowSlot flow : fold.flow) {
+        if (flow != kNone) {
+            places_.flow[flow] = FoldPlace{};
+        }
+    }
+    folds_[id] = nullptr;
+    free_folds_.push_back(id);
+    --fold_count_;
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which parts of the network may be folded, and which are copies of each other.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "core/fold/folds.h"
+#include "core/fold/likeness.h"
+#include "core/packet/policies/marking.h"
+
+namespace sluice::step {
+
+namespace {
+
+/// Parts of one signature that no leader so far is like lead in their turn, so many times.
+constexpr int kLeaders = 16;
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+    return hash ^ hash >> 29;
+}
+
+/// Adds to what is counted for `port` or node beyond the ports, by index.
+struct Count {
+    std::vector<std::uint32_t>& scratch;
+    std::vector<std::uint32_t> seen;
+
+    void add(std::uint32_t index) {
+        if (scratch[index] == kNone) {
+            scratch[index] = 0;
+            seen.push_back(index);
+        }
+        ++scratch[index];
+    }
+    ~Count() {
+        for (const std::uint32_t index : seen) {
+            scratch[index] = kNone;
+        }
+    }
+};
+
+}  // namespace
+
+FlowPrint Folds::print_of(FlowSlot flow) const {
+    const FlowSpec& spec = world_.spec[flow];
+    const FlowRoute& route = world_.route[flow];
+    FlowPrint print;
+    print.src = spec.src;
+    print.dst = spec.dst;
+    print.whole = true;
+    const auto walk = [&](const PortId* entries, NodeId from, NodeId to) {
+        NodeId node = from;
+        for (int hop = 0; node != to; ++hop) {
+            const PortId port = hop < kPathHops ? entries[hop] : kNone;
+            if (port == kNone || store_.topology().node_of(port) != node) {
+                print.whole = false;
+                return;
+            }
+            print.port[print.units++] = port;
+            node = store_.topology().neighbor(port);
+        }
+    };
+    walk(route.port, spec.src, spec.dst);
+    print.data = print.units;
+    walk(route.port + kPathHops, spec.dst, spec.src);
+    return print;
+}
+
+Footprint Folds::footprint(const FlowPrint& print) const {
+    Footprint footprint;
+    footprint.data.assign(print.port, print.port + print.data);
+    footprint.acks.assign(print.port + print.data, print.port + print.units);
+    return footprint;
+}
+
+/// Whether all that a flow of a leader's touches is in the fold, and the images' flows touch its images.
+bool Folds::all_inside(std::uint32_t id, FlowSlot flow) const {
+    const Fold& fold = *folds_[id];
+    const FlowPrint& print = prints_[flow];
+    const auto here = [&](const FoldPlace& place) { return place.leads() && place.fold == id; };
+    for (std::uint32_t i = 0; i < print.units; ++i) {
+        if (!here(places_.unit[print.port[i]])) {
+            return false;
+        }
+    }
+    if (!here(places_.host[print.dst])) {
+        return false;
+    }
+    for (const auto& image : fold.image) {
+        if (image == nullptr) {
+            continue;
+        }
+        const FlowPrint& other = prints_[image->flow[places_.flow[flow].index]];
+        bool same = other.units == print.units && other.data == print.data &&
+                    image->host[places_.host[print.dst].index] == other.dst;
+        for (std::uint32_t i = 0; same && i < print.units; ++i) {
+            same = image->unit[places_.unit[print.port[i]].index] == other.port[i];
+        }
+        if (!same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Folds::foldable(PortId port) const {
+    const Egress& egress = world_.egress[port];
+    const NodeId node = store_.topology().node_of(port);
+    const bool at_switch = world_.is_host[node] == 0;
+    return egress.up && egress.paused == 0 && world_.ingress[egress.peer].loss == 0 &&
+           (!at_switch || leases_.divisible(node)) &&
+           (at_switch || world_.is_host[store_.topology().node_of(egress.peer)] == 0);
+}
+
+/// A switch port that marks at random may do so when more than its kmin waits. So much may wait at each of
+/// `ports` at a window's end that it does not in the next one; no entry: it never does.
+std::map<PortId, std::int64_t> Folds::unmarked_backlogs(const std::vector<PortId>& ports) const {
+    std::map<NodeId, std::int64_t> arriving;  // in a window at most
+    for (const PortId port : ports) {
+        const Egress& egress = world_.egress[port];
+        const auto in_window = static_cast<std::int64_t>(
+            static_cast<double>(egress.line_rate) * static_cast<double>(world_.lookahead) / 8e12);
+        arriving[store_.topology().node_of(egress.peer)] +=
+            in_window + 1 + world_.payload + world_.data_overhead;
+    }
+    std::map<PortId, std::int64_t> backlogs;
+    for (const PortId port : ports) {
+        const Egress& egress = world_.egress[port];
+        const NodeId node = store_.topology().node_of(port);
+        if (world_.is_host[node] == 0 && world_.config->marking != Marking::threshold_marking &&
+            egress.ecn_kmin < egress.ecn_kmax && egress.ecn_kmin != kNeverMarks) {
+            backlogs[port] = std::int64_t{egress.ecn_kmin} - arriving[node];
+        }
+    }
+    return backlogs;
+}
+
+/// Joins flows, in groups that belong together, to those with which they share a port or a host.
+std::vector<Folds::Part> Folds::parts(const std::vector<std::vector<FlowSlot>>& joined) {
+    std::vector<std::uint32_t> root(joined.size());
+    std::iota(root.begin(), root.end(), 0U);
+    const auto find = [&](std::uint32_t i) {
+        while (root[i] != i) {
+            i = root[i] = root[root[i]];
+        }
+        return i;
+    };
+    std::vector<std::uint32_t> seen;
+    const auto meet = [&](std::uint32_t at, std::uint32_t group) {
+        if (owner_[at] == kNone) {
+            owner_[at] = group;
+            seen.push_back(at);
+        } else {
+            const std::uint32_t a = find(owner_[at]);
+            const std::uint32_t b = find(group);
+            root[std::max(a, b)] = std::min(a, b);
+        }
+    };
+    const auto ports = static_cast<std::uint32_t>(store_.topology().port_count());
+    for (std::uint32_t group = 0; group < joined.size(); ++group) {
+        for (const FlowSlot flow : joined[group]) {
+            const FlowPrint& print = prints_[flow];
+            std::for_each(print.port, print.port + print.units,
+                          [&](PortId port) { meet(port, group); });
+            meet(ports + world_.spec[flow].src, group);
+            meet(ports + world_.spec[flow].dst, group);
+        }
+    }
+    for (const std::uint32_t at : seen) {
+        owner_[at] = kNone;
+    }
+    std::vector<Part> found(joined.size());
+    for (std::uint32_t group = 0; group < joined.size(); ++group) {
+        std::vector<FlowSlot>& flows = found[find(group)].flows;
+        flows.insert(flows.end(), joined[group].begin(), joined[group].end());
+    }
+    found.erase(std::remove_if(found.begin(), found.end(),
+                               [](const Part& part) { return part.flows.empty(); }),
+                found.end());
+    for (Part& part : found) {
+        sort_by_id(world_, part.flows);
+        part.flows.erase(std::unique(part.flows.begin(), part.flows.end()), part.flows.end());
+    }
+    return found;
+}
+
+/// Nobody else is at the part's ports and hosts, and they may be folded.
+bool Folds::apart(const Part& part) {
+    const auto ports = static_cast<std::uint32_t>(store_.topology().port_count());
+    Count count{owner_, {}};
+    for (const FlowSlot flow : part.flows) {
+        const FlowPrint& print = prints_[flow];
+        if (print.src == kNone) {
+            continue;  // its turn has not come
+        }
+        for (std::uint32_t i = 0; i < print.units; ++i) {
+            count.add(print.port[i]);
+        }
+        count.add(ports + print.src);
+        count.add(ports + print.dst);
+    }
+    for (const std::uint32_t at : count.seen) {
+        if (owner_[at] != (at < ports ? unit_uses_[at] : host_uses_[at - ports]) ||
+            (at < ports && !foldable(PortId{at}))) {
+            return false;
+        }
+    }
+    std::vector<PortId> used = count.seen;
+    used.erase(std::remove_if(used.begin(), used.end(), [&](PortId at) { return at >= ports; }),
+               used.end());
+    const std::map<PortId, std::int64_t> backlogs = unmarked_backlogs(used);
+    return std::all_of(backlogs.begin(), backlogs.end(), [&](const auto& entry) {
+        return std::int64_t{world_.egress[entry.first].queued_bytes} < entry.second;
+    });
+}
+
+std::uint64_t Folds::signature(const Part& part) const {
+    std::uint64_t hash = part.flows.size();
+    for (const FlowSlot flow : part.flows) {
+        const FlowPrint& print = prints_[flow];
+        hash = mixed(hash, static_cast<std::uint64_t>(world_.spec[flow].size));
+        hash = mixed(hash, static_cast<std::uint64_t>(world_.result[flow].start));
+        hash = mixed(hash, std::uint64_t{print.data} << 8 | print.units);
+        if (world_.sender_at[flow] != kNone) {
+            const Sender& sender = sender_of(world_, flow);
+            hash = mixed(hash, std::uint64_t{sender.next} << 32 | sender.una);
+        }
+    }
+    return hash;
+}
+
+void Folds::fold_alike(std::vector<Part>& found, Tick now) {
+    std::map<std::uint64_t, std::vector<const Part*>> alike;
+    for (Part& part : found) {
+        part.signature = signature(part);
+        alike[part.signature].push_back(&part);
+    }
+    for (auto& [signature, candidates] : alike) {
+        if (candidates.size() < 2) {
+            continue;
+        }
+        candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
+                                        [&](const Part* part) { return !apart(*part); }),
+                         candidates.end());
+        for (int leaders = 0; leaders < kLeaders && candidates.size() > 1; ++leaders) {
+            const Part& leader = *candidates.front();
+            const std::uint32_t id = make_leader(leader);
+            std::vector<const Part*> others;
+            for (std::size_t i = 1; i < candidates.size(); ++i) {
+                auto image = std::make_unique<Image>();
+                if (pair_up(*folds_[id], *image, leader, *candidates[i]) &&
+                    Likeness(store_, places_, *folds_[id], *image, now).holds()) {
+                    add_image(id, std::move(image));
+                } else {
+                    others.push_back(candidates[i]);
+                }
+            }
+            if (folds_[id]->images == 0) {
+                dissolve(id);
+            }
+            candidates = std::move(others);
+        }
+    }
+}
+
+std::uint32_t Folds::make_leader(const Part& part) {
+    std::uint32_t id = static_cast<std::uint32_t>(folds_.size());
+    if (free_folds_.empty()) {
+        folds_.emplace_back();
+    } else {
+        id = free_folds_.back();
+        free_folds_.pop_back();
+    }
+    folds_[id] = std::make_unique<Fold>();
+    ++fold_count_;
+    Fold& fold = *folds_[id];
+    const auto add_unit = [&](PortId port) {
+        if (places_.unit[port].folded()) {
+            return;
+        }
+        const Egress& egress = world_.egress[port];
+        places_.unit[port] =
+            FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.unit.size())};
+        fold.unit.push_back(port);
+        fold.unit_uses.push_back(0);
+        fold.base.push_back(UnitBase{egress.tx_bytes, egress.tx_packets, egress.ecn_marks,
+                                     egress.max_queued_bytes});
+    };
+    const auto add_host = [&](NodeId host) {
+        if (places_.host[host].folded()) {
+            return;
+        }
+        places_.host[host] =
+            FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.host.size())};
+        fold.host.push_back(host);
+        fold.host_uses.push_back(0);
+        fold.source.emplace_back();
+        for (PortId p = world_.first_port[host]; p < world_.first_port[host + 1]; ++p) {
+            add_unit(p);
+            ++fold.unit_uses[places_.unit[p].index];
+        }
+    };
+    for (const FlowSlot flow : part.flows) {
+        add_host(world_.spec[flow].src);
+        const FlowPrint& print = prints_[flow];
+        if (print.src != kNone) {
+            add_host(print.dst);
+            std::for_each(print.port, print.port + print.units, add_unit);
+        }
+    }
+    for (const FlowSlot flow : part.flows) {
+        add_flow(id, flow);
+        if (prints_[flow].src != kNone) {
+            use_in_fold(fold, flow);
+        }
+    }
+    for (const auto& [port, backlog] : unmarked_backlogs(fold.unit)) {
+        fold.marking.push_back({port, backlog});
+    }
+    return id;
+}
+
+bool Folds::pair_hosts(Image& image, NodeId leader, NodeId other) const {
+    NodeId& paired = image.host[places_.host[leader].index];
+    if (paired != kNone || other == leader) {
+        return paired == other;
+    }
+    const PortId first = world_.first_port[leader];
+    const PortId other_first = world_.first_port[other];
+    const PortId ports = world_.first_port[leader + 1] - first;
+    if (places_.host[other].folded() || world_.first_port[other + 1] - other_first != ports) {
+        return false;
+    }
+    paired = other;
+    for (PortId p = 0; p < ports; ++p) {
+        image.unit[places_.unit[first + p].index] = other_first + p;
+    }
+    return true;
+}
+
+bool Folds::pair_units(Image& image, const FlowPrint& leader, const FlowPrint& other) const {
+    if (leader.units != other.units || leader.data != other.data) {
+        return false;
+    }
+    for (std::uint32_t i = 0; i < leader.units; ++i) {
+        PortId& paired = image.unit[places_.unit[leader.port[i]].index];
+        if (paired == kNone && !places_.unit[other.port[i]].folded()) {
+            paired = other.port[i];
+        }
+        if (paired != other.port[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Names everything of `part` by what it would be the image of, flows in the order of their ids; false if
+/// that is contradictory.
+bool Folds::pair_up(const Fold& fold, Image& image, const Part& leader, const Part& part) const {
+    if (leader.flows.size() != part.flows.size()) {
+        return false;
+    }
+    image.unit.assign(fold.unit.size(), kNone);
+    image.host.assign(fold.host.size(), kNone);
+    image.flow.assign(fold.flow.size(), kNone);
+    for (std::size_t i = 0; i < part.flows.size(); ++i) {
+        const FlowSlot flow = leader.flows[i];
+        const FlowSlot other = part.flows[i];
+        const FlowPrint& print = prints_[flow];
+        image.flow[places_.flow[flow].index] = other;
+        const bool in_service = print.src != kNone;
+        if (in_service != (prints_[other].src != kNone) ||
+            !pair_hosts(image, world_.spec[flow].src, world_.spec[other].src) ||
+            (in_service && (!pair_hosts(image, print.dst, prints_[other].dst) ||
+                            !pair_units(image, print, prints_[other])))) {
+            return false;
+        }
+    }
+    // Two of the leader's must not have one image.
+    const auto distinct = [](std::vector<std::uint32_t> ids) {
+        std::sort(ids.begin(), ids.end());
+        return std::adjacent_find(ids.begin(), ids.end()) == ids.end() &&
+               (ids.empty() || ids.back() != kNone);
+    };
+    return distinct(image.unit) && distinct(image.host);
+}
+
+void Folds::add_image(std::uint32_t id, std::unique_ptr<Image> image) {
+    Fold& fold = *folds_[id];
+    const auto number = static_cast<std::uint32_t>(fold.image.size());
+    for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
+        places_.unit[image->unit[i]] = FoldPlace{id, number, i};
+    }
+    for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
+        places_.host[image->host[i]] = FoldPlace{id, number, i};
+    }
+    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
+        places_.flow[image->flow[i]] = FoldPlace{id, number, i};
+    }
+    if (fold.images == 0) {
+        for (const PortId port : fold.unit) {
+            world_.egress[port].max_queued_bytes = world_.egress[port].queued_bytes;
+        }
+    }
+    fold.image.push_back(std::move(image));
+    ++fold.images;
+    ++counters_.images;
+    const Renaming renaming(store_, places_, fold, *fold.image.back());
+    std::for_each(fold.host.begin(), fold.host.end(), [&](NodeId h) { renaming.still_host(h); });
+    std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { renaming.still_unit(p); });
+    for (const NodeId host : fold.host) {
+        update_due(host);
+        world_.wake[host] = std::min(world_.wake[host], followed_[host]);
+        world_.block_wake[host >> 6] = std::min(world_.block_wake[host >> 6], world_.wake[host]);
+    }
+}
+
+}  // namespace sluice::step

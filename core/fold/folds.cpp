@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/fold/folds.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/packet/nic.h"
+
+namespace sluice::step {
+
+Folds::Folds(WorldStore& store)
+    : store_(store),
+      world_(store.world()),
+      original_(world_.callbacks),
+      leases_(store),
+      followed_(world_.node_count, kUnfollowed),
+      unit_uses_(store.topology().port_count(), 0),
+      host_uses_(world_.node_count, 0),
+      owner_(store.topology().port_count() + world_.node_count, kNone) {
+    places_.unit.resize(store.topology().port_count());
+    places_.host.resize(world_.node_count);
+    world_.followed = followed_.data();
+    Callbacks& callbacks = world_.callbacks;
+    callbacks.folds = this;
+    callbacks.meet = &Folds::meet;
+    if (original_.received != nullptr) {
+        callbacks.received = &Folds::received;
+        callbacks.sent = &Folds::sent;
+    }
+    reserve_slots();
+}
+
+Folds::~Folds() {
+    world_.callbacks = original_;
+    world_.followed = nullptr;
+}
+
+void Folds::reserve_slots() {
+    if (places_.flow.size() < store_.slot_count()) {
+        places_.flow.resize(store_.slot_count());
+        prints_.resize(store_.slot_count());
+    }
+}
+
+// Flows come and go.
+
+void Folds::use(const FlowPrint& print, bool enter) {
+    const std::uint32_t more = enter ? 1U : ~0U;
+    for (std::uint32_t i = 0; i < print.units; ++i) {
+        unit_uses_[print.port[i]] += more;
+    }
+    host_uses_[print.src] += more;
+    host_uses_[print.dst] += more;
+}
+
+void Folds::entered(FlowSlot flow) {
+    reserve_slots();
+    const FlowPrint print = print_of(flow);
+    prints_[flow] = print;
+    use(print, true);
+    leases_.add(flow, footprint(print), print.whole);
+    strange_ += print.whole ? 0 : 1;
+    entered_.push_back(flow);
+}
+
+void Folds::leaving(FlowSlot flow) {
+    const FoldPlace place = places_.flow[flow];
+    if (place.leads()) {
+        drop_flow(place.fold, place.index);
+        thinned_.push_back(place.fold);
+    }
+    places_.flow[flow] = FoldPlace{};
+    FlowPrint& print = prints_[flow];
+    if (print.src != kNone) {
+        use(print, false);
+        leases_.remove(flow, footprint(print));
+        strange_ -= print.whole ? 0 : 1;
+        print = FlowPrint{};
+    }
+}
+
+/// The window has been executed; images whose hosts have gone their own way are executed from here on.
+void Folds::after_window(Tick now) {
+    for (const auto& [fold, image] : forks_) {
+        finish_fork(fold, image, now);
+    }
+    forks_.clear();
+    if (fold_count_ == 0) {
+        return;
+    }
+    for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) {
+        if (folds_[fold] != nullptr && may_mark(*folds_[fold])) {
+            take_apart(fold);
+        }
+    }
+    reserve_slots();
+    for (std::uint32_t i = 0, count = world_.changed.count; i < count; ++i) {
+        const FlowSlot slot = world_.changed[i];
+        const FoldPlace place = places_.flow[slot];
+        if (!place.leads()) {
+            continue;
+        }
+        if (world_.result[slot].retransmitted > 0) {
+            take_apart(place.fold);  // packets of it may be left when it is over
+            continue;
+        }
+        for (const auto& image : folds_[place.fold]->image) {
+            if (image != nullptr) {
+                const FlowSlot other = image->flow[place.index];
+                world_.result[other] = world_.result[slot];
+                world_.changed.push(world_.memory, other);
+            }
+        }
+    }
+}
+
+void Folds::settle(Tick now, bool may_fold) {
+    if (!may_fold || strange_ > 0) {
+        unfold(now);
+        entered_.clear();
+        thinned_.clear();
+        return;
+    }
+    std::set<std::uint32_t> disturbed;
+    std::vector<std::vector<FlowSlot>> joined;
+    for (const FlowSlot flow : entered_) {
+        take_up(flow, disturbed, joined);
+    }
+    if (fold_count_ > 0) {
+        find_loud(disturbed);
+    }
+    entered_.clear();
+    for (const std::uint32_t fold : disturbed) {
+        for (std::vector<FlowSlot>& member : take_apart(fold)) {
+            joined.push_back(std::move(member));
+        }
+    }
+    for (const std::uint32_t fold : thinned_) {
+        if (folds_[fold] != nullptr) {
+            drop_unused(fold);
+        }
+    }
+    thinned_.clear();
+    if (joined.size() > 1) {
+        std::vector<Part> found = parts(joined);
+        fold_alike(found, now);
+    }
+}
+
+bool Folds::may_mark(const Fold& fold) const {
+    return std::any_of(fold.marking.begin(), fold.marking.end(), [&](const auto& entry) {
+        return std::int64_t{world_.egress[entry.first].queued_bytes} >= entry.second;
+    });
+}
+
+/// A flow in service since the last window: one of a fold's, or a new one, which may meet folds.
+void Folds::take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
+                    std::vector<std::vector<FlowSlot>>& joined) {
+    const FoldPlace place = places_.flow[flow];
+    if (place.leads()) {
+        const Fold& fold = *folds_[place.fold];
+        use_in_fold(*folds_[place.fold], flow);
+        if (!all_inside(place.fold, flow)) {
+            disturb(prints_[flow], disturbed);
+            for (const auto& image : fold.image) {
+                if (image != nullptr) {
+                    disturb(prints_[image->flow[place.index]], disturbed);
+                }
+            }
+        }
+    }
+    if (place.folded()) {
+        return;
+    }
+    disturb(prints_[flow], disturbed);
+    std::vector<FlowSlot> flows;
+    for (FlowSlot next = flow; next != kNone; next = world_.following[next]) {
+        flows.push_back(next);
+    }
+    joined.push_back(std::move(flows));
+}
+
+/// Folds that a flow meets which is not of theirs.
+void Folds::disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) const {
+    const auto add = [&](const FoldPlace& place) {
+        if (place.folded()) {
+            disturbed.insert(place.fold);
+        }
+    };
+    std::for_each(print.port, print.port + print.units,
+                  [&](PortId port) { add(places_.unit[port]); });
+    add(places_.host[print.src]);
+    add(places_.host[print.dst]);
+}
+
+/// Folds at switches whose decisions may depend on their buffers from now on.
+void Folds::find_loud(std::set<std::uint32_t>& disturbed) {
+    std::set<NodeId> nodes;
+    for (const FlowSlot flow : entered_) {
+        const FlowPrint& print = prints_[flow];
+        for (std::uint32_t i = 0; i < print.units; ++i) {
+            nodes.insert(store_.topology().node_of(print.port[i]));
+        }
+    }
+    for (const NodeId node : nodes) {
+        if (world_.is_host[node] != 0 || leases_.divisible(node)) {
+            continue;
+        }
+        for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
+            for (const PortId port : {p, world_.egress[p].peer}) {
+                if (places_.unit[port].folded()) {
+                    disturbed.insert(places_.unit[port].fold);
+                }
+            }
+        }
+    }
+}
+
+void Folds::unfold(Tick) {
+    for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) {
+        if (folds_[fold] != nullptr) {
+            take_apart(fold);
+        }
+    }
+}
+
+FoldCounters Folds::counters() const {
+    FoldCounters counters = counters_;
+    for (const auto& fold : folds_) {
+        for (std::size_t i = 0; fold != nullptr && i < fold->unit.size(); ++i) {
+            if (fold->unit[i] != kNone) {
+                counters.hops += fold->images * sent_since(*fold, static_cast<std::uint32_t>(i));
+            }
+        }
+    }
+    return counters;
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Folding: parts of the network that are copies of each other are executed once. Exact: every flow, port
+/// and callback is what it would be without.
+///
+/// When flows come into service, the parts that they join (flows that share a port or a host) are
+/// compared: a part that is another one renamed, in all that decides what happens (Likeness), becomes its
+/// image (Fold). From then on the two live through the same as long as the same happens to both. Nothing
+/// but a host's applications can make a difference, and flows that come from elsewhere:
+///
+/// - a callback at a host of the leader is repeated at the same host of each image;
+/// - what an application orders for later, the start of a flow or a timer, waits in its own host's timers.
+///   A host that others follow stops at each such instant of its own or of a follower (meet()): if the
+///   follower has the same one, both go on; if not, that host of the image is executed by itself from this
+///   instant on, and the rest of the image from the window's end on, where what it does arrives;
+/// - flows that reach ports or hosts that are not in the fold end it, and those that can be folded again
+///   are, at once.
+///
+/// Ports meet in a switch's buffer besides. Only such parts are folded whose switches stay quiet whatever
+/// their flows have in the network (BufferLeases).
+///
+/// Never folded: flows that are sprayed, cut off or cross cables that lose packets. Ports that mark at random
+/// draw by themselves: a fold ends before one of its queues comes to that.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/clocks/buffer_leases.h"
+#include "core/clocks/folding.h"
+#include "core/fold/fold.h"
+#include "core/fold/renaming.h"
+
+namespace sluice::step {
+
+class Folds final : public Folding {
+  public:
+    /// After WorldStore::begin() and before the first window, of a network on one clock whose nodes are all
+    /// stepped by core/packet/. The store must outlive this.
+    explicit Folds(WorldStore& store);
+    ~Folds() override;
+    Folds(const Folds&) = delete;
+    Folds& operator=(const Folds&) = delete;
+
+    void after_window(Tick now) override;
+    void entered(FlowSlot flow) override;
+    void leaving(FlowSlot flow) override;
+    void settle(Tick now, bool may_fold) override;
+    void unfold(Tick now) override;
+
+    FoldCounters counters() const;
+
+  private:
+    using FlowCall = void (*)(World& world, NodeId host, FlowSlot flow, Tick now);
+    /// Flows that share ports or hosts.
+    struct Part {
+        std::vector<FlowSlot> flows;  ///< by id
+        std::uint64_t signature = 0;
+    };
+
+    // Leaders' hosts and those that follow (fold_meeting.cpp).
+    static void received(World& world, NodeId host, FlowSlot flow, Tick now);
+    static void sent(World& world, NodeId host, FlowSlot flow, Tick now);
+    static void meet(World& world, NodeId host, Tick at, bool own);
+    void repeat(FlowCall call, NodeId host, FlowSlot flow, Tick now);
+    void update_due(NodeId host);
+    void meet(NodeId host, Tick at, bool own);
+    bool follows(const Fold& fold, const Image& image, NodeId host, Tick at, const Timer* own);
+    bool agrees(const Fold& fold, const Image& image, std::uint32_t host, FlowSlot flow,
+                FlowSlot other) const;
+    void go_on_together(const FoldPlace& place, Tick at, const Timer& own);
+    void fork(std::uint32_t id, std::uint32_t number, std::uint32_t host);
+    void finish_host(const Renaming& renaming, const HostFork& fork) const;
+    void finish_fork(std::uint32_t id, std::uint32_t number, Tick now);
+
+    // What can be folded (fold_parts.cpp).
+    FlowPrint print_of(FlowSlot flow) const;
+    Footprint footprint(const FlowPrint& print) const;
+    bool all_inside(std::uint32_t id, FlowSlot flow) const;
+    bool foldable(PortId port) const;
+    std::map<PortId, std::int64_t> unmarked_backlogs(const std::vector<PortId>& ports) const;
+    bool may_mark(const Fold& fold) const;
+    std::vector<Part> parts(const std::vector<std::vector<FlowSlot>>& joined);
+    bool apart(const Part& part);
+    std::uint64_t signature(const Part& part) const;
+    void fold_alike(std::vector<Part>& found, Tick now);
+    std::uint32_t make_leader(const Part& part);
+    bool pair_units(Image& image, const FlowPrint& leader, const FlowPrint& other) const;
+    bool pair_hosts(Image& image, NodeId leader, NodeId other) const;
+    bool pair_up(const Fold& fold, Image& image, const Part& leader, const Part& part) const;
+    void add_image(std::uint32_t id, std::unique_ptr<Image> image);
+
+    // Folds as flows come and go (folds.cpp).
+    void reserve_slots();
+    void use(const FlowPrint& print, bool enter);
+    void take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
+                 std::vector<std::vector<FlowSlot>>& joined);
+    void disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) const;
+    void find_loud(std::set<std::uint32_t>& disturbed);
+
+    // What belongs to a fold (fold_members.cpp).
+    std::uint64_t sent_since(const Fold& fold, std::uint32_t index) const;
+    std::uint32_t add_flow(std::uint32_t id, FlowSlot flow);
+    void use_in_fold(Fold& fold, FlowSlot flow);
+    void change_uses(Fold& fold, const FlowPrint& print, std::uint32_t more);
+    void drop_flow(std::uint32_t id, std::uint32_t index);
+    void drop_unused(std::uint32_t id);
+    void drop_unit(std::uint32_t id, std::uint32_t index);
+    void drop_host(std::uint32_t id, std::uint32_t index);
+    void forget_unit(Fold& fold, std::uint32_t index);
+    void forget_host(Fold& fold, std::uint32_t index);
+    void end_image(std::uint32_t id, std::uint32_t number);
+    std::vector<std::vector<FlowSlot>> take_apart(std::uint32_t id);
+    void dissolve(std::uint32_t id);
+
+    WorldStore& store_;
+    World& world_;
+    Callbacks original_;
+    BufferLeases leases_;
+    FoldPlaces places_;
+    std::vector<std::unique_ptr<Fold>> folds_;  ///< null: the number is free
+    std::vector<std::uint32_t> free_folds_;
+    std::vector<Tick> followed_;            ///< World::followed
+    std::vector<std::uint32_t> unit_uses_;  ///< by port: flows in service
+    std::vector<std::uint32_t> host_uses_;  ///< by node
+    std::vector<FlowPrint> prints_;         ///< by slot, of flows in service
+    std::vector<FlowSlot> entered_;         ///< since the last settle()
+    std::vector<std::uint32_t> thinned_;    ///< folds that flows have left since
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> forks_;  ///< images, of this window
+    std::uint32_t strange_ = 0;  ///< flows in service whose way is not known whole
+    std::uint32_t fold_count_ = 0;
+    FoldCounters counters_;
+    std::vector<std::uint32_t> owner_;  ///< scratch: by port, then by node
+};
+
+}  // namespace sluice::step

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/fold/likeness.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/packet/sender.h"
+
+namespace sluice::step {
+
+namespace {
+
+bool same_packet(const Packet& a, const Packet& b) {
+    return std::tie(a.time, a.stamp, a.flow, a.sequence, a.bytes, a.transmission) ==
+               std::tie(b.time, b.stamp, b.flow, b.sequence, b.bytes, b.transmission) &&
+           a.kind == b.kind && a.traffic_class == b.traffic_class && a.hop == b.hop &&
+           a.int_hops == b.int_hops && a.ce == b.ce && a.echo == b.echo;
+}
+
+/// All but who takes over, and the law's state.
+bool same_sender(const Sender& a, const Sender& b) {
+    return std::tie(a.flow, a.next, a.una, a.packets, a.next_bytes, a.una_bytes, a.size,
+                    a.next_avail, a.last_gap, a.last_progress, a.armed, a.window, a.high,
+                    a.position, a.port, a.transmissions, a.last_bytes, a.traffic_class,
+                    a.retransmitted, a.skipped, a.offset, a.behind) ==
+           std::tie(b.flow, b.next, b.una, b.packets, b.next_bytes, b.una_bytes, b.size,
+                    b.next_avail, b.last_gap, b.last_progress, b.armed, b.window, b.high,
+                    b.position, b.port, b.transmissions, b.last_bytes, b.traffic_class,
+                    b.retransmitted, b.skipped, b.offset, b.behind);
+}
+
+}  // namespace
+
+bool specs_alike(const World& world, FlowSlot a, FlowSlot b) {
+    const FlowSpec& left = world.spec[a];
+    const FlowSpec& right = world.spec[b];
+    const bool same_pair =
+        world.flow_window == nullptr || (world.flow_window[a] == world.flow_window[b] &&
+                                         world.flow_base_rtt[a] == world.flow_base_rtt[b]);
+    return left.size == right.size && left.priority == right.priority &&
+           (left.queue() == kNone) == (right.queue() == kNone) && same_pair;
+}
+
+bool Likeness::holds() const {
+    for (const FlowSlot flow : fold_.flow) {
+        if (flow != kNone && !flows_alike(flow)) {
+            return false;
+        }
+    }
+    for (const NodeId host : fold_.host) {
+        if (host != kNone && !hosts_alike(host)) {
+            return false;
+        }
+    }
+    for (const PortId unit : fold_.unit) {
+        if (unit != kNone && !units_alike(unit)) {
+            return false;
+        }
+    }
+    return same_order_of_ports();
+}
+
+/// Packets that arrive at one instant are taken in the order of their ports.
+bool Likeness::same_order_of_ports() const {
+    std::vector<std::tuple<NodeId, PortId, PortId>> entering;
+    for (const PortId unit : fold_.unit) {
+        if (unit != kNone) {
+            const PortId receiver = world_.egress[unit].peer;
+            entering.emplace_back(topology_.node_of(receiver), receiver,
+                                  world_.egress[renaming_.unit(unit)].peer);
+        }
+    }
+    std::sort(entering.begin(), entering.end());
+    for (std::size_t i = 1; i < entering.size(); ++i) {
+        const auto& [node, receiver, image] = entering[i];
+        const auto& [node_before, receiver_before, image_before] = entering[i - 1];
+        if (node == node_before && (image <= image_before ||
+                                    topology_.node_of(image) != topology_.node_of(image_before))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Likeness::units_alike(PortId leader) const {
+    const PortId image = renaming_.unit(leader);
+    const Egress& a = world_.egress[leader];
+    const Egress& b = world_.egress[image];
+    const bool same_port =
+        a.line_rate == b.line_rate && a.delay == b.delay && a.rate_index == b.rate_index &&
+        a.ecn_kmin == b.ecn_kmin && a.ecn_kmax == b.ecn_kmax && a.up && b.up &&
+        world_.is_host[topology_.node_of(leader)] == world_.is_host[topology_.node_of(image)] &&
+        world_.is_host[topology_.node_of(a.peer)] == world_.is_host[topology_.node_of(b.peer)];
+    const bool same_state = std::max(a.free_at, now_) == std::max(b.free_at, now_) &&
+                            a.queued_bytes == b.queued_bytes && a.nonempty == b.nonempty &&
+                            a.paused == 0 && b.paused == 0 && a.last_class == b.last_class &&
+                            world_.decision[leader] == world_.decision[image] &&
+                            std::equal(a.class_bytes, a.class_bytes + kClasses, b.class_bytes) &&
+                            std::equal(a.deficit, a.deficit + kClasses, b.deficit);
+    return same_port && same_state && renaming_.whole_units_apart(leader) && queues_alike(leader) &&
+           links_alike(leader);
+}
+
+bool Likeness::queues_alike(PortId leader) const {
+    Egress& a = world_.egress[leader];
+    Egress& b = world_.egress[renaming_.unit(leader)];
+    const bool in_switch = world_.is_host[topology_.node_of(leader)] == 0;
+    for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+        if (a.queue[queue].size() != b.queue[queue].size()) {
+            return false;
+        }
+        for (std::uint32_t i = 0; i < a.queue[queue].size(); ++i) {
+            const Packet& other = b.queue[queue].at(b.queue[queue].head + i);
+            const Packet renamed =
+                renaming_.packet(a.queue[queue].at(a.queue[queue].head + i), leader);
+            if (!same_packet(renamed, other) || (in_switch && renamed.ingress != other.ingress)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool Likeness::links_alike(PortId leader) const {
+    const PortId receiver = world_.egress[leader].peer;
+    const PortId image = world_.egress[renaming_.unit(leader)].peer;
+    Wire& a = world_.link[receiver];
+    Wire& b = world_.link[image];
+    const Ingress& in = world_.ingress[receiver];
+    const Ingress& other = world_.ingress[image];
+    if (a.size() != b.size() || in.total_bytes != other.total_bytes || in.paused != 0 ||
+        other.paused != 0 || in.loss != other.loss ||
+        !std::equal(in.bytes, in.bytes + kClasses, other.bytes) ||
+        std::any_of(in.headroom, in.headroom + kClasses, [](std::uint32_t n) { return n != 0; })) {
+        return false;
+    }
+    for (std::uint32_t i = 0; i < a.size(); ++i) {
+        Packet renamed = renaming_.packet(a.at(a.head + i));
+        renamed.time += a.base - b.base;
+        if (!same_packet(renamed, b.at(b.head + i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Likeness::rounds_alike(PortId leader) const {
+    const HostPort& a = world_.host_port[leader];
+    const HostPort& b = world_.host_port[renaming_.unit(leader)];
+    if (a.sender.count != b.sender.count || a.last_was_ack != b.last_was_ack ||
+        (a.sender.count > 0 && a.last != b.last)) {
+        return false;
+    }
+    const Host& host = world_.host[topology_.node_of(leader)];
+    const Host& other = world_.host[topology_.node_of(renaming_.unit(leader))];
+    for (std::uint32_t i = 0; i < a.sender.count; ++i) {
+        if (a.ready[i] != b.ready[i] ||
+            renaming_.flow(host.senders[a.sender[i]].flow) != other.senders[b.sender[i]].flow) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Whose turn it is in a connection is told by timers, too.
+bool Likeness::hosts_alike(NodeId leader) const {
+    const NodeId image = renaming_.host(leader);
+    const auto turns = [&](NodeId node) {
+        const PlainVector<Timer>& timers = world_.host[node].timers;
+        std::vector<std::pair<Tick, FlowSlot>> found;
+        for (std::uint32_t i = 0; i < timers.count; ++i) {
+            const Timer& timer = timers[i];
+            if (timer.kind == TimerKind::flow_start && timer.slot != kNone) {
+                found.emplace_back(timer.time, timer.slot);
+            }
+        }
+        return found;
+    };
+    std::vector<std::pair<Tick, FlowSlot>> expected;
+    for (const auto& [time, flow] : turns(leader)) {
+        if (places_.flow[flow].leads()) {
+            expected.emplace_back(time, renaming_.flow(flow));
+        }
+    }
+    std::vector<std::pair<Tick, FlowSlot>> found;
+    for (const auto& [time, flow] : turns(image)) {
+        if (std::find(image_.flow.begin(), image_.flow.end(), flow) != image_.flow.end()) {
+            found.emplace_back(time, flow);
+        }
+    }
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    if (expected != found) {
+        return false;
+    }
+    for (PortId p = world_.first_port[leader]; p < world_.first_port[leader + 1]; ++p) {
+        if (!rounds_alike(p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Likeness::senders_alike(FlowSlot leader) const {
+    const FlowSlot image = renaming_.flow(leader);
+    const std::uint32_t at = world_.sender_at[leader];
+    const std::uint32_t other = world_.sender_at[image];
+    if ((at == kNone) != (other == kNone)) {
+        return false;
+    }
+    if (at == kNone) {
+        return true;
+    }
+    const Sender& a = source_of(world_, leader).senders[at];
+    const Sender& b = source_of(world_, image).senders[other];
+    const auto heir_of = [&](FlowSlot flow, const Sender& sender) {
+        return sender.heir == kNone ? kNone : source_of(world_, flow).senders[sender.heir].flow;
+    };
+    if (renaming_.flow(heir_of(leader, a)) != heir_of(image, b)) {
+        return false;
+    }
+    const Sender renamed = renaming_.sender(a);
+    return same_sender(renamed, b) && congestion::same(renamed.cc, b.cc, world_.config->congestion);
+}
+
+bool Likeness::queue_pairs_alike(FlowSlot leader) const {
+    const FlowSlot image = renaming_.flow(leader);
+    const QueuePair* const a = queue_pair_of(world_, leader);
+    const QueuePair* const b = queue_pair_of(world_, image);
+    if (a == nullptr) {
+        return b == nullptr;
+    }
+    const auto known = [&](FlowSlot flow) { return flow == kNone || places_.flow[flow].leads(); };
+    return b != nullptr && known(a->current) && known(a->last) &&
+           renaming_.flow(a->current) == b->current && renaming_.flow(a->last) == b->last;
+}
+
+bool Likeness::int_slots_alike(FlowSlot leader) const {
+    const FlowSlot image = renaming_.flow(leader);
+    const IntBlock& a = world_.route[leader].ints;
+    const IntBlock& b = world_.route[image].ints;
+    if (a.empty() != b.empty() || (!a.empty() && a.mask() != b.mask())) {
+        return false;
+    }
+    // What a packet has not been told yet is left over from who had the slot before; in the window of a
+    // flow's start no packet has reached a switch.
+    const bool told = world_.result[leader].start < now_ - world_.lookahead;
+    for (std::uint32_t i = 0; told && !a.empty() && i <= a.mask(); ++i) {
+        const congestion::IntRecord* const source = a.words() + std::size_t{i} * world_.int_stride;
+        const congestion::IntRecord* const other = b.words() + std::size_t{i} * world_.int_stride;
+        const auto transmission = static_cast<std::uint16_t>(source[0] & 0xffffU);
+        if (source[0] != int_tag(leader, transmission)) {
+            continue;
+        }
+        if (other[0] != int_tag(image, transmission)) {
+            return false;
+        }
+        for (std::uint32_t word = 1; word < world_.int_stride; ++word) {
+            if (renaming_.int_record(leader, word, source[word]) != other[word]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool Likeness::flows_alike(FlowSlot leader) const {
+    const FlowSlot image = renaming_.flow(leader);
+    const FlowResult& a = world_.result[leader];
+    const FlowResult& b = world_.result[image];
+    const Receiver& at = world_.receiver[leader];
+    const Receiver& other = world_.receiver[image];
+    return specs_alike(world_, leader, image) && a.start == b.start && a.received == b.received &&
+           a.finish == b.finish && a.retransmitted == 0 && b.retransmitted == 0 &&
+           std::tie(at.expected, at.packets, at.acked, at.last_nack, at.nack_timer, at.echo) ==
+               std::tie(other.expected, other.packets, other.acked, other.last_nack,
+                        other.nack_timer, other.echo) &&
+           renaming_.flow(world_.following[leader]) == world_.following[image] &&
+           senders_alike(leader) && queue_pairs_alike(leader) && int_slots_alike(leader);
+}
+
+}  // namespace sluice::step

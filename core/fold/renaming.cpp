@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/fold/renaming.h"
+
+#include <algorithm>
+
+#include "core/packet/buffer.h"
+#include "core/packet/sender.h"
+#include "core/world/skip.h"
+
+namespace sluice::step {
+
+namespace {
+
+void empty(Ring& ring) {
+    ring.head = ring.tail;
+    ring.limit = ring.tail;
+}
+
+/// Bytes of the shared buffer that a unit's packets take at the switch where they are counted.
+std::int64_t shared_bytes(const World& world, const Buffer& buffer, PortId sender,
+                          PortId receiver) {
+    std::int64_t bytes = 0;
+    for (std::uint32_t queue = 1; queue < kClasses; ++queue) {
+        bytes += world.pfc ? shared_use(buffer, world.ingress[receiver], queue)
+                           : std::int64_t{world.egress[sender].class_bytes[queue]};
+    }
+    return bytes;
+}
+
+bool of_a_leader(const FoldPlaces& places, FlowSlot flow) { return places.flow[flow].leads(); }
+
+}  // namespace
+
+Packet Renaming::packet(const Packet& leader, PortId queued_at) const {
+    Packet packet = leader;
+    packet.flow = flow(leader.flow);
+    if (queued_at == kNone) {
+        return packet;
+    }
+    // A host's ACK waits in its NIC without having entered anything.
+    const NodeId node = store_.topology().node_of(queued_at);
+    if (world_.is_host[node] == 0) {
+        const PortId entered = world_.first_port[node] + leader.ingress;
+        const PortId sender = world_.egress[entered].peer;
+        const PortId image_entered = world_.egress[unit(sender)].peer;
+        const NodeId image_node = store_.topology().node_of(image_entered);
+        packet.ingress = static_cast<std::uint16_t>(image_entered - world_.first_port[image_node]);
+    }
+    return packet;
+}
+
+std::uint64_t Renaming::more_units(PortId leader) const {
+    const std::int64_t more =
+        world_.egress[unit(leader)].tx_bytes - fold_.base[places_.unit[leader].index].tx_bytes;
+    return static_cast<std::uint64_t>(more /
+                                      static_cast<std::int64_t>(world_.int_units.bytes_unit));
+}
+
+bool Renaming::whole_units_apart(PortId leader) const {
+    const std::int64_t more =
+        world_.egress[unit(leader)].tx_bytes - fold_.base[places_.unit[leader].index].tx_bytes;
+    return world_.int_block == 0 ||
+           more % static_cast<std::int64_t>(world_.int_units.bytes_unit) == 0;
+}
+
+Sender Renaming::sender(const Sender& leader) const {
+    Sender sender = leader;
+    sender.flow = flow(leader.flow);
+    sender.port = unit(leader.port);
+    if (world_.int_block != 0) {
+        const FlowRoute& route = world_.route[leader.flow];
+        for (int hop = 0; hop + 1 < kPathHops && route.port[hop + 1] != kNone; ++hop) {
+            if (has(route.port[hop + 1])) {
+                congestion::renumber_hop(sender.cc, world_.config->congestion, hop,
+                                         more_units(route.port[hop + 1]));
+            }
+        }
+    }
+    return sender;
+}
+
+congestion::IntRecord Renaming::int_record(FlowSlot leader, std::uint32_t word,
+                                           congestion::IntRecord record) const {
+    const PortId port = word < kPathHops ? world_.route[leader].port[word] : kNone;
+    const bool known = record != 0 && port != kNone && has(port);
+    return known ? congestion::with_more_units(record, more_units(port)) : record;
+}
+
+void Renaming::add_to_buffer(PortId image_sender, PortId image_receiver, std::int64_t sign) const {
+    // With PFC bytes are counted where they entered, without it where they wait.
+    const PortId counted = world_.pfc ? image_receiver : image_sender;
+    const NodeId node = store_.topology().node_of(counted);
+    if (world_.is_host[node] == 0) {
+        Buffer& buffer = world_.buffer[cell_of(world_, counted)];
+        buffer.shared_used += sign * shared_bytes(world_, buffer, image_sender, image_receiver);
+    }
+}
+
+void Renaming::copy_egress(PortId leader) const {
+    const Egress& from = world_.egress[leader];
+    const UnitBase& base = fold_.base[places_.unit[leader].index];
+    const PortId port = unit(leader);
+    Egress& to = world_.egress[port];
+    if (from.tx_packets != base.tx_packets) {
+        to.free_at = from.free_at;
+    }
+    to.tx_bytes += from.tx_bytes - base.tx_bytes;
+    to.tx_packets += from.tx_packets - base.tx_packets;
+    to.ecn_marks += from.ecn_marks - base.ecn_marks;
+    to.max_queued_bytes = std::max(to.max_queued_bytes, from.max_queued_bytes);
+    to.queued_bytes = from.queued_bytes;
+    to.nonempty = from.nonempty;
+    to.last_class = from.last_class;
+    for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+        to.class_bytes[queue] = from.class_bytes[queue];
+        to.deficit[queue] = from.deficit[queue];
+        Ring& ring = to.queue[queue];
+        Ring source = from.queue[queue];
+        for (std::uint32_t at = source.head; at != source.tail; ++at) {
+            ring.push(world_.memory, packet(source.at(at), leader));
+        }
+    }
+    if (!world_.pfc) {
+        add_to_buffer(port, to.peer, 1);
+    }
+    const NodeId node = store_.topology().node_of(leader);
+    if (world_.is_host[node] != 0) {
+        const HostPort& round = world_.host_port[leader];
+        HostPort& image = world_.host_port[port];
+        for (std::uint32_t i = 0; i < round.sender.count; ++i) {
+            image.sender.push(world_.memory, round.sender[i]);
+            image.ready.push(world_.memory, round.ready[i]);
+        }
+        image.last = round.last;
+        image.last_was_ack = round.last_was_ack;
+    }
+    world_.decision[port] = world_.decision[leader];
+    if (world_.decision[port] != kNever) {
+        wake_cell(world_, cell_of(world_, port), world_.decision[port]);
+    }
+}
+
+void Renaming::append(PortId leader, const Packet& packet) const {
+    const Wire& from = world_.link[world_.egress[leader].peer];
+    Wire& to = world_.link[world_.egress[unit(leader)].peer];
+    Packet copy = this->packet(packet);
+    copy.time += from.base - to.base;
+    push_at_once(world_.memory, to, copy);
+}
+
+void Renaming::wake_for_link(PortId leader) const {
+    const PortId receiver = world_.egress[unit(leader)].peer;
+    world_.arrival[receiver] = next_arrival(world_.link[receiver]);
+    if (world_.arrival[receiver] != kNever) {
+        wake_cell(world_, cell_of(world_, receiver), world_.arrival[receiver]);
+    }
+}
+
+void Renaming::copy_link(PortId leader) const {
+    complete_link(leader, world_.link[world_.egress[leader].peer].size());
+    copy_ingress(leader);
+}
+
+void Renaming::complete_link(PortId leader, std::uint32_t count) const {
+    Wire& from = world_.link[world_.egress[leader].peer];
+    for (std::uint32_t at = from.tail - count; at != from.tail; ++at) {
+        append(leader, from.at(at));
+    }
+    wake_for_link(leader);
+}
+
+void Renaming::restore_link(PortId leader, const std::vector<Packet>& waiting,
+                            std::size_t taken) const {
+    for (std::size_t i = taken; i < waiting.size(); ++i) {
+        append(leader, waiting[i]);
+    }
+    wake_for_link(leader);
+}
+
+void Renaming::copy_ingress(PortId leader) const {
+    const PortId sender = unit(leader);
+    const PortId receiver = world_.egress[sender].peer;
+    const Ingress& from = world_.ingress[world_.egress[leader].peer];
+    Ingress& to = world_.ingress[receiver];
+    std::copy_n(from.bytes, kClasses, to.bytes);
+    to.total_bytes = from.total_bytes;
+    if (world_.pfc) {
+        add_to_buffer(sender, receiver, 1);
+    }
+}
+
+void Renaming::still_unit(PortId leader) const {
+    const PortId port = unit(leader);
+    Egress& egress = world_.egress[port];
+    const PortId receiver = egress.peer;
+    add_to_buffer(port, receiver, -1);
+    for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+        egress.class_bytes[queue] = 0;
+        egress.deficit[queue] = 0;
+        empty(egress.queue[queue]);
+    }
+    egress.queued_bytes = 0;
+    egress.nonempty = 0;
+    world_.decision[port] = kNever;
+    world_.host_port[port].sender.count = 0;
+    world_.host_port[port].ready.count = 0;
+    empty(world_.link[receiver]);
+    world_.arrival[receiver] = kNever;
+    Ingress& ingress = world_.ingress[receiver];
+    std::fill_n(ingress.bytes, kClasses, 0U);
+    ingress.total_bytes = 0;
+}
+
+/// A flow whose result has changed is one that has opened or closed.
+void Renaming::note_change(FlowSlot image, const FlowResult& before) const {
+    const FlowResult& now = world_.result[image];
+    if (now.start != before.start || now.finish != before.finish) {
+        world_.changed.push(world_.memory, image);
+    }
+    if (now.finish != before.finish) {
+        world_.retransmitted += static_cast<std::uint64_t>(now.retransmitted);
+    }
+}
+
+/// `old`: only what the image has of packets that it has sent itself.
+void Renaming::copy_int_slots(FlowSlot leader, bool old) const {
+    const IntBlock& from = world_.route[leader].ints;
+    const FlowSlot slot = flow(leader);
+    if (from.empty()) {
+        return;
+    }
+    if (!old) {
+        take_int_slots(world_, source_of(world_, slot), slot, from.mask() + 1);
+    }
+    const IntBlock& to = world_.route[slot].ints;
+    for (std::uint32_t i = 0; i <= from.mask(); ++i) {
+        const congestion::IntRecord* const source =
+            from.words() + std::size_t{i} * world_.int_stride;
+        congestion::IntRecord* const target = to.words() + std::size_t{i} * world_.int_stride;
+        const auto transmission = static_cast<std::uint16_t>(source[0] & 0xffffU);
+        if (source[0] != int_tag(leader, transmission) ||
+            (old && target[0] != int_tag(slot, transmission))) {
+            continue;
+        }
+        target[0] = int_tag(slot, transmission);
+        for (std::uint32_t word = 1; word < world_.int_stride; ++word) {
+            target[word] = int_record(leader, word, source[word]);
+        }
+    }
+}
+
+void Renaming::copy_flow_at_source(FlowSlot leader) const {
+    const FlowSlot slot = flow(leader);
+    const FlowResult before = world_.result[slot];
+    FlowResult& result = world_.result[slot];
+    result.start = world_.result[leader].start;
+    result.finish = world_.result[leader].finish;
+    result.retransmitted = world_.result[leader].retransmitted;
+    note_change(slot, before);
+    world_.following[slot] = flow(world_.following[leader]);
+    copy_int_slots(leader, false);
+    if (QueuePair* const pair = queue_pair_of(world_, leader); pair != nullptr) {
+        const auto present = [&](FlowSlot of) {
+            return of != kNone && of_a_leader(places_, of) ? flow(of) : kNone;
+        };
+        *queue_pair_of(world_, slot) = QueuePair{present(pair->current), present(pair->last)};
+    }
+}
+
+void Renaming::complete_records(NodeId leader) const {
+    for (const std::uint32_t index : fold_.source[places_.host[leader].index]) {
+        if (image_.flow[index] != kNone) {
+            copy_int_slots(fold_.flow[index], true);
+        }
+    }
+}
+
+void Renaming::copy_host(NodeId leader) const {
+    const NodeId node = host(leader);
+    const Host& from = world_.host[leader];
+    Host& to = world_.host[node];
+    for (const FlowSlot slot : fold_.flow) {
+        if (slot == kNone || flow(slot) == kNone) {
+            continue;  // one that the image has not started
+        }
+        if (world_.spec[slot].src == leader) {
+            copy_flow_at_source(slot);
+        }
+        if (world_.spec[slot].dst == leader) {
+            world_.receiver[flow(slot)] = world_.receiver[slot];
+            world_.result[flow(slot)].received = world_.result[slot].received;
+        }
+    }
+    to.senders.count = 0;
+    for (std::uint32_t i = 0; i < from.senders.count; ++i) {
+        const bool active = from.senders[i].flow != kNone;
+        to.senders.push(world_.memory, active ? sender(from.senders[i]) : Sender{});
+        if (active) {
+            world_.sender_at[to.senders[i].flow] = i;
+            ++world_.active_senders;
+        }
+    }
+    to.free_senders.count = 0;
+    for (std::uint32_t i = 0; i < from.free_senders.count; ++i) {
+        to.free_senders.push(world_.memory, from.free_senders[i]);
+    }
+    for (std::uint32_t i = 0; i < from.timers.count; ++i) {
+        Timer timer = from.timers[i];
+        FlowSlot slot = kNone;
+        if (timer.kind == TimerKind::sender && !superseded(world_, from, timer)) {
+            slot = flow(from.senders[timer.slot].flow);
+        } else if (timer.kind == TimerKind::flow_start && timer.slot != kNone &&
+                   of_a_leader(places_, timer.slot)) {
+            slot = flow(timer.slot);  // its turn has come
+            timer.slot = slot;
+        }
+        if (slot != kNone) {
+            timer.id = world_.id[slot];
+            push_timer(world_.memory, to, timer);
+        }
+    }
+    store_.set_home(node, node);
+    refresh_wake(world_, node);
+}
+
+void Renaming::still_host(NodeId leader) const {
+    const NodeId node = host(leader);
+    Host& host = world_.host[node];
+    for (const std::uint32_t index : fold_.source[places_.host[leader].index]) {
+        const FlowSlot slot = image_.flow[index];
+        world_.active_senders -= world_.sender_at[slot] != kNone ? 1 : 0;
+        world_.sender_at[slot] = kNone;
+        world_.following[slot] = kNone;
+        return_int_slots(world_, host, slot);
+        if (QueuePair* const pair = queue_pair_of(world_, slot); pair != nullptr) {
+            *pair = QueuePair{};
+        }
+    }
+    host.senders.count = 0;
+    host.free_senders.count = 0;
+    PlainVector<Timer> timers = host.timers;
+    const std::uint32_t count = timers.count;
+    host.timers.count = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Timer timer = timers[i];  // the heap below is never longer than what was read
+        const bool of_the_fold = timer.kind == TimerKind::sender ||
+                                 (timer.kind == TimerKind::flow_start && timer.slot != kNone &&
+                                  places_.flow[timer.slot].folded());
+        if (!of_the_fold) {
+            push_timer(world_.memory, host, timer);
+        }
+    }
+    store_.set_home(node, leader);
+    world_.wake[node] = kNever;
+}
+
+}  // namespace sluice::step

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The leader's state as an image of it has it: the same, with the image's own ports, hosts and flows in the
+/// place of the leader's. What a port counts goes on from its own count.
+#pragma once
+
+#include "core/fold/fold.h"
+
+namespace sluice::step {
+
+class Renaming {
+  public:
+    /// All must outlive this.
+    Renaming(WorldStore& store, const FoldPlaces& places, const Fold& fold, const Image& image)
+        : store_(store), world_(store.world()), places_(places), fold_(fold), image_(image) {}
+
+    PortId unit(PortId leader) const { return image_.unit[places_.unit[leader].index]; }
+    NodeId host(NodeId leader) const { return image_.host[places_.host[leader].index]; }
+    /// Whether a port is a unit of the leader's: a flow of this window may reach beyond.
+    bool has(PortId port) const {
+        const FoldPlace& place = places_.unit[port];
+        return place.leads() && place.index < fold_.unit.size() && fold_.unit[place.index] == port;
+    }
+    FlowSlot flow(FlowSlot leader) const {
+        return leader == kNone ? kNone : image_.flow[places_.flow[leader].index];
+    }
+    /// A packet on a link, or in a queue of unit `queued_at` of the leader's.
+    Packet packet(const Packet& leader, PortId queued_at = kNone) const;
+    /// A sender of the leader's, but for its heir, which keeps its number.
+    Sender sender(const Sender& leader) const;
+    /// One record of the INT slot of a data packet of `leader`, by its place in the slot.
+    congestion::IntRecord int_record(FlowSlot leader, std::uint32_t word,
+                                     congestion::IntRecord record) const;
+    /// INT's units that the image's port has sent more than the leader's, modulo the field.
+    std::uint64_t more_units(PortId leader) const;
+    /// Whether the two ports' counters differ by whole units.
+    bool whole_units_apart(PortId leader) const;
+
+    // Writes the image's columns.
+    /// What stands at the sending end of a unit: the transmitter, its queues and its decision.
+    void copy_egress(PortId leader) const;
+    /// The packets of the link that `leader` feeds, the count of the switch at its other end, and when that
+    /// wakes.
+    void copy_link(PortId leader) const;
+    /// A host's queue pairs, its timers besides its own, and what its flows have in their slots.
+    void copy_host(NodeId leader) const;
+    /// Appends the last `count` packets of the link that `leader` feeds.
+    void complete_link(PortId leader, std::uint32_t count) const;
+    /// `waiting` was on the link that `leader` feeds, and the first `taken` have been taken from it since.
+    void restore_link(PortId leader, const std::vector<Packet>& waiting, std::size_t taken) const;
+    void copy_ingress(PortId leader) const;
+    /// A host was copied before the window was over: what switches have told its packets since.
+    void complete_records(NodeId leader) const;
+
+    /// Takes everything that could happen out of a unit or host of the image.
+    void still_unit(PortId leader) const;
+    void still_host(NodeId leader) const;
+
+  private:
+    void copy_flow_at_source(FlowSlot leader) const;
+    void copy_int_slots(FlowSlot leader, bool old) const;
+    void append(PortId leader, const Packet& packet) const;
+    void wake_for_link(PortId leader) const;
+    void add_to_buffer(PortId image_sender, PortId image_receiver, std::int64_t sign) const;
+    void note_change(FlowSlot image, const FlowResult& before) const;
+
+    WorldStore& store_;
+    World& world_;
+    const FoldPlaces& places_;
+    const Fold& fold_;
+    const Image& image_;
+};
+
+}  // namespace sluice::step

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folding: what `sluice run` writes is the same with and without, and the summary says what it saved."""
+import json
+import unittest
+
+from support import CliTest
+
+JOB = """\
+name = "job"
+[topology]
+type = "rail-optimized"
+gpus = 32
+gpus_per_server = 8
+servers_per_segment = 4
+rate = "100Gbps"
+delay = "1us"
+[workload]
+type = "training"
+model = "gpt-13b"
+tp = 8
+dp = 2
+pp = 2
+sequence = 128
+micro_batch = 1
+micro_batches = 2
+gpu = "A100"
+[output]
+trace = true
+"""
+SMALL = """\
+name = "small"
+[topology]
+type = "star"
+hosts = 4
+[workload]
+type = "permutation"
+size = "10KB"
+"""
+
+
+class Fold(CliTest):
+    def test_files_are_the_same(self):
+        self.write("job.toml", JOB)
+        for out, arguments in (("folded", ()), ("unfolded", ("--no-fold",))):
+            self.succeed("run", "job.toml", "--set", "stop=60ms", "--out", out, *arguments)
+        folder = self.folder
+        for name in ("flows.csv", "ports.csv", "collectives.csv", "trace.json"):
+            self.assertEqual((folder / "folded" / name).read_bytes(),
+                             (folder / "unfolded" / name).read_bytes(), name)
+        folded = json.loads((folder / "folded/summary.json").read_text())
+        unfolded = json.loads((folder / "unfolded/summary.json").read_text())
+        self.assertEqual(folded["packet_hops"], unfolded["packet_hops"])
+        self.assertGreater(folded["fold"]["hops"], folded["packet_hops"] // 2)
+        self.assertNotIn("fold", unfolded)
+        self.assertIs(unfolded["config"]["fold"], False)
+
+    def test_only_packet_mode_folds(self):
+        self.write("small.toml", SMALL)
+        self.refuse("run", "small.toml", "--mode", "hybrid", "--no-fold",
+                    says=["--no-fold", "packet"])
+        self.refuse("run", "small.toml", "--set", "fold=3", says="fold")
+
+
+if __name__ == "__main__":
+    unittest.main()
