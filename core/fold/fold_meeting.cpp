@@ -57,6 +57,7 @@ void Folds::meet(NodeId host, Tick at, bool own) {
     if (own && timers[0].kind == TimerKind::flow_start && timers[0].slot == kNone) {
         timers[0].slot = original_.take_slot(world_, host, timers[0].id);
     }
+    reserve_slots();
     const Timer* const first = own ? &timers[0] : nullptr;
     Fold& fold = *folds_[place.fold];
     for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
@@ -81,7 +82,6 @@ bool Folds::follows(const Fold& fold, const Image& image, NodeId host, Tick at, 
     if (own == nullptr) {
         return !due;
     }
-    reserve_slots();
     if (own->kind == TimerKind::flow_start && places_.flow[own->slot].leads()) {
         // A message whose turn has come; the follower's is not in its timers.
         Timer turn = *own;

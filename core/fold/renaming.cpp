@@ -226,7 +226,7 @@ void Renaming::note_change(FlowSlot image, const FlowResult& before) const {
 void Renaming::copy_int_slots(FlowSlot leader, bool old) const {
     const IntBlock& from = world_.route[leader].ints;
     const FlowSlot slot = flow(leader);
-    if (from.empty()) {
+    if (from.empty() || (old && world_.route[slot].ints.empty())) {
         return;
     }
     if (!old) {

@@ -334,8 +334,8 @@ SLUICE_HD inline void host_events(World& world, const Cell& cell, Tick end) {
         }
 #if !defined(__CUDA_ARCH__)
         if (kFollowed && (due < now || arrival != now)) {
-            const bool own = timer == now && timer != kNever &&
-                             host.timers.data[0].kind != TimerKind::sender;
+            const bool own =
+                timer == now && timer != kNever && host.timers.data[0].kind != TimerKind::sender;
             if ((due <= now || own) && !meet_followers(world, node, now, own)) {
                 continue;
             }
