@@ -305,10 +305,10 @@ SLUICE_COLD inline bool meet_followers(World& world, NodeId node, Tick now, bool
 }
 #endif
 
-/// The step. Sets the cell's wake to the host's next instant. `kFollowed`: other hosts follow this one.
-template <bool kFollowed>
-SLUICE_HD inline void host_events(World& world, const Cell& cell, Tick end) {
+/// The step. Sets the cell's wake to the host's next instant.
+SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
     const NodeId node = cell.node;
+    const bool followed = world.followed != nullptr && world.followed[node] != kUnfollowed;
     const PortId first = world.first_port[node];
     const PortId last = world.first_port[node + 1];
     for (;;) {
@@ -324,7 +324,7 @@ SLUICE_HD inline void host_events(World& world, const Cell& cell, Tick end) {
         const Tick timer = host.timers.count > 0 ? host.timers[0].time : kNever;
         Tick now = arrival < timer ? arrival : timer;
         now = decision < now ? decision : now;
-        const Tick due = kFollowed ? world.followed[node] : kNever;
+        const Tick due = followed ? world.followed[node] : kNever;
         if (now >= end && due >= end) {
             if (now == timer && drop_stale_timers(world, node)) {
                 continue;
@@ -333,7 +333,7 @@ SLUICE_HD inline void host_events(World& world, const Cell& cell, Tick end) {
             return;
         }
 #if !defined(__CUDA_ARCH__)
-        if (kFollowed && (due < now || arrival != now)) {
+        if (followed && (due < now || arrival != now)) {
             const bool own =
                 timer == now && timer != kNever && host.timers.data[0].kind != TimerKind::sender;
             if ((due <= now || own) && !meet_followers(world, node, now, own)) {
@@ -362,14 +362,6 @@ SLUICE_HD inline void host_events(World& world, const Cell& cell, Tick end) {
         } else {
             host_transmit(world, node, out, now);
         }
-    }
-}
-
-SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
-    if (world.followed != nullptr && world.followed[cell.node] != kUnfollowed) {
-        host_events<true>(world, cell, end);
-    } else {
-        host_events<false>(world, cell, end);
     }
 }
 
