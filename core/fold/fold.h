@@ -10,8 +10,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "core/world/world_store.h"
@@ -54,6 +55,9 @@ struct Image {
     }
 };
 
+/// By unit: those that its packets come from.
+using FeedersOf = std::map<PortId, std::set<PortId>>;
+
 struct Fold {
     std::vector<PortId> unit;              ///< kNone: in the fold no more
     std::vector<std::uint32_t> unit_uses;  ///< by flows in service, and the unit's host
@@ -64,9 +68,9 @@ struct Fold {
         source;                                 ///< by host: indices of the flows that it sends
     std::vector<FlowSlot> flow;                 ///< started and not gone; kNone: the index is free
     std::vector<std::unique_ptr<Image>> image;  ///< null: gone
-    std::vector<std::pair<PortId, std::int64_t>>
-        marking;                            ///< ports that mark, and how much may wait there
-    std::vector<std::uint32_t> free_flows;  ///< indices
+    FeedersOf feeders;                          ///< of its flows in service so far
+    std::map<PortId, std::int64_t> backlogs;    ///< of ports that mark: how much may wait there
+    std::vector<std::uint32_t> free_flows;      ///< indices
     std::uint32_t flows = 0;
     std::uint32_t images = 0;
 };

@@ -38,7 +38,12 @@ std::uint32_t Folds::add_flow(std::uint32_t id, FlowSlot flow) {
 }
 
 /// The flow's packets are in the network.
-void Folds::use_in_fold(Fold& fold, FlowSlot flow) { change_uses(fold, prints_[flow], 1U); }
+void Folds::use_in_fold(Fold& fold, FlowSlot flow) {
+    change_uses(fold, prints_[flow], 1U);
+    if (add_feeders(prints_[flow], fold.feeders)) {
+        fold.backlogs = unmarked_backlogs(fold.feeders);
+    }
+}
 
 void Folds::change_uses(Fold& fold, const FlowPrint& print, std::uint32_t more) {
     const auto here = [&](const FoldPlace& place) {

@@ -113,25 +113,39 @@ bool Folds::foldable(PortId port) const {
            (at_switch || world_.is_host[store_.topology().node_of(egress.peer)] == 0);
 }
 
-/// A switch port that marks at random may do so when more than its kmin waits. So much may wait at each of
-/// `ports` at a window's end that it does not in the next one; no entry: it never does.
-std::map<PortId, std::int64_t> Folds::unmarked_backlogs(const std::vector<PortId>& ports) const {
-    std::map<NodeId, std::int64_t> arriving;  // in a window at most
-    for (const PortId port : ports) {
-        const Egress& egress = world_.egress[port];
-        const auto in_window = static_cast<std::int64_t>(
-            static_cast<double>(egress.line_rate) * static_cast<double>(world_.lookahead) / 8e12);
-        arriving[store_.topology().node_of(egress.peer)] +=
-            in_window + 1 + world_.payload + world_.data_overhead;
-    }
-    std::map<PortId, std::int64_t> backlogs;
-    for (const PortId port : ports) {
-        const Egress& egress = world_.egress[port];
-        const NodeId node = store_.topology().node_of(port);
-        if (world_.is_host[node] == 0 && world_.config->marking != Marking::threshold_marking &&
-            egress.ecn_kmin < egress.ecn_kmax && egress.ecn_kmin != kNeverMarks) {
-            backlogs[port] = std::int64_t{egress.ecn_kmin} - arriving[node];
+/// The units from which a flow's packets come to each of its others.
+bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) {
+    bool more = false;
+    for (std::uint32_t i = 1; i < print.units; ++i) {
+        if (i != print.data) {
+            more = feeders[print.port[i]].insert(print.port[i - 1]).second || more;
         }
+    }
+    return more;
+}
+
+/// A switch port that marks at random may do so when more than its kmin waits. So much may wait at each at a
+/// window's end that it does not in the next one: what comes meanwhile is at most what its feeders send, and
+/// it sends itself whenever something waits. No entry: it never marks at random.
+std::map<PortId, std::int64_t> Folds::unmarked_backlogs(const FeedersOf& feeders) const {
+    std::map<PortId, std::int64_t> backlogs;
+    for (const auto& [port, from] : feeders) {
+        const Egress& egress = world_.egress[port];
+        if (world_.is_host[store_.topology().node_of(port)] != 0 ||
+            world_.config->marking == Marking::threshold_marking ||
+            egress.ecn_kmin >= egress.ecn_kmax || egress.ecn_kmin == kNeverMarks) {
+            continue;
+        }
+        std::int64_t rate = -egress.line_rate;
+        std::int64_t frames = 0;
+        for (const PortId feeder : from) {
+            rate += world_.egress[feeder].line_rate;
+            frames += std::int64_t{world_.payload} + world_.data_overhead;
+        }
+        const auto more =
+            static_cast<std::int64_t>(static_cast<double>(std::max<std::int64_t>(rate, 0)) *
+                                      static_cast<double>(world_.lookahead) / 8e12);
+        backlogs[port] = std::int64_t{egress.ecn_kmin} - more - frames - 1;
     }
     return backlogs;
 }
@@ -206,10 +220,11 @@ bool Folds::apart(const Part& part) {
             return false;
         }
     }
-    std::vector<PortId> used = count.seen;
-    used.erase(std::remove_if(used.begin(), used.end(), [&](PortId at) { return at >= ports; }),
-               used.end());
-    const std::map<PortId, std::int64_t> backlogs = unmarked_backlogs(used);
+    FeedersOf feeders;
+    for (const FlowSlot flow : part.flows) {
+        add_feeders(prints_[flow], feeders);
+    }
+    const std::map<PortId, std::int64_t> backlogs = unmarked_backlogs(feeders);
     return std::all_of(backlogs.begin(), backlogs.end(), [&](const auto& entry) {
         return std::int64_t{world_.egress[entry.first].queued_bytes} < entry.second;
     });
@@ -314,9 +329,6 @@ std::uint32_t Folds::make_leader(const Part& part) {
         if (prints_[flow].src != kNone) {
             use_in_fold(fold, flow);
         }
-    }
-    for (const auto& [port, backlog] : unmarked_backlogs(fold.unit)) {
-        fold.marking.push_back({port, backlog});
     }
     return id;
 }

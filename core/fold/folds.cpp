@@ -148,7 +148,7 @@ void Folds::settle(Tick now, bool may_fold) {
 }
 
 bool Folds::may_mark(const Fold& fold) const {
-    return std::any_of(fold.marking.begin(), fold.marking.end(), [&](const auto& entry) {
+    return std::any_of(fold.backlogs.begin(), fold.backlogs.end(), [&](const auto& entry) {
         return std::int64_t{world_.egress[entry.first].queued_bytes} >= entry.second;
     });
 }
@@ -160,6 +160,9 @@ void Folds::take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
     if (place.leads()) {
         const Fold& fold = *folds_[place.fold];
         use_in_fold(*folds_[place.fold], flow);
+        if (may_mark(fold)) {
+            disturbed.insert(place.fold);
+        }
         if (!all_inside(place.fold, flow)) {
             disturb(prints_[flow], disturbed);
             for (const auto& image : fold.image) {

@@ -80,7 +80,9 @@ class Folds final : public Folding {
     Footprint footprint(const FlowPrint& print) const;
     bool all_inside(std::uint32_t id, FlowSlot flow) const;
     bool foldable(PortId port) const;
-    std::map<PortId, std::int64_t> unmarked_backlogs(const std::vector<PortId>& ports) const;
+    /// True if there are more now.
+    static bool add_feeders(const FlowPrint& print, FeedersOf& feeders);
+    std::map<PortId, std::int64_t> unmarked_backlogs(const FeedersOf& feeders) const;
     bool may_mark(const Fold& fold) const;
     std::vector<Part> parts(const std::vector<std::vector<FlowSlot>>& joined);
     bool apart(const Part& part);

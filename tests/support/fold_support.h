@@ -117,6 +117,12 @@ inline void Copies::make_network(Dice& dice) {
     given.config.congestion.hpcc.multi_rate = dice.chance(20);
     given.config.ecn.enabled = options.law == congestion::Law::dctcp;
     given.config.marking = Marking::threshold_marking;
+    if (dice.chance(40)) {  // at random, sooner or later
+        const std::int64_t kmin = dice.chance(50) ? 20'000 : 100'000;
+        given.config.marking = Marking::red_marking;
+        given.config.ecn.enabled = true;
+        given.config.ecn.points = {EcnPoint{rate, Bytes{kmin}, Bytes{kmin + 100'000}, 0.5}};
+    }
 }
 
 /// Makes a copy's flow another one than the first copy's.
