@@ -86,7 +86,8 @@ void run(const char* path, const char* driver) {
                     throw ConfigError("a streamed job's callbacks are for one thread");
                 }
                 team = std::make_unique<step::Team>(
-                    store, static_cast<std::uint32_t>(std::atoi(driver + 10)), step::cell_stepper);
+                    store, step::Threads{static_cast<std::uint32_t>(std::atoi(driver + 10)), 0},
+                    step::cell_stepper);
                 clock.divide_windows(*team);
             }
             clock.advance(experiment.stop, step_cell);

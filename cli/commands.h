@@ -62,7 +62,7 @@ struct RunOptions {
     std::vector<std::string> sets;  ///< "key=value"
     /// What a command changes of the scenario before `sets`; may be empty.
     std::function<void(ConfigValue&)> prepare;
-    int threads = 1;
+    int threads = 0;         ///< 0: as many as help
     bool check = false;      ///< with hpcc: reads the files and says what is in them
     bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped
     bool no_fold = false;    ///< packet mode: copies are executed one by one

@@ -143,6 +143,7 @@ int run_scenario(const RunOptions& options) {
     BuiltExperiment built = build_experiment(scenario);
     tell(built.import_notes);
     if (!options.paths.empty()) take_paths(built, options);
+    built.experiment.threads = options.threads;
     std::string directory = options.out.empty() ? output.directory : options.out;
     if (directory.empty()) directory = "runs/" + scenario.name;
 
@@ -183,7 +184,7 @@ Command add_run_command(CLI::App& program) {
         ->type_name("MODE");
     add_set_option(*app, options->sets, kSetHelp);
     app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
-    app->add_option("--threads", options->threads, "Threads; packet mode runs on one")
+    app->add_option("--threads", options->threads, "Threads of packet mode, with the same results (default: all cores, where they help)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
     app->add_flag("--no-skip", options->no_skip,

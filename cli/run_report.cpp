@@ -57,8 +57,10 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
     }
     if (mode == Mode::hybrid) print_phases(counters.phases);
     for (const std::string& line : explanation(outcome)) fmt::print("  {}\n", line);
-    fmt::print("  simulated        {} in {}{}, peak {}B\n", human_time(outcome.simulated),
-               human_seconds(outcome.wall_s), hops,
+    const std::string threads =
+        counters.threads > 1 ? fmt::format(" on {} threads", counters.threads) : "";
+    fmt::print("  simulated        {} in {}{}{}, peak {}B\n", human_time(outcome.simulated),
+               human_seconds(outcome.wall_s), threads, hops,
                human_count(static_cast<double>(summary.peak_rss_bytes)));
     fmt::print("  written to       {}/\n", directory);
 }

@@ -137,6 +137,7 @@ RunCounters Network::counters() const {
     RunCounters counters = store_.counters();
     counters.windows = clock_->windows();
     counters.fold = clock_->fold_counters();
+    counters.threads = clock_->threads_used();
     return counters;
 }
 

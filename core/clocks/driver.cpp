@@ -77,9 +77,16 @@ ClockStatistics Driver::statistics() const {
     return statistics;
 }
 
+void Driver::divide_windows(Team& team) {
+    if (domains_ != nullptr || supervisor_ != nullptr) {
+        throw InternalError("only windows of a network on one clock can be divided");
+    }
+    team_ = &team;
+}
+
 void Driver::fold(Folding& folding) {
-    if (domains_ != nullptr || supervisor_ != nullptr || team_ != nullptr) {
-        throw InternalError("only a network on one clock and one thread can be folded");
+    if (domains_ != nullptr || supervisor_ != nullptr) {
+        throw InternalError("only a network on one clock can be folded");
     }
     folding_ = &folding;
     membership_->fold(folding);
@@ -91,7 +98,21 @@ void Driver::unfold() {
     }
 }
 
-void Driver::run_divided(Tick begin, Tick end) { team_->run_window(begin, end); }
+/// What a leader's host does is repeated at others', which may be another worker's.
+bool Driver::for_team() {
+    if (folding_ != nullptr && folding_->folded()) {
+        team_->unite();
+        return false;
+    }
+    return team_->takes(windows_);
+}
+
+void Driver::run_divided(Tick begin, Tick until) {
+    const Tick report = hooks_.next_progress() > now_ ? hooks_.next_progress() : now_;
+    const Team::Stretch stretch = team_->run(begin, until, report, 256 - (windows_ & 255U));
+    now_ = std::max(now_, stretch.end);
+    windows_ += stretch.windows;
+}
 
 Tick Driver::next_cut() const {
     const Tick event = hooks_.next_event();

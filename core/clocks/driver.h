@@ -42,9 +42,10 @@ class Driver {
     /// Takes up and reports flows that were closed from outside.
     void take_up_closed();
     void tune(const ClockTuning& tuning);
-    /// Windows of a network on one clock are stepped by `team`, not by step_cell. It must outlive the driver.
-    void divide_windows(Team& team) { team_ = &team; }
-    /// On one clock, without a supervisor or a team. Hops that are not executed are in no checksum. It must
+    /// Windows of a network on one clock, without a supervisor, are stepped by `team`, not by step_cell, while
+    /// it takes them and nothing is folded. It must outlive the driver.
+    void divide_windows(Team& team);
+    /// On one clock, without a supervisor. Hops that are not executed are in no checksum. It must
     /// outlive the driver.
     void fold(Folding& folding);
     /// Between windows: the columns are as if nothing had been folded.
@@ -102,11 +103,11 @@ class Driver {
         World& world = store_.world();
         if (domains_ == nullptr) {
             const Tick end = std::min(begin + world.lookahead, until);
-            if (team_ == nullptr) {
-                run_window(world, begin, end, step_cell);
-            } else {
-                run_divided(begin, end);
+            if (team_ != nullptr && for_team()) {
+                run_divided(begin, until);
+                return false;
             }
+            run_window(world, begin, end, step_cell);
             now_ = std::max(now_, end);
             ++windows_;
             return false;
@@ -122,7 +123,8 @@ class Driver {
         return false;
     }
 
-    void run_divided(Tick begin, Tick end);
+    bool for_team();
+    void run_divided(Tick begin, Tick until);
     Tick next_cut() const;
     bool at_rest() const;
     void execute_cut(Tick at);

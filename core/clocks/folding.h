@@ -21,6 +21,8 @@ class Folding {
     virtual void leaving(FlowSlot flow) = 0;
     /// All changes are taken up. `may_fold`: routes are what flows' footprints say.
     virtual void settle(Tick now, bool may_fold) = 0;
+    /// Something is.
+    virtual bool folded() const = 0;
     /// From here to the next settle() everything is in the columns as if nothing had been folded.
     virtual void unfold(Tick now) = 0;
 };

@@ -4,22 +4,39 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/clocks/division.h"
+#include "core/clocks/window_loop.h"
+#include "core/world/wakes.h"
+
 namespace sluice::step {
 
 namespace {
 
-/// Looks at a meeting before a thread goes to sleep: a few microseconds, less than waking takes.
-constexpr int kPatience = 2000;
+/// Looks at a meeting before a thread goes to sleep, about as long as waking takes; and where threads have
+/// no cores of their own, so that waiting takes another one's time.
+constexpr int kLooks = 2000;
+constexpr int kLooksCrowded = 20;
+
+/// Windows from one look at how much they have to do to the next.
+constexpr std::uint64_t kLookEvery = 256;
+/// Windows until nodes are divided anew by what they have sent, the first time, and how much later each time.
+constexpr std::uint64_t kFirstPlan = 256;
+constexpr std::uint64_t kPlanLater = 4;
+/// A new division must promise to be better by this.
+constexpr double kBetter = 0.95;
 
 }  // namespace
 
-Team::Team(WorldStore& store, std::uint32_t workers,
-           const std::function<Step(World& world)>& make_step, Arrange arrange)
-    : store_(store), arrange_(std::move(arrange)), workers_(workers) {
+Team::Team(WorldStore& store, Threads threads,
+           const std::function<Step(World& world)>& make_step)
+    : store_(store),
+      threads_(threads),
+      workers_(threads.count),
+      meeting_(threads.count,
+               threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded) {
     for (Worker& worker : workers_) {
-        const bool caller = &worker == &workers_.front();
-        worker.world = caller ? &store.world() : &store.add_worker();
-        worker.step = make_step(*worker.world);
+        worker.part = &store.add_worker();
+        worker.step = make_step(worker.part->world);
     }
     for (auto worker = workers_.begin() + 1; worker < workers_.end(); ++worker) {
         worker->thread = std::thread([this, own = &*worker] { work(*own); });
@@ -28,7 +45,7 @@ Team::Team(WorldStore& store, std::uint32_t workers,
 
 Team::~Team() {
     leaving_ = true;
-    meet();
+    meeting_.meet();
     for (Worker& worker : workers_) {
         if (worker.thread.joinable()) {
             worker.thread.join();
@@ -36,49 +53,143 @@ Team::~Team() {
     }
 }
 
-/// Until all workers have come here; what each has done before, all see after.
-void Team::meet() {
-    const std::uint32_t meeting = meetings_.load(std::memory_order_relaxed);
-    if (present_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers_.size()) {
-        present_.store(0, std::memory_order_relaxed);
-        {
-            const std::lock_guard<std::mutex> lock(sleep_);
-            meetings_.fetch_add(1, std::memory_order_release);
-        }
-        over_.notify_all();
+void Team::keep_division(std::vector<std::uint16_t> owner) {
+    kept_ = true;
+    owner_ = std::move(owner);
+    unite();
+    next_look_ = 0;
+}
+
+void Team::unite() {
+    if (divided_) {
+        divided_ = false;
+        store_.unite();
+    }
+    next_look_ = 0;
+}
+
+/// Divides the network, or not, by what its last windows had to do.
+void Team::look(std::uint64_t windows) {
+    next_look_ = windows + kLookEvery;
+    const std::uint64_t events = store_.world().events;
+    const std::uint64_t more = events - last_events_;
+    const bool worthwhile =
+        threads_.least_events == 0 ||
+        (windows > last_look_ && more >= threads_.least_events * (windows - last_look_));
+    last_events_ = events;
+    last_look_ = windows;
+    if (!worthwhile) {
+        const std::uint64_t next = next_look_;
+        unite();
+        next_look_ = next;
         return;
     }
-    const auto over = [&] { return meetings_.load(std::memory_order_acquire) != meeting; };
-    for (int looks = 0; looks < kPatience; ++looks) {
-        if (over()) {
-            return;
-        }
+    if (!kept_ && windows >= next_plan_) {
+        plan();
+        next_plan_ = std::max(kFirstPlan, windows * kPlanLater);
     }
-    std::unique_lock<std::mutex> lock(sleep_);
-    over_.wait(lock, over);
+    if (!divided_) {
+        store_.divide(owner_);
+        divided_ = true;
+    }
+}
+
+/// Divides nodes by what was sent since the last plan, ports that were silent as if all were alike.
+void Team::plan() {
+    const Topology& topology = store_.topology();
+    sent_.resize(topology.port_count(), 0);
+    std::vector<std::uint64_t> packets(sent_.size());
+    for (PortId p = 0; p < packets.size(); ++p) {
+        const auto sent = static_cast<std::uint64_t>(store_.world().egress[p].tx_packets);
+        packets[p] = 64 * (sent - sent_[p]) + 1;
+        sent_[p] = sent;
+    }
+    std::vector<std::uint16_t> owner = divide_nodes(topology, packets, size());
+    if (!owner_.empty() && divided_work(topology, packets, owner, size()) >
+                               kBetter * divided_work(topology, packets, owner_, size())) {
+        return;
+    }
+    owner_ = std::move(owner);
+    divided_ = false;
 }
 
 void Team::work(Worker& worker) {
     for (;;) {
-        meet();
+        meeting_.meet();
         if (leaving_) {
             return;
         }
-        run_part(worker, true);
-        meet();
-        run_part(worker, false);
-        meet();
+        run_stretch(worker);
     }
 }
 
-/// A worker's cells: their snapshots, or their steps.
-void Team::run_part(Worker& worker, bool snapshot) {
+Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
+    order_ = {begin, until, report, most};
+    store_.begin_shared();
+    meeting_.meet();
+    const Stretch stretch = run_stretch(workers_.front());
+    for (Worker& worker : workers_) {
+        if (worker.error != nullptr) {
+            std::rethrow_exception(std::exchange(worker.error, nullptr));
+        }
+    }
+    store_.end_shared();
+    windows_ += stretch.windows;
+    return stretch;
+}
+
+/// Every worker comes to the same windows, and to the same end.
+Team::Stretch Team::run_stretch(Worker& worker) {
+    WorldStore::find_wakes(*worker.part);
+    const Tick lookahead = worker.part->world.lookahead;
+    const Order order = order_;  // the caller may be ahead, and give the next one
+    Stretch stretch;
+    Tick begin = order.begin;
+    for (bool done = false; !done;) {
+        const Tick end = std::min(begin + lookahead, order.until);
+        step_window(worker, begin, end);
+        ++stretch.windows;
+        stretch.end = end;
+        done = stretch.windows >= order.most || end >= order.report;
+        begin = kNever;
+        for (const Worker& other : workers_) {
+            begin = std::min(begin, other.next);
+            done = done || other.done;
+        }
+        done = done || begin >= order.until;
+    }
+    return stretch;
+}
+
+void Team::step_window(Worker& worker, Tick begin, Tick end) {
+    World& world = worker.part->world;
+    step_nodes(worker, begin, end);
+    worker.stalled = world.stalled.count > 0;
+    meeting_.meet();
+    if (any_stalled()) {
+        if (&worker == &workers_.front()) {
+            serve_stalled(begin, end);
+        }
+        meeting_.meet();
+    }
+    store_.deliver(*worker.part);
+    worker.next = next_instant(world);
+    worker.done = worker.error != nullptr || world.changed.count > 0;
+    meeting_.meet();
+    WorldStore::delivered(*worker.part);
+}
+
+bool Team::any_stalled() const {
+    return std::any_of(workers_.begin(), workers_.end(),
+                       [](const Worker& worker) { return worker.stalled; });
+}
+
+void Team::step_nodes(Worker& worker, Tick begin, Tick end) {
+    const auto blocks = static_cast<std::uint32_t>(worker.part->mine.size());
     try {
-        for (const NodeId node : worker.cells) {
-            if (snapshot) {
-                take_snapshot(*worker.world, whole_node(node));
-            } else {
-                worker.step(whole_node(node), begin_, end_);
+        for (std::uint32_t block = 0; block < blocks; ++block) {
+            if (worker.part->block_wake[block] < end) {
+                step_block(worker, block, begin, end);
             }
         }
     } catch (...) {
@@ -86,76 +197,38 @@ void Team::run_part(Worker& worker, bool snapshot) {
     }
 }
 
-void Team::list_cells(Tick end) {
-    const World& world = store_.world();
-    cells_.clear();
-    blocks_.clear();
-    for (std::uint32_t block = 0; block * 64 < world.node_count; ++block) {
-        if (world.block_wake[block] >= end) {
-            continue;
-        }
-        blocks_.push_back(block);
-        const NodeId last = std::min((block + 1) * 64, world.node_count);
-        for (NodeId node = block * 64; node < last; ++node) {
-            if (world.wake[node] < end) {
-                cells_.push_back(node);
+void Team::step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end) {
+    const World& world = worker.part->world;
+    const std::uint64_t mine = worker.part->mine[block];
+    const NodeId last = std::min((block + 1) * 64, world.node_count);
+    for (std::uint64_t left = mine; left != 0; left &= left - 1) {
+        const NodeId node = block * 64 + first_bit(left);
+        if (world.wake[node] < end) {
+            if ((left & (left - 1)) != 0) {
+                prefetch_node(world, block * 64 + first_bit(left & (left - 1)), last);
             }
+            worker.step(whole_node(node), begin, end);
         }
     }
-    if (arrange_) {
-        arrange_(cells_);
-    }
-    for (Worker& worker : workers_) {
-        worker.cells.clear();
-    }
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-        workers_[i % workers_.size()].cells.push_back(cells_[i]);
-    }
+    worker.part->block_wake[block] = earliest_wake(world, block, mine);
 }
 
 /// Hosts whose flows found no slot go on from there, to the window's end or to the next such flow.
-void Team::serve_stalled() {
+void Team::serve_stalled(Tick begin, Tick end) {
     for (bool again = true; again;) {
         again = false;
         for (Worker& worker : workers_) {
-            const std::uint32_t count = std::exchange(worker.world->stalled.count, 0U);
-            const CellId* const stalled = worker.world->stalled.data;
+            World& world = worker.part->world;
+            const std::uint32_t count = std::exchange(world.stalled.count, 0U);
+            const CellId* const stalled = world.stalled.data;
             const std::vector<NodeId> hosts(stalled, stalled + count);
             for (const NodeId host : hosts) {
                 store_.serve_stalled(host);
-                worker.step(whole_node(host), begin_, end_);
+                worker.step(whole_node(host), begin, end);
                 again = true;
             }
         }
     }
-}
-
-void Team::gather_wakes() {
-    World& world = store_.world();
-    for (const std::uint32_t block : blocks_) {
-        const NodeId last = std::min((block + 1) * 64, world.node_count);
-        world.block_wake[block] = *std::min_element(world.wake + block * 64, world.wake + last);
-    }
-}
-
-void Team::run_window(Tick begin, Tick end) {
-    begin_ = begin;
-    end_ = end;
-    list_cells(end);
-    store_.begin_shared();
-    meet();
-    run_part(workers_.front(), true);
-    meet();
-    run_part(workers_.front(), false);
-    meet();
-    for (Worker& worker : workers_) {
-        if (worker.error != nullptr) {
-            std::rethrow_exception(std::exchange(worker.error, nullptr));
-        }
-    }
-    serve_stalled();
-    gather_wakes();
-    store_.end_shared();
 }
 
 }  // namespace sluice::step

@@ -1,77 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Several threads that step the cells of one window. Within a window nobody reads what another worker
-/// writes (core/packet/state.h), so there is no lock, nothing depends on which worker steps which cell,
-/// and results are those of one thread to the bit. A window:
+/// Several threads that step windows. Each has nodes of its own (divide_nodes()), which it steps window after
+/// window, so that what belongs to them stays in its core's cache; within a window nobody reads what another
+/// one writes (core/packet/state.h). There is no lock, nothing depends on who steps what, and results are
+/// those of one thread to the bit. A window, of all workers at once:
 ///
-///   cells that have something to do are listed and dealt out    the caller
-///   take_snapshot() of each                                     all workers
-///   each is stepped                                             all workers
-///   stalled hosts go on; end_shared()                           the caller
+///   own nodes that have something to do are stepped
+///   meeting
+///   what others have sent to own nodes is put on their links
+///   meeting; all know the next instant, and go on to the next window
+///
+/// until the caller has something to do between windows: flows that opened or closed, a cut.
 ///
 /// For one clock (Driver::divide_windows). The application's callbacks are called by the worker that steps
 /// their host.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <thread>
 #include <vector>
 
+#include "core/clocks/meeting.h"
 #include "core/world/world_store.h"
 
 namespace sluice::step {
+
+/// How many threads step windows, and when.
+struct Threads {
+    std::uint32_t count = 1;
+    /// Only windows that have so much to do, packets sent and received, on average. Others cost more than
+    /// they gain.
+    std::uint64_t least_events = 0;
+};
 
 class Team {
   public:
     /// How a worker steps one of its cells, by its own world.
     using Step = std::function<void(const Cell& cell, Tick begin, Tick end)>;
-    /// Puts a window's cells into another order; they are dealt out by turns. Nothing depends on it.
-    using Arrange = std::function<void(std::vector<NodeId>& cells)>;
 
-    /// `workers` >= 1, the calling thread among them. `make_step` is called for each worker's world, here.
-    /// The store must outlive it.
-    Team(WorldStore& store, std::uint32_t workers,
-         const std::function<Step(World& world)>& make_step, Arrange arrange = {});
+    /// `threads.count` >= 1, the calling thread among them. `make_step` is called for each worker's world,
+    /// here. The store must outlive it.
+    Team(WorldStore& store, Threads threads, const std::function<Step(World& world)>& make_step);
     ~Team();
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
-    /// run_window() (core/clocks/window_loop.h). Throws what a step throws; then the world is in the
-    /// middle of a window.
-    void run_window(Tick begin, Tick end);
+    /// Gives each node to the worker of that number, for good, instead of by what is sent.
+    void keep_division(std::vector<std::uint16_t> owner);
+
+    /// Windows executed.
+    struct Stretch {
+        std::uint64_t windows = 0;
+        Tick end = 0;  ///< of the last one
+    };
+    /// Whether the network's next windows, of which `windows` have been executed, are for the team. If not,
+    /// all is in world().
+    bool takes(std::uint64_t windows) {
+        if (windows >= next_look_) {
+            look(windows);
+        }
+        return divided_;
+    }
+    /// Windows as run_window() (core/clocks/window_loop.h), from `begin` = next_instant() on, none beyond
+    /// `until`, up to `most` of them, until one has reached `report` or the caller has something to do. Throws
+    /// what a step throws; then the world is in the middle of a window. After takes().
+    Stretch run(Tick begin, Tick until, Tick report, std::uint64_t most);
+    /// One worker steps all, by world(), until takes() says otherwise. Between windows.
+    void unite();
+
+    /// Windows that it has executed.
+    std::uint64_t windows() const { return windows_; }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(workers_.size()); }
 
   private:
+    /// What a worker tells the others at meetings.
     struct alignas(64) Worker {
-        World* world = nullptr;
+        WorldStore::Worker* part = nullptr;
         Step step;
-        std::vector<NodeId> cells;
         std::exception_ptr error;
         std::thread thread;
+        alignas(64) Tick next = kNever;  ///< instant of its nodes
+        bool stalled = false;            ///< hosts wait for slots
+        bool done = false;               ///< the caller has something to do
     };
 
+    /// What run() was asked for.
+    struct Order {
+        Tick begin = 0;
+        Tick until = 0;
+        Tick report = 0;
+        std::uint64_t most = 0;
+    };
+
+    void look(std::uint64_t windows);
+    void plan();
     void work(Worker& worker);
-    void run_part(Worker& worker, bool snapshot);
-    void list_cells(Tick end);
-    void meet();
-    void serve_stalled();
-    void gather_wakes();
+    Stretch run_stretch(Worker& worker);
+    void step_window(Worker& worker, Tick begin, Tick end);
+    void step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end);
+    void step_nodes(Worker& worker, Tick begin, Tick end);
+    void serve_stalled(Tick begin, Tick end);
+    bool any_stalled() const;
 
     WorldStore& store_;
-    Arrange arrange_;
+    const Threads threads_;
     std::vector<Worker> workers_;
-    std::vector<NodeId> cells_;          ///< of the window
-    std::vector<std::uint32_t> blocks_;  ///< that they are in
-    Tick begin_ = 0;
-    Tick end_ = 0;
+    Meeting meeting_;
+    Order order_;
     bool leaving_ = false;
-    std::atomic<std::uint32_t> present_{0};   ///< workers that have come to a meeting
-    std::atomic<std::uint32_t> meetings_{0};  ///< that are over
-    std::mutex sleep_;                        ///< of workers that wait for long
-    std::condition_variable over_;
+    // Who steps what.
+    bool divided_ = false;
+    bool kept_ = false;  ///< keep_division()
+    std::vector<std::uint16_t> owner_;
+    std::uint64_t windows_ = 0;
+    std::uint64_t next_look_ = 0;  ///< in windows of the network
+    std::uint64_t next_plan_ = 0;  ///< likewise
+    std::uint64_t last_look_ = 0;
+    std::uint64_t last_events_ = 0;
+    std::vector<std::uint64_t> sent_;  ///< by port, at the last plan
 };
 
 }  // namespace sluice::step

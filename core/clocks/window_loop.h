@@ -29,7 +29,7 @@ inline void prefetch_node(const World& world, NodeId node, NodeId last) {
         SLUICE_PREFETCH(&world.link[world.first_port[node + 1]]);
     }
     const Wire& link = world.link[port];
-    if (link.head != link.limit) {
+    if (!link.empty()) {
         SLUICE_PREFETCH(&link.slots[link.head & (link.capacity - 1)]);
     }
 }

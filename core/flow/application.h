@@ -36,6 +36,8 @@ class HostServices {
 class Application {
   public:
     virtual ~Application() = default;
+    /// True if its hosts share state after all: it is called from one thread only.
+    virtual bool for_one_thread() const { return false; }
     /// Once per host, before the first event, now = 0.
     virtual void on_begin(NodeId host, HostServices& services) = 0;
     /// The last in-order byte of `flow` arrived at its destination `host`.

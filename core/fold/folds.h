@@ -48,6 +48,7 @@ class Folds final : public Folding {
     void entered(FlowSlot flow) override;
     void leaving(FlowSlot flow) override;
     void settle(Tick now, bool may_fold) override;
+    bool folded() const override { return fold_count_ > 0 || !forks_.empty(); }
     void unfold(Tick now) override;
 
     FoldCounters counters() const;

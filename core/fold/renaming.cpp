@@ -13,7 +13,6 @@ namespace {
 
 void empty(Ring& ring) {
     ring.head = ring.tail;
-    ring.limit = ring.tail;
 }
 
 /// Bytes of the shared buffer that a unit's packets take at the switch where they are counted.
@@ -145,7 +144,7 @@ void Renaming::append(PortId leader, const Packet& packet) const {
     Wire& to = world_.link[world_.egress[unit(leader)].peer];
     Packet copy = this->packet(packet);
     copy.time += from.base - to.base;
-    push_at_once(world_.memory, to, copy);
+    to.push(world_.memory, copy);
 }
 
 void Renaming::wake_for_link(PortId leader) const {

@@ -41,6 +41,7 @@ class StreamApplication final : public Application {
     StreamApplication(std::unique_ptr<OperationSource> source, std::vector<NodeId> hosts,
                       const StreamOptions& options = {});
 
+    bool for_one_thread() const override { return true; }
     void on_begin(NodeId host, HostServices& services) override;
     void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) override;

@@ -32,7 +32,7 @@ SLUICE_HD inline void send_answer(World& world, const Packet& answer, Tick now) 
     if (!first && way.at(way.tail - 1).time > time) {
         time = way.at(way.tail - 1).time;
     }
-    Packet* const slot = push_at_once(world.memory, way, answer);
+    Packet* const slot = way.push(world.memory, answer);
     if (slot == nullptr) {
         return;
     }

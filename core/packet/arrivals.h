@@ -154,7 +154,7 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
         Ingress& ingress = world.ingress[first + i];
         std::uint32_t position = link.head;
         std::uint32_t bytes = 0;
-        for (; position != link.limit; ++position) {
+        for (; position != link.tail; ++position) {
             Packet& packet = link.at(position);
             if (packet.time >= local_end) {
                 break;

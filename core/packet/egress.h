@@ -38,7 +38,7 @@ SLUICE_HD inline void let_cross(const CrossStream& stream, Egress& egress, const
 SLUICE_HD inline void finish_on_link(World& world, PortId port, const Egress& egress,
                                      const Packet& packet, std::uint32_t int_hops, std::uint32_t ce,
                                      Tick arrival, Packet& sent) {
-    sent.time = arrival - world.link[egress.peer].base;
+    sent.time = arrival - world.link[egress.out].base;
     sent.hop = packet.hop == 15 ? 15 : packet.hop + 1;
     sent.int_hops = int_hops & 15U;
     sent.ce = ce & 1U;
@@ -55,49 +55,26 @@ SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, co
     if (world.cross != nullptr) {
         let_cross(world.cross[port], egress, packet);
     }
-    Packet* const slot = push_at_once(world.memory, world.link[egress.peer], packet);
+    Packet* const slot = world.link[egress.out].push(world.memory, packet);
     if (slot != nullptr) {
         finish_on_link(world, port, egress, packet, int_hops, ce, arrival, *slot);
     }
     return arrival;
 }
 
-/// The same in a shared window: the packet lies in the link, or with the worker if the link was full at
-/// the window's start, and the link's receiver is told when the window ends.
-SLUICE_COLD SLUICE_HD inline void push_unseen(World& world, PortId port, Egress& egress,
-                                              const Packet& packet, std::uint32_t int_hops,
-                                              std::uint32_t ce, Tick now) {
-    const Tick arrival = begin_transmission(egress, packet, now);
-    Wire& link = world.link[egress.peer];
-    if (link.tail == link.limit) {
-        world.sent_to.push(world.memory, egress.peer);
-    }
-    Packet* slot = nullptr;
-    if (link.tail - egress.link_head < link.capacity) {
-        slot = link.push_behind(packet);
-    } else {
-        const std::uint32_t count = world.spilled.count;
-        world.spilled.push(world.memory, Spilled{egress.peer, packet});
-        slot = world.spilled.count > count ? &world.spilled[count].packet : nullptr;
-    }
-    if (slot != nullptr) {
-        finish_on_link(world, port, egress, packet, int_hops, ce, arrival, *slot);
-    }
-}
-
-/// Starts transmission of `packet` on `port` at `now`, and wakes the peer for it.
+/// Starts transmission of `packet` on `port` at `now`, and wakes the peer for it, or lists the outbox.
 SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, const Packet& packet,
                                   std::uint32_t int_hops, std::uint32_t ce, Tick now) {
-    if (world.shared) {
-        push_unseen(world, port, egress, packet, int_hops, ce, now);
-        return;
-    }
-    const PortId peer = egress.peer;
-    const bool first = world.link[peer].empty();
+    const PortId out = egress.out;
+    const bool first = world.link[out].empty();
     const Tick arrival = push_on_link(world, port, egress, packet, int_hops, ce, now);
     if (first) {
-        world.arrival[peer] = arrival;
-        wake_cell(world, egress.peer_cell, arrival);
+        world.arrival[out] = arrival;
+        if (out < world.first_outbox) {
+            wake_cell(world, egress.peer_cell, arrival);
+        } else {
+            world.outboxes.push(world.memory, out);
+        }
     }
 }
 
@@ -171,7 +148,7 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
             congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
             if (slot[0] == int_tag(packet.flow, packet.transmission)) {
                 // A skip takes no time in what INT tells: differences of records stay rates.
-                const Tick local = now - world.link[egress.peer].base;
+                const Tick local = now - world.link[egress.out].base;
                 const std::int64_t sent =
                     egress.tx_bytes +
                     (world.cross == nullptr ? 0 : crossed(world.cross[port], local));

@@ -346,7 +346,7 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             const Packet packet = link.front();
             link.pop();
             SLUICE_PREFETCH(&link.at(link.head + 5));
-            if (link.head != link.limit && link.front().packet_kind() == PacketKind::ack) {
+            if (!link.empty() && link.front().packet_kind() == PacketKind::ack) {
                 prefetch_int(world, link.front());
             }
             world.arrival[in] = next_arrival(link);

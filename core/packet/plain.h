@@ -80,9 +80,8 @@ struct PlainVector {
 struct Ring {
     Packet* slots = nullptr;
     std::uint32_t capacity = 0;
-    std::uint32_t head = 0;   ///< free-running; the consumer's
-    std::uint32_t tail = 0;   ///< free-running; the producer's
-    std::uint32_t limit = 0;  ///< of a link: the tail as far as its receiver may know of it
+    std::uint32_t head = 0;  ///< free-running; the consumer's
+    std::uint32_t tail = 0;  ///< free-running; the producer's
 
     SLUICE_HD bool empty() const { return head == tail; }
     SLUICE_HD std::uint32_t size() const { return tail - head; }
@@ -94,10 +93,6 @@ struct Ring {
         if (tail - head == capacity && !grow(memory)) {
             return nullptr;
         }
-        return push_behind(packet);
-    }
-    /// The same where there is room.
-    SLUICE_HD Packet* push_behind(const Packet& packet) {
         Packet* const slot = &slots[tail & (capacity - 1)];
         *slot = packet;
         ++tail;
@@ -132,7 +127,6 @@ struct Ring {
         capacity = larger;
         head = 0;
         tail = used;
-        limit = used;
         return true;
 #endif
     }

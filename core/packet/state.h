@@ -5,10 +5,9 @@
 /// a window. Counters and lists belong to the worker that steps (World).
 ///
 /// Where one worker steps all cells, what is sent reaches the neighbour's link at once. Where several step
-/// cells of one window (`shared`), nothing that one writes is read by another within it: a receiver
-/// reads its links up to the tails, and a sender finds room up to the heads, of the window's start
-/// (take_snapshot), and what concerns other cells waits in the worker's lists until all are done
-/// (WorldStore::gather).
+/// cells of one window (`shared`), each has its own nodes, and nothing that one writes is read by another
+/// within it: what it sends to another one's node waits in an *outbox*, a link of its own, and what else
+/// concerns other nodes in its lists, until all are done (WorldStore::deliver).
 #pragma once
 
 #include <cstddef>
@@ -36,8 +35,8 @@ struct alignas(64) Egress {
     std::int64_t tx_bytes = 0;
     std::int64_t tx_packets = 0;
     std::uint32_t queued_bytes = 0;  ///< all classes
-    PortId peer = kNone;
-    CellId peer_cell = kNone;     ///< the cell that `peer` is in
+    PortId out = kNone;              ///< the link that packets are put on: `peer`'s, or an outbox
+    CellId peer_cell = kNone;        ///< the cell that `peer` is in
     std::uint8_t nonempty = 0;    ///< bit per class
     std::uint8_t paused = 0;      ///< bit per class, by the peer's PFC
     std::uint8_t last_class = 1;  ///< served last, the scheduler's position
@@ -54,8 +53,8 @@ struct alignas(64) Egress {
     std::int64_t pauses_sent = 0;
     Tick paused_since = 0;
     Tick paused_ticks = 0;
-    std::int64_t line_rate = 0;   ///< bits/s
-    std::uint32_t link_head = 0;  ///< its link's head at the start of a shared window
+    std::int64_t line_rate = 0;  ///< bits/s
+    PortId peer = kNone;
     std::uint32_t class_bytes[kClasses] = {};
     std::int32_t deficit[kClasses] = {};
     Ring queue[kClasses];
@@ -67,16 +66,9 @@ struct Wire : Ring {
     Tick base = 0;
 };
 
-/// When the first packet of a link arrives that its receiver may know of, kNever if there is none.
+/// When the first packet of a link arrives, kNever if there is none.
 SLUICE_HD inline Tick next_arrival(Wire& link) {
-    return link.head == link.limit ? kNever : link.front().time + link.base;
-}
-
-/// Appends a packet where nobody else is at work on the link, and returns it; null as Ring::push().
-SLUICE_HD inline Packet* push_at_once(Memory& memory, Wire& link, const Packet& packet) {
-    Packet* const slot = link.push(memory, packet);
-    link.limit = link.tail;
-    return slot;
+    return link.empty() ? kNever : link.front().time + link.base;
 }
 
 /// Receive side of a switch port: PFC accounting per class (the reference's MMU).
@@ -243,12 +235,6 @@ struct Call {
     Timer timer;
 };
 
-/// A packet that found its link full in a shared window.
-struct Spilled {
-    PortId port = kNone;  ///< that receives it
-    Packet packet;
-};
-
 /// A PFC frame that `port` obeys: its class is paused, or resumed.
 struct PfcFrame {
     Tick at = 0;
@@ -297,8 +283,8 @@ struct Columns {
 
     Egress* egress = nullptr;       ///< by port
     Ingress* ingress = nullptr;     ///< by port
-    Wire* link = nullptr;           ///< by receiving port
-    Tick* arrival = nullptr;        ///< by receiving port: time of the link's first packet
+    Wire* link = nullptr;           ///< by receiving port; then outboxes
+    Tick* arrival = nullptr;        ///< likewise: time of the link's first packet
     Tick* decision = nullptr;       ///< by port: next transmit decision, kNever if none is pending
     Buffer* buffer = nullptr;       ///< by cell
     Host* host = nullptr;           ///< by node
@@ -306,7 +292,8 @@ struct Columns {
     std::uint32_t cell_count = 0;   ///< at first node_count: cell n is node n
     const CellId* home = nullptr;   ///< by node: its cell (a host's), or its first one
     Tick* wake = nullptr;           ///< by cell: nothing happens at it before
-    Tick* block_wake = nullptr;     ///< minimum over 64 cells
+    /// minimum over 64 cells; a worker's in shared windows: over those of them that are its own
+    Tick* block_wake = nullptr;
     /// By node, null where nothing is ever folded (core/fold): when the first timer of a host that follows
     /// this one is due, kNever if none is; kUnfollowed.
     Tick* followed = nullptr;
@@ -328,6 +315,7 @@ struct Columns {
     Wire* answers = nullptr;             ///< by slot: answers on their way to the flow's source
     const Tick* answer_takes = nullptr;  ///< by slot: kNever if there is no way
 
+    PortId first_outbox = kNone;   ///< links from here on are outboxes
     std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
     std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
 
@@ -374,8 +362,7 @@ struct World : Columns {
 
     bool shared = false;  ///< other workers step cells of the same window
     // Of a shared window:
-    PlainVector<PortId> sent_to;       ///< receiving ports of links that packets were put on
-    PlainVector<Spilled> spilled;      ///< in the order in which they were sent
+    PlainVector<PortId> outboxes;      ///< in which packets are
     PlainVector<Call> calls;           ///< timers for hosts that may be another worker's
     PlainVector<CellId> stalled;       ///< hosts that wait for a slot, at the instant of their wake
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
@@ -418,28 +405,13 @@ SLUICE_HD inline CellId cell_of(const World& world, PortId port) {
     return world.egress[world.egress[port].peer].peer_cell;
 }
 
-/// Lowers a cell's wake-up time to `at`. In a shared window for the worker's own cells only, whose blocks
-/// are looked at when it ends.
+/// Lowers a cell's wake-up time to `at`. In a shared window for the worker's own cells only.
 SLUICE_HD inline void wake_cell(World& world, CellId cell, Tick at) {
     if (at < world.wake[cell]) {
         world.wake[cell] = at;
-        if (!world.shared && at < world.block_wake[cell >> 6]) {
+        if (at < world.block_wake[cell >> 6]) {
             world.block_wake[cell >> 6] = at;
         }
-    }
-}
-
-/// The start of a shared window for a cell that is to be stepped in it, before any cell is: how far its
-/// links reach, and what room they have.
-SLUICE_HD inline void take_snapshot(World& world, const Cell& cell) {
-    const PortId first = world.first_port[cell.node];
-    const std::uint32_t count =
-        cell.ports == nullptr ? world.first_port[cell.node + 1] - first : cell.port_count;
-    for (std::uint32_t k = 0; k < count; ++k) {
-        const PortId port = first + (cell.ports == nullptr ? k : cell.ports[k]);
-        Egress& egress = world.egress[port];
-        world.link[port].limit = world.link[port].tail;
-        egress.link_head = world.link[egress.peer].head;
     }
 }
 

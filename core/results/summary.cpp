@@ -161,6 +161,9 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
     json["elaboration_user_s"] = outcome.elaboration_user_s;
     json["wall_s"] = outcome.wall_s;
     json["user_s"] = outcome.user_s;
+    if (counters.threads > 1) {
+        json["threads"] = counters.threads;
+    }
     if (packets) {
         json["packet_hops_per_s"] = summary.packet_hops_per_s;
     }

@@ -30,6 +30,7 @@ Egress egress_of(const Topology& topology, const NetworkConfig& config, PortId p
         egress.delay -= egress.delay % kNanosecond;
     }
     egress.peer = topology.peer_of(port);
+    egress.out = egress.peer;
     egress.peer_cell = topology.neighbor(port);
     egress.line_rate = rate.bits_per_second;
     egress.rate_index = static_cast<std::uint8_t>(

@@ -44,7 +44,6 @@ void WorldStore::drop_link(PortId port) {
     egress_[topology_.peer_of(port)].drops += lost;
     world_.drops += static_cast<std::uint64_t>(lost);
     link.head = link.tail;
-    link.limit = link.tail;
     arrival_[port] = kNever;
 }
 

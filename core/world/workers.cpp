@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Windows whose cells several workers step.
 #include <algorithm>
+#include <utility>
 
 #include "core/packet/timers.h"
+#include "core/world/wakes.h"
 #include "core/world/world_store.h"
 
 namespace sluice::step {
@@ -43,78 +45,153 @@ void hand_over(World& to, World& from) {
 
 }  // namespace
 
-World& WorldStore::add_worker() {
-    workers_.push_back(std::make_unique<World>());
+WorldStore::Worker& WorldStore::add_worker() {
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->number = static_cast<std::uint16_t>(workers_.size() - 1);
     return *workers_.back();
 }
 
-template <class Visit>
-void WorldStore::each_worker(Visit&& visit) {
-    visit(world_);
-    for (const std::unique_ptr<World>& worker : workers_) {
-        visit(*worker);
-    }
-}
-
 std::size_t WorldStore::stocked_slots() const {
-    std::size_t count = world_.free_slots.count;
-    for (const std::unique_ptr<World>& worker : workers_) {
-        count += worker->free_slots.count;
+    std::size_t count = 0;
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        count += worker->world.free_slots.count;
     }
     return count;
 }
 
+void WorldStore::divide(const std::vector<std::uint16_t>& owner) {
+    owner_ = owner;
+    build_outboxes();
+    build_blocks();
+}
+
+void WorldStore::unite() {
+    owner_.clear();
+    build_outboxes();
+}
+
+/// Sorted by the worker that sends, then by the one that receives: who writes the same lines writes them
+/// by himself.
+void WorldStore::build_outboxes() {
+    std::vector<std::pair<std::uint32_t, PortId>> crossing;
+    for (PortId p = 0; p < egress_.size(); ++p) {
+        Egress& egress = egress_[p];
+        egress.out = egress.peer;
+        if (owner_.empty()) {
+            continue;
+        }
+        const std::uint32_t from = owner_[topology_.node_of(p)];
+        const std::uint32_t to = owner_[topology_.neighbor(p)];
+        if (from != to) {
+            crossing.emplace_back(from << 16 | to, p);
+        }
+    }
+    std::sort(crossing.begin(), crossing.end());
+    const auto ports = static_cast<PortId>(egress_.size());
+    outbox_.resize(crossing.size());
+    if (ports + outbox_.size() > link_.size()) {
+        link_.resize(ports + outbox_.size());
+        arrival_.resize(link_.size(), kNever);
+        world_.link = link_.data();
+        world_.arrival = arrival_.data();
+    }
+    for (std::size_t i = 0; i < crossing.size(); ++i) {
+        Egress& egress = egress_[crossing[i].second];
+        outbox_[i] = {egress.peer, topology_.node_of(egress.peer)};
+        egress.out = ports + static_cast<PortId>(i);
+        link_[egress.out].base = link_[egress.peer].base;
+    }
+    world_.first_outbox = owner_.empty() ? kNone : ports;
+}
+
+void WorldStore::build_blocks() {
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        worker->mine.assign(block_wake_.size(), 0);
+        worker->block_wake.resize(block_wake_.size());
+    }
+    for (NodeId node = 0; node < owner_.size(); ++node) {
+        workers_[owner_[node]]->mine[node >> 6] |= std::uint64_t{1} << (node & 63U);
+    }
+}
+
+void WorldStore::find_wakes(Worker& worker) {
+    for (std::uint32_t block = 0; block < worker.mine.size(); ++block) {
+        worker.block_wake[block] = earliest_wake(worker.world, block, worker.mine[block]);
+    }
+}
+
 void WorldStore::begin_shared() {
-    each_worker([&](World& worker) {
-        while (worker.free_slots.count < kSlotStock) {
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        World& world = worker->world;
+        while (world.free_slots.count < kSlotStock) {
             if (free_slots_.empty()) {
                 free_slots_.push_back(static_cast<FlowSlot>(id_.size()));
                 grow_slots(id_.size() + 1);
             }
-            worker.free_slots.push(worker.memory, free_slots_.back());
+            world.free_slots.push(world.memory, free_slots_.back());
             free_slots_.pop_back();
         }
-    });
+    }
     share_columns();
 }
 
 /// The columns are where they are now for every worker.
 void WorldStore::share_columns() {
-    each_worker([&](World& worker) {
-        static_cast<Columns&>(worker) = world_;
-        worker.shared = true;
-    });
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        static_cast<Columns&>(worker->world) = world_;
+        worker->world.block_wake = worker->block_wake.data();
+        worker->world.shared = true;
+    }
 }
 
 void WorldStore::serve_stalled(NodeId host) {
-    world_.shared = false;
     Timer& start = host_[host].timers[0];
     start.slot = take_start(world_, host, start.id);
     share_columns();
 }
 
-void WorldStore::end_shared() {
-    each_worker([](World& worker) { worker.shared = false; });
-    each_worker([&](World& worker) {
-        for (std::uint32_t i = 0; i < worker.spilled.count; ++i) {
-            push_at_once(world_.memory, link_[worker.spilled[i].port], worker.spilled[i].packet);
-        }
-        for (std::uint32_t i = 0; i < worker.sent_to.count; ++i) {
-            const PortId port = worker.sent_to[i];
-            link_[port].limit = link_[port].tail;
-            if (arrival_[port] == kNever) {
-                arrival_[port] = next_arrival(link_[port]);
-                wake_cell(world_, cell_of(world_, port), arrival_[port]);
+void WorldStore::deliver(Worker& worker) {
+    World& world = worker.world;
+    for (const std::unique_ptr<Worker>& other : workers_) {
+        const World& from = other->world;
+        for (std::uint32_t i = 0; i < from.outboxes.count; ++i) {
+            const PortId at = from.outboxes.data[i];
+            const Outbox& outbox = outbox_[at - world.first_outbox];
+            if (owner_[outbox.node] != worker.number) {
+                continue;
+            }
+            Wire& box = world.link[at];
+            Wire& link = world.link[outbox.port];
+            for (; box.head != box.tail; box.pop()) {
+                link.push(world.memory, box.front());
+            }
+            box.head = box.tail = 0;
+            if (world.arrival[outbox.port] == kNever) {
+                world.arrival[outbox.port] = next_arrival(link);
+                wake_cell(world, outbox.node, world.arrival[outbox.port]);
             }
         }
-        for (std::uint32_t i = 0; i < worker.calls.count; ++i) {
-            call(world_, worker.calls[i].host, worker.calls[i].timer);
+        for (std::uint32_t i = 0; i < from.calls.count; ++i) {
+            const Call& call = from.calls.data[i];
+            if (owner_[call.host] == worker.number) {
+                schedule(world, call.host, call.timer);
+            }
         }
-        worker.spilled.count = worker.sent_to.count = worker.calls.count = 0;
-        if (&worker != &world_) {
-            hand_over(world_, worker);
+    }
+}
+
+void WorldStore::end_shared() {
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        worker->world.shared = false;
+        hand_over(world_, worker->world);
+    }
+    for (std::uint32_t block = 0; block < block_wake_.size(); ++block) {
+        Tick wake = kNever;
+        for (const std::unique_ptr<Worker>& worker : workers_) {
+            wake = std::min(wake, worker->block_wake[block]);
         }
-    });
+        block_wake_[block] = wake;
+    }
 }
 
 }  // namespace sluice::step

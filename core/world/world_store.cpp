@@ -18,8 +18,7 @@ void free_lists(World& world) {
     free_vector(world.pauses);
     free_vector(world.went_back);
     free_vector(world.announced);
-    free_vector(world.sent_to);
-    free_vector(world.spilled);
+    free_vector(world.outboxes);
     free_vector(world.calls);
     free_vector(world.stalled);
     free_vector(world.disturbed);
@@ -85,8 +84,8 @@ WorldStore::~WorldStore() {
         std::free(route.ints.words());
     }
     free_lists(world_);
-    for (const std::unique_ptr<World>& worker : workers_) {
-        free_lists(*worker);
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        free_lists(worker->world);
     }
 }
 

@@ -36,18 +36,39 @@ class WorldStore {
 
     World& world() { return world_; }
     const World& world() const { return world_; }
-    /// A worker's beside world()'s, which may step cells of the same window (core/packet/state.h); for as
-    /// long as the store lives.
-    World& add_worker();
-    /// Before the workers step a window: they see the columns as they are now. From here to end_shared()
-    /// cells are stepped, snapshots taken, and stalled hosts served, nothing else.
+    /// A worker that may step nodes of a window beside others (core/packet/state.h), for as long as the
+    /// store lives.
+    struct Worker {
+        World world;
+        std::vector<Tick> block_wake;     ///< world.block_wake
+        std::vector<std::uint64_t> mine;  ///< by block of 64 nodes: a bit per node
+        std::uint16_t number = 0;
+    };
+    Worker& add_worker();
+    /// Gives each node to the worker of that number. Between windows.
+    void divide(const std::vector<std::uint16_t>& owner);
+    /// Takes divide() back: one worker steps all nodes, by world().
+    void unite();
+    /// Before workers step windows of a divided network: they see the columns as they are now. From here to
+    /// end_shared() cells are stepped, each by its worker, packets delivered, and stalled hosts served,
+    /// nothing else.
     void begin_shared();
+    /// The worker's first act then; different workers may do so at a time.
+    static void find_wakes(Worker& worker);
     /// While nothing is stepped: gives the flow for which a host of World::stalled waits its slot.
     void serve_stalled(NodeId host);
-    /// When all cells are done: what waits in the workers' lists reaches the cells that it is for, and
-    /// what has happened is in world()'s counters and lists.
+    /// Takes what others have for the worker's nodes. When all nodes of a window are done; different
+    /// workers may do so at a time.
+    void deliver(Worker& worker);
+    /// When everything is delivered, by all workers: what waited there is gone.
+    static void delivered(Worker& worker) {
+        worker.world.outboxes.count = worker.world.calls.count = 0;
+    }
+    /// When everything is delivered: what has happened is in world()'s counters and lists.
     void end_shared();
     const Topology& topology() const { return topology_; }
+    /// May be null.
+    const Application* application() const { return application_; }
     const Routing& routing() const { return routing_; }
     /// The list.
     const std::vector<FlowSpec>& flows() const { return flows_; }
@@ -146,8 +167,8 @@ class WorldStore {
     FlowSlot take_start(World& world, NodeId host, FlowId id);
     std::size_t stocked_slots() const;
     void share_columns();
-    template <class Visit>
-    void each_worker(Visit&& visit);
+    void build_outboxes();
+    void build_blocks();
     /// kNone until it starts.
     FlowSlot pinned_slot(FlowId id) const { return pinned_ ? static_cast<FlowSlot>(id) : kNone; }
     void grow_slots(std::size_t count);
@@ -179,8 +200,15 @@ class WorldStore {
     const std::vector<FlowPath>& paths_;
     Application* application_;
     World world_;
-    std::vector<std::unique_ptr<World>> workers_;  ///< besides
-    BaseRtt widest_;                               ///< of the whole network
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::vector<std::uint16_t> owner_;  ///< by node: its worker; empty: the network is not divided
+    /// A link of its own for what one worker's nodes send to another one's port.
+    struct Outbox {
+        PortId port = kNone;  ///< that receives
+        NodeId node = kNone;  ///< of `port`
+    };
+    std::vector<Outbox> outbox_;  ///< in link_ behind the ports' links
+    BaseRtt widest_;              ///< of the whole network
 
     std::vector<PortId> first_port_;
     std::vector<std::uint8_t> is_host_;

@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/modes/packet_run.h"
 
+#include <algorithm>
+#include <thread>
+
 #include "experiment/modes/packet_engine.h"
 
 namespace sluice {
+
+namespace {
+
+/// What a window must have to do, in packets sent and received, for threads to help (docs/performance.md).
+constexpr std::uint64_t kWorthDividing = 600;
+/// Nodes per thread, at least, unless one asks for more.
+constexpr std::size_t kNodesPerThread = 8;
+
+step::Threads threads_for(const Experiment& experiment) {
+    if (experiment.threads > 0) {
+        return {static_cast<std::uint32_t>(experiment.threads), 0};
+    }
+    const std::size_t useful = experiment.topology.node_count() / kNodesPerThread;
+    const std::size_t cores = std::thread::hardware_concurrency();
+    return {static_cast<std::uint32_t>(std::max<std::size_t>(std::min(cores, useful), 1)),
+            kWorthDividing};
+}
+
+}  // namespace
 
 PacketRun::PacketRun(const Experiment& experiment)
     : engine_(std::make_unique<PacketEngine>(experiment)) {
     if (experiment.fold) {
         engine_->network().clock().fold();
     }
+    engine_->network().clock().divide_windows(threads_for(experiment));
 }
 
 PacketRun::~PacketRun() = default;

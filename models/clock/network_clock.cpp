@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <string>
+#include <typeinfo>
 
+#include "core/clocks/cell_step.h"
 #include "core/packet/egress.h"
 #include "core/world/skip.h"
-#include "models/node.h"
+#include "models/nic/nic.h"
 #include "models/sim_time.h"
+#include "models/switch/switch.h"
 
 namespace sluice {
 
@@ -56,6 +59,23 @@ void NetworkClock::start_of_simulation() {
         folds_ = std::make_unique<step::Folds>(store_);
         driver_->fold(*folds_);
     }
+    if (divisible()) {
+        team_ = std::make_unique<step::Team>(store_, threads_, step::cell_stepper);
+        driver_->divide_windows(*team_);
+    }
+}
+
+bool NetworkClock::divisible() const {
+    const Application* application = store_.application();
+    return threads_.count > 1 && partitions_ == nullptr && foreign_.empty() &&
+           (application == nullptr || !application->for_one_thread()) &&
+           std::all_of(nodes_.begin(), nodes_.end(), [](const Node* node) {
+               return node != nullptr && (typeid(*node) == typeid(Nic) || typeid(*node) == typeid(Switch));
+           });
+}
+
+std::uint32_t NetworkClock::threads_used() const {
+    return team_ != nullptr && team_->windows() > 0 ? team_->size() : 1;
 }
 
 void NetworkClock::unfold() {
@@ -188,7 +208,7 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
                                            store_.topology().peer_of(port), at);
     }
     const bool first = ring.empty();
-    step::push_at_once(world.memory, ring, copy);
+    ring.push(world.memory, copy);
     if (first) {
         world.arrival[port] = at;
         step::wake_cell(world, step::cell_of(world, port), at);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/clocks/driver.h"
+#include "core/clocks/team.h"
 #include "core/fold/folds.h"
 #include "core/ns3/driver.h"
 #include "models/protocol.h"
@@ -45,6 +46,12 @@ class NetworkClock : public sc_core::sc_module {
     /// nobody wants a checksum of what was executed. Every node must be a Switch or a Nic as it is. After
     /// configure(), before the simulation starts. Between windows only unfold() shows columns as they would be.
     void fold() { fold_ = true; }
+    /// Steps windows on several threads (core/clocks/team.h), with the same results, where that can be: on one
+    /// clock, without partitions, under exact arithmetic, where every node is a Switch or a Nic as it is, and
+    /// for an application that is not for one thread. After configure(), before the simulation starts.
+    void divide_windows(step::Threads threads) { threads_ = threads; }
+    /// Threads that have stepped windows.
+    std::uint32_t threads_used() const;
     void unfold();
     FoldCounters fold_counters() const;
     /// Null under Arithmetic::ns3, and before the simulation starts.
@@ -77,6 +84,7 @@ class NetworkClock : public sc_core::sc_module {
     };
 
     void start_of_simulation() override;
+    bool divisible() const;
     void run();
     void run(step::Driver& driver);
     void run(ns3::Driver& driver);
@@ -90,6 +98,8 @@ class NetworkClock : public sc_core::sc_module {
     std::vector<ForeignLink> foreign_;
     std::vector<LinkEvent> events_;
     RunHooks hooks_;
+    step::Threads threads_;
+    std::unique_ptr<step::Team> team_;      ///< null: one thread
     std::unique_ptr<step::Driver> driver_;  ///< one of the two, from the start of simulation on
     std::unique_ptr<ns3::Driver> ns3_;
     std::unique_ptr<step::Folds> folds_;  ///< null: nothing is folded

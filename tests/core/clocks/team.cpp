@@ -13,30 +13,36 @@ using namespace sluice::test;
 
 namespace {
 
-/// Another order at each window.
-step::Team::Arrange shuffled(std::uint64_t seed) {
-    return [dice = Dice(seed)](std::vector<NodeId>& cells) mutable {
-        for (std::size_t i = cells.size(); i > 1; --i) {
-            std::swap(cells[i - 1], cells[dice.below(static_cast<std::uint32_t>(i))]);
-        }
-    };
+/// Every node is anybody's: most links lead from one worker to another.
+std::vector<std::uint16_t> scattered(std::size_t nodes, std::uint32_t workers, std::uint64_t seed) {
+    Dice dice(seed);
+    std::vector<std::uint16_t> owner(nodes);
+    for (std::uint16_t& worker : owner) {
+        worker = static_cast<std::uint16_t>(dice.below(workers));
+    }
+    return owner;
 }
 
 Outcome run_team(const Case& given, std::uint32_t workers, std::uint64_t seed) {
     Rig rig(given);
-    step::Team team(rig.store, workers, step::cell_stepper, shuffled(seed));
+    step::Team team(rig.store, {workers, 0}, step::cell_stepper);
+    if (seed != 0) {
+        team.keep_division(scattered(given.topology.node_count(), workers, seed));
+    }
     step::Driver driver(rig.store, given.events, {});
     driver.divide_windows(team);
     driver.advance(given.stop, rig);
+    CHECK(team.windows() == driver.windows());
     return outcome_of(rig.store, end_of(given));
 }
 
-/// One thread that steps all, two and three threads.
+/// One thread that steps all, and several: as they divide the nodes among them, and at random.
 Outcome check_teams(const Case& given, std::uint64_t seed) {
     INFO(given.name);
     const Outcome expected = run_windows(given);
-    for (std::uint32_t workers = 1; workers <= 3; ++workers) {
-        const Outcome made = run_team(given, workers, seed + workers);
+    for (const std::uint32_t workers : {1U, 2U, 4U, 8U}) {
+        INFO(workers);
+        const Outcome made = run_team(given, workers, workers == 2 ? 0 : seed + workers);
         check_same(expected, made);
         CHECK(expected.counters.events == made.counters.events);
         CHECK(expected.counters.retransmitted_bytes == made.counters.retransmitted_bytes);
@@ -102,7 +108,7 @@ TEST_CASE("unit.team.flows_beyond_a_workers_stock_of_slots") {
 TEST_CASE("unit.team.what_a_step_throws_reaches_the_caller") {
     const Case given = random_case(41'000);
     Rig rig(given);
-    step::Team team(rig.store, 2, [](step::World&) {
+    step::Team team(rig.store, {2, 0}, [](step::World&) {
         return [](const step::Cell&, Tick, Tick) { throw InternalError("thrown"); };
     });
     step::Driver driver(rig.store, given.events, {});

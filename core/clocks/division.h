@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which worker steps which node: each has about as much to do as another one, and little crosses from one's
+/// nodes to another's. By recursive bisection: a part grows from a node by the neighbour that is joined to it
+/// most, then nodes change sides as long as the estimated time shrinks (Fiduccia and Mattheyses, "A
+/// linear-time heuristic for improving network partitions", DAC 1982). Results depend on none of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/topology/topology.h"
+
+namespace sluice::step {
+
+/// Packets by sending port -> worker by node, below `workers` >= 1.
+std::vector<std::uint16_t> divide_nodes(const Topology& topology,
+                                        const std::vector<std::uint64_t>& packets,
+                                        std::uint32_t workers);
+
+/// The estimated time of a window under a division, in packets sent or received by one node: the busiest
+/// worker's, and what is handed over.
+double divided_work(const Topology& topology, const std::vector<std::uint64_t>& packets,
+                    const std::vector<std::uint16_t>& owner, std::uint32_t workers);
+
+}  // namespace sluice::step

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/clocks/meeting.h"
+
+namespace sluice::step {
+
+namespace {
+
+/// Lets the core rest for a few cycles.
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+void Meeting::meet() {
+    const std::uint32_t meeting = meetings_.load(std::memory_order_relaxed);
+    if (present_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_) {
+        present_.store(0, std::memory_order_relaxed);
+        // In one order with a sleeper's announcement: he sees the meeting's end, or is seen.
+        meetings_.store(meeting + 1, std::memory_order_seq_cst);
+        if (asleep_.load(std::memory_order_seq_cst) != 0) {
+            { const std::lock_guard<std::mutex> lock(bed_); }
+            over_.notify_all();
+        }
+        return;
+    }
+    for (int look = 0; look < looks_; ++look) {
+        if (meetings_.load(std::memory_order_acquire) != meeting) {
+            return;
+        }
+        pause();
+    }
+    sleep(meeting);
+}
+
+void Meeting::sleep(std::uint32_t meeting) {
+    std::unique_lock<std::mutex> lock(bed_);
+    asleep_.fetch_add(1, std::memory_order_seq_cst);
+    over_.wait(lock, [&] { return meetings_.load(std::memory_order_seq_cst) != meeting; });
+    asleep_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace sluice::step

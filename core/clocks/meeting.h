@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where threads wait for each other, again and again: what each has done before, all see after. Who waits
+/// looks for a while before he sleeps, because others come within microseconds as a rule.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace sluice::step {
+
+class Meeting {
+  public:
+    /// `looks`: before a thread goes to sleep.
+    Meeting(std::uint32_t members, int looks) : members_(members), looks_(looks) {}
+    Meeting(const Meeting&) = delete;
+    Meeting& operator=(const Meeting&) = delete;
+
+    /// Until all members have come.
+    void meet();
+
+  private:
+    void sleep(std::uint32_t meeting);
+
+    const std::uint32_t members_;
+    const int looks_;
+    alignas(64) std::atomic<std::uint32_t> present_{0};  ///< members that have come
+    alignas(64) std::atomic<std::uint32_t> meetings_{0};  ///< that are over
+    alignas(64) std::atomic<std::uint32_t> asleep_{0};
+    std::mutex bed_;
+    std::condition_variable over_;
+};
+
+}  // namespace sluice::step
