@@ -115,7 +115,7 @@ void CellLayout::take_stock(const Cell& cell) {
     Tick wake = kNever;
     for (std::uint32_t k = 0; k < count; ++k) {
         const PortId p = first + (cell.ports == nullptr ? k : cell.ports[k]);
-        wake = std::min({wake, world_.arrival[p], world_.decision[p]});
+        wake = std::min({wake, world_.link[p].arrival, world_.link[p].decision});
         if (world_.is_host[cell.node] != 0) {
             continue;
         }

@@ -33,9 +33,9 @@ void Oracle::refresh(Phase phase, NodeId node, PortId port, Tick at) {
 void Oracle::refresh_node(NodeId node) {
     for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
         const PortId peer = world_.egress[p].peer;
-        refresh(Phase::arrival, node, p, world_.arrival[p]);
-        refresh(Phase::decision, node, p, world_.decision[p]);
-        refresh(Phase::arrival, store_.topology().neighbor(p), peer, world_.arrival[peer]);
+        refresh(Phase::arrival, node, p, world_.link[p].arrival);
+        refresh(Phase::decision, node, p, world_.link[p].decision);
+        refresh(Phase::arrival, store_.topology().neighbor(p), peer, world_.link[peer].arrival);
     }
     const Host& host = world_.host[node];
     refresh(Phase::timer, node, 0, host.timers.count > 0 ? host.timers.data[0].time : kNever);
@@ -53,7 +53,7 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
     Wire& link = world_.link[in];
     Packet packet = link.front();
     link.pop();
-    world_.arrival[in] = next_arrival(link);
+    world_.link[in].arrival = next_arrival(link);
     if (world_.is_host[node] != 0) {
         host_arrive(world_, node, in, packet, now);
         return;
@@ -114,7 +114,7 @@ bool Oracle::run(Tick until) {
         } else if (world_.is_host[node] != 0) {
             host_transmit(world_, node, port, now);
         } else {
-            world_.decision[port] =
+            world_.link[port].decision =
                 switch_transmit<ScenarioPolicies, true>(world_, whole_node(node), port, now);
         }
         refresh_node(node);

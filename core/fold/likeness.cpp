@@ -95,7 +95,7 @@ bool Likeness::units_alike(PortId leader) const {
     const bool same_state = std::max(a.free_at, now_) == std::max(b.free_at, now_) &&
                             a.queued_bytes == b.queued_bytes && a.nonempty == b.nonempty &&
                             a.paused == 0 && b.paused == 0 && a.last_class == b.last_class &&
-                            world_.decision[leader] == world_.decision[image] &&
+                            world_.link[leader].decision == world_.link[image].decision &&
                             std::equal(a.class_bytes, a.class_bytes + kClasses, b.class_bytes) &&
                             std::equal(a.deficit, a.deficit + kClasses, b.deficit);
     return same_port && same_state && renaming_.whole_units_apart(leader) && queues_alike(leader) &&

@@ -133,9 +133,9 @@ void Renaming::copy_egress(PortId leader) const {
         image.last = round.last;
         image.last_was_ack = round.last_was_ack;
     }
-    world_.decision[port] = world_.decision[leader];
-    if (world_.decision[port] != kNever) {
-        wake_cell(world_, cell_of(world_, port), world_.decision[port]);
+    world_.link[port].decision = world_.link[leader].decision;
+    if (world_.link[port].decision != kNever) {
+        wake_cell(world_, cell_of(world_, port), world_.link[port].decision);
     }
 }
 
@@ -149,9 +149,9 @@ void Renaming::append(PortId leader, const Packet& packet) const {
 
 void Renaming::wake_for_link(PortId leader) const {
     const PortId receiver = world_.egress[unit(leader)].peer;
-    world_.arrival[receiver] = next_arrival(world_.link[receiver]);
-    if (world_.arrival[receiver] != kNever) {
-        wake_cell(world_, cell_of(world_, receiver), world_.arrival[receiver]);
+    world_.link[receiver].arrival = next_arrival(world_.link[receiver]);
+    if (world_.link[receiver].arrival != kNever) {
+        wake_cell(world_, cell_of(world_, receiver), world_.link[receiver].arrival);
     }
 }
 
@@ -200,11 +200,11 @@ void Renaming::still_unit(PortId leader) const {
     }
     egress.queued_bytes = 0;
     egress.nonempty = 0;
-    world_.decision[port] = kNever;
+    world_.link[port].decision = kNever;
     world_.host_port[port].sender.count = 0;
     world_.host_port[port].ready.count = 0;
     empty(world_.link[receiver]);
-    world_.arrival[receiver] = kNever;
+    world_.link[receiver].arrival = kNever;
     Ingress& ingress = world_.ingress[receiver];
     std::fill_n(ingress.bytes, kClasses, 0U);
     ingress.total_bytes = 0;

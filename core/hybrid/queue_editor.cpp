@@ -171,7 +171,7 @@ void QueueEditor::remove_from(PortId port, double wanted) {
         }
     }
     if (egress.nonempty == 0) {
-        world_.decision[port] = kNever;
+        world_.link[port].decision = kNever;
     }
 }
 
@@ -394,8 +394,8 @@ void QueueEditor::put_in(Tick now) {
             step::enqueue(world_, egress, next_of(placed, now - static_cast<Tick>(waited)),
                           queue_of(world_, placed.flow));
         }
-        if (world_.decision[port] == kNever) {
-            world_.decision[port] = step::next_decision(egress, now);
+        if (world_.link[port].decision == kNever) {
+            world_.link[port].decision = step::next_decision(egress, now);
         }
     }
 }

@@ -120,8 +120,8 @@ bool WorldEngine::under_pfc(PortId port) const {
 void WorldEngine::decide(PortId port, Tick now) {
     step::World& world = store_.world();
     const NodeId node = store_.topology().node_of(port);
-    if (!store_.topology().is_host(node) && world.decision[port] == kNever) {
-        world.decision[port] = step::next_decision(world.egress[port], now);
+    if (!store_.topology().is_host(node) && world.link[port].decision == kNever) {
+        world.link[port].decision = step::next_decision(world.egress[port], now);
         step::refresh_wake(world, node);
     }
 }

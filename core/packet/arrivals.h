@@ -139,13 +139,13 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
     const std::uint32_t ports = world.first_port[node + 1] - first;
     std::int64_t total = 0;
     for (std::uint32_t k = 0; k < mine.count; ++k) {
-        if (world.arrival[first + mine[k]] < end) {
+        if (world.link[first + mine[k]].arrival < end) {
             SLUICE_PREFETCH(&world.link[first + mine[k]].front());
         }
     }
     for (std::uint32_t k = 0; k < mine.count; ++k) {
         const std::uint32_t i = mine[k];
-        if (world.arrival[first + i] >= end) {
+        if (world.link[first + i].arrival >= end) {
             continue;
         }
         Wire& link = world.link[first + i];

@@ -62,6 +62,11 @@ SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, co
     return arrival;
 }
 
+/// The first packet of a window is in an outbox.
+SLUICE_COLD SLUICE_HD inline void list_outbox(World& world, PortId outbox) {
+    world.outboxes.push(world.memory, outbox);
+}
+
 /// Starts transmission of `packet` on `port` at `now`, and wakes the peer for it, or lists the outbox.
 SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, const Packet& packet,
                                   std::uint32_t int_hops, std::uint32_t ce, Tick now) {
@@ -69,11 +74,11 @@ SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, con
     const bool first = world.link[out].empty();
     const Tick arrival = push_on_link(world, port, egress, packet, int_hops, ce, now);
     if (first) {
-        world.arrival[out] = arrival;
+        world.link[out].arrival = arrival;
         if (out < world.first_outbox) {
             wake_cell(world, egress.peer_cell, arrival);
         } else {
-            world.outboxes.push(world.memory, out);
+            list_outbox(world, out);
         }
     }
 }

@@ -23,7 +23,7 @@ SLUICE_HD inline bool sender_paused(const Host& host, const Egress& egress, std:
 SLUICE_HD inline void decide(World& world, const Host& host, PortId port, Tick now) {
     const Egress& egress = world.egress[port];
     if (!egress.up) {
-        world.decision[port] = kNever;
+        world.link[port].decision = kNever;
         return;
     }
     Tick at = kNever;
@@ -41,7 +41,7 @@ SLUICE_HD inline void decide(World& world, const Host& host, PortId port, Tick n
         const Tick soonest = egress.free_at > now ? egress.free_at : now;
         at = at < soonest ? soonest : at;
     }
-    world.decision[port] = at;
+    world.link[port].decision = at;
 }
 
 /// Position of the next queue pair in the round that may send, or kNone.
@@ -315,11 +315,11 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
         PortId in = first;
         PortId out = first;
         for (PortId p = first + 1; p < last; ++p) {
-            in = world.arrival[p] < world.arrival[in] ? p : in;
-            out = world.decision[p] < world.decision[out] ? p : out;
+            in = world.link[p].arrival < world.link[in].arrival ? p : in;
+            out = world.link[p].decision < world.link[out].decision ? p : out;
         }
-        const Tick arrival = first < last ? world.arrival[in] : kNever;
-        const Tick decision = first < last ? world.decision[out] : kNever;
+        const Tick arrival = first < last ? world.link[in].arrival : kNever;
+        const Tick decision = first < last ? world.link[out].decision : kNever;
         const Host& host = world.host[node];
         const Tick timer = host.timers.count > 0 ? host.timers[0].time : kNever;
         Tick now = arrival < timer ? arrival : timer;
@@ -349,7 +349,7 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             if (!link.empty() && link.front().packet_kind() == PacketKind::ack) {
                 prefetch_int(world, link.front());
             }
-            world.arrival[in] = next_arrival(link);
+            world.link[in].arrival = next_arrival(link);
             host_arrive(world, node, in, packet, now);
         } else if (timer == now) {
             if (!host_timer(world, node, now)) {

@@ -62,8 +62,12 @@ struct alignas(64) Egress {
 
 /// Packets on their way over one direction of a cable. Their times count from `base`, so that a
 /// skip moves them all by moving it. The last bit of the first one arrives at front().time + base.
-struct Wire : Ring {
+/// With it, on a line of its own, when the port that receives has something to do: ports that are neighbours
+/// in memory may be different workers'.
+struct alignas(64) Wire : Ring {
     Tick base = 0;
+    Tick arrival = kNever;   ///< of the first packet that the port has not taken
+    Tick decision = kNever;  ///< next transmit decision of the port, kNever if none is pending
 };
 
 /// When the first packet of a link arrives, kNever if there is none.
@@ -184,7 +188,7 @@ struct QueuePair {
 };
 
 /// Receiving side, by flow id.
-struct Receiver {
+struct alignas(64) Receiver {
     std::uint32_t expected = 0;  ///< next in-order packet
     std::uint32_t packets = 0;
     std::uint32_t acked = 0;  ///< expected when the last ACK left
@@ -214,14 +218,14 @@ struct Timer {
 
 /// A NIC port's queue pairs in round-robin order, with the instant from which each may send
 /// (kNever: window closed or nothing left).
-struct HostPort {
+struct alignas(64) HostPort {
     PlainVector<std::uint32_t> sender;  ///< places in Host::senders
     PlainVector<Tick> ready;
     std::uint32_t last = 0;  ///< position served last
     bool last_was_ack = false;
 };
 
-struct Host {
+struct alignas(64) Host {
     PlainVector<Timer> timers;    ///< binary heap
     PlainVector<Sender> senders;  ///< those of Sender::flow == kNone are free
     PlainVector<std::uint32_t> free_senders;
@@ -284,8 +288,6 @@ struct Columns {
     Egress* egress = nullptr;       ///< by port
     Ingress* ingress = nullptr;     ///< by port
     Wire* link = nullptr;           ///< by receiving port; then outboxes
-    Tick* arrival = nullptr;        ///< likewise: time of the link's first packet
-    Tick* decision = nullptr;       ///< by port: next transmit decision, kNever if none is pending
     Buffer* buffer = nullptr;       ///< by cell
     Host* host = nullptr;           ///< by node
     HostPort* host_port = nullptr;  ///< by port

@@ -41,8 +41,8 @@ SLUICE_HD inline void send_pfc(World& world, PortId port, std::uint32_t traffic_
         world.disturbed.push(world.memory, Disturbance{now, port});
         return;
     }
-    if (world.decision[port] == kNever) {
-        world.decision[port] = next_decision(world.egress[port], now);
+    if (world.link[port].decision == kNever) {
+        world.link[port].decision = next_decision(world.egress[port], now);
     }
 }
 
@@ -58,7 +58,7 @@ SLUICE_HD inline void obey_pfc(World& world, PortId port, const Packet& packet, 
 /// A PFC frame from the peer of `port`.
 SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packet, Tick now) {
     obey_pfc(world, port, packet, now);
-    world.decision[port] = next_decision(world.egress[port], now);
+    world.link[port].decision = next_decision(world.egress[port], now);
 }
 
 /// One arrival with every decision taken at its instant.
@@ -90,8 +90,8 @@ SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, P
         }
     }
     enqueue(world, egress, packet, queue);
-    if (world.decision[out] == kNever) {
-        world.decision[out] = next_decision(egress, now);
+    if (world.link[out].decision == kNever) {
+        world.link[out].decision = next_decision(egress, now);
     }
 }
 
@@ -157,7 +157,7 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
                                Tick end) {
     const PortId first = world.first_port[cell.node];
     Egress& egress = world.egress[port];
-    Tick decision = world.decision[port];
+    Tick decision = world.link[port].decision;
     for (std::uint32_t k = 0; k < count; ++k) {
         const Tick now = key_time(keys[k], begin);
         while (decision < now) {
@@ -168,7 +168,7 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
         const Packet& packet = link.at(link.head + key_position(keys[k]));
         if (packet.packet_kind() >= PacketKind::pause) {
             receive_pfc(world, port, packet, now);
-            decision = world.decision[port];
+            decision = world.link[port].decision;
             continue;
         }
         const std::uint32_t queue = switch_queue(world, packet);
@@ -197,7 +197,7 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
     while (decision < end) {
         decision = switch_transmit<Policies, false>(world, cell, port, decision);
     }
-    world.decision[port] = decision;
+    world.link[port].decision = decision;
 }
 
 /// Works off a window in full (time, port, sequence) order.
@@ -225,9 +225,9 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, cons
         const Tick arrival = next < total ? key_time(scratch.sorted[next], begin) : kNever;
         PortId port = first + mine[0];
         for (std::uint32_t k = 1; k < mine.count; ++k) {
-            port = world.decision[first + mine[k]] < world.decision[port] ? first + mine[k] : port;
+            port = world.link[first + mine[k]].decision < world.link[port].decision ? first + mine[k] : port;
         }
-        const Tick departure = world.decision[port];
+        const Tick departure = world.link[port].decision;
         if (arrival <= departure && arrival != kNever) {
             const PortId in = first + key_port(scratch.sorted[next]);
             Wire& link = world.link[in];
@@ -237,7 +237,7 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, cons
             switch_arrive<Policies>(world, cell, in, out, packet, arrival);
             ++next;
         } else if (departure < end) {
-            world.decision[port] = switch_transmit<Policies, true>(world, cell, port, departure);
+            world.link[port].decision = switch_transmit<Policies, true>(world, cell, port, departure);
         } else {
             return;
         }
@@ -257,7 +257,7 @@ SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cel
         for (std::uint32_t i = 0; i < mine.count; ++i) {
             const std::uint32_t p = mine[i];
             const std::uint32_t count = scratch.count[p];
-            if (count == 0 && world.decision[first + p] >= end) {
+            if (count == 0 && world.link[first + p].decision >= end) {
                 continue;
             }
             std::uint64_t* keys = scratch.keys.data + std::size_t{p} * scratch.stride;
@@ -273,13 +273,13 @@ SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cel
     Tick wake = kNever;
     for (std::uint32_t i = 0; i < mine.count; ++i) {
         const std::uint32_t p = mine[i];
-        if (world.arrival[first + p] < end) {
+        if (world.link[first + p].arrival < end) {
             Wire& link = world.link[first + p];
             link.head = scratch.head[p];
-            world.arrival[first + p] = next_arrival(link);
+            world.link[first + p].arrival = next_arrival(link);
         }
-        wake = world.arrival[first + p] < wake ? world.arrival[first + p] : wake;
-        wake = world.decision[first + p] < wake ? world.decision[first + p] : wake;
+        wake = world.link[first + p].arrival < wake ? world.link[first + p].arrival : wake;
+        wake = world.link[first + p].decision < wake ? world.link[first + p].decision : wake;
     }
     world.wake[cell.id] = wake;
 }

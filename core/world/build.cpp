@@ -107,8 +107,6 @@ void WorldStore::build_ports() {
     egress_.resize(ports);
     ingress_.resize(ports);
     link_.resize(ports);
-    arrival_.assign(ports, kNever);
-    decision_.assign(ports, kNever);
     host_port_.resize(ports);
     host_.resize(nodes);
     home_.resize(nodes);
@@ -128,8 +126,6 @@ void WorldStore::build_ports() {
     world_.egress = egress_.data();
     world_.ingress = ingress_.data();
     world_.link = link_.data();
-    world_.arrival = arrival_.data();
-    world_.decision = decision_.data();
     world_.host = host_.data();
     world_.host_port = host_port_.data();
     world_.cell_count = world_.node_count;

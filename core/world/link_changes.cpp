@@ -44,7 +44,7 @@ void WorldStore::drop_link(PortId port) {
     egress_[topology_.peer_of(port)].drops += lost;
     world_.drops += static_cast<std::uint64_t>(lost);
     link.head = link.tail;
-    arrival_[port] = kNever;
+    link_[port].arrival = kNever;
 }
 
 void WorldStore::widen_int_slots() {
@@ -96,7 +96,7 @@ void WorldStore::set_link(LinkId link, bool up, Tick now) {
         }
         drop_queue(p, now);
         drop_link(p);
-        decision_[p] = kNever;
+        link_[p].decision = kNever;
         for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
             set_paused(egress_[p], queue, false, now);
             if ((ingress_[p].paused >> queue & 1U) != 0) {
@@ -145,8 +145,8 @@ void WorldStore::reroute(Tick now) {
     for (const NodeId host : topology_.hosts()) {
         for (PortId p = first_port_[host]; p < first_port_[host + 1]; ++p) {
             decide(world_, host_[host], p, now);
-            if (decision_[p] != kNever) {
-                wake_cell(world_, host, decision_[p]);
+            if (link_[p].decision != kNever) {
+                wake_cell(world_, host, link_[p].decision);
             }
         }
     }

@@ -22,12 +22,12 @@ inline void shift_port(World& world, PortId port, Tick dt) {
     if (egress.paused != 0) {
         egress.paused_since += dt;
     }
-    if (world.decision[port] != kNever) {
-        world.decision[port] += dt;
+    if (world.link[port].decision != kNever) {
+        world.link[port].decision += dt;
     }
     world.link[egress.peer].base += dt;
-    if (world.arrival[egress.peer] != kNever) {
-        world.arrival[egress.peer] += dt;
+    if (world.link[egress.peer].arrival != kNever) {
+        world.link[egress.peer].arrival += dt;
     }
     HostPort& nic = world.host_port[port];
     for (std::uint32_t i = 0; i < nic.ready.count; ++i) {
@@ -173,8 +173,8 @@ inline void refresh_wake(World& world, NodeId node) {
         world.wake[cell_of(world, p)] = kNever;
     }
     for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
-        const Tick arrival = world.arrival[p];
-        const Tick decision = world.decision[p];
+        const Tick arrival = world.link[p].arrival;
+        const Tick decision = world.link[p].decision;
         wake_cell(world, cell_of(world, p), arrival < decision ? arrival : decision);
     }
     const Host& host = world.host[node];

@@ -84,8 +84,7 @@ RunCounters WorldStore::counters() const {
 
 std::size_t WorldStore::memory_bytes() const {
     std::size_t bytes = world_.memory.ring_bytes + world_.memory.other_bytes;
-    bytes += egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Wire) + sizeof(HostPort) +
-                               2 * sizeof(Tick));
+    bytes += egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Wire) + sizeof(HostPort));
     bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
     bytes += id_.capacity() *
              (sizeof(FlowId) + sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +

@@ -91,9 +91,7 @@ void WorldStore::build_outboxes() {
     outbox_.resize(crossing.size());
     if (ports + outbox_.size() > link_.size()) {
         link_.resize(ports + outbox_.size());
-        arrival_.resize(link_.size(), kNever);
         world_.link = link_.data();
-        world_.arrival = arrival_.data();
     }
     for (std::size_t i = 0; i < crossing.size(); ++i) {
         Egress& egress = egress_[crossing[i].second];
@@ -166,9 +164,9 @@ void WorldStore::deliver(Worker& worker) {
                 link.push(world.memory, box.front());
             }
             box.head = box.tail = 0;
-            if (world.arrival[outbox.port] == kNever) {
-                world.arrival[outbox.port] = next_arrival(link);
-                wake_cell(world, outbox.node, world.arrival[outbox.port]);
+            if (world.link[outbox.port].arrival == kNever) {
+                world.link[outbox.port].arrival = next_arrival(link);
+                wake_cell(world, outbox.node, world.link[outbox.port].arrival);
             }
         }
         for (std::uint32_t i = 0; i < from.calls.count; ++i) {

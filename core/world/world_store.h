@@ -215,8 +215,6 @@ class WorldStore {
     std::vector<Egress> egress_;
     std::vector<Ingress> ingress_;
     std::vector<Wire> link_;
-    std::vector<Tick> arrival_;
-    std::vector<Tick> decision_;
     std::vector<Buffer> buffer_;
     std::vector<Host> host_;
     std::vector<HostPort> host_port_;

@@ -170,7 +170,7 @@ void NetworkClock::hand_over() {
             sc_core::sc_time delay = to_sc_time(step::next_arrival(ring) - now);
             (*link.socket)->nb_transport_fw(ring.front(), phase, delay);
         }
-        world.arrival[link.peer] = kNever;
+        world.link[link.peer].arrival = kNever;
     }
 }
 
@@ -210,7 +210,7 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
     const bool first = ring.empty();
     ring.push(world.memory, copy);
     if (first) {
-        world.arrival[port] = at;
+        world.link[port].arrival = at;
         step::wake_cell(world, step::cell_of(world, port), at);
     }
     wake();

@@ -168,7 +168,7 @@ class ZeroSkips : public step::Supervisor {
         }
         Tick earliest = kNever;
         for (const PortId p : watched.ports) {
-            earliest = std::min({earliest, world_.arrival[p], world_.decision[p]});
+            earliest = std::min({earliest, world_.link[p].arrival, world_.link[p].decision});
         }
         for (const NodeId host : watched.hosts) {
             const auto& timers = world_.host[host].timers;
