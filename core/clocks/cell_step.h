@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The step of a cell as drivers call it where no module stands around a node: plain loops of tests
-/// and benchmarks, and threads. Host code: it frees the switches' scratch.
+/// and benchmarks, and threads (cell_stepper(), core/clocks/team.h). Host code: it frees the switches' scratch.
 #pragma once
-
-#include <functional>
-#include <memory>
 
 #include "core/packet/nic.h"
 #include "core/packet/switch.h"
@@ -38,11 +35,5 @@ class CellStep {
     World& world_;
     SwitchScratch scratch_;
 };
-
-/// A step of its own for a worker (Team).
-inline std::function<void(const Cell&, Tick, Tick)> cell_stepper(World& world) {
-    auto step = std::make_shared<CellStep>(world);
-    return [step](const Cell& cell, Tick begin, Tick end) { (*step)(cell, begin, end); };
-}
 
 }  // namespace sluice::step

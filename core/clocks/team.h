@@ -35,6 +35,10 @@ struct Threads {
     std::uint64_t least_events = 0;
 };
 
+/// The step of the devices of core/packet/, by a worker's world, which must outlive it. In a file of its own:
+/// how the packet path is compiled must not depend on who else calls it.
+std::function<void(const Cell& cell, Tick begin, Tick end)> cell_stepper(World& world);
+
 class Team {
   public:
     /// How a worker steps one of its cells, by its own world.

@@ -5,7 +5,6 @@
 #include <string>
 #include <typeinfo>
 
-#include "core/clocks/cell_step.h"
 #include "core/packet/egress.h"
 #include "core/world/skip.h"
 #include "models/nic/nic.h"
