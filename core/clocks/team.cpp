@@ -19,11 +19,13 @@ constexpr int kLooksCrowded = 20;
 
 /// Windows from one look at how much they have to do to the next.
 constexpr std::uint64_t kLookEvery = 256;
-/// Windows until nodes are divided anew by what they have sent, the first time, and how much later each time.
-constexpr std::uint64_t kFirstPlan = 256;
-constexpr std::uint64_t kPlanLater = 4;
-/// A new division must promise to be better by this.
-constexpr double kBetter = 0.95;
+/// Windows until nodes are divided by what they have sent for the first time.
+constexpr std::uint64_t kFirstLook = 32;
+/// A division is looked for anew when the one in use does worse, beside one that shares all work evenly, than
+/// it did when it was found; and taken if it promises to be better.
+constexpr double kWorse = 1.02;
+constexpr double kBetter = 0.98;
+constexpr double kNoDivision = 1e30;
 
 }  // namespace
 
@@ -70,7 +72,6 @@ void Team::unite() {
 
 /// Divides the network, or not, by what its last windows had to do.
 void Team::look(std::uint64_t windows) {
-    next_look_ = windows + kLookEvery;
     const std::uint64_t events = store_.world().events;
     const std::uint64_t more = events - last_events_;
     const bool worthwhile =
@@ -79,34 +80,41 @@ void Team::look(std::uint64_t windows) {
     last_events_ = events;
     last_look_ = windows;
     if (!worthwhile) {
-        const std::uint64_t next = next_look_;
         unite();
-        next_look_ = next;
+        next_look_ = windows + kLookEvery;
         return;
     }
-    if (!kept_ && windows >= next_plan_) {
+    if (!kept_) {
         plan();
-        next_plan_ = std::max(kFirstPlan, windows * kPlanLater);
     }
+    next_look_ = windows < kFirstLook ? kFirstLook : windows + kLookEvery;
     if (!divided_) {
         store_.divide(owner_);
         divided_ = true;
     }
 }
 
-/// Divides nodes by what was sent since the last plan, ports that were silent as if all were alike.
+/// Divides nodes by what was sent since the last look, ports that were silent as if all were alike.
 void Team::plan() {
     const Topology& topology = store_.topology();
     sent_.resize(topology.port_count(), 0);
     std::vector<std::uint64_t> packets(sent_.size());
+    double even = 0;
     for (PortId p = 0; p < packets.size(); ++p) {
         const auto sent = static_cast<std::uint64_t>(store_.world().egress[p].tx_packets);
         packets[p] = 64 * (sent - sent_[p]) + 1;
         sent_[p] = sent;
+        even += 2 * static_cast<double>(packets[p]) / size();
+    }
+    const double now =
+        owner_.empty() ? kNoDivision : divided_work(topology, packets, owner_, size()) / even;
+    if (now <= kWorse * found_) {
+        return;
     }
     std::vector<std::uint16_t> owner = divide_nodes(topology, packets, size());
-    if (!owner_.empty() && divided_work(topology, packets, owner, size()) >
-                               kBetter * divided_work(topology, packets, owner_, size())) {
+    found_ = divided_work(topology, packets, owner, size()) / even;
+    if (found_ > kBetter * now) {
+        found_ = now;
         return;
     }
     owner_ = std::move(owner);

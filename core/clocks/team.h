@@ -120,10 +120,10 @@ class Team {
     std::vector<std::uint16_t> owner_;
     std::uint64_t windows_ = 0;
     std::uint64_t next_look_ = 0;  ///< in windows of the network
-    std::uint64_t next_plan_ = 0;  ///< likewise
     std::uint64_t last_look_ = 0;
     std::uint64_t last_events_ = 0;
-    std::vector<std::uint64_t> sent_;  ///< by port, at the last plan
+    std::vector<std::uint64_t> sent_;  ///< by port, at the last look
+    double found_ = 0;                 ///< how far the division was from an even one, as it was found
 };
 
 }  // namespace sluice::step
