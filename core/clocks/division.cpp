@@ -42,7 +42,7 @@ class Bisection {
             degrees += topology_.port_count(node);
         }
         const std::size_t growths = std::min<std::size_t>(
-            {std::max<std::size_t>(kEffort / degrees / kPasses, 1), 8, nodes_.size()});
+            {std::max<std::size_t>(kEffort / degrees / kPasses, 1), 3, nodes_.size()});
         const std::uint32_t in_server = std::max(topology_.gpus_per_server, 1U);
         std::vector<std::uint8_t> best;
         double least = std::numeric_limits<double>::max();

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/clocks/meeting.h"
 
+#include <thread>
+
 namespace sluice::step {
 
 namespace {
+
+/// Rests from one offer of the core to the next: who is waited for may be on the same one.
+constexpr int kRests = 64;
 
 /// Lets the core rest for a few cycles.
 inline void pause() {
@@ -32,7 +37,11 @@ void Meeting::meet() {
         if (meetings_.load(std::memory_order_acquire) != meeting) {
             return;
         }
-        pause();
+        if (look % kRests == kRests - 1) {
+            std::this_thread::yield();
+        } else {
+            pause();
+        }
     }
     sleep(meeting);
 }

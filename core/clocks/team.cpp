@@ -14,7 +14,7 @@ namespace {
 
 /// Looks at a meeting before a thread goes to sleep, about as long as waking takes; and where threads have
 /// no cores of their own, so that waiting takes another one's time.
-constexpr int kLooks = 2000;
+constexpr int kLooks = 10000;
 constexpr int kLooksCrowded = 20;
 
 /// Windows from one look at how much they have to do to the next.
@@ -23,7 +23,7 @@ constexpr std::uint64_t kLookEvery = 256;
 constexpr std::uint64_t kFirstLook = 32;
 /// A division is looked for anew when the one in use does worse, beside one that shares all work evenly, than
 /// it did when it was found; and taken if it promises to be better.
-constexpr double kWorse = 1.02;
+constexpr double kWorse = 1.03;
 constexpr double kBetter = 0.98;
 constexpr double kNoDivision = 1e30;
 
