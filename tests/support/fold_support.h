@@ -3,6 +3,9 @@
 /// with and without folding.
 #pragma once
 
+#include <memory>
+
+#include "core/clocks/team.h"
 #include "core/fold/folds.h"
 #include "tests/support/clock_support.h"
 
@@ -22,24 +25,33 @@ struct Folded {
     Outcome outcome;
     FoldCounters fold;
     Tick last_arrival = 0;
+    std::uint64_t shared_windows = 0;  ///< that several threads stepped
 };
 
-inline Folded run_folded(const Case& given) {
+/// `threads`: they step the windows in which nothing is folded.
+inline Folded run_folded(const Case& given, std::uint32_t threads = 1) {
     Rig rig(given);
     rig.world.digest_hops = false;
     step::Folds folds(rig.store);
     step::Driver driver(rig.store, given.events, {});
     driver.fold(folds);
+    std::unique_ptr<step::Team> team;
+    if (threads > 1) {
+        team = std::make_unique<step::Team>(rig.store, step::Threads{threads, 0},
+                                            step::cell_stepper);
+        driver.divide_windows(*team);
+    }
     driver.advance(given.stop, rig);
     driver.unfold();
-    return {outcome_of(rig.store, end_of(given)), folds.counters(), rig.store.last_arrival()};
+    return {outcome_of(rig.store, end_of(given)), folds.counters(), rig.store.last_arrival(),
+            team != nullptr ? team->windows() : 0};
 }
 
 /// Runs `given` both ways and compares.
-inline Folded check_folding(const Case& given) {
+inline Folded check_folding(const Case& given, std::uint32_t threads = 1) {
     INFO(given.name);
     const Outcome expected = run_windows(given);
-    const Folded made = run_folded(given);
+    const Folded made = run_folded(given, threads);
     check_same_but_executed(expected, made.outcome);
     return made;
 }

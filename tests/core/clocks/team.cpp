@@ -40,9 +40,10 @@ Outcome run_team(const Case& given, std::uint32_t workers, std::uint64_t seed) {
 Outcome check_teams(const Case& given, std::uint64_t seed) {
     INFO(given.name);
     const Outcome expected = run_windows(given);
-    for (const std::uint32_t workers : {1U, 2U, 4U, 8U}) {
+    int dealt = 0;
+    for (const std::uint32_t workers : {1U, 2U, 2U, seed % 4 == 0 ? 8U : 3U}) {
         INFO(workers);
-        const Outcome made = run_team(given, workers, workers == 2 ? 0 : seed + workers);
+        const Outcome made = run_team(given, workers, dealt++ % 2 == 0 ? 0 : seed);
         check_same(expected, made);
         CHECK(expected.counters.events == made.counters.events);
         CHECK(expected.counters.retransmitted_bytes == made.counters.retransmitted_bytes);
@@ -60,13 +61,13 @@ void compare_teams(std::uint64_t first_seed, std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("unit.team.random_1") { compare_teams(41'000, 12); }
-TEST_CASE("unit.team.random_2") { compare_teams(42'000, 12); }
-TEST_CASE("unit.team.random_3") { compare_teams(43'000, 12); }
-TEST_CASE("unit.team.random_4") { compare_teams(44'000, 12); }
+TEST_CASE("unit.team.random_1") { compare_teams(41'000, 8); }
+TEST_CASE("unit.team.random_2") { compare_teams(42'000, 8); }
+TEST_CASE("unit.team.random_3") { compare_teams(43'000, 8); }
+TEST_CASE("unit.team.random_4") { compare_teams(44'000, 8); }
 
 TEST_CASE("unit.team.applications") {
-    for (std::uint64_t seed = 45'000; seed < 45'015; ++seed) {
+    for (std::uint64_t seed = 45'000; seed < 45'010; ++seed) {
         Case given = random_case(seed);
         Dice dice(seed);
         Relay relay;
@@ -76,7 +77,7 @@ TEST_CASE("unit.team.applications") {
 }
 
 TEST_CASE("unit.team.opened_flows") {
-    for (std::uint64_t seed = 46'000; seed < 46'015; ++seed) {
+    for (std::uint64_t seed = 46'000; seed < 46'010; ++seed) {
         Case given = random_case(seed);
         if (!given.paths.empty()) continue;  // an opened flow has no given path
         OpensList application(given.flows);
@@ -114,4 +115,38 @@ TEST_CASE("unit.team.what_a_step_throws_reaches_the_caller") {
     step::Driver driver(rig.store, given.events, {});
     driver.divide_windows(team);
     CHECK_THROWS_AS(driver.advance(given.stop, rig), InternalError);
+}
+
+TEST_CASE("unit.team.takes_windows_that_have_enough_to_do") {
+    const Case given = churn_case(false, 0);
+    Case sent = given;
+    const std::vector<NodeId>& hosts = given.topology.hosts();
+    sent.flows.push_back(flow(hosts[0], hosts[1], 2'000'000, kMicrosecond));
+    for (const std::uint64_t least : {std::uint64_t{0}, std::uint64_t{1'000'000}}) {
+        Rig rig(sent);
+        step::Team team(rig.store, {2, least}, step::cell_stepper);
+        step::Driver driver(rig.store, {}, {});
+        driver.divide_windows(team);
+        driver.advance(sent.stop, rig);
+        CHECK(team.windows() == (least == 0 ? driver.windows() : 0));
+        check_same(run_windows(sent), outcome_of(rig.store, end_of(sent)));
+    }
+}
+
+// What bench/threads shows a thread sanitizer, to know that it would find a race: a count that is not the
+// worker's own.
+TEST_CASE("unit.team.planted_race" * doctest::skip()) {
+    const Case given = random_case(41'000);
+    Rig rig(given);
+    step::Team team(rig.store, {2, 0}, [&](step::World& world) -> step::Team::Step {
+        return [&rig, step = step::cell_stepper(world)](const step::Cell& cell, Tick begin,
+                                                        Tick end) {
+            step(cell, begin, end);
+            ++rig.store.world().drops;
+        };
+    });
+    team.keep_division(scattered(given.topology.node_count(), 2, 1));
+    step::Driver driver(rig.store, given.events, {});
+    driver.divide_windows(team);
+    driver.advance(given.stop, rig);
 }

@@ -86,3 +86,21 @@ TEST_CASE("unit.folds.random_cases_are_as_without") {
         check_folding(given);
     }
 }
+
+TEST_CASE("unit.folds.windows_with_nothing_folded_are_for_several_threads") {
+    CopiesOptions options;
+    options.changed = 10;
+    options.strangers = 6;
+    options.flows = 16;
+    options.failures = true;
+    FoldCounters sum;
+    std::uint64_t shared = 0;
+    for (std::uint64_t seed = 8000; seed < 8030; ++seed) {
+        const Copies copies(seed, options);
+        const Folded made = check_folding(copies.given, 2);
+        add(sum, made.fold);
+        shared += made.shared_windows;
+    }
+    CHECK(sum.hops > 0);
+    CHECK(shared > 0);
+}

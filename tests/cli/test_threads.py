@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads: what `sluice run` writes is the same for every number of them, and the summary says how many."""
+import json
+import unittest
+
+from support import CliTest
+
+NETWORK = """\
+[topology]
+type = "rail-optimized"
+gpus = 32
+gpus_per_server = 8
+servers_per_segment = 2
+rate = "100Gbps"
+delay = "1us"
+"""
+FLOWS = NETWORK + """\
+[workload]
+type = "permutation"
+size = "200KB"
+"""
+JOB = NETWORK + """\
+[workload]
+type = "training"
+model = "gpt-13b"
+tp = 8
+dp = 2
+pp = 2
+sequence = 128
+micro_batch = 1
+micro_batches = 2
+gpu = "A100"
+[output]
+trace = true
+"""
+STREAM = NETWORK + """\
+[workload]
+type = "stream"
+operations = 30
+pattern = "shift"
+bytes = "16KB"
+compute = "5us"
+"""
+
+
+class Threads(CliTest):
+    def check_same(self, scenario, *arguments):
+        """The summaries of runs on 1, 2, 4 and 8 threads, whose other files are the same."""
+        summaries = []
+        for threads in ("1", "2", "4", "8"):
+            self.succeed("run", scenario, "--threads", threads, "--out", threads, *arguments)
+            summaries.append(json.loads((self.folder / threads / "summary.json").read_text()))
+            for path in (self.folder / "1").iterdir():
+                if path.name != "summary.json":
+                    self.assertEqual(path.read_bytes(),
+                                     (self.folder / threads / path.name).read_bytes(), path.name)
+            for key in ("simulated_s", "packet_hops", "windows", "events"):
+                self.assertEqual(summaries[0].get(key), summaries[-1].get(key), key)
+        return summaries
+
+    def test_flows(self):
+        self.write("flows.toml", FLOWS)
+        summaries = self.check_same("flows.toml", "--set", "topology.loss=0.001")
+        self.assertEqual([summary.get("threads") for summary in summaries], [None, 2, 4, 8])
+
+    def test_a_job_folded_and_not(self):
+        self.write("job.toml", JOB)
+        folded = self.check_same("job.toml", "--set", "stop=35ms")
+        self.assertGreater(folded[1]["fold"]["hops"], 0)
+        unfolded = self.check_same("job.toml", "--set", "stop=35ms", "--no-fold")
+        self.assertEqual(unfolded[1]["threads"], 2)
+
+    def test_what_is_for_one_thread_runs_on_one(self):
+        self.write("flows.toml", FLOWS)
+        self.write("stream.toml", STREAM)
+        for arguments in (("stream.toml", "--threads", "2"),
+                          ("flows.toml", "--threads", "2", "--mode", "hybrid"),
+                          ("flows.toml", "--threads", "2", "--set", "network.arithmetic=ns3"),
+                          ("flows.toml", "--set", "workload.size=2KB")):  # too little to do
+            self.succeed("run", *arguments, "--out", "out")
+            summary = json.loads((self.folder / "out/summary.json").read_text())
+            self.assertNotIn("threads", summary, arguments)
+
+    def test_at_least_one(self):
+        self.write("flows.toml", FLOWS)
+        self.refuse("run", "flows.toml", "--threads", "0", says="--threads")
+
+
+if __name__ == "__main__":
+    unittest.main()
