@@ -249,7 +249,7 @@ class Bisection {
     std::vector<std::uint8_t> side_;
     double work_ = 0;      ///< of side 0
     double crossing_ = 0;  ///< packets from side to side
-    bool turn_ = true;  ///< what is joined to both sides alike goes to side 0
+    bool turn_ = true;     ///< what is joined to both sides alike goes to side 0
 };
 
 void divide(const Topology& topology, const std::vector<std::uint64_t>& packets,

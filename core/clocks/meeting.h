@@ -25,7 +25,7 @@ class Meeting {
 
     const std::uint32_t members_;
     const int looks_;
-    alignas(64) std::atomic<std::uint32_t> present_{0};  ///< members that have come
+    alignas(64) std::atomic<std::uint32_t> present_{0};   ///< members that have come
     alignas(64) std::atomic<std::uint32_t> meetings_{0};  ///< that are over
     alignas(64) std::atomic<std::uint32_t> asleep_{0};
     std::mutex bed_;

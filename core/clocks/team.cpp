@@ -29,8 +29,7 @@ constexpr double kNoDivision = 1e30;
 
 }  // namespace
 
-Team::Team(WorldStore& store, Threads threads,
-           const std::function<Step(World& world)>& make_step)
+Team::Team(WorldStore& store, Threads threads, const std::function<Step(World& world)>& make_step)
     : store_(store),
       threads_(threads),
       workers_(threads.count),

@@ -123,7 +123,7 @@ class Team {
     std::uint64_t last_look_ = 0;
     std::uint64_t last_events_ = 0;
     std::vector<std::uint64_t> sent_;  ///< by port, at the last look
-    double found_ = 0;                 ///< how far the division was from an even one, as it was found
+    double found_ = 0;  ///< how far the division was from an even one, as it was found
 };
 
 }  // namespace sluice::step

@@ -11,9 +11,7 @@ namespace sluice::step {
 
 namespace {
 
-void empty(Ring& ring) {
-    ring.head = ring.tail;
-}
+void empty(Ring& ring) { ring.head = ring.tail; }
 
 /// Bytes of the shared buffer that a unit's packets take at the switch where they are counted.
 std::int64_t shared_bytes(const World& world, const Buffer& buffer, PortId sender,

@@ -37,10 +37,10 @@ struct alignas(64) Egress {
     std::uint32_t queued_bytes = 0;  ///< all classes
     PortId out = kNone;              ///< the link that packets are put on: `peer`'s, or an outbox
     CellId peer_cell = kNone;        ///< the cell that `peer` is in
-    std::uint8_t nonempty = 0;    ///< bit per class
-    std::uint8_t paused = 0;      ///< bit per class, by the peer's PFC
-    std::uint8_t last_class = 1;  ///< served last, the scheduler's position
-    std::uint8_t rate_index = 0;  ///< into IntRates
+    std::uint8_t nonempty = 0;       ///< bit per class
+    std::uint8_t paused = 0;         ///< bit per class, by the peer's PFC
+    std::uint8_t last_class = 1;     ///< served last, the scheduler's position
+    std::uint8_t rate_index = 0;     ///< into IntRates
 
     std::uint32_t max_queued_bytes = 0;
     std::uint32_t ecn_kmin = 0;

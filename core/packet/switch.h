@@ -225,7 +225,9 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, cons
         const Tick arrival = next < total ? key_time(scratch.sorted[next], begin) : kNever;
         PortId port = first + mine[0];
         for (std::uint32_t k = 1; k < mine.count; ++k) {
-            port = world.link[first + mine[k]].decision < world.link[port].decision ? first + mine[k] : port;
+            port = world.link[first + mine[k]].decision < world.link[port].decision
+                       ? first + mine[k]
+                       : port;
         }
         const Tick departure = world.link[port].decision;
         if (arrival <= departure && arrival != kNever) {
@@ -237,7 +239,8 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, cons
             switch_arrive<Policies>(world, cell, in, out, packet, arrival);
             ++next;
         } else if (departure < end) {
-            world.link[port].decision = switch_transmit<Policies, true>(world, cell, port, departure);
+            world.link[port].decision =
+                switch_transmit<Policies, true>(world, cell, port, departure);
         } else {
             return;
         }

@@ -67,7 +67,8 @@ struct RunCounters {
     std::uint64_t hop_checksum = 0;
     PhaseCounters phases;  ///< hybrid mode
     FoldCounters fold;     ///< packet mode
-    std::uint32_t threads = 1;  ///< that stepped windows: of how the run was made, not of its results
+    std::uint32_t threads =
+        1;  ///< that stepped windows: of how the run was made, not of its results
 };
 
 }  // namespace sluice

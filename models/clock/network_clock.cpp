@@ -69,7 +69,8 @@ bool NetworkClock::divisible() const {
     return threads_.count > 1 && partitions_ == nullptr && foreign_.empty() &&
            (application == nullptr || !application->for_one_thread()) &&
            std::all_of(nodes_.begin(), nodes_.end(), [](const Node* node) {
-               return node != nullptr && (typeid(*node) == typeid(Nic) || typeid(*node) == typeid(Switch));
+               return node != nullptr &&
+                      (typeid(*node) == typeid(Nic) || typeid(*node) == typeid(Switch));
            });
 }
 

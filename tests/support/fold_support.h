@@ -37,8 +37,8 @@ inline Folded run_folded(const Case& given, std::uint32_t threads = 1) {
     driver.fold(folds);
     std::unique_ptr<step::Team> team;
     if (threads > 1) {
-        team = std::make_unique<step::Team>(rig.store, step::Threads{threads, 0},
-                                            step::cell_stepper);
+        team =
+            std::make_unique<step::Team>(rig.store, step::Threads{threads, 0}, step::cell_stepper);
         driver.divide_windows(*team);
     }
     driver.advance(given.stop, rig);

@@ -139,11 +139,11 @@ TEST_CASE("unit.team.planted_race" * doctest::skip()) {
     const Case given = random_case(41'000);
     Rig rig(given);
     step::Team team(rig.store, {2, 0}, [&](step::World& world) -> step::Team::Step {
-        return [&rig, step = step::cell_stepper(world)](const step::Cell& cell, Tick begin,
-                                                        Tick end) {
-            step(cell, begin, end);
-            ++rig.store.world().drops;
-        };
+        return
+            [&rig, step = step::cell_stepper(world)](const step::Cell& cell, Tick begin, Tick end) {
+                step(cell, begin, end);
+                ++rig.store.world().drops;
+            };
     });
     team.keep_division(scattered(given.topology.node_count(), 2, 1));
     step::Driver driver(rig.store, given.events, {});
