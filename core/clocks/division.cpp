@@ -14,6 +14,15 @@ namespace {
 /// its memory comes from another core's cache.
 constexpr double kCrossing = 1.0;
 
+/// What a packet costs that a host sends or receives, in those of a switch: it paces, acknowledges, computes
+/// rates. Measured on docs/performance.md's cases: 1.5 and 1.75.
+constexpr double kAtHost = 1.6;
+
+/// The work of the node of `port` with what its cable carries.
+double work_at(const Topology& topology, NodeId node, double packets) {
+    return topology.is_host(node) ? kAtHost * packets : packets;
+}
+
 /// Adjacency visits of all attempts together: large networks get one, small ones several.
 constexpr std::size_t kEffort = 4'000'000;
 constexpr int kPasses = 6;
@@ -30,7 +39,9 @@ class Bisection {
             place_[nodes[i]] = i;
         }
         for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-            each_port(i, [&](std::uint32_t, double carried) { weight_[i] += carried; });
+            each_port(i, [&](std::uint32_t, double carried) {
+                weight_[i] += work_at(topology, nodes[i], carried);
+            });
             total_ += weight_[i];
         }
     }
@@ -286,19 +297,24 @@ std::vector<std::uint16_t> divide_nodes(const Topology& topology,
     return owner;
 }
 
-double divided_work(const Topology& topology, const std::vector<std::uint64_t>& packets,
-                    const std::vector<std::uint16_t>& owner, std::uint32_t workers) {
+double unevenness(const Topology& topology, const std::vector<std::uint64_t>& packets,
+                  const std::vector<std::uint16_t>& owner, std::uint32_t workers) {
     std::vector<double> work(workers, 0);
+    double all = 0;
     double crossing = 0;
     for (PortId p = 0; p < topology.port_count(); ++p) {
         const auto sent = static_cast<double>(packets[p]);
-        const std::uint16_t from = owner[topology.node_of(p)];
-        const std::uint16_t to = owner[topology.neighbor(p)];
-        work[from] += sent;
-        work[to] += sent;
-        crossing += from == to ? 0 : sent;
+        const NodeId node = topology.node_of(p);
+        const NodeId neighbor = topology.neighbor(p);
+        const double here = work_at(topology, node, sent);
+        const double there = work_at(topology, neighbor, sent);
+        work[owner[node]] += here;
+        work[owner[neighbor]] += there;
+        all += here + there;
+        crossing += owner[node] == owner[neighbor] ? 0 : sent;
     }
-    return *std::max_element(work.begin(), work.end()) + kCrossing * crossing / workers;
+    const double most = *std::max_element(work.begin(), work.end());
+    return all > 0 ? (most * workers + kCrossing * crossing) / all : 1;
 }
 
 }  // namespace sluice::step

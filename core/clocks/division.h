@@ -17,9 +17,9 @@ std::vector<std::uint16_t> divide_nodes(const Topology& topology,
                                         const std::vector<std::uint64_t>& packets,
                                         std::uint32_t workers);
 
-/// The estimated time of a window under a division, in packets sent or received by one node: the busiest
-/// worker's, and what is handed over.
-double divided_work(const Topology& topology, const std::vector<std::uint64_t>& packets,
-                    const std::vector<std::uint16_t>& owner, std::uint32_t workers);
+/// The estimated time of a window under a division, beside what it would be if all work were shared evenly and
+/// nothing crossed: 1 at best.
+double unevenness(const Topology& topology, const std::vector<std::uint64_t>& packets,
+                  const std::vector<std::uint16_t>& owner, std::uint32_t workers);
 
 }  // namespace sluice::step

@@ -98,20 +98,18 @@ void Team::plan() {
     const Topology& topology = store_.topology();
     sent_.resize(topology.port_count(), 0);
     std::vector<std::uint64_t> packets(sent_.size());
-    double even = 0;
     for (PortId p = 0; p < packets.size(); ++p) {
         const auto sent = static_cast<std::uint64_t>(store_.world().egress[p].tx_packets);
         packets[p] = 64 * (sent - sent_[p]) + 1;
         sent_[p] = sent;
-        even += 2 * static_cast<double>(packets[p]) / size();
     }
     const double now =
-        owner_.empty() ? kNoDivision : divided_work(topology, packets, owner_, size()) / even;
+        owner_.empty() ? kNoDivision : unevenness(topology, packets, owner_, size());
     if (now <= kWorse * found_) {
         return;
     }
     std::vector<std::uint16_t> owner = divide_nodes(topology, packets, size());
-    found_ = divided_work(topology, packets, owner, size()) / even;
+    found_ = unevenness(topology, packets, owner, size());
     if (found_ > kBetter * now) {
         found_ = now;
         return;
@@ -232,6 +230,8 @@ void Team::serve_stalled(Tick begin, Tick end) {
             for (const NodeId host : hosts) {
                 store_.serve_stalled(host);
                 worker.step(whole_node(host), begin, end);
+                worker.part->block_wake[host >> 6] =
+                    earliest_wake(world, host >> 6, worker.part->mine[host >> 6]);
                 again = true;
             }
         }

@@ -153,6 +153,9 @@ void WorldStore::deliver(Worker& worker) {
     for (const std::unique_ptr<Worker>& other : workers_) {
         const World& from = other->world;
         for (std::uint32_t i = 0; i < from.outboxes.count; ++i) {
+            if (i + 2 < from.outboxes.count) {
+                SLUICE_PREFETCH(world.link[from.outboxes.data[i + 2]].slots);
+            }
             const PortId at = from.outboxes.data[i];
             const Outbox& outbox = outbox_[at - world.first_outbox];
             if (owner_[outbox.node] != worker.number) {

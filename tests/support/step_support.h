@@ -95,7 +95,9 @@ inline Outcome run_windows(const Case& given, bool ordered = false) {
     rig.ordered = ordered;
     step::Driver driver(rig.store, given.events, {});
     driver.advance(given.stop, rig);
-    return outcome_of(rig.store, end_of(given));
+    Outcome outcome = outcome_of(rig.store, end_of(given));
+    outcome.counters.windows = driver.windows();
+    return outcome;
 }
 
 /// Events in ns-3's order.

@@ -33,7 +33,9 @@ Outcome run_team(const Case& given, std::uint32_t workers, std::uint64_t seed) {
     driver.divide_windows(team);
     driver.advance(given.stop, rig);
     CHECK(team.windows() == driver.windows());
-    return outcome_of(rig.store, end_of(given));
+    Outcome outcome = outcome_of(rig.store, end_of(given));
+    outcome.counters.windows = driver.windows();
+    return outcome;
 }
 
 /// One thread that steps all, and several: as they divide the nodes among them, and at random.
@@ -46,6 +48,7 @@ Outcome check_teams(const Case& given, std::uint64_t seed) {
         const Outcome made = run_team(given, workers, dealt++ % 2 == 0 ? 0 : seed);
         check_same(expected, made);
         CHECK(expected.counters.events == made.counters.events);
+        CHECK(expected.counters.windows == made.counters.windows);
         CHECK(expected.counters.retransmitted_bytes == made.counters.retransmitted_bytes);
     }
     return expected;
