@@ -26,6 +26,11 @@ constexpr std::uint64_t kFirstLook = 32;
 constexpr double kWorse = 1.03;
 constexpr double kBetter = 0.98;
 constexpr double kNoDivision = 1e30;
+/// Where the team may choose, it must be faster than one worker by this. If it is not, as on a machine whose
+/// cores have other work, one goes on alone for so many windows, and longer each time.
+constexpr double kFaster = 1.1;
+constexpr std::uint64_t kPause = 16 * kLookEvery;
+constexpr std::uint64_t kPauseLonger = 4;
 
 }  // namespace
 
@@ -34,7 +39,8 @@ Team::Team(WorldStore& store, Threads threads, const std::function<Step(World& w
       threads_(threads),
       workers_(threads.count),
       meeting_(threads.count,
-               threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded) {
+               threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded),
+      pause_(kPause) {
     for (Worker& worker : workers_) {
         worker.part = &store.add_worker();
         worker.step = make_step(worker.part->world);
@@ -69,19 +75,25 @@ void Team::unite() {
     next_look_ = 0;
 }
 
-/// Divides the network, or not, by what its last windows had to do.
+/// Divides the network, or not, by what its last windows had to do, and how fast that went.
 void Team::look(std::uint64_t windows) {
-    const std::uint64_t events = store_.world().events;
-    const std::uint64_t more = events - last_events_;
-    const bool worthwhile =
-        threads_.least_events == 0 ||
-        (windows > last_look_ && more >= threads_.least_events * (windows - last_look_));
-    last_events_ = events;
+    const std::uint64_t events = store_.world().events - last_events_;
+    const std::uint64_t more = windows - last_look_;
+    const Clock::time_point now = Clock::now();
+    const double rate = static_cast<double>(events) /
+                        std::max(std::chrono::duration<double>(now - last_time_).count(), 1e-9);
+    last_events_ += events;
     last_look_ = windows;
-    if (!worthwhile) {
-        unite();
-        next_look_ = windows + kLookEvery;
-        return;
+    last_time_ = now;
+    if (threads_.least_events > 0) {
+        const bool slow = divided_ && rate < kFaster * alone_;
+        alone_ = divided_ ? alone_ : rate;
+        if (slow || more == 0 || events < threads_.least_events * more) {
+            unite();
+            next_look_ = windows + (slow ? pause_ : kLookEvery);
+            pause_ *= slow ? kPauseLonger : 1;
+            return;
+        }
     }
     if (!kept_) {
         plan();
@@ -103,8 +115,7 @@ void Team::plan() {
         packets[p] = 64 * (sent - sent_[p]) + 1;
         sent_[p] = sent;
     }
-    const double now =
-        owner_.empty() ? kNoDivision : unevenness(topology, packets, owner_, size());
+    const double now = owner_.empty() ? kNoDivision : unevenness(topology, packets, owner_, size());
     if (now <= kWorse * found_) {
         return;
     }

@@ -15,6 +15,7 @@
 /// their host.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -30,8 +31,8 @@ namespace sluice::step {
 /// How many threads step windows, and when.
 struct Threads {
     std::uint32_t count = 1;
-    /// Only windows that have so much to do, packets sent and received, on average. Others cost more than
-    /// they gain.
+    /// If not 0: only windows that have so much to do, packets sent and received, on average, and only as
+    /// long as that is faster. Others cost more than they gain.
     std::uint64_t least_events = 0;
 };
 
@@ -79,6 +80,7 @@ class Team {
     std::uint32_t size() const { return static_cast<std::uint32_t>(workers_.size()); }
 
   private:
+    using Clock = std::chrono::steady_clock;
     /// What a worker tells the others at meetings.
     struct alignas(64) Worker {
         WorldStore::Worker* part = nullptr;
@@ -122,6 +124,9 @@ class Team {
     std::uint64_t next_look_ = 0;  ///< in windows of the network
     std::uint64_t last_look_ = 0;
     std::uint64_t last_events_ = 0;
+    Clock::time_point last_time_ = Clock::now();
+    double alone_ = 0;                 ///< packets per second of one worker, when it was last tried
+    std::uint64_t pause_;              ///< windows
     std::vector<std::uint64_t> sent_;  ///< by port, at the last look
     double found_ = 0;  ///< how far the division was from an even one, as it was found
 };
