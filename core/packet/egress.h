@@ -151,7 +151,7 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
         const FlowRoute& route = world.route[packet.flow];
         if (!route.ints.empty() && int_hops + 1 < world.int_stride) {
             congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
-            if (slot[0] == int_tag(packet.flow, packet.transmission)) {
+            if (slot_tag(slot) == int_tag(packet.flow, packet.transmission)) {
                 // A skip takes no time in what INT tells: differences of records stay rates.
                 const Tick local = now - world.link[egress.out].base;
                 const std::int64_t sent =

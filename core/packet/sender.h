@@ -206,7 +206,8 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     packet.traffic_class = sender.traffic_class & (kClasses - 1);
     const FlowRoute& route = world.route[sender.flow];
     if (!route.ints.empty()) {
-        int_slot(world, route, packet.transmission)[0] = int_tag(packet.flow, packet.transmission);
+        set_slot_tag(int_slot(world, route, packet.transmission),
+                     int_tag(packet.flow, packet.transmission));
         SLUICE_PREFETCH(
             int_slot(world, route, static_cast<std::uint16_t>(sender.transmissions + 1)));
     }
@@ -266,7 +267,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     const FlowRoute& route = world.route[sender.flow];
     if (!route.ints.empty()) {
         const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
-        if (slot[0] == int_tag(packet.flow, packet.transmission) &&
+        if (slot_tag(slot) == int_tag(packet.flow, packet.transmission) &&
             packet.int_hops < world.int_stride) {
             ack.hops = slot + 1;
             ack.hop_count = packet.int_hops;

@@ -370,6 +370,24 @@ struct World : Columns {
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
 };
 
+/// Whose an INT slot is. In one window a host may give it to a packet while a switch of another worker asks for
+/// a late duplicate of the packet before: an atomic word, and either answer will do, for what the duplicate
+/// writes is written over before anybody reads it.
+SLUICE_HD inline std::uint64_t slot_tag(const congestion::IntRecord* slot) {
+#if defined(__CUDA_ARCH__)
+    return slot[0];
+#else
+    return __atomic_load_n(slot, __ATOMIC_RELAXED);
+#endif
+}
+SLUICE_HD inline void set_slot_tag(congestion::IntRecord* slot, std::uint64_t tag) {
+#if defined(__CUDA_ARCH__)
+    slot[0] = tag;
+#else
+    __atomic_store_n(slot, tag, __ATOMIC_RELAXED);
+#endif
+}
+
 /// The slot of a packet whose flow has slots.
 SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowRoute& route,
                                                  std::uint16_t transmission) {
