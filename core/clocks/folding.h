@@ -22,7 +22,7 @@ class Folding {
     /// All changes are taken up. `may_fold`: routes are what flows' footprints say.
     virtual void settle(Tick now, bool may_fold) = 0;
     /// From here to the next settle() everything is in the columns as if nothing had been folded.
-    virtual void unfold(Tick now) = 0;
+    virtual void unfold() = 0;
 };
 
 }  // namespace sluice::step
