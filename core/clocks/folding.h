@@ -24,7 +24,7 @@ class Folding {
     /// Something is.
     virtual bool folded() const = 0;
     /// From here to the next settle() everything is in the columns as if nothing had been folded.
-    virtual void unfold(Tick now) = 0;
+    virtual void unfold() = 0;
 };
 
 }  // namespace sluice::step

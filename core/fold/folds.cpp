@@ -116,7 +116,7 @@ void Folds::after_window(Tick now) {
 
 void Folds::settle(Tick now, bool may_fold) {
     if (!may_fold || strange_ > 0) {
-        unfold(now);
+        unfold();
         entered_.clear();
         thinned_.clear();
         return;
@@ -219,7 +219,7 @@ void Folds::find_loud(std::set<std::uint32_t>& disturbed) {
     }
 }
 
-void Folds::unfold(Tick) {
+void Folds::unfold() {
     for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) {
         if (folds_[fold] != nullptr) {
             take_apart(fold);

@@ -49,7 +49,7 @@ class Folds final : public Folding {
     void leaving(FlowSlot flow) override;
     void settle(Tick now, bool may_fold) override;
     bool folded() const override { return fold_count_ > 0 || !forks_.empty(); }
-    void unfold(Tick now) override;
+    void unfold() override;
 
     FoldCounters counters() const;
 
@@ -73,7 +73,7 @@ class Folds final : public Folding {
                 FlowSlot other) const;
     void go_on_together(const FoldPlace& place, Tick at, const Timer& own);
     void fork(std::uint32_t id, std::uint32_t number, std::uint32_t host);
-    void finish_host(const Renaming& renaming, const HostFork& fork) const;
+    void finish_host(const Renaming& renaming, const HostFork& fork);
     void finish_fork(std::uint32_t id, std::uint32_t number, Tick now);
 
     // What can be folded (fold_parts.cpp).
