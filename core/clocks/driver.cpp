@@ -78,7 +78,8 @@ ClockStatistics Driver::statistics() const {
 }
 
 void Driver::fold(Folding& folding) {
-    if (domains_ != nullptr || supervisor_ != nullptr || team_ != nullptr) {
+    if (domains_ != nullptr || team_ != nullptr ||
+        (supervisor_ != nullptr && !supervisor_->may_fold(folding))) {
         throw InternalError("only a network on one clock and one thread can be folded");
     }
     folding_ = &folding;

@@ -3,6 +3,8 @@
 /// and core/fold/. Called between windows.
 #pragma once
 
+#include <vector>
+
 #include "core/ids.h"
 #include "core/units.h"
 
@@ -23,6 +25,17 @@ class Folding {
     virtual void settle(Tick now, bool may_fold) = 0;
     /// From here to the next settle() everything is in the columns as if nothing had been folded.
     virtual void unfold(Tick now) = 0;
+
+    // For a supervisor, between windows.
+    /// The flow that is executed in its place: itself, unless it follows one.
+    virtual FlowSlot leader_of(FlowSlot flow) const = 0;
+    /// Flows that follow `flow`.
+    virtual void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const = 0;
+    /// A host that others follow has come to `at` without a window, as it is paused: those leave it that do
+    /// not have its first timer (`own`), or have one where it has none.
+    virtual void meet_paused(NodeId host, Tick at, bool own) = 0;
+    /// The others do with it what it is about to do, its first timer.
+    virtual void go_on_together(NodeId host, Tick at) = 0;
 };
 
 }  // namespace sluice::step

@@ -77,31 +77,43 @@ Footprint Folds::footprint(const FlowPrint& print) const {
 /// Whether all that a flow of a leader's touches is in the fold, and the images' flows touch its images.
 bool Folds::all_inside(std::uint32_t id, FlowSlot flow) const {
     const Fold& fold = *folds_[id];
-    const FlowPrint& print = prints_[flow];
+    const FlowPrint print = print_of(flow);
     const auto here = [&](const FoldPlace& place) { return place.leads() && place.fold == id; };
     for (std::uint32_t i = 0; i < print.units; ++i) {
-        if (!here(places_.unit[print.port[i]])) {
+        if (!here(places_.unit[print.port[i]]) ||
+            meets_by_cable(print.port[i], id, FoldPlace::kLeader)) {
             return false;
         }
     }
     if (!here(places_.host[print.dst])) {
         return false;
     }
-    for (const auto& image : fold.image) {
+    for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
+        const Image* const image = fold.image[number].get();
         if (image == nullptr) {
             continue;
         }
-        const FlowPrint& other = prints_[image->flow[places_.flow[flow].index]];
+        const FlowPrint other = print_of(image->flow[places_.flow[flow].index]);
         bool same = other.units == print.units && other.data == print.data &&
                     image->host[places_.host[print.dst].index] == other.dst;
         for (std::uint32_t i = 0; same && i < print.units; ++i) {
-            same = image->unit[places_.unit[print.port[i]].index] == other.port[i];
+            same = image->unit[places_.unit[print.port[i]].index] == other.port[i] &&
+                   !meets_by_cable(other.port[i], id, number);
         }
         if (!same) {
             return false;
         }
     }
     return true;
+}
+
+/// Partitions are joined by cables: whether something else goes the other way on that of `port`, which is of
+/// the fold's leader or an image.
+bool Folds::meets_by_cable(PortId port, std::uint32_t id, std::uint32_t image) const {
+    const PortId back = world_.egress[port].peer;
+    const FoldPlace& place = places_.unit[back];
+    return supervisor_ != nullptr && unit_uses_[back] > 0 &&
+           !(place.fold == id && place.image == image);
 }
 
 bool Folds::foldable(PortId port) const {
@@ -175,8 +187,12 @@ std::vector<Folds::Part> Folds::parts(const std::vector<std::vector<FlowSlot>>& 
     for (std::uint32_t group = 0; group < joined.size(); ++group) {
         for (const FlowSlot flow : joined[group]) {
             const FlowPrint& print = prints_[flow];
-            std::for_each(print.port, print.port + print.units,
-                          [&](PortId port) { meet(port, group); });
+            std::for_each(print.port, print.port + print.units, [&](PortId port) {
+                meet(port, group);
+                if (supervisor_ != nullptr) {
+                    meet(world_.egress[port].peer, group);
+                }
+            });
             meet(ports + world_.spec[flow].src, group);
             meet(ports + world_.spec[flow].dst, group);
         }
@@ -217,6 +233,11 @@ bool Folds::apart(const Part& part) {
     for (const std::uint32_t at : count.seen) {
         if (owner_[at] != (at < ports ? unit_uses_[at] : host_uses_[at - ports]) ||
             (at < ports && !foldable(PortId{at}))) {
+            return false;
+        }
+        const PortId back = at < ports ? world_.egress[at].peer : kNone;
+        if (supervisor_ != nullptr && back != kNone && owner_[back] == kNone &&
+            unit_uses_[back] > 0) {
             return false;
         }
     }
@@ -265,7 +286,9 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
             for (std::size_t i = 1; i < candidates.size(); ++i) {
                 auto image = std::make_unique<Image>();
                 if (pair_up(*folds_[id], *image, leader, *candidates[i]) &&
-                    Likeness(store_, places_, *folds_[id], *image, now).holds()) {
+                    Likeness(store_, places_, *folds_[id], *image, now).holds() &&
+                    (supervisor_ == nullptr ||
+                     supervisor_->alike(pairs_of(*folds_[id], *image), true))) {
                     add_image(id, std::move(image));
                 } else {
                     others.push_back(candidates[i]);
@@ -300,7 +323,8 @@ std::uint32_t Folds::make_leader(const Part& part) {
         fold.unit.push_back(port);
         fold.unit_uses.push_back(0);
         fold.base.push_back(UnitBase{egress.tx_bytes, egress.tx_packets, egress.ecn_marks,
-                                     egress.max_queued_bytes});
+                                     egress.max_queued_bytes, egress.free_at,
+                                     store_.skipped(port)});
     };
     const auto add_host = [&](NodeId host) {
         if (places_.host[host].folded()) {

@@ -101,12 +101,17 @@ void Renaming::copy_egress(PortId leader) const {
     const UnitBase& base = fold_.base[places_.unit[leader].index];
     const PortId port = unit(leader);
     Egress& to = world_.egress[port];
-    if (from.tx_packets != base.tx_packets) {
+    if (from.free_at != base.free_at) {
         to.free_at = from.free_at;
     }
     to.tx_bytes += from.tx_bytes - base.tx_bytes;
     to.tx_packets += from.tx_packets - base.tx_packets;
     to.ecn_marks += from.ecn_marks - base.ecn_marks;
+    const SkippedFrames skipped = store_.skipped(leader);
+    if (skipped.packets != base.skipped.packets || skipped.bytes != base.skipped.bytes) {
+        store_.add_skipped(port, skipped.packets - base.skipped.packets,
+                           skipped.bytes - base.skipped.bytes);
+    }
     to.max_queued_bytes = std::max(to.max_queued_bytes, from.max_queued_bytes);
     to.queued_bytes = from.queued_bytes;
     to.nonempty = from.nonempty;

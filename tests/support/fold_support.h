@@ -51,6 +51,7 @@ struct CopiesOptions {
     std::uint32_t changed = 3;    ///< percent of a copy's flows that differ from the first copy's
     std::uint32_t strangers = 0;  ///< flows from one copy to another
     bool failures = false;        ///< links fail and are repaired
+    double size = 5.5;            ///< most, by the power of ten, bytes
     bool by_copy = true;          ///< ids: one copy after the other, else flow by flow
     congestion::Law law = congestion::Law::hpcc;
 };
@@ -151,7 +152,7 @@ inline void Copies::make_flows(Dice& dice) {
     for (FlowId f = 0; f < options.flows; ++f) {
         const NodeId src = dice.below(options.hosts);
         const NodeId dst = (src + 1 + dice.below(options.hosts - 1)) % options.hosts;
-        const std::int64_t size = dice.size(5.5);
+        const std::int64_t size = dice.size(options.size);
         const Tick start = dice.below(dice.chance(50) ? 1 : 100) * kMicrosecond;
         const FlowId parent =
             f > 0 && dice.chance(75) ? dice.below(static_cast<std::uint32_t>(f)) : f;

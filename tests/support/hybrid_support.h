@@ -8,6 +8,7 @@
 
 #include "core/clocks/cell_step.h"
 #include "core/clocks/driver.h"
+#include "core/fold/folds.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
 #include "core/world/skip.h"
@@ -300,6 +301,11 @@ class CheckingSupervisor final : public step::Supervisor {
         check_(now);
     }
     void call_set(NodeId host, Tick at) override { inner_.call_set(host, at); }
+    bool may_fold(step::Folding& folding) override { return inner_.may_fold(folding); }
+    bool alike(const std::vector<step::FlowPair>& flows, bool fresh) override {
+        return inner_.alike(flows, fresh);
+    }
+    void unfolded(const std::vector<step::FlowPair>& flows) override { inner_.unfolded(flows); }
 
   private:
     step::Supervisor& inner_;
@@ -319,16 +325,18 @@ struct HybridOutcome {
 enum class Driver { windows, clocks, oracle };
 
 /// Runs `given` in hybrid mode. `check`: look at every contract after every transition. `forgets`:
-/// the controller does not learn what flows have skipped.
+/// the controller does not learn what flows have skipped. `fold`: copies are executed once (on one clock,
+/// without a checksum of what was executed), and what that came to.
 inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Driver driver,
                                 Application* application = nullptr, bool check = false,
                                 bool forgets = false, hybrid::Restorer* restorer = nullptr,
-                                hybrid::ShareRestorer* shares = nullptr) {
+                                hybrid::ShareRestorer* shares = nullptr,
+                                FoldCounters* fold = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
     step::World& world = store.world();
-    world.digest_hops = true;
+    world.digest_hops = fold == nullptr;
     step::FlowPartitions partitions(
         store, config.local() ? step::SharedBy::data_ports : step::SharedBy::cables);
     CheckedEngine engine(store, partitions);
@@ -362,7 +370,16 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
         } else {
             step::Driver windows(store, given.events, {}, step::Clocks::one, partitions,
                                  &supervisor);
+            std::unique_ptr<step::Folds> folds;
+            if (fold != nullptr) {
+                folds = std::make_unique<step::Folds>(store, &supervisor);
+                windows.fold(*folds);
+            }
             windows.advance(given.stop, step_cell);
+            if (fold != nullptr) {
+                windows.unfold();
+                *fold = folds->counters();
+            }
         }
     } else {
         std::vector<LinkEvent> events = given.events;
