@@ -123,7 +123,8 @@ Command add_compare_command(CLI::App& program) {
         ->type_name("SCENARIO.toml")
         ->required();
     app->add_option("--modes", options->modes,
-                    "Modes; the first is the reference (default: all that this build offers)")
+                    "Modes; the first is the reference (default: all that this build offers);\n"
+                    "packet mode executes every packet, as by run --no-fold")
         ->type_name("packet,hybrid,flow");
     app->add_option("--restorers", options->restorers,
                     "Hybrid mode once with each of these words of phases.restore")

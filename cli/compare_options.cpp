@@ -46,6 +46,15 @@ std::vector<Mode> read_modes(const CompareOptions& options) {
     return modes;
 }
 
+/// Overrides of the runs of a mode: packet mode executes every packet, for that is what the others save
+/// is measured against, unless the user says otherwise.
+std::vector<std::string> sets_of(const CompareOptions& options, const ComparedMode& mode) {
+    std::vector<std::string> sets;
+    if (mode.mode == Mode::packet) sets.emplace_back("fold=false");
+    sets.insert(sets.end(), options.sets.begin(), options.sets.end());
+    return sets;
+}
+
 }  // namespace
 
 std::string ComparedMode::label() const {
@@ -72,7 +81,7 @@ std::vector<ComparedMode> compared_modes(const CompareOptions& options) {
 
 ConfigValue scenario_values(const CompareOptions& options, const ComparedMode& mode) {
     ConfigValue values = load_config(options.scenario);
-    for (const std::string& set : options.sets) override_config(values, set);
+    for (const std::string& set : sets_of(options, mode)) override_config(values, set);
     set_config(values, "mode", text_value(mode_name(mode.mode)), "--modes");
     if (!mode.restorer.empty()) {
         set_config(values, kRestoreKey, text_value(mode.restorer), "--restorers");
@@ -93,7 +102,7 @@ std::vector<std::string> run_arguments(const CompareOptions& options, const Comp
                                        const std::vector<std::string>& sets) {
     std::vector<std::string> arguments{"run", fmt::format("--mode={}", mode_name(mode.mode)),
                                        "--out=" + folder};
-    for (const std::string& set : options.sets) arguments.push_back("--set=" + set);
+    for (const std::string& set : sets_of(options, mode)) arguments.push_back("--set=" + set);
     if (!mode.restorer.empty()) {
         arguments.push_back(fmt::format("--set={}=\"{}\"", kRestoreKey, mode.restorer));
     }

@@ -51,8 +51,13 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
     if (moves_packets(mode)) {
         fmt::print("  network          {} drops, {} PFC pauses, {} ECN marks\n", counters.drops,
                    counters.pfc_pauses, counters.ecn_marks);
-        hops = fmt::format(" ({} packet-hops, {} per user-second)",
-                           human_count(static_cast<double>(counters.packet_hops)),
+        const std::string folded =
+            counters.fold.hops == 0
+                ? ""
+                : fmt::format("{} of them folded, ",
+                              human_count(static_cast<double>(counters.fold.hops)));
+        hops = fmt::format(" ({} packet-hops, {}{} per user-second)",
+                           human_count(static_cast<double>(counters.packet_hops)), folded,
                            human_count(summary.packet_hops_per_s));
     }
     if (mode == Mode::hybrid) print_phases(counters.phases);

@@ -24,6 +24,11 @@ struct Rule {
 };
 
 bool flow_mode(const Scenario& s) { return s.mode == Mode::flow; }
+bool never_folds(const Scenario& s) {
+    const auto modes = {Mode::packet};
+    return std::count(modes.begin(), modes.end(), s.mode) == 0 ||
+           s.network.arithmetic == Arithmetic::ns3;
+}
 bool by_hygra(const Scenario& s) { return s.phases.detector.metric == steady::Metric::hygra; }
 bool no_pfc(const Scenario& s) { return !s.network.pfc; }
 bool never_skips(const Scenario& s) { return !s.phases.skip; }
@@ -43,6 +48,7 @@ bool reacts_to_marks(const Scenario& s) {
 
 std::vector<Rule> rules() {
     std::vector<Rule> rules = {
+        {"fold", never_folds, "nothing is ever folded in this mode and arithmetic"},
         {"phases.", [](const Scenario& s) { return s.mode != Mode::hybrid; },
          "only mode hybrid has phases"},
         {"output.record_queues", [](const Scenario& s) { return s.mode != Mode::packet; },

@@ -12,6 +12,9 @@ import pathlib
 import random
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import case_folder  # noqa: E402
+
 RATES = [100, 200, 400]  # Gb/s
 DELAYS = [1, 2, 5, 10]  # us
 FLOWS = [2, 3, 4, 6, 8, 12, 16, 24, 32]
@@ -29,22 +32,15 @@ def scenario(name, flows, rate, delay):
             f'[[workload]]\ntype = "flows"\nlist = [{rows}]\n')
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    out = pathlib.Path(sys.argv[1])
-    out.mkdir(parents=True, exist_ok=True)
-    with open(out / "cases.csv", "w", encoding="ascii") as index:
-        index.write("case,half,kind,law\n")
-        for r, rate in enumerate(RATES):
-            for d, delay in enumerate(DELAYS):
-                for n, flows in enumerate(FLOWS):
-                    name = f"crowd{flows}-hpcc-{rate}g-{delay}us"
-                    half = "judge" if (r + d + n) % 3 == 0 else "tune"
-                    index.write(f"{name},{half},crowd,hpcc\n")
-                    (out / f"{name}.toml").write_text(scenario(name, flows, rate, delay),
-                                                      encoding="ascii")
+def cases():
+    """(name, half, kind, law, text) of every case."""
+    for r, rate in enumerate(RATES):
+        for d, delay in enumerate(DELAYS):
+            for n, flows in enumerate(FLOWS):
+                name = f"crowd{flows}-hpcc-{rate}g-{delay}us"
+                half = "judge" if (r + d + n) % 3 == 0 else "tune"
+                yield name, half, "crowd", "hpcc", scenario(name, flows, rate, delay)
 
 
 if __name__ == "__main__":
-    main()
+    case_folder.main(__doc__, cases())

@@ -13,6 +13,9 @@ import pathlib
 import random
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import case_folder  # noqa: E402
+
 LAWS = ["hpcc", "dcqcn", "timely", "dctcp"]
 RATES = [100, 200]  # Gb/s
 DELAYS = [1, 10]  # us
@@ -107,17 +110,5 @@ def cases():
                         yield name, half, kind, law, text
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    out = pathlib.Path(sys.argv[1])
-    out.mkdir(parents=True, exist_ok=True)
-    with open(out / "cases.csv", "w", encoding="ascii") as index:
-        index.write("case,half,kind,law\n")
-        for name, half, kind, law, text in cases():
-            (out / f"{name}.toml").write_text(text, encoding="ascii")
-            index.write(f"{name},{half},{kind},{law}\n")
-
-
 if __name__ == "__main__":
-    main()
+    case_folder.main(__doc__, cases())

@@ -88,7 +88,7 @@ void Driver::fold(Folding& folding) {
 
 void Driver::unfold() {
     if (folding_ != nullptr) {
-        folding_->unfold(now_);
+        folding_->unfold();
     }
 }
 

@@ -24,7 +24,7 @@ class Folding {
     /// All changes are taken up. `may_fold`: routes are what flows' footprints say.
     virtual void settle(Tick now, bool may_fold) = 0;
     /// From here to the next settle() everything is in the columns as if nothing had been folded.
-    virtual void unfold(Tick now) = 0;
+    virtual void unfold() = 0;
 
     // For a supervisor, between windows.
     /// The flow that is executed in its place: itself, unless it follows one.

@@ -189,7 +189,7 @@ void Folds::fork(std::uint32_t id, std::uint32_t number, std::uint32_t host) {
     fork.host = host;
     renaming.copy_host(leader);
     for (PortId p = world_.first_port[leader]; p < world_.first_port[leader + 1]; ++p) {
-        renaming.copy_egress(p);
+        counters_.hops += renaming.copy_egress(p);
         const PortId peer = world_.egress[p].peer;
         HostFork::Nic nic;
         nic.port = p;
@@ -209,7 +209,7 @@ void Folds::fork(std::uint32_t id, std::uint32_t number, std::uint32_t host) {
 }
 
 /// The links of a host that forked: what its switch has taken of them since, and sent.
-void Folds::finish_host(const Renaming& renaming, const HostFork& fork) const {
+void Folds::finish_host(const Renaming& renaming, const HostFork& fork) {
     for (const HostFork::Nic& nic : fork.nics) {
         Wire& link = world_.link[world_.egress[nic.port].peer];
         const auto sent = static_cast<std::size_t>(world_.egress[nic.port].tx_packets - nic.sent);
@@ -218,7 +218,7 @@ void Folds::finish_host(const Renaming& renaming, const HostFork& fork) const {
         renaming.copy_ingress(nic.port);
         const PortId peer = world_.egress[nic.port].peer;
         if (renaming.has(peer)) {
-            renaming.copy_egress(peer);
+            counters_.hops += renaming.copy_egress(peer);
             renaming.complete_link(
                 peer, static_cast<std::uint32_t>(world_.egress[peer].tx_packets - nic.received));
             renaming.copy_ingress(peer);
@@ -252,7 +252,7 @@ void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
     }
     for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
         if (fold.unit[i] != kNone && done[i] == 0) {
-            renaming.copy_egress(fold.unit[i]);
+            counters_.hops += renaming.copy_egress(fold.unit[i]);
             renaming.copy_link(fold.unit[i]);
         }
     }

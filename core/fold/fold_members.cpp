@@ -105,9 +105,8 @@ void Folds::drop_unit(std::uint32_t id, std::uint32_t index) {
     for (const auto& image : fold.image) {
         if (image != nullptr) {
             const Renaming renaming(store_, places_, fold, *image);
-            renaming.copy_egress(leader);
+            counters_.hops += renaming.copy_egress(leader);
             renaming.copy_link(leader);
-            counters_.hops += sent_since(fold, index);
             places_.unit[image->unit[index]] = FoldPlace{};
         }
     }
@@ -153,7 +152,7 @@ void Folds::write_image(std::uint32_t id, std::uint32_t number) {
     }
     for (const PortId unit : fold.unit) {
         if (unit != kNone) {
-            renaming.copy_egress(unit);
+            counters_.hops += renaming.copy_egress(unit);
             renaming.copy_link(unit);
         }
     }
@@ -168,7 +167,6 @@ void Folds::end_image(std::uint32_t id, std::uint32_t number) {
     }
     for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
         if (fold.unit[i] != kNone) {
-            counters_.hops += sent_since(fold, i);
             places_.unit[image.unit[i]] = FoldPlace{};
         }
     }

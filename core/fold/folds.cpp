@@ -200,7 +200,7 @@ void Folds::list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) cons
 
 void Folds::settle(Tick now, bool may_fold) {
     if (!may_fold || strange_ > 0) {
-        unfold(now);
+        unfold();
         entered_.clear();
         thinned_.clear();
         left_.clear();
@@ -319,7 +319,7 @@ void Folds::find_loud(std::set<std::uint32_t>& disturbed) {
     }
 }
 
-void Folds::unfold(Tick) {
+void Folds::unfold() {
     for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) {
         if (folds_[fold] != nullptr) {
             take_apart(fold);

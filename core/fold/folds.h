@@ -52,7 +52,7 @@ class Folds final : public Folding {
     void entered(FlowSlot flow) override;
     void leaving(FlowSlot flow) override;
     void settle(Tick now, bool may_fold) override;
-    void unfold(Tick now) override;
+    void unfold() override;
     FlowSlot leader_of(FlowSlot flow) const override;
     void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const override;
     void meet_paused(NodeId host, Tick at, bool own) override;
@@ -80,7 +80,7 @@ class Folds final : public Folding {
                 FlowSlot other) const;
     void go_on_together(const FoldPlace& place, Tick at, const Timer& own);
     void fork(std::uint32_t id, std::uint32_t number, std::uint32_t host);
-    void finish_host(const Renaming& renaming, const HostFork& fork) const;
+    void finish_host(const Renaming& renaming, const HostFork& fork);
     void finish_fork(std::uint32_t id, std::uint32_t number, Tick now);
 
     // What can be folded (fold_parts.cpp).

@@ -96,16 +96,17 @@ void Renaming::add_to_buffer(PortId image_sender, PortId image_receiver, std::in
     }
 }
 
-void Renaming::copy_egress(PortId leader) const {
+std::uint64_t Renaming::copy_egress(PortId leader) const {
     const Egress& from = world_.egress[leader];
     const UnitBase& base = fold_.base[places_.unit[leader].index];
     const PortId port = unit(leader);
     Egress& to = world_.egress[port];
+    const std::int64_t sent = from.tx_packets - base.tx_packets;
     if (from.free_at != base.free_at) {
         to.free_at = from.free_at;
     }
     to.tx_bytes += from.tx_bytes - base.tx_bytes;
-    to.tx_packets += from.tx_packets - base.tx_packets;
+    to.tx_packets += sent;
     to.ecn_marks += from.ecn_marks - base.ecn_marks;
     const SkippedFrames skipped = store_.skipped(leader);
     if (skipped.packets != base.skipped.packets || skipped.bytes != base.skipped.bytes) {
@@ -143,6 +144,7 @@ void Renaming::copy_egress(PortId leader) const {
     if (world_.decision[port] != kNever) {
         wake_cell(world_, cell_of(world_, port), world_.decision[port]);
     }
+    return static_cast<std::uint64_t>(sent);
 }
 
 void Renaming::append(PortId leader, const Packet& packet) const {

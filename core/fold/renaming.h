@@ -36,8 +36,9 @@ class Renaming {
     bool whole_units_apart(PortId leader) const;
 
     // Writes the image's columns.
-    /// What stands at the sending end of a unit: the transmitter, its queues and its decision.
-    void copy_egress(PortId leader) const;
+    /// What stands at the sending end of a unit: the transmitter, its queues and its decision. Returns the
+    /// packets that the image has sent by that.
+    std::uint64_t copy_egress(PortId leader) const;
     /// The packets of the link that `leader` feeds, the count of the switch at its other end, and when that
     /// wakes.
     void copy_link(PortId leader) const;

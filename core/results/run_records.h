@@ -122,7 +122,7 @@ struct Summary {
     Tick fct_p50 = kNever;
     Tick fct_p99 = kNever;
     Tick fct_max = kNever;
-    double packet_hops_per_s = 0;  ///< per user second of the run phase
+    double packet_hops_per_s = 0;  ///< executed ones, per user second of the run phase
     std::int64_t peak_rss_bytes = 0;
 };
 

@@ -120,8 +120,9 @@ Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
         }
     }
     if (outcome.user_s > 0) {
+        const RunCounters& counters = outcome.counters;
         summary.packet_hops_per_s =
-            static_cast<double>(outcome.counters.packet_hops) / outcome.user_s;
+            static_cast<double>(counters.packet_hops - counters.fold.hops) / outcome.user_s;
     }
     summary.peak_rss_bytes = resource_usage().peak_rss_bytes;
     return summary;

@@ -145,6 +145,21 @@ class Compare(CliTest):
                     "workload.sise=1", says="\"size\"")
         self.assertFalse((self.folder / "runs").exists())
 
+    def test_packet_mode_executes_every_packet_unless_told_otherwise(self):
+        # Two pairs of hosts that do the same.
+        self.write("twice.toml", "fold = true\n" + SMALL.split("[workload]")[0] + """
+[workload]
+type = "flows"
+list = [[0, 1, "200KB", "0us"], [2, 3, "200KB", "0us"]]
+""")
+        flows = []
+        for out, sets in (("unfolded", ()), ("folded", ("--set", "fold=true"))):
+            self.succeed("compare", "twice.toml", "--out", out, "--quiet", *sets)
+            self.assertEqual("fold" in self.table(f"{out}/packet/summary.json"), out == "folded")
+            self.assertTrue(self.table(f"{out}/hybrid/summary.json")["config"]["fold"])
+            flows.append((self.folder / out / "packet/flows.csv").read_bytes())
+        self.assertEqual(flows[0], flows[1])
+
     def test_odd_names_reach_the_run_unchanged(self):
         self.write("-a b'\"$x.toml", SMALL)
         self.succeed("compare", "--modes", "packet", "--out", "--odd dir", "--json=-t.json", "--",

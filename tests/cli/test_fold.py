@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from support import CliTest
+from support import SMALL, CliTest
 
 JOB = """\
 name = "job"
@@ -27,22 +27,15 @@ gpu = "A100"
 [output]
 trace = true
 """
-SMALL = """\
-name = "small"
-[topology]
-type = "star"
-hosts = 4
-[workload]
-type = "permutation"
-size = "10KB"
-"""
 
 
 class Fold(CliTest):
     def test_files_are_the_same(self):
         self.write("job.toml", JOB)
         for out, arguments in (("folded", ()), ("unfolded", ("--no-fold",))):
-            self.succeed("run", "job.toml", "--set", "stop=60ms", "--out", out, *arguments)
+            text = self.succeed("run", "job.toml", "--set", "stop=60ms", "--out", out,
+                                *arguments).stdout
+            self.assertEqual("of them folded" in text, out == "folded")
         folder = self.folder
         for name in ("flows.csv", "ports.csv", "collectives.csv", "trace.json"):
             self.assertEqual((folder / "folded" / name).read_bytes(),
@@ -51,6 +44,8 @@ class Fold(CliTest):
         unfolded = json.loads((folder / "unfolded/summary.json").read_text())
         self.assertEqual(folded["packet_hops"], unfolded["packet_hops"])
         self.assertGreater(folded["fold"]["hops"], folded["packet_hops"] // 2)
+        executed = folded["packet_hops"] - folded["fold"]["hops"]
+        self.assertAlmostEqual(folded["packet_hops_per_s"] * folded["user_s"] / executed, 1)
         self.assertNotIn("fold", unfolded)
         self.assertIs(unfolded["config"]["fold"], False)
 

@@ -187,6 +187,19 @@ TEST_CASE("unit.scenario.rule_keys_without_effect_are_named") {
           std::vector<std::string>{"congestion.dcqcn.gain: the law is another one"});
 }
 
+TEST_CASE("unit.scenario.rule_fold_is_without_effect_where_nothing_folds") {
+    const auto unused = [](const std::string& first, const std::string& last = "") {
+        return keys_without_effect(
+            parse_scenario("fold = false\n" + first + kStar + last, "test.toml"));
+    };
+    const std::vector<std::string> named{
+        "fold: nothing is ever folded in this mode and arithmetic"};
+    CHECK(unused("").empty());
+    CHECK(unused("mode = \"flow\"\n") == named);
+    CHECK(unused("mode = \"hybrid\"\n") == named);
+    CHECK(unused("", "[network]\narithmetic = \"ns3\"\n") == named);
+}
+
 TEST_CASE("unit.scenario.law_ranges_stand_once") {
     const auto dcqcn = [](const std::string& key) {
         return error_of("[congestion]\nlaw = \"dcqcn\"\n[congestion.dcqcn]\n" + key + "\n");

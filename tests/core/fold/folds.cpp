@@ -76,6 +76,43 @@ TEST_CASE("unit.folds.every_law") {
     }
 }
 
+TEST_CASE("unit.folds.hops_of_a_host_that_goes_its_own_way_are_counted_up_to_then") {
+    // Two pairs of hosts send the same, and fold when the first window is over. In the middle of the next
+    // one host of the image starts another flow: its own hops are folded until then, its switch's until the
+    // window's end.
+    const Tick delay = 10 * kMicrosecond;
+    const Tick parts = delay + delay / 2;
+    Case given;
+    given.topology = build_star({4, {gigabits_per_second(100), delay}});
+    given.config = config_for(congestion::Law::dcqcn);
+    given.flows = {flow(0, 1, 2'000'000, 0), flow(2, 3, 2'000'000, 0), flow(2, 3, 1000, parts)};
+    assign_source_ports(given.flows);
+    const std::vector<NodeId>& hosts = given.topology.hosts();
+    const PortId from_host = given.topology.first_port(hosts[2]);
+    const PortId from_switch = given.topology.peer_of(given.topology.first_port(hosts[3]));
+    const auto sent_until = [&](Tick stop, PortId port) {
+        Case part = given;
+        part.stop = stop;
+        return run_windows(part).ports[port].tx_packets;
+    };
+    Rig rig(given);
+    rig.world.digest_hops = false;
+    step::Folds folds(rig.store);
+    step::Driver driver(rig.store, given.events, {});
+    driver.fold(folds);
+    driver.advance(delay, rig);
+    REQUIRE(folds.counters().images == 1);
+    CHECK(folds.counters().hops == 0);
+    driver.advance(2 * delay, rig);
+    REQUIRE(folds.counters().forks == 1);
+    const std::int64_t of_host = sent_until(parts, from_host) - sent_until(delay, from_host);
+    const std::int64_t of_switch =
+        sent_until(2 * delay, from_switch) - sent_until(delay, from_switch);
+    CHECK(of_host > 50);
+    CHECK(of_switch > 100);
+    CHECK(folds.counters().hops == static_cast<std::uint64_t>(of_host + of_switch));
+}
+
 TEST_CASE("unit.folds.random_cases_are_as_without") {
     for (std::uint64_t seed = 5000; seed < 5060; ++seed) {
         Case given = random_case(seed);

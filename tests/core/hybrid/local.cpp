@@ -101,6 +101,19 @@ std::uint32_t woken_at(const HybridOutcome& made, Tick at) {
     return flows;
 }
 
+/// By packets alone, and with local phases that skip nothing.
+std::pair<HybridOutcome, HybridOutcome> packets_and_local(const Case& given) {
+    PhaseConfig config;
+    config.skip = false;
+    HybridOutcome packets = run_hybrid(given, config, Driver::windows);
+    config.skip = true;
+    config.wake = Wake::data;
+    config.longest_skip = 1;  // shorter than what is worth a skip
+    HybridOutcome local = run_hybrid(given, config, Driver::windows);
+    CHECK(local.phases.skips == 0);
+    return {std::move(packets), std::move(local)};
+}
+
 /// Starts flow `next` as flow 0 is received, at its receiver.
 class Relay final : public Application {
   public:
@@ -124,14 +137,7 @@ TEST_CASE("unit.local_phases.a_lone_flow_has_its_acks_when_packets_would_bring_t
     for (const congestion::Law law :
          {congestion::Law::hpcc, congestion::Law::dcqcn, congestion::Law::dctcp}) {
         const Case given = star(law, {flow(0, 1, 300'000, 0)});
-        PhaseConfig config;
-        config.skip = false;
-        const HybridOutcome packets = run_hybrid(given, config, Driver::windows);
-        config.skip = true;
-        config.wake = Wake::data;
-        config.longest_skip = 1;  // shorter than what is worth a skip
-        const HybridOutcome local = run_hybrid(given, config, Driver::windows);
-        CHECK(local.phases.skips == 0);
+        const auto [packets, local] = packets_and_local(given);
         CHECK(local.outcome.flows[0].received == packets.outcome.flows[0].received);
         CHECK(local.outcome.flows[0].finish == packets.outcome.flows[0].finish);
         CHECK(2 * local.outcome.counters.packet_hops == packets.outcome.counters.packet_hops);
@@ -195,14 +201,7 @@ TEST_CASE("unit.local_phases.ports_on_one_way_tell_data_of_the_same_acks") {
     Case given =
         star(congestion::Law::hpcc, {flow(0, 2, 10'000'000, 0), flow(2, 4, 10'000'000, 0)});
     given.topology = build_leaf_spine(shape);
-    PhaseConfig config;
-    config.skip = false;
-    const HybridOutcome packets = run_hybrid(given, config, Driver::windows);
-    config.skip = true;
-    config.wake = Wake::data;
-    config.longest_skip = 1;  // shorter than what is worth a skip
-    const HybridOutcome local = run_hybrid(given, config, Driver::windows);
-    CHECK(local.phases.skips == 0);
+    const auto [packets, local] = packets_and_local(given);
     for (FlowId f = 0; f < 2; ++f) {
         CHECK(static_cast<double>(local.outcome.flows[f].finish) ==
               doctest::Approx(static_cast<double>(packets.outcome.flows[f].finish)).epsilon(0.015));

@@ -163,6 +163,20 @@ TEST_CASE("unit.results.summary_has_every_key_and_nearest_rank_percentiles") {
     CHECK(json["interrupted"] == false);
 }
 
+TEST_CASE("unit.results.speed_is_of_executed_hops") {
+    const Scratch scratch;
+    Fixture f;
+    RunWriter writer(scratch / "run", f.info, f.topology, f.flows);
+    RunOutcome outcome = f.outcome();
+    outcome.counters.fold.hops = 400;
+    outcome.counters.fold.images = 1;
+    writer.finish(outcome);
+    const auto json = nlohmann::json::parse(read(scratch / "run/summary.json"));
+    CHECK(json["packet_hops"] == 1000);
+    CHECK(json["fold"]["hops"] == 400);
+    CHECK(json["packet_hops_per_s"] == 1200);  // in 0.5 user seconds
+}
+
 TEST_CASE("unit.results.summary_without_a_finished_flow_says_null") {
     const Scratch scratch;
     Fixture f;
