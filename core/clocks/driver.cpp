@@ -153,7 +153,7 @@ void Driver::take_up_changes() {
         domains_->stand_at(now_);
     }
     if (folding_ != nullptr) {
-        folding_->after_window(now_);
+        folding_->after_window(window_end_);
     }
     membership_->take_up_changes(now_);
     membership_->search(now_);

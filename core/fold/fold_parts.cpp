@@ -267,6 +267,8 @@ std::uint64_t Folds::signature(const Part& part) const {
 }
 
 void Folds::fold_alike(std::vector<Part>& found, Tick now) {
+    // What skipped back goes on within the last window.
+    const Tick from = supervisor_ == nullptr ? now : now - world_.lookahead;
     std::map<std::uint64_t, std::vector<const Part*>> alike;
     for (Part& part : found) {
         part.signature = signature(part);
@@ -286,7 +288,7 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
             for (std::size_t i = 1; i < candidates.size(); ++i) {
                 auto image = std::make_unique<Image>();
                 if (pair_up(*folds_[id], *image, leader, *candidates[i]) &&
-                    Likeness(store_, places_, *folds_[id], *image, now).holds() &&
+                    Likeness(store_, places_, *folds_[id], *image, now, from).holds() &&
                     (supervisor_ == nullptr ||
                      supervisor_->alike(pairs_of(*folds_[id], *image), true))) {
                     add_image(id, std::move(image));

@@ -147,6 +147,14 @@ std::uint64_t Renaming::copy_egress(PortId leader) const {
     return static_cast<std::uint64_t>(sent);
 }
 
+/// The leader's link may have slept meanwhile, and INT goes by what it has.
+void Renaming::share_time(PortId leader) const {
+    Wire& to = world_.link[world_.egress[unit(leader)].peer];
+    if (to.size() == 0) {
+        to.base = world_.link[world_.egress[leader].peer].base;
+    }
+}
+
 void Renaming::append(PortId leader, const Packet& packet) const {
     const Wire& from = world_.link[world_.egress[leader].peer];
     Wire& to = world_.link[world_.egress[unit(leader)].peer];
@@ -170,6 +178,7 @@ void Renaming::copy_link(PortId leader) const {
 
 void Renaming::complete_link(PortId leader, std::uint32_t count) const {
     Wire& from = world_.link[world_.egress[leader].peer];
+    share_time(leader);
     for (std::uint32_t at = from.tail - count; at != from.tail; ++at) {
         append(leader, from.at(at));
     }
@@ -178,6 +187,7 @@ void Renaming::complete_link(PortId leader, std::uint32_t count) const {
 
 void Renaming::restore_link(PortId leader, const std::vector<Packet>& waiting,
                             std::size_t taken) const {
+    share_time(leader);
     for (std::size_t i = taken; i < waiting.size(); ++i) {
         append(leader, waiting[i]);
     }
