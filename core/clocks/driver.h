@@ -138,7 +138,7 @@ class Driver {
     Team* team_ = nullptr;
     Folding* folding_ = nullptr;
     Tick now_ = 0;
-    Tick window_end_ = 0;  ///< before now_ where something skipped back
+    Tick window_end_ = 0;        ///< before now_ where something skipped back
     std::uint64_t windows_ = 0;  ///< without domains
 };
 

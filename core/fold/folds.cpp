@@ -236,12 +236,6 @@ void Folds::settle(Tick now, bool may_fold) {
     }
 }
 
-bool Folds::may_mark(const Fold& fold) const {
-    return std::any_of(fold.backlogs.begin(), fold.backlogs.end(), [&](const auto& entry) {
-        return std::int64_t{world_.egress[entry.first].queued_bytes} >= entry.second;
-    });
-}
-
 /// A flow in service since the last window: one of a fold's, or a new one, which may meet folds.
 void Folds::take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
                     std::vector<std::vector<FlowSlot>>& joined) {

@@ -139,13 +139,13 @@ class Folds final : public Folding {
     FoldPlaces places_;
     std::vector<std::unique_ptr<Fold>> folds_;  ///< null: the number is free
     std::vector<std::uint32_t> free_folds_;
-    std::vector<Tick> followed_;            ///< World::followed
-    std::vector<std::uint32_t> unit_uses_;  ///< by port: flows in service
-    std::vector<std::uint32_t> host_uses_;  ///< by node
-    std::vector<FlowPrint> prints_;         ///< by slot, of flows in service
-    std::vector<FlowSlot> entered_;         ///< since the last settle()
-    std::vector<std::uint32_t> thinned_;    ///< folds that flows have left since
-    std::set<std::uint32_t> grown_;         ///< folds that flows have come to since
+    std::vector<Tick> followed_;               ///< World::followed
+    std::vector<std::uint32_t> unit_uses_;     ///< by port: flows in service
+    std::vector<std::uint32_t> host_uses_;     ///< by node
+    std::vector<FlowPrint> prints_;            ///< by slot, of flows in service
+    std::vector<FlowSlot> entered_;            ///< since the last settle()
+    std::vector<std::uint32_t> thinned_;       ///< folds that flows have left since
+    std::set<std::uint32_t> grown_;            ///< folds that flows have come to since
     std::vector<std::vector<FlowSlot>> left_;  ///< by folds that have ended since
     std::vector<std::pair<std::uint32_t, std::uint32_t>> forks_;  ///< images, of this window
     std::uint32_t strange_ = 0;  ///< flows in service whose way is not known whole

@@ -130,9 +130,9 @@ bool Likeness::links_alike(PortId leader) const {
     const Ingress& in = world_.ingress[receiver];
     const Ingress& other = world_.ingress[image];
     // What INT tells of time goes by the link's.
-    if (a.size() != b.size() || (world_.int_block != 0 && a.base != b.base) || in.total_bytes != other.total_bytes || in.paused != 0 ||
-        other.paused != 0 || in.loss != other.loss ||
-        !std::equal(in.bytes, in.bytes + kClasses, other.bytes) ||
+    if (a.size() != b.size() || (world_.int_block != 0 && a.base != b.base) ||
+        in.total_bytes != other.total_bytes || in.paused != 0 || other.paused != 0 ||
+        in.loss != other.loss || !std::equal(in.bytes, in.bytes + kClasses, other.bytes) ||
         std::any_of(in.headroom, in.headroom + kClasses, [](std::uint32_t n) { return n != 0; })) {
         return false;
     }

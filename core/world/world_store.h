@@ -243,7 +243,7 @@ class WorldStore {
     // By id in the list.
     mutable std::vector<FlowResult> listed_results_;
     std::vector<std::uint8_t> started_;
-    std::vector<BaseRtt> listed_pairs_;  ///< unless global_base_rtt
+    std::vector<BaseRtt> listed_pairs_;   ///< unless global_base_rtt
     std::vector<SkippedFrames> skipped_;  ///< by port, empty until something is skipped
     std::vector<SkippedFrames> crossed_;  ///< by port, empty unless answers are left out
     std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;

@@ -118,9 +118,6 @@ void HybridRun::run(const RunHooks& hooks) {
 RunCounters HybridRun::counters() const {
     RunCounters counters = PacketRun::counters();
     counters.phases = watch_->controller.statistics();
-    if (const step::Driver* driver = engine().network().clock().driver()) {
-        counters.phases.lease_stops = driver->statistics().lease_stops;
-    }
     for (const FlowResult& result : results()) {
         if (result.start != kNever) {
             const Tick end = result.finish == kNever ? now() : result.finish;

@@ -83,3 +83,39 @@ TEST_CASE("unit.hybrid.folded.copies_that_part") {
     CHECK(sums.fold.forks > 10);
     CHECK(sums.backs > 10);
 }
+
+TEST_CASE("unit.hybrid.folded.strangers_between_copies") {
+    CopiesOptions options;
+    options.changed = 3;
+    options.strangers = 6;
+    const Sums sums = compare_copies(3000, 80, options, eager_phases());
+    CHECK(sums.fold.hops > 0);
+}
+
+TEST_CASE("unit.hybrid.folded.links_that_fail") {
+    CopiesOptions options;
+    options.failures = true;
+    options.changed = 1;
+    compare_copies(3500, 60, options, eager_phases());
+}
+
+TEST_CASE("unit.hybrid.folded.every_law") {
+    for (const congestion::Law law : kLaws) {
+        CopiesOptions options;
+        options.law = law;
+        options.changed = 4;
+        INFO(congestion::law_name(law));
+        compare_copies(4000, 40, options, eager_phases());
+    }
+}
+
+TEST_CASE("unit.hybrid.folded.phases_that_are_judged") {
+    CopiesOptions options;
+    options.changed = 4;
+    options.flows = 16;
+    PhaseConfig config;
+    const Sums sums = compare_copies(5000, 60, options, config);
+    CHECK(sums.skips > 10);
+    config.skip = false;
+    compare_copies(5000, 20, options, config);
+}
