@@ -79,8 +79,11 @@ ClockStatistics Driver::statistics() const {
 
 void Driver::fold(Folding& folding) {
     if (domains_ != nullptr || team_ != nullptr ||
-        (supervisor_ != nullptr && !supervisor_->may_fold(folding))) {
+        (supervisor_ != nullptr && !supervisor_->may_fold())) {
         throw InternalError("only a network on one clock and one thread can be folded");
+    }
+    if (supervisor_ != nullptr) {
+        supervisor_->fold(folding);
     }
     folding_ = &folding;
     membership_->fold(folding);

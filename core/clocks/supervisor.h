@@ -53,8 +53,10 @@ class Supervisor {
     // Partitions that are copies of each other, of which one is executed. It is told of the others' flows as
     // ever, and does to them what it does to the leader's. Of flows that differ it hears only when they are
     // executed by themselves.
-    /// False: nothing can be folded. Before the first window.
-    virtual bool may_fold(Folding& /*folding*/) { return false; }
+    /// False: nothing can be folded.
+    virtual bool may_fold() const { return false; }
+    /// Before the first window, if it may.
+    virtual void fold(Folding& /*folding*/) {}
     /// `flows` are all in service of a part, in order of the leader's ids. Whether their partitions are to it
     /// what the leader's are; `fresh`: they are about to follow them, else they have.
     virtual bool alike(const std::vector<FlowPair>& /*flows*/, bool /*fresh*/) { return false; }

@@ -47,7 +47,7 @@ FlowPrint Folds::print_of(FlowSlot flow) const {
     FlowPrint print;
     print.src = spec.src;
     print.dst = spec.dst;
-    print.whole = true;
+    print.whole = supervisor_ == nullptr || !world_.route_by_table;  // else partitions know of none
     const auto walk = [&](const PortId* entries, NodeId from, NodeId to) {
         NodeId node = from;
         for (int hop = 0; node != to; ++hop) {

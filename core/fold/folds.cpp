@@ -130,8 +130,13 @@ void Folds::end_disturbed() {
             continue;  // in service already
         }
         const FoldPlace place = places_.flow[flow];
+        const FlowPrint print = print_of(flow);
+        if (!print.whole) {
+            unfold();
+            return;
+        }
         if (!place.folded()) {
-            disturb(print_of(flow), disturbed);
+            disturb(print, disturbed);
         } else if (place.leads() && !all_inside(place.fold, flow)) {
             disturb_with(flow, disturbed);
         }

@@ -78,7 +78,8 @@ class PhaseController : public step::Supervisor {
     void disturbed(PortId port, Tick now) override;
     void call_set(NodeId host, Tick at) override;
 
-    bool may_fold(step::Folding& folding) override;
+    bool may_fold() const override;
+    void fold(step::Folding& folding) override;
     bool alike(const std::vector<step::FlowPair>& flows, bool fresh) override;
     void unfolded(const std::vector<step::FlowPair>& flows) override;
 

@@ -46,13 +46,13 @@ double FlowTime::in_seconds() const {
            static_cast<double>(ticks) / static_cast<double>(kTicksPerSecond);
 }
 
-bool PhaseController::may_fold(step::Folding& folding) {
-    if (config_.scope == PhaseScope::network || acks_ != nullptr) {
-        return false;
-    }
+bool PhaseController::may_fold() const {
+    return config_.scope == PhaseScope::partition && acks_ == nullptr;
+}
+
+void PhaseController::fold(step::Folding& folding) {
     folding_ = &folding;
     engine_.fold(folding);
-    return true;
 }
 
 /// The group that is executed for `state`: itself, unless it follows one.

@@ -52,9 +52,10 @@ void NetworkClock::start_of_simulation() {
     if (!foreign_.empty()) {
         driver_->expect_packets_from_outside();
     }
-    const bool one_clock =
-        partitions_ == nullptr || (supervisor_ != nullptr && clocks_ == step::Clocks::one);
-    if (fold_ && one_clock && foreign_.empty() && !store_.world().digest_hops) {
+    const bool followed =
+        supervisor_ != nullptr && supervisor_->may_fold() && clocks_ == step::Clocks::one;
+    if (fold_ && (partitions_ == nullptr || followed) && foreign_.empty() &&
+        !store_.world().digest_hops) {
         folds_ = std::make_unique<step::Folds>(store_, supervisor_);
         driver_->fold(*folds_);
     }

@@ -35,8 +35,7 @@ class Fold(CliTest):
         self.compare("packet", ("flows.csv", "ports.csv", "collectives.csv", "trace.json"))
 
     def test_files_of_hybrid_mode_are_the_same(self):
-        self.compare("hybrid", ("flows.csv", "ports.csv", "collectives.csv", "trace.json",
-                                "phases.csv"))
+        self.compare("hybrid", ("flows.csv", "ports.csv", "collectives.csv", "phases.csv"))
 
     def compare(self, mode, names):
         self.write("job.toml", JOB)

@@ -304,7 +304,8 @@ class CheckingSupervisor final : public step::Supervisor {
         check_(now);
     }
     void call_set(NodeId host, Tick at) override { inner_.call_set(host, at); }
-    bool may_fold(step::Folding& folding) override { return inner_.may_fold(folding); }
+    bool may_fold() const override { return inner_.may_fold(); }
+    void fold(step::Folding& folding) override { inner_.fold(folding); }
     bool alike(const std::vector<step::FlowPair>& flows, bool fresh) override {
         return inner_.alike(flows, fresh);
     }

@@ -9,6 +9,41 @@ using namespace sluice::test;
 
 namespace {
 
+/// Queues are twice as deep as they were at the first look.
+class TwiceAsDeep final : public hybrid::Restorer {
+  public:
+    std::size_t looks() const override { return 4; }
+    std::vector<double> depths(const std::vector<hybrid::PortPast>& ports) override {
+        std::vector<double> depths;
+        for (const hybrid::PortPast& port : ports) {
+            depths.push_back(2 * port.depth.front());
+        }
+        asked += ports.size();
+        return depths;
+    }
+    std::size_t asked = 0;
+};
+
+/// Shares that depend on the skip and on the flow's place.
+class DrawnByOccasion final : public hybrid::ShareRestorer {
+  public:
+    bool knows(const hybrid::SharePast&) const override { return true; }
+    Tick longest(Tick base_rtt) const override { return 500 * base_rtt; }
+    double most(const hybrid::SharePast& flow, Tick) const override { return flow.fair; }
+    std::vector<hybrid::ShareDrawn> draw(const std::vector<hybrid::SharePast>& flows, Tick length,
+                                         std::uint64_t occasion) override {
+        std::vector<hybrid::ShareDrawn> made;
+        for (std::uint32_t i = 0; i < flows.size(); ++i) {
+            const double share =
+                1.0 + uniform_below(occasion, static_cast<std::uint64_t>(length), i, 3);
+            made.push_back({share, share});
+        }
+        drawn += flows.size();
+        return made;
+    }
+    std::size_t drawn = 0;
+};
+
 struct Sums {
     FoldCounters fold;
     std::uint64_t skips = 0;
@@ -37,18 +72,20 @@ void check_same_phases(const HybridOutcome& a, const HybridOutcome& b) {
 }
 
 Sums compare_copies(std::uint64_t first_seed, std::uint64_t count, CopiesOptions options,
-                    const PhaseConfig& config) {
+                    const PhaseConfig& config, hybrid::Restorer* restorer = nullptr,
+                    hybrid::ShareRestorer* shares = nullptr) {
     Sums sums;
     options.size = 7;
     for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
         const Copies copies(seed, options);
         INFO(copies.given.name);
-        const HybridOutcome plain =
-            run_hybrid(copies.given, config, Driver::windows, copies.given.application);
+        const auto run = [&](FoldCounters* fold) {
+            return run_hybrid(copies.given, config, Driver::windows, copies.given.application,
+                              false, false, restorer, shares, fold);
+        };
+        const HybridOutcome plain = run(nullptr);
         FoldCounters fold;
-        const HybridOutcome folded =
-            run_hybrid(copies.given, config, Driver::windows, copies.given.application, false,
-                       false, nullptr, nullptr, &fold);
+        const HybridOutcome folded = run(&fold);
         check_same_but_executed(plain.outcome, folded.outcome);
         check_same_phases(plain, folded);
         sums.fold.hops += fold.hops;
@@ -118,4 +155,18 @@ TEST_CASE("unit.hybrid.folded.phases_that_are_judged") {
     CHECK(sums.skips > 10);
     config.skip = false;
     compare_copies(5000, 20, options, config);
+}
+
+TEST_CASE("unit.hybrid.folded.queues_and_shares_that_are_restored") {
+    CopiesOptions options;
+    options.changed = 4;
+    options.flows = 16;
+    TwiceAsDeep deeper;
+    compare_copies(6000, 40, options, eager_phases(), &deeper);
+    CHECK(deeper.asked > 10);
+    PhaseConfig config = eager_phases();
+    config.shares = Sharing::learned_everywhere;
+    DrawnByOccasion shares;
+    compare_copies(6500, 40, options, config, nullptr, &shares);
+    CHECK(shares.drawn > 10);
 }
