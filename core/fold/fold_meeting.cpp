@@ -134,6 +134,12 @@ bool Folds::agrees(const Fold& fold, const Image& image, std::uint32_t host, Flo
     if (!specs_alike(world_, flow, other)) {
         return false;
     }
+    const NodeId leader = fold.host[host];
+    const NodeId follower = image.host[host];
+    if (departure_port(world_, leader, flow) - world_.first_port[leader] !=
+        departure_port(world_, follower, other) - world_.first_port[follower]) {
+        return false;  // beyond that port nothing of it is seen within the window
+    }
     const FlowSpec& spec = world_.spec[flow];
     const FlowSpec& other_spec = world_.spec[other];
     for (const std::uint32_t index : fold.source[host]) {

@@ -129,6 +129,14 @@ TEST_CASE("unit.hybrid.folded.strangers_between_copies") {
     CHECK(sums.fold.hops > 0);
 }
 
+TEST_CASE("unit.hybrid.folded.flows_that_leave_by_another_port") {
+    CopiesOptions options;
+    options.servers = true;
+    options.changed = 5;
+    const Sums sums = compare_copies(3200, 80, options, eager_phases());
+    CHECK(sums.fold.hops > 0);
+}
+
 TEST_CASE("unit.hybrid.folded.links_that_fail") {
     CopiesOptions options;
     options.failures = true;
