@@ -65,7 +65,7 @@ struct RunOptions {
     int threads = 0;         ///< 0: as many as help
     bool check = false;      ///< with hpcc: reads the files and says what is in them
     bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped
-    bool no_fold = false;    ///< packet mode: copies are executed one by one
+    bool no_fold = false;    ///< copies are executed one by one
     bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
     bool record_queues = false;
     bool quiet = false;

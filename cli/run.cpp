@@ -130,8 +130,8 @@ Scenario load_for_run(const RunOptions& options) {
     if (options.no_skip && scenario.mode != Mode::hybrid) {
         throw ConfigError("--no-skip: mode " + mode + " never skips; only mode hybrid does");
     }
-    if (options.no_fold && scenario.mode != Mode::packet) {
-        throw ConfigError("--no-fold: mode " + mode + " never folds; only mode packet does");
+    if (options.no_fold && scenario.mode == Mode::flow) {
+        throw ConfigError("--no-fold: mode flow never folds; modes packet and hybrid do");
     }
     return scenario;
 }
@@ -193,8 +193,8 @@ Command add_run_command(CLI::App& program) {
                   "In mode hybrid: skip nothing, to see what skipping costs and gains");
     app->add_flag(
         "--no-fold", options->no_fold,
-        "In mode packet: execute parts of the network that are copies of each other one by\n"
-        "one; the results are the same");
+        "In modes packet and hybrid: execute parts of the network that are copies of each other\n"
+        "one by one; the results are the same");
     app->add_flag("--record-queues", options->record_queues,
                   "In mode packet: leave queues.bin, which sluice train learns from");
     app->add_flag("--quiet", options->quiet, "Print nothing but errors");

@@ -21,8 +21,8 @@ void print_phases(const PhaseCounters& phases) {
     fmt::print("  skipped          {}B, {} packet-hops saved\n",
                human_count(static_cast<double>(phases.bytes_skipped)),
                human_count(static_cast<double>(phases.hops_saved)));
-    fmt::print("  partitions       at most {}, the largest of {} flows; {} lease stops\n",
-               phases.most_partitions, phases.largest_partition, phases.lease_stops);
+    fmt::print("  partitions       at most {}, the largest of {} flows\n", phases.most_partitions,
+               phases.largest_partition);
 }
 
 /// The summary on standard output. What the mode does not have is left out.

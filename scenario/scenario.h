@@ -30,7 +30,8 @@ struct Scenario {
     std::string path;  ///< of the file, for relative paths and messages
     Mode mode = Mode::packet;
     Tick stop = kNever;
-    bool fold = true;  ///< packet mode: parts that are copies of each other are executed once
+    bool fold =
+        true;  ///< modes with packets: parts that are copies of each other are executed once
     Topology topology;
     NetworkConfig network;  ///< holds the seed
     PhaseConfig phases;     ///< of hybrid mode

@@ -25,9 +25,9 @@ struct Rule {
 
 bool flow_mode(const Scenario& s) { return s.mode == Mode::flow; }
 bool never_folds(const Scenario& s) {
-    const auto modes = {Mode::packet};
-    return std::count(modes.begin(), modes.end(), s.mode) == 0 ||
-           s.network.arithmetic == Arithmetic::ns3;
+    const bool whole = s.phases.scope == PhaseScope::network || s.phases.local();
+    return flow_mode(s) || s.network.arithmetic == Arithmetic::ns3 ||
+           (s.mode == Mode::hybrid && whole);
 }
 bool by_hygra(const Scenario& s) { return s.phases.detector.metric == steady::Metric::hygra; }
 bool no_pfc(const Scenario& s) { return !s.network.pfc; }
@@ -48,7 +48,8 @@ bool reacts_to_marks(const Scenario& s) {
 
 std::vector<Rule> rules() {
     std::vector<Rule> rules = {
-        {"fold", never_folds, "nothing is ever folded in this mode and arithmetic"},
+        {"fold", never_folds,
+         "nothing is ever folded in this mode, with these phases and this arithmetic"},
         {"phases.", [](const Scenario& s) { return s.mode != Mode::hybrid; },
          "only mode hybrid has phases"},
         {"output.record_queues", [](const Scenario& s) { return s.mode != Mode::packet; },

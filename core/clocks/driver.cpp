@@ -85,8 +85,11 @@ void Driver::divide_windows(Team& team) {
 }
 
 void Driver::fold(Folding& folding) {
-    if (domains_ != nullptr || supervisor_ != nullptr) {
+    if (domains_ != nullptr || (supervisor_ != nullptr && !supervisor_->may_fold())) {
         throw InternalError("only a network on one clock can be folded");
+    }
+    if (supervisor_ != nullptr) {
+        supervisor_->fold(folding);
     }
     folding_ = &folding;
     membership_->fold(folding);
@@ -111,6 +114,7 @@ void Driver::run_divided(Tick begin, Tick until) {
     const Tick report = hooks_.next_progress() > now_ ? hooks_.next_progress() : now_;
     const Team::Stretch stretch = team_->run(begin, until, report, 256 - (windows_ & 255U));
     now_ = std::max(now_, stretch.end);
+    window_end_ = stretch.end;
     windows_ += stretch.windows;
 }
 
@@ -173,7 +177,7 @@ void Driver::take_up_changes() {
         domains_->stand_at(now_);
     }
     if (folding_ != nullptr) {
-        folding_->after_window(now_);
+        folding_->after_window(window_end_);
     }
     membership_->take_up_changes(now_);
     membership_->search(now_);

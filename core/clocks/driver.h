@@ -109,6 +109,7 @@ class Driver {
             }
             run_window(world, begin, end, step_cell);
             now_ = std::max(now_, end);
+            window_end_ = end;
             ++windows_;
             return false;
         }
@@ -139,6 +140,7 @@ class Driver {
     Team* team_ = nullptr;
     Folding* folding_ = nullptr;
     Tick now_ = 0;
+    Tick window_end_ = 0;        ///< before now_ where something skipped back
     std::uint64_t windows_ = 0;  ///< without domains
 };
 

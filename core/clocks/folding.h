@@ -3,6 +3,8 @@
 /// and core/fold/. Called between windows.
 #pragma once
 
+#include <vector>
+
 #include "core/ids.h"
 #include "core/units.h"
 
@@ -12,9 +14,9 @@ class Folding {
   public:
     virtual ~Folding() = default;
 
-    /// A window has been executed, everything before `now`: what it did to those who lead, those who
+    /// A window has been executed, up to `end`: what it did to those who lead, those who
     /// follow are told (World::changed). Before flows' changes are taken up.
-    virtual void after_window(Tick now) = 0;
+    virtual void after_window(Tick end) = 0;
     /// `flow` has come into service, or into the network from outside.
     virtual void entered(FlowSlot flow) = 0;
     /// Nothing of `flow` is left in the network; its slot is about to be given back.
@@ -25,6 +27,17 @@ class Folding {
     virtual bool folded() const = 0;
     /// From here to the next settle() everything is in the columns as if nothing had been folded.
     virtual void unfold() = 0;
+
+    // For a supervisor, between windows.
+    /// The flow that is executed in its place: itself, unless it follows one.
+    virtual FlowSlot leader_of(FlowSlot flow) const = 0;
+    /// Flows that follow `flow`.
+    virtual void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const = 0;
+    /// A host that others follow has come to `at` without a window, as it is paused: those leave it that do
+    /// not have its first timer (`own`), or have one where it has none.
+    virtual void meet_paused(NodeId host, Tick at, bool own) = 0;
+    /// The others do with it what it is about to do, its first timer.
+    virtual void go_on_together(NodeId host, Tick at) = 0;
 };
 
 }  // namespace sluice::step

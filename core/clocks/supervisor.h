@@ -3,10 +3,20 @@
 /// between a driver (one clock or many) and the phase controller (core/hybrid/).
 #pragma once
 
+#include <vector>
+
 #include "core/partition/partition_set.h"
 #include "core/units.h"
 
 namespace sluice::step {
+
+class Folding;
+
+/// A flow of a part that is executed, and the one that does the same in a copy of it (core/clocks/folding.h).
+struct FlowPair {
+    FlowSlot leader = kNone;
+    FlowSlot image = kNone;
+};
 
 class Supervisor {
   public:
@@ -39,6 +49,19 @@ class Supervisor {
     virtual void disturbed(PortId /*port*/, Tick /*now*/) {}
     /// A timer at `at` was set for `host` by another host.
     virtual void call_set(NodeId host, Tick at) = 0;
+
+    // Partitions that are copies of each other, of which one is executed. It is told of the others' flows as
+    // ever, and does to them what it does to the leader's. Of flows that differ it hears only when they are
+    // executed by themselves.
+    /// False: nothing can be folded.
+    virtual bool may_fold() const { return false; }
+    /// Before the first window, if it may.
+    virtual void fold(Folding& /*folding*/) {}
+    /// `flows` are all in service of a part, in order of the leader's ids. Whether their partitions are to it
+    /// what the leader's are; `fresh`: they are about to follow them, else they have.
+    virtual bool alike(const std::vector<FlowPair>& /*flows*/, bool /*fresh*/) { return false; }
+    /// The images' are executed by themselves from here on, and their columns say what the leader's did.
+    virtual void unfolded(const std::vector<FlowPair>& /*flows*/) {}
 };
 
 }  // namespace sluice::step

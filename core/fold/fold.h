@@ -25,6 +25,8 @@ struct UnitBase {
     std::int64_t tx_packets = 0;
     std::int64_t ecn_marks = 0;
     std::uint32_t max_queued_bytes = 0;  ///< from then on it counts anew
+    Tick free_at = 0;
+    SkippedFrames skipped;
 };
 
 /// A host of an image that is executed again from the middle of a window on.

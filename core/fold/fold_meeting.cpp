@@ -73,6 +73,34 @@ void Folds::meet(NodeId host, Tick at, bool own) {
     update_due(host);
 }
 
+void Folds::meet_paused(NodeId host, Tick at, bool own) {
+    const FoldPlace place = places_.host[host];
+    PlainVector<Timer>& timers = world_.host[host].timers;
+    if (own && timers[0].kind == TimerKind::flow_start && timers[0].slot == kNone) {
+        timers[0].slot = original_.take_slot(world_, host, timers[0].id);
+    }
+    reserve_slots();
+    Fold& fold = *folds_[place.fold];
+    for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
+        const Image* const image = fold.image[number].get();
+        if (image != nullptr && !follows(fold, *image, host, at, own ? &timers[0] : nullptr)) {
+            write_image(place.fold, number);
+            end_image(place.fold, number);
+            ++counters_.forks;
+        }
+    }
+    if (fold.images == 0) {
+        dissolve(place.fold);
+    } else {
+        update_due(host);
+    }
+}
+
+void Folds::go_on_together(NodeId host, Tick at) {
+    go_on_together(places_.host[host], at, world_.host[host].timers[0]);
+    update_due(host);
+}
+
 /// Whether what a follower has in its timers for `at` is what the leader has, `own`, or nothing as well.
 bool Folds::follows(const Fold& fold, const Image& image, NodeId host, Tick at, const Timer* own) {
     const std::uint32_t index = places_.host[host].index;
@@ -105,6 +133,12 @@ bool Folds::agrees(const Fold& fold, const Image& image, std::uint32_t host, Flo
                    FlowSlot other) const {
     if (!specs_alike(world_, flow, other)) {
         return false;
+    }
+    const NodeId leader = fold.host[host];
+    const NodeId follower = image.host[host];
+    if (departure_port(world_, leader, flow) - world_.first_port[leader] !=
+        departure_port(world_, follower, other) - world_.first_port[follower]) {
+        return false;  // beyond that port nothing of it is seen within the window
     }
     const FlowSpec& spec = world_.spec[flow];
     const FlowSpec& other_spec = world_.spec[other];

@@ -141,10 +141,30 @@ void Folds::forget_host(Fold& fold, std::uint32_t index) {
     fold.host[index] = kNone;
 }
 
+/// The image's columns say what the leader's do.
+void Folds::write_image(std::uint32_t id, std::uint32_t number) {
+    const Fold& fold = *folds_[id];
+    const Renaming renaming(store_, places_, fold, *fold.image[number]);
+    for (const NodeId host : fold.host) {
+        if (host != kNone) {
+            renaming.copy_host(host);
+        }
+    }
+    for (const PortId unit : fold.unit) {
+        if (unit != kNone) {
+            counters_.hops += renaming.copy_egress(unit);
+            renaming.copy_link(unit);
+        }
+    }
+}
+
 /// The image is in no fold any more; its columns are written.
 void Folds::end_image(std::uint32_t id, std::uint32_t number) {
     Fold& fold = *folds_[id];
     const Image& image = *fold.image[number];
+    if (supervisor_ != nullptr) {
+        supervisor_->unfolded(pairs_of(fold, image));
+    }
     for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
         if (fold.unit[i] != kNone) {
             places_.unit[image.unit[i]] = FoldPlace{};
@@ -179,18 +199,7 @@ std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
             continue;
         }
         list(fold.image[number]->flow);
-        const Renaming renaming(store_, places_, fold, *fold.image[number]);
-        for (const NodeId host : fold.host) {
-            if (host != kNone) {
-                renaming.copy_host(host);
-            }
-        }
-        for (const PortId unit : fold.unit) {
-            if (unit != kNone) {
-                counters_.hops += renaming.copy_egress(unit);
-                renaming.copy_link(unit);
-            }
-        }
+        write_image(id, number);
         end_image(id, number);
     }
     dissolve(id);

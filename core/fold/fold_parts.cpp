@@ -7,7 +7,6 @@
 
 #include "core/fold/folds.h"
 #include "core/fold/likeness.h"
-#include "core/packet/policies/marking.h"
 
 namespace sluice::step {
 
@@ -48,7 +47,7 @@ FlowPrint Folds::print_of(FlowSlot flow) const {
     FlowPrint print;
     print.src = spec.src;
     print.dst = spec.dst;
-    print.whole = true;
+    print.whole = supervisor_ == nullptr || !world_.route_by_table;  // else partitions know of none
     const auto walk = [&](const PortId* entries, NodeId from, NodeId to) {
         NodeId node = from;
         for (int hop = 0; node != to; ++hop) {
@@ -77,31 +76,43 @@ Footprint Folds::footprint(const FlowPrint& print) const {
 /// Whether all that a flow of a leader's touches is in the fold, and the images' flows touch its images.
 bool Folds::all_inside(std::uint32_t id, FlowSlot flow) const {
     const Fold& fold = *folds_[id];
-    const FlowPrint& print = prints_[flow];
+    const FlowPrint print = print_of(flow);
     const auto here = [&](const FoldPlace& place) { return place.leads() && place.fold == id; };
     for (std::uint32_t i = 0; i < print.units; ++i) {
-        if (!here(places_.unit[print.port[i]])) {
+        if (!here(places_.unit[print.port[i]]) ||
+            meets_by_cable(print.port[i], id, FoldPlace::kLeader)) {
             return false;
         }
     }
     if (!here(places_.host[print.dst])) {
         return false;
     }
-    for (const auto& image : fold.image) {
+    for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
+        const Image* const image = fold.image[number].get();
         if (image == nullptr) {
             continue;
         }
-        const FlowPrint& other = prints_[image->flow[places_.flow[flow].index]];
+        const FlowPrint other = print_of(image->flow[places_.flow[flow].index]);
         bool same = other.units == print.units && other.data == print.data &&
                     image->host[places_.host[print.dst].index] == other.dst;
         for (std::uint32_t i = 0; same && i < print.units; ++i) {
-            same = image->unit[places_.unit[print.port[i]].index] == other.port[i];
+            same = image->unit[places_.unit[print.port[i]].index] == other.port[i] &&
+                   !meets_by_cable(other.port[i], id, number);
         }
         if (!same) {
             return false;
         }
     }
     return true;
+}
+
+/// Partitions are joined by cables: whether something else goes the other way on that of `port`, which is of
+/// the fold's leader or an image.
+bool Folds::meets_by_cable(PortId port, std::uint32_t id, std::uint32_t image) const {
+    const PortId back = world_.egress[port].peer;
+    const FoldPlace& place = places_.unit[back];
+    return supervisor_ != nullptr && unit_uses_[back] > 0 &&
+           !(place.fold == id && place.image == image);
 }
 
 bool Folds::foldable(PortId port) const {
@@ -111,43 +122,6 @@ bool Folds::foldable(PortId port) const {
     return egress.up && egress.paused == 0 && world_.ingress[egress.peer].loss == 0 &&
            (!at_switch || leases_.divisible(node)) &&
            (at_switch || world_.is_host[store_.topology().node_of(egress.peer)] == 0);
-}
-
-/// The units from which a flow's packets come to each of its others.
-bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) {
-    bool more = false;
-    for (std::uint32_t i = 1; i < print.units; ++i) {
-        if (i != print.data) {
-            more = feeders[print.port[i]].insert(print.port[i - 1]).second || more;
-        }
-    }
-    return more;
-}
-
-/// A switch port that marks at random may do so when more than its kmin waits. So much may wait at each at a
-/// window's end that it does not in the next one: what comes meanwhile is at most what its feeders send, and
-/// it sends itself whenever something waits. No entry: it never marks at random.
-std::map<PortId, std::int64_t> Folds::unmarked_backlogs(const FeedersOf& feeders) const {
-    std::map<PortId, std::int64_t> backlogs;
-    for (const auto& [port, from] : feeders) {
-        const Egress& egress = world_.egress[port];
-        if (world_.is_host[store_.topology().node_of(port)] != 0 ||
-            world_.config->marking == Marking::threshold_marking ||
-            egress.ecn_kmin >= egress.ecn_kmax || egress.ecn_kmin == kNeverMarks) {
-            continue;
-        }
-        std::int64_t rate = -egress.line_rate;
-        std::int64_t frames = 0;
-        for (const PortId feeder : from) {
-            rate += world_.egress[feeder].line_rate;
-            frames += std::int64_t{world_.payload} + world_.data_overhead;
-        }
-        const auto more =
-            static_cast<std::int64_t>(static_cast<double>(std::max<std::int64_t>(rate, 0)) *
-                                      static_cast<double>(world_.lookahead) / 8e12);
-        backlogs[port] = std::int64_t{egress.ecn_kmin} - more - frames - 1;
-    }
-    return backlogs;
 }
 
 /// Joins flows, in groups that belong together, to those with which they share a port or a host.
@@ -175,8 +149,12 @@ std::vector<Folds::Part> Folds::parts(const std::vector<std::vector<FlowSlot>>& 
     for (std::uint32_t group = 0; group < joined.size(); ++group) {
         for (const FlowSlot flow : joined[group]) {
             const FlowPrint& print = prints_[flow];
-            std::for_each(print.port, print.port + print.units,
-                          [&](PortId port) { meet(port, group); });
+            std::for_each(print.port, print.port + print.units, [&](PortId port) {
+                meet(port, group);
+                if (supervisor_ != nullptr) {
+                    meet(world_.egress[port].peer, group);
+                }
+            });
             meet(ports + world_.spec[flow].src, group);
             meet(ports + world_.spec[flow].dst, group);
         }
@@ -219,6 +197,11 @@ bool Folds::apart(const Part& part) {
             (at < ports && !foldable(PortId{at}))) {
             return false;
         }
+        const PortId back = at < ports ? world_.egress[at].peer : kNone;
+        if (supervisor_ != nullptr && back != kNone && owner_[back] == kNone &&
+            unit_uses_[back] > 0) {
+            return false;
+        }
     }
     FeedersOf feeders;
     for (const FlowSlot flow : part.flows) {
@@ -246,6 +229,8 @@ std::uint64_t Folds::signature(const Part& part) const {
 }
 
 void Folds::fold_alike(std::vector<Part>& found, Tick now) {
+    // What skipped back goes on within the last window.
+    const Tick from = supervisor_ == nullptr ? now : now - world_.lookahead;
     std::map<std::uint64_t, std::vector<const Part*>> alike;
     for (Part& part : found) {
         part.signature = signature(part);
@@ -265,7 +250,9 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
             for (std::size_t i = 1; i < candidates.size(); ++i) {
                 auto image = std::make_unique<Image>();
                 if (pair_up(*folds_[id], *image, leader, *candidates[i]) &&
-                    Likeness(store_, places_, *folds_[id], *image, now).holds()) {
+                    Likeness(store_, places_, *folds_[id], *image, now, from).holds() &&
+                    (supervisor_ == nullptr ||
+                     supervisor_->alike(pairs_of(*folds_[id], *image), true))) {
                     add_image(id, std::move(image));
                 } else {
                     others.push_back(candidates[i]);
@@ -300,7 +287,8 @@ std::uint32_t Folds::make_leader(const Part& part) {
         fold.unit.push_back(port);
         fold.unit_uses.push_back(0);
         fold.base.push_back(UnitBase{egress.tx_bytes, egress.tx_packets, egress.ecn_marks,
-                                     egress.max_queued_bytes});
+                                     egress.max_queued_bytes, egress.free_at,
+                                     store_.skipped(port)});
     };
     const auto add_host = [&](NodeId host) {
         if (places_.host[host].folded()) {

@@ -8,9 +8,10 @@
 
 namespace sluice::step {
 
-Folds::Folds(WorldStore& store)
+Folds::Folds(WorldStore& store, Supervisor* supervisor)
     : store_(store),
       world_(store.world()),
+      supervisor_(supervisor),
       original_(world_.callbacks),
       leases_(store),
       followed_(world_.node_count, kUnfollowed),
@@ -70,6 +71,9 @@ void Folds::leaving(FlowSlot flow) {
         thinned_.push_back(place.fold);
     }
     places_.flow[flow] = FoldPlace{};
+    for (std::vector<FlowSlot>& flows : left_) {
+        flows.erase(std::remove(flows.begin(), flows.end(), flow), flows.end());
+    }
     FlowPrint& print = prints_[flow];
     if (print.src != kNone) {
         use(print, false);
@@ -112,6 +116,91 @@ void Folds::after_window(Tick now) {
             }
         }
     }
+    if (supervisor_ != nullptr) {
+        end_disturbed();
+    }
+}
+
+/// A supervisor hears of flows one by one: before it does, folds end that others come to.
+void Folds::end_disturbed() {
+    std::set<std::uint32_t> disturbed;
+    for (std::uint32_t i = 0; i < world_.changed.count; ++i) {
+        const FlowSlot flow = world_.changed[i];
+        if (prints_[flow].src != kNone) {
+            continue;  // in service already
+        }
+        const FoldPlace place = places_.flow[flow];
+        const FlowPrint print = print_of(flow);
+        if (!print.whole) {
+            unfold();
+            return;
+        }
+        if (!place.folded()) {
+            disturb(print, disturbed);
+        } else if (place.leads() && !all_inside(place.fold, flow)) {
+            disturb_with(flow, disturbed);
+        }
+    }
+    for (const std::uint32_t fold : disturbed) {
+        for (std::vector<FlowSlot>& member : take_apart(fold)) {
+            left_.push_back(std::move(member));
+        }
+    }
+}
+
+/// Of folds that flows have come to: images that are not to the supervisor what the leader is.
+void Folds::end_unlike() {
+    for (const std::uint32_t id : grown_) {
+        if (folds_[id] == nullptr) {
+            continue;
+        }
+        Fold& fold = *folds_[id];
+        for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
+            if (fold.image[number] != nullptr &&
+                !supervisor_->alike(pairs_of(fold, *fold.image[number]), false)) {
+                write_image(id, number);
+                end_image(id, number);
+            }
+        }
+        if (fold.images == 0) {
+            dissolve(id);
+        }
+    }
+    grown_.clear();
+}
+
+/// Of all flows in service.
+std::vector<FlowPair> Folds::pairs_of(const Fold& fold, const Image& image) const {
+    std::vector<FlowPair> pairs;
+    for (std::size_t i = 0; i < fold.flow.size(); ++i) {
+        if (fold.flow[i] != kNone && prints_[fold.flow[i]].src != kNone) {
+            pairs.push_back({fold.flow[i], image.flow[i]});
+        }
+    }
+    std::sort(pairs.begin(), pairs.end(), [&](const FlowPair& a, const FlowPair& b) {
+        return world_.id[a.leader] < world_.id[b.leader];
+    });
+    return pairs;
+}
+
+FlowSlot Folds::leader_of(FlowSlot flow) const {
+    if (flow >= places_.flow.size()) {
+        return flow;
+    }
+    const FoldPlace& place = places_.flow[flow];
+    return place.folded() && !place.leads() ? folds_[place.fold]->flow[place.index] : flow;
+}
+
+void Folds::list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const {
+    const FoldPlace place = flow < places_.flow.size() ? places_.flow[flow] : FoldPlace{};
+    if (!place.leads()) {
+        return;
+    }
+    for (const auto& image : folds_[place.fold]->image) {
+        if (image != nullptr) {
+            followers.push_back(image->flow[place.index]);
+        }
+    }
 }
 
 void Folds::settle(Tick now, bool may_fold) {
@@ -119,10 +208,12 @@ void Folds::settle(Tick now, bool may_fold) {
         unfold();
         entered_.clear();
         thinned_.clear();
+        left_.clear();
         return;
     }
     std::set<std::uint32_t> disturbed;
-    std::vector<std::vector<FlowSlot>> joined;
+    std::vector<std::vector<FlowSlot>> joined = std::move(left_);
+    left_.clear();
     for (const FlowSlot flow : entered_) {
         take_up(flow, disturbed, joined);
     }
@@ -141,16 +232,13 @@ void Folds::settle(Tick now, bool may_fold) {
         }
     }
     thinned_.clear();
+    if (supervisor_ != nullptr) {
+        end_unlike();
+    }
     if (joined.size() > 1) {
         std::vector<Part> found = parts(joined);
         fold_alike(found, now);
     }
-}
-
-bool Folds::may_mark(const Fold& fold) const {
-    return std::any_of(fold.backlogs.begin(), fold.backlogs.end(), [&](const auto& entry) {
-        return std::int64_t{world_.egress[entry.first].queued_bytes} >= entry.second;
-    });
 }
 
 /// A flow in service since the last window: one of a fold's, or a new one, which may meet folds.
@@ -164,13 +252,9 @@ void Folds::take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
             disturbed.insert(place.fold);
         }
         if (!all_inside(place.fold, flow)) {
-            disturb(prints_[flow], disturbed);
-            for (const auto& image : fold.image) {
-                if (image != nullptr) {
-                    disturb(prints_[image->flow[place.index]], disturbed);
-                }
-            }
+            disturb_with(flow, disturbed);
         }
+        grown_.insert(place.fold);
     }
     if (place.folded()) {
         return;
@@ -183,6 +267,17 @@ void Folds::take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
     joined.push_back(std::move(flows));
 }
 
+/// A leader's flow reaches beyond its fold, or its images' flows do.
+void Folds::disturb_with(FlowSlot flow, std::set<std::uint32_t>& disturbed) const {
+    const FoldPlace& place = places_.flow[flow];
+    disturb(print_of(flow), disturbed);
+    for (const auto& image : folds_[place.fold]->image) {
+        if (image != nullptr) {
+            disturb(print_of(image->flow[place.index]), disturbed);
+        }
+    }
+}
+
 /// Folds that a flow meets which is not of theirs.
 void Folds::disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) const {
     const auto add = [&](const FoldPlace& place) {
@@ -190,8 +285,12 @@ void Folds::disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) 
             disturbed.insert(place.fold);
         }
     };
-    std::for_each(print.port, print.port + print.units,
-                  [&](PortId port) { add(places_.unit[port]); });
+    std::for_each(print.port, print.port + print.units, [&](PortId port) {
+        add(places_.unit[port]);
+        if (supervisor_ != nullptr) {
+            add(places_.unit[world_.egress[port].peer]);
+        }
+    });
     add(places_.host[print.src]);
     add(places_.host[print.dst]);
 }

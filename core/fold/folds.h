@@ -18,6 +18,9 @@
 /// Ports meet in a switch's buffer besides. Only such parts are folded whose switches stay quiet whatever
 /// their flows have in the network (BufferLeases).
 ///
+/// A supervisor's partitions are parts, or lie in one, for then cables join flows, too. It is asked whether they
+/// are alike to it, and learns of flows from elsewhere when the fold that they meet has ended.
+///
 /// Never folded: flows that are sprayed, cut off or cross cables that lose packets. Ports that mark at random
 /// draw by themselves: a fold ends before one of its queues comes to that.
 #pragma once
@@ -30,6 +33,7 @@
 
 #include "core/clocks/buffer_leases.h"
 #include "core/clocks/folding.h"
+#include "core/clocks/supervisor.h"
 #include "core/fold/fold.h"
 #include "core/fold/renaming.h"
 
@@ -38,8 +42,8 @@ namespace sluice::step {
 class Folds final : public Folding {
   public:
     /// After WorldStore::begin() and before the first window, of a network on one clock whose nodes are all
-    /// stepped by core/packet/. The store must outlive this.
-    explicit Folds(WorldStore& store);
+    /// stepped by core/packet/. `supervisor`: the driver's, may be null. Both must outlive this.
+    explicit Folds(WorldStore& store, Supervisor* supervisor = nullptr);
     ~Folds() override;
     Folds(const Folds&) = delete;
     Folds& operator=(const Folds&) = delete;
@@ -50,6 +54,10 @@ class Folds final : public Folding {
     void settle(Tick now, bool may_fold) override;
     bool folded() const override { return fold_count_ > 0 || !forks_.empty(); }
     void unfold() override;
+    FlowSlot leader_of(FlowSlot flow) const override;
+    void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const override;
+    void meet_paused(NodeId host, Tick at, bool own) override;
+    void go_on_together(NodeId host, Tick at) override;
 
     FoldCounters counters() const;
 
@@ -80,6 +88,7 @@ class Folds final : public Folding {
     FlowPrint print_of(FlowSlot flow) const;
     Footprint footprint(const FlowPrint& print) const;
     bool all_inside(std::uint32_t id, FlowSlot flow) const;
+    bool meets_by_cable(PortId port, std::uint32_t id, std::uint32_t image) const;
     bool foldable(PortId port) const;
     /// True if there are more now.
     static bool add_feeders(const FlowPrint& print, FeedersOf& feeders);
@@ -102,6 +111,10 @@ class Folds final : public Folding {
                  std::vector<std::vector<FlowSlot>>& joined);
     void disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) const;
     void find_loud(std::set<std::uint32_t>& disturbed);
+    void disturb_with(FlowSlot flow, std::set<std::uint32_t>& disturbed) const;
+    void end_disturbed();
+    void end_unlike();
+    std::vector<FlowPair> pairs_of(const Fold& fold, const Image& image) const;
 
     // What belongs to a fold (fold_members.cpp).
     std::uint64_t sent_since(const Fold& fold, std::uint32_t index) const;
@@ -114,23 +127,27 @@ class Folds final : public Folding {
     void drop_host(std::uint32_t id, std::uint32_t index);
     void forget_unit(Fold& fold, std::uint32_t index);
     void forget_host(Fold& fold, std::uint32_t index);
+    void write_image(std::uint32_t id, std::uint32_t number);
     void end_image(std::uint32_t id, std::uint32_t number);
     std::vector<std::vector<FlowSlot>> take_apart(std::uint32_t id);
     void dissolve(std::uint32_t id);
 
     WorldStore& store_;
     World& world_;
+    Supervisor* supervisor_;
     Callbacks original_;
     BufferLeases leases_;
     FoldPlaces places_;
     std::vector<std::unique_ptr<Fold>> folds_;  ///< null: the number is free
     std::vector<std::uint32_t> free_folds_;
-    std::vector<Tick> followed_;            ///< World::followed
-    std::vector<std::uint32_t> unit_uses_;  ///< by port: flows in service
-    std::vector<std::uint32_t> host_uses_;  ///< by node
-    std::vector<FlowPrint> prints_;         ///< by slot, of flows in service
-    std::vector<FlowSlot> entered_;         ///< since the last settle()
-    std::vector<std::uint32_t> thinned_;    ///< folds that flows have left since
+    std::vector<Tick> followed_;               ///< World::followed
+    std::vector<std::uint32_t> unit_uses_;     ///< by port: flows in service
+    std::vector<std::uint32_t> host_uses_;     ///< by node
+    std::vector<FlowPrint> prints_;            ///< by slot, of flows in service
+    std::vector<FlowSlot> entered_;            ///< since the last settle()
+    std::vector<std::uint32_t> thinned_;       ///< folds that flows have left since
+    std::set<std::uint32_t> grown_;            ///< folds that flows have come to since
+    std::vector<std::vector<FlowSlot>> left_;  ///< by folds that have ended since
     std::vector<std::pair<std::uint32_t, std::uint32_t>> forks_;  ///< images, of this window
     std::uint32_t strange_ = 0;  ///< flows in service whose way is not known whole
     std::uint32_t fold_count_ = 0;

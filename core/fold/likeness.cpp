@@ -92,7 +92,7 @@ bool Likeness::units_alike(PortId leader) const {
         a.ecn_kmin == b.ecn_kmin && a.ecn_kmax == b.ecn_kmax && a.up && b.up &&
         world_.is_host[topology_.node_of(leader)] == world_.is_host[topology_.node_of(image)] &&
         world_.is_host[topology_.node_of(a.peer)] == world_.is_host[topology_.node_of(b.peer)];
-    const bool same_state = std::max(a.free_at, now_) == std::max(b.free_at, now_) &&
+    const bool same_state = std::max(a.free_at, from_) == std::max(b.free_at, from_) &&
                             a.queued_bytes == b.queued_bytes && a.nonempty == b.nonempty &&
                             a.paused == 0 && b.paused == 0 && a.last_class == b.last_class &&
                             world_.link[leader].decision == world_.link[image].decision &&
@@ -129,9 +129,10 @@ bool Likeness::links_alike(PortId leader) const {
     Wire& b = world_.link[image];
     const Ingress& in = world_.ingress[receiver];
     const Ingress& other = world_.ingress[image];
-    if (a.size() != b.size() || in.total_bytes != other.total_bytes || in.paused != 0 ||
-        other.paused != 0 || in.loss != other.loss ||
-        !std::equal(in.bytes, in.bytes + kClasses, other.bytes) ||
+    // What INT tells of time goes by the link's.
+    if (a.size() != b.size() || (world_.int_block != 0 && a.base != b.base) ||
+        in.total_bytes != other.total_bytes || in.paused != 0 || other.paused != 0 ||
+        in.loss != other.loss || !std::equal(in.bytes, in.bytes + kClasses, other.bytes) ||
         std::any_of(in.headroom, in.headroom + kClasses, [](std::uint32_t n) { return n != 0; })) {
         return false;
     }

@@ -9,16 +9,18 @@ namespace sluice::step {
 
 class Likeness {
   public:
-    /// At `now`, everything before it executed. All must outlive this.
+    /// At `now`, the end of a window; nothing that is left to happen lies before `from`. All must outlive
+    /// this.
     Likeness(WorldStore& store, const FoldPlaces& places, const Fold& fold, const Image& image,
-             Tick now)
+             Tick now, Tick from)
         : world_(store.world()),
           topology_(store.topology()),
           places_(places),
           fold_(fold),
           image_(image),
           renaming_(store, places, fold, image),
-          now_(now) {}
+          now_(now),
+          from_(from) {}
 
     /// Of everything in the image.
     bool holds() const;
@@ -42,6 +44,7 @@ class Likeness {
     const Image& image_;
     Renaming renaming_;
     Tick now_;
+    Tick from_;
 };
 
 /// Whether the flows' own terms are the same: what is sent, how, and since when.

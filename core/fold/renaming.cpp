@@ -99,12 +99,17 @@ std::uint64_t Renaming::copy_egress(PortId leader) const {
     const PortId port = unit(leader);
     Egress& to = world_.egress[port];
     const std::int64_t sent = from.tx_packets - base.tx_packets;
-    if (sent != 0) {
+    if (from.free_at != base.free_at) {
         to.free_at = from.free_at;
     }
     to.tx_bytes += from.tx_bytes - base.tx_bytes;
     to.tx_packets += sent;
     to.ecn_marks += from.ecn_marks - base.ecn_marks;
+    const SkippedFrames skipped = store_.skipped(leader);
+    if (skipped.packets != base.skipped.packets || skipped.bytes != base.skipped.bytes) {
+        store_.add_skipped(port, skipped.packets - base.skipped.packets,
+                           skipped.bytes - base.skipped.bytes);
+    }
     to.max_queued_bytes = std::max(to.max_queued_bytes, from.max_queued_bytes);
     to.queued_bytes = from.queued_bytes;
     to.nonempty = from.nonempty;
@@ -139,6 +144,14 @@ std::uint64_t Renaming::copy_egress(PortId leader) const {
     return static_cast<std::uint64_t>(sent);
 }
 
+/// The leader's link may have slept meanwhile, and INT goes by what it has.
+void Renaming::share_time(PortId leader) const {
+    Wire& to = world_.link[world_.egress[unit(leader)].peer];
+    if (to.size() == 0) {
+        to.base = world_.link[world_.egress[leader].peer].base;
+    }
+}
+
 void Renaming::append(PortId leader, const Packet& packet) const {
     const Wire& from = world_.link[world_.egress[leader].peer];
     Wire& to = world_.link[world_.egress[unit(leader)].peer];
@@ -162,6 +175,7 @@ void Renaming::copy_link(PortId leader) const {
 
 void Renaming::complete_link(PortId leader, std::uint32_t count) const {
     Wire& from = world_.link[world_.egress[leader].peer];
+    share_time(leader);
     for (std::uint32_t at = from.tail - count; at != from.tail; ++at) {
         append(leader, from.at(at));
     }
@@ -170,6 +184,7 @@ void Renaming::complete_link(PortId leader, std::uint32_t count) const {
 
 void Renaming::restore_link(PortId leader, const std::vector<Packet>& waiting,
                             std::size_t taken) const {
+    share_time(leader);
     for (std::size_t i = taken; i < waiting.size(); ++i) {
         append(leader, waiting[i]);
     }

@@ -59,6 +59,7 @@ class Renaming {
   private:
     void copy_flow_at_source(FlowSlot leader) const;
     void copy_int_slots(FlowSlot leader, bool old) const;
+    void share_time(PortId leader) const;
     void append(PortId leader, const Packet& packet) const;
     void wake_for_link(PortId leader) const;
     void add_to_buffer(PortId image_sender, PortId image_receiver, std::int64_t sign) const;

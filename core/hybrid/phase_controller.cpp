@@ -30,11 +30,10 @@ PhaseController::State& PhaseController::open(std::uint32_t id, Tick now) {
         groups_.resize(id + 1);
     }
     if (groups_[id] == nullptr) {
-        groups_[id] = std::make_unique<State>();
+        groups_[id] = std::make_unique<State>(config_.detector);
         groups_[id]->id = id;
         groups_[id]->since = now;
         groups_[id]->born = now;
-        groups_[id]->detector = std::make_unique<steady::Detector>(config_.detector);
     }
     return *groups_[id];
 }
@@ -85,21 +84,23 @@ void PhaseController::at_cut(PartitionId id, Tick at) {
 }
 
 void PhaseController::at_cut(Tick at) {
+    report_until(at);
     if (left_cut_ <= at) {
         drop_left_streams(at);
     }
     while (!cuts_.empty() && cuts_.begin()->first <= at) {
-        look(*groups_[cuts_.begin()->second], at);
+        look_together(*groups_[cuts_.begin()->second], at);
     }
     run_calls(at);
 }
 
 void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>& touched,
                                    Tick now) {
+    report_until(now);
     ++statistics_.entries;
     const auto disturb = [&](std::uint32_t id) {
         if (id < groups_.size() && groups_[id] != nullptr && groups_[id]->skipping) {
-            skip_back(*groups_[id], now, PhaseEnd::flow_entered);
+            skip_back_together(*groups_[id], now, PhaseEnd::flow_entered);
         }
     };
     if (config_.scope == PhaseScope::network) {
@@ -115,7 +116,7 @@ void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>
 
 void PhaseController::after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) {
     enter_streams(flow, now);
-    if (engine_.active(flow)) {
+    if (engine_.active(folding_ == nullptr ? flow : folding_->leader_of(flow))) {
         quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
     }
     statistics_.merges += entry.absorbed.size();
@@ -226,7 +227,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
         facts.base_rtt = std::max(facts.base_rtt, engine_.base_rtt(flow));
         facts.line_rate = std::max(facts.line_rate, engine_.line_rate(flow));
         facts.lag = std::max(facts.lag, engine_.skipped(flow));
-        if (state.detector->reads_queues()) {
+        if (state.detector.reads_queues()) {
             // A NIC's own port holds no data but what it sends next.
             const std::vector<PortId>& data = engine_.tracks(flow).data;
             state.queue_ports.insert(state.queue_ports.end(), data.begin() + (data.empty() ? 0 : 1),
@@ -243,7 +244,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.rtt = facts.base_rtt;
     state.last_progress = 0;
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
-    state.detector->reset(facts);
+    state.detector.reset(facts);
     watch_queues(state);
 }
 
@@ -291,7 +292,7 @@ void PhaseController::sample(State& state, Tick at) {
     if (state.group.flows.empty()) {
         return;
     }
-    ++statistics_.samples;
+    statistics_.samples += copies();
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         state.readings[i] = engine_.reading(state.group.flows[i]);
         state.readings[i].progress -= state.skipped;
@@ -303,8 +304,8 @@ void PhaseController::sample(State& state, Tick at) {
         return;
     }
     look_at_queues(state);
-    state.detector->add(at - state.skipped, state.readings, state.queues);
-    const steady::Verdict verdict = state.detector->judge();
+    state.detector.add(at - state.skipped, state.readings, state.queues);
+    const steady::Verdict verdict = state.detector.judge();
     if (verdict.steady && config_.skip) {
         plan(state, verdict, at);
     }
@@ -315,7 +316,7 @@ void PhaseController::run_calls(Tick at) {
         const NodeId host = calls_.begin()->second;
         calls_.erase(calls_.begin());
         if (engine_.run_calls(host, at)) {
-            skip_back(*groups_[paused_by_[host]], at, PhaseEnd::flow_entered);
+            skip_back_together(*groups_[paused_by_[host]], at, PhaseEnd::flow_entered);
             continue;
         }
         const Tick next = engine_.next_call(host);
@@ -326,14 +327,15 @@ void PhaseController::run_calls(Tick at) {
 }
 
 void PhaseController::call_set(NodeId host, Tick at) {
+    host = engine_.executed_as(host);
     if (host < paused_by_.size() && paused_by_[host] != kNone) {
         calls_.insert({at, host});
     }
 }
 
 void PhaseController::report(const State& state, Phase phase, Tick end, PhaseEnd why) {
-    if (on_phase_ && end > state.since) {
-        on_phase_(PhaseRecord{state.id, phase, state.since, end, why, state.flows_at_start, 0, 0});
+    if (end > state.since) {
+        emit(PhaseRecord{state.id, phase, state.since, end, why, state.flows_at_start, 0, 0});
     }
 }
 
@@ -348,6 +350,7 @@ void PhaseController::finish(Tick now) {
         report(*state, Phase::unsteady, now, PhaseEnd::run_end);
         state->since = now;
     }
+    report_until(kNever);
     if (acks_ != nullptr) {
         for (const PartitionId id : partitions_.set().partitions()) {
             for (const FlowSlot flow : partitions_.set().flows(id)) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -37,6 +38,15 @@ struct PhaseStatistics : PhaseCounters {
     std::uint64_t splits = 0;  ///< partitions split off
 };
 
+/// A sum of times of flows, exact, so that its terms' order makes no difference.
+struct FlowTime {
+    std::uint64_t seconds = 0;
+    std::uint64_t ticks = 0;  ///< beyond them
+
+    void add(std::uint64_t flows, Tick each);
+    double in_seconds() const;
+};
+
 class PhaseController : public step::Supervisor {
   public:
     /// What is referred to must outlive the controller. Nothing is skipped to or beyond `stop`.
@@ -49,7 +59,7 @@ class PhaseController : public step::Supervisor {
                     const PhaseConfig& config, Tick stop);
     ~PhaseController() override;
 
-    /// Called with every phase as it ends, in an order that depends on the scenario alone.
+    /// Called with every phase after it has ended, in an order that depends on the scenario alone.
     void on_phase(std::function<void(const PhaseRecord&)> hook) { on_phase_ = std::move(hook); }
     /// The run ends at `now`: skips end there, and the last phases are reported.
     void finish(Tick now);
@@ -67,6 +77,11 @@ class PhaseController : public step::Supervisor {
     void before_link_event(Tick now) override;
     void disturbed(PortId port, Tick now) override;
     void call_set(NodeId host, Tick at) override;
+
+    bool may_fold() const override;
+    void fold(step::Folding& folding) override;
+    bool alike(const std::vector<step::FlowPair>& flows, bool fresh) override;
+    void unfolded(const std::vector<step::FlowPair>& flows) override;
 
   private:
     struct State;
@@ -117,11 +132,27 @@ class PhaseController : public step::Supervisor {
     void drop_left_streams(Tick at);
     void wake_overrun(Tick at);
     void run_calls(Tick at);
+    // Copies of groups, in phase_fold.cpp.
+    State& leader_of(State& state);
+    template <class Act>
+    void together(State& state, Act&& act);
+    void look_together(State& state, Tick at);
+    void skip_back_together(State& state, Tick now, PhaseEnd why);
+    void follow(State& state, const State& lead);
+    std::map<std::uint32_t, std::uint32_t> paired_groups(
+        const std::vector<step::FlowPair>& flows) const;
+    void take_over(State& state, const State& lead, const std::map<FlowSlot, FlowSlot>& flows,
+                   const std::map<PortId, PortId>& ports);
+    /// Groups that what is being done is done to.
+    std::size_t copies() const { return 1 + followers_.size(); }
+    void emit(PhaseRecord record);
+    void report_until(Tick now);
     void report(const State& state, Phase phase, Tick end, PhaseEnd why);
 
     PhaseEngine& engine_;
     AckStreams* acks_;  ///< null: ACKs are packets
     const step::FlowPartitions& partitions_;
+    step::Folding* folding_ = nullptr;
     const RateSource* rates_;
     Restorer* restorer_;
     ShareRestorer* shares_;
@@ -133,6 +164,9 @@ class PhaseController : public step::Supervisor {
     std::set<std::pair<Tick, std::uint32_t>> cuts_;  ///< (when, group)
     std::set<std::pair<Tick, NodeId>> calls_;        ///< timers of paused hosts
     std::vector<std::uint32_t> paused_by_;           ///< by node: the group, kNone
+    std::vector<std::uint32_t> followers_;           ///< groups, while something is done to one
+    std::vector<PhaseRecord> records_;               ///< to be reported
+    FlowTime steady_;                                ///< of flows in skips
     std::vector<double> load_;                       ///< by port, scratch of fit_to_links
     std::vector<std::uint32_t> link_index_;  ///< by port, scratch of take_given_rates, kNone
     Tick left_cut_ = kNever;                 ///< streams of flows that have left end

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
+#include "core/clocks/folding.h"
 #include "core/hybrid/ack_streams.h"
 #include "core/hybrid/restorer.h"
 #include "core/ids.h"
@@ -94,8 +95,13 @@ class PhaseEngine {
                                       const std::vector<PortId>& ports,
                                       const std::vector<double>& wanted, Tick now) = 0;
 
+    // Parts of the network that are copies of each other (core/clocks/folding.h).
+    virtual void fold(step::Folding& /*folding*/) {}
+    /// The host that is executed in its place: itself, unless it follows one.
+    virtual NodeId executed_as(NodeId host) const { return host; }
+
     // Hosts of a paused group go on computing: their timers are not the network's.
-    /// The next application's or flow's start of this host, kNever if none.
+    /// The next application's or flow's start of this host or of one that follows it, kNever if none.
     virtual Tick next_call(NodeId host) const = 0;
     /// Runs the application's timers of a paused host that are due at `at`. True if a flow is to
     /// start there at `at`: the group must resume first.

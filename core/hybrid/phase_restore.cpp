@@ -93,8 +93,8 @@ std::int64_t PhaseController::restore_queues(State& state, Tick dt) {
     }
     const std::vector<PortPast> pasts = pasts_of(state, dt);
     RestorationCounters& counters = statistics_.restoration;
-    counters.ports += state.watched.size();
-    counters.asked += pasts.size();
+    counters.ports += copies() * state.watched.size();
+    counters.asked += copies() * pasts.size();
     if (pasts.empty()) {
         return 0;
     }
@@ -108,12 +108,13 @@ std::int64_t PhaseController::restore_queues(State& state, Tick dt) {
                                 " bytes for port " + std::to_string(ports[i]));
         }
         const double moved = std::abs(wanted[i] - pasts[i].depth.back());
-        counters.moved += moved > quarter_unit(pasts[i], marks) ? 1 : 0;
+        counters.moved += moved > quarter_unit(pasts[i], marks) ? copies() : 0;
     }
     const RestoredQueues restored = engine_.set_queues(
         state.group, Skipped{state.rate, state.packets, dt}, ports, wanted, state.until);
-    counters.placed += restored.placed;
-    counters.taken_out += restored.delivered + restored.given_back;
+    counters.placed += static_cast<std::int64_t>(copies()) * restored.placed;
+    counters.taken_out +=
+        static_cast<std::int64_t>(copies()) * (restored.delivered + restored.given_back);
     return restored.delivered * engine_.payload();
 }
 

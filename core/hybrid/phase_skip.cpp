@@ -42,7 +42,7 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     state.since = at;
     state.until = at + dt;
     state.flows_at_start = static_cast<std::uint32_t>(flows.size());
-    ++statistics_.skips;
+    statistics_.skips += copies();
     set_cut(state, state.until);
     if (acks_ == nullptr) {
         pause_hosts(state);  // else a flow that starts at a host that sleeps disturbs it
@@ -259,7 +259,7 @@ void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
         state.packets[i] = packets;
     }
     state.until = now;
-    ++statistics_.skip_backs;
+    statistics_.skip_backs += copies();
     commit(state, why);
     set_cut(state, next_on_grid(now, state.period));
 }
@@ -293,20 +293,20 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     if (acks_ == nullptr) {
         resume_hosts(state);
     }
-    statistics_.hops_saved += static_cast<std::uint64_t>(hops);
-    statistics_.steady_flow_s +=
-        static_cast<double>(state.group.flows.size()) * static_cast<double>(dt) / kTicksPerSecond;
+    statistics_.hops_saved += copies() * static_cast<std::uint64_t>(hops);
+    steady_.add(copies() * state.group.flows.size(), dt);
+    statistics_.steady_flow_s = steady_.in_seconds();
     state.skipping = false;
     state.skipped += dt;
     if (state.shares.flows.empty()) {
-        state.detector->resumed(dt);
+        state.detector.resumed(dt);
     } else {
-        state.detector->resumed_afresh(dt);
+        state.detector.resumed_afresh(dt);
     }
-    statistics_.bytes_skipped += bytes;
-    if (on_phase_ && dt > 0) {
-        on_phase_(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,
-                              state.flows_at_start, bytes, hops});
+    statistics_.bytes_skipped += static_cast<std::int64_t>(copies()) * bytes;
+    if (dt > 0) {
+        emit(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,
+                         state.flows_at_start, bytes, hops});
     }
     state.since = state.until;
     state.flows_at_start = static_cast<std::uint32_t>(state.group.flows.size());

@@ -37,6 +37,8 @@ struct SharedPortFlows {
 };
 
 struct PhaseController::State {
+    explicit State(const steady::DetectorSettings& settings) : detector(settings) {}
+
     std::uint32_t id = 0;
     bool dirty = true;        ///< its flows have changed since they were listed
     bool has_extent = false;  ///< ports, hosts and switches are listed
@@ -49,7 +51,7 @@ struct PhaseController::State {
     Tick period = 0;
 
     Group group;
-    std::unique_ptr<steady::Detector> detector;
+    steady::Detector detector;
     std::vector<PortId> queue_ports;
     std::vector<steady::FlowReading> readings;
     std::vector<std::int64_t> queues;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/clocks/folding.h"
 #include "core/hybrid/queue_editor.h"
 #include "core/world/skip.h"
 
@@ -197,9 +198,17 @@ RestoredQueues WorldEngine::set_queues(const Group& group, const Skipped& skip,
     return QueueEditor(store_, partitions_, group, skip).set(ports, wanted, now);
 }
 
+NodeId WorldEngine::executed_as(NodeId host) const {
+    return folding_ == nullptr ? host : static_cast<NodeId>(store_.world().home[host]);
+}
+
+bool WorldEngine::followed(NodeId host) const {
+    return folding_ != nullptr && store_.world().followed[host] != step::kUnfollowed;
+}
+
 Tick WorldEngine::next_call(NodeId host) const {
     const auto& timers = store_.world().host[host].timers;
-    Tick at = kNever;
+    Tick at = followed(host) ? store_.world().followed[host] : kNever;
     for (std::uint32_t i = 0; i < timers.count; ++i) {
         if (timers[i].kind != step::TimerKind::sender) {
             at = std::min(at, timers[i].time);
@@ -211,14 +220,25 @@ Tick WorldEngine::next_call(NodeId host) const {
 bool WorldEngine::run_calls(NodeId host, Tick at) {
     step::World& world = store_.world();
     step::PlainVector<step::Timer>& timers = world.host[host].timers;
-    // The network's own timers of a paused host lie behind; stale ones are popped by the way.
-    while (timers.count > 0 && timers[0].time <= at) {
+    for (;;) {
+        // The network's own timers of a paused host lie behind; stale ones are popped by the way.
+        const bool due = timers.count > 0 && timers[0].time <= at;
+        const bool own = due && timers[0].kind != step::TimerKind::sender;
+        if (followed(host) && (own || world.followed[host] <= at)) {
+            folding_->meet_paused(host, at, own);
+        }
+        if (!due) {
+            break;
+        }
         if (timers[0].kind == step::TimerKind::flow_start) {
             step::Timer& start = timers[0];
             start.slot = step::slot_of(world, host, start);
             if (!step::must_wait(world, start.slot)) {
                 return true;
             }
+        }
+        if (own && followed(host)) {
+            folding_->go_on_together(host, at);
         }
         step::host_timer(world, host, at);
     }

@@ -52,6 +52,9 @@ class WorldEngine : public PhaseEngine {
                               const std::vector<PortId>& ports, const std::vector<double>& wanted,
                               Tick now) override;
 
+    void fold(step::Folding& folding) override { folding_ = &folding; }
+    NodeId executed_as(NodeId host) const override;
+
     Tick next_call(NodeId host) const override;
     bool run_calls(NodeId host, Tick at) override;
 
@@ -60,12 +63,14 @@ class WorldEngine : public PhaseEngine {
 
   private:
     const step::Sender& sender(FlowSlot flow) const;
+    bool followed(NodeId host) const;
     bool under_pfc(PortId port) const;
 
     step::WorldStore& store_;
     const step::FlowPartitions& partitions_;
     std::vector<bool> foreign_;
     std::unique_ptr<AckStreams> ack_streams_;
+    step::Folding* folding_ = nullptr;
 };
 
 }  // namespace sluice::hybrid

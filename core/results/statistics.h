@@ -34,8 +34,7 @@ struct PhaseCounters {
     std::uint64_t hops_saved = 0;    ///< packet-hops that packet mode would have executed in skips
     std::int64_t bytes_skipped = 0;  ///< payload advanced by equations
     std::uint64_t skips = 0;
-    std::uint64_t skip_backs = 0;   ///< skips cut short by an interrupt that was not foreseen
-    std::uint64_t lease_stops = 0;  ///< partitions put on one clock because of a buffer they share
+    std::uint64_t skip_backs = 0;       ///< skips cut short by an interrupt that was not foreseen
     std::size_t most_partitions = 0;    ///< largest number at one time
     std::size_t largest_partition = 0;  ///< flows of the largest one seen
     double flow_s = 0;                  ///< simulated time that flows lasted, summed over flows
@@ -66,7 +65,7 @@ struct RunCounters {
     /// for two engines exactly if they moved the same packets at the same times. 0 unless asked.
     std::uint64_t hop_checksum = 0;
     PhaseCounters phases;  ///< hybrid mode
-    FoldCounters fold;     ///< packet mode
+    FoldCounters fold;     ///< packet and hybrid mode
     std::uint32_t threads =
         1;  ///< that stepped windows: of how the run was made, not of its results
 };

@@ -65,7 +65,6 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
         json["bytes_skipped"] = phases.bytes_skipped;
         json["skips"] = phases.skips;
         json["skip_backs"] = phases.skip_backs;
-        json["lease_stops"] = phases.lease_stops;
         json["partitions"] = {{"most", phases.most_partitions},
                               {"largest", phases.largest_partition}};
         json["steady_share"] = phases.steady_share();

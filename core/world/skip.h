@@ -181,6 +181,9 @@ inline void refresh_wake(World& world, NodeId node) {
     if (host.timers.count > 0) {
         wake_cell(world, world.home[node], host.timers.data[0].time);
     }
+    if (world.followed != nullptr && world.followed[node] >= 0) {
+        wake_cell(world, world.home[node], world.followed[node]);
+    }
 }
 
 /// Takes out timers that mean nothing any more and recomputes from when every node has something

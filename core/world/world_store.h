@@ -22,6 +22,12 @@ namespace sluice::step {
 /// whatever slots they have.
 void sort_by_id(const World& world, std::vector<FlowSlot>& slots);
 
+/// What skipped time would have put on a wire.
+struct SkippedFrames {
+    std::int64_t packets = 0;
+    std::int64_t bytes = 0;
+};
+
 class WorldStore {
   public:
     /// All arguments must outlive the store; `routing` is changed by link events. `paths` is empty
@@ -111,6 +117,9 @@ class WorldStore {
     /// Frames that skipped time would have put on the wire of `port`: part of its statistics, not of
     /// the executed packet-hops.
     void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);
+    SkippedFrames skipped(PortId port) const {
+        return skipped_.empty() ? SkippedFrames{} : skipped_[port];
+    }
     /// Once for a port after all that one skip adds to it: its byte counter, as INT tells it, gets
     /// what is left of the skipped bytes beyond whole INT units. HPCC follows the busiest of several
     /// truncated counters, so where they stand within a unit moves a lone flow's rate by percents;
@@ -260,13 +269,9 @@ class WorldStore {
     // By id in the list.
     mutable std::vector<FlowResult> listed_results_;
     std::vector<std::uint8_t> started_;
-    std::vector<BaseRtt> listed_pairs_;  ///< unless global_base_rtt
-    struct Skipped {
-        std::int64_t packets = 0;
-        std::int64_t bytes = 0;
-    };
-    std::vector<Skipped> skipped_;  ///< by port, empty until something is skipped
-    std::vector<Skipped> crossed_;  ///< by port, empty unless answers are left out
+    std::vector<BaseRtt> listed_pairs_;   ///< unless global_base_rtt
+    std::vector<SkippedFrames> skipped_;  ///< by port, empty until something is skipped
+    std::vector<SkippedFrames> crossed_;  ///< by port, empty unless answers are left out
     std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
 };
 

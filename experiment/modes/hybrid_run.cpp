@@ -108,11 +108,8 @@ HybridRun::~HybridRun() = default;
 void HybridRun::run(const RunHooks& hooks) {
     RunHooks guarded = engine().guarded_hooks(hooks);
     watch_->controller.on_phase(guarded.on_phase);
-    // What looks at the whole network at once needs one clock, and so does what shares hosts and cables.
-    const bool whole =
-        watch_->experiment.phases.scope == PhaseScope::network || watch_->experiment.phases.local();
-    engine().network().clock().keep_partitions(whole ? step::Clocks::one : step::Clocks::many,
-                                               watch_->partitions, &watch_->controller);
+    engine().network().clock().keep_partitions(step::Clocks::one, watch_->partitions,
+                                               &watch_->controller);
     engine().start(std::move(guarded));
     watch_->controller.finish(std::min(now(), engine().network().clock().now()));
     engine().rethrow();
@@ -121,9 +118,6 @@ void HybridRun::run(const RunHooks& hooks) {
 RunCounters HybridRun::counters() const {
     RunCounters counters = PacketRun::counters();
     counters.phases = watch_->controller.statistics();
-    if (const step::Driver* driver = engine().network().clock().driver()) {
-        counters.phases.lease_stops = driver->statistics().lease_stops;
-    }
     for (const FlowResult& result : results()) {
         if (result.start != kNever) {
             const Tick end = result.finish == kNever ? now() : result.finish;

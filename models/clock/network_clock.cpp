@@ -54,8 +54,11 @@ void NetworkClock::start_of_simulation() {
     if (!foreign_.empty()) {
         driver_->expect_packets_from_outside();
     }
-    if (fold_ && partitions_ == nullptr && foreign_.empty() && !store_.world().digest_hops) {
-        folds_ = std::make_unique<step::Folds>(store_);
+    const bool followed =
+        supervisor_ != nullptr && supervisor_->may_fold() && clocks_ == step::Clocks::one;
+    if (fold_ && (partitions_ == nullptr || followed) && foreign_.empty() &&
+        !store_.world().digest_hops) {
+        folds_ = std::make_unique<step::Folds>(store_, supervisor_);
         driver_->fold(*folds_);
     }
     if (divisible()) {

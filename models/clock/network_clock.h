@@ -42,7 +42,7 @@ class NetworkClock : public sc_core::sc_module {
         supervisor_ = supervisor;
     }
     /// Executes parts of the network that are copies of each other once (core/fold/folds.h), with the same
-    /// results, where that can be: on one clock, under exact arithmetic, without foreign models, and if
+    /// results, where that can be: on one clock, with a supervisor that can follow (Supervisor::may_fold), under exact arithmetic, without foreign models, and if
     /// nobody wants a checksum of what was executed. Every node must be a Switch or a Nic as it is. After
     /// configure(), before the simulation starts. Between windows only unfold() shows columns as they would be.
     void fold() { fold_ = true; }

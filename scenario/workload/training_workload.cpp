@@ -169,6 +169,8 @@ void read_compute(ConfigSection& section, const Scenario& scenario, const Gpu& g
     config.efficiency = section.number("efficiency", gpu.efficiency, 1e-6, 1);
     config.memory_bytes_per_second = gpu.memory_bytes_per_second * gpu.memory_efficiency;
     if (config.source == ComputeSource::profile) read_profile(section, scenario, config);
+    config.compute_jitter = section.number("compute_jitter", config.compute_jitter, 0, 1);
+    config.jitter_seed = scenario.network.seed;
     config.overlap_slowdown = section.number("overlap_slowdown", config.overlap_slowdown, 0, 100);
 }
 

@@ -32,12 +32,19 @@ trace = true
 class Fold(CliTest):
     def test_files_are_the_same(self):
         self.write("job.toml", JOB)
+        self.compare("packet", ("flows.csv", "ports.csv", "collectives.csv", "trace.json"))
+
+    def test_files_of_hybrid_mode_are_the_same(self):
+        self.compare("hybrid", ("flows.csv", "ports.csv", "collectives.csv", "phases.csv"))
+
+    def compare(self, mode, names):
+        self.write("job.toml", JOB)
         for out, arguments in (("folded", ()), ("unfolded", ("--no-fold",))):
-            text = self.succeed("run", "job.toml", "--set", "stop=60ms", "--out", out,
-                                *arguments).stdout
+            text = self.succeed("run", "job.toml", "--mode", mode, "--set", "stop=60ms", "--out",
+                                out, *arguments).stdout
             self.assertEqual("of them folded" in text, out == "folded")
         folder = self.folder
-        for name in ("flows.csv", "ports.csv", "collectives.csv", "trace.json"):
+        for name in names:
             self.assertEqual((folder / "folded" / name).read_bytes(),
                              (folder / "unfolded" / name).read_bytes(), name)
         folded = json.loads((folder / "folded/summary.json").read_text())
@@ -49,9 +56,9 @@ class Fold(CliTest):
         self.assertNotIn("fold", unfolded)
         self.assertIs(unfolded["config"]["fold"], False)
 
-    def test_only_packet_mode_folds(self):
+    def test_only_modes_with_packets_fold(self):
         self.write("small.toml", SMALL)
-        self.refuse("run", "small.toml", "--mode", "hybrid", "--no-fold",
+        self.refuse("run", "small.toml", "--mode", "flow", "--no-fold",
                     says=["--no-fold", "packet"])
         self.refuse("run", "small.toml", "--set", "fold=3", says="fold")
 

@@ -8,7 +8,7 @@ from support import EXAMPLES, SMALL, CliTest
 
 PACKETS_ONLY = {"packet_hops", "packet_hops_per_s", "windows", "drops", "pfc_pauses", "ecn_marks",
                 "retransmitted_bytes"}
-PHASES_ONLY = {"hops_saved", "bytes_skipped", "skips", "skip_backs", "lease_stops", "partitions",
+PHASES_ONLY = {"hops_saved", "bytes_skipped", "skips", "skip_backs", "partitions",
                "steady_share"}
 
 # (what it is, the [phases] table, what the line must say)

@@ -193,10 +193,12 @@ TEST_CASE("unit.scenario.rule_fold_is_without_effect_where_nothing_folds") {
             parse_scenario("fold = false\n" + first + kStar + last, "test.toml"));
     };
     const std::vector<std::string> named{
-        "fold: nothing is ever folded in this mode and arithmetic"};
+        "fold: nothing is ever folded in this mode, with these phases and this arithmetic"};
     CHECK(unused("").empty());
     CHECK(unused("mode = \"flow\"\n") == named);
-    CHECK(unused("mode = \"hybrid\"\n") == named);
+    CHECK(unused("mode = \"hybrid\"\n").empty());
+    CHECK(unused("mode = \"hybrid\"\n", "[phases]\nscope = \"network\"\n") == named);
+    CHECK(unused("mode = \"hybrid\"\n", "[phases]\nwake = \"data\"\n") == named);
     CHECK(unused("", "[network]\narithmetic = \"ns3\"\n") == named);
 }
 

@@ -63,6 +63,8 @@ struct CopiesOptions {
     std::uint32_t changed = 3;    ///< percent of a copy's flows that differ from the first copy's
     std::uint32_t strangers = 0;  ///< flows from one copy to another
     bool failures = false;        ///< links fail and are repaired
+    bool servers = false;         ///< a copy is a server's GPUs, which reach others by another port
+    double size = 5.5;            ///< most, by the power of ten, bytes
     bool by_copy = true;          ///< ids: one copy after the other, else flow by flow
     congestion::Law law = congestion::Law::hpcc;
 };
@@ -87,7 +89,7 @@ struct Copies {
     void make_flows(Dice& dice);
     static Relay::Child random_child(Dice& dice);
     void make_strangers(Dice& dice);
-    void change(Dice& dice, FlowSpec& spec, Relay::Child* child) const;
+    void change(Dice& dice, FlowSpec& spec, Relay::Child* child, std::uint32_t copy) const;
 
     CopiesOptions options;
 };
@@ -110,7 +112,17 @@ inline Copies::Copies(std::uint64_t seed, const CopiesOptions& wanted) : options
 inline void Copies::make_network(Dice& dice) {
     const Rate rate = gigabits_per_second(dice.chance(50) ? 100 : 25);
     const Tick delay = dice.chance(50) ? kMicrosecond : 300 * kNanosecond;
-    if (dice.chance(50)) {
+    if (options.servers) {
+        RailParams shape;
+        shape.gpus = options.copies * options.hosts;
+        shape.gpus_per_server = options.hosts;
+        shape.servers_per_segment = options.copies;
+        shape.nvswitches_per_server = 1;
+        shape.host_cable = {rate, delay};
+        shape.fabric_cable = {rate, delay};
+        shape.nvlink = {gigabits_per_second(dice.chance(50) ? 400 : 100), delay};
+        given.topology = build_rail(shape);
+    } else if (dice.chance(50)) {
         given.topology = build_star({options.copies * options.hosts, {rate, delay}});
     } else {
         LeafSpineParams shape;
@@ -138,8 +150,10 @@ inline void Copies::make_network(Dice& dice) {
 }
 
 /// Makes a copy's flow another one than the first copy's.
-inline void Copies::change(Dice& dice, FlowSpec& spec, Relay::Child* child) const {
-    switch (dice.below(4)) {
+inline void Copies::change(Dice& dice, FlowSpec& spec, Relay::Child* child,
+                           std::uint32_t copy) const {
+    switch (options.servers ? dice.below(5) : dice.below(4)) {
+        case 4: spec.dst = host((copy + 1) % options.copies, dice.below(options.hosts)); break;
         case 0: spec.size += 1 + dice.below(3000); break;
         case 1: spec.priority = spec.priority == 3 ? 4 : 3; break;
         case 2: (child != nullptr ? child->think : spec.start) += dice.below(2'000'000); break;
@@ -163,7 +177,7 @@ inline void Copies::make_flows(Dice& dice) {
     for (FlowId f = 0; f < options.flows; ++f) {
         const NodeId src = dice.below(options.hosts);
         const NodeId dst = (src + 1 + dice.below(options.hosts - 1)) % options.hosts;
-        const std::int64_t size = dice.size(5.5);
+        const std::int64_t size = dice.size(options.size);
         const Tick start = dice.below(dice.chance(50) ? 1 : 100) * kMicrosecond;
         const FlowId parent =
             f > 0 && dice.chance(75) ? dice.below(static_cast<std::uint32_t>(f)) : f;
@@ -184,7 +198,7 @@ inline void Copies::make_flows(Dice& dice) {
                 spec.start = kNever;
             }
             if (differs) {
-                change(dice, spec, parent != f ? &own : nullptr);
+                change(dice, spec, parent != f ? &own : nullptr, copy);
             }
             if (connected && partner < f) {
                 FlowSpec& other = given.flows[id(copy, partner)];

@@ -44,6 +44,7 @@ IterationBuilder::IterationBuilder(const TrainingConfig& config, const RankPlace
       graph_(groups_.ranks()),
       library_(graph_, collective_options(config, places)),
       slowdown_(groups_.ranks(), 1.0),
+      drawn_(groups_.ranks(), 0),
       programs_(costs_.stages.size(), std::vector<Program>(4)),
       layer_shares_(static_cast<std::size_t>(config.model.layers)),
       member_index_(lanes_) {

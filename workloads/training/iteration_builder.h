@@ -99,6 +99,7 @@ class IterationBuilder {
     OpId compute(SlotRun& run, Lane lane, Tick time, Label label);
     void add_compute(SlotRun& run, const Step& step);
     static Tick slowed(Tick time, double factor);
+    Tick on_rank(RankId at, Tick time);
     void use_parameters(const SlotRun& run, const Step& step);
     void add_tensor_time(SlotRun& run, const Step& step);
     void add_over(SlotRun& run, const LaneGroups& groups, const char* group_name,
@@ -175,6 +176,7 @@ class IterationBuilder {
     JobGraph graph_;
     CollectiveLibrary library_;
     std::vector<double> slowdown_;         ///< by rank
+    std::vector<std::uint64_t> drawn_;     ///< the same: computations so far
     std::vector<std::string> lane_names_;  ///< in names of groups: ".dp0.tp1"
 
     std::vector<std::vector<Program>> programs_;     ///< by stage and SlotKind

@@ -39,7 +39,7 @@ void IterationBuilder::finish_update(const DeviceSet& devices) {
         for (const std::uint32_t device : devices) {
             for (Lane lane = 0; lane < lanes_; ++lane) {
                 const RankId at = rank(device, lane);
-                const Tick time = slowed(config_.optimizer_time, slowdown_[at]);
+                const Tick time = on_rank(at, config_.optimizer_time);
                 const OpId op = graph_.add_compute(at, time, label);
                 graph_.add_dependency(op, reduce_tail_[at]);
                 reduce_tail_[at] = op;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/random.h"
 #include "core/text/quantity.h"
 #include "workloads/training/iteration_builder.h"
 
@@ -17,6 +18,16 @@ bool is_expert(StepKind kind) {
 
 bool is_gather(StepKind kind) {
     return kind == StepKind::tensor_gather || kind == StepKind::expert_gather;
+}
+
+constexpr std::uint64_t kComputeJitter = 0x636f6d70;  // a stream of draws of its own
+
+/// exp(N(0, sigma)), by Box and Muller.
+double log_normal(double sigma, std::uint64_t seed, RankId rank, std::uint64_t n) {
+    const std::uint64_t stream = random_stream(kComputeJitter, rank);
+    const double radius = std::sqrt(-2 * std::log(1 - uniform(seed, stream, 2 * n)));
+    constexpr double kTurn = 6.283185307179586;
+    return std::exp(sigma * radius * std::cos(kTurn * uniform(seed, stream, 2 * n + 1)));
 }
 
 }  // namespace
@@ -40,11 +51,19 @@ Tick IterationBuilder::slowed(Tick time, double factor) {
     return std::llround(scaled);
 }
 
+/// As long as the rank computes what would take others `time`.
+Tick IterationBuilder::on_rank(RankId at, Tick time) {
+    double factor = slowdown_[at];
+    if (config_.compute_jitter > 0 && time > 0) {
+        factor *= log_normal(config_.compute_jitter, config_.jitter_seed, at, drawn_[at]++);
+    }
+    return factor == 1.0 ? time : slowed(time, factor);
+}
+
 /// Consecutive operations of the stream need no dependency between them.
 OpId IterationBuilder::compute(SlotRun& run, Lane lane, Tick time, Label label) {
     const RankId at = rank(run.device, lane);
-    if (slowdown_[at] != 1.0) time = slowed(time, slowdown_[at]);
-    const OpId op = graph_.add_compute(at, time, label);
+    const OpId op = graph_.add_compute(at, on_rank(at, time), label);
     if (run.done[lane] != computed_[at]) graph_.add_dependency(op, run.done[lane]);
     computed_[at] = op;
     if (!run.open) {

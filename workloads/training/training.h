@@ -106,6 +106,9 @@ struct TrainingConfig : ParallelDegrees {
     Tick profile_mlp = 0;
     Tick profile_head = 0;
     std::vector<Straggler> stragglers;
+    /// Each computation of a rank lasts exp(N(0, compute_jitter)) times as long, drawn by `jitter_seed`.
+    double compute_jitter = 0;
+    std::uint64_t jitter_seed = 0;
     double overlap_slowdown = 0;  ///< of compute while its rank communicates
 
     /// Communication inside a server: each operation takes latency + wire bytes / bandwidth, unless

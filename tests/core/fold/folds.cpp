@@ -57,6 +57,15 @@ TEST_CASE("unit.folds.strangers_between_copies") {
     CHECK(sum.hops > 0);
 }
 
+TEST_CASE("unit.folds.flows_that_leave_by_another_port") {
+    CopiesOptions options;
+    options.servers = true;
+    options.changed = 5;
+    options.flows = 16;
+    const FoldCounters sum = compare_copies(3200, 400, options);
+    CHECK(sum.hops > 0);
+}
+
 TEST_CASE("unit.folds.links_that_fail") {
     CopiesOptions options;
     options.failures = true;

@@ -134,7 +134,6 @@ TEST_CASE("unit.results.hybrid_summary_says_what_was_skipped") {
     phases.bytes_skipped = 7;
     phases.skips = 11;
     phases.skip_backs = 2;
-    phases.lease_stops = 3;
     phases.most_partitions = 64;
     phases.largest_partition = 16;
     phases.flow_s = 4;
@@ -147,7 +146,6 @@ TEST_CASE("unit.results.hybrid_summary_says_what_was_skipped") {
     CHECK(json["bytes_skipped"] == 7);
     CHECK(json["skips"] == 11);
     CHECK(json["skip_backs"] == 2);
-    CHECK(json["lease_stops"] == 3);
     CHECK(json["partitions"]["most"] == 64);
     CHECK(json["partitions"]["largest"] == 16);
     CHECK(json["steady_share"] == 0.75);  // 3 of 4 flow-seconds

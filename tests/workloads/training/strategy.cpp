@@ -233,6 +233,27 @@ TEST_CASE("unit.training.a_straggler_delays_the_pipeline_as_its_schedule_says") 
     CHECK(mentions(error_of(config), "straggler: rank 2 does not exist"));
 }
 
+TEST_CASE("unit.training.jitter_is_log_normal_by_rank_and_computation") {
+    // One rank computes 200 micro-batches on end: the sum is about the mean, exp(sigma^2 / 2).
+    TrainingConfig config = small(1, 200);
+    const auto busy = static_cast<double>(duration(config, true));
+    config.compute_jitter = 0.05;
+    const double jittered = static_cast<double>(duration(config, true)) / busy;
+    CHECK(jittered != 1);
+    CHECK(jittered == doctest::Approx(1.00125).epsilon(0.01));
+    CHECK(static_cast<double>(duration(config, true)) / busy == jittered);
+    config.jitter_seed = 1;
+    CHECK(static_cast<double>(duration(config, true)) / busy != jittered);
+    // Ranks that wait for each other wait for the slowest.
+    config.dp = 8;
+    config.micro_batches = 1;
+    const Tick together = duration(config, false);
+    config.compute_jitter = 0;
+    CHECK(duration(config, false) < together);
+    config.compute_jitter = 2;
+    CHECK(mentions(error_of(config), "compute_jitter"));
+}
+
 TEST_CASE("unit.training.tensor_parallelism_stage_by_stage_and_layer_by_layer_lasts_the_same") {
     TrainingConfig config;
     config.model = preset("gpt-13b");

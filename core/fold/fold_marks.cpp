@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Until when no port of a fold draws a random mark: ports that do draw by themselves.
+#include <algorithm>
+
+#include "core/fold/folds.h"
+#include "core/packet/policies/marking.h"
+
+namespace sluice::step {
+
+/// The units from which a flow's packets come to each of its others.
+bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) {
+    bool more = false;
+    for (std::uint32_t i = 1; i < print.units; ++i) {
+        if (i != print.data) {
+            more = feeders[print.port[i]].insert(print.port[i - 1]).second || more;
+        }
+    }
+    return more;
+}
+
+/// A switch port that marks at random may do so when more than its kmin waits. So much may wait at each at a
+/// window's end that it does not in the next one: what comes meanwhile is at most what its feeders send, and
+/// it sends itself whenever something waits. No entry: it never marks at random.
+std::map<PortId, std::int64_t> Folds::unmarked_backlogs(const FeedersOf& feeders) const {
+    std::map<PortId, std::int64_t> backlogs;
+    for (const auto& [port, from] : feeders) {
+        const Egress& egress = world_.egress[port];
+        if (world_.is_host[store_.topology().node_of(port)] != 0 ||
+            world_.config->marking == Marking::threshold_marking ||
+            egress.ecn_kmin >= egress.ecn_kmax || egress.ecn_kmin == kNeverMarks) {
+            continue;
+        }
+        std::int64_t rate = -egress.line_rate;
+        std::int64_t frames = 0;
+        for (const PortId feeder : from) {
+            rate += world_.egress[feeder].line_rate;
+            frames += std::int64_t{world_.payload} + world_.data_overhead;
+        }
+        const auto more =
+            static_cast<std::int64_t>(static_cast<double>(std::max<std::int64_t>(rate, 0)) *
+                                      static_cast<double>(world_.lookahead) / 8e12);
+        backlogs[port] = std::int64_t{egress.ecn_kmin} - more - frames - 1;
+    }
+    return backlogs;
+}
+
+bool Folds::may_mark(const Fold& fold) const {
+    return std::any_of(fold.backlogs.begin(), fold.backlogs.end(), [&](const auto& entry) {
+        return std::int64_t{world_.egress[entry.first].queued_bytes} >= entry.second;
+    });
+}
+
+}  // namespace sluice::step

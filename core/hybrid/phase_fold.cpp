@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Groups that are copies of each other, of which one is executed (core/clocks/folding.h): what is done to
+/// that one is done to all, and each has its own records of it.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/clocks/folding.h"
+#include "core/error.h"
+#include "core/hybrid/phase_state.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+constexpr std::uint64_t kTicksPerSecond = 1'000'000'000'000U;
+
+/// Ports of flows by those of the flows that they follow, of those that are in partitions.
+std::map<PortId, PortId> paired_ports(const PhaseEngine& engine, const PartitionSet& partitions,
+                                      const std::vector<step::FlowPair>& flows) {
+    std::map<PortId, PortId> ports;
+    const auto pair_up = [&](const std::vector<PortId>& leader, const std::vector<PortId>& image) {
+        for (std::size_t i = 0; i < std::min(leader.size(), image.size()); ++i) {
+            ports[leader[i]] = image[i];
+        }
+    };
+    for (const step::FlowPair& pair : flows) {
+        if (partitions.contains(pair.leader) && partitions.contains(pair.image)) {
+            pair_up(engine.tracks(pair.leader).data, engine.tracks(pair.image).data);
+            pair_up(engine.tracks(pair.leader).acks, engine.tracks(pair.image).acks);
+        }
+    }
+    return ports;
+}
+
+}  // namespace
+
+void FlowTime::add(std::uint64_t flows, Tick each) {
+    ticks += flows * static_cast<std::uint64_t>(each);
+    seconds += ticks / kTicksPerSecond;
+    ticks %= kTicksPerSecond;
+}
+
+double FlowTime::in_seconds() const {
+    return static_cast<double>(seconds) +
+           static_cast<double>(ticks) / static_cast<double>(kTicksPerSecond);
+}
+
+bool PhaseController::may_fold() const {
+    return config_.scope == PhaseScope::partition && acks_ == nullptr;
+}
+
+void PhaseController::fold(step::Folding& folding) {
+    folding_ = &folding;
+    engine_.fold(folding);
+}
+
+/// The group that is executed for `state`: itself, unless it follows one.
+PhaseController::State& PhaseController::leader_of(State& state) {
+    const std::vector<FlowSlot>& flows = partitions_.set().flows(state.id);
+    return *groups_[partitions_.set().partition_of(folding_->leader_of(flows.front()))];
+}
+
+/// Does to the group that is executed for `state` what `act` does, and lets those that follow it follow.
+template <class Act>
+void PhaseController::together(State& state, Act&& act) {
+    if (folding_ == nullptr) {
+        act(state);
+        return;
+    }
+    State& lead = leader_of(state);
+    std::vector<FlowSlot> flows;
+    folding_->list_followers(partitions_.set().flows(lead.id).front(), flows);
+    for (const FlowSlot flow : flows) {
+        State& follower = *groups_[partitions_.set().partition_of(flow)];
+        if (follower.cut != lead.cut || follower.skipping != lead.skipping) {
+            throw InternalError("a partition is not what the one that it follows is");
+        }
+        followers_.push_back(follower.id);
+    }
+    act(lead);
+    for (const std::uint32_t id : followers_) {
+        follow(*groups_[id], lead);
+    }
+    followers_.clear();
+}
+
+void PhaseController::look_together(State& state, Tick at) {
+    together(state, [&](State& lead) { look(lead, at); });
+}
+
+void PhaseController::skip_back_together(State& state, Tick now, PhaseEnd why) {
+    together(state, [&](State& lead) { skip_back(lead, now, why); });
+}
+
+/// As far as a group's state is kept while it follows another.
+void PhaseController::follow(State& state, const State& lead) {
+    state.dirty = lead.dirty;
+    state.changed = lead.changed;
+    state.since = lead.since;
+    state.flows_at_start = lead.flows_at_start;
+    state.skipping = lead.skipping;
+    state.until = lead.until;
+    set_cut(state, lead.cut);
+}
+
+/// Adds what happened to a group, and in the same way to those that follow it.
+void PhaseController::emit(PhaseRecord record) {
+    if (!on_phase_) {
+        return;
+    }
+    records_.push_back(record);
+    for (const std::uint32_t id : followers_) {
+        record.partition = id;
+        records_.push_back(record);
+    }
+}
+
+/// Reports what has ended before `now`, in order of time and of groups.
+void PhaseController::report_until(Tick now) {
+    const auto first_later =
+        std::stable_partition(records_.begin(), records_.end(),
+                              [&](const PhaseRecord& record) { return record.end < now; });
+    std::stable_sort(records_.begin(), first_later, [](const PhaseRecord& a, const PhaseRecord& b) {
+        return std::tie(a.end, a.partition) < std::tie(b.end, b.partition);
+    });
+    std::for_each(records_.begin(), first_later, on_phase_);
+    records_.erase(records_.begin(), first_later);
+}
+
+/// Each group of `flows`, and the one that follows it; empty if they do not correspond.
+std::map<std::uint32_t, std::uint32_t> PhaseController::paired_groups(
+    const std::vector<step::FlowPair>& flows) const {
+    std::map<std::uint32_t, std::uint32_t> groups;
+    std::map<std::uint32_t, std::uint32_t> back;
+    for (const step::FlowPair& pair : flows) {
+        const PartitionId lead = partitions_.set().partition_of(pair.leader);
+        const PartitionId image = partitions_.set().partition_of(pair.image);
+        const bool first = groups.insert({lead, image}).second;
+        const bool first_back = back.insert({image, lead}).second;
+        if (first != first_back || groups[lead] != image || back[image] != lead ||
+            (lead == kNone) != (image == kNone)) {
+            return {};
+        }
+    }
+    groups.erase(kNone);
+    const bool whole = std::all_of(groups.begin(), groups.end(), [&](const auto& pair) {
+        return partitions_.set().flows(pair.first).size() ==
+               partitions_.set().flows(pair.second).size();
+    });
+    return whole ? groups : std::map<std::uint32_t, std::uint32_t>{};
+}
+
+bool PhaseController::alike(const std::vector<step::FlowPair>& flows, bool fresh) {
+    std::vector<FlowSlot> images;
+    for (const step::FlowPair& pair : flows) {
+        images.push_back(pair.image);
+    }
+    std::vector<FlowSlot> sorted = images;
+    engine_.sort(sorted);
+    const std::map<PortId, PortId> ports = paired_ports(engine_, partitions_.set(), flows);
+    const bool ordered = std::adjacent_find(ports.begin(), ports.end(), [](auto& a, auto& b) {
+                             return a.second >= b.second;
+                         }) == ports.end();
+    const std::map<std::uint32_t, std::uint32_t> groups = paired_groups(flows);
+    return sorted == images && ordered && !groups.empty() &&
+           std::all_of(groups.begin(), groups.end(), [&](const auto& pair) {
+               const State& lead = *groups_[pair.first];
+               const State& image = *groups_[pair.second];
+               const auto phase = [](const State& state) {
+                   return std::tie(state.dirty, state.changed, state.cut, state.since, state.born,
+                                   state.flows_at_start, state.skipping);
+               };
+               // What a detector has seen of a group is forgotten when its flows are listed anew.
+               return phase(lead) == phase(image) && (!fresh || lead.dirty);
+           });
+}
+
+void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
+    std::map<FlowSlot, FlowSlot> renamed;
+    for (const step::FlowPair& pair : flows) {
+        renamed[pair.leader] = pair.image;
+    }
+    const std::map<PortId, PortId> ports = paired_ports(engine_, partitions_.set(), flows);
+    std::map<std::uint32_t, std::uint32_t> groups;
+    for (const step::FlowPair& pair : flows) {
+        groups.insert({partitions_.set().partition_of(pair.leader),
+                       partitions_.set().partition_of(pair.image)});
+    }
+    groups.erase(kNone);
+    for (const auto& [lead, image] : groups) {
+        if (image != kNone && !groups_[image]->dirty) {
+            take_over(*groups_[image], *groups_[lead], renamed, ports);
+        }
+    }
+}
+
+/// `state` is what `lead` is, by its own names.
+void PhaseController::take_over(State& state, const State& lead,
+                                const std::map<FlowSlot, FlowSlot>& flows,
+                                const std::map<PortId, PortId>& ports) {
+    const std::uint32_t id = state.id;
+    state = lead;
+    state.id = id;
+    for (FlowSlot& flow : state.group.flows) {
+        flow = flows.at(flow);
+    }
+    for (std::vector<PortId>* list : {&state.queue_ports, &state.watched}) {
+        for (PortId& port : *list) {
+            port = ports.at(port);
+        }
+    }
+    for (SharedPortFlows& shared : state.shared_ports) {
+        shared.port = ports.at(shared.port);
+    }
+    if (state.has_extent) {
+        list_extent(state);
+    }
+    if (state.skipping) {
+        pause_hosts(state);
+    }
+}
+
+}  // namespace sluice::hybrid

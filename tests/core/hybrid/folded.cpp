@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Folding under the phase controller: groups that are copies of each other are executed, and skipped, once,
+/// and everything is what it is without.
+#include "tests/support/fold_support.h"
+#include "tests/support/hybrid_support.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+/// Queues are twice as deep as they were at the first look.
+class TwiceAsDeep final : public hybrid::Restorer {
+  public:
+    std::size_t looks() const override { return 4; }
+    std::vector<double> depths(const std::vector<hybrid::PortPast>& ports) override {
+        std::vector<double> depths;
+        for (const hybrid::PortPast& port : ports) {
+            depths.push_back(2 * port.depth.front());
+        }
+        asked += ports.size();
+        return depths;
+    }
+    std::size_t asked = 0;
+};
+
+/// Shares that depend on the skip and on the flow's place.
+class DrawnByOccasion final : public hybrid::ShareRestorer {
+  public:
+    bool knows(const hybrid::SharePast&) const override { return true; }
+    Tick longest(Tick base_rtt) const override { return 500 * base_rtt; }
+    double most(const hybrid::SharePast& flow, Tick) const override { return flow.fair; }
+    std::vector<hybrid::ShareDrawn> draw(const std::vector<hybrid::SharePast>& flows, Tick length,
+                                         std::uint64_t occasion) override {
+        std::vector<hybrid::ShareDrawn> made;
+        for (std::uint32_t i = 0; i < flows.size(); ++i) {
+            const double share =
+                1.0 + uniform_below(occasion, static_cast<std::uint64_t>(length), i, 3);
+            made.push_back({share, share});
+        }
+        drawn += flows.size();
+        return made;
+    }
+    std::size_t drawn = 0;
+};
+
+struct Sums {
+    FoldCounters fold;
+    std::uint64_t skips = 0;
+    std::uint64_t backs = 0;
+};
+
+bool same_phase(const PhaseRecord& a, const PhaseRecord& b) {
+    return std::tie(a.partition, a.phase, a.start, a.end, a.ended_by, a.flows, a.bytes_skipped,
+                    a.hops_saved) == std::tie(b.partition, b.phase, b.start, b.end, b.ended_by,
+                                              b.flows, b.bytes_skipped, b.hops_saved);
+}
+
+void check_same_phases(const HybridOutcome& a, const HybridOutcome& b) {
+    REQUIRE(a.timeline.size() == b.timeline.size());
+    const auto differ =
+        std::mismatch(a.timeline.begin(), a.timeline.end(), b.timeline.begin(), same_phase);
+    CHECK(differ.first == a.timeline.end());
+    CHECK(a.phases.samples == b.phases.samples);
+    CHECK(a.phases.skips == b.phases.skips);
+    CHECK(a.phases.skip_backs == b.phases.skip_backs);
+    CHECK(a.phases.hops_saved == b.phases.hops_saved);
+    CHECK(a.phases.bytes_skipped == b.phases.bytes_skipped);
+    CHECK(a.phases.steady_flow_s == b.phases.steady_flow_s);
+    CHECK(a.phases.merges == b.phases.merges);
+    CHECK(a.phases.splits == b.phases.splits);
+}
+
+Sums compare_copies(std::uint64_t first_seed, std::uint64_t count, CopiesOptions options,
+                    const PhaseConfig& config, hybrid::Restorer* restorer = nullptr,
+                    hybrid::ShareRestorer* shares = nullptr) {
+    Sums sums;
+    options.size = 7;
+    for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+        const Copies copies(seed, options);
+        INFO(copies.given.name);
+        const auto run = [&](FoldCounters* fold) {
+            return run_hybrid(copies.given, config, Driver::windows, copies.given.application,
+                              false, false, restorer, shares, fold);
+        };
+        const HybridOutcome plain = run(nullptr);
+        FoldCounters fold;
+        const HybridOutcome folded = run(&fold);
+        check_same_but_executed(plain.outcome, folded.outcome);
+        check_same_phases(plain, folded);
+        sums.fold.hops += fold.hops;
+        sums.fold.images += fold.images;
+        sums.fold.forks += fold.forks;
+        sums.skips += folded.phases.skips;
+        sums.backs += folded.phases.skip_backs;
+    }
+    MESSAGE(sums.fold.images << " images, " << sums.fold.hops << " hops folded, " << sums.fold.forks
+                             << " forks, " << sums.skips << " skips, " << sums.backs
+                             << " skip-backs");
+    return sums;
+}
+
+}  // namespace
+
+TEST_CASE("unit.hybrid.folded.copies_that_stay_alike") {
+    CopiesOptions options;
+    options.changed = 0;
+    for (const bool by_copy : {true, false}) {
+        options.by_copy = by_copy;
+        const Sums sums = compare_copies(1000, 40, options, eager_phases());
+        CHECK(sums.fold.hops > 0);
+        CHECK(sums.skips > 100);
+    }
+}
+
+TEST_CASE("unit.hybrid.folded.copies_that_part") {
+    CopiesOptions options;
+    options.changed = 10;
+    const Sums sums = compare_copies(2000, 80, options, eager_phases());
+    CHECK(sums.fold.forks > 10);
+    CHECK(sums.backs > 10);
+}
+
+TEST_CASE("unit.hybrid.folded.strangers_between_copies") {
+    CopiesOptions options;
+    options.changed = 3;
+    options.strangers = 6;
+    const Sums sums = compare_copies(3000, 80, options, eager_phases());
+    CHECK(sums.fold.hops > 0);
+}
+
+TEST_CASE("unit.hybrid.folded.flows_that_leave_by_another_port") {
+    CopiesOptions options;
+    options.servers = true;
+    options.changed = 5;
+    const Sums sums = compare_copies(3200, 80, options, eager_phases());
+    CHECK(sums.fold.hops > 0);
+}
+
+TEST_CASE("unit.hybrid.folded.links_that_fail") {
+    CopiesOptions options;
+    options.failures = true;
+    options.changed = 1;
+    compare_copies(3500, 60, options, eager_phases());
+}
+
+TEST_CASE("unit.hybrid.folded.every_law") {
+    for (const congestion::Law law : kLaws) {
+        CopiesOptions options;
+        options.law = law;
+        options.changed = 4;
+        INFO(congestion::law_name(law));
+        compare_copies(4000, 40, options, eager_phases());
+    }
+}
+
+TEST_CASE("unit.hybrid.folded.phases_that_are_judged") {
+    CopiesOptions options;
+    options.changed = 4;
+    options.flows = 16;
+    PhaseConfig config;
+    const Sums sums = compare_copies(5000, 60, options, config);
+    CHECK(sums.skips > 10);
+    config.skip = false;
+    compare_copies(5000, 20, options, config);
+}
+
+TEST_CASE("unit.hybrid.folded.queues_and_shares_that_are_restored") {
+    CopiesOptions options;
+    options.changed = 4;
+    options.flows = 16;
+    TwiceAsDeep deeper;
+    compare_copies(6000, 40, options, eager_phases(), &deeper);
+    CHECK(deeper.asked > 10);
+    PhaseConfig config = eager_phases();
+    config.shares = Sharing::learned_everywhere;
+    DrawnByOccasion shares;
+    compare_copies(6500, 40, options, config, nullptr, &shares);
+    CHECK(shares.drawn > 10);
+}
