@@ -153,7 +153,11 @@ inline void Copies::make_network(Dice& dice) {
 inline void Copies::change(Dice& dice, FlowSpec& spec, Relay::Child* child,
                            std::uint32_t copy) const {
     switch (options.servers ? dice.below(5) : dice.below(4)) {
-        case 4: spec.dst = host((copy + 1) % options.copies, dice.below(options.hosts)); break;
+        case 4: {
+            const NodeId other = host((copy + 1) % options.copies, dice.below(options.hosts));
+            spec.dst = other == spec.src ? spec.dst : other;
+            break;
+        }
         case 0: spec.size += 1 + dice.below(3000); break;
         case 1: spec.priority = spec.priority == 3 ? 4 : 3; break;
         case 2: (child != nullptr ? child->think : spec.start) += dice.below(2'000'000); break;
