@@ -50,4 +50,13 @@ bool Folds::may_mark(const Fold& fold) const {
     });
 }
 
+/// Folds end whose ports may draw in the next window.
+void Folds::end_marking() {
+    for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) {
+        if (folds_[fold] != nullptr && may_mark(*folds_[fold])) {
+            take_apart(fold);
+        }
+    }
+}
+
 }  // namespace sluice::step

@@ -92,11 +92,7 @@ void Folds::after_window(Tick now) {
     if (fold_count_ == 0) {
         return;
     }
-    for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) {
-        if (folds_[fold] != nullptr && may_mark(*folds_[fold])) {
-            take_apart(fold);
-        }
-    }
+    end_marking();
     reserve_slots();
     for (std::uint32_t i = 0, count = world_.changed.count; i < count; ++i) {
         const FlowSlot slot = world_.changed[i];
@@ -234,6 +230,7 @@ void Folds::settle(Tick now, bool may_fold) {
     thinned_.clear();
     if (supervisor_ != nullptr) {
         end_unlike();
+        end_marking();  // skips that ended may have left other queues
     }
     if (joined.size() > 1) {
         std::vector<Part> found = parts(joined);

@@ -49,6 +49,7 @@ class Folds final : public Folding {
     Folds& operator=(const Folds&) = delete;
 
     void after_window(Tick now) override;
+    void after_cut() override { end_marking(); }
     void entered(FlowSlot flow) override;
     void leaving(FlowSlot flow) override;
     void settle(Tick now, bool may_fold) override;
@@ -94,6 +95,7 @@ class Folds final : public Folding {
     static bool add_feeders(const FlowPrint& print, FeedersOf& feeders);
     std::map<PortId, std::int64_t> unmarked_backlogs(const FeedersOf& feeders) const;
     bool may_mark(const Fold& fold) const;
+    void end_marking();
     std::vector<Part> parts(const std::vector<std::vector<FlowSlot>>& joined);
     bool apart(const Part& part);
     std::uint64_t signature(const Part& part) const;
