@@ -7,6 +7,12 @@
 /// Parts are flows, the hosts at their ends, and *units*: an egress port with the link that it feeds and
 /// what the switch at its other end has counted in by it. A leader's parts have indices, under which each
 /// image lists its own.
+///
+/// A part may be folded upon itself: a ring of hosts that all do the same is the first of them, over again.
+/// Its *sheets* (as of a covering space) are then images of its first one, the leader, whose packets stay
+/// among its own units: what would go on to the next sheet comes in again by the same unit of the leader's,
+/// as the like of it comes from the sheet before. So a packet at a unit of an image's need not be of the
+/// image's own flow: which sheet's it is, `Turn` tells. Parts that are copies have as many sheets each.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +45,22 @@ struct HostFork {
         std::int64_t received = 0;    ///< packets, sent by its peer
     };
     std::vector<Nic> nics;
+    /// Where sheets are folded, a receiver's place may be the leader's meanwhile: what it has received by then.
+    struct Receipt {
+        FlowSlot flow = kNone;
+        Receiver receiver;
+        Tick received = kNever;
+    };
+    std::vector<Receipt> receipts;
 };
 
+struct Image;
+/// Those of one part; the first of the leader's own part is the leader (Fold::self).
+using Sheets = std::vector<Image*>;
+
 struct Image {
+    std::shared_ptr<const Sheets> part;  ///< null: of one sheet
+    std::uint32_t sheet = 0;             ///< its place there
     std::vector<PortId> unit;
     std::vector<NodeId> host;
     std::vector<FlowSlot> flow;
@@ -60,6 +79,30 @@ struct Image {
 /// By unit: those that its packets come from.
 using FeedersOf = std::map<PortId, std::set<PortId>>;
 
+/// What a flow's packets touch, data first, each way from its own sender.
+struct FlowPrint {
+    PortId port[2 * kPathHops] = {};
+    std::uint8_t data = 0;   ///< units of its data
+    std::uint8_t units = 0;  ///< of data and ACKs
+    bool whole = false;      ///< it leads there and back, and is no longer than a route is known
+    NodeId src = kNone;
+    NodeId dst = kNone;
+};
+
+/// The way of a leader's flow in a fold of several sheets.
+struct Turn {
+    FlowPrint print;                   ///< within the leader's sheet
+    PortId route[2 * kPathHops] = {};  ///< its own, while its packets go by `print` instead
+    bool led = false;                  ///< they do
+    /// By place on the way, the destination last: the sheet of the unit (of the host) by that of the flow,
+    /// and the other way round. Empty: it has come into service in the window just executed, and no packet of
+    /// it is beyond its own host's units.
+    std::vector<std::vector<std::uint32_t>> unit_sheet;
+    std::vector<std::vector<std::uint32_t>> flow_sheet;
+
+    bool known() const { return !unit_sheet.empty(); }
+};
+
 struct Fold {
     std::vector<PortId> unit;              ///< kNone: in the fold no more
     std::vector<std::uint32_t> unit_uses;  ///< by flows in service, and the unit's host
@@ -75,6 +118,12 @@ struct Fold {
     std::vector<std::uint32_t> free_flows;      ///< indices
     std::uint32_t flows = 0;
     std::uint32_t images = 0;
+    // Of several sheets:
+    std::unique_ptr<Image> self;                       ///< the leader; null: of one sheet
+    std::vector<Turn> turn;                            ///< by flow
+    std::vector<std::shared_ptr<const Sheets>> parts;  ///< its own, then its copies
+
+    bool turned() const { return self != nullptr; }
 };
 
 /// Where something stands in a fold.
@@ -94,16 +143,6 @@ struct FoldPlaces {
     std::vector<FoldPlace> unit;  ///< by port
     std::vector<FoldPlace> host;  ///< by node
     std::vector<FoldPlace> flow;  ///< by slot
-};
-
-/// What a flow's packets touch, data first, each way from its own sender.
-struct FlowPrint {
-    PortId port[2 * kPathHops] = {};
-    std::uint8_t data = 0;   ///< units of its data
-    std::uint8_t units = 0;  ///< of data and ACKs
-    bool whole = false;      ///< it leads there and back, and is no longer than a route is known
-    NodeId src = kNone;
-    NodeId dst = kNone;
 };
 
 }  // namespace sluice::step

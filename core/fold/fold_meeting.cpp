@@ -9,14 +9,12 @@ namespace sluice::step {
 
 void Folds::received(World& world, NodeId host, FlowSlot flow, Tick now) {
     Folds& self = *static_cast<Folds*>(world.callbacks.folds);
-    self.original_.received(world, host, flow, now);
-    self.repeat(self.original_.received, host, flow, now);
+    self.repeat(self.original_.received, world, host, flow, now);
 }
 
 void Folds::sent(World& world, NodeId host, FlowSlot flow, Tick now) {
     Folds& self = *static_cast<Folds*>(world.callbacks.folds);
-    self.original_.sent(world, host, flow, now);
-    self.repeat(self.original_.sent, host, flow, now);
+    self.repeat(self.original_.sent, world, host, flow, now);
 }
 
 void Folds::meet(World& world, NodeId host, Tick at, bool own) {
@@ -24,18 +22,28 @@ void Folds::meet(World& world, NodeId host, Tick at, bool own) {
 }
 
 /// What has happened to `flow` at a host happens at those that follow it.
-void Folds::repeat(FlowCall call, NodeId host, FlowSlot flow, Tick now) {
+void Folds::repeat(FlowCall call, World& world, NodeId host, FlowSlot flow, Tick now) {
     const FoldPlace place = places_.host[host];
     if (!place.leads()) {
+        call(world, host, flow, now);
         return;
     }
     const Fold& fold = *folds_[place.fold];
-    const std::uint32_t index = places_.flow[flow].index;
+    const bool received = call == original_.received;
+    call(world, host, fold.turned() ? named_at(fold, *fold.self, flow, received) : flow, now);
     for (const auto& image : fold.image) {
         if (image != nullptr && !image->forked(place.index)) {
-            call(world_, image->host[place.index], image->flow[index], now);
+            call(world_, image->host[place.index], named_at(fold, *image, flow, received), now);
         }
     }
+}
+
+/// The flow that the image's host has sent, or received, when the leader's has `flow`.
+FlowSlot Folds::named_at(const Fold& fold, const Image& image, FlowSlot flow, bool received) const {
+    const Renaming renaming(store_, places_, fold, image);
+    return received && fold.turned()
+               ? renaming.flow_at(flow, fold.turn[places_.flow[flow].index].print.units)
+               : renaming.flow(flow);
 }
 
 /// The first of the followers' own timers.
@@ -210,6 +218,11 @@ void Folds::fork(std::uint32_t id, std::uint32_t number, std::uint32_t host) {
         }
         fork.nics.push_back(std::move(nic));
     }
+    if (fold.turned()) {
+        for (const FlowSlot flow : renaming.received_by(leader)) {
+            fork.receipts.push_back({flow, world_.receiver[flow], world_.result[flow].received});
+        }
+    }
     world_.wake[image.host[host]] = kNever;
     image.forks.push_back(std::move(fork));
 }
@@ -232,19 +245,11 @@ void Folds::finish_host(const Renaming& renaming, const HostFork& fork) {
     }
 }
 
-void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
-    Fold& fold = *folds_[id];
-    const Image image = *fold.image[number];
-    const Renaming renaming(store_, places_, fold, *fold.image[number]);
-    // Hosts first: what they know of ports' counters is told by these.
-    for (const HostFork& fork : image.forks) {
-        renaming.complete_records(fold.host[fork.host]);
-    }
-    for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
-        if (fold.host[i] != kNone && !image.forked(i)) {
-            renaming.copy_host(fold.host[i]);
-        }
-    }
+/// Ports of an image whose hosts have gone their own way.
+void Folds::finish_units(std::uint32_t id, std::uint32_t number) {
+    const Fold& fold = *folds_[id];
+    const Image& image = *fold.image[number];
+    const Renaming renaming(store_, places_, fold, image);
     std::vector<std::uint8_t> done(fold.unit.size(), 0);
     for (const HostFork& fork : image.forks) {
         finish_host(renaming, fork);
@@ -262,12 +267,56 @@ void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
             renaming.copy_link(fold.unit[i]);
         }
     }
-    end_image(id, number);
+}
+
+/// A host of an image has gone its own way: the image ends, with all sheets of its part, and if that is the
+/// leader's own, the fold.
+void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
+    Fold& fold = *folds_[id];
+    const bool own = is_own(fold, number);
+    for (std::uint32_t other = 0; own && other < fold.image.size(); ++other) {
+        if (fold.image[other] != nullptr && !is_own(fold, other)) {
+            finish_fork(id, other, now);
+        }
+    }
+    const std::vector<std::uint32_t> numbers = part_of(fold, number);
+    std::vector<NodeId> alone;
+    // Hosts first: what they know of ports' counters is told by these.
+    for (const std::uint32_t sheet : numbers) {
+        const Image& image = *fold.image[sheet];
+        const Renaming renaming(store_, places_, fold, image);
+        for (const HostFork& fork : image.forks) {
+            renaming.complete_records(fold.host[fork.host]);
+            alone.push_back(image.host[fork.host]);
+        }
+        for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
+            if (fold.host[i] != kNone && !image.forked(i)) {
+                renaming.copy_host(fold.host[i]);
+            }
+        }
+    }
+    if (own) {
+        restore_leader_hosts(fold);
+    }
+    for (const std::uint32_t sheet : numbers) {
+        finish_units(id, sheet);
+    }
+    if (own) {
+        restore_leader_units(fold);
+    }
+    for (const std::uint32_t sheet : numbers) {
+        for (const HostFork& fork : fold.image[sheet]->forks) {
+            for (const HostFork::Receipt& receipt : fork.receipts) {
+                world_.receiver[receipt.flow] = receipt.receiver;
+                world_.result[receipt.flow].received = receipt.received;
+            }
+        }
+        end_image(id, sheet);
+    }
     if (fold.images == 0) {
         dissolve(id);
     }
-    for (const HostFork& fork : image.forks) {
-        const NodeId host = image.host[fork.host];
+    for (const NodeId host : alone) {
         refresh_wake(world_, host);
         host_step(world_, whole_node(host), now);
     }

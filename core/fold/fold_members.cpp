@@ -19,6 +19,10 @@ std::uint32_t Folds::add_flow(std::uint32_t id, FlowSlot flow) {
     if (fold.free_flows.empty()) {
         index = static_cast<std::uint32_t>(fold.flow.size());
         fold.flow.push_back(flow);
+        if (fold.turned()) {
+            fold.turn.emplace_back();
+            fold.self->flow.push_back(flow);
+        }
         for (const auto& image : fold.image) {
             if (image != nullptr) {
                 image->flow.push_back(kNone);
@@ -28,6 +32,9 @@ std::uint32_t Folds::add_flow(std::uint32_t id, FlowSlot flow) {
         index = fold.free_flows.back();
         fold.free_flows.pop_back();
         fold.flow[index] = flow;
+        if (fold.turned()) {
+            fold.self->flow[index] = flow;
+        }
     }
     ++fold.flows;
     places_.flow[flow] = FoldPlace{id, FoldPlace::kLeader, index};
@@ -38,9 +45,10 @@ std::uint32_t Folds::add_flow(std::uint32_t id, FlowSlot flow) {
 }
 
 /// The flow's packets are in the network.
-void Folds::use_in_fold(Fold& fold, FlowSlot flow) {
-    change_uses(fold, prints_[flow], 1U);
-    if (add_feeders(prints_[flow], fold.feeders)) {
+void Folds::use_in_fold(Fold& fold, std::uint32_t index) {
+    const FlowPrint& print = print_in(fold, index);
+    change_uses(fold, print, 1U);
+    if (add_feeders(print, fold.feeders)) {
         fold.backlogs = unmarked_backlogs(fold.feeders);
     }
 }
@@ -73,8 +81,9 @@ void Folds::drop_flow(std::uint32_t id, std::uint32_t index) {
     std::vector<std::uint32_t>& source = fold.source[host];
     source.erase(std::find(source.begin(), source.end(), index));
     if (prints_[flow].src != kNone) {
-        change_uses(fold, prints_[flow], ~0U);
+        change_uses(fold, print_in(fold, index), ~0U);
     }
+    turn_back(fold, index);
     fold.flow[index] = kNone;
     fold.free_flows.push_back(index);
     --fold.flows;
@@ -142,20 +151,62 @@ void Folds::forget_host(Fold& fold, std::uint32_t index) {
 }
 
 /// The image's columns say what the leader's do.
-void Folds::write_image(std::uint32_t id, std::uint32_t number) {
+void Folds::write_image(std::uint32_t id, std::uint32_t number) { write_part(id, {number}); }
+
+/// Of images that are sheets of one part, all of them. Hosts first: what they know of ports' counters is told by
+/// these.
+void Folds::write_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers) {
     const Fold& fold = *folds_[id];
-    const Renaming renaming(store_, places_, fold, *fold.image[number]);
+    std::vector<Renaming> renamings;
+    for (const std::uint32_t number : numbers) {
+        renamings.emplace_back(store_, places_, fold, *fold.image[number]);
+    }
+    for (const Renaming& renaming : renamings) {
+        for (const NodeId host : fold.host) {
+            if (host != kNone) {
+                renaming.copy_host(host);
+            }
+        }
+    }
+    const bool own = is_own(fold, numbers.front());
+    if (own) {
+        restore_leader_hosts(fold);
+    }
+    for (const Renaming& renaming : renamings) {
+        for (const PortId unit : fold.unit) {
+            if (unit != kNone) {
+                counters_.hops += renaming.copy_egress(unit);
+                renaming.copy_link(unit);
+            }
+        }
+    }
+    if (own) {
+        restore_leader_units(fold);
+    }
+}
+
+/// The leader's columns say whose everything is (Renaming::restore_host).
+void Folds::restore_leader_hosts(const Fold& fold) {
+    const Renaming self(store_, places_, fold, *fold.self);
     for (const NodeId host : fold.host) {
         if (host != kNone) {
-            renaming.copy_host(host);
+            self.restore_host(host);
         }
     }
+}
+
+void Folds::restore_leader_units(const Fold& fold) {
+    const Renaming self(store_, places_, fold, *fold.self);
     for (const PortId unit : fold.unit) {
         if (unit != kNone) {
-            counters_.hops += renaming.copy_egress(unit);
-            renaming.copy_link(unit);
+            self.restore_unit(unit);
         }
     }
+}
+
+/// Whether the image is another sheet of the leader's part.
+bool Folds::is_own(const Fold& fold, std::uint32_t number) const {
+    return fold.turned() && fold.image[number]->part == fold.self->part;
 }
 
 /// The image is in no fold any more; its columns are written.
@@ -180,6 +231,10 @@ void Folds::end_image(std::uint32_t id, std::uint32_t number) {
             places_.flow[flow] = FoldPlace{};
         }
     }
+    if (fold.turned() && image.part != fold.self->part) {
+        fold.parts.erase(std::remove(fold.parts.begin(), fold.parts.end(), image.part),
+                         fold.parts.end());
+    }
     fold.image[number] = nullptr;
     --fold.images;
 }
@@ -194,13 +249,17 @@ std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
                      [](FlowSlot flow) { return flow != kNone; });
     };
     list(fold.flow);
-    for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
-        if (fold.image[number] == nullptr) {
+    // The leader's own part last: the others are written by what it has in its first sheet's names.
+    for (std::uint32_t left = static_cast<std::uint32_t>(fold.image.size()); left-- > 0;) {
+        if (fold.image[left] == nullptr) {
             continue;
         }
-        list(fold.image[number]->flow);
-        write_image(id, number);
-        end_image(id, number);
+        const std::vector<std::uint32_t> numbers = part_of(fold, left);
+        write_part(id, numbers);
+        for (const std::uint32_t number : numbers) {
+            list(fold.image[number]->flow);
+            end_image(id, number);
+        }
     }
     dissolve(id);
     return members;
@@ -209,6 +268,9 @@ std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
 /// The leader has no images any more.
 void Folds::dissolve(std::uint32_t id) {
     Fold& fold = *folds_[id];
+    for (std::uint32_t i = 0; i < fold.turn.size(); ++i) {
+        turn_back(fold, i);
+    }
     for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
         if (fold.unit[i] != kNone) {
             forget_unit(fold, i);

@@ -237,13 +237,20 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
         alike[part.signature].push_back(&part);
     }
     for (auto& [signature, candidates] : alike) {
-        if (candidates.size() < 2) {
+        const bool alone = candidates.size() < 2;
+        if (alone && (supervisor_ != nullptr || candidates.front()->flows.size() < 2)) {
             continue;
         }
         candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
                                         [&](const Part* part) { return !apart(*part); }),
                          candidates.end());
-        for (int leaders = 0; leaders < kLeaders && candidates.size() > 1; ++leaders) {
+        for (int leaders = 0; leaders < kLeaders && !candidates.empty(); ++leaders) {
+            if (fold_turned(candidates, now, from)) {
+                continue;
+            }
+            if (candidates.size() < 2) {
+                break;
+            }
             const Part& leader = *candidates.front();
             const std::uint32_t id = make_leader(leader);
             std::vector<const Part*> others;
@@ -266,7 +273,7 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
     }
 }
 
-std::uint32_t Folds::make_leader(const Part& part) {
+std::uint32_t Folds::new_fold() {
     std::uint32_t id = static_cast<std::uint32_t>(folds_.size());
     if (free_folds_.empty()) {
         folds_.emplace_back();
@@ -276,46 +283,54 @@ std::uint32_t Folds::make_leader(const Part& part) {
     }
     folds_[id] = std::make_unique<Fold>();
     ++fold_count_;
+    return id;
+}
+
+void Folds::lead_unit(std::uint32_t id, PortId port) {
+    if (places_.unit[port].folded()) {
+        return;
+    }
     Fold& fold = *folds_[id];
-    const auto add_unit = [&](PortId port) {
-        if (places_.unit[port].folded()) {
-            return;
-        }
-        const Egress& egress = world_.egress[port];
-        places_.unit[port] =
-            FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.unit.size())};
-        fold.unit.push_back(port);
-        fold.unit_uses.push_back(0);
-        fold.base.push_back(UnitBase{egress.tx_bytes, egress.tx_packets, egress.ecn_marks,
-                                     egress.max_queued_bytes, egress.free_at,
-                                     store_.skipped(port)});
-    };
-    const auto add_host = [&](NodeId host) {
-        if (places_.host[host].folded()) {
-            return;
-        }
-        places_.host[host] =
-            FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.host.size())};
-        fold.host.push_back(host);
-        fold.host_uses.push_back(0);
-        fold.source.emplace_back();
-        for (PortId p = world_.first_port[host]; p < world_.first_port[host + 1]; ++p) {
-            add_unit(p);
-            ++fold.unit_uses[places_.unit[p].index];
-        }
-    };
+    const Egress& egress = world_.egress[port];
+    places_.unit[port] =
+        FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.unit.size())};
+    fold.unit.push_back(port);
+    fold.unit_uses.push_back(0);
+    fold.base.push_back(UnitBase{egress.tx_bytes, egress.tx_packets, egress.ecn_marks,
+                                 egress.max_queued_bytes, egress.free_at, store_.skipped(port)});
+}
+
+void Folds::lead_host(std::uint32_t id, NodeId host) {
+    if (places_.host[host].folded()) {
+        return;
+    }
+    Fold& fold = *folds_[id];
+    places_.host[host] =
+        FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.host.size())};
+    fold.host.push_back(host);
+    fold.host_uses.push_back(0);
+    fold.source.emplace_back();
+    for (PortId p = world_.first_port[host]; p < world_.first_port[host + 1]; ++p) {
+        lead_unit(id, p);
+        ++fold.unit_uses[places_.unit[p].index];
+    }
+}
+
+std::uint32_t Folds::make_leader(const Part& part) {
+    const std::uint32_t id = new_fold();
     for (const FlowSlot flow : part.flows) {
-        add_host(world_.spec[flow].src);
+        lead_host(id, world_.spec[flow].src);
         const FlowPrint& print = prints_[flow];
         if (print.src != kNone) {
-            add_host(print.dst);
-            std::for_each(print.port, print.port + print.units, add_unit);
+            lead_host(id, print.dst);
+            std::for_each(print.port, print.port + print.units,
+                          [&](PortId port) { lead_unit(id, port); });
         }
     }
     for (const FlowSlot flow : part.flows) {
-        add_flow(id, flow);
+        const std::uint32_t index = add_flow(id, flow);
         if (prints_[flow].src != kNone) {
-            use_in_fold(fold, flow);
+            use_in_fold(*folds_[id], index);
         }
     }
     return id;
@@ -386,27 +401,30 @@ bool Folds::pair_up(const Fold& fold, Image& image, const Part& leader, const Pa
     return distinct(image.unit) && distinct(image.host);
 }
 
-void Folds::add_image(std::uint32_t id, std::unique_ptr<Image> image) {
-    Fold& fold = *folds_[id];
-    const auto number = static_cast<std::uint32_t>(fold.image.size());
-    for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
-        places_.unit[image->unit[i]] = FoldPlace{id, number, i};
+/// What the image names gets its place.
+void Folds::claim(std::uint32_t id, std::uint32_t number) {
+    const Image& image = *folds_[id]->image[number];
+    for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
+        places_.unit[image.unit[i]] = FoldPlace{id, number, i};
     }
-    for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
-        places_.host[image->host[i]] = FoldPlace{id, number, i};
+    for (std::uint32_t i = 0; i < image.host.size(); ++i) {
+        places_.host[image.host[i]] = FoldPlace{id, number, i};
     }
-    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
-        places_.flow[image->flow[i]] = FoldPlace{id, number, i};
+    for (std::uint32_t i = 0; i < image.flow.size(); ++i) {
+        places_.flow[image.flow[i]] = FoldPlace{id, number, i};
     }
-    if (fold.images == 0) {
-        for (const PortId port : fold.unit) {
-            world_.egress[port].max_queued_bytes = world_.egress[port].queued_bytes;
-        }
+}
+
+void Folds::count_anew(const Fold& fold) {
+    for (const PortId port : fold.unit) {
+        world_.egress[port].max_queued_bytes = world_.egress[port].queued_bytes;
     }
-    fold.image.push_back(std::move(image));
-    ++fold.images;
+}
+
+/// From here on the image follows.
+void Folds::still(const Fold& fold, const Image& image) {
     ++counters_.images;
-    const Renaming renaming(store_, places_, fold, *fold.image.back());
+    const Renaming renaming(store_, places_, fold, image);
     std::for_each(fold.host.begin(), fold.host.end(), [&](NodeId h) { renaming.still_host(h); });
     std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { renaming.still_unit(p); });
     for (const NodeId host : fold.host) {
@@ -414,6 +432,17 @@ void Folds::add_image(std::uint32_t id, std::unique_ptr<Image> image) {
         world_.wake[host] = std::min(world_.wake[host], followed_[host]);
         world_.block_wake[host >> 6] = std::min(world_.block_wake[host >> 6], world_.wake[host]);
     }
+}
+
+void Folds::add_image(std::uint32_t id, std::unique_ptr<Image> image) {
+    Fold& fold = *folds_[id];
+    fold.image.push_back(std::move(image));
+    claim(id, static_cast<std::uint32_t>(fold.image.size() - 1));
+    if (fold.images == 0) {
+        count_anew(fold);
+    }
+    ++fold.images;
+    still(fold, *fold.image.back());
 }
 
 }  // namespace sluice::step

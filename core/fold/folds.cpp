@@ -86,7 +86,9 @@ void Folds::leaving(FlowSlot flow) {
 /// The window has been executed; images whose hosts have gone their own way are executed from here on.
 void Folds::after_window(Tick now) {
     for (const auto& [fold, image] : forks_) {
-        finish_fork(fold, image, now);
+        if (folds_[fold] != nullptr && folds_[fold]->image[image] != nullptr) {
+            finish_fork(fold, image, now);  // else with another sheet of its part
+        }
     }
     forks_.clear();
     if (fold_count_ == 0) {
@@ -243,13 +245,14 @@ void Folds::take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
                     std::vector<std::vector<FlowSlot>>& joined) {
     const FoldPlace place = places_.flow[flow];
     if (place.leads()) {
-        const Fold& fold = *folds_[place.fold];
-        use_in_fold(*folds_[place.fold], flow);
+        Fold& fold = *folds_[place.fold];
+        if (fold.turned() ? turn_up(place.fold, flow) : all_inside(place.fold, flow)) {
+            use_in_fold(fold, place.index);
+        } else {
+            disturb_with(flow, disturbed);
+        }
         if (may_mark(fold)) {
             disturbed.insert(place.fold);
-        }
-        if (!all_inside(place.fold, flow)) {
-            disturb_with(flow, disturbed);
         }
         grown_.insert(place.fold);
     }

@@ -36,6 +36,7 @@
 #include "core/clocks/supervisor.h"
 #include "core/fold/fold.h"
 #include "core/fold/renaming.h"
+#include "core/fold/symmetry.h"
 
 namespace sluice::step {
 
@@ -74,7 +75,8 @@ class Folds final : public Folding {
     static void received(World& world, NodeId host, FlowSlot flow, Tick now);
     static void sent(World& world, NodeId host, FlowSlot flow, Tick now);
     static void meet(World& world, NodeId host, Tick at, bool own);
-    void repeat(FlowCall call, NodeId host, FlowSlot flow, Tick now);
+    void repeat(FlowCall call, World& world, NodeId host, FlowSlot flow, Tick now);
+    FlowSlot named_at(const Fold& fold, const Image& image, FlowSlot flow, bool received) const;
     void update_due(NodeId host);
     void meet(NodeId host, Tick at, bool own);
     bool follows(const Fold& fold, const Image& image, NodeId host, Tick at, const Timer* own);
@@ -84,6 +86,7 @@ class Folds final : public Folding {
     void fork(std::uint32_t id, std::uint32_t number, std::uint32_t host);
     void finish_host(const Renaming& renaming, const HostFork& fork);
     void finish_fork(std::uint32_t id, std::uint32_t number, Tick now);
+    void finish_units(std::uint32_t id, std::uint32_t number);
 
     // What can be folded (fold_parts.cpp).
     FlowPrint print_of(FlowSlot flow) const;
@@ -100,11 +103,44 @@ class Folds final : public Folding {
     bool apart(const Part& part);
     std::uint64_t signature(const Part& part) const;
     void fold_alike(std::vector<Part>& found, Tick now);
+    std::uint32_t new_fold();
+    void lead_unit(std::uint32_t id, PortId port);
+    void lead_host(std::uint32_t id, NodeId host);
     std::uint32_t make_leader(const Part& part);
     bool pair_units(Image& image, const FlowPrint& leader, const FlowPrint& other) const;
     bool pair_hosts(Image& image, NodeId leader, NodeId other) const;
     bool pair_up(const Fold& fold, Image& image, const Part& leader, const Part& part) const;
     void add_image(std::uint32_t id, std::unique_ptr<Image> image);
+    void claim(std::uint32_t id, std::uint32_t number);
+    void count_anew(const Fold& fold);
+    void still(const Fold& fold, const Image& image);
+
+    // Parts that are folded upon themselves (fold_turns.cpp).
+    bool fold_turned(std::vector<const Part*>& candidates, Tick now, Tick from);
+    bool add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet& first,
+                  const std::vector<Isomorphism>& group, const Part& part, Tick now, Tick from);
+    std::uint32_t lead_sheet(const PartShape& shape, const FirstSheet& first);
+    std::shared_ptr<const Sheets> add_sheets(std::uint32_t id, const PartShape& leader,
+                                             const PartShape& part, const FirstSheet& first,
+                                             const std::vector<Isomorphism>& names);
+    bool free_to_follow(const Image& image) const;
+    void drop_sheets(std::uint32_t id, const std::shared_ptr<const Sheets>& sheets);
+    void begin_turns(std::uint32_t id);
+    bool take_turns(std::uint32_t id);
+    bool find_turn(std::uint32_t id, std::uint32_t index, Turn& turn) const;
+    bool find_place(std::uint32_t id, std::uint32_t index, std::uint32_t place, Turn& turn) const;
+    bool leads_on(const Turn& turn) const;
+    bool canonical(const Fold& fold, Tick now) const;
+    bool remembers_ports(FlowSlot flow) const;
+    bool sheets_alike(const Fold& fold, const Sheets& sheets, Tick now, Tick from);
+    bool enters_alike(const Fold& fold, const Sheets& sheets) const;
+    bool keeps_order(const Fold& fold) const;
+    bool keeps_order(const Fold& fold, const Sheets& sheets) const;
+    bool turn_up(std::uint32_t id, FlowSlot flow);
+    void turn_route(FlowSlot flow, Turn& turn);
+    void turn_back(Fold& fold, std::uint32_t index);
+    const FlowPrint& print_in(const Fold& fold, std::uint32_t index) const;
+    std::vector<std::uint32_t> part_of(const Fold& fold, std::uint32_t number) const;
 
     // Folds as flows come and go (folds.cpp).
     void reserve_slots();
@@ -121,7 +157,7 @@ class Folds final : public Folding {
     // What belongs to a fold (fold_members.cpp).
     std::uint64_t sent_since(const Fold& fold, std::uint32_t index) const;
     std::uint32_t add_flow(std::uint32_t id, FlowSlot flow);
-    void use_in_fold(Fold& fold, FlowSlot flow);
+    void use_in_fold(Fold& fold, std::uint32_t index);
     void change_uses(Fold& fold, const FlowPrint& print, std::uint32_t more);
     void drop_flow(std::uint32_t id, std::uint32_t index);
     void drop_unused(std::uint32_t id);
@@ -130,6 +166,10 @@ class Folds final : public Folding {
     void forget_unit(Fold& fold, std::uint32_t index);
     void forget_host(Fold& fold, std::uint32_t index);
     void write_image(std::uint32_t id, std::uint32_t number);
+    void write_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers);
+    bool is_own(const Fold& fold, std::uint32_t number) const;
+    void restore_leader_hosts(const Fold& fold);
+    void restore_leader_units(const Fold& fold);
     void end_image(std::uint32_t id, std::uint32_t number);
     std::vector<std::vector<FlowSlot>> take_apart(std::uint32_t id);
     void dissolve(std::uint32_t id);

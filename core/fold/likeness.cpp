@@ -58,10 +58,11 @@ bool Likeness::holds() const {
             return false;
         }
     }
-    return same_order_of_ports();
+    return image_.part != nullptr || same_order_of_ports();
 }
 
-/// Packets that arrive at one instant are taken in the order of their ports.
+/// Packets that arrive at one instant are taken in the order of their ports. (Of several sheets, others see to
+/// that.)
 bool Likeness::same_order_of_ports() const {
     std::vector<std::tuple<NodeId, PortId, PortId>> entering;
     for (const PortId unit : fold_.unit) {

@@ -30,25 +30,20 @@ bool of_a_leader(const FoldPlaces& places, FlowSlot flow) { return places.flow[f
 
 Packet Renaming::packet(const Packet& leader, PortId queued_at) const {
     Packet packet = leader;
-    packet.flow = flow(leader.flow);
-    if (queued_at == kNone) {
-        return packet;
-    }
+    packet.flow = flow_at(leader.flow, place_of(leader, queued_at != kNone));
     // A host's ACK waits in its NIC without having entered anything.
-    const NodeId node = store_.topology().node_of(queued_at);
-    if (world_.is_host[node] == 0) {
-        const PortId entered = world_.first_port[node] + leader.ingress;
-        const PortId sender = world_.egress[entered].peer;
-        const PortId image_entered = world_.egress[unit(sender)].peer;
-        const NodeId image_node = store_.topology().node_of(image_entered);
-        packet.ingress = static_cast<std::uint16_t>(image_entered - world_.first_port[image_node]);
+    if (queued_at != kNone && world_.is_host[store_.topology().node_of(queued_at)] == 0) {
+        packet.ingress = entered_by(leader, queued_at);
     }
     return packet;
 }
 
-std::uint64_t Renaming::more_units(PortId leader) const {
+std::uint64_t Renaming::more_units(PortId port, PortId leader) const {
+    if (port == leader) {
+        return 0;  // of a sheet next to the leader's
+    }
     const std::int64_t more =
-        world_.egress[unit(leader)].tx_bytes - fold_.base[places_.unit[leader].index].tx_bytes;
+        world_.egress[port].tx_bytes - fold_.base[places_.unit[leader].index].tx_bytes;
     return static_cast<std::uint64_t>(more /
                                       static_cast<std::int64_t>(world_.int_units.bytes_unit));
 }
@@ -60,27 +55,34 @@ bool Renaming::whole_units_apart(PortId leader) const {
            more % static_cast<std::int64_t>(world_.int_units.bytes_unit) == 0;
 }
 
+/// What a law remembers of ports' counters.
+void Renaming::renumber(Sender& sender, FlowSlot leader) const {
+    for (std::uint32_t hop = 0; world_.int_block != 0 && hop + 1 < kPathHops &&
+                                world_.route[leader].port[hop + 1] != kNone;
+         ++hop) {
+        if (const PortId port = port_on_way(leader, hop + 1); has(port)) {
+            congestion::renumber_hop(sender.cc, world_.config->congestion, static_cast<int>(hop),
+                                     more_units(unit_on_way(leader, hop + 1), port));
+        }
+    }
+}
+
 Sender Renaming::sender(const Sender& leader) const {
     Sender sender = leader;
     sender.flow = flow(leader.flow);
     sender.port = unit(leader.port);
-    if (world_.int_block != 0) {
-        const FlowRoute& route = world_.route[leader.flow];
-        for (int hop = 0; hop + 1 < kPathHops && route.port[hop + 1] != kNone; ++hop) {
-            if (has(route.port[hop + 1])) {
-                congestion::renumber_hop(sender.cc, world_.config->congestion, hop,
-                                         more_units(route.port[hop + 1]));
-            }
-        }
-    }
+    renumber(sender, leader.flow);
     return sender;
 }
 
 congestion::IntRecord Renaming::int_record(FlowSlot leader, std::uint32_t word,
                                            congestion::IntRecord record) const {
-    const PortId port = word < kPathHops ? world_.route[leader].port[word] : kNone;
+    const PortId port = word < kPathHops && world_.route[leader].port[word] != kNone
+                            ? port_on_way(leader, word)
+                            : kNone;
     const bool known = record != 0 && port != kNone && has(port);
-    return known ? congestion::with_more_units(record, more_units(port)) : record;
+    return known ? congestion::with_more_units(record, more_units(unit_on_way(leader, word), port))
+                 : record;
 }
 
 void Renaming::add_to_buffer(PortId image_sender, PortId image_receiver, std::int64_t sign) const {
@@ -300,10 +302,7 @@ void Renaming::copy_host(NodeId leader) const {
         if (world_.spec[slot].src == leader) {
             copy_flow_at_source(slot);
         }
-        if (world_.spec[slot].dst == leader) {
-            world_.receiver[flow(slot)] = world_.receiver[slot];
-            world_.result[flow(slot)].received = world_.result[slot].received;
-        }
+        copy_receiver(leader, slot);
     }
     to.senders.count = 0;
     for (std::uint32_t i = 0; i < from.senders.count; ++i) {

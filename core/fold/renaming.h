@@ -14,6 +14,9 @@ class Renaming {
         : store_(store), world_(store.world()), places_(places), fold_(fold), image_(image) {}
 
     PortId unit(PortId leader) const { return image_.unit[places_.unit[leader].index]; }
+    /// The flow of the image's part whose packets are at the image's unit, as those of `leader` are at the
+    /// leader's by which it goes at `place` of its way (its destination: after the last).
+    FlowSlot flow_at(FlowSlot leader, std::uint32_t place) const;
     NodeId host(NodeId leader) const { return image_.host[places_.host[leader].index]; }
     /// Whether a port is a unit of the leader's: a flow of this window may reach beyond.
     bool has(PortId port) const {
@@ -30,9 +33,7 @@ class Renaming {
     /// One record of the INT slot of a data packet of `leader`, by its place in the slot.
     congestion::IntRecord int_record(FlowSlot leader, std::uint32_t word,
                                      congestion::IntRecord record) const;
-    /// INT's units that the image's port has sent more than the leader's, modulo the field.
-    std::uint64_t more_units(PortId leader) const;
-    /// Whether the two ports' counters differ by whole units.
+    /// Whether the counters of the leader's port and the image's differ by whole units.
     bool whole_units_apart(PortId leader) const;
 
     // Writes the image's columns.
@@ -44,6 +45,8 @@ class Renaming {
     void copy_link(PortId leader) const;
     /// A host's queue pairs, its timers besides its own, and what its flows have in their slots.
     void copy_host(NodeId leader) const;
+    /// Flows of the image's part that the image's host receives.
+    std::vector<FlowSlot> received_by(NodeId leader) const;
     /// Appends the last `count` packets of the link that `leader` feeds.
     void complete_link(PortId leader, std::uint32_t count) const;
     /// `waiting` was on the link that `leader` feeds, and the first `taken` have been taken from it since.
@@ -52,11 +55,32 @@ class Renaming {
     /// A host was copied before the window was over: what switches have told its packets since.
     void complete_records(NodeId leader) const;
 
+    // Of the leader itself, in a fold of several sheets, which is its own first one: what it has by names of
+    // its own sheet gets those of whose it is. Hosts first, and while the image's counters are what they were.
+    void restore_host(NodeId leader) const;
+    void restore_unit(PortId leader) const;
+
     /// Takes everything that could happen out of a unit or host of the image.
     void still_unit(PortId leader) const;
     void still_host(NodeId leader) const;
 
   private:
+    /// What is known of the way of a flow of the leader's, by hop or place.
+    const Turn* turn(FlowSlot leader) const;
+    PortId port_on_way(FlowSlot leader, std::uint32_t place) const;
+    /// The unit by which the flow that has the image's number of `leader` goes there.
+    PortId unit_on_way(FlowSlot leader, std::uint32_t place) const;
+    std::uint32_t place_of(const Packet& leader, bool queued) const;
+    const Image& sheet(std::uint32_t number) const {
+        return image_.part == nullptr ? image_ : *(*image_.part)[number];
+    }
+    std::uint16_t entered_by(const Packet& leader, PortId queued_at) const;
+    /// INT's units that `port` has sent more than the leader's, modulo the field.
+    std::uint64_t more_units(PortId port, PortId leader) const;
+    void renumber(Sender& sender, FlowSlot leader) const;
+    bool receives(NodeId leader, FlowSlot flow) const;
+    FlowSlot received_as(FlowSlot leader) const;
+    void copy_receiver(NodeId leader, FlowSlot flow) const;
     void copy_flow_at_source(FlowSlot leader) const;
     void copy_int_slots(FlowSlot leader, bool old) const;
     void share_time(PortId leader) const;

@@ -66,6 +66,7 @@ struct CopiesOptions {
     bool servers = false;         ///< a copy is a server's GPUs, which reach others by another port
     double size = 5.5;            ///< most, by the power of ten, bytes
     bool by_copy = true;          ///< ids: one copy after the other, else flow by flow
+    bool turned = false;          ///< a copy's hosts all do the same in their turn
     congestion::Law law = congestion::Law::hpcc;
 };
 
@@ -79,11 +80,17 @@ struct Copies {
     Relay relay;
 
   private:
-    FlowId id(std::uint32_t copy, FlowId flow) const {
-        return options.by_copy ? FlowId{copy} * options.flows + flow : flow * options.copies + copy;
+    /// Of copies, or of their turns.
+    std::uint32_t likes() const { return options.copies * (options.turned ? options.hosts : 1); }
+    FlowId id(std::uint32_t like, FlowId flow) const {
+        return options.by_copy ? FlowId{like} * options.flows + flow : flow * likes() + like;
     }
-    NodeId host(std::uint32_t copy, NodeId of_first) const {
-        return given.topology.hosts()[copy * options.hosts + of_first];
+    NodeId host(std::uint32_t like, NodeId of_first) const {
+        const std::uint32_t copy = options.turned ? like / options.hosts : like;
+        const std::uint32_t turn = options.turned ? like % options.hosts : 0;
+        const std::uint32_t at = (of_first + turn) % options.hosts;
+        return given.topology
+            .hosts()[spread ? at * options.copies + copy : copy * options.hosts + at];
     }
     void make_network(Dice& dice);
     void make_flows(Dice& dice);
@@ -92,6 +99,7 @@ struct Copies {
     void change(Dice& dice, FlowSpec& spec, Relay::Child* child, std::uint32_t copy) const;
 
     CopiesOptions options;
+    bool spread = false;  ///< a copy's hosts are at leaves of their own
 };
 
 inline Copies::Copies(std::uint64_t seed, const CopiesOptions& wanted) : options(wanted) {
@@ -126,9 +134,10 @@ inline void Copies::make_network(Dice& dice) {
         given.topology = build_star({options.copies * options.hosts, {rate, delay}});
     } else {
         LeafSpineParams shape;
-        shape.leaves = options.copies;
-        shape.spines = 2;
-        shape.hosts_per_leaf = options.hosts;
+        spread = options.turned && dice.chance(70);
+        shape.leaves = spread ? options.hosts : options.copies;
+        shape.spines = spread && dice.chance(60) ? 1 : 2;
+        shape.hosts_per_leaf = spread ? options.copies : options.hosts;
         shape.host_cable = {rate, delay};
         shape.fabric_cable = {rate, delay};
         given.topology = build_leaf_spine(shape);
@@ -154,7 +163,7 @@ inline void Copies::change(Dice& dice, FlowSpec& spec, Relay::Child* child,
                            std::uint32_t copy) const {
     switch (options.servers ? dice.below(5) : dice.below(4)) {
         case 4: {
-            const NodeId other = host((copy + 1) % options.copies, dice.below(options.hosts));
+            const NodeId other = host((copy + 1) % likes(), dice.below(options.hosts));
             spec.dst = other == spec.src ? spec.dst : other;
             break;
         }
@@ -174,7 +183,7 @@ inline Relay::Child Copies::random_child(Dice& dice) {
 }
 
 inline void Copies::make_flows(Dice& dice) {
-    const FlowId total = FlowId{options.copies} * options.flows;
+    const FlowId total = FlowId{likes()} * options.flows;
     given.flows.resize(total);
     relay.children.assign(total + options.strangers, {});
     ConnectionId connections = 0;
@@ -188,7 +197,7 @@ inline void Copies::make_flows(Dice& dice) {
         const Relay::Child child = random_child(dice);
         const bool connected = dice.chance(40);
         const std::uint32_t partner = dice.below(options.flows);
-        for (std::uint32_t copy = 0; copy < options.copies; ++copy) {
+        for (std::uint32_t copy = 0; copy < likes(); ++copy) {
             FlowSpec spec = flow(host(copy, src), host(copy, dst), size, start);
             Relay::Child own = child;
             const bool differs = copy > 0 && dice.chance(options.changed);

@@ -66,6 +66,55 @@ TEST_CASE("unit.folds.flows_that_leave_by_another_port") {
     CHECK(sum.hops > 0);
 }
 
+TEST_CASE("unit.folds.a_part_upon_itself") {
+    // One part only: every image is another turn of it.
+    CopiesOptions options;
+    options.turned = true;
+    options.copies = 1;
+    options.flows = 3;
+    options.changed = 0;
+    for (const bool by_copy : {true, false}) {
+        options.by_copy = by_copy;
+        const FoldCounters sum = compare_copies(6000, 150, options);
+        CHECK(sum.hops > 0);
+        // By copy a host's flows are not in the order of their ids what the next one's are.
+        CHECK((by_copy || sum.forks == 0));
+    }
+    options.changed = 8;
+    const FoldCounters sum = compare_copies(6200, 300, options);
+    CHECK(sum.hops > 0);
+    CHECK(sum.forks > 10);
+}
+
+TEST_CASE("unit.folds.copies_upon_themselves") {
+    CopiesOptions options;
+    options.turned = true;
+    options.copies = 3;
+    options.flows = 4;
+    for (const std::uint32_t changed : {0U, 3U}) {
+        options.changed = changed;
+        options.strangers = changed;
+        const FoldCounters sum = compare_copies(6500 + changed, 250, options);
+        CHECK(sum.hops > 0);
+    }
+    options.failures = true;
+    compare_copies(6800, 100, options);
+}
+
+TEST_CASE("unit.folds.every_law_upon_itself") {
+    for (const congestion::Law law : kLaws) {
+        CopiesOptions options;
+        options.law = law;
+        options.turned = true;
+        options.copies = 2;
+        options.flows = 3;
+        options.changed = 3;
+        INFO(congestion::law_name(law));
+        const FoldCounters sum = compare_copies(7000, 80, options);
+        CHECK(sum.hops > 0);
+    }
+}
+
 TEST_CASE("unit.folds.links_that_fail") {
     CopiesOptions options;
     options.failures = true;

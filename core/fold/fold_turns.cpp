@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Parts that are folded upon themselves: of a ring whose hosts do the same, one is executed.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "core/fold/folds.h"
+#include "core/fold/likeness.h"
+
+namespace sluice::step {
+
+/// Folds the first of `candidates` upon itself, and those that are copies of it as well, and takes them out.
+/// False: it has no symmetry that could be used.
+bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick from) {
+    const Part& leader = *candidates.front();
+    if (supervisor_ != nullptr || leader.flows.size() < 2) {
+        return false;
+    }
+    const PartShape shape(world_, prints_, leader.flows);
+    const std::vector<Isomorphism> group = symmetries(world_, shape);
+    if (group.size() < 2) {
+        return false;
+    }
+    std::vector<std::uint8_t> old;
+    for (const FlowSlot flow : leader.flows) {
+        old.push_back(prints_[flow].src != kNone &&
+                      world_.result[flow].start < now - world_.lookahead);
+    }
+    const std::optional<FirstSheet> first = first_sheet(store_.topology(), shape, group, old);
+    if (!first.has_value()) {
+        return false;
+    }
+    const std::uint32_t id = lead_sheet(shape, *first);
+    Fold& fold = *folds_[id];
+    const auto own = add_sheets(id, shape, shape, *first, group);
+    if (own == nullptr || !take_turns(id) || !canonical(fold, now) ||
+        !sheets_alike(fold, *own, now, from)) {
+        drop_sheets(id, own);
+        dissolve(id);
+        return false;
+    }
+    std::vector<const Part*> others;
+    for (std::size_t i = 1; i < candidates.size(); ++i) {
+        if (!add_copy(id, shape, *first, group, *candidates[i], now, from)) {
+            others.push_back(candidates[i]);
+        }
+    }
+    candidates = std::move(others);
+    begin_turns(id);
+    return true;
+}
+
+/// The part's sheets follow those of the leader's.
+bool Folds::add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet& first,
+                     const std::vector<Isomorphism>& group, const Part& part, Tick now, Tick from) {
+    const PartShape shape(world_, prints_, part.flows);
+    const std::optional<Isomorphism> copy = isomorphism(world_, leader, 0, shape, 0);
+    if (!copy.has_value()) {
+        return false;
+    }
+    std::vector<Isomorphism> names;
+    for (const Isomorphism& symmetry : group) {
+        names.push_back(copy->after(symmetry));
+    }
+    const auto sheets = add_sheets(id, leader, shape, first, names);
+    if (sheets == nullptr || !take_turns(id) || !sheets_alike(*folds_[id], *sheets, now, from)) {
+        drop_sheets(id, sheets);
+        return false;
+    }
+    return true;
+}
+
+std::uint32_t Folds::lead_sheet(const PartShape& shape, const FirstSheet& first) {
+    const std::uint32_t id = new_fold();
+    Fold& fold = *folds_[id];
+    fold.self = std::make_unique<Image>();
+    for (const std::uint32_t host : first.host) {
+        lead_host(id, shape.host[host]);
+    }
+    for (const std::uint32_t unit : first.unit) {
+        lead_unit(id, shape.unit[unit]);
+    }
+    for (const std::uint32_t flow : first.flow) {
+        add_flow(id, shape.flow[flow]);
+    }
+    fold.self->unit = fold.unit;
+    fold.self->host = fold.host;
+    return id;
+}
+
+/// The sheets of `part`, by the names that each has for what is the leader's first; null, and nothing is
+/// changed, if some of it is in a fold. The first part's own first sheet is the leader.
+std::shared_ptr<const Sheets> Folds::add_sheets(std::uint32_t id, const PartShape& leader,
+                                                const PartShape& part, const FirstSheet& first,
+                                                const std::vector<Isomorphism>& names) {
+    Fold& fold = *folds_[id];
+    const bool own = fold.parts.empty();
+    std::vector<std::unique_ptr<Image>> images;
+    for (std::size_t sheet = own ? 1 : 0; sheet < names.size(); ++sheet) {
+        auto image = std::make_unique<Image>();
+        image->sheet = static_cast<std::uint32_t>(sheet);
+        image->unit.assign(fold.unit.size(), kNone);
+        image->host.assign(fold.host.size(), kNone);
+        image->flow.assign(fold.flow.size(), kNone);
+        for (const std::uint32_t unit : first.unit) {
+            image->unit[places_.unit[leader.unit[unit]].index] = part.unit[names[sheet].unit[unit]];
+        }
+        for (const std::uint32_t host : first.host) {
+            image->host[places_.host[leader.host[host]].index] = part.host[names[sheet].host[host]];
+        }
+        for (const std::uint32_t flow : first.flow) {
+            image->flow[places_.flow[leader.flow[flow]].index] = part.flow[names[sheet].flow[flow]];
+        }
+        if (!free_to_follow(*image)) {
+            return nullptr;
+        }
+        images.push_back(std::move(image));
+    }
+    const auto sheets = std::make_shared<Sheets>();
+    if (own) {
+        fold.self->part = sheets;
+        sheets->push_back(fold.self.get());
+    }
+    for (std::unique_ptr<Image>& image : images) {
+        image->part = sheets;
+        sheets->push_back(image.get());
+        fold.image.push_back(std::move(image));
+        claim(id, static_cast<std::uint32_t>(fold.image.size() - 1));
+    }
+    fold.parts.push_back(sheets);
+    return sheets;
+}
+
+bool Folds::free_to_follow(const Image& image) const {
+    const auto free = [](const std::vector<FoldPlace>& places,
+                         const std::vector<std::uint32_t>& ids) {
+        return std::none_of(ids.begin(), ids.end(),
+                            [&](std::uint32_t id) { return id == kNone || places[id].folded(); });
+    };
+    return free(places_.unit, image.unit) && free(places_.host, image.host) &&
+           free(places_.flow, image.flow);
+}
+
+/// The sheets last added are not in the fold.
+void Folds::drop_sheets(std::uint32_t id, const std::shared_ptr<const Sheets>& sheets) {
+    Fold& fold = *folds_[id];
+    if (sheets == nullptr) {
+        return;
+    }
+    while (!fold.image.empty() && fold.image.back()->part == sheets) {
+        const Image& image = *fold.image.back();
+        for (const PortId port : image.unit) {
+            places_.unit[port] = FoldPlace{};
+        }
+        for (const NodeId host : image.host) {
+            places_.host[host] = FoldPlace{};
+        }
+        for (const FlowSlot flow : image.flow) {
+            places_.flow[flow] = FoldPlace{};
+        }
+        fold.image.pop_back();
+    }
+    fold.parts.pop_back();
+}
+
+/// Everybody's packets are led among the leader's units from here on.
+void Folds::begin_turns(std::uint32_t id) {
+    Fold& fold = *folds_[id];
+    count_anew(fold);
+    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
+        if (fold.turn[i].known()) {
+            turn_route(fold.flow[i], fold.turn[i]);
+            use_in_fold(fold, i);
+        }
+    }
+    for (const auto& image : fold.image) {
+        ++fold.images;
+        still(fold, *image);
+    }
+}
+
+/// Finds the ways of all flows in service; false if one has none.
+bool Folds::take_turns(std::uint32_t id) {
+    Fold& fold = *folds_[id];
+    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
+        if (fold.flow[i] != kNone && prints_[fold.flow[i]].src != kNone) {
+            Turn turn;
+            if (!find_turn(id, i, turn)) {
+                return false;
+            }
+            fold.turn[i] = std::move(turn);
+        }
+    }
+    return true;
+}
+
+bool Folds::find_turn(std::uint32_t id, std::uint32_t index, Turn& turn) const {
+    turn.print = prints_[folds_[id]->flow[index]];
+    if (turn.print.src == kNone || !turn.print.whole) {
+        return false;
+    }
+    const std::uint32_t places = turn.print.units;
+    for (std::uint32_t place = 0; place <= places; ++place) {
+        if (!find_place(id, index, place, turn)) {
+            return false;
+        }
+    }
+    return leads_on(turn);
+}
+
+/// Which sheet's unit each sheet's flow goes by at `place` of its way, or whose host it leads to: all by the
+/// like of one unit, no two by the same, and all parts alike.
+bool Folds::find_place(std::uint32_t id, std::uint32_t index, std::uint32_t place,
+                       Turn& turn) const {
+    const Fold& fold = *folds_[id];
+    const bool host = place == turn.print.units;
+    std::vector<std::uint32_t> unit_sheet;
+    std::uint32_t like = kNone;
+    for (const auto& part : fold.parts) {
+        for (std::uint32_t sheet = 0; sheet < part->size(); ++sheet) {
+            const FlowPrint& print = prints_[(*part)[sheet]->flow[index]];
+            if (print.src == kNone || !print.whole || print.units != turn.print.units ||
+                print.data != turn.print.data) {
+                return false;
+            }
+            const FoldPlace& at = host ? places_.host[print.dst] : places_.unit[print.port[place]];
+            if (at.fold != id || (like != kNone && at.index != like)) {
+                return false;
+            }
+            like = at.index;
+            const Image& of = at.leads() ? *fold.self : *fold.image[at.image];
+            if (of.part != part || (part != fold.parts.front() && of.sheet != unit_sheet[sheet])) {
+                return false;
+            }
+            if (part == fold.parts.front()) {
+                unit_sheet.push_back(of.sheet);
+            }
+        }
+    }
+    std::vector<std::uint32_t> flow_sheet(unit_sheet.size(), kNone);
+    for (std::uint32_t sheet = 0; sheet < unit_sheet.size(); ++sheet) {
+        if (flow_sheet[unit_sheet[sheet]] != kNone) {
+            return false;
+        }
+        flow_sheet[unit_sheet[sheet]] = sheet;
+    }
+    if (host) {
+        turn.print.dst = fold.host[like];
+    } else {
+        turn.print.port[place] = fold.unit[like];
+    }
+    turn.unit_sheet.push_back(std::move(unit_sheet));
+    turn.flow_sheet.push_back(std::move(flow_sheet));
+    return true;
+}
+
+/// Whether each unit of the way is where the one before leads to.
+bool Folds::leads_on(const Turn& turn) const {
+    const Topology& topology = store_.topology();
+    NodeId node = turn.print.src;
+    for (std::uint32_t i = 0; i < turn.print.units; ++i) {
+        if ((i == turn.print.data && node != turn.print.dst) ||
+            topology.node_of(turn.print.port[i]) != node) {
+            return false;
+        }
+        node = topology.neighbor(turn.print.port[i]);
+    }
+    return node == turn.print.src;
+}
+
+/// Whether the leader's columns say the same by the names of its sheet as by its flows' own: what is on its
+/// way is where these are the same.
+bool Folds::canonical(const Fold& fold, Tick now) const {
+    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
+        const Turn& turn = fold.turn[i];
+        const bool stays = std::all_of(turn.unit_sheet.begin(), turn.unit_sheet.end(),
+                                       [](const auto& sheets) { return sheets.front() == 0; });
+        const bool fresh = world_.result[fold.flow[i]].start >= now - world_.lookahead;
+        if (!stays && (!fresh || remembers_ports(fold.flow[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Whether its law knows what ports' counters have been.
+bool Folds::remembers_ports(FlowSlot flow) const {
+    if (world_.int_block == 0 || world_.sender_at[flow] == kNone) {
+        return false;
+    }
+    const congestion::State& state = sender_of(world_, flow).cc;
+    congestion::State other = state;
+    for (int hop = 0; hop < kPathHops; ++hop) {
+        congestion::renumber_hop(other, world_.config->congestion, hop, 1);
+    }
+    return !congestion::same(state, other, world_.config->congestion);
+}
+
+bool Folds::sheets_alike(const Fold& fold, const Sheets& sheets, Tick now, Tick from) {
+    if (!enters_alike(fold, sheets) || !keeps_order(fold, sheets)) {
+        return false;
+    }
+    return std::all_of(sheets.begin(), sheets.end(), [&](const Image* image) {
+        return image == fold.self.get() ||
+               Likeness(store_, places_, fold, *image, now, from).holds();
+    });
+}
+
+/// Arrivals at a host at one instant are taken in the order of its ports.
+bool Folds::enters_alike(const Fold& fold, const Sheets& sheets) const {
+    const auto entry = [&](PortId unit) {
+        const PortId receiver = world_.egress[unit].peer;
+        const NodeId node = store_.topology().node_of(receiver);
+        return world_.is_host[node] != 0 ? receiver - world_.first_port[node] : kNone;
+    };
+    return std::all_of(sheets.begin(), sheets.end(), [&](const Image* image) {
+        return std::equal(fold.unit.begin(), fold.unit.end(), image->unit.begin(),
+                          [&](PortId a, PortId b) { return entry(a) == entry(b); });
+    });
+}
+
+bool Folds::keeps_order(const Fold& fold) const {
+    return std::all_of(fold.parts.begin(), fold.parts.end(),
+                       [&](const auto& part) { return keeps_order(fold, *part); });
+}
+
+/// Packets that arrive at a switch at one instant for one port are taken in the order of the ports by which
+/// they come. What comes to the leader's by one port never does so at one instant, nor therefore does what
+/// comes to the others' by several instead.
+bool Folds::keeps_order(const Fold& fold, const Sheets& sheets) const {
+    using Entries = std::vector<std::pair<PortId, PortId>>;  // the leader's, the sheet's
+    std::map<std::pair<PortId, std::uint32_t>, Entries> entering;
+    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
+        const Turn& turn = fold.turn[i];
+        for (std::uint32_t place = 1; turn.known() && place < turn.print.units; ++place) {
+            if (place == turn.print.data) {
+                continue;
+            }
+            const PortId feeder = turn.print.port[place - 1];
+            for (std::uint32_t sheet = 0; sheet < sheets.size(); ++sheet) {
+                const std::uint32_t owner = turn.flow_sheet[place][sheet];
+                const Image& before = *sheets[turn.unit_sheet[place - 1][owner]];
+                entering[{turn.print.port[place], sheet}].emplace_back(
+                    world_.egress[feeder].peer,
+                    world_.egress[before.unit[places_.unit[feeder].index]].peer);
+            }
+        }
+    }
+    for (auto& [unit, entries] : entering) {
+        std::sort(entries.begin(), entries.end());
+        for (std::size_t i = 1; i < entries.size(); ++i) {
+            if (entries[i - 1].first < entries[i].first &&
+                entries[i - 1].second >= entries[i].second) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// A flow of a fold of several sheets has come into service; false if its like do not go by theirs.
+bool Folds::turn_up(std::uint32_t id, FlowSlot flow) {
+    Fold& fold = *folds_[id];
+    const std::uint32_t index = places_.flow[flow].index;
+    Turn turn;
+    if (!find_turn(id, index, turn)) {
+        return false;
+    }
+    fold.turn[index] = std::move(turn);
+    if (!keeps_order(fold)) {
+        fold.turn[index] = Turn{};
+        return false;
+    }
+    turn_route(flow, fold.turn[index]);
+    return true;
+}
+
+void Folds::turn_route(FlowSlot flow, Turn& turn) {
+    FlowRoute& route = world_.route[flow];
+    std::copy_n(route.port, 2 * kPathHops, turn.route);
+    turn.led = true;
+    std::fill_n(route.port, 2 * kPathHops, PortId{kNone});
+    std::copy_n(turn.print.port, turn.print.data, route.port);
+    std::copy(turn.print.port + turn.print.data, turn.print.port + turn.print.units,
+              route.port + kPathHops);
+}
+
+/// The flow goes its own way again.
+void Folds::turn_back(Fold& fold, std::uint32_t index) {
+    if (!fold.turned()) {
+        return;
+    }
+    const Turn& turn = fold.turn[index];
+    if (turn.led) {
+        std::copy_n(turn.route, 2 * kPathHops, world_.route[fold.flow[index]].port);
+    }
+    fold.turn[index] = Turn{};
+}
+
+/// The way of a leader's flow in its fold.
+const FlowPrint& Folds::print_in(const Fold& fold, std::uint32_t index) const {
+    return fold.turned() ? fold.turn[index].print : prints_[fold.flow[index]];
+}
+
+/// Images that are sheets of one part with image `number`, itself first or among them.
+std::vector<std::uint32_t> Folds::part_of(const Fold& fold, std::uint32_t number) const {
+    std::vector<std::uint32_t> numbers;
+    for (std::uint32_t i = 0; i < fold.image.size(); ++i) {
+        const bool same = fold.image[i] != nullptr && fold.turned() &&
+                          fold.image[i]->part == fold.image[number]->part;
+        if (i == number || same) {
+            numbers.push_back(i);
+        }
+    }
+    return numbers;
+}
+
+}  // namespace sluice::step

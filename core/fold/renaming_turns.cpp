@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Renaming where a part is several sheets (core/fold/fold.h): whose packets are where.
+#include "core/fold/renaming.h"
+#include "core/packet/sender.h"
+
+namespace sluice::step {
+
+const Turn* Renaming::turn(FlowSlot leader) const {
+    if (image_.part == nullptr) {
+        return nullptr;
+    }
+    const Turn& turn = fold_.turn[places_.flow[leader].index];
+    return turn.known() ? &turn : nullptr;
+}
+
+PortId Renaming::port_on_way(FlowSlot leader, std::uint32_t place) const {
+    const Turn* const turn = this->turn(leader);
+    return turn != nullptr ? turn->print.port[place] : world_.route[leader].port[place];
+}
+
+PortId Renaming::unit_on_way(FlowSlot leader, std::uint32_t place) const {
+    const Turn* const turn = this->turn(leader);
+    const std::uint32_t index = places_.unit[port_on_way(leader, place)].index;
+    return turn != nullptr ? sheet(turn->unit_sheet[place][image_.sheet]).unit[index]
+                           : image_.unit[index];
+}
+
+FlowSlot Renaming::flow_at(FlowSlot leader, std::uint32_t place) const {
+    const Turn* const turn = this->turn(leader);
+    return turn != nullptr
+               ? sheet(turn->flow_sheet[place][image_.sheet]).flow[places_.flow[leader].index]
+               : flow(leader);
+}
+
+/// By which unit of its flow's way a packet of a leader's waits, or has left last.
+std::uint32_t Renaming::place_of(const Packet& leader, bool queued) const {
+    const Turn* const turn = this->turn(leader.flow);
+    const std::uint32_t hop = leader.hop - (queued ? 0U : 1U);
+    const bool data = leader.packet_kind() == PacketKind::data;
+    return data || turn == nullptr ? hop : turn->print.data + hop;
+}
+
+/// Where the image's packet entered the switch at which that of the leader's waits.
+std::uint16_t Renaming::entered_by(const Packet& leader, PortId queued_at) const {
+    const PortId first = world_.first_port[store_.topology().node_of(queued_at)];
+    const PortId sender = world_.egress[first + leader.ingress].peer;
+    PortId image_sender = kNone;
+    if (const Turn* const turn = this->turn(leader.flow); turn != nullptr) {
+        const std::uint32_t place = place_of(leader, true);
+        const std::uint32_t owner = turn->flow_sheet[place][image_.sheet];
+        image_sender = sheet(turn->unit_sheet[place - 1][owner]).unit[places_.unit[sender].index];
+    } else {
+        image_sender = unit(sender);
+    }
+    const PortId entered = world_.egress[image_sender].peer;
+    return static_cast<std::uint16_t>(entered -
+                                      world_.first_port[store_.topology().node_of(entered)]);
+}
+
+bool Renaming::receives(NodeId leader, FlowSlot flow) const {
+    if (image_.part == nullptr) {
+        return world_.spec[flow].dst == leader;
+    }
+    const Turn* const turn = this->turn(flow);
+    return turn != nullptr && turn->print.dst == leader;
+}
+
+FlowSlot Renaming::received_as(FlowSlot leader) const {
+    const Turn* const turn = this->turn(leader);
+    return turn != nullptr ? flow_at(leader, turn->print.units) : flow(leader);
+}
+
+void Renaming::copy_receiver(NodeId leader, FlowSlot flow) const {
+    if (receives(leader, flow)) {
+        const FlowSlot other = received_as(flow);
+        world_.receiver[other] = world_.receiver[flow];
+        world_.result[other].received = world_.result[flow].received;
+    }
+}
+
+std::vector<FlowSlot> Renaming::received_by(NodeId leader) const {
+    std::vector<FlowSlot> flows;
+    for (const FlowSlot flow : fold_.flow) {
+        if (flow != kNone && this->flow(flow) != kNone && receives(leader, flow)) {
+            flows.push_back(received_as(flow));
+        }
+    }
+    return flows;
+}
+
+void Renaming::restore_host(NodeId leader) const {
+    Host& host = world_.host[leader];
+    for (const FlowSlot flow : fold_.flow) {
+        if (flow != kNone) {
+            copy_receiver(leader, flow);
+        }
+    }
+    for (std::uint32_t i = 0; i < host.senders.count; ++i) {
+        if (host.senders[i].flow != kNone && places_.flow[host.senders[i].flow].leads()) {
+            renumber(host.senders[i], host.senders[i].flow);
+        }
+    }
+    for (const std::uint32_t index : fold_.source[places_.host[leader].index]) {
+        const FlowSlot slot = fold_.flow[index];
+        const IntBlock& block = world_.route[slot].ints;
+        for (std::uint32_t i = 0; !block.empty() && i <= block.mask(); ++i) {
+            congestion::IntRecord* const words = block.words() + std::size_t{i} * world_.int_stride;
+            if (words[0] == int_tag(slot, static_cast<std::uint16_t>(words[0] & 0xffffU))) {
+                for (std::uint32_t word = 1; word < world_.int_stride; ++word) {
+                    words[word] = int_record(slot, word, words[word]);
+                }
+            }
+        }
+    }
+}
+
+void Renaming::restore_unit(PortId leader) const {
+    for (Ring& queue : world_.egress[leader].queue) {
+        for (std::uint32_t at = queue.head; at != queue.tail; ++at) {
+            queue.at(at) = packet(queue.at(at), leader);
+        }
+    }
+    Wire& link = world_.link[world_.egress[leader].peer];
+    for (std::uint32_t at = link.head; at != link.tail; ++at) {
+        link.at(at) = packet(link.at(at));
+    }
+}
+
+}  // namespace sluice::step
