@@ -14,8 +14,8 @@ namespace sluice::step {
 /// False: it has no symmetry that could be used.
 bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick from) {
     const Part& leader = *candidates.front();
-    if (supervisor_ != nullptr || leader.flows.size() < 2) {
-        return false;
+    if (supervisor_ != nullptr || world_.route_by_table || leader.flows.size() < 2) {
+        return false;  // a table knows of no other way than a flow's own
     }
     const PartShape shape(world_, prints_, leader.flows);
     const std::vector<Isomorphism> group = symmetries(world_, shape);

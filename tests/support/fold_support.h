@@ -143,6 +143,9 @@ inline void Copies::make_network(Dice& dice) {
         given.topology = build_leaf_spine(shape);
     }
     given.config = config_for(options.law, rate);
+    if (options.turned && dice.chance(10)) {
+        given.config.load_balance = LoadBalance::spray;
+    }
     given.config.pfc = dice.chance(70);
     given.config.nic.global_base_rtt = dice.chance(50);
     given.config.nic.ack_every = dice.chance(70) ? 1 : 4;
