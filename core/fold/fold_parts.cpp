@@ -41,6 +41,12 @@ struct Count {
 
 }  // namespace
 
+/// Whether a table leads by `port` to `to`, and by no other: there a sprayed flow has no choice.
+bool Folds::only_way(NodeId node, PortId port, NodeId to) const {
+    const Routing::PortRange ports = store_.routing().next_hops(node, to);
+    return ports.size() == 1 && *ports.begin() == port;
+}
+
 FlowPrint Folds::print_of(FlowSlot flow) const {
     const FlowSpec& spec = world_.spec[flow];
     const FlowRoute& route = world_.route[flow];
@@ -52,7 +58,8 @@ FlowPrint Folds::print_of(FlowSlot flow) const {
         NodeId node = from;
         for (int hop = 0; node != to; ++hop) {
             const PortId port = hop < kPathHops ? entries[hop] : kNone;
-            if (port == kNone || store_.topology().node_of(port) != node) {
+            if (port == kNone || store_.topology().node_of(port) != node ||
+                (world_.route_by_table && !only_way(node, port, to))) {
                 print.whole = false;
                 return;
             }

@@ -89,6 +89,7 @@ class Folds final : public Folding {
     void finish_units(std::uint32_t id, std::uint32_t number);
 
     // What can be folded (fold_parts.cpp).
+    bool only_way(NodeId node, PortId port, NodeId to) const;
     FlowPrint print_of(FlowSlot flow) const;
     Footprint footprint(const FlowPrint& print) const;
     bool all_inside(std::uint32_t id, FlowSlot flow) const;

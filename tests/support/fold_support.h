@@ -63,6 +63,7 @@ struct CopiesOptions {
     std::uint32_t changed = 3;    ///< percent of a copy's flows that differ from the first copy's
     std::uint32_t strangers = 0;  ///< flows from one copy to another
     bool failures = false;        ///< links fail and are repaired
+    bool sprayed = false;         ///< a copy is a rail, whose switches several spines join
     bool servers = false;         ///< a copy is a server's GPUs, which reach others by another port
     double size = 5.5;            ///< most, by the power of ten, bytes
     bool by_copy = true;          ///< ids: one copy after the other, else flow by flow
@@ -130,6 +131,16 @@ inline void Copies::make_network(Dice& dice) {
         shape.fabric_cable = {rate, delay};
         shape.nvlink = {gigabits_per_second(dice.chance(50) ? 400 : 100), delay};
         given.topology = build_rail(shape);
+    } else if (options.sprayed) {
+        RailParams shape;
+        shape.gpus = options.copies * options.hosts;
+        shape.gpus_per_server = options.copies;
+        shape.servers_per_segment = 1;
+        shape.spines = 3;
+        shape.host_cable = {rate, delay};
+        shape.fabric_cable = {rate, delay};
+        given.topology = build_rail(shape);
+        spread = true;
     } else if (dice.chance(50)) {
         given.topology = build_star({options.copies * options.hosts, {rate, delay}});
     } else {
@@ -143,7 +154,7 @@ inline void Copies::make_network(Dice& dice) {
         given.topology = build_leaf_spine(shape);
     }
     given.config = config_for(options.law, rate);
-    if (options.turned && dice.chance(10)) {
+    if (options.sprayed || dice.chance(10)) {
         given.config.load_balance = LoadBalance::spray;
     }
     given.config.pfc = dice.chance(70);

@@ -66,6 +66,17 @@ TEST_CASE("unit.folds.flows_that_leave_by_another_port") {
     CHECK(sum.hops > 0);
 }
 
+TEST_CASE("unit.folds.sprayed_flows_are_not") {
+    CopiesOptions options;
+    options.sprayed = true;
+    options.changed = 0;
+    options.flows = 4;
+    for (const bool turned : {false, true}) {
+        options.turned = turned;
+        compare_copies(9000, 100, options);
+    }
+}
+
 TEST_CASE("unit.folds.a_part_upon_itself") {
     // One part only: every image is another turn of it.
     CopiesOptions options;
