@@ -91,11 +91,17 @@ void Folds::meet_paused(NodeId host, Tick at, bool own) {
     Fold& fold = *folds_[place.fold];
     for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
         const Image* const image = fold.image[number].get();
-        if (image != nullptr && !follows(fold, *image, host, at, own ? &timers[0] : nullptr)) {
-            write_image(place.fold, number);
-            end_image(place.fold, number);
-            ++counters_.forks;
+        if (image == nullptr || follows(fold, *image, host, at, own ? &timers[0] : nullptr)) {
+            continue;
         }
+        ++counters_.forks;
+        if (is_own(fold, number)) {
+            take_apart(place.fold);
+            return;
+        }
+        const std::vector<std::uint32_t> numbers = part_of(fold, number);
+        write_part(place.fold, numbers);
+        end_part(place.fold, numbers);
     }
     if (fold.images == 0) {
         dissolve(place.fold);
@@ -311,8 +317,8 @@ void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
                 world_.result[receipt.flow].received = receipt.received;
             }
         }
-        end_image(id, sheet);
     }
+    end_part(id, numbers);
     if (fold.images == 0) {
         dissolve(id);
     }

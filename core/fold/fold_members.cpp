@@ -209,13 +209,25 @@ bool Folds::is_own(const Fold& fold, std::uint32_t number) const {
     return fold.turned() && fold.image[number]->part == fold.self->part;
 }
 
-/// The image is in no fold any more; its columns are written.
+/// Images that are all sheets of one part are in no fold any more; their columns are written.
+void Folds::end_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers) {
+    const Fold& fold = *folds_[id];
+    if (supervisor_ != nullptr) {
+        supervisor_->unfolded(pairs_of(fold, *fold.image[numbers.front()]));
+    }
+    for (const std::uint32_t number : numbers) {
+        end_image(id, number);
+    }
+}
+
+bool Folds::part_alike(std::uint32_t id, std::uint32_t number, bool fresh) const {
+    const Fold& fold = *folds_[id];
+    return supervisor_->alike(pairs_of(fold, *fold.image[number]), fresh);
+}
+
 void Folds::end_image(std::uint32_t id, std::uint32_t number) {
     Fold& fold = *folds_[id];
     const Image& image = *fold.image[number];
-    if (supervisor_ != nullptr) {
-        supervisor_->unfolded(pairs_of(fold, image));
-    }
     for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
         if (fold.unit[i] != kNone) {
             places_.unit[image.unit[i]] = FoldPlace{};
@@ -258,8 +270,8 @@ std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
         write_part(id, numbers);
         for (const std::uint32_t number : numbers) {
             list(fold.image[number]->flow);
-            end_image(id, number);
         }
+        end_part(id, numbers);
     }
     dissolve(id);
     return members;

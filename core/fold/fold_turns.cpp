@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Parts that are folded upon themselves: of a ring whose hosts do the same, one is executed.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -14,8 +15,16 @@ namespace sluice::step {
 /// False: it has no symmetry that could be used.
 bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick from) {
     const Part& leader = *candidates.front();
-    if (supervisor_ != nullptr || world_.route_by_table || leader.flows.size() < 2) {
+    if (world_.route_by_table || leader.flows.size() < 2) {
         return false;  // a table knows of no other way than a flow's own
+    }
+    if (supervisor_ != nullptr) {
+        std::vector<FlowSlot> flows;
+        std::copy_if(leader.flows.begin(), leader.flows.end(), std::back_inserter(flows),
+                     [&](FlowSlot flow) { return prints_[flow].src != kNone; });
+        if (!supervisor_->may_fold_inside(flows)) {
+            return false;
+        }
     }
     const PartShape shape(world_, prints_, leader.flows);
     const std::vector<Isomorphism> group = symmetries(world_, shape);
@@ -64,7 +73,9 @@ bool Folds::add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet
         names.push_back(copy->after(symmetry));
     }
     const auto sheets = add_sheets(id, leader, shape, first, names);
-    if (sheets == nullptr || !take_turns(id) || !sheets_alike(*folds_[id], *sheets, now, from)) {
+    const auto last = static_cast<std::uint32_t>(folds_[id]->image.size() - 1);
+    if (sheets == nullptr || !take_turns(id) || !sheets_alike(*folds_[id], *sheets, now, from) ||
+        (supervisor_ != nullptr && !part_alike(id, last, true))) {
         drop_sheets(id, sheets);
         return false;
     }
@@ -195,8 +206,13 @@ bool Folds::take_turns(std::uint32_t id) {
     return true;
 }
 
+/// Of a flow that may not have been taken up yet.
+FlowPrint Folds::known_print(FlowSlot flow) const {
+    return prints_[flow].src != kNone ? prints_[flow] : print_of(flow);
+}
+
 bool Folds::find_turn(std::uint32_t id, std::uint32_t index, Turn& turn) const {
-    turn.print = prints_[folds_[id]->flow[index]];
+    turn.print = known_print(folds_[id]->flow[index]);
     if (turn.print.src == kNone || !turn.print.whole) {
         return false;
     }
@@ -219,9 +235,10 @@ bool Folds::find_place(std::uint32_t id, std::uint32_t index, std::uint32_t plac
     std::uint32_t like = kNone;
     for (const auto& part : fold.parts) {
         for (std::uint32_t sheet = 0; sheet < part->size(); ++sheet) {
-            const FlowPrint& print = prints_[(*part)[sheet]->flow[index]];
-            if (print.src == kNone || !print.whole || print.units != turn.print.units ||
-                print.data != turn.print.data) {
+            const FlowPrint print = known_print((*part)[sheet]->flow[index]);
+            if (!print.whole || print.units != turn.print.units ||
+                print.data != turn.print.data ||
+                (!host && meets_part_by_cable(id, print.port[place], *part))) {
                 return false;
             }
             const FoldPlace& at = host ? places_.host[print.dst] : places_.unit[print.port[place]];
@@ -253,6 +270,21 @@ bool Folds::find_place(std::uint32_t id, std::uint32_t index, std::uint32_t plac
     turn.unit_sheet.push_back(std::move(unit_sheet));
     turn.flow_sheet.push_back(std::move(flow_sheet));
     return true;
+}
+
+/// Partitions are joined by cables: whether something that is not of the part goes the other way on that of
+/// `port`.
+bool Folds::meets_part_by_cable(std::uint32_t id, PortId port, const Sheets& part) const {
+    const PortId back = world_.egress[port].peer;
+    const FoldPlace& place = places_.unit[back];
+    if (supervisor_ == nullptr || unit_uses_[back] == 0) {
+        return false;
+    }
+    const Fold& fold = *folds_[id];
+    const Image* const of = place.fold != id ? nullptr
+                            : place.leads()  ? fold.self.get()
+                                             : fold.image[place.image].get();
+    return of == nullptr || of->part.get() != &part;
 }
 
 /// Whether each unit of the way is where the one before leads to.
@@ -357,6 +389,15 @@ bool Folds::keeps_order(const Fold& fold, const Sheets& sheets) const {
         }
     }
     return true;
+}
+
+/// Whether a flow of a leader's stays in the fold, as its images do.
+bool Folds::inside(std::uint32_t id, FlowSlot flow) {
+    if (!folds_[id]->turned()) {
+        return all_inside(id, flow);
+    }
+    Turn turn;
+    return find_turn(id, places_.flow[flow].index, turn);
 }
 
 /// A flow of a fold of several sheets has come into service; false if its like do not go by theirs.

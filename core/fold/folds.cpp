@@ -135,7 +135,7 @@ void Folds::end_disturbed() {
         }
         if (!place.folded()) {
             disturb(print, disturbed);
-        } else if (place.leads() && !all_inside(place.fold, flow)) {
+        } else if (place.leads() && !inside(place.fold, flow)) {
             disturb_with(flow, disturbed);
         }
     }
@@ -154,11 +154,13 @@ void Folds::end_unlike() {
         }
         Fold& fold = *folds_[id];
         for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
-            if (fold.image[number] != nullptr &&
-                !supervisor_->alike(pairs_of(fold, *fold.image[number]), false)) {
-                write_image(id, number);
-                end_image(id, number);
+            if (fold.image[number] == nullptr || is_own(fold, number) ||
+                part_alike(id, number, false)) {
+                continue;
             }
+            const std::vector<std::uint32_t> numbers = part_of(fold, number);
+            write_part(id, numbers);
+            end_part(id, numbers);
         }
         if (fold.images == 0) {
             dissolve(id);
@@ -167,12 +169,18 @@ void Folds::end_unlike() {
     grown_.clear();
 }
 
-/// Of all flows in service.
+/// Of all flows in service of the image's part, with those of the leader's.
 std::vector<FlowPair> Folds::pairs_of(const Fold& fold, const Image& image) const {
     std::vector<FlowPair> pairs;
+    const std::size_t sheets = fold.turned() ? image.part->size() : 1;
     for (std::size_t i = 0; i < fold.flow.size(); ++i) {
-        if (fold.flow[i] != kNone && prints_[fold.flow[i]].src != kNone) {
-            pairs.push_back({fold.flow[i], image.flow[i]});
+        if (fold.flow[i] == kNone || prints_[fold.flow[i]].src == kNone) {
+            continue;
+        }
+        for (std::size_t sheet = 0; sheet < sheets; ++sheet) {
+            pairs.push_back(fold.turned() ? FlowPair{(*fold.self->part)[sheet]->flow[i],
+                                                     (*image.part)[sheet]->flow[i]}
+                                          : FlowPair{fold.flow[i], image.flow[i]});
         }
     }
     std::sort(pairs.begin(), pairs.end(), [&](const FlowPair& a, const FlowPair& b) {
@@ -199,6 +207,11 @@ void Folds::list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) cons
             followers.push_back(image->flow[place.index]);
         }
     }
+}
+
+PortId Folds::leader_of_port(PortId port) const {
+    const FoldPlace& place = places_.unit[port];
+    return place.folded() && !place.leads() ? folds_[place.fold]->unit[place.index] : port;
 }
 
 void Folds::settle(Tick now, bool may_fold) {

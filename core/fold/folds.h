@@ -58,6 +58,7 @@ class Folds final : public Folding {
     void unfold() override;
     FlowSlot leader_of(FlowSlot flow) const override;
     void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const override;
+    PortId leader_of_port(PortId port) const override;
     void meet_paused(NodeId host, Tick at, bool own) override;
     void go_on_together(NodeId host, Tick at) override;
 
@@ -92,6 +93,7 @@ class Folds final : public Folding {
     bool only_way(NodeId node, PortId port, NodeId to) const;
     FlowPrint print_of(FlowSlot flow) const;
     Footprint footprint(const FlowPrint& print) const;
+    bool inside(std::uint32_t id, FlowSlot flow);
     bool all_inside(std::uint32_t id, FlowSlot flow) const;
     bool meets_by_cable(PortId port, std::uint32_t id, std::uint32_t image) const;
     bool foldable(PortId port) const;
@@ -128,6 +130,7 @@ class Folds final : public Folding {
     void drop_sheets(std::uint32_t id, const std::shared_ptr<const Sheets>& sheets);
     void begin_turns(std::uint32_t id);
     bool take_turns(std::uint32_t id);
+    FlowPrint known_print(FlowSlot flow) const;
     bool find_turn(std::uint32_t id, std::uint32_t index, Turn& turn) const;
     bool find_place(std::uint32_t id, std::uint32_t index, std::uint32_t place, Turn& turn) const;
     bool leads_on(const Turn& turn) const;
@@ -135,6 +138,7 @@ class Folds final : public Folding {
     bool remembers_ports(FlowSlot flow) const;
     bool sheets_alike(const Fold& fold, const Sheets& sheets, Tick now, Tick from);
     bool enters_alike(const Fold& fold, const Sheets& sheets) const;
+    bool meets_part_by_cable(std::uint32_t id, PortId port, const Sheets& part) const;
     bool keeps_order(const Fold& fold) const;
     bool keeps_order(const Fold& fold, const Sheets& sheets) const;
     bool turn_up(std::uint32_t id, FlowSlot flow);
@@ -171,7 +175,9 @@ class Folds final : public Folding {
     bool is_own(const Fold& fold, std::uint32_t number) const;
     void restore_leader_hosts(const Fold& fold);
     void restore_leader_units(const Fold& fold);
+    void end_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers);
     void end_image(std::uint32_t id, std::uint32_t number);
+    bool part_alike(std::uint32_t id, std::uint32_t number, bool fresh) const;
     std::vector<std::vector<FlowSlot>> take_apart(std::uint32_t id);
     void dissolve(std::uint32_t id);
 

@@ -81,6 +81,7 @@ class PhaseController : public step::Supervisor {
     bool may_fold() const override;
     void fold(step::Folding& folding) override;
     bool alike(const std::vector<step::FlowPair>& flows, bool fresh) override;
+    bool may_fold_inside(const std::vector<FlowSlot>& flows) override;
     void unfolded(const std::vector<step::FlowPair>& flows) override;
 
   private:

@@ -70,9 +70,14 @@ void PhaseController::together(State& state, Act&& act) {
     }
     State& lead = leader_of(state);
     std::vector<FlowSlot> flows;
-    folding_->list_followers(partitions_.set().flows(lead.id).front(), flows);
+    folding_->list_followers(folding_->leader_of(partitions_.set().flows(lead.id).front()), flows);
+    std::set<PartitionId> partitions;  // of which several flows may follow, and the leader's own
     for (const FlowSlot flow : flows) {
-        State& follower = *groups_[partitions_.set().partition_of(flow)];
+        partitions.insert(partitions_.set().partition_of(flow));
+    }
+    partitions.erase(lead.id);
+    for (const PartitionId id : partitions) {
+        State& follower = *groups_[id];
         if (follower.cut != lead.cut || follower.skipping != lead.skipping) {
             throw InternalError("a partition is not what the one that it follows is");
         }
@@ -176,6 +181,15 @@ bool PhaseController::alike(const std::vector<step::FlowPair>& flows, bool fresh
            });
 }
 
+/// What is drawn for each flow, or placed in one queue, is not the same for all that do the same.
+bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
+    return restorer_ == nullptr && shares_ == nullptr &&
+           std::all_of(flows.begin(), flows.end(), [&](FlowSlot flow) {
+               const PartitionId id = partitions_.set().partition_of(flow);
+               return id != kNone && groups_[id]->dirty;
+           });
+}
+
 void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
     std::map<FlowSlot, FlowSlot> renamed;
     for (const step::FlowPair& pair : flows) {
@@ -189,7 +203,11 @@ void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
     }
     groups.erase(kNone);
     for (const auto& [lead, image] : groups) {
-        if (image != kNone && !groups_[image]->dirty) {
+        if (lead == image) {
+            if (groups_[image]->skipping) {
+                pause_hosts(*groups_[image]);
+            }
+        } else if (image != kNone && !groups_[image]->dirty) {
             take_over(*groups_[image], *groups_[lead], renamed, ports);
         }
     }

@@ -34,6 +34,8 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     state.packets.resize(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) {
         state.packets[i] = std::min(state.advance_by(i, dt), engine_.unsent_packets(flows[i]));
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {  // one may be executed for several
         engine_.advance(flows[i], state.packets[i]);
     }
     report(state, Phase::unsteady, at, PhaseEnd::steady_found);
@@ -111,6 +113,9 @@ void PhaseController::pause_hosts(const State& state) {
     for (const NodeId host : state.group.hosts) {
         if (paused_by_.size() <= host) {
             paused_by_.resize(host + 1, kNone);
+        }
+        if (engine_.executed_as(host) != host) {
+            continue;  // the one that it follows is one of these
         }
         paused_by_[host] = state.id;
         const Tick call = engine_.next_call(host);
@@ -251,12 +256,15 @@ void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
         draw_shares(state, now - state.since);
         fit_to_links(state);
     }
+    std::vector<std::int64_t> more(state.group.flows.size());
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const std::int64_t unsent = state.packets[i] + engine_.unsent_packets(state.group.flows[i]);
         const std::int64_t most = state.shares.flows.empty() ? state.packets[i] : unsent;
-        const std::int64_t packets = std::min(state.advance_by(i, now - state.since), most);
-        engine_.advance(state.group.flows[i], packets - state.packets[i]);
-        state.packets[i] = packets;
+        more[i] = std::min(state.advance_by(i, now - state.since), most) - state.packets[i];
+    }
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        engine_.advance(state.group.flows[i], more[i]);
+        state.packets[i] += more[i];
     }
     state.until = now;
     statistics_.skip_backs += copies();

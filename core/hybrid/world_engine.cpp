@@ -18,15 +18,26 @@ WorldEngine::WorldEngine(step::WorldStore& store, const step::FlowPartitions& pa
     }
 }
 
+/// The flow that is executed in its place.
+FlowSlot WorldEngine::executed(FlowSlot flow) const {
+    return folding_ == nullptr ? flow : folding_->leader_of(flow);
+}
+
+PortId WorldEngine::executed_port(PortId port) const {
+    return folding_ == nullptr ? port : folding_->leader_of_port(port);
+}
+
 const step::Sender& WorldEngine::sender(FlowSlot flow) const {
-    return step::sender_of(store_.world(), flow);
+    return step::sender_of(store_.world(), executed(flow));
 }
 
 void WorldEngine::sort(std::vector<FlowSlot>& flows) const {
     step::sort_by_id(store_.world(), flows);
 }
 
-bool WorldEngine::active(FlowSlot flow) const { return store_.world().sender_at[flow] != kNone; }
+bool WorldEngine::active(FlowSlot flow) const {
+    return store_.world().sender_at[executed(flow)] != kNone;
+}
 
 const congestion::Parameters& WorldEngine::law() const { return store_.world().config->congestion; }
 
@@ -77,13 +88,15 @@ steady::FlowReading WorldEngine::reading(FlowSlot flow) const {
 }
 
 std::int64_t WorldEngine::queue_bytes(PortId port) const {
-    return store_.world().egress[port].queued_bytes;
+    return store_.world().egress[executed_port(port)].queued_bytes;
 }
 
 Tick WorldEngine::skipped(FlowSlot flow) const { return sender(flow).skipped; }
 
 std::int64_t WorldEngine::unsent_packets(FlowSlot flow) const {
-    return sender(flow).high == sender(flow).next ? step::unsent_packets(store_.world(), flow) : -1;
+    return sender(flow).high == sender(flow).next
+               ? step::unsent_packets(store_.world(), executed(flow))
+               : -1;
 }
 
 bool WorldEngine::may_skip(const Group& group) const {
@@ -130,14 +143,20 @@ void WorldEngine::decide(PortId port, Tick now) {
 void WorldEngine::shift(const Group& group, Tick dt) {
     step::World& world = store_.world();
     for (const PortId port : group.ports) {
-        step::shift_port(world, port, dt);
+        if (!follows_port(port)) {
+            step::shift_port(world, port, dt);
+        }
     }
     for (const FlowSlot flow : group.flows) {
-        step::shift_flow(world, flow, dt);
+        if (!follows(flow)) {
+            step::shift_flow(world, flow, dt);
+        }
     }
     for (const NodeId host : group.hosts) {
-        step::shift_host(world, host, dt);
-        step::refresh_wake(world, host);
+        if (executed_as(host) == host) {
+            step::shift_host(world, host, dt);
+            step::refresh_wake(world, host);
+        }
     }
     for (const NodeId node : group.switches) {
         step::refresh_wake(world, node);
@@ -145,31 +164,41 @@ void WorldEngine::shift(const Group& group, Tick dt) {
 }
 
 void WorldEngine::advance(FlowSlot flow, std::int64_t packets) {
-    step::shorten_flow(store_.world(), flow, packets);
+    if (!follows(flow)) {
+        step::shorten_flow(store_.world(), flow, packets);
+    }
 }
 
 void WorldEngine::account(FlowSlot flow, std::int64_t packets) {
+    if (follows(flow)) {
+        return;
+    }
     const step::Footprint& way = tracks(flow);
     const std::int64_t acks = packets / step::packets_per_ack(store_.world().config->nic);
     for (const PortId port : way.data) {
-        store_.add_skipped(port, packets, packets * data_bytes());
+        store_.add_skipped(executed_port(port), packets, packets * data_bytes());
     }
     for (const PortId port : way.acks) {
         const std::int64_t bytes = acks * store_.world().config->format.ack;
-        ack_streams_ == nullptr ? store_.add_skipped(port, acks, bytes)
+        ack_streams_ == nullptr ? store_.add_skipped(executed_port(port), acks, bytes)
                                 : store_.add_crossed(port, acks, bytes);
     }
 }
 
 void WorldEngine::settle(const Group& group) {
     for (const PortId port : group.ports) {
-        store_.settle_skipped(port);
+        if (!follows_port(port)) {
+            store_.settle_skipped(port);
+        }
     }
 }
 
 void WorldEngine::advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked,
                               Tick now) {
     step::World& world = store_.world();
+    if (follows(flow)) {
+        return;
+    }
     if (step::advance_law(world, flow, dt, packets, marked, now)) {
         step::refresh_wake(world, world.spec[flow].src);
     }
@@ -177,6 +206,9 @@ void WorldEngine::advance_law(FlowSlot flow, Tick dt, std::int64_t packets, doub
 
 void WorldEngine::rescale_law(FlowSlot flow, double factor, Tick now) {
     step::World& world = store_.world();
+    if (follows(flow)) {
+        return;
+    }
     if (step::rescale_law(world, flow, factor, now)) {
         step::refresh_wake(world, world.spec[flow].src);
     }

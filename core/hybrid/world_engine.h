@@ -63,6 +63,10 @@ class WorldEngine : public PhaseEngine {
 
   private:
     const step::Sender& sender(FlowSlot flow) const;
+    FlowSlot executed(FlowSlot flow) const;
+    bool follows(FlowSlot flow) const { return executed(flow) != flow; }
+    PortId executed_port(PortId port) const;
+    bool follows_port(PortId port) const { return executed_port(port) != port; }
     bool followed(NodeId host) const;
     bool under_pfc(PortId port) const;
 

@@ -310,6 +310,9 @@ class CheckingSupervisor final : public step::Supervisor {
         return inner_.alike(flows, fresh);
     }
     void unfolded(const std::vector<step::FlowPair>& flows) override { inner_.unfolded(flows); }
+    bool may_fold_inside(const std::vector<FlowSlot>& flows) override {
+        return inner_.may_fold_inside(flows);
+    }
 
   private:
     step::Supervisor& inner_;

@@ -144,6 +144,37 @@ TEST_CASE("unit.hybrid.folded.links_that_fail") {
     compare_copies(3500, 60, options, eager_phases());
 }
 
+TEST_CASE("unit.hybrid.folded.a_part_upon_itself") {
+    // One part only: every image is another turn of it.
+    CopiesOptions options;
+    options.turned = true;
+    options.copies = 1;
+    options.flows = 3;
+    for (const std::uint32_t changed : {0U, 6U}) {
+        options.changed = changed;
+        const Sums sums = compare_copies(7000 + changed, 80, options, eager_phases());
+        CHECK(sums.fold.hops > 0);
+        CHECK(sums.skips > 100);
+    }
+}
+
+TEST_CASE("unit.hybrid.folded.copies_upon_themselves") {
+    CopiesOptions options;
+    options.turned = true;
+    options.copies = 3;
+    options.flows = 4;
+    options.changed = 2;
+    options.strangers = 2;
+    const Sums sums = compare_copies(7500, 80, options, eager_phases());
+    CHECK(sums.fold.hops > 0);
+    for (const congestion::Law law : kLaws) {
+        options.law = law;
+        options.strangers = 0;
+        INFO(congestion::law_name(law));
+        compare_copies(7700, 30, options, eager_phases());
+    }
+}
+
 TEST_CASE("unit.hybrid.folded.every_law") {
     for (const congestion::Law law : kLaws) {
         CopiesOptions options;
