@@ -18,13 +18,8 @@ bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick fro
     if (world_.route_by_table || leader.flows.size() < 2) {
         return false;  // a table knows of no other way than a flow's own
     }
-    if (supervisor_ != nullptr) {
-        std::vector<FlowSlot> flows;
-        std::copy_if(leader.flows.begin(), leader.flows.end(), std::back_inserter(flows),
-                     [&](FlowSlot flow) { return prints_[flow].src != kNone; });
-        if (!supervisor_->may_fold_inside(flows)) {
-            return false;
-        }
+    if (!may_fold_inside(leader.flows)) {
+        return false;
     }
     const PartShape shape(world_, prints_, leader.flows);
     const std::vector<Isomorphism> group = symmetries(world_, shape);
@@ -58,6 +53,26 @@ bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick fro
     candidates = std::move(others);
     begin_turns(id);
     return true;
+}
+
+bool Folds::may_fold_inside(const std::vector<FlowSlot>& flows) const {
+    if (supervisor_ == nullptr) {
+        return true;
+    }
+    std::vector<FlowSlot> in_service;
+    std::copy_if(flows.begin(), flows.end(), std::back_inserter(in_service),
+                 [&](FlowSlot flow) { return prints_[flow].src != kNone; });
+    return supervisor_->may_fold_inside(in_service);
+}
+
+/// Whether what is left of the leader's part is still one, to a supervisor, too.
+bool Folds::holds_together(const Fold& fold) const {
+    std::vector<FlowSlot> flows;
+    for (const Image* const sheet : *fold.self->part) {
+        std::copy_if(sheet->flow.begin(), sheet->flow.end(), std::back_inserter(flows),
+                     [](FlowSlot flow) { return flow != kNone; });
+    }
+    return may_fold_inside(flows);
 }
 
 /// The part's sheets follow those of the leader's.
@@ -236,8 +251,7 @@ bool Folds::find_place(std::uint32_t id, std::uint32_t index, std::uint32_t plac
     for (const auto& part : fold.parts) {
         for (std::uint32_t sheet = 0; sheet < part->size(); ++sheet) {
             const FlowPrint print = known_print((*part)[sheet]->flow[index]);
-            if (!print.whole || print.units != turn.print.units ||
-                print.data != turn.print.data ||
+            if (!print.whole || print.units != turn.print.units || print.data != turn.print.data ||
                 (!host && meets_part_by_cable(id, print.port[place], *part))) {
                 return false;
             }

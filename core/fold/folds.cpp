@@ -238,8 +238,14 @@ void Folds::settle(Tick now, bool may_fold) {
         }
     }
     for (const std::uint32_t fold : thinned_) {
-        if (folds_[fold] != nullptr) {
-            drop_unused(fold);
+        if (folds_[fold] == nullptr) {
+            continue;
+        }
+        drop_unused(fold);
+        if (folds_[fold] != nullptr && folds_[fold]->turned() && !holds_together(*folds_[fold])) {
+            for (std::vector<FlowSlot>& member : take_apart(fold)) {
+                joined.push_back(std::move(member));
+            }
         }
     }
     thinned_.clear();

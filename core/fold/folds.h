@@ -120,6 +120,8 @@ class Folds final : public Folding {
 
     // Parts that are folded upon themselves (fold_turns.cpp).
     bool fold_turned(std::vector<const Part*>& candidates, Tick now, Tick from);
+    bool may_fold_inside(const std::vector<FlowSlot>& flows) const;
+    bool holds_together(const Fold& fold) const;
     bool add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet& first,
                   const std::vector<Isomorphism>& group, const Part& part, Tick now, Tick from);
     std::uint32_t lead_sheet(const PartShape& shape, const FirstSheet& first);

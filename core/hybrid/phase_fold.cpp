@@ -183,11 +183,13 @@ bool PhaseController::alike(const std::vector<step::FlowPair>& flows, bool fresh
 
 /// What is drawn for each flow, or placed in one queue, is not the same for all that do the same.
 bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
-    return restorer_ == nullptr && shares_ == nullptr &&
-           std::all_of(flows.begin(), flows.end(), [&](FlowSlot flow) {
-               const PartitionId id = partitions_.set().partition_of(flow);
-               return id != kNone && groups_[id]->dirty;
-           });
+    if (restorer_ != nullptr || shares_ != nullptr || flows.empty()) {
+        return false;
+    }
+    const PartitionId id = partitions_.set().partition_of(flows.front());
+    return id != kNone && groups_[id]->dirty &&
+           std::all_of(flows.begin(), flows.end(),
+                       [&](FlowSlot flow) { return partitions_.set().partition_of(flow) == id; });
 }
 
 void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
