@@ -408,48 +408,4 @@ bool Folds::pair_up(const Fold& fold, Image& image, const Part& leader, const Pa
     return distinct(image.unit) && distinct(image.host);
 }
 
-/// What the image names gets its place.
-void Folds::claim(std::uint32_t id, std::uint32_t number) {
-    const Image& image = *folds_[id]->image[number];
-    for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
-        places_.unit[image.unit[i]] = FoldPlace{id, number, i};
-    }
-    for (std::uint32_t i = 0; i < image.host.size(); ++i) {
-        places_.host[image.host[i]] = FoldPlace{id, number, i};
-    }
-    for (std::uint32_t i = 0; i < image.flow.size(); ++i) {
-        places_.flow[image.flow[i]] = FoldPlace{id, number, i};
-    }
-}
-
-void Folds::count_anew(const Fold& fold) {
-    for (const PortId port : fold.unit) {
-        world_.egress[port].max_queued_bytes = world_.egress[port].queued_bytes;
-    }
-}
-
-/// From here on the image follows.
-void Folds::still(const Fold& fold, const Image& image) {
-    ++counters_.images;
-    const Renaming renaming(store_, places_, fold, image);
-    std::for_each(fold.host.begin(), fold.host.end(), [&](NodeId h) { renaming.still_host(h); });
-    std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { renaming.still_unit(p); });
-    for (const NodeId host : fold.host) {
-        update_due(host);
-        world_.wake[host] = std::min(world_.wake[host], followed_[host]);
-        world_.block_wake[host >> 6] = std::min(world_.block_wake[host >> 6], world_.wake[host]);
-    }
-}
-
-void Folds::add_image(std::uint32_t id, std::unique_ptr<Image> image) {
-    Fold& fold = *folds_[id];
-    fold.image.push_back(std::move(image));
-    claim(id, static_cast<std::uint32_t>(fold.image.size() - 1));
-    if (fold.images == 0) {
-        count_anew(fold);
-    }
-    ++fold.images;
-    still(fold, *fold.image.back());
-}
-
 }  // namespace sluice::step

@@ -2,12 +2,9 @@
 /// Parts that are folded upon themselves: of a ring whose hosts do the same, one is executed.
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include "core/fold/folds.h"
-#include "core/fold/likeness.h"
 
 namespace sluice::step {
 
@@ -313,96 +310,6 @@ bool Folds::leads_on(const Turn& turn) const {
         node = topology.neighbor(turn.print.port[i]);
     }
     return node == turn.print.src;
-}
-
-/// Whether the leader's columns say the same by the names of its sheet as by its flows' own: what is on its
-/// way is where these are the same.
-bool Folds::canonical(const Fold& fold, Tick now) const {
-    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
-        const Turn& turn = fold.turn[i];
-        const bool stays = std::all_of(turn.unit_sheet.begin(), turn.unit_sheet.end(),
-                                       [](const auto& sheets) { return sheets.front() == 0; });
-        const bool fresh = world_.result[fold.flow[i]].start >= now - world_.lookahead;
-        if (!stays && (!fresh || remembers_ports(fold.flow[i]))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// Whether its law knows what ports' counters have been.
-bool Folds::remembers_ports(FlowSlot flow) const {
-    if (world_.int_block == 0 || world_.sender_at[flow] == kNone) {
-        return false;
-    }
-    const congestion::State& state = sender_of(world_, flow).cc;
-    congestion::State other = state;
-    for (int hop = 0; hop < kPathHops; ++hop) {
-        congestion::renumber_hop(other, world_.config->congestion, hop, 1);
-    }
-    return !congestion::same(state, other, world_.config->congestion);
-}
-
-bool Folds::sheets_alike(const Fold& fold, const Sheets& sheets, Tick now, Tick from) {
-    if (!enters_alike(fold, sheets) || !keeps_order(fold, sheets)) {
-        return false;
-    }
-    return std::all_of(sheets.begin(), sheets.end(), [&](const Image* image) {
-        return image == fold.self.get() ||
-               Likeness(store_, places_, fold, *image, now, from).holds();
-    });
-}
-
-/// Arrivals at a host at one instant are taken in the order of its ports.
-bool Folds::enters_alike(const Fold& fold, const Sheets& sheets) const {
-    const auto entry = [&](PortId unit) {
-        const PortId receiver = world_.egress[unit].peer;
-        const NodeId node = store_.topology().node_of(receiver);
-        return world_.is_host[node] != 0 ? receiver - world_.first_port[node] : kNone;
-    };
-    return std::all_of(sheets.begin(), sheets.end(), [&](const Image* image) {
-        return std::equal(fold.unit.begin(), fold.unit.end(), image->unit.begin(),
-                          [&](PortId a, PortId b) { return entry(a) == entry(b); });
-    });
-}
-
-bool Folds::keeps_order(const Fold& fold) const {
-    return std::all_of(fold.parts.begin(), fold.parts.end(),
-                       [&](const auto& part) { return keeps_order(fold, *part); });
-}
-
-/// Packets that arrive at a switch at one instant for one port are taken in the order of the ports by which
-/// they come. What comes to the leader's by one port never does so at one instant, nor therefore does what
-/// comes to the others' by several instead.
-bool Folds::keeps_order(const Fold& fold, const Sheets& sheets) const {
-    using Entries = std::vector<std::pair<PortId, PortId>>;  // the leader's, the sheet's
-    std::map<std::pair<PortId, std::uint32_t>, Entries> entering;
-    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
-        const Turn& turn = fold.turn[i];
-        for (std::uint32_t place = 1; turn.known() && place < turn.print.units; ++place) {
-            if (place == turn.print.data) {
-                continue;
-            }
-            const PortId feeder = turn.print.port[place - 1];
-            for (std::uint32_t sheet = 0; sheet < sheets.size(); ++sheet) {
-                const std::uint32_t owner = turn.flow_sheet[place][sheet];
-                const Image& before = *sheets[turn.unit_sheet[place - 1][owner]];
-                entering[{turn.print.port[place], sheet}].emplace_back(
-                    world_.egress[feeder].peer,
-                    world_.egress[before.unit[places_.unit[feeder].index]].peer);
-            }
-        }
-    }
-    for (auto& [unit, entries] : entering) {
-        std::sort(entries.begin(), entries.end());
-        for (std::size_t i = 1; i < entries.size(); ++i) {
-            if (entries[i - 1].first < entries[i].first &&
-                entries[i - 1].second >= entries[i].second) {
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 /// Whether a flow of a leader's stays in the fold, as its images do.
