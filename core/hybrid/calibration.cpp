@@ -17,6 +17,9 @@ constexpr double kTolerance = 0.02;
 /// As the detector's: bytes in flight may move by this part of their mean while a skip lasts.
 constexpr double kFlightRange = 0.3;
 constexpr double kUnlimited = 1e18;
+/// Student's t of a line through eight blocks (6 degrees of freedom): 95% of its errors are smaller.
+constexpr double kSure = 2.45;
+static_assert(steady::kBlocks == 8);
 /// A conclusion is drawn from the later half of the bins, in blocks of equal length.
 constexpr std::size_t kPerConclusion = 2 * steady::kBlocks;
 
@@ -40,7 +43,7 @@ ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
     ClusterKey key;
     std::map<PortId, int> names;
     for (const ClusterFlow& flow : flows) {
-        key.insert(key.end(), {flow.base_rtt, flow.line_rate, flow.age});
+        key.insert(key.end(), {flow.base_rtt, flow.line_rate, flow.age, flow.traffic_class});
         append_way(key, flow.way->data, names, describe);
         append_way(key, flow.way->acks, names, describe);
     }
@@ -48,7 +51,11 @@ ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
 }
 
 void SteadyCurve::add(std::size_t first, const std::vector<BinReading>& readings, bool saturated) {
-    saturated_ = saturated_ && saturated;
+    if (saturated_ && !saturated) {
+        saturated_ = false;  // the law swings: what was concluded without that is no longer sure
+        trusted_ = 0;
+        tail_.clear();
+    }
     for (std::size_t i = 0; i + flows_ <= readings.size(); i += flows_) {
         const std::size_t at = first + i / flows_;
         if (at > bins_.size() || at >= kMostBins) {
@@ -121,17 +128,17 @@ double SteadyCurve::trusted(std::size_t flow) const {
     }
     const double span = static_cast<double>(steady::kBlocks * block) * static_cast<double>(unit_);
     const steady::Line rate = steady::fit_line(rates);
-    const double room = kTolerance - rate.mean_error / rate.mean;
+    const double room = kTolerance - kSure * rate.mean_error / rate.mean;
     if (!(room > 0)) {
         return 0;
     }
     double skip = kUnlimited;
-    const double drift = (std::abs(rate.change) + rate.change_error) / rate.mean / span;
+    const double drift = (std::abs(rate.change) + kSure * rate.change_error) / rate.mean / span;
     if (drift * kUnlimited > 2 * room) {
         skip = std::max(2 * room / drift - span, 0.0);
     }
     const steady::Line flight = steady::fit_line(flights);
-    const double flight_drift = (std::abs(flight.change) + flight.change_error) / span;
+    const double flight_drift = (std::abs(flight.change) + kSure * flight.change_error) / span;
     if (flight_drift * kUnlimited > kFlightRange * flight.mean) {
         skip = std::min(skip, kFlightRange * flight.mean / flight_drift);
     }

@@ -31,6 +31,7 @@ struct ClusterFlow {
     Tick base_rtt = 0;
     std::int64_t line_rate = 0;  ///< bits/s
     std::int64_t age = 0;        ///< a class of it, as the group formed
+    std::uint8_t traffic_class = 0;
 };
 
 /// What a port is to the key, beside which flows meet there.
@@ -144,7 +145,7 @@ struct SteadyRecord {
     Tick edge = 0;                  ///< of the open bin, local
     double agreement = 0;           ///< relative difference of rates that are the same
     std::vector<std::int64_t> age;  ///< by flow: class of it, as the group formed
-    std::vector<Tick> progress;     ///< by flow, at the open bin's start; none: nothing was read yet
+    std::vector<Tick> progress;  ///< by flow, at the open bin's start; none: nothing was read yet
     std::vector<std::int64_t> acked;
     std::vector<BinReading> bins;  ///< all flows', bin by bin
 };

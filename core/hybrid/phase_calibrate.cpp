@@ -38,9 +38,9 @@ std::int64_t age_class(double packets, double bdp) {
 void PhaseController::begin_record(State& state, const steady::GroupFacts& facts) {
     state.record = SteadyRecord{};
     SteadyRecord& record = state.record;
-    // What flows have of a shared port wanders; its mean is not theirs.
-    record.on = config_.calibrate && facts.sharing == 1 && facts.flows > 0 &&
-                facts.flows <= kMostFlows;
+    // What flows have of a shared port wanders; its mean is not theirs. Sprayed flows have no ports.
+    record.on = config_.calibrate && config_.scope == PhaseScope::partition && rates_ == nullptr &&
+                facts.sharing == 1 && facts.flows > 0 && facts.flows <= kMostFlows;
     if (!record.on) {
         return;
     }
@@ -114,7 +114,7 @@ ClusterKey PhaseController::key_of(const State& state) const {
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const FlowSlot flow = state.group.flows[i];
         flows.push_back({&engine_.tracks(flow), engine_.base_rtt(flow), engine_.line_rate(flow),
-                         state.record.age[i]});
+                         state.record.age[i], engine_.traffic_class(flow)});
     }
     return cluster_key(flows, [&](PortId port) {
         const auto rate = static_cast<double>(engine_.link_rate(port));

@@ -70,13 +70,6 @@ const Experiment& checked(const Experiment& experiment) {
             "packet; allowed: mode packet, or arithmetic = \"exact\"");
     }
     check_local(experiment);
-    const PhaseConfig& phases = experiment.phases;
-    if (phases.calibrate &&
-        (phases.scope == PhaseScope::network || phases.rates != SteadyRates::measured)) {
-        throw ConfigError(
-            "mode hybrid: phases.calibrate measures rates of partitions; allowed with phases.scope = "
-            "\"partition\" and phases.rates = \"measured\" only");
-    }
     return experiment;
 }
 

@@ -19,9 +19,11 @@ namespace {
 
 /// Two flows of a ring of hosts: the second's ACKs cross the first's data.
 struct Cluster {
-    std::vector<step::Footprint> ways{{{10, 20}, {21, 11}}, {{21, 30}, {31, 20}}};
+    std::vector<step::Footprint> ways{step::Footprint{{}, {10, 20}, {21, 11}},
+                                      step::Footprint{{}, {21, 30}, {31, 20}}};
     std::vector<Tick> base_rtt{4000, 4100};
     std::vector<std::int64_t> age{0, 2};
+    std::uint8_t traffic_class = 3;
     std::int64_t rate = 100;
     std::int64_t marks = 5;
     std::int64_t across = 1;
@@ -29,7 +31,7 @@ struct Cluster {
     ClusterKey key() const {
         std::vector<ClusterFlow> flows;
         for (std::size_t i = 0; i < ways.size(); ++i) {
-            flows.push_back({&ways[i], base_rtt[i], 100, age[i]});
+            flows.push_back({&ways[i], base_rtt[i], 100, age[i], traffic_class});
         }
         return hybrid::cluster_key(flows, [&](PortId port) {
             return port % 10 == 0 ? ClusterPort{rate, marks, across} : ClusterPort{100, 5, 0};
@@ -75,6 +77,7 @@ TEST_CASE("unit.calibration.copies_have_one_key_and_near_misses_another") {
     differs([](Cluster& other) { other.across = 2; });
     differs([](Cluster& other) { other.base_rtt[0] = 4001; });
     differs([](Cluster& other) { other.age[1] = 3; });
+    differs([](Cluster& other) { other.traffic_class = 4; });
     differs([](Cluster& other) { other.ways[1].acks[1] = 40; });  // it crosses nobody's data
     differs([](Cluster& other) { std::swap(other.ways[0], other.ways[1]); });
     differs([](Cluster& other) {
@@ -173,9 +176,8 @@ struct Rings {
             }
         }
         if (dice.chance(50)) {
-            given.flows.push_back(
-                flow(hosts[0], hosts[kHosts + dice.below(kHosts)], 20'000,
-                     static_cast<Tick>(2'000 + dice.below(400)) * kMicrosecond));
+            given.flows.push_back(flow(hosts[0], hosts[kHosts + dice.below(kHosts)], 20'000,
+                                       static_cast<Tick>(2'000 + dice.below(400)) * kMicrosecond));
         }
     }
     Case given;
