@@ -17,9 +17,6 @@ constexpr double kTolerance = 0.02;
 /// As the detector's: bytes in flight may move by this part of their mean while a skip lasts.
 constexpr double kFlightRange = 0.3;
 constexpr double kUnlimited = 1e18;
-/// Student's t of a line through eight blocks (6 degrees of freedom): 95% of its errors are smaller.
-constexpr double kSure = 2.45;
-static_assert(steady::kBlocks == 8);
 /// A conclusion is drawn from the later half of the bins, in blocks of equal length.
 constexpr std::size_t kPerConclusion = 2 * steady::kBlocks;
 
@@ -115,7 +112,7 @@ BinReading SteadyCurve::mean(std::size_t flow, double first, double count) const
     return {sum.rate / count, sum.flight / count};
 }
 
-/// As Detector::trusted_skip(), by the later half of what is known of `flow`.
+/// As Detector::trusted_skip(), with one standard error as there, by the later half of what is known of `flow`.
 double SteadyCurve::trusted(std::size_t flow) const {
     std::array<double, steady::kBlocks> rates{};
     std::array<double, steady::kBlocks> flights{};
@@ -128,17 +125,17 @@ double SteadyCurve::trusted(std::size_t flow) const {
     }
     const double span = static_cast<double>(steady::kBlocks * block) * static_cast<double>(unit_);
     const steady::Line rate = steady::fit_line(rates);
-    const double room = kTolerance - kSure * rate.mean_error / rate.mean;
+    const double room = kTolerance - rate.mean_error / rate.mean;
     if (!(room > 0)) {
         return 0;
     }
     double skip = kUnlimited;
-    const double drift = (std::abs(rate.change) + kSure * rate.change_error) / rate.mean / span;
+    const double drift = (std::abs(rate.change) + rate.change_error) / rate.mean / span;
     if (drift * kUnlimited > 2 * room) {
         skip = std::max(2 * room / drift - span, 0.0);
     }
     const steady::Line flight = steady::fit_line(flights);
-    const double flight_drift = (std::abs(flight.change) + kSure * flight.change_error) / span;
+    const double flight_drift = (std::abs(flight.change) + flight.change_error) / span;
     if (flight_drift * kUnlimited > kFlightRange * flight.mean) {
         skip = std::min(skip, kFlightRange * flight.mean / flight_drift);
     }

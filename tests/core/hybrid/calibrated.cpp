@@ -183,9 +183,9 @@ struct Rings {
     Case given;
 };
 
-PhaseConfig calibrated() {
+PhaseConfig uncalibrated() {
     PhaseConfig config;
-    config.calibrate = true;
+    config.calibrate = false;
     return config;
 }
 
@@ -198,9 +198,9 @@ TEST_CASE("unit.hybrid.calibrated.contracts_hold_and_packets_are_saved") {
         for (std::uint64_t seed = 0; seed < 6; ++seed) {
             const Rings rings(26'000 + seed, law);
             INFO(rings.given.name << " " << congestion::law_name(law));
-            hops += run_hybrid(rings.given, calibrated(), Driver::windows, nullptr, true)
+            hops += run_hybrid(rings.given, PhaseConfig{}, Driver::windows, nullptr, true)
                         .outcome.counters.packet_hops;
-            without += run_hybrid(rings.given, PhaseConfig{}, Driver::windows)
+            without += run_hybrid(rings.given, uncalibrated(), Driver::windows)
                            .outcome.counters.packet_hops;
         }
     }
@@ -212,7 +212,6 @@ TEST_CASE("unit.hybrid.calibrated.contracts_hold_in_random_cases") {
     for_chained_cases(27'000, 60, RandomOptions{},
                       [&](std::uint64_t seed, Case& given, Application* application) {
                           PhaseConfig config = eager_phases();
-                          config.calibrate = true;
                           const HybridOutcome made =
                               run_hybrid(given, config, Driver::windows, application, true);
                           CHECK(made.phases.skips + seed > 0);
@@ -223,7 +222,7 @@ TEST_CASE("unit.hybrid.calibrated.windows_and_oracle_agree") {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         const Rings rings(28'000 + seed, kLaws[seed % std::size(kLaws)]);
         INFO(rings.given.name);
-        PhaseConfig config = calibrated();
+        PhaseConfig config = PhaseConfig{};
         config.wake = seed % 2 == 0 && kLaws[seed % std::size(kLaws)] != congestion::Law::none
                           ? Wake::neighbours
                           : Wake::partition;
@@ -240,10 +239,10 @@ TEST_CASE("unit.hybrid.calibrated.folded_is_unfolded") {
     for (std::uint64_t seed = 0; seed < 15; ++seed) {
         const Rings rings(29'000 + seed, kLaws[seed % std::size(kLaws)]);
         INFO(rings.given.name);
-        const HybridOutcome plain = run_hybrid(rings.given, calibrated(), Driver::windows);
+        const HybridOutcome plain = run_hybrid(rings.given, PhaseConfig{}, Driver::windows);
         FoldCounters fold;
-        const HybridOutcome folded = run_hybrid(rings.given, calibrated(), Driver::windows, nullptr,
-                                                false, false, nullptr, nullptr, &fold);
+        const HybridOutcome folded = run_hybrid(rings.given, PhaseConfig{}, Driver::windows,
+                                                nullptr, false, false, nullptr, nullptr, &fold);
         check_same_but_executed(plain.outcome, folded.outcome);
         CHECK(plain.phases.samples == folded.phases.samples);
         CHECK(plain.phases.skips == folded.phases.skips);
