@@ -34,6 +34,7 @@ PhaseConfig read_phases(ConfigSection section) {
     phases.restore_engine = section.choice<RestoreEngine>(
         "restore_engine", phases.restore_engine,
         {{"plain", RestoreEngine::plain}, {"libtorch", RestoreEngine::libtorch}});
+    phases.calibrate = section.flag("calibrate", phases.calibrate);
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so
     // that `--set phases.detector=...` is enough to compare.
     steady::DetectorSettings& detector = phases.detector;

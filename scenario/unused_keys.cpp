@@ -8,6 +8,7 @@
 #include "core/congestion/congestion.h"
 #include "core/packet/policies/policies.h"
 #include "core/steady/metrics/metrics.h"
+#include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
 #include "restore/share_process.h"
 
@@ -28,6 +29,9 @@ bool never_folds(const Scenario& s) {
     const bool whole = s.phases.scope == PhaseScope::network || s.phases.local();
     return flow_mode(s) || s.network.arithmetic == Arithmetic::ns3 ||
            (s.mode == Mode::hybrid && whole);
+}
+bool never_calibrates(const Scenario& s) {
+    return s.phases.scope == PhaseScope::network || s.phases.rates != SteadyRates::measured;
 }
 bool by_hygra(const Scenario& s) { return s.phases.detector.metric == steady::Metric::hygra; }
 bool no_pfc(const Scenario& s) { return !s.network.pfc; }
@@ -54,6 +58,8 @@ std::vector<Rule> rules() {
          "only mode hybrid has phases"},
         {"output.record_queues", [](const Scenario& s) { return s.mode != Mode::packet; },
          "only mode packet has every queue"},
+        {"phases.calibrate", never_calibrates,
+         "only rates of partitions that are measured are calibrated"},
         {"phases.eps_bw", [](const Scenario& s) { return !by_hygra(s); },
          "the detector is another one"},
         {"phases.eps_q", [](const Scenario& s) { return !by_hygra(s); },

@@ -54,6 +54,9 @@ struct PhaseConfig {
     Sharing shares = Sharing::hold;
     std::string restore_model;  ///< its file; empty: the shipped one
     RestoreEngine restore_engine = RestoreEngine::plain;
+    /// Rates from groups that were simulated long (core/hybrid/calibration.h); of partitions, where rates are
+    /// measured.
+    bool calibrate = true;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
 

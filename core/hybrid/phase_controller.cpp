@@ -245,6 +245,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.last_progress = 0;
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
     state.detector.reset(facts);
+    begin_record(state, facts);
     watch_queues(state);
 }
 
@@ -304,6 +305,7 @@ void PhaseController::sample(State& state, Tick at) {
         return;
     }
     look_at_queues(state);
+    record(state, at);
     state.detector.add(at - state.skipped, state.readings, state.queues);
     const steady::Verdict verdict = state.detector.judge();
     if (verdict.steady && config_.skip) {

@@ -20,6 +20,7 @@
 
 #include "core/clocks/flow_partitions.h"
 #include "core/clocks/supervisor.h"
+#include "core/hybrid/calibration.h"
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/rate_source.h"
@@ -119,6 +120,15 @@ class PhaseController : public step::Supervisor {
     void wake_with_shares(State& state);
     void skip_back(State& state, Tick now, PhaseEnd why);
     void commit(State& state, PhaseEnd why);
+    // Rates that are known already, in phase_calibrate.cpp.
+    void begin_record(State& state, const steady::GroupFacts& facts);
+    static std::vector<BinReading> ended_bin(const State& state);
+    void record(State& state, Tick now);
+    ClusterKey key_of(const State& state) const;
+    bool agrees(const State& state, const SteadyCurve& curve) const;
+    double time_left(const State& state) const;
+    Tick calibrate(State& state, Tick longest, Tick at);
+    void take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at);
     // Queues, in phase_restore.cpp.
     void watch_queues(State& state);
     void look_at_queues(State& state);
@@ -157,6 +167,7 @@ class PhaseController : public step::Supervisor {
     const RateSource* rates_;
     Restorer* restorer_;
     ShareRestorer* shares_;
+    Calibration calibration_;
     PhaseConfig config_;
     Tick stop_;
     std::function<void(const PhaseRecord&)> on_phase_;

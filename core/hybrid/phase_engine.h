@@ -49,10 +49,11 @@ class PhaseEngine {
     /// Of the flow's own path, without queues; of active flows that have entered their partition.
     virtual Tick base_rtt(FlowSlot flow) const = 0;
     virtual std::int64_t line_rate(FlowSlot flow) const = 0;  ///< of its NIC, bits/s
-    virtual std::int64_t payload() const = 0;                 ///< bytes of a full packet
-    virtual std::int64_t data_bytes() const = 0;              ///< the same on the wire
-    virtual double ack_bytes() const = 0;                     ///< ACK bytes per data packet
-    virtual std::int64_t link_rate(PortId port) const = 0;    ///< bits/s
+    virtual std::uint8_t traffic_class(FlowSlot flow) const = 0;
+    virtual std::int64_t payload() const = 0;               ///< bytes of a full packet
+    virtual std::int64_t data_bytes() const = 0;            ///< the same on the wire
+    virtual double ack_bytes() const = 0;                   ///< ACK bytes per data packet
+    virtual std::int64_t link_rate(PortId port) const = 0;  ///< bits/s
     /// Where its bytes go.
     virtual const step::Footprint& tracks(FlowSlot flow) const = 0;
     /// Times are simulated time; a paused flow's move with it.

@@ -22,7 +22,8 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     take_rates(state, verdict);
     state.since_born = at - state.born;
     take_shares(state, verdict.full);
-    const Tick dt = length_of_skip(state, verdict.longest_skip, at);
+    const Tick longest = calibrate(state, verdict.longest_skip, at);
+    const Tick dt = length_of_skip(state, longest, at);
     if (dt < std::max<Tick>(state.rtt, 1)) {
         return;
     }

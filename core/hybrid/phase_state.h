@@ -72,6 +72,7 @@ struct PhaseController::State {
     std::vector<double> marked;  ///< by flow of the group: share of its ACKs with a mark
     std::vector<SharedPortFlows> shared_ports;  ///< if it is known how shares move
     Shares shares;
+    SteadyRecord record;
 
     /// Packets that the flow has been advanced by in the present skip.
     std::int64_t advanced(std::size_t flow) const { return skipping ? packets[flow] : 0; }

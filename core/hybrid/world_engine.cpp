@@ -57,6 +57,8 @@ Tick WorldEngine::base_rtt(FlowSlot flow) const {
 
 std::int64_t WorldEngine::line_rate(FlowSlot flow) const { return sender(flow).cc.line_rate; }
 
+std::uint8_t WorldEngine::traffic_class(FlowSlot flow) const { return sender(flow).traffic_class; }
+
 std::int64_t WorldEngine::payload() const { return store_.world().payload; }
 
 std::int64_t WorldEngine::data_bytes() const {

@@ -24,6 +24,7 @@ class WorldEngine : public PhaseEngine {
     const congestion::Parameters& law() const override;
     Tick base_rtt(FlowSlot flow) const override;
     std::int64_t line_rate(FlowSlot flow) const override;
+    std::uint8_t traffic_class(FlowSlot flow) const override;
     std::int64_t payload() const override;
     std::int64_t data_bytes() const override;
     double ack_bytes() const override;

@@ -67,6 +67,18 @@ list = [[0, 2, "40MB", "0us"], [2, 4, "50MB", "0us"], [4, 6, "60MB", "0us"], [6,
         [1, 3, "1MB", "3ms"]]
 """
 
+# The same ring of four again and again, out of step with another one.
+ROUNDS = """\
+[topology]
+type = "star"
+hosts = 8
+[workload]
+type = "flows"
+list = [""" + ", ".join(
+    f'[{base + i}, {base + (i + 1) % 4}, "60MB", "{12000 * turn + 37 * base}us"]'
+    for turn in range(6) for base in (0, 4) for i in range(4)) + """]
+"""
+
 FAILURE = """
 [[link_event]]
 at = "1ms"
@@ -177,6 +189,22 @@ class Hybrid(CliTest):
                 self.assertLess(abs(sent - told), 0.01 * sent + 2000)
         self.assertLess(hops["neighbours"], hops["partition"] / 2)
         self.assertLessEqual(hops["data"], hops["neighbours"])
+
+    def test_rates_that_are_known_need_no_probes(self):
+        hops = {}
+        for calibrate in ("false", "true"):
+            packet, hybrid = self.compare(ROUNDS, "--set", f"phases.calibrate={calibrate}")
+            hops[calibrate] = hybrid["packet_hops"]
+            self.assertLess(hybrid["fct_error"]["mean"], 0.01)
+            self.assertLess(hybrid["fct_error"]["max"], 0.03)
+        self.assertLess(hops["true"], hops["false"])
+        for fold in ("false", "true"):
+            self.succeed("run", "scenario.toml", "--mode", "hybrid", "--set", f"fold={fold}",
+                         "--out", fold, "--quiet")
+        self.assertEqual(self.flows("false"), self.flows("true"))
+        self.succeed("run", "scenario.toml", "--mode", "hybrid", "--no-skip", "--out", "all", "--quiet")
+        self.succeed("run", "scenario.toml", "--mode", "packet", "--out", "packet", "--quiet")
+        self.assertEqual(self.flows("all"), self.flows("packet"))
 
     def test_nothing_is_local_where_nothing_is_skipped(self):
         self.write("scenario.toml", RING)
