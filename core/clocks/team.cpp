@@ -156,7 +156,7 @@ Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most)
 
 /// Every worker comes to the same windows, and to the same end.
 Team::Stretch Team::run_stretch(Worker& worker) {
-    WorldStore::find_wakes(*worker.part);
+    store_.find_wakes(*worker.part);
     const Tick lookahead = worker.part->world.lookahead;
     const Order order = order_;  // the caller may be ahead, and give the next one
     Stretch stretch;
@@ -190,7 +190,8 @@ void Team::step_window(Worker& worker, Tick begin, Tick end) {
     }
     store_.deliver(*worker.part);
     worker.next = next_instant(world);
-    worker.done = worker.error != nullptr || world.changed.count > 0;
+    worker.done = worker.error != nullptr || world.changed.count > 0 || world.disturbed.count > 0 ||
+                  world.called.count > 0;
     meeting_.meet();
     WorldStore::delivered(*worker.part);
 }

@@ -69,7 +69,7 @@ void NetworkClock::start_of_simulation() {
 
 bool NetworkClock::divisible() const {
     const Application* application = store_.application();
-    return threads_.count > 1 && partitions_ == nullptr && foreign_.empty() &&
+    return threads_.count > 1 && clocks_ == step::Clocks::one && foreign_.empty() &&
            (application == nullptr || !application->for_one_thread()) &&
            std::all_of(nodes_.begin(), nodes_.end(), [](const Node* node) {
                return node != nullptr &&
