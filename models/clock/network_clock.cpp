@@ -5,6 +5,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "core/clocks/division.h"
 #include "core/packet/egress.h"
 #include "core/world/skip.h"
 #include "models/nic/nic.h"
@@ -63,6 +64,10 @@ void NetworkClock::start_of_simulation() {
     }
     if (divisible()) {
         team_ = std::make_unique<step::Team>(store_, threads_, step::cell_stepper);
+        if (supervisor_ != nullptr) {
+            // Most of the network sleeps at any time.
+            team_->keep_division(step::divide_everywhere(store_.topology(), threads_.count));
+        }
         driver_->divide_windows(*team_);
     }
 }
