@@ -60,8 +60,8 @@ class Team {
     /// Windows executed.
     struct Stretch {
         std::uint64_t windows = 0;
-        Tick end = 0;        ///< of the last one
-        double events = 0;   ///< of a window lately
+        Tick end = 0;       ///< of the last one
+        double events = 0;  ///< of a window lately
     };
     /// Whether the network's next windows, of which `windows` have been executed, are for the team. If not,
     /// all is in world().

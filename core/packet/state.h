@@ -366,11 +366,11 @@ struct World : Columns {
     // Of a shared window:
     const std::uint16_t* owner = nullptr;  ///< by node: the worker that steps it
     std::uint16_t number = 0;              ///< the worker's own
-    PlainVector<PortId> outboxes;      ///< in which packets are
-    PlainVector<Call> calls;           ///< timers for hosts that may be another worker's
-    PlainVector<Call> called;          ///< Callbacks::call_set is due
-    PlainVector<Packet> answers_out;   ///< answers to another worker's hosts, timed by their arrival
-    PlainVector<CellId> stalled;       ///< hosts that wait for a slot, at the instant of their wake
+    PlainVector<PortId> outboxes;          ///< in which packets are
+    PlainVector<Call> calls;               ///< timers for hosts that may be another worker's
+    PlainVector<Call> called;              ///< Callbacks::call_set is due
+    PlainVector<Packet> answers_out;  ///< answers to another worker's hosts, timed by their arrival
+    PlainVector<CellId> stalled;      ///< hosts that wait for a slot, at the instant of their wake
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
 };
 
