@@ -184,9 +184,9 @@ Command add_run_command(CLI::App& program) {
         ->type_name("MODE");
     add_set_option(*app, options->sets, kSetHelp);
     app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
-    app->add_option(
-           "--threads", options->threads,
-           "Threads of packet mode, with the same results (default: all cores, where they help)")
+    app->add_option("--threads", options->threads,
+                    "Threads of modes packet and hybrid, with the same results (default: all "
+                    "cores, where they help)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
     app->add_flag("--no-skip", options->no_skip,

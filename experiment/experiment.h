@@ -27,7 +27,7 @@ struct Experiment {
     std::vector<LinkEvent> link_events;
     std::unique_ptr<Application> application;  ///< may be null: flows have start times
     bool fold = true;    ///< modes with packets: copies are executed once, with the same results
-    int threads = 1;     ///< packet mode: 0: as many as help
+    int threads = 1;     ///< modes packet and hybrid: 0: as many as help
     Tick stop = kNever;  ///< nothing happens at or after this instant
 };
 

@@ -297,6 +297,38 @@ std::vector<std::uint16_t> divide_nodes(const Topology& topology,
     return owner;
 }
 
+std::vector<std::uint16_t> divide_everywhere(const Topology& topology, std::uint32_t workers) {
+    std::vector<std::vector<NodeId>> hosts(topology.node_count());  // by switch
+    for (const NodeId host : topology.hosts()) {
+        hosts[topology.neighbor(topology.first_port(host))].push_back(host);
+    }
+    std::vector<std::uint16_t> owner(topology.node_count(), 0);
+    std::vector<double> all(workers, 0);
+    std::vector<double> here(workers);
+    const auto give = [&](NodeId node, double work) {
+        const auto less = [&](std::uint32_t a, std::uint32_t b) {
+            return std::make_pair(here[a], all[a]) < std::make_pair(here[b], all[b]);
+        };
+        std::uint32_t least = 0;
+        for (std::uint32_t worker = 1; worker < workers; ++worker) {
+            least = less(worker, least) ? worker : least;
+        }
+        owner[node] = static_cast<std::uint16_t>(least);
+        here[least] += work;
+        all[least] += work;
+    };
+    for (NodeId node = 0; node < owner.size(); ++node) {
+        std::fill(here.begin(), here.end(), 0);
+        if (!topology.is_host(node)) {
+            give(node, std::max(static_cast<double>(hosts[node].size()), 1.0));
+        }
+        for (const NodeId host : hosts[node]) {
+            give(host, kAtHost);
+        }
+    }
+    return owner;
+}
+
 double unevenness(const Topology& topology, const std::vector<std::uint64_t>& packets,
                   const std::vector<std::uint16_t>& owner, std::uint32_t workers) {
     std::vector<double> work(workers, 0);

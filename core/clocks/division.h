@@ -17,6 +17,10 @@ std::vector<std::uint16_t> divide_nodes(const Topology& topology,
                                         const std::vector<std::uint64_t>& packets,
                                         std::uint32_t workers);
 
+/// Worker by node, such that each switch and its hosts are several workers': where few parts of the network have
+/// something to do at a time, whichever these are, a part is shared, at the price of packets that cross.
+std::vector<std::uint16_t> divide_everywhere(const Topology& topology, std::uint32_t workers);
+
 /// The estimated time of a window under a division, beside what it would be if all work were shared evenly and
 /// nothing crossed: 1 at best.
 double unevenness(const Topology& topology, const std::vector<std::uint64_t>& packets,

@@ -42,8 +42,8 @@ class Driver {
     /// Takes up and reports flows that were closed from outside.
     void take_up_closed();
     void tune(const ClockTuning& tuning);
-    /// Windows of a network on one clock, without a supervisor, are stepped by `team`, not by step_cell, while
-    /// it takes them and nothing is folded. It must outlive the driver.
+    /// Windows of a network on one clock are stepped by `team`, not by step_cell, while it takes them and
+    /// nothing is folded. It must outlive the driver.
     void divide_windows(Team& team);
     /// On one clock, without a supervisor. Hops that are not executed are in no checksum. It must
     /// outlive the driver.

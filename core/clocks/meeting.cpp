@@ -46,6 +46,16 @@ void Meeting::meet() {
     sleep(meeting);
 }
 
+void Meeting::await_others() const {
+    for (int look = 0; present_.load(std::memory_order_acquire) + 1 < members_; ++look) {
+        if (look % kRests == kRests - 1) {
+            std::this_thread::yield();
+        } else {
+            pause();
+        }
+    }
+}
+
 void Meeting::sleep(std::uint32_t meeting) {
     std::unique_lock<std::mutex> lock(bed_);
     asleep_.fetch_add(1, std::memory_order_seq_cst);

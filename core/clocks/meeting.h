@@ -19,6 +19,8 @@ class Meeting {
 
     /// Until all members have come.
     void meet();
+    /// Until all others have come, who go on waiting: what they have done before, the caller sees after.
+    void await_others() const;
 
   private:
     void sleep(std::uint32_t meeting);

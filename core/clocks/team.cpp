@@ -26,6 +26,8 @@ constexpr std::uint64_t kFirstLook = 32;
 constexpr double kWorse = 1.03;
 constexpr double kBetter = 0.98;
 constexpr double kNoDivision = 1e30;
+/// Weight of a window in what windows have to do: those that cuts make short alternate with others.
+constexpr double kLatest = 0.125;
 /// Where the team may choose, it must be faster than one worker by this. If it is not, as on a machine whose
 /// cores have other work, one goes on alone for so many windows, and longer each time.
 constexpr double kFaster = 1.1;
@@ -135,35 +137,50 @@ void Team::work(Worker& worker) {
         if (leaving_) {
             return;
         }
-        run_stretch(worker);
+        run_together(worker);
     }
 }
 
 Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
-    order_ = {begin, until, report, most};
+    const bool together = stretch_.events >= threads_.worth_meeting;
+    order_ = {begin, until, report, most, stretch_.events, together};
     store_.begin_shared();
-    meeting_.meet();
-    const Stretch stretch = run_stretch(workers_.front());
+    if (together) {
+        meeting_.meet();
+        run_together(workers_.front());
+    } else {
+        run_alone();
+    }
     for (Worker& worker : workers_) {
         if (worker.error != nullptr) {
             std::rethrow_exception(std::exchange(worker.error, nullptr));
         }
     }
     store_.end_shared();
-    windows_ += stretch.windows;
-    return stretch;
+    windows_ += stretch_.windows;
+    return stretch_;
+}
+
+/// Packets that a window had to do with lately, the last one included.
+double Team::events_lately(double before) const {
+    std::uint64_t events = 0;
+    for (const Worker& worker : workers_) {
+        events += worker.events;
+    }
+    return before + kLatest * (static_cast<double>(events) - before);
 }
 
 /// Every worker comes to the same windows, and to the same end.
-Team::Stretch Team::run_stretch(Worker& worker) {
-    WorldStore::find_wakes(*worker.part);
-    const Tick lookahead = worker.part->world.lookahead;
+template <class StepWindow>
+Team::Stretch Team::run_stretch(StepWindow&& step_window) {
+    const Tick lookahead = store_.world().lookahead;
     const Order order = order_;  // the caller may be ahead, and give the next one
     Stretch stretch;
+    stretch.events = order.events;
     Tick begin = order.begin;
     for (bool done = false; !done;) {
         const Tick end = std::min(begin + lookahead, order.until);
-        step_window(worker, begin, end);
+        step_window(begin, end);
         ++stretch.windows;
         stretch.end = end;
         done = stretch.windows >= order.most || end >= order.report;
@@ -172,15 +189,33 @@ Team::Stretch Team::run_stretch(Worker& worker) {
             begin = std::min(begin, other.next);
             done = done || other.done;
         }
-        done = done || begin >= order.until;
+        stretch.events = events_lately(stretch.events);
+        done = done || begin >= order.until ||
+               order.together != (stretch.events >= threads_.worth_meeting);
     }
     return stretch;
 }
 
+void Team::run_together(Worker& worker) {
+    store_.find_wakes(*worker.part);
+    const Stretch stretch =
+        run_stretch([&](Tick begin, Tick end) { step_window(worker, begin, end); });
+    if (&worker == &workers_.front()) {
+        stretch_ = stretch;
+    }
+}
+
+void Team::run_alone() {
+    meeting_.await_others();  // they may be in the last stretch yet
+    for (Worker& worker : workers_) {
+        store_.find_wakes(*worker.part);
+    }
+    stretch_ = run_stretch([&](Tick begin, Tick end) { step_window_alone(begin, end); });
+}
+
 void Team::step_window(Worker& worker, Tick begin, Tick end) {
-    World& world = worker.part->world;
     step_nodes(worker, begin, end);
-    worker.stalled = world.stalled.count > 0;
+    worker.stalled = worker.part->world.stalled.count > 0;
     meeting_.meet();
     if (any_stalled()) {
         if (&worker == &workers_.front()) {
@@ -188,11 +223,32 @@ void Team::step_window(Worker& worker, Tick begin, Tick end) {
         }
         meeting_.meet();
     }
-    store_.deliver(*worker.part);
-    worker.next = next_instant(world);
-    worker.done = worker.error != nullptr || world.changed.count > 0;
+    take_delivery(worker);
     meeting_.meet();
     WorldStore::delivered(*worker.part);
+}
+
+/// One of them steps what is all of theirs.
+void Team::step_window_alone(Tick begin, Tick end) {
+    for (Worker& worker : workers_) {
+        step_nodes(worker, begin, end);
+    }
+    serve_stalled(begin, end);
+    for (Worker& worker : workers_) {
+        take_delivery(worker);
+    }
+    for (Worker& worker : workers_) {
+        WorldStore::delivered(*worker.part);
+    }
+}
+
+void Team::take_delivery(Worker& worker) {
+    const World& world = worker.part->world;
+    store_.deliver(*worker.part);
+    worker.next = next_instant(world);
+    worker.events = worker.stepped;
+    worker.done = worker.error != nullptr || world.changed.count > 0 || world.disturbed.count > 0 ||
+                  world.called.count > 0;
 }
 
 bool Team::any_stalled() const {
@@ -202,6 +258,7 @@ bool Team::any_stalled() const {
 
 void Team::step_nodes(Worker& worker, Tick begin, Tick end) {
     const auto blocks = static_cast<std::uint32_t>(worker.part->mine.size());
+    const std::uint64_t before = worker.part->world.events;
     try {
         for (std::uint32_t block = 0; block < blocks; ++block) {
             if (worker.part->block_wake[block] < end) {
@@ -211,6 +268,7 @@ void Team::step_nodes(Worker& worker, Tick begin, Tick end) {
     } catch (...) {
         worker.error = std::current_exception();
     }
+    worker.stepped = worker.part->world.events - before;
 }
 
 void Team::step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end) {

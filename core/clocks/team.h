@@ -34,6 +34,8 @@ struct Threads {
     /// If not 0: only windows that have so much to do, packets sent and received, on average, and only as
     /// long as that is faster. Others cost more than they gain.
     std::uint64_t least_events = 0;
+    /// Where windows lately had less to do, one of them steps them all, without meetings.
+    double worth_meeting = 0;
 };
 
 /// The step of the devices of core/packet/, by a worker's world, which must outlive it. In a file of its own:
@@ -58,7 +60,8 @@ class Team {
     /// Windows executed.
     struct Stretch {
         std::uint64_t windows = 0;
-        Tick end = 0;  ///< of the last one
+        Tick end = 0;       ///< of the last one
+        double events = 0;  ///< of a window lately
     };
     /// Whether the network's next windows, of which `windows` have been executed, are for the team. If not,
     /// all is in world().
@@ -87,7 +90,9 @@ class Team {
         Step step;
         std::exception_ptr error;
         std::thread thread;
+        std::uint64_t stepped = 0;       ///< events of its last window
         alignas(64) Tick next = kNever;  ///< instant of its nodes
+        std::uint64_t events = 0;        ///< `stepped`, as the others may read it
         bool stalled = false;            ///< hosts wait for slots
         bool done = false;               ///< the caller has something to do
     };
@@ -98,13 +103,21 @@ class Team {
         Tick until = 0;
         Tick report = 0;
         std::uint64_t most = 0;
+        double events = 0;  ///< of a window lately
+        bool together = true;
     };
 
     void look(std::uint64_t windows);
     void plan();
     void work(Worker& worker);
-    Stretch run_stretch(Worker& worker);
+    template <class StepWindow>
+    Stretch run_stretch(StepWindow&& step_window);
+    void run_together(Worker& worker);
+    void run_alone();
+    double events_lately(double before) const;
     void step_window(Worker& worker, Tick begin, Tick end);
+    void step_window_alone(Tick begin, Tick end);
+    void take_delivery(Worker& worker);
     void step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end);
     void step_nodes(Worker& worker, Tick begin, Tick end);
     void serve_stalled(Tick begin, Tick end);
@@ -115,6 +128,7 @@ class Team {
     std::vector<Worker> workers_;
     Meeting meeting_;
     Order order_;
+    Stretch stretch_;
     bool leaving_ = false;
     // Who steps what.
     bool divided_ = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// ACKs and NACKs that are no packets: each reaches its flow's source as long after it was made as the way
 /// back takes, which whoever sets World::answer_takes has computed. An answer does not overtake the one
-/// before. Where World::answers is null, answers are packets. Not in shared windows.
+/// before. Where World::answers is null, answers are packets. In a shared window those to another worker's
+/// host wait in a list of the worker's.
 #pragma once
 
 #include "core/packet/arrivals.h"
@@ -19,16 +20,11 @@ SLUICE_HD inline void await_answer(World& world, FlowSlot flow) {
     wake_cell(world, world.home[source], at);
 }
 
-/// Sends an answer made at `now` on its way.
-SLUICE_HD inline void send_answer(World& world, const Packet& answer, Tick now) {
-    const Tick takes = world.answer_takes[answer.flow];
-    if (takes == kNever) {
-        ++world.drops;
-        return;
-    }
+/// Puts an answer on its way that arrives at its source at `at`, not before those ahead of it.
+SLUICE_HD inline void put_answer(World& world, const Packet& answer, Tick at) {
     Wire& way = world.answers[answer.flow];
     const bool first = way.empty();
-    Tick time = now + takes - way.base;
+    Tick time = at - way.base;
     if (!first && way.at(way.tail - 1).time > time) {
         time = way.at(way.tail - 1).time;
     }
@@ -40,6 +36,22 @@ SLUICE_HD inline void send_answer(World& world, const Packet& answer, Tick now) 
     if (first) {
         await_answer(world, answer.flow);
     }
+}
+
+/// Sends an answer made at `now` on its way.
+SLUICE_HD inline void send_answer(World& world, const Packet& answer, Tick now) {
+    const Tick takes = world.answer_takes[answer.flow];
+    if (takes == kNever) {
+        ++world.drops;
+        return;
+    }
+    if (world.shared && world.owner[world.spec[answer.flow].src] != world.number) {
+        Packet waiting = answer;
+        waiting.time = now + takes;
+        world.answers_out.push(world.memory, waiting);
+        return;
+    }
+    put_answer(world, answer, now + takes);
 }
 
 /// The answer for which the timer of `flow` came up at `now`.

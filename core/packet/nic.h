@@ -353,7 +353,7 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             host_arrive(world, node, in, packet, now);
         } else if (timer == now) {
             if (!host_timer(world, node, now)) {
-                if (world.shared) {
+                if (host.timers.data[0].slot == kNone) {
                     world.stalled.push(world.memory, cell.id);
                 }
                 world.wake[cell.id] = now;

@@ -312,7 +312,7 @@ struct Columns {
     const Tick* flow_base_rtt = nullptr;        ///< unless global_base_rtt
     QueuePair* queue_pair = nullptr;            ///< by connection
 
-    // Where ACKs are no packets, else null; one worker, one clock.
+    // Where ACKs are no packets, else null; one clock.
     CrossStream* cross = nullptr;        ///< by port
     Wire* answers = nullptr;             ///< by slot: answers on their way to the flow's source
     const Tick* answer_takes = nullptr;  ///< by slot: kNever if there is no way
@@ -364,9 +364,13 @@ struct World : Columns {
 
     bool shared = false;  ///< other workers step cells of the same window
     // Of a shared window:
-    PlainVector<PortId> outboxes;      ///< in which packets are
-    PlainVector<Call> calls;           ///< timers for hosts that may be another worker's
-    PlainVector<CellId> stalled;       ///< hosts that wait for a slot, at the instant of their wake
+    const std::uint16_t* owner = nullptr;  ///< by node: the worker that steps it
+    std::uint16_t number = 0;              ///< the worker's own
+    PlainVector<PortId> outboxes;          ///< in which packets are
+    PlainVector<Call> calls;               ///< timers for hosts that may be another worker's
+    PlainVector<Call> called;              ///< Callbacks::call_set is due
+    PlainVector<Packet> answers_out;  ///< answers to another worker's hosts, timed by their arrival
+    PlainVector<CellId> stalled;      ///< hosts that wait for a slot, at the instant of their wake
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
 };
 

@@ -26,6 +26,9 @@ inline void shift_port(World& world, PortId port, Tick dt) {
         world.link[port].decision += dt;
     }
     world.link[egress.peer].base += dt;
+    if (egress.out != egress.peer) {
+        world.link[egress.out].base += dt;
+    }
     if (world.link[egress.peer].arrival != kNever) {
         world.link[egress.peer].arrival += dt;
     }

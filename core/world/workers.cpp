@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/packet/timers.h"
+#include "core/packet/answers.h"
 #include "core/world/wakes.h"
 #include "core/world/world_store.h"
 
@@ -41,6 +41,8 @@ void hand_over(World& to, World& from) {
     hand_over(to.memory, to.pauses, from.pauses);
     hand_over(to.memory, to.went_back, from.went_back);
     hand_over(to.memory, to.announced, from.announced);
+    hand_over(to.memory, to.disturbed, from.disturbed);
+    to.last_answer = std::max(to.last_answer, from.last_answer);
 }
 
 }  // namespace
@@ -112,9 +114,11 @@ void WorldStore::build_blocks() {
     }
 }
 
-void WorldStore::find_wakes(Worker& worker) {
+/// As early as for one worker that has them all, which looks too early where something was skipped: so that
+/// windows are the same.
+void WorldStore::find_wakes(Worker& worker) const {
     for (std::uint32_t block = 0; block < worker.mine.size(); ++block) {
-        worker.block_wake[block] = earliest_wake(worker.world, block, worker.mine[block]);
+        worker.block_wake[block] = worker.mine[block] != 0 ? block_wake_[block] : kNever;
     }
 }
 
@@ -139,6 +143,8 @@ void WorldStore::share_columns() {
         static_cast<Columns&>(worker->world) = world_;
         worker->world.block_wake = worker->block_wake.data();
         worker->world.shared = true;
+        worker->world.owner = owner_.data();
+        worker->world.number = worker->number;
     }
 }
 
@@ -176,6 +182,15 @@ void WorldStore::deliver(Worker& worker) {
             const Call& call = from.calls.data[i];
             if (owner_[call.host] == worker.number) {
                 schedule(world, call.host, call.timer);
+                if (world.callbacks.call_set != nullptr) {
+                    world.called.push(world.memory, call);
+                }
+            }
+        }
+        for (std::uint32_t i = 0; i < from.answers_out.count; ++i) {
+            const Packet& answer = from.answers_out.data[i];
+            if (owner_[world.spec[answer.flow].src] == worker.number) {
+                put_answer(world, answer, answer.time);
             }
         }
     }
@@ -183,8 +198,13 @@ void WorldStore::deliver(Worker& worker) {
 
 void WorldStore::end_shared() {
     for (const std::unique_ptr<Worker>& worker : workers_) {
-        worker->world.shared = false;
-        hand_over(world_, worker->world);
+        World& world = worker->world;
+        world.shared = false;
+        hand_over(world_, world);
+        for (; world.called.count > 0; --world.called.count) {
+            const Call& call = world.called[world.called.count - 1];
+            world.callbacks.call_set(world.callbacks.call_set_context, call.host, call.timer.time);
+        }
     }
     for (std::uint32_t block = 0; block < block_wake_.size(); ++block) {
         Tick wake = kNever;

@@ -22,6 +22,8 @@ void free_lists(World& world) {
     free_vector(world.calls);
     free_vector(world.stalled);
     free_vector(world.disturbed);
+    free_vector(world.called);
+    free_vector(world.answers_out);
     free_vector(world.free_slots);
 }
 

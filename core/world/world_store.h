@@ -60,7 +60,7 @@ class WorldStore {
     /// nothing else.
     void begin_shared();
     /// The worker's first act then; different workers may do so at a time.
-    static void find_wakes(Worker& worker);
+    void find_wakes(Worker& worker) const;
     /// While nothing is stepped: gives the flow for which a host of World::stalled waits its slot.
     void serve_stalled(NodeId host);
     /// Takes what others have for the worker's nodes. When all nodes of a window are done; different
@@ -69,6 +69,7 @@ class WorldStore {
     /// When everything is delivered, by all workers: what waited there is gone.
     static void delivered(Worker& worker) {
         worker.world.outboxes.count = worker.world.calls.count = 0;
+        worker.world.answers_out.count = 0;
     }
     /// When everything is delivered: what has happened is in world()'s counters and lists.
     void end_shared();
@@ -127,8 +128,7 @@ class WorldStore {
     void settle_skipped(PortId port);
 
     /// From here on ACKs are no packets: they take `set_answer_time()` of their flow from host to host, and
-    /// what they are to the ports that they cross is the caller's to say (World::cross). Before begin();
-    /// not with several workers.
+    /// what they are to the ports that they cross is the caller's to say (World::cross). Before begin().
     void leave_answers_out();
     bool answers_left_out() const { return world_.answers != nullptr; }
     /// kNever: there is no way, they are lost.

@@ -12,17 +12,19 @@ namespace {
 
 /// What a window must have to do, in packets sent and received, for threads to help (docs/performance.md).
 constexpr std::uint64_t kWorthDividing = 600;
+/// What a window must have to do for two meetings to be worth it.
+constexpr double kWorthMeeting = 150;
 /// Nodes per thread, at least, unless one asks for more.
 constexpr std::size_t kNodesPerThread = 8;
 
 step::Threads threads_for(const Experiment& experiment) {
     if (experiment.threads > 0) {
-        return {static_cast<std::uint32_t>(experiment.threads), 0};
+        return {static_cast<std::uint32_t>(experiment.threads), 0, kWorthMeeting};
     }
     const std::size_t useful = experiment.topology.node_count() / kNodesPerThread;
     const std::size_t cores = std::thread::hardware_concurrency();
     return {static_cast<std::uint32_t>(std::max<std::size_t>(std::min(cores, useful), 1)),
-            kWorthDividing};
+            kWorthDividing, kWorthMeeting};
 }
 
 }  // namespace

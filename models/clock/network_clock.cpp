@@ -5,6 +5,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "core/clocks/division.h"
 #include "core/packet/egress.h"
 #include "core/world/skip.h"
 #include "models/nic/nic.h"
@@ -63,13 +64,17 @@ void NetworkClock::start_of_simulation() {
     }
     if (divisible()) {
         team_ = std::make_unique<step::Team>(store_, threads_, step::cell_stepper);
+        if (supervisor_ != nullptr) {
+            // Most of the network sleeps at any time.
+            team_->keep_division(step::divide_everywhere(store_.topology(), threads_.count));
+        }
         driver_->divide_windows(*team_);
     }
 }
 
 bool NetworkClock::divisible() const {
     const Application* application = store_.application();
-    return threads_.count > 1 && partitions_ == nullptr && foreign_.empty() &&
+    return threads_.count > 1 && clocks_ == step::Clocks::one && foreign_.empty() &&
            (application == nullptr || !application->for_one_thread()) &&
            std::all_of(nodes_.begin(), nodes_.end(), [](const Node* node) {
                return node != nullptr &&

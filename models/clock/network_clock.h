@@ -47,7 +47,7 @@ class NetworkClock : public sc_core::sc_module {
     /// configure(), before the simulation starts. Between windows only unfold() shows columns as they would be.
     void fold() { fold_ = true; }
     /// Steps windows on several threads (core/clocks/team.h), with the same results, where that can be: on one
-    /// clock, without partitions, under exact arithmetic, where every node is a Switch or a Nic as it is, and
+    /// clock, under exact arithmetic, where every node is a Switch or a Nic as it is, and
     /// for an application that is not for one thread. After configure(), before the simulation starts.
     void divide_windows(step::Threads threads) { threads_ = threads; }
     /// Threads that have stepped windows.

@@ -70,11 +70,20 @@ class Threads(CliTest):
         unfolded = self.check_same("job.toml", "--set", "stop=35ms", "--no-fold")
         self.assertEqual(unfolded[1]["threads"], 2)
 
+    def test_hybrid(self):
+        self.write("job.toml", JOB)
+        for arguments in (("--no-fold",), ("--set", "phases.wake=neighbours")):
+            summaries = self.check_same("job.toml", "--mode", "hybrid", "--set", "stop=60ms",
+                                        *arguments)
+            self.assertEqual([summary.get("threads") for summary in summaries], [None, 2, 4, 8])
+            self.assertGreater(summaries[0]["skips"], 0)
+            for key in ("skips", "skip_backs", "hops_saved"):
+                self.assertEqual(summaries[0][key], summaries[-1][key], key)
+
     def test_what_is_for_one_thread_runs_on_one(self):
         self.write("flows.toml", FLOWS)
         self.write("stream.toml", STREAM)
         for arguments in (("stream.toml", "--threads", "2"),
-                          ("flows.toml", "--threads", "2", "--mode", "hybrid"),
                           ("flows.toml", "--threads", "2", "--set", "network.arithmetic=ns3"),
                           ("flows.toml", "--set", "workload.size=2KB")):  # too little to do
             self.succeed("run", *arguments, "--out", "out")

@@ -8,6 +8,7 @@
 
 #include "core/clocks/cell_step.h"
 #include "core/clocks/driver.h"
+#include "core/clocks/team.h"
 #include "core/fold/folds.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
@@ -133,9 +134,9 @@ class CheckedEngine final : public hybrid::WorldEngine {
     }
     void advance(FlowSlot flow, std::int64_t packets) override {
         WorldEngine::advance(flow, packets);
-        advanced[flow] += packets * payload();
+        of(flow) += packets * payload();
         if (!folds) {
-            CHECK(advanced[flow] >= 0);
+            CHECK(of(flow) >= 0);
         }
     }
     void rescale_law(FlowSlot flow, double factor, Tick now) override {
@@ -161,9 +162,9 @@ class CheckedEngine final : public hybrid::WorldEngine {
         std::int64_t shorter = 0;
         for (std::size_t i = 0; i < group.flows.size(); ++i) {
             const std::int64_t taken = before[i] - size_of(group.flows[i]);
-            advanced[group.flows[i]] += taken;
+            of(group.flows[i]) += taken;
             shorter += taken;
-            CHECK((folds || advanced[group.flows[i]] >= 0));
+            CHECK((folds || of(group.flows[i]) >= 0));
             // The packet that fills the window asks for an ACK: the sender's to send.
             const step::Sender& sender = step::sender_of(columns(), group.flows[i]);
             if (sender.next > sent[i]) {
@@ -186,6 +187,11 @@ class CheckedEngine final : public hybrid::WorldEngine {
     hybrid::RestoredQueues restored;
 
   private:
+    /// Workers have slots in stock: there may be more of them than flows.
+    std::int64_t& of(FlowSlot flow) {
+        advanced.resize(std::max<std::size_t>(advanced.size(), std::size_t{flow} + 1), 0);
+        return advanced[flow];
+    }
     std::int64_t size_of(FlowId flow) {
         step::World& world = columns();
         return step::sender_of(world, flow).size;
@@ -325,20 +331,54 @@ struct HybridOutcome {
     std::vector<PhaseRecord> timeline;
     std::uint64_t checks = 0;
     step::ClockStatistics clocks;
+    std::uint64_t windows = 0;       ///< on one clock
+    std::uint64_t team_windows = 0;  ///< of them by several threads' workers
     hybrid::RestoredQueues restored;
     std::uint64_t rescaled = 0;  ///< laws that woke with another share
 };
 
 enum class Driver { windows, clocks, oracle };
 
+/// Threads that step windows, and who steps which node.
+struct Workers {
+    step::Threads threads;
+    std::vector<std::uint16_t> owner;
+};
+
+/// One clock, folded or not, on one thread or on `workers`.
+inline void run_on_one_clock(const Case& given, step::WorldStore& store,
+                             step::FlowPartitions& partitions, step::Supervisor& supervisor,
+                             FoldCounters* fold, const Workers* workers, HybridOutcome& made) {
+    step::CellStep step_cell(store.world());
+    std::unique_ptr<step::Team> team;
+    step::Driver windows(store, given.events, {}, step::Clocks::one, partitions, &supervisor);
+    if (workers != nullptr) {
+        team = std::make_unique<step::Team>(store, workers->threads, step::cell_stepper);
+        team->keep_division(workers->owner);
+        windows.divide_windows(*team);
+    }
+    std::unique_ptr<step::Folds> folds;
+    if (fold != nullptr) {
+        folds = std::make_unique<step::Folds>(store, &supervisor);
+        windows.fold(*folds);
+    }
+    windows.advance(given.stop, step_cell);
+    if (fold != nullptr) {
+        windows.unfold();
+        *fold = folds->counters();
+    }
+    made.windows = windows.windows();
+    made.team_windows = team != nullptr ? team->windows() : 0;
+}
+
 /// Runs `given` in hybrid mode. `check`: look at every contract after every transition. `forgets`:
 /// the controller does not learn what flows have skipped. `fold`: copies are executed once (on one clock,
-/// without a checksum of what was executed), and what that came to.
+/// without a checksum of what was executed), and what that came to. `workers`: on several threads.
 inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Driver driver,
                                 Application* application = nullptr, bool check = false,
                                 bool forgets = false, hybrid::Restorer* restorer = nullptr,
                                 hybrid::ShareRestorer* shares = nullptr,
-                                FoldCounters* fold = nullptr) {
+                                FoldCounters* fold = nullptr, const Workers* workers = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
@@ -368,26 +408,15 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     store.begin();
     Tick end = 0;
     if (driver != Driver::oracle) {
-        step::CellStep step_cell(world);
         if (driver == Driver::clocks) {
+            step::CellStep step_cell(world);
             step::Driver clocks(store, given.events, {}, step::Clocks::many, partitions,
                                 &supervisor);
             clocks.tune({4, 4, 1'000'000, 8});  // divided whenever possible
             clocks.advance(given.stop, step_cell);
             made.clocks = clocks.statistics();
         } else {
-            step::Driver windows(store, given.events, {}, step::Clocks::one, partitions,
-                                 &supervisor);
-            std::unique_ptr<step::Folds> folds;
-            if (fold != nullptr) {
-                folds = std::make_unique<step::Folds>(store, &supervisor);
-                windows.fold(*folds);
-            }
-            windows.advance(given.stop, step_cell);
-            if (fold != nullptr) {
-                windows.unfold();
-                *fold = folds->counters();
-            }
+            run_on_one_clock(given, store, partitions, supervisor, fold, workers, made);
         }
     } else {
         std::vector<LinkEvent> events = given.events;
