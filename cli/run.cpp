@@ -186,7 +186,7 @@ Command add_run_command(CLI::App& program) {
     app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
     app->add_option("--threads", options->threads,
                     "Threads of modes packet and hybrid, with the same results (default: all "
-                    "cores, where they help)")
+                    "cores, where they help; hybrid one)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
     app->add_flag("--no-skip", options->no_skip,

@@ -101,7 +101,8 @@ struct HybridRun::Watch {
 };
 
 HybridRun::HybridRun(const Experiment& experiment)
-    : PacketRun(checked(experiment)), watch_(std::make_unique<Watch>(experiment, engine())) {}
+    : PacketRun(checked(experiment), false),  // most of its windows have little to do
+      watch_(std::make_unique<Watch>(experiment, engine())) {}
 
 HybridRun::~HybridRun() = default;
 

@@ -17,9 +17,12 @@ constexpr double kWorthMeeting = 150;
 /// Nodes per thread, at least, unless one asks for more.
 constexpr std::size_t kNodesPerThread = 8;
 
-step::Threads threads_for(const Experiment& experiment) {
+step::Threads threads_for(const Experiment& experiment, bool several) {
     if (experiment.threads > 0) {
         return {static_cast<std::uint32_t>(experiment.threads), 0, kWorthMeeting};
+    }
+    if (!several) {
+        return {1, 0, kWorthMeeting};
     }
     const std::size_t useful = experiment.topology.node_count() / kNodesPerThread;
     const std::size_t cores = std::thread::hardware_concurrency();
@@ -29,12 +32,12 @@ step::Threads threads_for(const Experiment& experiment) {
 
 }  // namespace
 
-PacketRun::PacketRun(const Experiment& experiment)
+PacketRun::PacketRun(const Experiment& experiment, bool several)
     : engine_(std::make_unique<PacketEngine>(experiment)) {
     if (experiment.fold) {
         engine_->network().clock().fold();
     }
-    engine_->network().clock().divide_windows(threads_for(experiment));
+    engine_->network().clock().divide_windows(threads_for(experiment, several));
 }
 
 PacketRun::~PacketRun() = default;

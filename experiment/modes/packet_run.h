@@ -14,7 +14,8 @@ class PacketEngine;
 class PacketRun : public ModeRun {
   public:
     /// Elaborates. The experiment must outlive the run.
-    explicit PacketRun(const Experiment& experiment);
+    /// `several`: on as many threads as help, unless the experiment says how many.
+    explicit PacketRun(const Experiment& experiment, bool several = true);
     ~PacketRun() override;
 
     void run(const RunHooks& hooks) override;

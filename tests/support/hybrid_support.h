@@ -316,8 +316,8 @@ class CheckingSupervisor final : public step::Supervisor {
         return inner_.alike(flows, fresh);
     }
     void unfolded(const std::vector<step::FlowPair>& flows) override { inner_.unfolded(flows); }
-    bool may_fold_inside(const std::vector<FlowSlot>& flows) override {
-        return inner_.may_fold_inside(flows);
+    bool may_fold_inside(const std::vector<FlowSlot>& f) override {
+        return inner_.may_fold_inside(f);
     }
 
   private:
@@ -406,7 +406,6 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
         store.pin_list();  // contracts are looked at flow by flow of the list
     }
     store.begin();
-    Tick end = 0;
     if (driver != Driver::oracle) {
         if (driver == Driver::clocks) {
             step::CellStep step_cell(world);
@@ -434,7 +433,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
         }
         oracle.run(given.stop);
     }
-    end = given.stop == kNever ? 0 : given.stop;
+    const Tick end = given.stop == kNever ? 0 : given.stop;
     controller.finish(end);
     made.outcome = outcome_of(store, end);
     made.phases = controller.statistics();
