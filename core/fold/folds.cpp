@@ -153,6 +153,10 @@ void Folds::end_unlike() {
             continue;
         }
         Fold& fold = *folds_[id];
+        if (fold.turned() && !holds_together(fold)) {
+            take_apart(id);
+            continue;
+        }
         for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
             if (fold.image[number] == nullptr || is_own(fold, number) ||
                 part_alike(id, number, false)) {

@@ -226,13 +226,18 @@ void PhaseController::fit_to_links(State& state) {
             }
         }
     };
+    // In an order that does not depend on the flows': a skip ends where the last digit decides, and flows that do
+    // the same must do it then.
+    std::vector<std::pair<PortId, double>> loads;
     for (std::size_t i = 0; i < flows.size(); ++i) {
-        each(i, [&](PortId port, double load) {
-            if (load_.size() <= port) {
-                load_.resize(port + 1, 0);
-            }
-            load_[port] += load;
-        });
+        each(i, [&](PortId port, double load) { loads.emplace_back(port, load); });
+    }
+    std::sort(loads.begin(), loads.end());
+    for (const auto& [port, load] : loads) {
+        if (load_.size() <= port) {
+            load_.resize(port + 1, 0);
+        }
+        load_[port] += load;
     }
     std::vector<double> fitting(flows.size(), 1);
     for (std::size_t i = 0; i < flows.size(); ++i) {

@@ -28,6 +28,19 @@ gpu = "A100"
 trace = true
 """
 
+RINGS = """\
+[topology]
+type = "star"
+[network]
+payload = 256
+[network.nic]
+ack_every = 4
+[congestion]
+law = "timely"
+[[workload]]
+type = "flows"
+"""
+
 
 class Fold(CliTest):
     def test_files_are_the_same(self):
@@ -36,6 +49,18 @@ class Fold(CliTest):
 
     def test_files_of_hybrid_mode_are_the_same(self):
         self.compare("hybrid", ("flows.csv", "ports.csv", "collectives.csv", "phases.csv"))
+
+    def test_rings_over_one_another(self):
+        # Six loads add up at each port, in another order at each, and a skip ends where the last digit decides.
+        rings = [[15, 10, 11, 1, 3], [7, 2, 9, 8, 5]]
+        flows = [[ring[(i + step) % 5], ring[i], "200001B", "0ns"]
+                 for step in (1, 2, 3) for ring in rings for i in range(5)]
+        self.write("rings.toml", RINGS + f"list = {json.dumps(flows)}\n")
+        for out, arguments in (("folded", ()), ("unfolded", ("--no-fold",))):
+            self.succeed("run", "rings.toml", "--mode", "hybrid", "--out", out, *arguments)
+        for name in ("flows.csv", "ports.csv", "phases.csv"):
+            self.assertEqual((self.folder / "folded" / name).read_bytes(),
+                             (self.folder / "unfolded" / name).read_bytes(), name)
 
     def compare(self, mode, names):
         self.write("job.toml", JOB)
