@@ -35,6 +35,8 @@ PhaseConfig read_phases(ConfigSection section) {
         "restore_engine", phases.restore_engine,
         {{"plain", RestoreEngine::plain}, {"libtorch", RestoreEngine::libtorch}});
     phases.calibrate = section.flag("calibrate", phases.calibrate);
+    phases.memo = section.flag("memo", phases.memo);
+    phases.tolerance = section.number("tolerance", phases.tolerance, 1e-6, 1);
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so
     // that `--set phases.detector=...` is enough to compare.
     steady::DetectorSettings& detector = phases.detector;

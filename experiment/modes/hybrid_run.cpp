@@ -79,6 +79,8 @@ step::SharedBy shared_by(const PhaseConfig& phases) {
 
 }  // namespace
 
+std::vector<std::int64_t> fingerprint(const Experiment& /*experiment*/) { return {}; }
+
 struct HybridRun::Watch {
     Watch(const Experiment& given, PacketEngine& engine)
         : experiment(given),
@@ -89,7 +91,12 @@ struct HybridRun::Watch {
           shares(restore::make_share_restorer(given.phases, given.network.congestion,
                                               given.network.seed)),
           controller(view, partitions, rates.get(), restorer.get(), shares.get(), given.phases,
-                     given.stop) {}
+                     given.stop),
+          episodes(memo, fingerprint(given), given.phases.tolerance, given.network.seed) {
+        if (given.phases.memo) {
+            controller.remember_episodes(episodes);
+        }
+    }
 
     const Experiment& experiment;
     step::FlowPartitions partitions;
@@ -98,6 +105,8 @@ struct HybridRun::Watch {
     std::unique_ptr<hybrid::Restorer> restorer;
     std::unique_ptr<hybrid::ShareRestorer> shares;
     hybrid::PhaseController controller;
+    memo::Memo memo;
+    hybrid::EpisodeMemory episodes;
 };
 
 HybridRun::HybridRun(const Experiment& experiment)

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hybrid/episode.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "core/memo/canonical_form.h"
+#include "core/memo/conflict_graph.h"
+#include "core/random.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+constexpr std::uint64_t kEpisodeStream = 0x657069736f6465;  // random_stream()'s purpose
+/// Labels of a flow's edges: hops of its data from 0 on, of its ACKs from here on.
+constexpr std::int64_t kAckLabel = 1 << 16;
+constexpr std::int64_t kNodeLabel = 1 << 20;
+/// Numbers of a sample per flow.
+constexpr std::size_t kPerFlow = 3;
+constexpr std::size_t kLeastSamples = 3;
+/// Of its rate: a port with that load may be full.
+constexpr double kFull = 0.95;
+
+enum class Vertex : std::int64_t { flow, port, node };
+
+/// Ports that the flows may fill, each with its part of the rate of its NICs. The others cost them time, which their base
+/// round trips tell, and hardly anything else.
+std::set<PortId> full_ports(const std::vector<EpisodeFlow>& flows,
+                            const EpisodeMemory::Describe& describe) {
+    std::map<PortId, double> users;  // of first and last ports
+    for (const EpisodeFlow& flow : flows) {
+        users[flow.data.front()] += 1;
+        if (flow.data.size() > 1) {
+            users[flow.data.back()] += 1;
+        }
+    }
+    std::map<PortId, double> loads;
+    for (const EpisodeFlow& flow : flows) {
+        const auto part = [&](PortId port) {
+            return static_cast<double>(describe(port).rate) / users[port];
+        };
+        const double rate = std::min(part(flow.data.front()), part(flow.data.back()));
+        for (const PortId port : flow.data) {
+            loads[port] += rate;
+        }
+    }
+    std::set<PortId> full;
+    for (const auto& [port, load] : loads) {
+        if (load >= kFull * static_cast<double>(describe(port).rate)) {
+            full.insert(port);
+        }
+    }
+    return full;
+}
+
+/// A graph of the flows and what they meet at, whose first vertices are the flows.
+memo::ConflictGraph graph_of(const std::vector<EpisodeFlow>& flows,
+                             const EpisodeMemory::Describe& describe,
+                             const std::vector<std::int64_t>& fingerprint) {
+    memo::ConflictGraph graph(fingerprint);
+    for (const EpisodeFlow& flow : flows) {
+        graph.add_vertex({static_cast<std::int64_t>(Vertex::flow), flow.size, flow.traffic_class,
+                          flow.base_rtt});
+    }
+    std::map<PortId, std::uint32_t> ports;
+    std::map<NodeId, std::uint32_t> nodes;
+    const auto vertex_of = [&](PortId port) {
+        if (const auto found = ports.find(port); found != ports.end()) {
+            return found->second;
+        }
+        const EpisodePort told = describe(port);
+        const std::uint32_t made = graph.add_vertex(
+            {static_cast<std::int64_t>(Vertex::port), told.rate, told.delay, told.mark_bytes});
+        ports.emplace(port, made);
+        auto node = nodes.find(told.node);
+        if (node == nodes.end()) {
+            node = nodes.emplace(told.node, graph.add_vertex({static_cast<std::int64_t>(Vertex::node),
+                                                              told.of_host ? 1 : 0}))
+                       .first;
+        }
+        graph.add_edge(made, node->second, kNodeLabel);
+        return made;
+    };
+    const std::set<PortId> full = full_ports(flows, describe);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        const auto join = [&](const std::vector<PortId>& way, std::int64_t label) {
+            for (const PortId port : way) {
+                if (full.count(port) != 0) {
+                    graph.add_edge(static_cast<std::uint32_t>(i), vertex_of(port), label);
+                }
+                ++label;
+            }
+        };
+        join(flows[i].data, 0);
+        join(flows[i].acks, kAckLabel);
+    }
+    return graph;
+}
+
+/// Of an episode's flows: their places by canonical order.
+std::vector<std::uint32_t> flows_in(const memo::CanonicalForm& form, std::size_t flows) {
+    std::vector<std::uint32_t> order;
+    for (const std::uint32_t vertex : form.order) {
+        if (vertex < flows) {
+            order.push_back(vertex);
+        }
+    }
+    return order;
+}
+
+double mean_start(const std::vector<std::int64_t>& values) {
+    double sum = 0;
+    for (std::size_t i = 0; i < values.size(); i += kPerFlow) {
+        sum += static_cast<double>(values[i]);
+    }
+    return sum * kPerFlow / static_cast<double>(values.size());
+}
+
+/// Mean completion time of the flows, and from their mean start to the last byte.
+struct Durations {
+    double flows = 0;
+    double whole = 0;
+};
+
+Durations durations_of(const std::vector<std::int64_t>& values) {
+    Durations found;
+    for (std::size_t i = 0; i < values.size(); i += kPerFlow) {
+        found.flows += static_cast<double>(values[i + 2] - values[i]);
+        found.whole = std::max(found.whole, static_cast<double>(values[i + 1]));
+    }
+    found.flows *= kPerFlow / static_cast<double>(values.size());
+    found.whole -= mean_start(values);
+    return found;
+}
+
+/// Two-sided 95% quantile of Student's t, to 1%: Cornish and Fisher's expansion.
+double student_quantile(double freedom) {
+    constexpr double kNormal = 1.959964;
+    constexpr double kCube = kNormal * kNormal * kNormal;
+    constexpr double kFifth = kCube * kNormal * kNormal;
+    constexpr double kSeventh = kFifth * kNormal * kNormal;
+    return kNormal + (kCube + kNormal) / (4 * freedom) +
+           (5 * kFifth + 16 * kCube + 3 * kNormal) / (96 * freedom * freedom) +
+           (3 * kSeventh + 19 * kFifth + 17 * kCube - 15 * kNormal) /
+               (384 * freedom * freedom * freedom);
+}
+
+/// Whether the mean is known to within `tolerance` of itself, with 95% confidence.
+bool mean_is_known(const std::vector<double>& values, double tolerance) {
+    const auto count = static_cast<double>(values.size());
+    double mean = 0;
+    for (const double value : values) {
+        mean += value / count;
+    }
+    double squares = 0;
+    for (const double value : values) {
+        squares += (value - mean) * (value - mean);
+    }
+    const double error = std::sqrt(squares / (count - 1) / count);
+    return student_quantile(count - 1) * error <= tolerance * mean;
+}
+
+bool well_known(const std::vector<memo::Sample>& samples, double tolerance) {
+    if (samples.size() < kLeastSamples) {
+        return false;
+    }
+    std::vector<double> flows;
+    std::vector<double> whole;
+    for (const memo::Sample& sample : samples) {
+        const Durations found = durations_of(sample.values);
+        flows.push_back(found.flows);
+        whole.push_back(found.whole);
+    }
+    return mean_is_known(flows, tolerance) && mean_is_known(whole, tolerance);
+}
+
+/// How differently the flows of two samples started, their mean starts apart.
+double distance(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+    const double more = mean_start(a) - mean_start(b);
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); i += kPerFlow) {
+        const double apart = static_cast<double>(a[i] - b[i]) - more;
+        sum += apart * apart;
+    }
+    return sum;
+}
+
+/// One of the samples that began most like `values`, of which only the starts are known.
+const memo::Sample& draw(const std::vector<memo::Sample>& samples,
+                         const std::vector<std::int64_t>& values, std::uint64_t bits) {
+    std::vector<std::pair<double, std::size_t>> nearest;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        nearest.emplace_back(distance(values, samples[i].values), i);
+    }
+    std::sort(nearest.begin(), nearest.end());
+    const std::size_t of = std::max(kLeastSamples, (samples.size() + 3) / 4);
+    return samples[nearest[((bits >> 32) * of) >> 32].second];
+}
+
+}  // namespace
+
+bool EpisodeMemory::may_begin(const EpisodeFlow& flow, const Describe& describe, Tick now) const {
+    const memo::ConflictGraph graph = graph_of({flow}, describe, words(memo::Kind::beginning));
+    return memo_.find(memo::canonical_form(graph).digest, now) != nullptr;
+}
+
+void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick now) {
+    const std::vector<EpisodeFlow>& flows = episode.flows;
+    const memo::CanonicalForm form =
+        memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode, episode.crowded)));
+    memo::Sample sample;
+    for (const std::uint32_t place : flows_in(form, flows.size())) {
+        const EpisodeFlow& flow = flows[place];
+        for (const Tick at : {flow.start, flow.received, flow.finish}) {
+            sample.values.push_back(at - episode.begin);
+        }
+    }
+    // Copies of one process are one sample.
+    if (now != told_at_) {
+        told_at_ = now;
+        told_.clear();
+    }
+    if (!told_.insert({form.digest, sample}).second) {
+        return;
+    }
+    memo_.add(form.digest, now, memo::Kind::episode, {}, std::move(sample));
+    const memo::Entry* const entry = memo_.find(form.digest, now);
+    if (entry == nullptr || !well_known(entry->samples, tolerance_)) {
+        return;  // nothing would be won by holding one
+    }
+    const auto first = std::min_element(
+        flows.begin(), flows.end(), [](const EpisodeFlow& a, const EpisodeFlow& b) {
+            return std::tie(a.start, a.id) < std::tie(b.start, b.id);
+        });
+    const memo::ConflictGraph graph = graph_of({*first}, describe, words(memo::Kind::beginning));
+    memo_.add(memo::canonical_form(graph).digest, now, memo::Kind::beginning, {}, {});
+}
+
+std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& episode,
+                                                             const Describe& describe,
+                                                             Tick now) const {
+    const std::vector<EpisodeFlow>& flows = episode.flows;
+    const memo::CanonicalForm form =
+        memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode, episode.crowded)));
+    const memo::Entry* const entry = memo_.find(form.digest, now);
+    if (entry == nullptr || !well_known(entry->samples, tolerance_)) {
+        return std::nullopt;
+    }
+    const std::vector<std::uint32_t> order = flows_in(form, flows.size());
+    std::vector<std::int64_t> starts;
+    for (const std::uint32_t place : order) {
+        starts.insert(starts.end(), {flows[place].start - episode.begin, 0, 0});
+    }
+    const std::uint64_t stream = random_stream(kEpisodeStream, flows.front().id);
+    const std::uint64_t bits =
+        random_bits(seed_, stream, static_cast<std::uint64_t>(episode.begin));
+    const memo::Sample& sample = draw(entry->samples, starts, bits);
+    const auto later =
+        static_cast<Tick>(std::llround(mean_start(starts) - mean_start(sample.values)));
+    std::vector<EpisodeEnd> ends(flows.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const EpisodeFlow& flow = flows[order[i]];
+        const Tick received =
+            std::max(episode.begin + sample.values[i * kPerFlow + 1] + later, flow.start + flow.least);
+        const Tick answer = sample.values[i * kPerFlow + 2] - sample.values[i * kPerFlow + 1];
+        ends[order[i]] = {received, received + answer};
+    }
+    return ends;
+}
+
+std::vector<std::int64_t> EpisodeMemory::words(memo::Kind kind, bool crowded) const {
+    std::vector<std::int64_t> words = fingerprint_;
+    words.push_back(static_cast<std::int64_t>(kind));
+    words.push_back(crowded && getenv("CROWD") ? 1 : 0);
+    return words;
+}
+
+}  // namespace sluice::hybrid

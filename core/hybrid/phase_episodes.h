@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which episodes are under way, and where; for the phase controller's own sources only.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/hybrid/phase_controller.h"
+
+namespace sluice::hybrid {
+
+struct PhaseController::Episodes {
+    explicit Episodes(EpisodeMemory& given) : memory(given) {}
+
+    std::uint32_t of(FlowSlot flow) const {
+        std::uint32_t number = flow < of_flow.size() ? of_flow[flow] : kNone;
+        while (number != kNone && joined_to[number] != kNone) {
+            number = joined_to[number];
+        }
+        return number;
+    }
+    /// The episode whose flows start or end at `host`.
+    std::uint32_t at(NodeId host) const {
+        return host < at_host.size() && !at_host[host].empty() ? of(at_host[host].front()) : kNone;
+    }
+    void enter(FlowSlot flow, std::uint32_t number, const std::vector<NodeId>& ends,
+               const std::vector<PortId>& way) {
+        reserve(of_flow, flow, kNone);
+        reserve(told, flow, std::uint8_t{0});
+        reserve(ways, flow, std::vector<PortId>{});
+        of_flow[flow] = number;
+        ways[flow] = way;
+        for (const NodeId host : ends) {
+            reserve(at_host, host, std::vector<FlowSlot>{});
+            reserve(sends, host, 0.0);
+            reserve(receives, host, 0.0);
+            at_host[host].push_back(flow);
+        }
+        sends[ends.front()] += 1;
+        receives[ends.back()] += 1;
+        for (const PortId port : way) {
+            reserve(flows_at, port, std::vector<FlowSlot>{});
+            flows_at[port].push_back(flow);
+        }
+    }
+    void leave(FlowSlot flow, const std::vector<NodeId>& ends) {
+        of_flow[flow] = kNone;
+        told[flow] = 0;
+        sends[ends.front()] -= 1;
+        receives[ends.back()] -= 1;
+        for (const NodeId host : ends) {
+            take_out(at_host[host], flow);
+        }
+        for (const PortId port : ways[flow]) {
+            take_out(flows_at[port], flow);
+        }
+        ways[flow].clear();
+    }
+    /// Its ends are told, of an episode that is over.
+    bool is_told(FlowSlot flow) const { return told[flow] != 0; }
+    std::uint32_t make() {
+        if (free.empty()) {
+            all.emplace_back();
+            joined_to.push_back(kNone);
+            free.insert(static_cast<std::uint32_t>(all.size() - 1));
+        }
+        const std::uint32_t number = *free.begin();
+        free.erase(free.begin());
+        all[number] = std::make_unique<Episode>();
+        return number;
+    }
+    /// What was `number` is a part of `to`, as long as that lasts.
+    void join(std::uint32_t number, std::uint32_t to) {
+        set_cut(number, kNever);
+        std::vector<std::uint32_t>& parts = all[to]->parts;
+        parts.push_back(number);
+        parts.insert(parts.end(), all[number]->parts.begin(), all[number]->parts.end());
+        all[number].reset();
+        joined_to[number] = to;
+    }
+    void drop(std::uint32_t number) {
+        set_cut(number, kNever);
+        for (const std::uint32_t part : all[number]->parts) {
+            joined_to[part] = kNone;
+            free.insert(part);
+        }
+        all[number].reset();
+        free.insert(number);
+    }
+    void set_cut(std::uint32_t number, Tick at) {
+        Tick& cut = all[number]->cut;
+        cuts.erase({cut, number});
+        cut = at;
+        if (at != kNever) {
+            cuts.insert({at, number});
+        }
+    }
+
+    static void take_out(std::vector<FlowSlot>& list, FlowSlot flow) {
+        list.erase(std::find(list.begin(), list.end(), flow));
+    }
+    template <class T>
+    static void reserve(std::vector<T>& column, std::size_t place, const T& value) {
+        if (column.size() <= place) {
+            column.resize(place + 1, value);
+        }
+    }
+
+    EpisodeMemory& memory;
+    std::vector<std::unique_ptr<Episode>> all;
+    std::set<std::uint32_t> free;
+    std::vector<std::uint32_t> joined_to;  ///< by number: which one it is a part of, kNone
+    std::vector<std::uint32_t> of_flow;           ///< by slot
+    std::vector<std::uint8_t> told;               ///< by slot
+    std::vector<std::vector<PortId>> ways;        ///< by slot: ports of its data
+    std::vector<std::vector<FlowSlot>> at_host;   ///< by node: flows that start or end there
+    std::vector<double> sends;                    ///< by node: flows in the network
+    std::vector<double> receives;                 ///< by node
+    std::vector<std::vector<FlowSlot>> flows_at;  ///< by port
+    std::vector<std::uint32_t> meeting;  ///< that the flow which is entering meets
+    std::set<std::pair<Tick, std::uint32_t>> cuts;
+};
+
+}  // namespace sluice::hybrid
