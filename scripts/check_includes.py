@@ -95,7 +95,7 @@ LIBRARIES = [
     (r"yaml-cpp/.*", ["workloads/chakra"], False),
     (r"fmt/.*", ["core", "restore", "workloads", "models", "scenario", "experiment", "cli", "tests", "bench"], False),
     (r"nauty/.*", ["core/memo"], False),
-    (r"sqlite3\.h", ["core/memo"], False),
+    (r"sqlite3\.h", ["core/memo", "tests/core/memo"], False),
     (r"torch/.*", ["restore/torch"], False),
     (r"CLI/.*", ["cli"], False),
     (r"doctest/.*", ["tests"], True),

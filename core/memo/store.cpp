@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "core/checksum.h"
 #include "core/error.h"
@@ -103,8 +107,13 @@ void check_tables(Database& database) {
     }
 }
 
-/// A new file, or one whose first save was killed.
-bool is_blank(Database& database) { return database.number("PRAGMA page_count") == 0; }
+/// A new file, or one whose first save was killed. In a transaction, so that it stays one.
+bool is_blank(Database& database) {
+    // Reading anything restores what a killed process left.
+    database.number("PRAGMA schema_version");
+    std::error_code error;
+    return std::filesystem::file_size(database.path(), error) == 0;
+}
 
 /// Adds what `entry` lacks of `more`.
 void merge(Entry& entry, const Entry& more, Saved& saved) {
@@ -273,10 +282,9 @@ std::uint64_t prune(const std::string& path, const PruneRule& rule) {
 void clear(const std::string& path) {
     if (!look_at(path).exists) return;
     Database database(path, false);
-    if (!is_blank(database)) {
-        check_owner(database);
-        database.reset();
-    }
+    if (is_blank(database)) return;
+    check_owner(database);
+    database.reset();
     Transaction writing(database, "BEGIN IMMEDIATE");
     // Unless another process has begun to fill it again.
     if (database.text(kSchemaQuery).empty()) make_tables(database);
