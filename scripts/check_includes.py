@@ -54,8 +54,8 @@ PARTS = {
         "workloads/hpcc", "workloads/traffic",
     ],
     "experiment": ["scenario/workload", "flowlevel", "models"],
-    "cli": ["experiment", "restore"],
-    "bench": ["experiment", "restore"],
+    "cli": ["experiment", "restore", "core/memo"],
+    "bench": ["experiment", "restore", "core/memo"],
     "tests": ["cli"],
     "tests/cuda": ["core/packet"],
 }
