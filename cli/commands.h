@@ -34,7 +34,8 @@ struct ConfigValue;
     COMMAND(chakra)     /* Chakra traces                              */ \
     COMMAND(goal)       /* GOAL schedules                             */ \
     COMMAND(train)      /* the model that restores queues             */ \
-    COMMAND(workload)   /* workload files of other tools, from models */
+    COMMAND(workload)   /* workload files of other tools, from models */ \
+    COMMAND(memo)       /* what need not be simulated again          */
 // clang-format on
 
 /// A sub-command: its place in the command line, and what it does when it was typed.
