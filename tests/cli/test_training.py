@@ -201,6 +201,37 @@ class Training(CliTest):
         # A copy to one of two servers, half of them the other one, instead of 8 copies.
         self.assertAlmostEqual(copies["ep"] / once["ep"], 8, places=2)
 
+    def test_experts_by_stage_send_what_they_do_layer_by_layer(self):
+        mixture = ("model={base='gpt-6.7b',experts=8,top_k=2}", "ep=4", "gpu_memory='0B'")
+        layers, by_layer = self.run_job(*mixture)
+        with open(self.folder / "out/flows.csv", newline="") as file:
+            messages = sum(row["label"] == "ep" for row in csv.DictReader(file))
+        stages, by_stage = self.run_job(*mixture, "detail=stage")
+        with open(self.folder / "out/flows.csv", newline="") as file:
+            sums = sum(row["label"] == "ep" for row in csv.DictReader(file))
+        self.assertEqual(by_stage, by_layer)
+        # 16 layers a stage, twice each.
+        self.assertEqual(messages, 32 * sums)
+        # 4 micro-batches, both ways, on 2 stages, of 8 ranks in groups of 2 replicas x 2 tensor
+        # ranks, of which one is in the same server.
+        self.assertEqual(sums, 4 * 2 * 2 * 8 * 2)
+        self.assertAlmostEqual(stages["jct_s"] / layers["jct_s"], 1, places=1)
+        with open(self.folder / "out/collectives.csv", newline="") as file:
+            names = {row["kind"] for row in csv.DictReader(file)}
+        self.assertIn("experts mb0", names)
+        self.assertIn("experts-grad mb3", names)
+        out = self.succeed("describe", "job.toml", *[word for key in (*mixture, "detail=stage")
+                                                     for word in ("--set", f"workload.{key}")]).stdout
+        self.assertIn("an all-to-all per micro-batch and stage", out)
+        self.assertRegex(out, rf"\n +ep +{sums} flows")
+        self.assertNotIn("layer by layer", out)
+
+    def test_experts_by_stage_have_no_skew(self):
+        words = [word for key in ("model={base='gpt-6.7b',experts=8,top_k=2}", "ep=4",
+                                  "gpu_memory='0B'", "detail=stage", "expert_skew=1.0")
+                 for word in ("--set", f"workload.{key}")]
+        self.refuse("describe", "job.toml", *words, says=["job.toml:10:8", "cannot show expert_skew"])
+
 
 if __name__ == "__main__":
     unittest.main()
