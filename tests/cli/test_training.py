@@ -4,7 +4,7 @@ import csv
 import json
 import unittest
 
-from support import EXAMPLES, CliTest
+from support import EXAMPLES, SOURCE, CliTest
 
 JOB = """\
 mode = "flow"
@@ -185,6 +185,15 @@ class Training(CliTest):
         for name in ("gpt175b-1024gpu", "zero-bubble-16gpu", "deepseek-v3-skew"):
             with self.subTest(example=name):
                 self.assertIn("memory: ", self.succeed("describe", EXAMPLES / f"{name}.toml").stdout)
+
+    def test_wormholes_jobs_describe(self):
+        """Table 1: as many micro-batches as stages; each all-to-all is shown once a micro-batch and stage."""
+        for path in sorted((SOURCE / "bench/wormhole/scenarios").glob("*.toml")):
+            with self.subTest(scenario=path.stem):
+                out = self.succeed("describe", path).stdout
+                self.assertIn(f" on {path.stem.rsplit('-', 1)[1]} GPUs (TP8 ", out)
+                by_stage = "an all-to-all per micro-batch and stage" in out
+                self.assertEqual(by_stage, path.stem.startswith("moe"))
 
     def test_skewed_experts_cost_time(self):
         text = (EXAMPLES / "deepseek-v3-skew.toml").read_text()
