@@ -164,14 +164,25 @@ bool mean_is_known(const std::vector<double>& values, double tolerance) {
     return student_quantile(count - 1) * error <= tolerance * mean;
 }
 
-bool well_known(const std::vector<memo::Sample>& samples, double tolerance) {
+/// Each as often as it was seen.
+using Samples = std::vector<const memo::Sample*>;
+
+Samples samples_of(const memo::Entry& entry) {
+    Samples samples;
+    for (const memo::SampleCount& seen : entry.samples) {
+        samples.insert(samples.end(), seen.count, seen.sample.get());
+    }
+    return samples;
+}
+
+bool well_known(const Samples& samples, double tolerance) {
     if (samples.size() < kLeastSamples) {
         return false;
     }
     std::vector<double> flows;
     std::vector<double> whole;
-    for (const memo::Sample& sample : samples) {
-        const Durations found = durations_of(sample.values);
+    for (const memo::Sample* const sample : samples) {
+        const Durations found = durations_of(sample->values);
         flows.push_back(found.flows);
         whole.push_back(found.whole);
     }
@@ -190,15 +201,15 @@ double distance(const std::vector<std::int64_t>& a, const std::vector<std::int64
 }
 
 /// One of the samples that began most like `values`, of which only the starts are known.
-const memo::Sample& draw(const std::vector<memo::Sample>& samples,
+const memo::Sample& draw(const Samples& samples,
                          const std::vector<std::int64_t>& values, std::uint64_t bits) {
     std::vector<std::pair<double, std::size_t>> nearest;
     for (std::size_t i = 0; i < samples.size(); ++i) {
-        nearest.emplace_back(distance(values, samples[i].values), i);
+        nearest.emplace_back(distance(values, samples[i]->values), i);
     }
     std::sort(nearest.begin(), nearest.end());
     const std::size_t of = std::max(kLeastSamples, (samples.size() + 3) / 4);
-    return samples[nearest[((bits >> 32) * of) >> 32].second];
+    return *samples[nearest[((bits >> 32) * of) >> 32].second];
 }
 
 }  // namespace
@@ -211,7 +222,7 @@ bool EpisodeMemory::may_begin(const EpisodeFlow& flow, const Describe& describe,
 void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick now) {
     const std::vector<EpisodeFlow>& flows = episode.flows;
     const memo::CanonicalForm form =
-        memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode, episode.crowded)));
+        memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode)));
     memo::Sample sample;
     for (const std::uint32_t place : flows_in(form, flows.size())) {
         const EpisodeFlow& flow = flows[place];
@@ -229,7 +240,7 @@ void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick
     }
     memo_.add(form.digest, now, memo::Kind::episode, {}, std::move(sample));
     const memo::Entry* const entry = memo_.find(form.digest, now);
-    if (entry == nullptr || !well_known(entry->samples, tolerance_)) {
+    if (entry == nullptr || !well_known(samples_of(*entry), tolerance_)) {
         return;  // nothing would be won by holding one
     }
     const auto first = std::min_element(
@@ -245,9 +256,9 @@ std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& epis
                                                              Tick now) const {
     const std::vector<EpisodeFlow>& flows = episode.flows;
     const memo::CanonicalForm form =
-        memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode, episode.crowded)));
+        memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode)));
     const memo::Entry* const entry = memo_.find(form.digest, now);
-    if (entry == nullptr || !well_known(entry->samples, tolerance_)) {
+    if (entry == nullptr || !well_known(samples_of(*entry), tolerance_)) {
         return std::nullopt;
     }
     const std::vector<std::uint32_t> order = flows_in(form, flows.size());
@@ -258,7 +269,7 @@ std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& epis
     const std::uint64_t stream = random_stream(kEpisodeStream, flows.front().id);
     const std::uint64_t bits =
         random_bits(seed_, stream, static_cast<std::uint64_t>(episode.begin));
-    const memo::Sample& sample = draw(entry->samples, starts, bits);
+    const memo::Sample& sample = draw(samples_of(*entry), starts, bits);
     const auto later =
         static_cast<Tick>(std::llround(mean_start(starts) - mean_start(sample.values)));
     std::vector<EpisodeEnd> ends(flows.size());
@@ -275,7 +286,7 @@ std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& epis
 std::vector<std::int64_t> EpisodeMemory::words(memo::Kind kind, bool crowded) const {
     std::vector<std::int64_t> words = fingerprint_;
     words.push_back(static_cast<std::int64_t>(kind));
-    words.push_back(crowded && getenv("CROWD") ? 1 : 0);
+    words.push_back(crowded ? 1 : 0);
     return words;
 }
 

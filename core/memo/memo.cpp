@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memo/memo.h"
 
+#include "core/error.h"
+
 #include <algorithm>
 #include <cstring>
 #include <tuple>
@@ -28,7 +30,14 @@ int compare(const std::shared_ptr<const Content>& a, const std::shared_ptr<const
 
 }  // namespace
 
-const char* kind_name(Kind kind) { return kind == Kind::episode ? "episode" : "transient"; }
+const char* kind_name(Kind kind) {
+    switch (kind) {
+        case Kind::episode: return "episode";
+        case Kind::transient: return "transient";
+        case Kind::beginning: return "beginning";
+    }
+    throw InternalError("unknown kind of a memo's entry");
+}
 
 bool operator==(const Audit& a, const Audit& b) {
     return std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),

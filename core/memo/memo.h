@@ -22,14 +22,15 @@
 namespace sluice::memo {
 
 /// At most so many samples and so many audits of an entry are kept: the first ones.
-inline constexpr std::uint32_t kMostSamples = 64;
+inline constexpr std::uint32_t kMostSamples = 256;
 inline constexpr std::uint32_t kMostAudits = 64;
 
 enum class Kind : std::uint8_t {
     episode,    ///< from idle to idle
     transient,  ///< from a disturbance to steady rates
+    beginning,  ///< the first flow of an episode that is well known
 };
-inline constexpr Kind kKinds[] = {Kind::episode, Kind::transient};
+inline constexpr Kind kKinds[] = {Kind::episode, Kind::transient, Kind::beginning};
 const char* kind_name(Kind kind);
 
 using Numbers = std::vector<std::int64_t>;
