@@ -5,11 +5,11 @@
 /// all, and every sample is what was simulated. Half of the rounds begin with a new file.
 ///
 /// usage: memo_store_stress ROUNDS [SEED]; a line of JSON; exit code 1 if a round went wrong.
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
