@@ -37,7 +37,7 @@ struct MemoOptions {
 };
 
 std::string path_of(const MemoOptions& options) {
-    const std::string path = options.file.empty() ? memo::default_path() : options.file;
+    std::string path = options.file.empty() ? memo::default_path() : options.file;
     if (path.empty()) {
         throw ConfigError("memo: neither XDG_CACHE_HOME nor HOME is a folder; give --memo FILE");
     }

@@ -91,7 +91,7 @@ LIBRARIES = [
         ["core/text", "core/results", "restore", "scenario", "experiment", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
         False,
     ),
-    (r"zlib\.h", ["workloads/chakra", "tests"], False),
+    (r"zlib\.h", ["core/memo", "workloads/chakra", "tests"], False),
     (r"yaml-cpp/.*", ["workloads/chakra"], False),
     (r"fmt/.*", ["core", "restore", "workloads", "models", "scenario", "experiment", "cli", "tests", "bench"], False),
     (r"nauty/.*", ["core/memo"], False),

@@ -2,14 +2,15 @@
 /// Two processes save to one memo, both with entries of their own and entries that they share, while a
 /// third does the same and is killed at a random instant. After each round the file must be whole:
 /// nothing damaged, all that the two saved is there, every batch of the third is there whole or not at
-/// all, and every sample is what was simulated. Half of the rounds begin with a new file.
+/// all, and every sample is what was simulated. Half of the rounds begin with a new file; in every
+/// third the two begin when the third is dead, and find what it left.
 ///
 /// usage: memo_store_stress ROUNDS [SEED]; a line of JSON; exit code 1 if a round went wrong.
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -105,25 +106,33 @@ std::string check(const Loaded& loaded) {
     return "";
 }
 
-/// Returns how many batches the killed process had saved.
-std::size_t run_round(const std::string& path, std::uint64_t seed, std::uint64_t round) {
+struct Tally {
+    std::size_t batches = 0;   ///< that the killed processes had saved
+    std::size_t journals = 0;  ///< saves that were cut off half done, where that can be seen
+};
+
+void run_round(const std::string& path, std::uint64_t seed, std::uint64_t round, Tally& tally) {
+    const bool alone = round % 3 == 2;
     const pid_t victim = start(path, kVictim, 1'000'000);
-    const pid_t first = start(path, 1, kBatches);
-    const pid_t second = start(path, 2, kBatches);
+    pid_t first = alone ? 0 : start(path, 1, kBatches);
+    pid_t second = alone ? 0 : start(path, 2, kBatches);
     std::this_thread::sleep_for(std::chrono::microseconds(uniform_below(seed, 0, round, 40'000)));
     kill(victim, SIGKILL);
     int status = 0;
     waitpid(victim, &status, 0);
+    if (alone) {
+        if (std::filesystem::exists(path + "-journal")) ++tally.journals;
+        first = start(path, 1, kBatches);
+        second = start(path, 2, kBatches);
+    }
     const bool first_well = ended_well(first);
     const bool second_well = ended_well(second);
     const Loaded loaded = load(path);
     const std::string wrong = first_well && second_well ? check(loaded) : "a save failed";
     if (!wrong.empty()) throw std::runtime_error("round " + std::to_string(round) + ": " + wrong);
-    std::size_t batches = 0;
     for (const Stored& one : loaded.content) {
-        batches += one.digest.low >> 48 == kVictim && (one.digest.low & 0xff) == 0 ? 1 : 0;
+        if (one.digest.low >> 48 == kVictim && (one.digest.low & 0xff) == 0) ++tally.batches;
     }
-    return batches;
 }
 
 }  // namespace
@@ -138,7 +147,7 @@ int main(int argc, char** argv) {
     std::string folder = (std::filesystem::temp_directory_path() / "memo-stress-XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr) return 2;
     int code = 0;
-    std::size_t saved = 0;
+    Tally tally;
     try {
         const std::string path = folder + "/memo.sqlite";
         for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -146,10 +155,10 @@ int main(int argc, char** argv) {
                 std::filesystem::remove(path);
                 std::filesystem::remove(path + "-journal");
             }
-            saved += run_round(path, seed, round);
+            run_round(path, seed, round, tally);
         }
-        std::printf("{\"rounds\": %llu, \"batches_of_the_killed\": %zu}\n",
-                    static_cast<unsigned long long>(rounds), saved);
+        std::printf("{\"rounds\": %llu, \"batches_of_the_killed\": %zu, \"cut_off\": %zu}\n",
+                    static_cast<unsigned long long>(rounds), tally.batches, tally.journals);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "memo_store_stress: %s\n", error.what());
         code = 1;

@@ -25,8 +25,8 @@ Database::Database(const std::string& path, bool create) : path_(path) {
         check(sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr));
         run("PRAGMA trusted_schema=OFF");
         run("PRAGMA cell_size_check=ON");
-        // Small pages: most memos are small. A new file's, without effect on others.
-        run("PRAGMA page_size=1024");
+        // Smallish pages: most memos are small. A new file's, without effect on others.
+        run("PRAGMA page_size=2048");
         run("PRAGMA synchronous=NORMAL");
     } catch (const ConfigError&) {
         sqlite3_close_v2(handle_);

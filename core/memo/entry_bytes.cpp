@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memo/entry_bytes.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -61,7 +63,7 @@ class Reader {
     explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
     bool good() const { return good_; }
-    bool at_end() const { return bytes_.empty(); }
+    std::string_view rest() const { return bytes_; }
 
     std::uint64_t word() {
         std::uint64_t word = 0;
@@ -125,6 +127,44 @@ bool in_order(const Entry& entry) {
            std::is_sorted(entry.audits.begin(), entry.audits.end());
 }
 
+/// How an entry's bytes are kept, the first of them: as they are, or their number and zlib's form.
+enum class Form : std::uint8_t { plain, deflated };
+/// Zlib cannot make less of anything (1032 to 1): a size beyond that is damage.
+constexpr std::uint64_t kMostDeflation = 1100;
+
+std::string packed(const std::string& plain) {
+    std::string bytes(1, static_cast<char>(Form::deflated));
+    put(bytes, plain.size());
+    const std::size_t begin = bytes.size();
+    uLongf size = compressBound(plain.size());
+    bytes.resize(begin + size);
+    const int code =
+        compress(reinterpret_cast<Bytef*>(&bytes[begin]), &size,
+                 reinterpret_cast<const Bytef*>(plain.data()), static_cast<uLong>(plain.size()));
+    bytes.resize(begin + size);
+    if (code == Z_OK && bytes.size() <= plain.size()) return bytes;
+    return std::string(1, static_cast<char>(Form::plain)) + plain;
+}
+
+std::optional<std::string> unpacked(std::string_view bytes) {
+    if (bytes.empty()) return std::nullopt;
+    const auto form = static_cast<Form>(bytes.front());
+    bytes.remove_prefix(1);
+    if (form == Form::plain) return std::string(bytes);
+    if (form != Form::deflated) return std::nullopt;
+    Reader reader(bytes);
+    const std::uint64_t wanted = reader.word();
+    bytes = reader.rest();
+    if (!reader.good() || wanted > kMostDeflation * bytes.size()) return std::nullopt;
+    std::string plain(static_cast<std::size_t>(wanted), '\0');
+    uLongf size = wanted;
+    uLong read = bytes.size();
+    const int code = uncompress2(reinterpret_cast<Bytef*>(plain.data()), &size,
+                                 reinterpret_cast<const Bytef*>(bytes.data()), &read);
+    if (code != Z_OK || size != wanted || read != bytes.size()) return std::nullopt;
+    return plain;
+}
+
 }  // namespace
 
 std::string entry_to_bytes(const Entry& entry) {
@@ -148,11 +188,13 @@ std::string entry_to_bytes(const Entry& entry) {
             for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(bits >> (8 * i)));
         }
     }
-    return bytes;
+    return packed(bytes);
 }
 
 std::optional<Entry> entry_from_bytes(std::string_view bytes) {
-    Reader reader(bytes);
+    const std::optional<std::string> plain = unpacked(bytes);
+    if (!plain) return std::nullopt;
+    Reader reader(*plain);
     Entry entry;
     const std::uint8_t kind = reader.byte();
     entry.kind = static_cast<Kind>(kind);
@@ -176,7 +218,7 @@ std::optional<Entry> entry_from_bytes(std::string_view bytes) {
     }
     const bool fits = kind < std::size(kKinds) && samples >= 1 && samples <= kMostSamples &&
                       entry.audits.size() <= kMostAudits;
-    if (!reader.good() || !reader.at_end() || !fits || !in_order(entry)) return std::nullopt;
+    if (!reader.good() || !reader.rest().empty() || !fits || !in_order(entry)) return std::nullopt;
     return entry;
 }
 

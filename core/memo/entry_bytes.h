@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An entry as bytes: numbers as differences to what they resemble, in as few bytes each as they
-/// need.
+/// need; deflated where that makes it shorter, as where many flows fare alike.
 #pragma once
 
 #include <optional>

@@ -39,8 +39,8 @@ def numbers(values):
 
 
 def entry_bytes(kind, facts, samples, audits):
-    """`samples`: (count, numbers), by content."""
-    data = bytes([kind]) + numbers(facts) + varint(len(samples))
+    """`samples`: (count, numbers), by content. Not deflated: the first byte."""
+    data = bytes([0, kind]) + numbers(facts) + varint(len(samples))
     for count, values in samples:
         data += varint(count) + numbers(values)
     data += varint(len(audits))

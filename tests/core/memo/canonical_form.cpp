@@ -93,7 +93,7 @@ Plan rings(Draw& draw) {
     const bool directed = draw.below(2) != 0;
     for (std::uint32_t ring = 0; ring < count; ++ring) {
         for (std::uint32_t i = 0; i < size; ++i) {
-            plan.colours.push_back({});
+            plan.colours.emplace_back();
             const std::uint32_t a = ring * size + i;
             const std::uint32_t b = ring * size + (i + 1) % size;
             plan.edges.push_back({a, b, 0});
@@ -313,6 +313,7 @@ TEST_CASE("unit.memo.forms_depend_on_nothing_but_the_graph") {
     // what was asked before, nor on the thread.
     const auto answers = [] {
         std::vector<std::vector<std::uint32_t>> orders;
+        orders.reserve(50);
         Draw draw(8);
         for (int i = 0; i < 50; ++i)
             orders.push_back(memo::canonical_form(built(rings(draw))).order);

@@ -209,6 +209,26 @@ TEST_CASE("unit.memo.entries_as_bytes") {
     }
 }
 
+TEST_CASE("unit.memo.what_fares_alike_takes_next_to_nothing") {
+    // Three numbers a flow, the same for all of 4,032 flows.
+    Sample sample;
+    for (std::int64_t i = 0; i < 3 * 4032; ++i) sample.values.push_back(i % 3 * 1'000'000'007);
+    const Entry entry = test::stored(1, {sample}).entry;
+    const std::string bytes = entry_to_bytes(entry);
+    CHECK(bytes.size() < 400);
+    const auto back = entry_from_bytes(bytes);
+    REQUIRE(back.has_value());
+    CHECK(test::same(*back, entry));
+    for (std::size_t i = 0; i < bytes.size(); ++i) CHECK(!entry_from_bytes(bytes.substr(0, i)));
+    CHECK(!entry_from_bytes(bytes + '\0'));
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+        std::string other = bytes;
+        other[uniform_below(4, 0, i, static_cast<std::uint32_t>(bytes.size()))] =
+            static_cast<char>(uniform_below(4, 1, i, 256));
+        if (const auto read = entry_from_bytes(other)) CHECK(read->sample_count() <= kMostSamples);
+    }
+}
+
 TEST_CASE("unit.memo.similar_samples_take_little") {
     // 4,032 completion times that differ from sample to sample by less than 6 bits: the first
     // takes what its numbers take, the next a byte a number.
