@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -24,6 +25,10 @@ constexpr std::size_t kPerFlow = 3;
 constexpr std::size_t kLeastSamples = 3;
 /// Of its rate: a port with that load may be full.
 constexpr double kFull = 0.95;
+constexpr double kBitsPerByteAndTick = 8e12;
+constexpr double kEndless = 1e300;
+/// Relative difference of times that are the same.
+constexpr double kSameEnd = 1e-9;
 
 enum class Vertex : std::int64_t { flow, port, node };
 
@@ -57,10 +62,11 @@ std::set<PortId> full_ports(const std::vector<EpisodeFlow>& flows,
     return full;
 }
 
-/// A graph of the flows and what they meet at, whose first vertices are the flows.
-memo::ConflictGraph graph_of(const std::vector<EpisodeFlow>& flows,
-                             const EpisodeMemory::Describe& describe,
-                             const std::vector<std::int64_t>& fingerprint) {
+/// A graph of the flows and the ports that count, whose first vertices are the flows.
+memo::ConflictGraph graph_with(const std::vector<EpisodeFlow>& flows,
+                               const EpisodeMemory::Describe& describe,
+                               const std::vector<std::int64_t>& fingerprint,
+                               const std::function<bool(PortId)>& counts) {
     memo::ConflictGraph graph(fingerprint);
     for (const EpisodeFlow& flow : flows) {
         graph.add_vertex({static_cast<std::int64_t>(Vertex::flow), flow.size, flow.traffic_class,
@@ -85,11 +91,10 @@ memo::ConflictGraph graph_of(const std::vector<EpisodeFlow>& flows,
         graph.add_edge(made, node->second, kNodeLabel);
         return made;
     };
-    const std::set<PortId> full = full_ports(flows, describe);
     for (std::size_t i = 0; i < flows.size(); ++i) {
         const auto join = [&](const std::vector<PortId>& way, std::int64_t label) {
             for (const PortId port : way) {
-                if (full.count(port) != 0) {
+                if (counts(port)) {
                     graph.add_edge(static_cast<std::uint32_t>(i), vertex_of(port), label);
                 }
                 ++label;
@@ -99,6 +104,22 @@ memo::ConflictGraph graph_of(const std::vector<EpisodeFlow>& flows,
         join(flows[i].acks, kAckLabel);
     }
     return graph;
+}
+
+/// Of what decides how an episode goes.
+memo::ConflictGraph graph_of(const std::vector<EpisodeFlow>& flows,
+                             const EpisodeMemory::Describe& describe,
+                             const std::vector<std::int64_t>& fingerprint) {
+    const std::set<PortId> full = full_ports(flows, describe);
+    return graph_with(flows, describe, fingerprint,
+                      [&](PortId port) { return full.count(port) != 0; });
+}
+
+/// Of everything.
+memo::ConflictGraph whole_graph_of(const std::vector<EpisodeFlow>& flows,
+                                   const EpisodeMemory::Describe& describe,
+                                   const std::vector<std::int64_t>& fingerprint) {
+    return graph_with(flows, describe, fingerprint, [](PortId) { return true; });
 }
 
 /// Of an episode's flows: their places by canonical order.
@@ -112,29 +133,119 @@ std::vector<std::uint32_t> flows_in(const memo::CanonicalForm& form, std::size_t
     return order;
 }
 
-double mean_start(const std::vector<std::int64_t>& values) {
-    double sum = 0;
-    for (std::size_t i = 0; i < values.size(); i += kPerFlow) {
-        sum += static_cast<double>(values[i]);
+/// An episode's flows as its equals have them, by canonical place: what they share and how much they send.
+struct Shape {
+    std::vector<double> size;                       ///< by flow, bytes
+    std::vector<std::vector<std::uint32_t>> ports;  ///< by flow: indices of full ports
+    std::vector<double> rate;                       ///< by port, bytes per tick
+};
+
+Shape shape_of(const std::vector<EpisodeFlow>& flows, const std::vector<std::uint32_t>& order,
+               const EpisodeMemory::Describe& describe) {
+    Shape shape;
+    const std::set<PortId> full = full_ports(flows, describe);
+    std::map<PortId, std::uint32_t> index;
+    for (const PortId port : full) {
+        index.emplace(port, static_cast<std::uint32_t>(shape.rate.size()));
+        shape.rate.push_back(static_cast<double>(describe(port).rate) / kBitsPerByteAndTick);
     }
-    return sum * kPerFlow / static_cast<double>(values.size());
+    for (const std::uint32_t place : order) {
+        shape.size.push_back(static_cast<double>(flows[place].size));
+        shape.ports.emplace_back();
+        for (const PortId port : flows[place].data) {
+            if (full.count(port) != 0) {
+                shape.ports.back().push_back(index[port]);
+            }
+        }
+    }
+    return shape;
 }
 
-/// Mean completion time of the flows, and from their mean start to the last byte.
+/// When flows that start at `starts` would end if each had the least of its equal parts of its ports, ticks. What
+/// decides how long flows of episodes take that differ only in when they started is mostly this; samples say how much
+/// longer it takes.
+std::vector<double> shared_ends(const Shape& shape, const std::vector<double>& starts) {
+    const std::size_t flows = starts.size();
+    std::vector<double> left = shape.size;
+    std::vector<double> ends(flows, 0);
+    std::vector<double> users(shape.rate.size(), 0);
+    std::vector<std::size_t> by_start(flows);
+    std::iota(by_start.begin(), by_start.end(), 0);
+    std::sort(by_start.begin(), by_start.end(),
+              [&](std::size_t a, std::size_t b) { return starts[a] < starts[b]; });
+    std::vector<std::size_t> active;
+    std::vector<double> rate(flows, 0);
+    std::size_t next = 0;
+    double now = starts[by_start.front()];
+    while (next < flows || !active.empty()) {
+        for (; next < flows && starts[by_start[next]] <= now; ++next) {
+            active.push_back(by_start[next]);
+            for (const std::uint32_t port : shape.ports[by_start[next]]) {
+                users[port] += 1;
+            }
+        }
+        double until = next < flows ? starts[by_start[next]] : kEndless;
+        for (const std::size_t flow : active) {
+            rate[flow] = kEndless;
+            for (const std::uint32_t port : shape.ports[flow]) {
+                rate[flow] = std::min(rate[flow], shape.rate[port] / users[port]);
+            }
+            until = std::min(until, now + left[flow] / rate[flow]);
+        }
+        // Those that end together do so in one step, whatever the last digits say.
+        const double almost = (until - now) * (1 + kSameEnd);
+        const auto ended = [&](std::size_t flow) {
+            const bool over = left[flow] <= rate[flow] * almost;
+            left[flow] -= rate[flow] * (until - now);
+            if (over) {
+                ends[flow] = until;
+                for (const std::uint32_t port : shape.ports[flow]) {
+                    users[port] -= 1;
+                }
+            }
+            return over;
+        };
+        active.erase(std::remove_if(active.begin(), active.end(), ended), active.end());
+        now = until;
+    }
+    return ends;
+}
+
+std::vector<double> starts_of(const std::vector<std::int64_t>& values) {
+    std::vector<double> starts;
+    for (std::size_t i = 0; i < values.size(); i += kPerFlow) {
+        starts.push_back(static_cast<double>(values[i]));
+    }
+    return starts;
+}
+
+double mean_start(const std::vector<std::int64_t>& values) {
+    const std::vector<double> starts = starts_of(values);
+    return std::accumulate(starts.begin(), starts.end(), 0.0) / static_cast<double>(starts.size());
+}
+
+/// Of a sample, by what its flows would take if they shared equally: the mean completion time of the flows, and the time
+/// from their mean start to the last byte.
 struct Durations {
     double flows = 0;
     double whole = 0;
 };
 
-Durations durations_of(const std::vector<std::int64_t>& values) {
-    Durations found;
-    for (std::size_t i = 0; i < values.size(); i += kPerFlow) {
-        found.flows += static_cast<double>(values[i + 2] - values[i]);
-        found.whole = std::max(found.whole, static_cast<double>(values[i + 1]));
+Durations durations_of(const Shape& shape, const std::vector<std::int64_t>& values) {
+    const std::vector<double> starts = starts_of(values);
+    const std::vector<double> ends = shared_ends(shape, starts);
+    double flows = 0;
+    double flows_shared = 0;
+    double last = 0;
+    double last_shared = 0;
+    for (std::size_t f = 0; f < starts.size(); ++f) {
+        flows += static_cast<double>(values[f * kPerFlow + 2]) - starts[f];
+        flows_shared += ends[f] - starts[f];
+        last = std::max(last, static_cast<double>(values[f * kPerFlow + 1]));
+        last_shared = std::max(last_shared, ends[f]);
     }
-    found.flows *= kPerFlow / static_cast<double>(values.size());
-    found.whole -= mean_start(values);
-    return found;
+    const double start = mean_start(values);
+    return {flows / flows_shared, (last - start) / (last_shared - start)};
 }
 
 /// Two-sided 95% quantile of Student's t, to 1%: Cornish and Fisher's expansion.
@@ -175,14 +286,14 @@ Samples samples_of(const memo::Entry& entry) {
     return samples;
 }
 
-bool well_known(const Samples& samples, double tolerance) {
+bool well_known(const Shape& shape, const Samples& samples, double tolerance) {
     if (samples.size() < kLeastSamples) {
         return false;
     }
     std::vector<double> flows;
     std::vector<double> whole;
     for (const memo::Sample* const sample : samples) {
-        const Durations found = durations_of(sample->values);
+        const Durations found = durations_of(shape, sample->values);
         flows.push_back(found.flows);
         whole.push_back(found.whole);
     }
@@ -219,12 +330,27 @@ bool EpisodeMemory::may_begin(const EpisodeFlow& flow, const Describe& describe,
     return memo_.find(memo::canonical_form(graph).digest, now) != nullptr;
 }
 
+/// Whether enough is known of an entry, asked once for as many samples.
+bool EpisodeMemory::is_known(const memo::Digest& digest, const memo::Entry& entry,
+                             const std::vector<EpisodeFlow>& flows,
+                             const std::vector<std::uint32_t>& order, const Describe& describe) {
+    Known& known = known_[digest];
+    const std::uint32_t samples = entry.sample_count();
+    if (known.samples != samples) {
+        known.samples = samples;
+        known.well =
+            well_known(shape_of(flows, order, describe), samples_of(entry), tolerance_);
+    }
+    return known.well;
+}
+
 void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick now) {
     const std::vector<EpisodeFlow>& flows = episode.flows;
     const memo::CanonicalForm form =
         memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode)));
+    const std::vector<std::uint32_t> order = flows_in(form, flows.size());
     memo::Sample sample;
-    for (const std::uint32_t place : flows_in(form, flows.size())) {
+    for (const std::uint32_t place : order) {
         const EpisodeFlow& flow = flows[place];
         for (const Tick at : {flow.start, flow.received, flow.finish}) {
             sample.values.push_back(at - episode.begin);
@@ -240,7 +366,7 @@ void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick
     }
     memo_.add(form.digest, now, memo::Kind::episode, {}, std::move(sample));
     const memo::Entry* const entry = memo_.find(form.digest, now);
-    if (entry == nullptr || !well_known(samples_of(*entry), tolerance_)) {
+    if (entry == nullptr || !is_known(form.digest, *entry, flows, order, describe)) {
         return;  // nothing would be won by holding one
     }
     const auto first = std::min_element(
@@ -252,41 +378,50 @@ void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick
 }
 
 std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& episode,
-                                                             const Describe& describe,
-                                                             Tick now) const {
+                                                             const Describe& describe, Tick now) {
     const std::vector<EpisodeFlow>& flows = episode.flows;
     const memo::CanonicalForm form =
         memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode)));
+    const std::vector<std::uint32_t> order = flows_in(form, flows.size());
     const memo::Entry* const entry = memo_.find(form.digest, now);
-    if (entry == nullptr || !well_known(samples_of(*entry), tolerance_)) {
+    if (entry == nullptr || !is_known(form.digest, *entry, flows, order, describe)) {
         return std::nullopt;
     }
-    const std::vector<std::uint32_t> order = flows_in(form, flows.size());
-    std::vector<std::int64_t> starts;
+    std::vector<std::int64_t> values;
     for (const std::uint32_t place : order) {
-        starts.insert(starts.end(), {flows[place].start - episode.begin, 0, 0});
+        values.insert(values.end(), {flows[place].start - episode.begin, 0, 0});
     }
-    const std::uint64_t stream = random_stream(kEpisodeStream, flows.front().id);
-    const std::uint64_t bits =
-        random_bits(seed_, stream, static_cast<std::uint64_t>(episode.begin));
-    const memo::Sample& sample = draw(samples_of(*entry), starts, bits);
-    const auto later =
-        static_cast<Tick>(std::llround(mean_start(starts) - mean_start(sample.values)));
-    std::vector<EpisodeEnd> ends(flows.size());
+    const Shape shape = shape_of(flows, order, describe);
+    const std::uint64_t bits = draw_for(episode, describe);
+    const memo::Sample& sample = draw(samples_of(*entry), values, bits);
+    const std::vector<double> starts = starts_of(values);
+    const std::vector<double> ends = shared_ends(shape, starts);
+    const std::vector<double> sample_starts = starts_of(sample.values);
+    const std::vector<double> sample_ends = shared_ends(shape, sample_starts);
+    std::vector<EpisodeEnd> told(flows.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
         const EpisodeFlow& flow = flows[order[i]];
+        const auto took = static_cast<double>(sample.values[i * kPerFlow + 1]) - sample_starts[i];
+        const double takes =
+            took * (ends[i] - starts[i]) / (sample_ends[i] - sample_starts[i]);
         const Tick received =
-            std::max(episode.begin + sample.values[i * kPerFlow + 1] + later, flow.start + flow.least);
+            flow.start + std::max(static_cast<Tick>(std::llround(takes)), flow.least);
         const Tick answer = sample.values[i * kPerFlow + 2] - sample.values[i * kPerFlow + 1];
-        ends[order[i]] = {received, received + answer};
+        told[order[i]] = {received, received + answer};
     }
-    return ends;
+    return told;
 }
 
-std::vector<std::int64_t> EpisodeMemory::words(memo::Kind kind, bool crowded) const {
+/// The same for copies that begin at the same instant: they go the same way.
+std::uint64_t EpisodeMemory::draw_for(const Episode& episode, const Describe& describe) const {
+    const memo::Digest look = memo::refinement(whole_graph_of(episode.flows, describe, {}));
+    return random_bits(seed_, random_stream(kEpisodeStream, look.low),
+                       static_cast<std::uint64_t>(episode.begin));
+}
+
+std::vector<std::int64_t> EpisodeMemory::words(memo::Kind kind) const {
     std::vector<std::int64_t> words = fingerprint_;
     words.push_back(static_cast<std::int64_t>(kind));
-    words.push_back(crowded ? 1 : 0);
     return words;
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -48,11 +49,11 @@ enum class EpisodeState : std::uint8_t {
 struct Episode {
     EpisodeState state = EpisodeState::simulated;
     bool whole = true;      ///< from idle, and no flow has started after an end: others may be told of it
-    bool crowded = false;   ///< others' flows may fill ports of its, when its first flow could end at the soonest
     Tick begin = 0;         ///< of its first flow
     Tick cut = kNever;      ///< held: what is known is asked for; told: the first end
     std::uint32_t open = 0;     ///< flows in the network
     std::uint32_t packets = 0;  ///< those of them that are executed, in an episode that is over
+    std::uint32_t late = 0;          ///< flows that have started at its hosts since the first end
     std::vector<EpisodeFlow> flows;  ///< while it is whole
     Group held;
     std::vector<std::uint32_t> parts;  ///< numbers of those that have become one with it
@@ -81,15 +82,26 @@ class EpisodeMemory {
     void learn(const Episode& episode, const Describe& describe, Tick now);
     /// Ends for the flows of an episode that has begun so; none: too little is known.
     std::optional<std::vector<EpisodeEnd>> recall(const Episode& episode, const Describe& describe,
-                                                  Tick now) const;
+                                                  Tick now);
 
   private:
-    std::vector<std::int64_t> words(memo::Kind kind, bool crowded = false) const;
+    /// What was found of an entry when it had so many samples.
+    struct Known {
+        std::uint32_t samples = 0;
+        bool well = false;
+    };
+
+    bool is_known(const memo::Digest& digest, const memo::Entry& entry,
+                  const std::vector<EpisodeFlow>& flows, const std::vector<std::uint32_t>& order,
+                  const Describe& describe);
+    std::uint64_t draw_for(const Episode& episode, const Describe& describe) const;
+    std::vector<std::int64_t> words(memo::Kind kind) const;
 
     memo::Memo& memo_;
     std::vector<std::int64_t> fingerprint_;
     double tolerance_;
     std::uint64_t seed_;
+    std::map<memo::Digest, Known> known_;
     Tick told_at_ = kNever;
     std::set<std::pair<memo::Digest, memo::Sample>> told_;  ///< then
 };

@@ -175,7 +175,6 @@ class PhaseController : public step::Supervisor {
     void enter_episode(FlowSlot flow, Tick now);
     bool is_followed(FlowSlot flow) const;
     void hold(std::uint32_t number, FlowSlot flow);
-    bool is_crowded(const Episode& episode) const;
     void run_held_calls(NodeId host, Tick at);
     void release_episode(std::uint32_t number, Tick now);
     void let_go(std::uint32_t number);

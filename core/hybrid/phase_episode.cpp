@@ -113,11 +113,25 @@ void PhaseController::meet_episodes(FlowSlot flow, Tick now) {
             const Episode& episode = *episodes_->all[number];
             return episode.state == EpisodeState::held && now < episode.cut;
         });
-    if (!joins) {
-        for (const std::uint32_t number : meeting) {
-            release_episode(number, now);
-        }
+    for (std::size_t i = 0; !joins && i < meeting.size(); ++i) {
+        release_episode(meeting[i], now);
     }
+}
+
+/// Those of which a flow has ended take in no others, which are beside them.
+void PhaseController::leave_out_ended() {
+    std::vector<std::uint32_t>& meeting = episodes_->meeting;
+    episodes_->beside = false;
+    const auto ended = [&](std::uint32_t number) {
+        Episode& episode = *episodes_->all[number];
+        if (episode.state != EpisodeState::over && (!episode.whole || !has_ended(episode))) {
+            return false;
+        }
+        ++episode.late;
+        episodes_->beside = true;
+        return true;
+    };
+    meeting.erase(std::remove_if(meeting.begin(), meeting.end(), ended), meeting.end());
 }
 
 EpisodeFlow PhaseController::episode_flow(FlowSlot flow, Tick now) const {
@@ -153,7 +167,6 @@ std::uint32_t PhaseController::join_episodes(Tick now) {
             episode.state = EpisodeState::over;
         }
         episode.packets = executed;
-        episode.crowded = episode.crowded || other.crowded;
         episode.begin = std::min(episode.begin, other.begin);
         episode.open += other.open;
         episode.whole = episode.whole && other.whole;
@@ -177,7 +190,7 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
     const bool fresh = episodes_->meeting.empty();
     const std::uint32_t number = join_episodes(now);
     Episode& episode = *episodes_->all[number];
-    episodes_->enter(flow, number, engine_.ends(flow), engine_.tracks(flow).data);
+    episodes_->enter(flow, number, engine_.ends(flow));
     ++episode.open;
     if (episode.state == EpisodeState::over) {
         ++episode.packets;
@@ -199,9 +212,9 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
         episodes_->memory.may_begin(episode.flows.front(), describe_, now)) {
         episode.state = EpisodeState::held;
     }
-    const EpisodeFlow& entered = episode.flows.back();
-    episodes_->set_cut(number, std::min(episode.cut, entered.start + entered.least));
     if (episode.state == EpisodeState::held) {
+        const EpisodeFlow& entered = episode.flows.back();
+        episodes_->set_cut(number, std::min(episode.cut, entered.start + entered.least));
         hold(number, flow);
     }
 }
@@ -307,41 +320,12 @@ void PhaseController::release_all_episodes(Tick now) {
 void PhaseController::look_at_episodes(Tick at) {
     while (next_episode_cut() <= at) {
         const std::uint32_t number = episodes_->cuts.begin()->second;
-        switch (episodes_->all[number]->state) {
-            case EpisodeState::told: put_into_effect(number); break;
-            case EpisodeState::held: recall_episode(number, at); break;
-            case EpisodeState::simulated:
-            case EpisodeState::over:
-                episodes_->all[number]->crowded = is_crowded(*episodes_->all[number]);
-                episodes_->set_cut(number, kNever);
-                break;
+        if (episodes_->all[number]->state == EpisodeState::told) {
+            put_into_effect(number);
+        } else {
+            recall_episode(number, at);
         }
     }
-}
-
-/// Whether others' flows may fill a port that flows of the episode go through, each with its part of its NIC's
-/// rate.
-bool PhaseController::is_crowded(const Episode& episode) const {
-    std::vector<PortId> ports;
-    for (const EpisodeFlow& flow : episode.flows) {
-        ports.insert(ports.end(), flow.data.begin() + 1, flow.data.end());
-    }
-    sort_unique(ports);
-    return std::any_of(ports.begin(), ports.end(), [&](PortId port) {
-        const auto rate = static_cast<double>(engine_.link_rate(port));
-        double load = 0;
-        bool others = false;
-        for (const FlowSlot flow : episodes_->flows_at[port]) {
-            const std::uint32_t number = episodes_->of(flow);
-            others = others || episodes_->all[number].get() != &episode;
-            const std::vector<NodeId> ends = engine_.ends(flow);
-            const double sharing =
-                std::max(episodes_->sends[ends.front()], episodes_->receives[ends.back()]);
-            load += static_cast<double>(engine_.link_rate(engine_.tracks(flow).data.front())) /
-                    sharing;
-        }
-        return others && load > rate;
-    });
 }
 
 /// The first flow of a held episode could end from here on.
@@ -350,7 +334,6 @@ void PhaseController::recall_episode(std::uint32_t number, Tick at) {
     const bool single = std::all_of(
         episode.held.flows.begin(), episode.held.flows.end(),
         [&](FlowSlot flow) { return partitions_.contains(flow) && engine_.stands_alone(flow); });
-    episode.crowded = is_crowded(episode);
     std::optional<std::vector<EpisodeEnd>> ends;
     if (single && engine_.may_skip(episode.held)) {
         ends = episodes_->memory.recall(episode, describe_, at);

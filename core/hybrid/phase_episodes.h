@@ -26,38 +26,21 @@ struct PhaseController::Episodes {
     std::uint32_t at(NodeId host) const {
         return host < at_host.size() && !at_host[host].empty() ? of(at_host[host].front()) : kNone;
     }
-    void enter(FlowSlot flow, std::uint32_t number, const std::vector<NodeId>& ends,
-               const std::vector<PortId>& way) {
+    void enter(FlowSlot flow, std::uint32_t number, const std::vector<NodeId>& ends) {
         reserve(of_flow, flow, kNone);
         reserve(told, flow, std::uint8_t{0});
-        reserve(ways, flow, std::vector<PortId>{});
         of_flow[flow] = number;
-        ways[flow] = way;
         for (const NodeId host : ends) {
             reserve(at_host, host, std::vector<FlowSlot>{});
-            reserve(sends, host, 0.0);
-            reserve(receives, host, 0.0);
             at_host[host].push_back(flow);
-        }
-        sends[ends.front()] += 1;
-        receives[ends.back()] += 1;
-        for (const PortId port : way) {
-            reserve(flows_at, port, std::vector<FlowSlot>{});
-            flows_at[port].push_back(flow);
         }
     }
     void leave(FlowSlot flow, const std::vector<NodeId>& ends) {
         of_flow[flow] = kNone;
         told[flow] = 0;
-        sends[ends.front()] -= 1;
-        receives[ends.back()] -= 1;
         for (const NodeId host : ends) {
             take_out(at_host[host], flow);
         }
-        for (const PortId port : ways[flow]) {
-            take_out(flows_at[port], flow);
-        }
-        ways[flow].clear();
     }
     /// Its ends are told, of an episode that is over.
     bool is_told(FlowSlot flow) const { return told[flow] != 0; }
@@ -115,11 +98,7 @@ struct PhaseController::Episodes {
     std::vector<std::uint32_t> joined_to;  ///< by number: which one it is a part of, kNone
     std::vector<std::uint32_t> of_flow;           ///< by slot
     std::vector<std::uint8_t> told;               ///< by slot
-    std::vector<std::vector<PortId>> ways;        ///< by slot: ports of its data
     std::vector<std::vector<FlowSlot>> at_host;   ///< by node: flows that start or end there
-    std::vector<double> sends;                    ///< by node: flows in the network
-    std::vector<double> receives;                 ///< by node
-    std::vector<std::vector<FlowSlot>> flows_at;  ///< by port
     std::vector<std::uint32_t> meeting;  ///< that the flow which is entering meets
     std::set<std::pair<Tick, std::uint32_t>> cuts;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memo/memo.h"
 
-#include "core/error.h"
-
 #include <algorithm>
 #include <cstring>
 #include <tuple>
 #include <utility>
+
+#include "core/error.h"
 
 namespace sluice::memo {
 
