@@ -103,8 +103,8 @@ class PutAside {
         egress.nonempty = static_cast<std::uint8_t>(egress.nonempty | nonempty_);
         egress.free_at = std::max(egress.free_at, free_at_);
         Tick& decision = world_.link[port_].decision;
-        decision = decision_ != kNever || egress.nonempty == 0 ? decision_
-                                                               : next_decision(egress, now);
+        decision =
+            decision_ != kNever || egress.nonempty == 0 ? decision_ : next_decision(egress, now);
         Wire& link = world_.link[egress.peer];
         std::vector<Packet> packets = std::move(on_link_);
         const std::vector<Packet> newer = take_all(link);

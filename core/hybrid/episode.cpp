@@ -84,9 +84,11 @@ memo::ConflictGraph graph_with(const std::vector<EpisodeFlow>& flows,
         ports.emplace(port, made);
         auto node = nodes.find(told.node);
         if (node == nodes.end()) {
-            node = nodes.emplace(told.node, graph.add_vertex({static_cast<std::int64_t>(Vertex::node),
-                                                              told.of_host ? 1 : 0}))
-                       .first;
+            node =
+                nodes
+                    .emplace(told.node, graph.add_vertex({static_cast<std::int64_t>(Vertex::node),
+                                                          told.of_host ? 1 : 0}))
+                    .first;
         }
         graph.add_edge(made, node->second, kNodeLabel);
         return made;
@@ -300,34 +302,37 @@ bool well_known(const Shape& shape, const Samples& samples, double tolerance) {
     return mean_is_known(flows, tolerance) && mean_is_known(whole, tolerance);
 }
 
-/// How differently the flows of two samples started, their mean starts apart.
-double distance(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
-    const double more = mean_start(a) - mean_start(b);
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); i += kPerFlow) {
-        const double apart = static_cast<double>(a[i] - b[i]) - more;
-        sum += apart * apart;
-    }
-    return sum;
-}
-
-/// One of the samples that began most like `values`, of which only the starts are known.
-const memo::Sample& draw(const Samples& samples,
-                         const std::vector<std::int64_t>& values, std::uint64_t bits) {
-    std::vector<std::pair<double, std::size_t>> nearest;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-        nearest.emplace_back(distance(values, samples[i]->values), i);
-    }
-    std::sort(nearest.begin(), nearest.end());
-    const std::size_t of = std::max(kLeastSamples, (samples.size() + 3) / 4);
-    return *samples[nearest[((bits >> 32) * of) >> 32].second];
-}
-
 }  // namespace
 
-bool EpisodeMemory::may_begin(const EpisodeFlow& flow, const Describe& describe, Tick now) const {
+std::vector<memo::Digest> EpisodeMemory::may_belong_to(const EpisodeFlow& flow,
+                                                       const Describe& describe, Tick now) const {
+    std::vector<memo::Digest> found;
     const memo::ConflictGraph graph = graph_of({flow}, describe, words(memo::Kind::beginning));
-    return memo_.find(memo::canonical_form(graph).digest, now) != nullptr;
+    const memo::Entry* const entry = memo_.find(memo::canonical_form(graph).digest, now);
+    for (std::size_t i = 0; entry != nullptr && i < entry->samples.size(); ++i) {
+        const memo::Numbers& words = entry->samples[i].sample->values;
+        const memo::Digest digest{static_cast<std::uint64_t>(words[0]),
+                                  static_cast<std::uint64_t>(words[1])};
+        const auto known = known_.find(digest);
+        if (known == known_.end() || known->second.well) {
+            found.push_back(digest);
+        }
+    }
+    return found;
+}
+
+Tick EpisodeMemory::patience(const std::vector<memo::Digest>& candidates, Tick now) const {
+    Tick first = kNever;
+    for (const memo::Digest& digest : candidates) {
+        const memo::Entry* const entry = memo_.find(digest, now);
+        for (std::size_t i = 0; entry != nullptr && i < entry->samples.size(); ++i) {
+            const memo::Numbers& values = entry->samples[i].sample->values;
+            for (std::size_t at = 1; at < values.size(); at += kPerFlow) {
+                first = std::min(first, values[at]);
+            }
+        }
+    }
+    return first == kNever ? 0 : first / 4 * 3;
 }
 
 /// Whether enough is known of an entry, asked once for as many samples.
@@ -338,8 +343,7 @@ bool EpisodeMemory::is_known(const memo::Digest& digest, const memo::Entry& entr
     const std::uint32_t samples = entry.sample_count();
     if (known.samples != samples) {
         known.samples = samples;
-        known.well =
-            well_known(shape_of(flows, order, describe), samples_of(entry), tolerance_);
+        known.well = well_known(shape_of(flows, order, describe), samples_of(entry), tolerance_);
     }
     return known.well;
 }
@@ -369,12 +373,17 @@ void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick
     if (entry == nullptr || !is_known(form.digest, *entry, flows, order, describe)) {
         return;  // nothing would be won by holding one
     }
-    const auto first = std::min_element(
-        flows.begin(), flows.end(), [](const EpisodeFlow& a, const EpisodeFlow& b) {
-            return std::tie(a.start, a.id) < std::tie(b.start, b.id);
-        });
-    const memo::ConflictGraph graph = graph_of({*first}, describe, words(memo::Kind::beginning));
-    memo_.add(memo::canonical_form(graph).digest, now, memo::Kind::beginning, {}, {});
+    // Any of its flows may be the first another time.
+    std::set<memo::Digest> beginnings;
+    for (const EpisodeFlow& flow : flows) {
+        const memo::ConflictGraph graph = graph_of({flow}, describe, words(memo::Kind::beginning));
+        beginnings.insert(memo::canonical_form(graph).digest);
+    }
+    for (const memo::Digest& beginning : beginnings) {
+        memo_.add(beginning, now, memo::Kind::beginning, {},
+                  {{static_cast<std::int64_t>(form.digest.high),
+                    static_cast<std::int64_t>(form.digest.low)}});
+    }
 }
 
 std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& episode,
@@ -393,7 +402,8 @@ std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& epis
     }
     const Shape shape = shape_of(flows, order, describe);
     const std::uint64_t bits = draw_for(episode, describe);
-    const memo::Sample& sample = draw(samples_of(*entry), values, bits);
+    const Samples samples = samples_of(*entry);
+    const memo::Sample& sample = *samples[((bits >> 32) * samples.size()) >> 32];
     const std::vector<double> starts = starts_of(values);
     const std::vector<double> ends = shared_ends(shape, starts);
     const std::vector<double> sample_starts = starts_of(sample.values);
@@ -402,8 +412,7 @@ std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& epis
     for (std::size_t i = 0; i < order.size(); ++i) {
         const EpisodeFlow& flow = flows[order[i]];
         const auto took = static_cast<double>(sample.values[i * kPerFlow + 1]) - sample_starts[i];
-        const double takes =
-            took * (ends[i] - starts[i]) / (sample_ends[i] - sample_starts[i]);
+        const double takes = took * (ends[i] - starts[i]) / (sample_ends[i] - sample_starts[i]);
         const Tick received =
             flow.start + std::max(static_cast<Tick>(std::llround(takes)), flow.least);
         const Tick answer = sample.values[i * kPerFlow + 2] - sample.values[i * kPerFlow + 1];

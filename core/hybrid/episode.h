@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Episodes: flows that meet on ports of their own, all started before the first of them ends, from idle ports to
-/// idle ports (an all-to-all, an incast, a lone message). An episode that is seen again is not simulated again: its
+/// Episodes: flows that meet at their hosts, all started before the first of them ends, from idle hosts to idle
+/// ones (an all-to-all, an incast, a lone message). An episode that is seen again is not simulated again: its
 /// flows end when those of one that was simulated did (docs/models/episodes.md).
 ///
 /// An episode that begins like one that is known is *held*: its packets wait, exactly as they are, until its first
@@ -31,7 +31,7 @@ struct EpisodeFlow {
     std::int64_t size = 0;  ///< payload bytes
     std::uint8_t traffic_class = 0;
     Tick base_rtt = 0;
-    Tick least = 0;            ///< from its start to its last byte's arrival, if nothing is in its way
+    Tick least = 0;  ///< from its start to its last byte's arrival, if nothing is in its way
     std::vector<PortId> data;  ///< by which its packets leave
     std::vector<PortId> acks;
     Tick start = 0;
@@ -48,14 +48,18 @@ enum class EpisodeState : std::uint8_t {
 
 struct Episode {
     EpisodeState state = EpisodeState::simulated;
-    bool whole = true;      ///< from idle, and no flow has started after an end: others may be told of it
-    Tick begin = 0;         ///< of its first flow
-    Tick cut = kNever;      ///< held: what is known is asked for; told: the first end
-    std::uint32_t open = 0;     ///< flows in the network
-    std::uint32_t packets = 0;  ///< those of them that are executed, in an episode that is over
+    bool whole =
+        true;        ///< from idle, and no flow has started after an end: others may be told of it
+    Tick begin = 0;  ///< of its first flow
+    Tick cut = kNever;               ///< held: what is known is asked for; told: the first end
+    std::uint32_t open = 0;          ///< flows in the network
     std::uint32_t late = 0;          ///< flows that have started at its hosts since the first end
     std::vector<EpisodeFlow> flows;  ///< while it is whole
+    std::vector<memo::Digest> candidates;  ///< what it probably is, of one that is held
+    bool foreign = false;                  ///< a flow has joined it that is of none of these
+    bool waited = false;                   ///< its cut is the latest
     Group held;
+    std::vector<NodeId> hosts;         ///< that were held, of one that is over
     std::vector<std::uint32_t> parts;  ///< numbers of those that have become one with it
 };
 
@@ -76,8 +80,12 @@ class EpisodeMemory {
 
     using Describe = std::function<EpisodePort(PortId)>;
 
-    /// Whether an episode that was simulated before `now` began with a flow like this one.
-    bool may_begin(const EpisodeFlow& flow, const Describe& describe, Tick now) const;
+    /// Well-known episodes of which a flow like this one was the first, or might have been, before `now`.
+    std::vector<memo::Digest> may_belong_to(const EpisodeFlow& flow, const Describe& describe,
+                                            Tick now) const;
+    /// How long after its begin more flows of an episode may be waited for that will probably be one of `candidates`:
+    /// well before any of them had its first end. 0: not known.
+    Tick patience(const std::vector<memo::Digest>& candidates, Tick now) const;
     /// An episode that has been simulated from idle to idle is over at `now`.
     void learn(const Episode& episode, const Describe& describe, Tick now);
     /// Ends for the flows of an episode that has begun so; none: too little is known.

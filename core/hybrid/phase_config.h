@@ -60,7 +60,7 @@ struct PhaseConfig {
     /// Episodes that were simulated are told from then on (core/hybrid/episode.h), where the means of what is told are
     /// known to within `tolerance`.
     bool memo = false;
-    double tolerance = 0.005;
+    double tolerance = 0.01;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
 

@@ -79,7 +79,8 @@ Tick PhaseController::next_cut(PartitionId id) const {
 }
 
 Tick PhaseController::next_cut() const {
-    const Tick cut = std::min({left_cut_, cuts_.empty() ? kNever : cuts_.begin()->first, next_episode_cut()});
+    const Tick cut =
+        std::min({left_cut_, cuts_.empty() ? kNever : cuts_.begin()->first, next_episode_cut()});
     return calls_.empty() ? cut : std::min(cut, calls_.begin()->first);
 }
 

@@ -169,6 +169,7 @@ class PhaseController : public step::Supervisor {
     bool holds_some(PartitionId id) const;
     Tick next_episode_cut() const;
     void meet_episodes(FlowSlot flow, Tick now);
+    void leave_out_ended();
     EpisodeFlow episode_flow(FlowSlot flow, Tick now) const;
     std::uint32_t join_episodes(Tick now);
     bool has_ended(const Episode& episode) const;

@@ -10,8 +10,8 @@
 
 #include "core/clocks/flow_partitions.h"
 #include "core/clocks/folding.h"
-#include "core/hybrid/ack_streams.h"
 #include "core/flow/flow.h"
+#include "core/hybrid/ack_streams.h"
 #include "core/hybrid/restorer.h"
 #include "core/ids.h"
 #include "core/steady/detector.h"

@@ -13,6 +13,8 @@ namespace {
 
 /// More flows than that are not compared.
 constexpr std::size_t kMostFlows = 4096;
+/// Of an episode's flows: one in so many may be beside its last ones.
+constexpr std::size_t kOwnPart = 4;
 
 template <class T>
 void sort_unique(std::vector<T>& list) {
@@ -35,11 +37,6 @@ std::vector<T> add_new(std::vector<T>& known, const std::vector<T>& all) {
 
 bool is_held(const Episode& episode) {
     return episode.state == EpisodeState::held || episode.state == EpisodeState::told;
-}
-
-/// Flows in the network that are executed as packets.
-std::uint32_t executed_in(const Episode& episode) {
-    return episode.state == EpisodeState::over ? episode.packets : episode.open;
 }
 
 void append(Group& group, const Group& other) {
@@ -77,9 +74,8 @@ bool PhaseController::rests(PartitionId id) const {
 /// Whether all of a partition is executed.
 bool PhaseController::is_whole(PartitionId id) const {
     const std::vector<FlowSlot>& flows = partitions_.set().flows(id);
-    return episodes_ == nullptr || std::all_of(flows.begin(), flows.end(), [&](FlowSlot flow) {
-               return is_executed(flow);
-           });
+    return episodes_ == nullptr || std::all_of(flows.begin(), flows.end(),
+                                               [&](FlowSlot flow) { return is_executed(flow); });
 }
 
 /// Whether something of a partition is held, so that it cannot be moved in time as a whole.
@@ -95,7 +91,8 @@ bool PhaseController::holds_some(PartitionId id) const {
 }
 
 Tick PhaseController::next_episode_cut() const {
-    return episodes_ == nullptr || episodes_->cuts.empty() ? kNever : episodes_->cuts.begin()->first;
+    return episodes_ == nullptr || episodes_->cuts.empty() ? kNever
+                                                           : episodes_->cuts.begin()->first;
 }
 
 /// `flow` is about to enter. Those that it meets at its hosts are one with it, or are simulated.
@@ -103,19 +100,17 @@ void PhaseController::meet_episodes(FlowSlot flow, Tick now) {
     std::vector<std::uint32_t>& meeting = episodes_->meeting;
     meeting.clear();
     for (const NodeId host : engine_.ends(flow)) {
-        if (const std::uint32_t number = episodes_->at(host); number != kNone) {
-            meeting.push_back(number);
-        }
+        episodes_->list_at(host, meeting);
     }
     sort_unique(meeting);
-    const bool joins =
-        std::all_of(meeting.begin(), meeting.end(), [&](std::uint32_t number) {
-            const Episode& episode = *episodes_->all[number];
-            return episode.state == EpisodeState::held && now < episode.cut;
-        });
+    const bool joins = std::all_of(meeting.begin(), meeting.end(), [&](std::uint32_t number) {
+        const Episode& episode = *episodes_->all[number];
+        return episode.state == EpisodeState::held && now < episode.cut;
+    });
     for (std::size_t i = 0; !joins && i < meeting.size(); ++i) {
         release_episode(meeting[i], now);
     }
+    leave_out_ended();
 }
 
 /// Those of which a flow has ended take in no others, which are beside them.
@@ -124,7 +119,7 @@ void PhaseController::leave_out_ended() {
     episodes_->beside = false;
     const auto ended = [&](std::uint32_t number) {
         Episode& episode = *episodes_->all[number];
-        if (episode.state != EpisodeState::over && (!episode.whole || !has_ended(episode))) {
+        if (!episode.whole || !has_ended(episode)) {
             return false;
         }
         ++episode.late;
@@ -161,15 +156,11 @@ std::uint32_t PhaseController::join_episodes(Tick now) {
     Episode& episode = *episodes_->all[first];
     for (std::size_t i = 1; i < meeting.size(); ++i) {
         Episode& other = *episodes_->all[meeting[i]];
-        const std::uint32_t executed = executed_in(episode) + executed_in(other);
-        if (episode.state != other.state) {  // neither is held
-            episode.whole = false;
-            episode.state = EpisodeState::over;
-        }
-        episode.packets = executed;
         episode.begin = std::min(episode.begin, other.begin);
         episode.open += other.open;
         episode.whole = episode.whole && other.whole;
+        episode.foreign = episode.foreign || other.foreign;
+        episode.waited = episode.waited || other.waited;
         episode.flows.insert(episode.flows.end(), other.flows.begin(), other.flows.end());
         append(episode.held, other.held);
         episodes_->set_cut(first, std::min(episode.cut, other.cut));
@@ -187,34 +178,35 @@ bool PhaseController::has_ended(const Episode& episode) const {
 
 /// `flow` has entered.
 void PhaseController::enter_episode(FlowSlot flow, Tick now) {
-    const bool fresh = episodes_->meeting.empty();
+    const bool fresh = episodes_->meeting.empty() && !episodes_->beside;
     const std::uint32_t number = join_episodes(now);
     Episode& episode = *episodes_->all[number];
     episodes_->enter(flow, number, engine_.ends(flow));
     ++episode.open;
-    if (episode.state == EpisodeState::over) {
-        ++episode.packets;
-    }
     const bool follows = folding_ != nullptr && folding_->leader_of(flow) != flow;
-    if (follows || !engine_.may_tell() || episode.flows.size() >= kMostFlows ||
-        has_ended(episode)) {
+    if (follows || episodes_->beside || !engine_.may_tell() || episode.flows.size() >= kMostFlows) {
         episode.whole = false;
     }
     if (!episode.whole) {
         episode.flows.clear();
-        if (is_held(episode)) {
-            release_episode(number, now);
-        }
+        release_episode(number, now);
         return;
     }
     episode.flows.push_back(episode_flow(flow, now));
-    if (fresh && !is_followed(flow) &&
-        episodes_->memory.may_begin(episode.flows.front(), describe_, now)) {
-        episode.state = EpisodeState::held;
+    const EpisodeFlow& entered = episode.flows.back();
+    if (fresh && !is_followed(flow)) {
+        episode.candidates = episodes_->memory.may_belong_to(entered, describe_, now);
+        episode.state = episode.candidates.empty() ? EpisodeState::simulated : EpisodeState::held;
     }
     if (episode.state == EpisodeState::held) {
-        const EpisodeFlow& entered = episode.flows.back();
-        episodes_->set_cut(number, std::min(episode.cut, entered.start + entered.least));
+        const std::vector<memo::Digest> of =
+            episodes_->memory.may_belong_to(entered, describe_, now);
+        episode.foreign =
+            episode.foreign || std::find_first_of(of.begin(), of.end(), episode.candidates.begin(),
+                                                  episode.candidates.end()) == of.end();
+        if (!episode.waited) {
+            episodes_->set_cut(number, std::min(episode.cut, entered.start + entered.least));
+        }
         hold(number, flow);
     }
 }
@@ -258,7 +250,7 @@ void PhaseController::hold(std::uint32_t number, FlowSlot flow) {
 
 /// Timers of a host that is held, due at `at`.
 void PhaseController::run_held_calls(NodeId host, Tick at) {
-    const std::uint32_t number = episodes_->at(host);
+    const std::uint32_t number = episodes_->holder(host);
     Episode& episode = *episodes_->all[number];
     if (episode.state == EpisodeState::held) {
         engine_.run_held_calls(host, at, episode.held.flows);
@@ -344,6 +336,14 @@ void PhaseController::recall_episode(std::uint32_t number, Tick at) {
         first = std::min(first, (*ends)[i].received);
         last = std::max(last, (*ends)[i].finish);
     }
+    if (!ends && !episode.foreign && !episode.waited) {
+        episode.waited = true;
+        const Tick until = episode.begin + episodes_->memory.patience(episode.candidates, at);
+        if (until > at) {
+            episodes_->set_cut(number, until);
+            return;
+        }
+    }
     if (!ends || first <= at || (stop_ != kNever && last >= stop_)) {
         ++statistics_.episodes.missed;
         release_episode(number, at);
@@ -388,12 +388,12 @@ void PhaseController::put_into_effect(std::uint32_t number) {
     engine_.settle(used);
     Group held = std::move(episode.held);
     episode.held = Group{};
+    episode.hosts = held.hosts;
     held.flows.clear();
     engine_.shift(held, -step::kHeld);
     resume_hosts(held.hosts);
     episodes_->set_cut(number, kNever);
     episode.state = EpisodeState::over;
-    episode.packets = 0;
     ++statistics_.episodes.hits;
     statistics_.hops_saved += static_cast<std::uint64_t>(record.hops_saved);
     statistics_.bytes_skipped += record.bytes_skipped;
@@ -408,9 +408,6 @@ void PhaseController::leave_episode(FlowSlot flow, Tick now) {
     }
     Episode& episode = *episodes_->all[number];
     --episode.open;
-    if (episode.state == EpisodeState::over) {
-        episode.packets -= episodes_->is_told(flow) ? 0 : 1;
-    }
     episodes_->leave(flow, engine_.ends(flow));
     const FlowResult result = engine_.result(flow);
     for (EpisodeFlow& one : episode.flows) {
@@ -425,9 +422,13 @@ void PhaseController::leave_episode(FlowSlot flow, Tick now) {
     if (episode.open > 0) {
         return;
     }
-    if (episode.state == EpisodeState::simulated && episode.whole) {
+    const bool by_itself = kOwnPart * episode.late <= episode.flows.size();
+    if (episode.state == EpisodeState::simulated && episode.whole && by_itself) {
         episodes_->memory.learn(episode, describe_, now);
         ++statistics_.episodes.learned;
+    }
+    if (folding_ != nullptr && episode.state == EpisodeState::over) {
+        folding_->reconsider(episodes_->flows_at(episode.hosts));
     }
     episodes_->drop(number);
 }

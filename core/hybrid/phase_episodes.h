@@ -22,9 +22,33 @@ struct PhaseController::Episodes {
         }
         return number;
     }
-    /// The episode whose flows start or end at `host`.
-    std::uint32_t at(NodeId host) const {
-        return host < at_host.size() && !at_host[host].empty() ? of(at_host[host].front()) : kNone;
+    /// The episode that holds `host`.
+    std::uint32_t holder(NodeId host) const {
+        for (const FlowSlot flow : at_host[host]) {
+            if (told[flow] == 0) {
+                return of(flow);
+            }
+        }
+        return kNone;
+    }
+    /// Appends those of which flows start or end at `host`, and have packets.
+    void list_at(NodeId host, std::vector<std::uint32_t>& numbers) const {
+        if (host < at_host.size()) {
+            for (const FlowSlot flow : at_host[host]) {
+                if (told[flow] == 0) {
+                    numbers.push_back(of(flow));
+                }
+            }
+        }
+    }
+    std::vector<FlowSlot> flows_at(const std::vector<NodeId>& hosts) const {
+        std::vector<FlowSlot> flows;
+        for (const NodeId host : hosts) {
+            flows.insert(flows.end(), at_host[host].begin(), at_host[host].end());
+        }
+        std::sort(flows.begin(), flows.end());
+        flows.erase(std::unique(flows.begin(), flows.end()), flows.end());
+        return flows;
     }
     void enter(FlowSlot flow, std::uint32_t number, const std::vector<NodeId>& ends) {
         reserve(of_flow, flow, kNone);
@@ -95,11 +119,12 @@ struct PhaseController::Episodes {
     EpisodeMemory& memory;
     std::vector<std::unique_ptr<Episode>> all;
     std::set<std::uint32_t> free;
-    std::vector<std::uint32_t> joined_to;  ///< by number: which one it is a part of, kNone
-    std::vector<std::uint32_t> of_flow;           ///< by slot
-    std::vector<std::uint8_t> told;               ///< by slot
-    std::vector<std::vector<FlowSlot>> at_host;   ///< by node: flows that start or end there
-    std::vector<std::uint32_t> meeting;  ///< that the flow which is entering meets
+    std::vector<std::uint32_t> joined_to;        ///< by number: which one it is a part of, kNone
+    std::vector<std::uint32_t> of_flow;          ///< by slot
+    std::vector<std::uint8_t> told;              ///< by slot
+    std::vector<std::vector<FlowSlot>> at_host;  ///< by node: flows that start or end there
+    std::vector<std::uint32_t> meeting;          ///< that the flow which is entering meets
+    bool beside = false;                         ///< it is beside others of which a flow has ended
     std::set<std::pair<Tick, std::uint32_t>> cuts;
 };
 

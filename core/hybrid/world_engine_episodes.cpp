@@ -72,8 +72,10 @@ void WorldEngine::run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& op
         const std::uint32_t known = world.changed.count;
         step::host_timer(world, host, at);
         for (std::uint32_t i = known; i < world.changed.count; ++i) {
-            step::hold_opened(world, world.changed[i]);
-            opened.push_back(world.changed[i]);
+            if (const FlowSlot flow = world.changed[i]; world.sender_at[flow] != kNone) {
+                step::hold_opened(world, flow);
+                opened.push_back(flow);
+            }
         }
     }
     step::refresh_wake(world, host);

@@ -17,10 +17,9 @@ void make_timer_heap(PlainVector<Timer>& timers) {
 
 void drop_timers(World& world, NodeId node, TimerKind kind, FlowSlot flow) {
     PlainVector<Timer>& timers = world.host[node].timers;
-    Timer* const end =
-        std::remove_if(timers.data, timers.data + timers.count, [&](const Timer& timer) {
-            return timer.kind == kind && timer.slot == flow;
-        });
+    Timer* const end = std::remove_if(
+        timers.data, timers.data + timers.count,
+        [&](const Timer& timer) { return timer.kind == kind && timer.slot == flow; });
     timers.count = static_cast<std::uint32_t>(end - timers.data);
     make_timer_heap(timers);
     refresh_wake(world, node);
@@ -35,8 +34,7 @@ void hold_opened(World& world, FlowSlot flow) {
     Sender& sender = host.senders[index];
     for (std::uint32_t i = 0; i < host.timers.count; ++i) {
         Timer& timer = host.timers[i];
-        if (timer.kind == TimerKind::sender && timer.slot == index &&
-            timer.time == sender.armed) {
+        if (timer.kind == TimerKind::sender && timer.slot == index && timer.time == sender.armed) {
             timer.time += kHeld;
         }
     }
