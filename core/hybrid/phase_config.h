@@ -58,9 +58,9 @@ struct PhaseConfig {
     /// measured.
     bool calibrate = true;
     /// Episodes that were simulated are told from then on (core/hybrid/episode.h), where the means of what is told are
-    /// known to within `tolerance`.
+    /// known to within `memo_tolerance`.
     bool memo = false;
-    double tolerance = 0.01;
+    double memo_tolerance = 0.005;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
 

@@ -8,7 +8,10 @@ namespace sluice {
 
 const std::vector<std::pair<const char*, Mode>>& mode_words() {
     static const std::vector<std::pair<const char*, Mode>> kWords{
-        {"packet", Mode::packet}, {"hybrid", Mode::hybrid}, {"flow", Mode::flow}};
+        {"packet", Mode::packet},
+        {"hybrid", Mode::hybrid},
+        {"wormhole", Mode::wormhole},
+        {"flow", Mode::flow}};
     return kWords;
 }
 

@@ -59,7 +59,7 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
         json["ecn_marks"] = counters.ecn_marks;
         json["retransmitted_bytes"] = counters.retransmitted_bytes;
     }
-    if (mode == Mode::hybrid) {
+    if (has_phases(mode)) {
         const PhaseCounters& phases = counters.phases;
         json["hops_saved"] = phases.hops_saved;
         json["bytes_skipped"] = phases.bytes_skipped;

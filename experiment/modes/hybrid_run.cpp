@@ -79,8 +79,6 @@ step::SharedBy shared_by(const PhaseConfig& phases) {
 
 }  // namespace
 
-std::vector<std::int64_t> fingerprint(const Experiment& /*experiment*/) { return {}; }
-
 struct HybridRun::Watch {
     Watch(const Experiment& given, PacketEngine& engine)
         : experiment(given),
@@ -92,7 +90,8 @@ struct HybridRun::Watch {
                                               given.network.seed)),
           controller(view, partitions, rates.get(), restorer.get(), shares.get(), given.phases,
                      given.stop),
-          episodes(memo, fingerprint(given), given.phases.tolerance, given.network.seed) {
+          memo(given.memo != nullptr ? given.memo : std::make_shared<memo::Memo>()),
+          episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance, given.network.seed) {
         if (given.phases.memo) {
             controller.remember_episodes(episodes);
         }
@@ -105,7 +104,7 @@ struct HybridRun::Watch {
     std::unique_ptr<hybrid::Restorer> restorer;
     std::unique_ptr<hybrid::ShareRestorer> shares;
     hybrid::PhaseController controller;
-    memo::Memo memo;
+    std::shared_ptr<memo::Memo> memo;
     hybrid::EpisodeMemory episodes;
 };
 
