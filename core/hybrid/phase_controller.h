@@ -183,6 +183,9 @@ class PhaseController : public step::Supervisor {
     void look_at_episodes(Tick at);
     void recall_episode(std::uint32_t number, Tick at);
     void put_into_effect(std::uint32_t number);
+    void note_skipped(FlowSlot flow, std::int64_t bytes);
+    bool is_worth_telling(const Episode& episode) const;
+    void note_folds(FlowSlot flow, Episode& episode);
     void leave_episode(FlowSlot flow, Tick now);
     void emit(PhaseRecord record);
     void report_until(Tick now);

@@ -160,6 +160,8 @@ std::uint32_t PhaseController::join_episodes(Tick now) {
         episode.open += other.open;
         episode.whole = episode.whole && other.whole;
         episode.foreign = episode.foreign || other.foreign;
+        episode.followed = episode.followed || other.followed;
+        episode.skipped += other.skipped;
         episode.waited = episode.waited || other.waited;
         episode.flows.insert(episode.flows.end(), other.flows.begin(), other.flows.end());
         append(episode.held, other.held);
@@ -280,10 +282,15 @@ void PhaseController::release_episode(std::uint32_t number, Tick now) {
     engine_.shift(episode.held, -step::kHeld);
     statistics_.episodes.late_calls += engine_.run_alone(episode.held, episode.begin, now);
     let_go(number);
+    std::vector<FlowSlot> entered;
     for (const FlowSlot flow : episode.held.flows) {
         if (partitions_.contains(flow)) {
             changed(group_of(partitions_.set().partition_of(flow)), now);
+            entered.push_back(flow);
         }
+    }
+    if (folding_ != nullptr) {
+        folding_->reconsider(std::move(entered));
     }
     episode.held = Group{};
 }
@@ -400,6 +407,39 @@ void PhaseController::put_into_effect(std::uint32_t number) {
     emit(record);
 }
 
+/// `bytes` of a flow's payload were not executed.
+void PhaseController::note_skipped(FlowSlot flow, std::int64_t bytes) {
+    if (episodes_ != nullptr) {
+        episodes_->all[episodes_->of(flow)]->skipped += bytes;
+    }
+}
+
+/// Nothing is won where phases or folding have already left most of it out.
+bool PhaseController::is_worth_telling(const Episode& episode) const {
+    std::int64_t bytes = 0;
+    for (const EpisodeFlow& flow : episode.flows) {
+        bytes += flow.size;
+    }
+    return !episode.followed && 2 * episode.skipped < bytes &&
+           kOwnPart * episode.late <= episode.flows.size();
+}
+
+/// `flow` of the episode is leaving. Copies are not told of themselves; the first of them to leave speaks for all.
+void PhaseController::note_folds(FlowSlot flow, Episode& episode) {
+    if (folding_ == nullptr) {
+        return;
+    }
+    episode.whole = episode.whole && folding_->leader_of(flow) == flow;
+    std::vector<FlowSlot> followers;
+    folding_->list_followers(flow, followers);
+    episode.followed = episode.followed || !followers.empty();
+    for (const FlowSlot follower : followers) {
+        if (const std::uint32_t number = episodes_->of(follower); number != kNone) {
+            episodes_->all[number]->whole = false;
+        }
+    }
+}
+
 /// `flow` is leaving the network.
 void PhaseController::leave_episode(FlowSlot flow, Tick now) {
     const std::uint32_t number = episodes_->of(flow);
@@ -417,13 +457,11 @@ void PhaseController::leave_episode(FlowSlot flow, Tick now) {
             one.slot = kNone;
         }
     }
-    const bool follows = folding_ != nullptr && folding_->leader_of(flow) != flow;
-    episode.whole = episode.whole && !follows;
+    note_folds(flow, episode);
     if (episode.open > 0) {
         return;
     }
-    const bool by_itself = kOwnPart * episode.late <= episode.flows.size();
-    if (episode.state == EpisodeState::simulated && episode.whole && by_itself) {
+    if (episode.state == EpisodeState::simulated && episode.whole && is_worth_telling(episode)) {
         episodes_->memory.learn(episode, describe_, now);
         ++statistics_.episodes.learned;
     }

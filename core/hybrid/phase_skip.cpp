@@ -294,6 +294,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
         const step::Footprint& tracks = engine_.tracks(flow);
         engine_.account(flow, state.packets[i]);
         bytes += state.packets[i] * engine_.payload();
+        note_skipped(flow, state.packets[i] * engine_.payload());
         hops +=
             state.packets[i] * static_cast<std::int64_t>(tracks.data.size() + tracks.acks.size());
         state.carry[i] +=
