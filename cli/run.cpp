@@ -10,9 +10,9 @@
 #include "cli/interrupt.h"
 #include "cli/print_check.h"
 #include "cli/progress.h"
-#include "cli/run_memo.h"
 #include "cli/run_report.h"
 #include "core/error.h"
+#include "core/memo/store.h"
 #include "core/routing/paths.h"
 #include "core/text/config_value.h"
 #include "experiment/build_experiment.h"
@@ -20,6 +20,7 @@
 #include "experiment/hpcc/hpcc_outputs.h"
 #include "experiment/lossless.h"
 #include "experiment/modes/mode_run.h"
+#include "experiment/run_memo.h"
 #include "experiment/run_to_folder.h"
 #include "scenario/unused_keys.h"
 
@@ -138,9 +139,13 @@ Scenario load_for_run(const RunOptions& options) {
                           " remembers nothing; modes hybrid and wormhole do");
     }
     if (options.no_fold && scenario.mode == Mode::flow) {
-        throw ConfigError("--no-fold: mode flow never folds; all others do");
+        throw ConfigError("--no-fold: mode flow never folds; modes with packets do");
     }
     return scenario;
+}
+
+void tell_note(const std::string& line) {
+    if (!line.empty()) fmt::print(stderr, "sluice: {}\n", line);
 }
 
 int run_scenario(const RunOptions& options) {
@@ -161,9 +166,12 @@ int run_scenario(const RunOptions& options) {
     request.directory = directory;
     request.outputs = output.optional;
     request.keys_without_effect = unused;
-    const RunMemo memo(options, scenario, built.experiment, request.config_json);
+    const bool usual = options.memo.empty() && scenario.mode == Mode::wormhole;
+    const RunMemo memo(usual ? memo::default_path() : options.memo, !usual, request.config_json,
+                       built.experiment);
+    tell_note(memo.note());
     const int code = run_and_tell(built, std::move(request), options.quiet);
-    memo.save();
+    tell_note(memo.save());
     return code;
 }
 
@@ -190,7 +198,8 @@ Command add_run_command(CLI::App& program) {
     const auto options = std::make_shared<RunOptions>();
     CLI::App* app = program.add_subcommand("run", "Run one experiment");
     app->add_option("scenario", options->scenario, "The scenario file")->type_name("SCENARIO.toml");
-    app->add_option("--mode", options->mode, "packet, hybrid, wormhole, flow (default: the scenario's)")
+    app->add_option("--mode", options->mode,
+                    "packet, hybrid, wormhole, flow (default: the scenario's)")
         ->type_name("MODE");
     add_set_option(*app, options->sets, kSetHelp);
     app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
@@ -199,16 +208,18 @@ Command add_run_command(CLI::App& program) {
                     "cores, where they help, in mode packet; else one)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
-    app->add_flag("--no-skip", options->no_skip,
-                  "In modes hybrid and wormhole: skip nothing, to see what skipping costs and gains");
+    app->add_flag(
+        "--no-skip", options->no_skip,
+        "In modes hybrid and wormhole: skip nothing, to see what skipping costs and gains");
     app->add_flag(
         "--no-fold", options->no_fold,
         "In all modes but flow: execute parts of the network that are copies of each other\n"
         "one by one; the results are the same");
     CLI::Option* const file =
-        app->add_option("--memo", options->memo,
-                        "In modes hybrid and wormhole: the file of what was simulated before (default "
-                        "in mode wormhole: the user's cache)")
+        app->add_option(
+               "--memo", options->memo,
+               "In modes hybrid and wormhole: the file of what was simulated before (default "
+               "in mode wormhole: the user's cache)")
             ->type_name("FILE");
     app->add_flag("--no-memo", options->no_memo,
                   "In mode wormhole: remember nothing, of this run or of others")

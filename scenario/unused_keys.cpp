@@ -27,8 +27,7 @@ struct Rule {
 bool flow_mode(const Scenario& s) { return s.mode == Mode::flow; }
 bool never_folds(const Scenario& s) {
     const bool whole = s.phases.scope == PhaseScope::network || s.phases.local();
-    return flow_mode(s) || s.network.arithmetic == Arithmetic::ns3 ||
-           (has_phases(s.mode) && whole);
+    return flow_mode(s) || s.network.arithmetic == Arithmetic::ns3 || (has_phases(s.mode) && whole);
 }
 bool never_remembers(const Scenario& s) {
     return s.phases.scope == PhaseScope::network || s.phases.local();
@@ -64,7 +63,8 @@ std::vector<Rule> rules() {
         {"phases.calibrate", never_calibrates,
          "only rates of partitions that are measured are calibrated"},
         {"phases.memo", never_remembers, "episodes are of partitions that an event wakes whole"},
-        {"phases.memo_tolerance", [](const Scenario& s) { return never_remembers(s) || !s.phases.memo; },
+        {"phases.memo_tolerance",
+         [](const Scenario& s) { return never_remembers(s) || !s.phases.memo; },
          "nothing is remembered"},
         {"phases.eps_bw", [](const Scenario& s) { return !by_hygra(s); },
          "the detector is another one"},

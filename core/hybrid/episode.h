@@ -53,8 +53,8 @@ struct Episode {
     Tick begin = 0;  ///< of its first flow
     Tick cut = kNever;               ///< held: what is known is asked for; told: the first end
     std::uint32_t open = 0;          ///< flows in the network
-    std::int64_t skipped = 0;       ///< payload bytes of its flows that were
-    bool followed = false;          ///< others were executed by it
+    std::int64_t skipped = 0;        ///< payload bytes of its flows that were
+    bool followed = false;           ///< others were executed by it
     std::uint32_t late = 0;          ///< flows that have started at its hosts since the first end
     std::vector<EpisodeFlow> flows;  ///< while it is whole
     std::vector<memo::Digest> candidates;  ///< what it probably is, of one that is held

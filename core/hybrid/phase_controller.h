@@ -167,7 +167,6 @@ class PhaseController : public step::Supervisor {
     bool rests(PartitionId id) const;
     bool is_whole(PartitionId id) const;
     bool holds_some(PartitionId id) const;
-    Tick next_episode_cut() const;
     void meet_episodes(FlowSlot flow, Tick now);
     void leave_out_ended();
     EpisodeFlow episode_flow(FlowSlot flow, Tick now) const;
@@ -175,18 +174,20 @@ class PhaseController : public step::Supervisor {
     bool has_ended(const Episode& episode) const;
     void enter_episode(FlowSlot flow, Tick now);
     bool is_followed(FlowSlot flow) const;
-    void hold(std::uint32_t number, FlowSlot flow);
-    void run_held_calls(NodeId host, Tick at);
-    void release_episode(std::uint32_t number, Tick now);
-    void let_go(std::uint32_t number);
-    void release_all_episodes(Tick now);
-    void look_at_episodes(Tick at);
-    void recall_episode(std::uint32_t number, Tick at);
-    void put_into_effect(std::uint32_t number);
     void note_skipped(FlowSlot flow, std::int64_t bytes);
     bool is_worth_telling(const Episode& episode) const;
     void note_folds(FlowSlot flow, Episode& episode);
     void leave_episode(FlowSlot flow, Tick now);
+    // Those that are known, in phase_told.cpp.
+    Tick next_episode_cut() const;
+    void look_at_episodes(Tick at);
+    void hold(std::uint32_t number, FlowSlot flow);
+    void run_held_calls(NodeId host, Tick at);
+    void recall_episode(std::uint32_t number, Tick at);
+    void put_into_effect(std::uint32_t number);
+    void release_episode(std::uint32_t number, Tick now);
+    void let_go(std::uint32_t number);
+    void release_all_episodes(Tick now);
     void emit(PhaseRecord record);
     void report_until(Tick now);
     void report(const State& state, Phase phase, Tick end, PhaseEnd why);

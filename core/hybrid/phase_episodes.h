@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <utility>
@@ -11,6 +12,36 @@
 #include "core/hybrid/phase_controller.h"
 
 namespace sluice::hybrid {
+
+template <class T>
+void sort_unique(std::vector<T>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+/// Those of `all`, ascending, that are not in `known`, ascending, which then has them, too.
+template <class T>
+std::vector<T> add_new(std::vector<T>& known, const std::vector<T>& all) {
+    std::vector<T> fresh;
+    std::set_difference(all.begin(), all.end(), known.begin(), known.end(),
+                        std::back_inserter(fresh));
+    std::vector<T> both;
+    std::set_union(known.begin(), known.end(), fresh.begin(), fresh.end(),
+                   std::back_inserter(both));
+    known = std::move(both);
+    return fresh;
+}
+
+inline bool is_held(const Episode& episode) {
+    return episode.state == EpisodeState::held || episode.state == EpisodeState::told;
+}
+
+inline void append(Group& group, const Group& other) {
+    add_new(group.ports, other.ports);
+    add_new(group.hosts, other.hosts);
+    add_new(group.switches, other.switches);
+    group.flows.insert(group.flows.end(), other.flows.begin(), other.flows.end());
+}
 
 struct PhaseController::Episodes {
     explicit Episodes(EpisodeMemory& given) : memory(given) {}

@@ -144,9 +144,9 @@ TEST_CASE("unit.memo.store.caps_hold") {
     for (std::int64_t part = 0; part < 3; ++part) {
         std::vector<Sample> samples;
         std::vector<Audit> audits;
-        for (std::int64_t i = 0; i < 40; ++i) {
-            samples.push_back(Sample{{100 * part + i / 2}});
-            audits.push_back(Audit{{static_cast<double>(100 * part + i)}});
+        for (std::int64_t i = 0; i < 120; ++i) {
+            samples.push_back(Sample{{1000 * part + i / 2}});
+            audits.push_back(Audit{{static_cast<double>(1000 * part + i)}});
         }
         save(path, {stored(2, samples, audits)});
     }
