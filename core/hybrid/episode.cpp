@@ -25,6 +25,8 @@ constexpr std::size_t kPerFlow = 3;
 constexpr std::size_t kLeastSamples = 3;
 /// Of its rate: a port with that load may be full.
 constexpr double kFull = 0.95;
+/// What is simulated from its beginning is neither skipped nor folded: that may cost so many times what is won.
+constexpr std::uint32_t kLossesPerWin = 8;
 constexpr double kBitsPerByteAndTick = 8e12;
 constexpr double kEndless = 1e300;
 /// Relative difference of times that are the same.
@@ -314,7 +316,8 @@ std::vector<memo::Digest> EpisodeMemory::may_belong_to(const EpisodeFlow& flow,
         const memo::Digest digest{static_cast<std::uint64_t>(words[0]),
                                   static_cast<std::uint64_t>(words[1])};
         const auto known = known_.find(digest);
-        if (known == known_.end() || known->second.well) {
+        if (known == known_.end() ||
+            (known->second.well && kLossesPerWin * known->second.lost <= known->second.won + 1)) {
             found.push_back(digest);
         }
     }
@@ -333,6 +336,10 @@ Tick EpisodeMemory::patience(const std::vector<memo::Digest>& candidates, Tick n
         }
     }
     return first == kNever ? 0 : first / 4 * 3;
+}
+
+void EpisodeMemory::held(const memo::Digest& key, bool won) {
+    ++(won ? known_[key].won : known_[key].lost);
 }
 
 /// Whether enough is known of an entry, asked once for as many samples.
@@ -386,7 +393,7 @@ void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick
     }
 }
 
-std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& episode,
+std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(Episode& episode,
                                                              const Describe& describe, Tick now) {
     const std::vector<EpisodeFlow>& flows = episode.flows;
     const memo::CanonicalForm form =
@@ -396,6 +403,7 @@ std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(const Episode& epis
     if (entry == nullptr || !is_known(form.digest, *entry, flows, order, describe)) {
         return std::nullopt;
     }
+    episode.key = form.digest;
     std::vector<std::int64_t> values;
     for (const std::uint32_t place : order) {
         values.insert(values.end(), {flows[place].start - episode.begin, 0, 0});

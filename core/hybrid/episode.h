@@ -57,6 +57,7 @@ struct Episode {
     bool followed = false;           ///< others were executed by it
     std::uint32_t late = 0;          ///< flows that have started at its hosts since the first end
     std::vector<EpisodeFlow> flows;  ///< while it is whole
+    memo::Digest key;                      ///< of one that is told
     std::vector<memo::Digest> candidates;  ///< what it probably is, of one that is held
     bool foreign = false;                  ///< a flow has joined it that is of none of these
     bool waited = false;                   ///< its cut is the latest
@@ -91,14 +92,19 @@ class EpisodeMemory {
     /// An episode that has been simulated from idle to idle is over at `now`.
     void learn(const Episode& episode, const Describe& describe, Tick now);
     /// Ends for the flows of an episode that has begun so; none: too little is known.
-    std::optional<std::vector<EpisodeEnd>> recall(const Episode& episode, const Describe& describe,
+    std::optional<std::vector<EpisodeEnd>> recall(Episode& episode, const Describe& describe,
                                                   Tick now);
+    /// What came of holding an episode: with `won` its ends were put into effect, else it was simulated after all, from
+    /// its beginning. Kinds for which that happens often are held no more.
+    void held(const memo::Digest& key, bool won);
 
   private:
     /// What was found of an entry when it had so many samples.
     struct Known {
         std::uint32_t samples = 0;
         bool well = false;
+        std::uint32_t won = 0;
+        std::uint32_t lost = 0;
     };
 
     bool is_known(const memo::Digest& digest, const memo::Entry& entry,

@@ -64,6 +64,7 @@ void PhaseController::release_episode(std::uint32_t number, Tick now) {
             flow.received = flow.finish = kNever;
         }
         ++statistics_.episodes.interrupted;
+        episodes_->memory.held(episode.key, false);
     }
     episode.state = EpisodeState::simulated;
     engine_.shift(episode.held, -step::kHeld);
@@ -189,6 +190,7 @@ void PhaseController::put_into_effect(std::uint32_t number) {
     episodes_->set_cut(number, kNever);
     episode.state = EpisodeState::over;
     ++statistics_.episodes.hits;
+    episodes_->memory.held(episode.key, true);
     statistics_.hops_saved += static_cast<std::uint64_t>(record.hops_saved);
     statistics_.bytes_skipped += record.bytes_skipped;
     emit(record);
