@@ -67,6 +67,7 @@ struct RunOptions {
     bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped
     bool no_fold = false;    ///< copies are executed one by one
     bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
+    std::string audit;       ///< share of the packet-hops, "10%" or 0.1; empty: the scenario's
     bool record_queues = false;
     bool quiet = false;
 };

@@ -130,9 +130,9 @@ class Snapshot::Taker {
                 renamed.insert({i, state.senders++});
             }
         }
-        for (const auto& [index, place] : renamed) {
+        for (const auto& [index, at_host] : renamed) {
             Sender sender = host.senders[index];
-            sender_of_[sender.flow] = place;
+            sender_of_[sender.flow] = static_cast<std::uint32_t>(taken_.senders_.size());
             sender.flow = place_of(sender.flow);
             sender.port = unit_of(sender.port);
             sender.heir = sender.heir == kNone ? kNone : renamed.at(sender.heir);
@@ -235,20 +235,11 @@ class Snapshot::Taker {
     Snapshot& taken_;
     std::vector<FlowSlot> slots_;  ///< by place
     std::unordered_map<FlowSlot, std::uint32_t> place_;
-    std::unordered_map<FlowSlot, std::uint32_t> sender_of_;  ///< its place among its host's
+    std::unordered_map<FlowSlot, std::uint32_t> sender_of_;  ///< in senders_
 };
 
 Snapshot::Snapshot(WorldStore& store, const NetworkPart& part, Tick now) : at_(now) {
     Taker(store, part, *this).take();
-}
-
-std::int64_t Snapshot::acknowledged(std::size_t flow) const {
-    for (const Sender& sender : senders_) {
-        if (sender.flow == flow) {
-            return sender.una_bytes;
-        }
-    }
-    return 0;
 }
 
 std::size_t Snapshot::bytes() const {

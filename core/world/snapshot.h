@@ -40,8 +40,10 @@ class Snapshot {
     /// duplicates under way: what put() needs slots for.
     std::size_t flow_count() const { return flows_.size(); }
     const FlowSpec& spec(std::size_t flow) const { return flows_[flow].spec; }  ///< with its id
-    /// Bytes acknowledged, and when the last of them were.
-    std::int64_t acknowledged(std::size_t flow) const;
+    /// As it was; null unless it was in service.
+    const Sender* sender(std::size_t flow) const {
+        return flows_[flow].sender == kNone ? nullptr : &senders_[flows_[flow].sender];
+    }
     Tick taken_at() const { return at_; }
     std::size_t bytes() const;
 
@@ -78,7 +80,7 @@ class Snapshot {
         std::uint32_t following = kNone;  ///< flows by their place
         std::uint32_t current = kNone;
         std::uint32_t last = kNone;
-        std::uint32_t sender = kNone;
+        std::uint32_t sender = kNone;  ///< in senders_
         Tick answer_takes = kNever;
         Tick answer_base = 0;
         std::uint32_t answers = 0;

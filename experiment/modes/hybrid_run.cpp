@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/audit/audit.h"
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
@@ -89,7 +90,13 @@ struct HybridRun::Watch {
           shares(restore::make_share_restorer(given.phases, given.network.congestion,
                                               given.network.seed)),
           controller(view, partitions, rates.get(), restorer.get(), shares.get(), given.phases,
-                     given.stop) {}
+                     given.stop) {
+        if (given.phases.audit > 0 && given.phases.skip) {
+            audit = std::make_unique<audit::Audit>(engine.network().store(), given.phases.audit,
+                                                   given.network.seed);
+            controller.watch(*audit);
+        }
+    }
 
     const Experiment& experiment;
     step::FlowPartitions partitions;
@@ -98,6 +105,7 @@ struct HybridRun::Watch {
     std::unique_ptr<hybrid::Restorer> restorer;
     std::unique_ptr<hybrid::ShareRestorer> shares;
     hybrid::PhaseController controller;
+    std::unique_ptr<audit::Audit> audit;  ///< null: there is none
 };
 
 HybridRun::HybridRun(const Experiment& experiment)
@@ -119,6 +127,9 @@ void HybridRun::run(const RunHooks& hooks) {
 RunCounters HybridRun::counters() const {
     RunCounters counters = PacketRun::counters();
     counters.phases = watch_->controller.statistics();
+    if (watch_->audit != nullptr) {
+        counters.audit = watch_->audit->counters();
+    }
     for (const FlowResult& result : results()) {
         if (result.start != kNever) {
             const Tick end = result.finish == kNever ? now() : result.finish;
