@@ -70,6 +70,7 @@ struct RunOptions {
     bool no_memo = false;    ///< nothing is remembered
     bool no_fold = false;    ///< copies are executed one by one
     bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
+    std::string audit;       ///< share of the packet-hops, "10%" or 0.1; empty: the scenario's
     bool record_queues = false;
     bool quiet = false;
 };

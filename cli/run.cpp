@@ -107,6 +107,23 @@ void take_paths(BuiltExperiment& built, const RunOptions& options) {
     }
 }
 
+/// "10%" or "0.1".
+double parse_share(const std::string& text) {
+    std::size_t read = 0;
+    double share = -1;
+    try {
+        share = std::stod(text, &read);
+    } catch (const std::exception&) {
+        read = 0;
+    }
+    const std::string rest = text.substr(read);
+    share = rest == "%" ? share / 100 : share;
+    if (read == 0 || (!rest.empty() && rest != "%") || !(share >= 0 && share <= 1)) {
+        throw ConfigError("--audit: \"" + text + "\" is no share; allowed: 0% to 100%, or 0 to 1");
+    }
+    return share;
+}
+
 /// The scenario, with the options that stand for keys of it applied.
 Scenario load_for_run(const RunOptions& options) {
     ConfigValue values = load_config(options.scenario);
@@ -123,6 +140,9 @@ Scenario load_for_run(const RunOptions& options) {
     if (options.no_skip) set_config(values, "phases.skip", boolean_value(false), "--no-skip");
     if (options.no_memo) set_config(values, "phases.memo", boolean_value(false), "--no-memo");
     if (!options.memo.empty()) set_config(values, "phases.memo", boolean_value(true), "--memo");
+    if (!options.audit.empty()) {
+        set_config(values, "phases.audit", number_value(parse_share(options.audit)), "--audit");
+    }
     Scenario scenario = make_scenario(std::move(values), options.scenario);
     scenario.allow_oom = options.allow_oom;
     const std::string mode = mode_name(scenario.mode);
@@ -137,6 +157,9 @@ Scenario load_for_run(const RunOptions& options) {
     if (!options.memo.empty() && !has_phases(scenario.mode)) {
         throw ConfigError("--memo: mode " + mode +
                           " remembers nothing; modes hybrid and wormhole do");
+    }
+    if (!options.audit.empty() && !has_phases(scenario.mode)) {
+        throw ConfigError("--audit: mode " + mode + " never skips; modes hybrid and wormhole do");
     }
     if (options.no_fold && scenario.mode == Mode::flow) {
         throw ConfigError("--no-fold: mode flow never folds; modes with packets do");
@@ -224,6 +247,11 @@ Command add_run_command(CLI::App& program) {
     app->add_flag("--no-memo", options->no_memo,
                   "In mode wormhole: remember nothing, of this run or of others")
         ->excludes(file);
+    app->add_option(
+           "--audit", options->audit,
+           "In modes hybrid and wormhole: simulate a random share of the skips with packets, too, for so\n"
+           "many packet-hops of every 100 of the run's, and state the error (10%)")
+        ->type_name("SHARE");
     app->add_flag("--record-queues", options->record_queues,
                   "In mode packet: leave queues.bin, which sluice train learns from");
     app->add_flag("--quiet", options->quiet, "Print nothing but errors");

@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/print_check.h"
 #include "cli/progress.h"
+#include "core/results/summary.h"
 #include "core/text/human.h"
 #include "experiment/explain.h"
 
@@ -23,6 +24,26 @@ void print_phases(const PhaseCounters& phases) {
                human_count(static_cast<double>(phases.hops_saved)));
     fmt::print("  partitions       at most {}, the largest of {} flows\n", phases.most_partitions,
                phases.largest_partition);
+}
+
+void print_audit(const RunOutcome& outcome) {
+    const AuditCounters& audit = outcome.counters.audit;
+    if (audit.share == 0) return;
+    fmt::print("  audit            {} of {} skips, {} packet-hops\n", audit.audited, audit.skips,
+               human_count(static_cast<double>(audit.hops)));
+    if (!audit.enough) {
+        fmt::print("  error            unknown: fewer than two partitions were drawn\n");
+        return;
+    }
+    const auto interval = [](double error, double half) {
+        return fmt::format("{:+.3f}% +- {:.3f}%", 100 * error, 100 * half);
+    };
+    double error = 0;
+    double half = 0;
+    const bool job = job_time_error(outcome, error, half);
+    fmt::print("  error            flow completion {}{} (95%)\n",
+               interval(audit.fct_error, audit.fct_half),
+               job ? ", completion time " + interval(error, half) : "");
 }
 
 /// The summary on standard output. What the mode does not have is left out.
@@ -61,6 +82,7 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
                            human_count(summary.packet_hops_per_s));
     }
     if (mode == Mode::hybrid) print_phases(counters.phases);
+    print_audit(outcome);
     for (const std::string& line : explanation(outcome)) fmt::print("  {}\n", line);
     const std::string threads =
         counters.threads > 1 ? fmt::format(" on {} threads", counters.threads) : "";

@@ -43,12 +43,14 @@ std::string step_name(const BuiltExperiment& built, const BuiltJob& job, const C
     return in_server && cls != OpClass::other ? name + " inside servers" : name;
 }
 
+/// `messages`: the part of the path that waits for some.
 std::vector<TimeShare> path_shares(const BuiltExperiment& built, const BuiltJob& job,
-                                   const JobTiming& timing) {
+                                   const JobTiming& timing, Tick& messages) {
     const LinkClasses classes(built.experiment.topology);
     std::map<std::string, Tick> times;
     for (const CriticalStep& step : timing.critical_path()) {
         times[step_name(built, job, step, classes)] += step.end - step.start;
+        messages += step.message == kNone ? 0 : step.end - step.start;
     }
     std::vector<TimeShare> shares;
     for (const auto& [name, time] : times) shares.push_back({name, time});
@@ -97,7 +99,7 @@ class RankShares {
 void explain_job(const BuiltExperiment& built, const BuiltJob& job, JobRecord& record) {
     if (job.application->completed_count() == 0) return;
     const JobTiming timing(*job.application, job.start);
-    record.critical_path = path_shares(built, job, timing);
+    record.critical_path = path_shares(built, job, timing, record.messages);
     RankShares shares;
     const RankId ranks = job.application->graph().rank_count();
     for (RankId rank = 0; rank < ranks; ++rank) {

@@ -52,6 +52,7 @@ PhaseConfig read_phases(ConfigSection section, Mode mode) {
     detector.tolerance = section.number("tolerance", detector.tolerance, 0, 1);
     detector.growth = section.number("growth", detector.growth, 0, kMaxGrowth);
     phases.longest_skip = section.time("longest_skip", phases.longest_skip);
+    phases.audit = section.number("audit", phases.audit, 0, 1);
     section.finish();
     return phases;
 }

@@ -75,6 +75,7 @@ std::vector<Rule> rules() {
         {"phases.theta", [](const Scenario& s) { return by_hygra(s); },
          "the detector is another one"},
         {"phases.rates", never_skips, "nothing is skipped"},
+        {"phases.audit", never_skips, "nothing is skipped"},
         {"phases.restore", never_skips, "nothing is skipped"},
         {"phases.restore_model", [](const Scenario& s) { return !asks_model(s); },
          "no model is asked"},

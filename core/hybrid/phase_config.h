@@ -63,6 +63,7 @@ struct PhaseConfig {
     double memo_tolerance = 0.005;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
+    double audit = 0;  ///< packet-hops of audited skips (core/audit) by those of the run; 0: none
 
     /// Groups are flows that share data ports, and ACKs are no packets.
     bool local() const { return skip && wake != Wake::partition; }

@@ -158,6 +158,9 @@ void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
 void PhaseController::after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                                  Tick now) {
     ++statistics_.exits;
+    if (watcher_ != nullptr) {
+        watcher_->left(flow);
+    }
     statistics_.splits += exit.split_off.size();
     if (episodes_ != nullptr) {
         leave_episode(flow, now);

@@ -26,6 +26,7 @@
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/rate_source.h"
 #include "core/hybrid/share_restorer.h"
+#include "core/hybrid/skip_watcher.h"
 #include "core/results/phase_record.h"
 #include "core/results/statistics.h"
 
@@ -66,6 +67,9 @@ class PhaseController : public step::Supervisor {
     /// What is known of episodes is used, and more of it learned; of partitions on one clock. Before the first window;
     /// `memory` must outlive this.
     void remember_episodes(EpisodeMemory& memory);
+    /// Tells `watcher`, which must outlive the run, of every skip. Groups are then not folded upon themselves:
+    /// their columns are the group's. Before the first window.
+    void watch(SkipWatcher& watcher) { watcher_ = &watcher; }
     /// The run ends at `now`: skips end there, and the last phases are reported.
     void finish(Tick now);
     const PhaseStatistics& statistics() const { return statistics_; }
@@ -126,6 +130,7 @@ class PhaseController : public step::Supervisor {
     void wake_with_shares(State& state);
     void skip_back(State& state, Tick now, PhaseEnd why);
     void commit(State& state, PhaseEnd why);
+    WatchedSkip watched(const State& state, Tick begin, Tick end) const;
     // Rates that are known already, in phase_calibrate.cpp.
     void begin_record(State& state, const steady::GroupFacts& facts);
     static std::vector<BinReading> ended_bin(const State& state);
@@ -205,6 +210,7 @@ class PhaseController : public step::Supervisor {
     PhaseConfig config_;
     Tick stop_;
     std::function<void(const PhaseRecord&)> on_phase_;
+    SkipWatcher* watcher_ = nullptr;
     PhaseStatistics statistics_;
     std::vector<std::unique_ptr<State>> groups_;     ///< by group id
     std::set<std::pair<Tick, std::uint32_t>> cuts_;  ///< (when, group)

@@ -29,6 +29,9 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     }
     draw_shares(state, dt);
     fit_to_links(state);
+    if (watcher_ != nullptr) {
+        watcher_->before_skip(watched(state, at, at + dt));
+    }
     fall_asleep(state, at);
     state.marked = verdict.marked;
     const std::vector<FlowSlot>& flows = state.group.flows;
@@ -50,6 +53,10 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     if (acks_ == nullptr) {
         pause_hosts(state);  // else a flow that starts at a host that sleeps disturbs it
     }
+}
+
+WatchedSkip PhaseController::watched(const State& state, Tick begin, Tick end) const {
+    return {state.id, state.group, state.rate, begin, end, state.rtt, copies()};
 }
 
 /// Where ACKs are streams, those of the group go on at the skip's rates.
@@ -311,6 +318,9 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     engine_.settle(state.group);
     if (acks_ == nullptr) {
         resume_hosts(state.group.hosts);
+    }
+    if (watcher_ != nullptr) {
+        watcher_->after_skip(watched(state, state.since, state.until), state.packets);
     }
     statistics_.hops_saved += copies() * static_cast<std::uint64_t>(hops);
     steady_.add(copies() * state.group.flows.size(), dt);

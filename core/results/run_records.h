@@ -83,7 +83,8 @@ struct JobRecord {
     std::size_t operations = 0;
     std::size_t operations_completed = 0;
     std::size_t flows = 0;
-    std::int64_t bytes = 0;                ///< of its flows
+    std::int64_t bytes = 0;  ///< of its flows
+    Tick messages = 0;       ///< of the critical path: its steps that wait for a message
     std::vector<TimeShare> critical_path;  ///< adds up to jct; the largest share first
     /// Compute, exposed communication by group, waiting for other ranks, idle: adds up to jct on
     /// every rank. Empty, like critical_path, if nothing completed.

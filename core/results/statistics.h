@@ -55,6 +55,28 @@ struct PhaseCounters {
     double steady_share() const { return flow_s > 0 ? steady_flow_s / flow_s : 0; }
 };
 
+/// What an audit of skips (core/audit) found. An error is the run's time less what packets would have taken, as a
+/// share of it.
+struct AuditCounters {
+    double share = 0;            ///< of the run's packet-hops that it may take; 0: there was none
+    std::uint64_t skips = 0;     ///< that could be drawn
+    std::uint64_t audited = 0;   ///< that were
+    std::uint64_t prefixes = 0;  ///< of these, not to their ends
+    std::uint64_t hops = 0;      ///< packet-hops of shadows
+    std::uint64_t clusters = 0;  ///< partitions that audited skips are of
+    double skipped_share = 0;    ///< of a flow's time, mean over flows
+    /// Per skipped time: weighted mean and largest magnitude of the audited skips.
+    double mean_skip_error = 0;
+    double largest_skip_error = 0;
+    bool enough = false;  ///< for intervals: at least two clusters
+    /// Mean over flows of the relative error of their completion times, and half of its 95% interval.
+    double fct_error = 0;
+    double fct_half = 0;
+    /// The same of all flows' times together.
+    double time_error = 0;
+    double time_half = 0;
+};
+
 /// What folding came to: parts of the network that were executed once for several.
 struct FoldCounters {
     std::uint64_t hops = 0;    ///< packet-hops of images, counted but not executed
@@ -75,6 +97,7 @@ struct RunCounters {
     /// for two engines exactly if they moved the same packets at the same times. 0 unless asked.
     std::uint64_t hop_checksum = 0;
     PhaseCounters phases;  ///< hybrid mode
+    AuditCounters audit;   ///< hybrid mode
     FoldCounters fold;     ///< packet and hybrid mode
     std::uint32_t threads =
         1;  ///< that stepped windows: of how the run was made, not of its results

@@ -95,6 +95,30 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
     }
 }
 
+Json interval_json(bool known, double mean, double half) {
+    return known ? Json{{"mean", mean}, {"half_width", half}} : Json(nullptr);
+}
+
+/// Errors are shares of the run's own times, and its time less that of packets.
+Json audit_json(const RunOutcome& outcome) {
+    const AuditCounters& audit = outcome.counters.audit;
+    double error = 0;
+    double half = 0;
+    const bool job = job_time_error(outcome, error, half);
+    return {{"share", audit.share},
+            {"skips", audit.skips},
+            {"audited", audit.audited},
+            {"prefixes", audit.prefixes},
+            {"packet_hops", audit.hops},
+            {"clusters", audit.clusters},
+            {"skipped_share", audit.skipped_share},
+            {"skip_error",
+             {{"mean", audit.enough ? Json(audit.mean_skip_error) : Json(nullptr)},
+              {"max", audit.audited > 0 ? Json(audit.largest_skip_error) : Json(nullptr)}}},
+            {"fct_error", interval_json(audit.enough, audit.fct_error, audit.fct_half)},
+            {"jct_error", interval_json(job, error, half)}};
+}
+
 /// The object with the configuration, which is JSON already, as its last member.
 std::string with_config(std::string object, const std::string& config) {
     object.erase(object.rfind("\n}"));
@@ -107,6 +131,24 @@ std::string with_config(std::string object, const std::string& config) {
 }
 
 }  // namespace
+
+bool job_time_error(const RunOutcome& outcome, double& error, double& half) {
+    const AuditCounters& audit = outcome.counters.audit;
+    const JobRecord* last = nullptr;
+    for (const JobRecord& job : outcome.jobs) {
+        if (job.jct != kNever && job.jct > 0 &&
+            (last == nullptr || job.start + job.jct > last->start + last->jct)) {
+            last = &job;
+        }
+    }
+    if (!audit.enough || last == nullptr) {
+        return false;
+    }
+    const double share = static_cast<double>(last->messages) / static_cast<double>(last->jct);
+    error = audit.time_error * share;
+    half = audit.time_half * share;
+    return true;
+}
 
 Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
     Summary summary;
@@ -165,6 +207,9 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
     json["keys_without_effect"] = outcome.keys_without_effect;
     json["warnings"] = outcome.warnings;
     add_counters(json, info.mode, counters);
+    if (counters.audit.share > 0) {
+        json["audit"] = audit_json(outcome);
+    }
     json["elaboration_s"] = outcome.elaboration_s;
     json["elaboration_user_s"] = outcome.elaboration_user_s;
     json["wall_s"] = outcome.wall_s;

@@ -24,6 +24,10 @@ struct FlowTotals {
 /// Closes `totals.completion_times`.
 Summary summarize(FlowTotals& totals, const RunOutcome& outcome);
 
+/// The audit's word on the time of the job that ends last: the error and half of its 95% interval, as
+/// shares of it. False where there is none, or no job.
+bool job_time_error(const RunOutcome& outcome, double& error, double& half);
+
 /// The text of summary.json. Keys and units: docs/outputs.md.
 std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const Summary& summary);
 

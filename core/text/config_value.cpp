@@ -327,6 +327,13 @@ ConfigValue boolean_value(bool value) {
     return made;
 }
 
+ConfigValue number_value(double value) {
+    ConfigValue made;
+    made.kind = ConfigValue::Kind::number;
+    made.number = value;
+    return made;
+}
+
 std::string shown_text(const std::string& text) {
     if (text.size() <= kMaxShown) return '"' + visible(text) + '"';
     return '"' + visible(text.substr(0, kMaxShown)) + "...\"";

@@ -66,6 +66,7 @@ void set_config(ConfigValue& root, const std::string& path, ConfigValue value,
                 const std::string& said);
 ConfigValue text_value(std::string text);
 ConfigValue boolean_value(bool value);
+ConfigValue number_value(double value);
 
 /// `text` between quotes, with control characters made visible and at most 60 characters of it.
 std::string shown_text(const std::string& text);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error.h"
 #include "core/packet/nic.h"
 
 namespace sluice::step {
@@ -66,6 +67,17 @@ void WorldStore::widen_int_slots() {
         route.ints = wide;
     }
     world_.int_stride = 8;
+}
+
+void WorldStore::take_int_layout(const WorldStore& other) {
+    if (living_count() != 0) {
+        throw InternalError("INT's layout was to change under flows");
+    }
+    if (world_.int_stride != other.world_.int_stride) {
+        free_int_slots();
+        world_.int_stride = other.world_.int_stride;
+    }
+    world_.int_block = other.world_.int_block;
 }
 
 /// Those that no flow has.

@@ -92,6 +92,8 @@ class WorldStore {
     FlowSlot open_slot(FlowSpec spec);
     /// A flow of open_slot() is complete at `now`: its sender has seen all ACKs.
     void close_slot(FlowSlot slot, std::int64_t retransmitted, Tick now);
+    /// INT's records are laid out as in `other`, a store of the same network. While no flow has a slot.
+    void take_int_layout(const WorldStore& other);
     /// Gives a slot back. Nothing of the flow may be in the network or in a host's timers but what is
     /// known to be stale.
     void release(FlowSlot slot);

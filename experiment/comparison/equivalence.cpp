@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "experiment/comparison/student_t.h"
+#include "core/results/student_t.h"
 
 namespace sluice {
 

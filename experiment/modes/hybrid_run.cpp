@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/audit/audit.h"
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
@@ -95,6 +96,11 @@ struct HybridRun::Watch {
         if (given.phases.memo) {
             controller.remember_episodes(episodes);
         }
+        if (given.phases.audit > 0 && given.phases.skip) {
+            audit = std::make_unique<audit::Audit>(engine.network().store(), given.phases.audit,
+                                                   given.network.seed);
+            controller.watch(*audit);
+        }
     }
 
     const Experiment& experiment;
@@ -106,6 +112,7 @@ struct HybridRun::Watch {
     hybrid::PhaseController controller;
     std::shared_ptr<memo::Memo> memo;
     hybrid::EpisodeMemory episodes;
+    std::unique_ptr<audit::Audit> audit;  ///< null: there is none
 };
 
 HybridRun::HybridRun(const Experiment& experiment)
@@ -127,6 +134,9 @@ void HybridRun::run(const RunHooks& hooks) {
 RunCounters HybridRun::counters() const {
     RunCounters counters = PacketRun::counters();
     counters.phases = watch_->controller.statistics();
+    if (watch_->audit != nullptr) {
+        counters.audit = watch_->audit->counters();
+    }
     for (const FlowResult& result : results()) {
         if (result.start != kNever) {
             const Tick end = result.finish == kNever ? now() : result.finish;

@@ -9,9 +9,9 @@
 
 #include "core/error.h"
 #include "core/random.h"
+#include "core/results/student_t.h"
 #include "experiment/comparison/distribution_distance.h"
 #include "experiment/comparison/equivalence.h"
-#include "experiment/comparison/student_t.h"
 
 using namespace sluice;
 using doctest::Approx;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiment/comparison/student_t.h"
+#include "core/results/student_t.h"
 
 #include <cmath>
 

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/audit/audit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/random.h"
+
+namespace sluice::audit {
+
+namespace {
+
+constexpr std::uint64_t kAuditDraws = 0x6175646974;
+/// Base round trips for which what comes after a skip is looked at.
+constexpr Tick kHorizon = 8;
+/// Of a skip at least so many are audited, if it is that long: where two courses begin and end is known to a
+/// packet's time or so, and what a prefix is off by is taken times the skip's length by its own.
+constexpr Tick kShortestPrefix = 32;
+/// One audit costs at most this share of all that is due so far, but for the shortest.
+constexpr double kLargestAudit = 0.1;
+/// A skip counts for its draw at least this part of the mean of those before.
+constexpr double kLeastImportance = 0.1;
+/// Flows are of like lengths within a factor of two to the power of this.
+constexpr int kStratum = 1;
+/// An error that every skip makes is that of a rate over so many round trips.
+constexpr Tick kPerSkip = 64;
+/// By so much the draws catch up where less was spent than is due.
+constexpr double kMostFactor = 4;
+/// Packet-hops that are due from the start: runs begin with short flows, which count as much as long ones.
+constexpr double kAdvance = 32'768;
+/// No skip is to take, in expectation, more than one of so many parts of what is due.
+constexpr double kFewestAudits = 128;
+/// Levels at which two courses are compared.
+constexpr int kLevels = 8;
+
+/// Of a flow that lasts `time` ticks.
+int stratum_of(double time) { return std::ilogb(time) / kStratum; }
+
+std::uint64_t key_of(const step::World& world, const std::vector<FlowSlot>& flows) {
+    std::uint64_t key = flows.size();
+    for (const FlowSlot flow : flows) {
+        key = mix_bits(key ^ world.id[flow]);
+    }
+    return key;
+}
+
+step::NetworkPart part_of(const hybrid::Group& group) {
+    return {group.ports, group.hosts, group.flows};
+}
+
+/// Mean of `late(bytes)` over levels between where `course` is at half of the horizon and at its end.
+template <class Late>
+double over_levels(const Course& course, Tick horizon, Late&& late) {
+    const double first = course.bytes_at(horizon / 2);
+    const double last = course.bytes_at(horizon);
+    double sum = 0;
+    for (int i = 1; i <= kLevels; ++i) {
+        sum += late(first + (last - first) * i / kLevels);
+    }
+    return sum / kLevels;
+}
+
+}  // namespace
+
+/// What packets make of a skip and of what follows, beside what the run made of it.
+struct Audit::Compared {
+    ShadowRun run;    ///< from the end of the skip
+    ShadowRun truth;  ///< from its begin
+    Tick length = 0;
+    Tick audited = 0;
+    Tick horizon = 0;
+    Tick until = 0;               ///< no flow ends earlier after the skip, nor the horizon
+    std::vector<double> skipped;  ///< bytes, by the rate in the audited part
+    std::vector<double> shorter;  ///< bytes by which the flow has become shorter
+    std::vector<double> besides;  ///< of them, not by its rate: queues were changed
+
+    bool whole() const { return audited == length; }
+
+    /// Ticks that the flow has lost; of a prefix without what it loses to whole packets.
+    double lost(std::size_t flow) const {
+        const Course& after = run.courses[flow];
+        const Course& course = truth.courses[flow];
+        if (whole()) {
+            return over_levels(after, horizon, [&](double bytes) {
+                return course.time_of(bytes + shorter[flow]) - after.time_of(bytes) -
+                       static_cast<double>(length);
+            });
+        }
+        const double rate = over_levels(course, until, [&](double bytes) {
+            return course.time_of(bytes + skipped[flow]) - course.time_of(bytes) -
+                   static_cast<double>(audited);
+        });
+        const double waking = over_levels(after, until, [&](double bytes) {
+            return course.time_of(bytes + besides[flow]) - after.time_of(bytes);
+        });
+        return rate * static_cast<double>(length) / static_cast<double>(audited) + waking;
+    }
+};
+
+/// A skip that is audited, as it began.
+struct Audit::Drawn {
+    step::NetworkPart part;
+    step::Snapshot before;
+    std::uint64_t cluster = 0;
+    double probability = 1;
+};
+
+Audit::Audit(step::WorldStore& store, double share, std::uint64_t seed)
+    : store_(store), shadow_(store), share_(share), seed_(seed) {}
+
+Audit::~Audit() = default;
+
+/// Packet-hops that the audit may have taken by now: every one is two events.
+double Audit::due() const {
+    return std::max(share_ * static_cast<double>(store_.world().events) / 2, kAdvance);
+}
+
+Audit::Known& Audit::known(FlowSlot flow) {
+    if (known_.size() <= flow) {
+        known_.resize(std::size_t{flow} + 1);
+    }
+    return known_[flow];
+}
+
+double Audit::hops_per_tick(const hybrid::WatchedSkip& skip) const {
+    const step::World& world = store_.world();
+    double hops = 0;
+    for (std::size_t i = 0; i < skip.group.flows.size(); ++i) {
+        const auto entries = [&](int first) {
+            const PortId* const route = world.route[skip.group.flows[i]].port + first;
+            return std::find(route, route + step::kPathHops, PortId{kNone}) - route;
+        };
+        const auto acks = world.answers == nullptr ? entries(step::kPathHops) : 0;
+        hops += skip.rate[i] * static_cast<double>(entries(0) + acks);
+    }
+    return hops;
+}
+
+/// All of the skip, or as much as may be paid.
+Tick Audit::length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick) const {
+    const Tick length = skip.end - skip.begin;
+    const Tick least = std::min(length, kShortestPrefix * skip.rtt);
+    const double paid = kLargestAudit * due() / std::max(hops_per_tick, 1e-300);
+    const double most = paid - static_cast<double>(2 * kHorizon * skip.rtt);
+    return most < static_cast<double>(length) ? std::max(least, static_cast<Tick>(most)) : length;
+}
+
+/// The completion time of a flow of the group, should it go on at its rate.
+double Audit::foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const {
+    const step::World& world = store_.world();
+    const FlowSlot slot = skip.group.flows[flow];
+    const step::Sender& sender = step::sender_of(world, slot);
+    const double left = static_cast<double>(sender.packets - sender.next) / skip.rate[flow];
+    return static_cast<double>(skip.begin - world.result[slot].start) + left;
+}
+
+/// How much the skip may be off by: the share of its flows' times that it is, as far as can be foreseen, summed
+/// over them. A part of what is lost is lost by every skip, however short.
+double Audit::importance(const hybrid::WatchedSkip& skip) const {
+    double shares = 0;
+    for (std::size_t i = 0; i < skip.group.flows.size(); ++i) {
+        shares += static_cast<double>(skip.end - skip.begin + kPerSkip * skip.rtt) /
+                  foreseen_time(skip, i);
+    }
+    return static_cast<double>(skip.copies) * shares;
+}
+
+/// The more a skip weighs and the less it costs, the likelier it is drawn; such that all that is due is spent, if
+/// skips go on to be what they were.
+double Audit::probability_of(const hybrid::WatchedSkip& skip) {
+    const double rate = hops_per_tick(skip);
+    const Tick length = length_to_audit(skip, rate) + 2 * kHorizon * skip.rtt;
+    const double cost = rate * static_cast<double>(length);
+    const double weight = importance(skip);
+    ++skips_;
+    importance_ += weight;
+    const double least = kLeastImportance * importance_ / static_cast<double>(skips_);
+    const double worth = std::max(weight, least) / std::sqrt(cost);
+    worth_of_cost_ += worth * cost;
+    const double ahead = planned_ / due();
+    const double factor = std::min(kMostFactor, 1 / std::max(ahead * ahead, 1e-9));
+    const double probability =
+        std::min({1.0, factor * worth * due() / worth_of_cost_, due() / (kFewestAudits * cost)});
+    planned_ += probability * cost;
+    return probability;
+}
+
+/// Of skips of like flows every so many are drawn, by a random start.
+bool Audit::draw(int stratum, double probability) {
+    const auto known = passed_.find(stratum);
+    if (known == passed_.end()) {
+        const auto number = static_cast<std::uint64_t>(stratum);
+        passed_[stratum] = uniform(seed_, random_stream(kAuditDraws, number), 0);
+    }
+    double& passed = passed_[stratum];
+    const double before = std::floor(passed);
+    passed += probability;
+    return std::floor(passed) > before;
+}
+
+void Audit::before_skip(const hybrid::WatchedSkip& skip) {
+    const double probability = probability_of(skip);
+    if (draw(stratum_of(foreseen_time(skip, 0)), probability)) {
+        const std::uint64_t key = key_of(store_.world(), skip.group.flows);
+        const step::NetworkPart part = part_of(skip.group);
+        drawn_[skip.id] = std::make_unique<Drawn>(
+            Drawn{part, step::Snapshot(store_, part, skip.begin), key, probability});
+    }
+}
+
+void Audit::after_skip(const hybrid::WatchedSkip& skip, const std::vector<std::int64_t>& packets) {
+    const Tick length = skip.end - skip.begin;
+    const auto copies = static_cast<double>(skip.copies);
+    for (std::size_t i = 0; i < packets.size(); ++i) {
+        Known& flow = known(skip.group.flows[i]);
+        flow.skipped += copies * static_cast<double>(length);
+        // Fewer packets than its rate would have sent: the run is late, packets lose less.
+        flow.rounded +=
+            copies * (static_cast<double>(packets[i]) / skip.rate[i] - static_cast<double>(length));
+    }
+    const auto drawn = drawn_.find(skip.id);
+    if (drawn == drawn_.end()) {
+        return;
+    }
+    if (length > 0) {
+        measure(*drawn->second, skip, packets);
+    }
+    drawn_.erase(drawn);
+}
+
+void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
+                    const std::vector<std::int64_t>& packets) {
+    const Tick horizon = kHorizon * skip.rtt;
+    Compared compared;
+    compared.horizon = horizon;
+    compared.length = skip.end - skip.begin;
+    compared.audited = length_to_audit(skip, hops_per_tick(skip));
+    const step::Snapshot after(store_, drawn.part, skip.end);
+    compared.run = shadow_.run(after, drawn.part, horizon);
+    const std::size_t flows = drawn.part.flows.size();
+    const auto payload = static_cast<double>(store_.world().payload);
+    std::vector<double> wanted(flows);
+    compared.until = horizon;
+    for (std::size_t i = 0; i < flows; ++i) {
+        const double shorter =
+            static_cast<double>(drawn.before.sender(i)->size - after.sender(i)->size);
+        const double skipped = skip.rate[i] * static_cast<double>(compared.audited) * payload;
+        compared.skipped.push_back(skipped);
+        compared.shorter.push_back(shorter);
+        compared.besides.push_back(shorter - static_cast<double>(packets[i]) * payload);
+        const double more = compared.whole() ? shorter : skipped;
+        wanted[i] = compared.run.courses[i].bytes_at(horizon) + std::max(more, 0.0);
+        if (compared.run.courses[i].ended()) {
+            compared.until = std::min(compared.until, compared.run.courses[i].last());
+        }
+    }
+    compared.truth = shadow_.run(drawn.before, drawn.part, compared.audited + horizon, wanted);
+    spent_ += static_cast<double>(compared.run.hops + compared.truth.hops);
+    for (std::size_t i = 0; i < flows; ++i) {
+        const double rounded =
+            static_cast<double>(packets[i]) / skip.rate[i] - static_cast<double>(compared.length);
+        const double lost = compared.lost(i) - (compared.whole() ? rounded : 0);
+        const auto length = static_cast<double>(compared.length);
+        largest_ = std::max(largest_, std::abs(lost) / length);
+        known(drawn.part.flows[i])
+            .found.push_back({drawn.cluster, static_cast<double>(skip.copies) / drawn.probability,
+                              lost, length});
+    }
+    ++audited_;
+    prefixes_ += compared.whole() ? 0 : 1;
+}
+
+void Audit::left(FlowSlot flow) {
+    const FlowResult& result = store_.world().result[flow];
+    if (result.finish == kNever) {
+        return;  // it goes another way
+    }
+    const auto time = static_cast<double>(result.finish - result.start);
+    Known& had = known(flow);
+    ++flows_;
+    time_ += time;
+    rounded_share_ += had.rounded / time;
+    rounded_time_ += had.rounded;
+    const int stratum = stratum_of(time);
+    shares_.count(stratum, had.skipped / time);
+    times_.count(stratum, had.skipped);
+    for (const Found& found : had.found) {
+        shares_.add(stratum, found.cluster, found.weight * found.lost / time,
+                    found.weight * found.length / time);
+        times_.add(stratum, found.cluster, found.weight * found.lost, found.weight * found.length);
+    }
+    had = Known{};
+}
+
+AuditCounters Audit::counters() const {
+    AuditCounters made;
+    made.share = share_;
+    made.skips = skips_;
+    made.audited = audited_;
+    made.prefixes = prefixes_;
+    made.hops = static_cast<std::uint64_t>(spent_);
+    made.clusters = shares_.clusters();
+    made.skipped_share = flows_ > 0 ? shares_.known() / flows_ : 0;
+    made.largest_skip_error = largest_;
+    made.enough = shares_.enough();
+    if (made.enough) {
+        // Time lost makes the run's times too short.
+        const Interval shares = shares_.total();
+        const Interval times = times_.total();
+        made.mean_skip_error = -times.mean / times_.known();
+        made.fct_error = -(shares.mean + rounded_share_) / flows_;
+        made.fct_half = shares.half / flows_;
+        made.time_error = -(times.mean + rounded_time_) / time_;
+        made.time_half = times.half / time_;
+    }
+    return made;
+}
+
+}  // namespace sluice::audit

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whoever looks on as a phase controller skips, and changes nothing of the run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/hybrid/phase_engine.h"
+
+namespace sluice::hybrid {
+
+/// A skip of a group, as it begins or as it has ended.
+struct WatchedSkip {
+    std::uint32_t id = 0;  ///< of the group, as long as it skips
+    const Group& group;
+    const std::vector<double>& rate;  ///< by flow, packets per tick
+    Tick begin = 0;
+    Tick end = 0;  ///< as planned, or where it has ended
+    Tick rtt = 0;  ///< base round trip of the slowest flow
+    /// Groups that did the same: this one, and those that follow it (core/clocks/folding.h).
+    std::size_t copies = 1;
+};
+
+class SkipWatcher {
+  public:
+    virtual ~SkipWatcher() = default;
+
+    /// Nothing of the group has been moved yet.
+    virtual void before_skip(const WatchedSkip& skip) = 0;
+    /// Packets go on from skip.end: flows are as much shorter as they have been advanced, laws and queues
+    /// are what they will be. `packets`: by flow, that its rate has advanced it by.
+    virtual void after_skip(const WatchedSkip& skip, const std::vector<std::int64_t>& packets) = 0;
+    /// The flow is about to leave the network, or its partition.
+    virtual void left(FlowSlot flow) = 0;
+};
+
+}  // namespace sluice::hybrid
