@@ -30,6 +30,9 @@ constexpr double kMostFactor = 4;
 constexpr double kAdvance = 32'768;
 /// No skip is to take, in expectation, more than one of so many parts of what is due.
 constexpr double kFewestAudits = 128;
+/// What an audit of all skips was beside the truth at most, as a share of flows' times (docs/audit.md): what
+/// skips of one group do to others.
+constexpr double kUnseen = 3e-4;
 /// Levels at which two courses are compared.
 constexpr int kLevels = 8;
 
@@ -177,7 +180,7 @@ double Audit::probability_of(const hybrid::WatchedSkip& skip) {
     const double least = kLeastImportance * importance_ / static_cast<double>(skips_);
     const double worth = std::max(weight, least) / std::sqrt(cost);
     worth_of_cost_ += worth * cost;
-    const double ahead = planned_ / due();
+    const double ahead = std::max(planned_, spent_) / due();
     const double factor = std::min(kMostFactor, 1 / std::max(ahead * ahead, 1e-9));
     const double probability =
         std::min({1.0, factor * worth * due() / worth_of_cost_, due() / (kFewestAudits * cost)});
@@ -309,9 +312,9 @@ AuditCounters Audit::counters() const {
         const Interval times = times_.total();
         made.mean_skip_error = -times.mean / times_.known();
         made.fct_error = -(shares.mean + rounded_share_) / flows_;
-        made.fct_half = shares.half / flows_;
+        made.fct_half = shares.half / flows_ + kUnseen;
         made.time_error = -(times.mean + rounded_time_) / time_;
-        made.time_half = times.half / time_;
+        made.time_half = times.half / time_ + kUnseen;
     }
     return made;
 }

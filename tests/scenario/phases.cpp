@@ -49,6 +49,7 @@ TEST_CASE("unit.scenario.phases_defaults_leave_the_detector_to_choose") {
     CHECK(phases.detector.stable_rounds == 0);
     CHECK(phases.detector.tolerance == 0);
     CHECK(phases.longest_skip == 0);
+    CHECK(phases.audit == 0);
 }
 
 TEST_CASE("unit.scenario.phases_keys_are_read") {
@@ -56,7 +57,8 @@ TEST_CASE("unit.scenario.phases_keys_are_read") {
         "[phases]\nskip = false\nscope = \"network\"\nrates = \"maxmin\"\nrestore = \"empty\"\n"
         "shares = \"learned\"\n"
         "detector = \"hygra\"\ntheta = 0.05\nspan = \"200us\"\neps_bw = 0.01\neps_q = \"10KB\"\n"
-        "stable_rounds = 5\ntolerance = 0.002\nlongest_skip = \"1ms\"\n");
+        "stable_rounds = 5\ntolerance = 0.002\nlongest_skip = \"1ms\"\naudit = 0.1\n");
+    CHECK(phases.audit == 0.1);
     CHECK(!phases.skip);
     CHECK(phases.scope == PhaseScope::network);
     CHECK(phases.rates == SteadyRates::maxmin);

@@ -256,16 +256,14 @@ TEST_CASE("Snapshot: a partition goes on alone as it does among others") {
     CHECK(partitions > 100);
 }
 
-/// What the hosts of a star's first half do, put upon its second half, at another time.
-void check_copy(std::uint64_t seed, congestion::Law law) {
-    Dice dice(seed);
-    const std::uint32_t hosts = 3 + dice.below(4);
+/// A star of which the first half of the hosts send.
+Case half_busy(Dice& dice, std::uint32_t hosts, congestion::Law law) {
     RandomOptions options;
     options.lossless = true;
     Case given;
     given.topology = build_star({2 * hosts, {gigabits_per_second(100), kMicrosecond}});
     given.config = random_config(dice, given.topology, options);
-    NetworkConfig config = config_for(law, gigabits_per_second(100));
+    const NetworkConfig config = config_for(law, gigabits_per_second(100));
     given.config.congestion = config.congestion;
     given.config.congestion.payload = given.config.format.payload;
     given.config.format.extra_header = config.format.extra_header;
@@ -273,8 +271,6 @@ void check_copy(std::uint64_t seed, congestion::Law law) {
     given.config.ecn = config.ecn;
     given.config.marking = Marking::threshold_marking;
     given.stop = 20 * kMillisecond;
-    given.name = "copy " + std::to_string(seed);
-    INFO(given.name);
     for (std::uint32_t n = 8; n > 0; --n) {
         const NodeId source = dice.below(hosts);
         const NodeId to = dice.chance(50) && source != 0 ? 0 : (source + 1) % hosts;
@@ -283,27 +279,37 @@ void check_copy(std::uint64_t seed, congestion::Law law) {
         given.flows.push_back(spec);
     }
     assign_source_ports(given.flows);
+    return given;
+}
+
+/// So many hosts of a star from `first` on, and both ends of their cables.
+step::NetworkPart some_hosts(const Topology& star, NodeId first, std::uint32_t count) {
+    step::NetworkPart part;
+    for (NodeId host = first; host < first + count; ++host) {
+        part.hosts.push_back(host);
+        part.ports.push_back(star.first_port(host));
+    }
+    for (NodeId host = first; host < first + count; ++host) {
+        part.ports.push_back(star.peer_of(star.first_port(host)));
+    }
+    return part;
+}
+
+/// What the hosts of a star's first half do, put upon its second half, at another time.
+void check_copy(std::uint64_t seed, congestion::Law law) {
+    Dice dice(seed);
+    const std::uint32_t hosts = 3 + dice.below(4);
+    const Case given = half_busy(dice, hosts, law);
+    INFO("seed " << seed);
     Rig rig(given);
     step::Driver driver(rig.store, {}, {});
     const Tick at = (12 + dice.below(60)) * kMicrosecond;
     driver.advance(at, rig);
-    step::NetworkPart part = whole(rig.store);
-    if (part.flows.empty()) {
+    step::NetworkPart original = some_hosts(given.topology, 0, hosts);
+    original.flows = whole(rig.store).flows;
+    if (original.flows.empty()) {
         return;
     }
-    const auto half = [&](NodeId first) {
-        step::NetworkPart found;
-        for (NodeId host = first; host < first + hosts; ++host) {
-            found.hosts.push_back(host);
-            found.ports.push_back(given.topology.first_port(host));
-        }
-        for (NodeId host = first; host < first + hosts; ++host) {
-            found.ports.push_back(given.topology.peer_of(given.topology.first_port(host)));
-        }
-        return found;
-    };
-    step::NetworkPart original = half(0);
-    original.flows = part.flows;
     const step::Snapshot snapshot(rig.store, original, at);
     driver.advance(given.stop, rig);
     std::vector<FlowSpec> specs = specs_of(snapshot);
@@ -316,7 +322,7 @@ void check_copy(std::uint64_t seed, congestion::Law law) {
     const Tick dt = 3 * kMillisecond + 12345;
     Shadow shadow(given);
     shadow.store.take_int_layout(rig.store);
-    shadow.put(snapshot, half(hosts), at + dt, specs, true);
+    shadow.put(snapshot, some_hosts(given.topology, hosts, hosts), at + dt, specs, true);
     shadow.run(given.stop + dt);
     for (std::size_t i = 0; i < snapshot.flow_count(); ++i) {
         check_flow(rig.store.results()[snapshot.spec(i).id],
@@ -325,7 +331,7 @@ void check_copy(std::uint64_t seed, congestion::Law law) {
     const std::vector<PortStatistics> ports = rig.store.port_statistics(given.stop);
     const std::vector<PortStatistics> copies = shadow.store.port_statistics(given.stop + dt);
     for (std::size_t i = 0; i < original.ports.size(); ++i) {
-        CHECK(same(ports[original.ports[i]], copies[half(hosts).ports[i]]));
+        CHECK(same(ports[original.ports[i]], copies[shadow.put_upon.ports[i]]));
     }
 }
 

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An audit as a user asks for it: the run stays what it is, and states an error that it has."""
+import csv
+import json
+import unittest
+
+from support import CliTest
+
+# Messages of two sizes between partners that nobody else disturbs.
+PAIRS = """\
+name = "pairs"
+[topology]
+type = "star"
+hosts = 64
+[workload]
+type = "flows"
+list = [""" + ", ".join(f'[{i}, {32 + i}, "{5 + 3 * (i % 4)}MB", "{37 * i}us"]' for i in range(32)) + """]
+"""
+
+
+class AuditTest(CliTest):
+    def summary(self, folder):
+        return json.loads((self.folder / folder / "summary.json").read_text())
+
+    def times(self, folder):
+        with open(self.folder / folder / "flows.csv", newline="") as file:
+            return {row["flow"]: int(row["fct_ps"]) for row in csv.DictReader(file)}
+
+    def test_the_run_is_the_same_and_its_error_is_within(self):
+        self.write("pairs.toml", PAIRS)
+        self.succeed("run", "pairs.toml", "--mode", "packet", "--out", "packet", "--quiet")
+        self.succeed("run", "pairs.toml", "--mode", "hybrid", "--out", "plain", "--quiet")
+        said = self.succeed("run", "pairs.toml", "--mode", "hybrid", "--audit", "100%",
+                            "--out", "audited").stdout
+        for name in ("flows.csv", "ports.csv", "phases.csv"):
+            self.assertEqual((self.folder / "plain" / name).read_bytes(),
+                             (self.folder / "audited" / name).read_bytes())
+        self.assertNotIn("audit", self.summary("plain"))
+        audit = self.summary("audited")["audit"]
+        self.assertEqual(audit["share"], 1)
+        self.assertGreater(audit["audited"], 1)
+        truth, found = self.times("packet"), self.times("audited")
+        error = sum((found[flow] - truth[flow]) / truth[flow] for flow in truth) / len(truth)
+        self.assertLessEqual(abs(error - audit["fct_error"]["mean"]), audit["fct_error"]["half_width"])
+        self.assertIsNone(audit["jct_error"])
+        self.assertIn(" of ", said.split("audit  ")[1].splitlines()[0])
+        self.assertIn("flow completion", said.split("  error ")[1].splitlines()[0])
+
+    def test_shares_that_are_none(self):
+        self.write("pairs.toml", PAIRS)
+        for share in ("110%", "x", "10 %", "1.5"):
+            self.refuse("run", "pairs.toml", "--mode", "hybrid", "--audit", share, says="--audit")
+        self.refuse("run", "pairs.toml", "--mode", "packet", "--audit", "10%",
+                    says="only mode hybrid")
+
+    def test_the_key_is_the_option(self):
+        self.write("pairs.toml", 'mode = "hybrid"\n' + PAIRS + "[phases]\naudit = 0.5\n")
+        self.succeed("run", "pairs.toml", "--out", "key", "--quiet")
+        self.write("pairs.toml", 'mode = "hybrid"\n' + PAIRS)
+        self.succeed("run", "pairs.toml", "--audit", "50%", "--out", "option", "--quiet")
+        self.assertEqual(self.summary("key")["audit"], self.summary("option")["audit"])
+
+
+if __name__ == "__main__":
+    unittest.main()
