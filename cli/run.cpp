@@ -247,10 +247,10 @@ Command add_run_command(CLI::App& program) {
     app->add_flag("--no-memo", options->no_memo,
                   "In mode wormhole: remember nothing, of this run or of others")
         ->excludes(file);
-    app->add_option(
-           "--audit", options->audit,
-           "In modes hybrid and wormhole: simulate a random share of the skips with packets, too, for so\n"
-           "many packet-hops of every 100 of the run's, and state the error (10%)")
+    app->add_option("--audit", options->audit,
+                    "In modes hybrid and wormhole: simulate a random share of the skips with "
+                    "packets, too, for so\n"
+                    "many packet-hops of every 100 of the run's, and state the error (10%)")
         ->type_name("SHARE");
     app->add_flag("--record-queues", options->record_queues,
                   "In mode packet: leave queues.bin, which sluice train learns from");

@@ -57,7 +57,7 @@ struct Episode {
     bool followed = false;           ///< others were executed by it
     std::uint32_t late = 0;          ///< flows that have started at its hosts since the first end
     std::vector<EpisodeFlow> flows;  ///< while it is whole
-    memo::Digest key;                      ///< of one that is told
+    memo::Digest key;                ///< of one that is told
     std::vector<memo::Digest> candidates;  ///< what it probably is, of one that is held
     bool foreign = false;                  ///< a flow has joined it that is of none of these
     bool waited = false;                   ///< its cut is the latest

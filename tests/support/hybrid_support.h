@@ -378,7 +378,8 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
                                 Application* application = nullptr, bool check = false,
                                 bool forgets = false, hybrid::Restorer* restorer = nullptr,
                                 hybrid::ShareRestorer* shares = nullptr,
-                                FoldCounters* fold = nullptr, const Workers* workers = nullptr) {
+                                FoldCounters* fold = nullptr, const Workers* workers = nullptr,
+                                hybrid::EpisodeMemory* memory = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
@@ -392,6 +393,9 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     const auto rates = make_rate_source(config.rates);
     hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, shares, config,
                                        given.stop);
+    if (memory != nullptr) {
+        controller.remember_episodes(*memory);
+    }
     HybridOutcome made;
     controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
     std::uint64_t seen = 0;
