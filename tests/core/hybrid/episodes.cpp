@@ -178,9 +178,13 @@ TEST_CASE("unit.hybrid.episodes.what_was_simulated_is_told") {
             mean_told += static_cast<double>(flow.finish - flow.start);
         }
         CHECK(mean_told == doctest::Approx(mean).epsilon(0.05));
+        // What told flows' packets would have made of pauses is not known.
+        const bool calm =
+            packets.outcome.counters.retransmitted_bytes == 0 &&
+            std::all_of(packets.outcome.ports.begin(), packets.outcome.ports.end(),
+                        [](const PortStatistics& port) { return port.pauses_sent == 0; });
         for (std::size_t p = 0; p < told.outcome.ports.size(); ++p) {
-            if (packets.outcome.counters.retransmitted_bytes == 0 &&
-                given.config.nic.ack_every == 1) {
+            if (calm && given.config.nic.ack_every == 1) {
                 CHECK(told.outcome.ports[p].tx_packets == packets.outcome.ports[p].tx_packets);
                 CHECK(told.outcome.ports[p].tx_bytes == packets.outcome.ports[p].tx_bytes);
             }
