@@ -26,8 +26,12 @@ constexpr int kStratum = 1;
 constexpr Tick kPerSkip = 64;
 /// By so much the draws catch up where less was spent than is due.
 constexpr double kMostFactor = 4;
+/// The part of its share that an audit aims at, so that luck seldom takes more than that.
+constexpr double kAim = 0.8;
 /// Packet-hops that are due from the start: runs begin with short flows, which count as much as long ones.
 constexpr double kAdvance = 32'768;
+/// More than is due makes draws rarer by this power of the ratio.
+constexpr double kBrake = 8;
 /// No skip is to take, in expectation, more than one of so many parts of what is due.
 constexpr double kFewestAudits = 128;
 /// What an audit of all skips was beside the truth at most, as a share of flows' times (docs/audit.md): what
@@ -115,7 +119,7 @@ Audit::~Audit() = default;
 
 /// Packet-hops that the audit may have taken by now: every one is two events.
 double Audit::due() const {
-    return std::max(share_ * static_cast<double>(store_.world().events) / 2, kAdvance);
+    return std::max(kAim * share_ * static_cast<double>(store_.world().events) / 2, kAdvance);
 }
 
 Audit::Known& Audit::known(FlowSlot flow) {
@@ -181,7 +185,8 @@ double Audit::probability_of(const hybrid::WatchedSkip& skip) {
     const double worth = std::max(weight, least) / std::sqrt(cost);
     worth_of_cost_ += worth * cost;
     const double ahead = std::max(planned_, spent_) / due();
-    const double factor = std::min(kMostFactor, 1 / std::max(ahead * ahead, 1e-9));
+    const double factor =
+        ahead < 1 ? std::min(kMostFactor, 1 / (ahead * ahead)) : std::pow(ahead, -kBrake);
     const double probability =
         std::min({1.0, factor * worth * due() / worth_of_cost_, due() / (kFewestAudits * cost)});
     planned_ += probability * cost;

@@ -6,7 +6,8 @@
 /// is, and kPerSkip round trips more, summed over them) is drawn with a probability in proportion to x / sqrt(c), at
 /// most 1, which makes the error of a ratio least for what is spent (Cochran, 5.5). So of like weight what is long
 /// and large is drawn less often. The factor is such that had all skips so far been drawn with it, what is due by
-/// now would have been spent: `share` of the packet-hops that the run has simulated, kAdvance at least. It follows
+/// now would have been spent: kAim of
+/// `share` of the packet-hops that the run has simulated, kAdvance at least. It follows
 /// what was spent, in expectation and in fact. Where a skip would cost more
 /// than a tenth of all that is due so far, a prefix of it is audited. Among skips of flows of like lengths the draw is
 /// systematic: probabilities are added up from a random start, and whatever takes the sum across a whole number is
