@@ -32,11 +32,16 @@ constexpr double kAim = 0.8;
 constexpr double kAdvance = 32'768;
 /// More than is due makes draws rarer by this power of the ratio.
 constexpr double kBrake = 8;
-/// No skip is to take, in expectation, more than one of so many parts of what is due.
+/// No group's skip is to take, in expectation, more than one of so many parts of what is due.
 constexpr double kFewestAudits = 128;
 /// What an audit of all skips was beside the truth at most, as a share of flows' times (docs/audit.md): what
 /// skips of one group do to others.
 constexpr double kUnseen = 3e-4;
+/// The first skips of each stratum are drawn with that probability at least, unless one took more than one of so
+/// many parts of what is due: what nothing was drawn of nothing is known of.
+constexpr int kFirstSkips = 4;
+constexpr double kFirstProbability = 0.5;
+constexpr double kFewestFirst = 10;
 /// Levels at which two courses are compared.
 constexpr int kLevels = 8;
 
@@ -174,7 +179,7 @@ double Audit::importance(const hybrid::WatchedSkip& skip) const {
 
 /// The more a skip weighs and the less it costs, the likelier it is drawn; such that all that is due is spent, if
 /// skips go on to be what they were.
-double Audit::probability_of(const hybrid::WatchedSkip& skip) {
+double Audit::probability_of(const hybrid::WatchedSkip& skip, int stratum) {
     const double rate = hops_per_tick(skip);
     const Tick length = length_to_audit(skip, rate) + 2 * kHorizon * skip.rtt;
     const double cost = rate * static_cast<double>(length);
@@ -187,8 +192,11 @@ double Audit::probability_of(const hybrid::WatchedSkip& skip) {
     const double ahead = std::max(planned_, spent_) / due();
     const double factor =
         ahead < 1 ? std::min(kMostFactor, 1 / (ahead * ahead)) : std::pow(ahead, -kBrake);
-    const double probability =
-        std::min({1.0, factor * worth * due() / worth_of_cost_, due() / (kFewestAudits * cost)});
+    const double most = static_cast<double>(skip.copies) * due() / (kFewestAudits * cost);
+    const double usual = std::min({1.0, factor * worth * due() / worth_of_cost_, most});
+    const bool early = seen_[stratum]++ < kFirstSkips;
+    const double first = std::min(kFirstProbability, due() / (kFewestFirst * cost));
+    const double probability = early ? std::max(usual, first) : usual;
     planned_ += probability * cost;
     return probability;
 }
@@ -207,8 +215,9 @@ bool Audit::draw(int stratum, double probability) {
 }
 
 void Audit::before_skip(const hybrid::WatchedSkip& skip) {
-    const double probability = probability_of(skip);
-    if (draw(stratum_of(foreseen_time(skip, 0)), probability)) {
+    const int stratum = stratum_of(foreseen_time(skip, 0));
+    const double probability = probability_of(skip, stratum);
+    if (draw(stratum, probability)) {
         const std::uint64_t key = key_of(store_.world(), skip.group.flows);
         const step::NetworkPart part = part_of(skip.group);
         drawn_[skip.id] = std::make_unique<Drawn>(

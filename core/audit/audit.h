@@ -11,7 +11,7 @@
 /// what was spent, in expectation and in fact. Where a skip would cost more
 /// than a tenth of all that is due so far, a prefix of it is audited. Among skips of flows of like lengths the draw is
 /// systematic: probabilities are added up from a random start, and whatever takes the sum across a whole number is
-/// drawn. Skips come in an order that depends on the scenario alone, so that the audit does, with the seed.
+/// drawn. Of each such stratum the first few are drawn with a probability of a half or so. Skips come in an order that depends on the scenario alone, so that the audit does, with the seed.
 ///
 /// *What is measured.* From the packets as the skip began a shadow goes on for its length (or the prefix) and
 /// kHorizon round trips; from those as the run went on after it another one for kHorizon. In both each flow's bytes
@@ -74,7 +74,7 @@ class Audit : public hybrid::SkipWatcher {
     double hops_per_tick(const hybrid::WatchedSkip& skip) const;
     double foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const;
     double importance(const hybrid::WatchedSkip& skip) const;
-    double probability_of(const hybrid::WatchedSkip& skip);
+    double probability_of(const hybrid::WatchedSkip& skip, int stratum);
     bool draw(int stratum, double probability);
     void measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
                  const std::vector<std::int64_t>& packets);
@@ -88,6 +88,7 @@ class Audit : public hybrid::SkipWatcher {
     double planned_ = 0;     ///< hops, in expectation
     double importance_ = 0;  ///< sums over skips
     double worth_of_cost_ = 0;
+    std::map<int, int> seen_;  ///< skips, by stratum
     std::map<int, double>
         passed_;  ///< by stratum: probabilities that have gone by, from a random start
     std::map<std::uint32_t, std::unique_ptr<Drawn>> drawn_;  ///< by group, while it skips
