@@ -47,7 +47,7 @@ TEST_CASE("unit.audit.strata_have_ratios_of_their_own") {
             sample.add(1, unit, 2 * 0.5, 2);
         }
         if (unit < 5) {
-            sample.add(5, 1000 + unit, 0, 1);
+            sample.add(5, 1000 + unit, 0, 20);
         }
     }
     CHECK(sample.total().mean == doctest::Approx(50));
