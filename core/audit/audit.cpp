@@ -35,8 +35,9 @@ constexpr double kBrake = 8;
 /// No group's skip is to take, in expectation, more than one of so many parts of what is due.
 constexpr double kFewestAudits = 128;
 /// What an audit of all skips was beside the truth at most, as a share of flows' times (docs/audit.md): what
-/// skips of one group do to others.
+/// skips of one group do to others; and, where ACKs are no packets, what that does, for shadows have none either.
 constexpr double kUnseen = 3e-4;
+constexpr double kUnseenWithoutAcks = 1e-3;
 /// The first skips of each stratum are drawn with that probability at least, unless one took more than one of so
 /// many parts of what is due: what nothing was drawn of nothing is known of.
 constexpr int kFirstSkips = 4;
@@ -322,13 +323,14 @@ AuditCounters Audit::counters() const {
     made.enough = shares_.enough();
     if (made.enough) {
         // Time lost makes the run's times too short.
+        const double unseen = store_.answers_left_out() ? kUnseenWithoutAcks : kUnseen;
         const Interval shares = shares_.total();
         const Interval times = times_.total();
         made.mean_skip_error = -times.mean / times_.known();
         made.fct_error = -(shares.mean + rounded_share_) / flows_;
-        made.fct_half = shares.half / flows_ + kUnseen;
+        made.fct_half = shares.half / flows_ + unseen;
         made.time_error = -(times.mean + rounded_time_) / time_;
-        made.time_half = times.half / time_ + kUnseen;
+        made.time_half = times.half / time_ + unseen;
     }
     return made;
 }
