@@ -26,13 +26,23 @@ constexpr int kStratum = 1;
 constexpr Tick kPerSkip = 64;
 /// By so much the draws catch up where less was spent than is due.
 constexpr double kMostFactor = 4;
+/// The part of its share that an audit aims at, so that luck seldom takes more than that.
+constexpr double kAim = 0.8;
 /// Packet-hops that are due from the start: runs begin with short flows, which count as much as long ones.
 constexpr double kAdvance = 32'768;
-/// No skip is to take, in expectation, more than one of so many parts of what is due.
+/// More than is due makes draws rarer by this power of the ratio.
+constexpr double kBrake = 8;
+/// No group's skip is to take, in expectation, more than one of so many parts of what is due.
 constexpr double kFewestAudits = 128;
 /// What an audit of all skips was beside the truth at most, as a share of flows' times (docs/audit.md): what
-/// skips of one group do to others.
+/// skips of one group do to others; and, where ACKs are no packets, what that does, for shadows have none either.
 constexpr double kUnseen = 3e-4;
+constexpr double kUnseenWithoutAcks = 1e-3;
+/// The first skips of each stratum are drawn with that probability at least, unless one took more than one of so
+/// many parts of what is due: what nothing was drawn of nothing is known of.
+constexpr int kFirstSkips = 4;
+constexpr double kFirstProbability = 0.5;
+constexpr double kFewestFirst = 10;
 /// Levels at which two courses are compared.
 constexpr int kLevels = 8;
 
@@ -115,7 +125,7 @@ Audit::~Audit() = default;
 
 /// Packet-hops that the audit may have taken by now: every one is two events.
 double Audit::due() const {
-    return std::max(share_ * static_cast<double>(store_.world().events) / 2, kAdvance);
+    return std::max(kAim * share_ * static_cast<double>(store_.world().events) / 2, kAdvance);
 }
 
 Audit::Known& Audit::known(FlowSlot flow) {
@@ -170,7 +180,7 @@ double Audit::importance(const hybrid::WatchedSkip& skip) const {
 
 /// The more a skip weighs and the less it costs, the likelier it is drawn; such that all that is due is spent, if
 /// skips go on to be what they were.
-double Audit::probability_of(const hybrid::WatchedSkip& skip) {
+double Audit::probability_of(const hybrid::WatchedSkip& skip, int stratum) {
     const double rate = hops_per_tick(skip);
     const Tick length = length_to_audit(skip, rate) + 2 * kHorizon * skip.rtt;
     const double cost = rate * static_cast<double>(length);
@@ -181,9 +191,13 @@ double Audit::probability_of(const hybrid::WatchedSkip& skip) {
     const double worth = std::max(weight, least) / std::sqrt(cost);
     worth_of_cost_ += worth * cost;
     const double ahead = std::max(planned_, spent_) / due();
-    const double factor = std::min(kMostFactor, 1 / std::max(ahead * ahead, 1e-9));
-    const double probability =
-        std::min({1.0, factor * worth * due() / worth_of_cost_, due() / (kFewestAudits * cost)});
+    const double factor =
+        ahead < 1 ? std::min(kMostFactor, 1 / (ahead * ahead)) : std::pow(ahead, -kBrake);
+    const double most = static_cast<double>(skip.copies) * due() / (kFewestAudits * cost);
+    const double usual = std::min({1.0, factor * worth * due() / worth_of_cost_, most});
+    const bool early = seen_[stratum]++ < kFirstSkips;
+    const double first = std::min(kFirstProbability, due() / (kFewestFirst * cost));
+    const double probability = early ? std::max(usual, first) : usual;
     planned_ += probability * cost;
     return probability;
 }
@@ -202,8 +216,9 @@ bool Audit::draw(int stratum, double probability) {
 }
 
 void Audit::before_skip(const hybrid::WatchedSkip& skip) {
-    const double probability = probability_of(skip);
-    if (draw(stratum_of(foreseen_time(skip, 0)), probability)) {
+    const int stratum = stratum_of(foreseen_time(skip, 0));
+    const double probability = probability_of(skip, stratum);
+    if (draw(stratum, probability)) {
         const std::uint64_t key = key_of(store_.world(), skip.group.flows);
         const step::NetworkPart part = part_of(skip.group);
         drawn_[skip.id] = std::make_unique<Drawn>(
@@ -308,13 +323,14 @@ AuditCounters Audit::counters() const {
     made.enough = shares_.enough();
     if (made.enough) {
         // Time lost makes the run's times too short.
+        const double unseen = store_.answers_left_out() ? kUnseenWithoutAcks : kUnseen;
         const Interval shares = shares_.total();
         const Interval times = times_.total();
         made.mean_skip_error = -times.mean / times_.known();
         made.fct_error = -(shares.mean + rounded_share_) / flows_;
-        made.fct_half = shares.half / flows_ + kUnseen;
+        made.fct_half = shares.half / flows_ + unseen;
         made.time_error = -(times.mean + rounded_time_) / time_;
-        made.time_half = times.half / time_ + kUnseen;
+        made.time_half = times.half / time_ + unseen;
     }
     return made;
 }

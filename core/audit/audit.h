@@ -6,11 +6,14 @@
 /// is, and kPerSkip round trips more, summed over them) is drawn with a probability in proportion to x / sqrt(c), at
 /// most 1, which makes the error of a ratio least for what is spent (Cochran, 5.5). So of like weight what is long
 /// and large is drawn less often. The factor is such that had all skips so far been drawn with it, what is due by
-/// now would have been spent: `share` of the packet-hops that the run has simulated, kAdvance at least. It follows
-/// what was spent, in expectation and in fact. Where a skip would cost more
-/// than a tenth of all that is due so far, a prefix of it is audited. Among skips of flows of like lengths the draw is
-/// systematic: probabilities are added up from a random start, and whatever takes the sum across a whole number is
-/// drawn. Skips come in an order that depends on the scenario alone, so that the audit does, with the seed.
+/// now would have been spent: kAim of `share` of the packet-hops that the run has simulated, kAdvance at least. It
+/// follows what was spent, in expectation and in fact, and no group's skip takes more than a small part of
+/// what is due. Where a skip would cost more than a tenth of that, a prefix of it is audited.
+///
+/// Among skips of flows of like lengths (a stratum) the draw is systematic: probabilities are added up from a random
+/// start, and whatever takes the sum across a whole number is drawn; the first few of each are drawn with a
+/// probability of up to a half. Skips come in an order that depends on the scenario alone, and so does the audit, on
+/// it and the seed.
 ///
 /// *What is measured.* From the packets as the skip began a shadow goes on for its length (or the prefix) and
 /// kHorizon round trips; from those as the run went on after it another one for kHorizon. In both each flow's bytes
@@ -73,7 +76,7 @@ class Audit : public hybrid::SkipWatcher {
     double hops_per_tick(const hybrid::WatchedSkip& skip) const;
     double foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const;
     double importance(const hybrid::WatchedSkip& skip) const;
-    double probability_of(const hybrid::WatchedSkip& skip);
+    double probability_of(const hybrid::WatchedSkip& skip, int stratum);
     bool draw(int stratum, double probability);
     void measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
                  const std::vector<std::int64_t>& packets);
@@ -87,6 +90,7 @@ class Audit : public hybrid::SkipWatcher {
     double planned_ = 0;     ///< hops, in expectation
     double importance_ = 0;  ///< sums over skips
     double worth_of_cost_ = 0;
+    std::map<int, int> seen_;  ///< skips, by stratum
     std::map<int, double>
         passed_;  ///< by stratum: probabilities that have gone by, from a random start
     std::map<std::uint32_t, std::unique_ptr<Drawn>> drawn_;  ///< by group, while it skips

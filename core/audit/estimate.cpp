@@ -24,10 +24,20 @@ void StratifiedRatio::add(int stratum, std::uint64_t cluster, double measured, d
 
 void StratifiedRatio::Stratum::join(const Stratum& other) {
     all += other.all;
+    unseen += other.unseen;
     for (const auto& [cluster, sums] : other.clusters) {
         clusters[cluster].measured += sums.measured;
         clusters[cluster].known += sums.known;
     }
+}
+
+/// What is known of all, as those that were drawn have it.
+double StratifiedRatio::Stratum::drawn() const {
+    double sum = 0;
+    for (const auto& [cluster, sums] : clusters) {
+        sum += sums.known;
+    }
+    return sum;
 }
 
 std::size_t StratifiedRatio::clusters() const {
@@ -54,7 +64,8 @@ std::vector<StratifiedRatio::Stratum> StratifiedRatio::joined() const {
     Stratum open;
     for (const auto& [number, stratum] : strata_) {
         open.join(stratum);
-        if (open.clusters.size() >= kFewest) {
+        open.unseen += stratum.clusters.empty() ? stratum.all : 0;
+        if (open.clusters.size() >= kFewest && open.drawn() >= kLeastKnown * open.all) {
             made.push_back(open);
             open = Stratum{};
         }
@@ -71,6 +82,8 @@ Interval StratifiedRatio::total() const {
     Interval made;
     double variance = 0;
     double by_freedom = 0;
+    double unseen = 0;
+    double largest = 0;  // ratio that there may be
     for (const Stratum& stratum : joined()) {
         double measured = 0;
         double known = 0;
@@ -89,13 +102,16 @@ Interval StratifiedRatio::total() const {
         }
         const auto count = static_cast<double>(stratum.clusters.size());
         const double factor = stratum.all / known;
+        unseen += stratum.unseen;
         const double own = count / (count - 1) * residuals * factor * factor;
         variance += own;
+        largest = std::max(largest, std::abs(ratio) + 2 * std::sqrt(own) / stratum.all);
         by_freedom += own * own / std::max(known * known / squares - 1, 1.0);
     }
     const double freedom = by_freedom > 0 ? std::max(variance * variance / by_freedom, 1.0) : 1.0;
     made.half =
-        student_t_quantile(kProbability, static_cast<std::size_t>(freedom)) * std::sqrt(variance);
+        student_t_quantile(kProbability, static_cast<std::size_t>(freedom)) * std::sqrt(variance) +
+        largest * unseen;
     return made;
 }
 

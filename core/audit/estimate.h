@@ -12,7 +12,9 @@
 /// skipped share of all skips, which is known exactly. An error per tick varies far less than the lengths of
 /// skips do. It is another one where flows are short, and skipped as they begin, than in the middle of long ones: so
 /// there is a ratio for each *stratum*, flows of like lengths (Cochran, Sampling Techniques, 6.10: separate ratio
-/// estimates), each of at least kFewest clusters; strata of fewer join their neighbours. The same with flows' times for
+/// estimates), each of at least kFewest clusters; strata of fewer, or of which too little was drawn, join their
+/// neighbours. Of a stratum of which nothing was
+/// drawn it may be nothing, or twice the largest: as much is added to the half-width. The same with flows' times for
 /// weights, sum e by sum d, is the flow-time lost: what a message on a job's critical path is off by on average.
 ///
 /// *Interval.* Skips of one partition start from like states, and what goes on in a shadow is seen with the
@@ -46,6 +48,9 @@ class StratifiedRatio {
   public:
     /// Clusters of a stratum, unless there are fewer in all.
     static constexpr std::size_t kFewest = 5;
+    /// What is known of what was drawn, weighted, is at least this part of all; else the ratio is that of few odd
+    /// units.
+    static constexpr double kLeastKnown = 1.0 / 3;
 
     /// What is known of a unit, whether it was drawn or not.
     void count(int stratum, double known) { strata_[stratum].all += known; }
@@ -65,7 +70,9 @@ class StratifiedRatio {
     };
     struct Stratum {
         double all = 0;
+        double unseen = 0;  ///< of it, of strata without clusters
         std::map<std::uint64_t, Sums> clusters;
+        double drawn() const;
         void join(const Stratum& other);
     };
     std::vector<Stratum> joined() const;

@@ -11,10 +11,10 @@ PAIRS = """\
 name = "pairs"
 [topology]
 type = "star"
-hosts = 64
+hosts = 128
 [workload]
 type = "flows"
-list = [""" + ", ".join(f'[{i}, {32 + i}, "{5 + 3 * (i % 4)}MB", "{37 * i}us"]' for i in range(32)) + """]
+list = [""" + ", ".join(f'[{i}, {64 + i}, "{5 + 3 * (i % 4)}MB", "{37 * i}us"]' for i in range(64)) + """]
 """
 
 

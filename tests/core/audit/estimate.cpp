@@ -47,7 +47,7 @@ TEST_CASE("unit.audit.strata_have_ratios_of_their_own") {
             sample.add(1, unit, 2 * 0.5, 2);
         }
         if (unit < 5) {
-            sample.add(5, 1000 + unit, 0, 1);
+            sample.add(5, 1000 + unit, 0, 20);
         }
     }
     CHECK(sample.total().mean == doctest::Approx(50));
@@ -62,6 +62,7 @@ TEST_CASE("unit.audit.a_stratum_with_few_clusters_joins_its_neighbour") {
     }
     sample.count(2, 10);  // of which nothing was drawn
     CHECK(sample.total().mean == doctest::Approx(20));
+    CHECK(sample.total().half == doctest::Approx(10));
 }
 
 TEST_CASE("property.audit.intervals_hold_the_truth") {
