@@ -75,6 +75,12 @@ class Wormhole(CliTest):
         self.assertEqual((cache / "memo.sqlite").read_text(), "no database at all\n" * 100)
         self.refuse("run", "job.toml", "--memo", "cache/sluice/memo.sqlite", says="memo.sqlite")
 
+    def test_threads_change_nothing(self):
+        self.run_job("one")
+        self.run_job("two", "--threads", "2", "--memo", "fresh.sqlite")
+        self.assertEqual((self.folder / "one" / "flows.csv").read_bytes(),
+                         (self.folder / "two" / "flows.csv").read_bytes())
+
     def test_other_laws_do_not_meet(self):
         self.run_job("hpcc", "--memo", "memo.sqlite")
         other = self.run_job("dctcp", "--memo", "memo.sqlite", "--set", "congestion.law=dctcp")
