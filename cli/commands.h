@@ -34,7 +34,8 @@ struct ConfigValue;
     COMMAND(chakra)     /* Chakra traces                              */ \
     COMMAND(goal)       /* GOAL schedules                             */ \
     COMMAND(train)      /* the model that restores queues             */ \
-    COMMAND(workload)   /* workload files of other tools, from models */
+    COMMAND(workload)   /* workload files of other tools, from models */ \
+    COMMAND(memo)       /* what need not be simulated again          */
 // clang-format on
 
 /// A sub-command: its place in the command line, and what it does when it was typed.
@@ -59,12 +60,14 @@ struct RunOptions {
     std::string paths;              ///< flow_paths.csv; empty: by ECMP
     std::string mode;               ///< overrides the scenario's
     std::string out;                ///< overrides the scenario's output folder
+    std::string memo;               ///< file of a memo; empty: the usual one
     std::vector<std::string> sets;  ///< "key=value"
     /// What a command changes of the scenario before `sets`; may be empty.
     std::function<void(ConfigValue&)> prepare;
     int threads = 0;         ///< 0: as many as help
     bool check = false;      ///< with hpcc: reads the files and says what is in them
     bool no_skip = false;    ///< hybrid mode: all else on, nothing is skipped
+    bool no_memo = false;    ///< nothing is remembered
     bool no_fold = false;    ///< copies are executed one by one
     bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
     std::string audit;       ///< share of the packet-hops, "10%" or 0.1; empty: the scenario's

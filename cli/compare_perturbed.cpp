@@ -42,7 +42,7 @@ class PerturbedSeries {
             runs_.push_back({mode.mode, mode.restorer, {}});
             values_.push_back(scenario_values(options, mode));
             const Scenario scenario = make_scenario(values_.back(), options.scenario);
-            models_.push_back(mode.mode == Mode::hybrid ? restorer_model(scenario.phases) : "");
+            models_.push_back(has_phases(mode.mode) ? restorer_model(scenario.phases) : "");
         }
     }
 

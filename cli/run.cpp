@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/run_report.h"
 #include "core/error.h"
+#include "core/memo/store.h"
 #include "core/routing/paths.h"
 #include "core/text/config_value.h"
 #include "experiment/build_experiment.h"
@@ -19,6 +20,7 @@
 #include "experiment/hpcc/hpcc_outputs.h"
 #include "experiment/lossless.h"
 #include "experiment/modes/mode_run.h"
+#include "experiment/run_memo.h"
 #include "experiment/run_to_folder.h"
 #include "scenario/unused_keys.h"
 
@@ -136,6 +138,8 @@ Scenario load_for_run(const RunOptions& options) {
     }
     if (options.no_fold) set_config(values, "fold", boolean_value(false), "--no-fold");
     if (options.no_skip) set_config(values, "phases.skip", boolean_value(false), "--no-skip");
+    if (options.no_memo) set_config(values, "phases.memo", boolean_value(false), "--no-memo");
+    if (!options.memo.empty()) set_config(values, "phases.memo", boolean_value(true), "--memo");
     if (!options.audit.empty()) {
         set_config(values, "phases.audit", number_value(parse_share(options.audit)), "--audit");
     }
@@ -147,16 +151,24 @@ Scenario load_for_run(const RunOptions& options) {
         throw ConfigError("--record-queues: only mode packet has every queue; this is mode " +
                           mode);
     }
-    if (options.no_skip && scenario.mode != Mode::hybrid) {
-        throw ConfigError("--no-skip: mode " + mode + " never skips; only mode hybrid does");
+    if (options.no_skip && !has_phases(scenario.mode)) {
+        throw ConfigError("--no-skip: mode " + mode + " never skips; modes hybrid and wormhole do");
     }
-    if (!options.audit.empty() && scenario.mode != Mode::hybrid) {
-        throw ConfigError("--audit: mode " + mode + " never skips; only mode hybrid does");
+    if (!options.memo.empty() && !has_phases(scenario.mode)) {
+        throw ConfigError("--memo: mode " + mode +
+                          " remembers nothing; modes hybrid and wormhole do");
+    }
+    if (!options.audit.empty() && !has_phases(scenario.mode)) {
+        throw ConfigError("--audit: mode " + mode + " never skips; modes hybrid and wormhole do");
     }
     if (options.no_fold && scenario.mode == Mode::flow) {
-        throw ConfigError("--no-fold: mode flow never folds; modes packet and hybrid do");
+        throw ConfigError("--no-fold: mode flow never folds; modes with packets do");
     }
     return scenario;
+}
+
+void tell_note(const std::string& line) {
+    if (!line.empty()) fmt::print(stderr, "sluice: {}\n", line);
 }
 
 int run_scenario(const RunOptions& options) {
@@ -177,7 +189,13 @@ int run_scenario(const RunOptions& options) {
     request.directory = directory;
     request.outputs = output.optional;
     request.keys_without_effect = unused;
-    return run_and_tell(built, std::move(request), options.quiet);
+    const bool usual = options.memo.empty() && scenario.mode == Mode::wormhole;
+    const RunMemo memo(usual ? memo::default_path() : options.memo, !usual, request.config_json,
+                       built.experiment);
+    tell_note(memo.note());
+    const int code = run_and_tell(built, std::move(request), options.quiet);
+    tell_note(memo.save());
+    return code;
 }
 
 }  // namespace
@@ -203,25 +221,36 @@ Command add_run_command(CLI::App& program) {
     const auto options = std::make_shared<RunOptions>();
     CLI::App* app = program.add_subcommand("run", "Run one experiment");
     app->add_option("scenario", options->scenario, "The scenario file")->type_name("SCENARIO.toml");
-    app->add_option("--mode", options->mode, "packet, hybrid, flow (default: the scenario's)")
+    app->add_option("--mode", options->mode,
+                    "packet, hybrid, wormhole, flow (default: the scenario's)")
         ->type_name("MODE");
     add_set_option(*app, options->sets, kSetHelp);
     app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
     app->add_option("--threads", options->threads,
-                    "Threads of modes packet and hybrid, with the same results (default: all "
-                    "cores, where they help; hybrid one)")
+                    "Threads of all modes but flow, with the same results (default: all "
+                    "cores, where they help, in mode packet; else one)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
-    app->add_flag("--no-skip", options->no_skip,
-                  "In mode hybrid: skip nothing, to see what skipping costs and gains");
+    app->add_flag(
+        "--no-skip", options->no_skip,
+        "In modes hybrid and wormhole: skip nothing, to see what skipping costs and gains");
     app->add_flag(
         "--no-fold", options->no_fold,
-        "In modes packet and hybrid: execute parts of the network that are copies of each other\n"
+        "In all modes but flow: execute parts of the network that are copies of each other\n"
         "one by one; the results are the same");
-    app->add_option(
-           "--audit", options->audit,
-           "In mode hybrid: simulate a random share of the skips with packets, too, for so\n"
-           "many packet-hops of every 100 of the run's, and state the error (10%)")
+    CLI::Option* const file =
+        app->add_option(
+               "--memo", options->memo,
+               "In modes hybrid and wormhole: the file of what was simulated before (default "
+               "in mode wormhole: the user's cache)")
+            ->type_name("FILE");
+    app->add_flag("--no-memo", options->no_memo,
+                  "In mode wormhole: remember nothing, of this run or of others")
+        ->excludes(file);
+    app->add_option("--audit", options->audit,
+                    "In modes hybrid and wormhole: simulate a random share of the skips with "
+                    "packets, too, for so\n"
+                    "many packet-hops of every 100 of the run's, and state the error (10%)")
         ->type_name("SHARE");
     app->add_flag("--record-queues", options->record_queues,
                   "In mode packet: leave queues.bin, which sluice train learns from");

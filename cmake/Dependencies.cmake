@@ -2,6 +2,8 @@
 # What the project builds on; all of it is in Debian 12 (scripts/setup.sh lists the packages).
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(systemc REQUIRED IMPORTED_TARGET systemc)
+pkg_check_modules(nauty REQUIRED IMPORTED_TARGET nauty)
+pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(tomlplusplus REQUIRED)

@@ -11,6 +11,7 @@
 #include "core/flow/application.h"
 #include "core/flow/flow.h"
 #include "core/hybrid/phase_config.h"
+#include "core/memo/memo.h"
 #include "core/packet/network_config.h"
 #include "core/routing/routing.h"
 #include "core/topology/topology.h"
@@ -21,7 +22,10 @@ struct Experiment {
     std::string name;
     Topology topology;
     NetworkConfig network;
-    PhaseConfig phases;  ///< of hybrid mode
+    PhaseConfig phases;  ///< of modes hybrid and wormhole
+    /// What is known from other runs, and is told what this one learns; null: of this one only.
+    std::shared_ptr<memo::Memo> memo;
+    std::vector<std::int64_t> memo_fingerprint;  ///< memo_fingerprint()
     std::vector<FlowSpec> flows;
     std::vector<FlowPath> paths;  ///< empty, or one per flow
     std::vector<LinkEvent> link_events;

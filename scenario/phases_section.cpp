@@ -15,8 +15,9 @@ constexpr std::int64_t kMaxRounds = 1'000'000;
 
 }  // namespace
 
-PhaseConfig read_phases(ConfigSection section) {
+PhaseConfig read_phases(ConfigSection section, Mode mode) {
     PhaseConfig phases;
+    phases.memo = mode == Mode::wormhole;
     phases.skip = section.flag("skip", phases.skip);
     phases.scope = section.choice<PhaseScope>(
         "scope", phases.scope,
@@ -35,6 +36,8 @@ PhaseConfig read_phases(ConfigSection section) {
         "restore_engine", phases.restore_engine,
         {{"plain", RestoreEngine::plain}, {"libtorch", RestoreEngine::libtorch}});
     phases.calibrate = section.flag("calibrate", phases.calibrate);
+    phases.memo = section.flag("memo", phases.memo);
+    phases.memo_tolerance = section.number("memo_tolerance", phases.memo_tolerance, 1e-6, 1);
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so
     // that `--set phases.detector=...` is enough to compare.
     steady::DetectorSettings& detector = phases.detector;

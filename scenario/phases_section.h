@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The [phases] table of a scenario: how `hybrid` mode finds and uses steady phases. Keys, units
+/// The [phases] table of a scenario: how modes `hybrid` and `wormhole` find and use steady phases. Keys, units
 /// and defaults: docs/scenario.md.
 #pragma once
 
 #include "core/hybrid/phase_config.h"
+#include "core/results/mode.h"
 #include "core/text/config_section.h"
 
 namespace sluice {
 
-/// ConfigError with the place and what is allowed.
-PhaseConfig read_phases(ConfigSection section);
+/// ConfigError with the place and what is allowed. The mode decides some defaults.
+PhaseConfig read_phases(ConfigSection section, Mode mode);
 
 }  // namespace sluice

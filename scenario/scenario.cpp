@@ -138,8 +138,8 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     scenario.workloads = read_workloads(root);
     scenario.output = read_output(root.table("output"));
     // The table may stay in the file whatever the mode, so that `--mode` is enough to compare.
-    if (scenario.mode == Mode::hybrid || root.has("phases")) {
-        scenario.phases = read_phases(root.table("phases"));
+    if (has_phases(scenario.mode) || root.has("phases")) {
+        scenario.phases = read_phases(root.table("phases"), scenario.mode);
         if (!scenario.phases.restore_model.empty()) {
             scenario.phases.restore_model = scenario.resolve(scenario.phases.restore_model);
         }
@@ -155,10 +155,10 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
                   "is of picoseconds, which network.arithmetic = \"ns3\" cuts off; it needs "
                   "\"exact\"");
     }
-    if (scenario.mode == Mode::hybrid && scenario.network.arithmetic == Arithmetic::ns3) {
+    if (has_phases(scenario.mode) && scenario.network.arithmetic == Arithmetic::ns3) {
         root.table("network").fail("arithmetic",
                                    "is \"ns3\", whose order of simultaneous events is packet "
-                                   "mode's only; mode hybrid needs \"exact\"");
+                                   "mode's only; modes hybrid and wormhole need \"exact\"");
     }
     scenario.link_events = read_link_events(root, scenario.topology);
     return scenario;

@@ -27,8 +27,10 @@ struct Rule {
 bool flow_mode(const Scenario& s) { return s.mode == Mode::flow; }
 bool never_folds(const Scenario& s) {
     const bool whole = s.phases.scope == PhaseScope::network || s.phases.local();
-    return flow_mode(s) || s.network.arithmetic == Arithmetic::ns3 ||
-           (s.mode == Mode::hybrid && whole);
+    return flow_mode(s) || s.network.arithmetic == Arithmetic::ns3 || (has_phases(s.mode) && whole);
+}
+bool never_remembers(const Scenario& s) {
+    return s.phases.scope == PhaseScope::network || s.phases.local();
 }
 bool never_calibrates(const Scenario& s) {
     return s.phases.scope == PhaseScope::network || s.phases.rates != SteadyRates::measured;
@@ -54,12 +56,16 @@ std::vector<Rule> rules() {
     std::vector<Rule> rules = {
         {"fold", never_folds,
          "nothing is ever folded in this mode, with these phases and this arithmetic"},
-        {"phases.", [](const Scenario& s) { return s.mode != Mode::hybrid; },
-         "only mode hybrid has phases"},
+        {"phases.", [](const Scenario& s) { return !has_phases(s.mode); },
+         "only modes hybrid and wormhole have phases"},
         {"output.record_queues", [](const Scenario& s) { return s.mode != Mode::packet; },
          "only mode packet has every queue"},
         {"phases.calibrate", never_calibrates,
          "only rates of partitions that are measured are calibrated"},
+        {"phases.memo", never_remembers, "episodes are of partitions that an event wakes whole"},
+        {"phases.memo_tolerance",
+         [](const Scenario& s) { return never_remembers(s) || !s.phases.memo; },
+         "nothing is remembered"},
         {"phases.eps_bw", [](const Scenario& s) { return !by_hygra(s); },
          "the detector is another one"},
         {"phases.eps_q", [](const Scenario& s) { return !by_hygra(s); },

@@ -31,6 +31,8 @@ class Folding {
     virtual void unfold() = 0;
 
     // For a supervisor, between windows.
+    /// What could not be folded is gone from where `flows` are, which may be now: at the next settle().
+    virtual void reconsider(std::vector<FlowSlot> flows) = 0;
     /// The flow that is executed in its place: itself, unless it follows one.
     virtual FlowSlot leader_of(FlowSlot flow) const = 0;
     /// Flows that follow `flow`.

@@ -64,6 +64,15 @@ void Folds::entered(FlowSlot flow) {
     entered_.push_back(flow);
 }
 
+void Folds::reconsider(std::vector<FlowSlot> flows) {
+    flows.erase(std::remove_if(flows.begin(), flows.end(),
+                               [&](FlowSlot flow) { return places_.flow[flow].folded(); }),
+                flows.end());
+    if (!flows.empty()) {
+        left_.push_back(std::move(flows));
+    }
+}
+
 void Folds::leaving(FlowSlot flow) {
     const FoldPlace place = places_.flow[flow];
     if (place.leads()) {

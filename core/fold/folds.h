@@ -56,6 +56,7 @@ class Folds final : public Folding {
     void settle(Tick now, bool may_fold) override;
     bool folded() const override { return fold_count_ > 0 || !forks_.empty(); }
     void unfold() override;
+    void reconsider(std::vector<FlowSlot> flows) override;
     FlowSlot leader_of(FlowSlot flow) const override;
     void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const override;
     PortId leader_of_port(PortId port) const override;

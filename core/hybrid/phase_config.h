@@ -57,6 +57,10 @@ struct PhaseConfig {
     /// Rates from groups that were simulated long (core/hybrid/calibration.h); of partitions, where rates are
     /// measured.
     bool calibrate = true;
+    /// Episodes that were simulated are told from then on (core/hybrid/episode.h), where the means of what is told are
+    /// known to within `memo_tolerance`.
+    bool memo = false;
+    double memo_tolerance = 0.005;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
     double audit = 0;  ///< packet-hops of audited skips (core/audit) by those of the run; 0: none

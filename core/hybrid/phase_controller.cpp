@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/hybrid/phase_episodes.h"
 #include "core/hybrid/phase_state.h"
 
 namespace sluice::hybrid {
@@ -17,7 +18,9 @@ PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions
       restorer_(restorer),
       shares_(shares),
       config_(config),
-      stop_(stop) {}
+      stop_(stop) {
+    describe_ = [this](PortId port) { return engine_.describe_for_episode(port); };
+}
 
 PhaseController::~PhaseController() = default;
 
@@ -57,12 +60,16 @@ void PhaseController::set_cut(State& state, Tick at) {
 
 void PhaseController::changed(std::uint32_t id, Tick now) {
     State& state = *groups_[id];
-    if (state.dirty && state.cut != kNever) {
+    if (state.dirty && state.cut != kNever && !rests(id)) {
         state.changed = now;  // it will be looked at; there the time since `changed` is asked for
         return;
     }
     state.dirty = true;
     state.changed = now;
+    if (rests(id)) {
+        set_cut(state, kNever);
+        return;
+    }
     set_cut(state, next_on_grid(now + quiet_time_, std::max<Tick>(quiet_time_ / 4, 1)));
 }
 
@@ -72,7 +79,8 @@ Tick PhaseController::next_cut(PartitionId id) const {
 }
 
 Tick PhaseController::next_cut() const {
-    const Tick cut = std::min(left_cut_, cuts_.empty() ? kNever : cuts_.begin()->first);
+    const Tick cut =
+        std::min({left_cut_, cuts_.empty() ? kNever : cuts_.begin()->first, next_episode_cut()});
     return calls_.empty() ? cut : std::min(cut, calls_.begin()->first);
 }
 
@@ -88,6 +96,7 @@ void PhaseController::at_cut(Tick at) {
     if (left_cut_ <= at) {
         drop_left_streams(at);
     }
+    look_at_episodes(at);
     while (!cuts_.empty() && cuts_.begin()->first <= at) {
         look_together(*groups_[cuts_.begin()->second], at);
     }
@@ -98,6 +107,9 @@ void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>
                                    Tick now) {
     report_until(now);
     ++statistics_.entries;
+    if (episodes_ != nullptr) {
+        meet_episodes(flow, now);
+    }
     const auto disturb = [&](std::uint32_t id) {
         if (id < groups_.size() && groups_[id] != nullptr && groups_[id]->skipping) {
             skip_back_together(*groups_[id], now, PhaseEnd::flow_entered);
@@ -133,6 +145,9 @@ void PhaseController::after_entry(FlowSlot flow, const PartitionSet::Entry& entr
     if (state.since == now) {
         ++state.flows_at_start;
     }
+    if (episodes_ != nullptr) {
+        enter_episode(flow, now);
+    }
     changed(id, now);
 }
 
@@ -147,6 +162,9 @@ void PhaseController::after_exit(FlowSlot flow, PartitionId from, const Partitio
         watcher_->left(flow);
     }
     statistics_.splits += exit.split_off.size();
+    if (episodes_ != nullptr) {
+        leave_episode(flow, now);
+    }
     leave_group(from, exit, now);
     leave_streams(flow, now);
 }
@@ -170,6 +188,7 @@ void PhaseController::leave_group(PartitionId from, const PartitionSet::Exit& ex
 }
 
 void PhaseController::before_link_event(Tick now) {
+    release_all_episodes(now);
     for (const std::unique_ptr<State>& state : groups_) {
         if (state != nullptr && state->skipping) {
             skip_back(*state, now, PhaseEnd::link_event);
@@ -203,7 +222,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     group = Group{};
     const auto add = [&](PartitionId id) {
         for (const FlowSlot flow : partitions_.set().flows(id)) {
-            if (engine_.active(flow)) {
+            if (engine_.active(flow) && is_executed(flow)) {
                 group.flows.push_back(flow);
             }
         }
@@ -320,6 +339,10 @@ void PhaseController::run_calls(Tick at) {
     while (!calls_.empty() && calls_.begin()->first <= at) {
         const NodeId host = calls_.begin()->second;
         calls_.erase(calls_.begin());
+        if (paused_by_[host] == kHeldHost) {
+            run_held_calls(host, at);
+            continue;
+        }
         if (engine_.run_calls(host, at)) {
             skip_back_together(*groups_[paused_by_[host]], at, PhaseEnd::flow_entered);
             continue;
@@ -345,6 +368,7 @@ void PhaseController::report(const State& state, Phase phase, Tick end, PhaseEnd
 }
 
 void PhaseController::finish(Tick now) {
+    release_all_episodes(now);
     for (const std::unique_ptr<State>& state : groups_) {
         if (state == nullptr) {
             continue;

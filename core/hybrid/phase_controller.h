@@ -21,6 +21,7 @@
 #include "core/clocks/flow_partitions.h"
 #include "core/clocks/supervisor.h"
 #include "core/hybrid/calibration.h"
+#include "core/hybrid/episode.h"
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/rate_source.h"
@@ -63,6 +64,9 @@ class PhaseController : public step::Supervisor {
 
     /// Called with every phase after it has ended, in an order that depends on the scenario alone.
     void on_phase(std::function<void(const PhaseRecord&)> hook) { on_phase_ = std::move(hook); }
+    /// What is known of episodes is used, and more of it learned; of partitions on one clock. Before the first window;
+    /// `memory` must outlive this.
+    void remember_episodes(EpisodeMemory& memory);
     /// Tells `watcher`, which must outlive the run, of every skip. Groups are then not folded upon themselves:
     /// their columns are the group's. Before the first window.
     void watch(SkipWatcher& watcher) { watcher_ = &watcher; }
@@ -92,6 +96,7 @@ class PhaseController : public step::Supervisor {
   private:
     struct State;
     struct Shares;
+    struct Episodes;
 
     std::uint32_t group_of(PartitionId id) const;
     State& open(std::uint32_t id, Tick now);
@@ -110,7 +115,8 @@ class PhaseController : public step::Supervisor {
     Tick length_of_skip(State& state, Tick longest, Tick at);
     void fall_asleep(const State& state, Tick at);
     void pause_hosts(const State& state);
-    void resume_hosts(const State& state);
+    void pause_host(NodeId host, std::uint32_t by);
+    void resume_hosts(const std::vector<NodeId>& hosts);
     void take_given_rates(State& state);
     void list_extent(State& state);
     void fit_to_links(State& state);
@@ -161,6 +167,32 @@ class PhaseController : public step::Supervisor {
                    const std::map<PortId, PortId>& ports);
     /// Groups that what is being done is done to.
     std::size_t copies() const { return 1 + followers_.size(); }
+    // Episodes, in phase_episode.cpp.
+    bool is_executed(FlowSlot flow) const;
+    bool rests(PartitionId id) const;
+    bool is_whole(PartitionId id) const;
+    bool holds_some(PartitionId id) const;
+    void meet_episodes(FlowSlot flow, Tick now);
+    void leave_out_ended();
+    EpisodeFlow episode_flow(FlowSlot flow, Tick now) const;
+    std::uint32_t join_episodes(Tick now);
+    bool has_ended(const Episode& episode) const;
+    void enter_episode(FlowSlot flow, Tick now);
+    bool is_followed(FlowSlot flow) const;
+    void note_skipped(FlowSlot flow, std::int64_t bytes);
+    bool is_worth_telling(const Episode& episode) const;
+    void note_folds(FlowSlot flow, Episode& episode);
+    void leave_episode(FlowSlot flow, Tick now);
+    // Those that are known, in phase_told.cpp.
+    Tick next_episode_cut() const;
+    void look_at_episodes(Tick at);
+    void hold(std::uint32_t number, FlowSlot flow);
+    void run_held_calls(NodeId host, Tick at);
+    void recall_episode(std::uint32_t number, Tick at);
+    void put_into_effect(std::uint32_t number);
+    void release_episode(std::uint32_t number, Tick now);
+    void let_go(std::uint32_t number);
+    void release_all_episodes(Tick now);
     void emit(PhaseRecord record);
     void report_until(Tick now);
     void report(const State& state, Phase phase, Tick end, PhaseEnd why);
@@ -173,6 +205,8 @@ class PhaseController : public step::Supervisor {
     Restorer* restorer_;
     ShareRestorer* shares_;
     Calibration calibration_;
+    std::unique_ptr<Episodes> episodes_;  ///< null: none are remembered
+    EpisodeMemory::Describe describe_;
     PhaseConfig config_;
     Tick stop_;
     std::function<void(const PhaseRecord&)> on_phase_;
@@ -181,7 +215,7 @@ class PhaseController : public step::Supervisor {
     std::vector<std::unique_ptr<State>> groups_;     ///< by group id
     std::set<std::pair<Tick, std::uint32_t>> cuts_;  ///< (when, group)
     std::set<std::pair<Tick, NodeId>> calls_;        ///< timers of paused hosts
-    std::vector<std::uint32_t> paused_by_;           ///< by node: the group, kNone
+    std::vector<std::uint32_t> paused_by_;           ///< by node: the group, kHeldHost, kNone
     std::vector<std::uint32_t> followers_;           ///< groups, while something is done to one
     std::vector<PhaseRecord> records_;               ///< to be reported
     FlowTime steady_;                                ///< of flows in skips

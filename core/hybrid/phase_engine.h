@@ -10,6 +10,7 @@
 
 #include "core/clocks/flow_partitions.h"
 #include "core/clocks/folding.h"
+#include "core/flow/flow.h"
 #include "core/hybrid/ack_streams.h"
 #include "core/hybrid/restorer.h"
 #include "core/ids.h"
@@ -30,6 +31,15 @@ struct RestoredQueues {
     std::int64_t delivered = 0;   ///< taken out of a queue, beside those of the skip
     std::int64_t given_back = 0;  ///< taken out of a queue and counted among those of the skip
     std::int64_t placed = 0;
+};
+
+/// What a port is to an episode.
+struct EpisodePort {
+    std::int64_t rate = 0;        ///< bits/s
+    Tick delay = 0;               ///< of its link
+    std::int64_t mark_bytes = 0;  ///< where it begins to mark
+    NodeId node = kNone;
+    bool of_host = false;
 };
 
 /// A group's active flows, in order of their ids, and where they are.
@@ -100,6 +110,34 @@ class PhaseEngine {
     virtual void fold(step::Folding& /*folding*/) {}
     /// The host that is executed in its place: itself, unless it follows one.
     virtual NodeId executed_as(NodeId host) const { return host; }
+
+    // Episodes (core/hybrid/episode.h).
+    virtual FlowId id_of(FlowSlot flow) const = 0;
+    virtual std::int64_t size_of(FlowSlot flow) const = 0;
+    virtual FlowResult result(FlowSlot flow) const = 0;
+    /// Its source and its destination.
+    virtual std::vector<NodeId> ends(FlowSlot flow) const = 0;
+    /// By which its packets and ACKs go.
+    virtual std::vector<NodeId> switches_on(FlowSlot flow) const = 0;
+    /// From its start to its last byte's arrival, if nothing were in its way: no less.
+    virtual Tick least_time(FlowSlot flow) const = 0;
+    virtual EpisodePort describe_for_episode(PortId port) const = 0;
+    /// False: packets may go other ways than their flow's footprint.
+    virtual bool may_tell() const = 0;
+    /// Of an active flow: no message waits behind it, or has its queue pair.
+    virtual bool stands_alone(FlowSlot flow) const = 0;
+    virtual void list_ports(NodeId node, std::vector<PortId>& ports) const = 0;
+    /// As run_calls(), of a host that is held: flows start, are held, too, and appended to `opened`.
+    virtual void run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) = 0;
+    /// As step::run_alone() at the group's hosts and switches.
+    virtual std::uint32_t run_alone(const Group& group, Tick from, Tick to) = 0;
+    virtual void tell_ends(FlowSlot flow, Tick received, Tick finish) = 0;
+    virtual void untell_ends(FlowSlot flow) = 0;
+    /// Counts what of a flow's packets and ACKs has not been sent as sent by the ports of its path. Returns the
+    /// packet-hops.
+    virtual std::int64_t account_whole(FlowSlot flow) = 0;
+    virtual void drop_sender(FlowSlot flow) = 0;
+    virtual void drop_packets(const Group& group) = 0;
 
     // Hosts of a paused group go on computing: their timers are not the network's.
     /// The next application's or flow's start of this host or of one that follows it, kNever if none.

@@ -170,6 +170,9 @@ bool PhaseController::alike(const std::vector<step::FlowPair>& flows, bool fresh
     const std::map<std::uint32_t, std::uint32_t> groups = paired_groups(flows);
     return sorted == images && ordered && !groups.empty() &&
            std::all_of(groups.begin(), groups.end(), [&](const auto& pair) {
+               if (!is_whole(pair.first) || !is_whole(pair.second)) {
+                   return false;
+               }
                const State& lead = *groups_[pair.first];
                const State& image = *groups_[pair.second];
                const auto phase = [](const State& state) {
@@ -189,7 +192,7 @@ bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
         return false;
     }
     const PartitionId id = partitions_.set().partition_of(flows.front());
-    return id != kNone && groups_[id]->dirty &&
+    return id != kNone && groups_[id]->dirty && is_whole(id) &&
            std::all_of(flows.begin(), flows.end(),
                        [&](FlowSlot flow) { return partitions_.set().partition_of(flow) == id; });
 }

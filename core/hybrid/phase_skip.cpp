@@ -16,7 +16,7 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     if (!state.has_extent) {
         list_extent(state);
     }
-    if (!engine_.may_skip(state.group)) {
+    if (!engine_.may_skip(state.group) || holds_some(state.id)) {
         return;
     }
     take_rates(state, verdict);
@@ -119,22 +119,26 @@ Tick PhaseController::length_of_skip(State& state, Tick longest, Tick at) {
 /// From here to the skip's end the group's timers of hosts come up at the controller.
 void PhaseController::pause_hosts(const State& state) {
     for (const NodeId host : state.group.hosts) {
-        if (paused_by_.size() <= host) {
-            paused_by_.resize(host + 1, kNone);
-        }
-        if (engine_.executed_as(host) != host) {
-            continue;  // the one that it follows is one of these
-        }
-        paused_by_[host] = state.id;
-        const Tick call = engine_.next_call(host);
-        if (call != kNever) {
-            calls_.insert({call, host});
-        }
+        pause_host(host, state.id);
     }
 }
 
-void PhaseController::resume_hosts(const State& state) {
-    for (const NodeId host : state.group.hosts) {
+void PhaseController::pause_host(NodeId host, std::uint32_t by) {
+    if (paused_by_.size() <= host) {
+        paused_by_.resize(host + 1, kNone);
+    }
+    if (engine_.executed_as(host) != host) {
+        return;  // the one that it follows is one of these
+    }
+    paused_by_[host] = by;
+    const Tick call = engine_.next_call(host);
+    if (call != kNever) {
+        calls_.insert({call, host});
+    }
+}
+
+void PhaseController::resume_hosts(const std::vector<NodeId>& hosts) {
+    for (const NodeId host : hosts) {
         paused_by_[host] = kNone;
     }
     for (auto call = calls_.begin(); call != calls_.end();) {
@@ -297,6 +301,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
         const step::Footprint& tracks = engine_.tracks(flow);
         engine_.account(flow, state.packets[i]);
         bytes += state.packets[i] * engine_.payload();
+        note_skipped(flow, state.packets[i] * engine_.payload());
         hops +=
             state.packets[i] * static_cast<std::int64_t>(tracks.data.size() + tracks.acks.size());
         state.carry[i] +=
@@ -312,7 +317,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     }
     engine_.settle(state.group);
     if (acks_ == nullptr) {
-        resume_hosts(state);
+        resume_hosts(state.group.hosts);
     }
     if (watcher_ != nullptr) {
         watcher_->after_skip(watched(state, state.since, state.until), state.packets);

@@ -11,6 +11,9 @@
 
 namespace sluice::hybrid {
 
+/// Who pauses hosts of episodes that are held, beside groups by their ids.
+inline constexpr std::uint32_t kHeldHost = kNone - 1;
+
 /// The least multiple of `period` after `at`: groups are looked at together, so that windows are
 /// cut less often.
 inline Tick next_on_grid(Tick at, Tick period) { return (at / period + 1) * period; }

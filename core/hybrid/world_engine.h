@@ -56,6 +56,26 @@ class WorldEngine : public PhaseEngine {
     void fold(step::Folding& folding) override { folding_ = &folding; }
     NodeId executed_as(NodeId host) const override;
 
+    FlowId id_of(FlowSlot flow) const override { return store_.world().id[flow]; }
+    std::int64_t size_of(FlowSlot flow) const override { return store_.world().spec[flow].size; }
+    FlowResult result(FlowSlot flow) const override { return store_.world().result[flow]; }
+    std::vector<NodeId> ends(FlowSlot flow) const override {
+        return {store_.world().spec[flow].src, store_.world().spec[flow].dst};
+    }
+    std::vector<NodeId> switches_on(FlowSlot flow) const override;
+    Tick least_time(FlowSlot flow) const override;
+    EpisodePort describe_for_episode(PortId port) const override;
+    bool may_tell() const override { return !store_.world().route_by_table; }
+    bool stands_alone(FlowSlot flow) const override;
+    void list_ports(NodeId node, std::vector<PortId>& ports) const override;
+    void run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) override;
+    std::uint32_t run_alone(const Group& group, Tick from, Tick to) override;
+    void tell_ends(FlowSlot flow, Tick received, Tick finish) override;
+    void untell_ends(FlowSlot flow) override;
+    std::int64_t account_whole(FlowSlot flow) override;
+    void drop_sender(FlowSlot flow) override;
+    void drop_packets(const Group& group) override;
+
     Tick next_call(NodeId host) const override;
     bool run_calls(NodeId host, Tick at) override;
 

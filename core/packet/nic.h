@@ -130,6 +130,29 @@ SLUICE_HD inline bool note_gap(const NicConfig& nic, Receiver& receiver, Tick no
     return true;
 }
 
+/// The last in-order byte of `flow` has come to its destination, `node`.
+SLUICE_HD inline void note_received(World& world, [[maybe_unused]] NodeId node, FlowSlot flow,
+                                    Tick now) {
+    world.result[flow].received = now;
+#if !defined(__CUDA_ARCH__)
+    if (world.callbacks.received != nullptr) {
+        world.callbacks.received(world, node, flow, now);
+    }
+#endif
+}
+
+/// `flow`, whose packets were not executed, is complete at its source, `node`.
+SLUICE_HD inline void note_sent(World& world, [[maybe_unused]] NodeId node, FlowSlot flow,
+                                Tick now) {
+    world.result[flow].finish = now;
+    world.changed.push(world.memory, flow);
+#if !defined(__CUDA_ARCH__)
+    if (world.callbacks.sent != nullptr) {
+        world.callbacks.sent(world, node, flow, now);
+    }
+#endif
+}
+
 /// A data packet at its destination: in order, a gap, or a duplicate.
 SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& packet, Tick now) {
     Receiver& receiver = world.receiver[packet.flow];
@@ -148,12 +171,7 @@ SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& pack
             receiver.echo = false;
         }
         if (complete) {
-            world.result[packet.flow].received = now;
-#if !defined(__CUDA_ARCH__)
-            if (world.callbacks.received != nullptr) {
-                world.callbacks.received(world, node, packet.flow, now);
-            }
-#endif
+            note_received(world, node, packet.flow, now);
         }
     } else if (packet.sequence > receiver.expected) {
         if (note_gap(nic, receiver, now)) {
@@ -277,6 +295,8 @@ SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
             sender_timer(world, host, timer.slot, now);
             decide(world, host, host.senders[timer.slot].port, now);
             break;
+        case TimerKind::last_byte: note_received(world, node, timer.slot, now); break;
+        case TimerKind::last_ack: note_sent(world, node, timer.slot, now); break;
     }
     return true;
 }

@@ -197,15 +197,22 @@ struct alignas(64) Receiver {
     bool echo = false;  ///< congestion experienced since the last ACK
 };
 
-/// `answer`: an ACK or NACK that is no packet reaches its flow's source.
-enum class TimerKind : std::uint32_t { answer, flow_start, application, sender };
+/// `answer`: an ACK or NACK that is no packet reaches its flow's source. `last_byte`, `last_ack`: core/world/told_flows.h.
+enum class TimerKind : std::uint32_t {
+    answer,
+    flow_start,
+    application,
+    sender,
+    last_byte,
+    last_ack
+};
 
 /// Ordered by (time, kind, id): never by insertion, never by slot.
 struct Timer {
     Tick time = 0;
     TimerKind kind = TimerKind::flow_start;
-    /// flow_start, answer: the flow's slot, kNone if it has none yet; sender: its place among the host's
-    std::uint32_t slot = kNone;
+    std::uint32_t slot =
+        kNone;  ///< the flow's, kNone if it has none yet; sender: its place among the host's
     std::uint64_t id = 0;  ///< the flow's, or an application's token
 
     SLUICE_HD bool before(const Timer& other) const {
@@ -272,6 +279,7 @@ struct Callbacks {
     /// flow or an application's timer, its own first one (`own`) or one of theirs.
     void* folds = nullptr;
     void (*meet)(World& world, NodeId host, Tick at, bool own) = nullptr;
+    void* late = nullptr;  ///< who takes `received` and `sent` (core/clocks/alone.h)
     /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
     PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;
 };

@@ -7,8 +7,10 @@
 namespace sluice {
 
 const std::vector<std::pair<const char*, Mode>>& mode_words() {
-    static const std::vector<std::pair<const char*, Mode>> kWords{
-        {"packet", Mode::packet}, {"hybrid", Mode::hybrid}, {"flow", Mode::flow}};
+    static const std::vector<std::pair<const char*, Mode>> kWords{{"packet", Mode::packet},
+                                                                  {"hybrid", Mode::hybrid},
+                                                                  {"wormhole", Mode::wormhole},
+                                                                  {"flow", Mode::flow}};
     return kWords;
 }
 

@@ -9,6 +9,7 @@ const char* phase_name(Phase phase) {
     switch (phase) {
         case Phase::unsteady: return "unsteady";
         case Phase::steady: return "steady";
+        case Phase::memoized: return "memoized";
     }
     throw InternalError("unknown phase");
 }

@@ -11,6 +11,7 @@ namespace sluice {
 enum class Phase : std::uint8_t {
     unsteady,  ///< packets
     steady,    ///< skipped
+    memoized,  ///< an episode whose flows ended as those of one that was simulated
 };
 
 enum class PhaseEnd : std::uint8_t {

@@ -127,7 +127,7 @@ void RunWriter::flow_open(const FlowRecord& flow) {
 }
 
 void RunWriter::phase(const PhaseRecord& record) {
-    if (impl_->info.mode != Mode::hybrid) {
+    if (!has_phases(impl_->info.mode)) {
         throw InternalError("a phase in a mode without phases");
     }
     for (const auto& output : impl_->outputs) output->phase(record);

@@ -29,6 +29,15 @@ struct RestorationCounters {
     std::int64_t taken_out = 0;  ///< packets
 };
 
+/// What remembering episodes came to (core/hybrid/episode.h).
+struct EpisodeCounters {
+    std::uint64_t learned = 0;      ///< simulated from idle to idle
+    std::uint64_t hits = 0;         ///< told
+    std::uint64_t missed = 0;       ///< begun like one that is known, and simulated
+    std::uint64_t interrupted = 0;  ///< met by something else after they were known, and simulated
+    std::uint64_t late_calls = 0;  ///< ends that were heard of late, as what was held was simulated
+};
+
 /// What hybrid mode's phases came to.
 struct PhaseCounters {
     std::uint64_t hops_saved = 0;    ///< packet-hops that packet mode would have executed in skips
@@ -40,6 +49,7 @@ struct PhaseCounters {
     double flow_s = 0;                  ///< simulated time that flows lasted, summed over flows
     double steady_flow_s = 0;           ///< of it, in steady phases
     RestorationCounters restoration;
+    EpisodeCounters episodes;
 
     /// Phase mix: the fraction of flow-time in steady phases.
     double steady_share() const { return flow_s > 0 ? steady_flow_s / flow_s : 0; }

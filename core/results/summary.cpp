@@ -59,7 +59,7 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
         json["ecn_marks"] = counters.ecn_marks;
         json["retransmitted_bytes"] = counters.retransmitted_bytes;
     }
-    if (mode == Mode::hybrid) {
+    if (has_phases(mode)) {
         const PhaseCounters& phases = counters.phases;
         json["hops_saved"] = phases.hops_saved;
         json["bytes_skipped"] = phases.bytes_skipped;
@@ -68,6 +68,14 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
         json["partitions"] = {{"most", phases.most_partitions},
                               {"largest", phases.largest_partition}};
         json["steady_share"] = phases.steady_share();
+        const EpisodeCounters& episodes = phases.episodes;
+        if (episodes.learned + episodes.hits + episodes.missed > 0) {
+            json["episodes"] = {{"learned", episodes.learned},
+                                {"hits", episodes.hits},
+                                {"missed", episodes.missed},
+                                {"interrupted", episodes.interrupted},
+                                {"late_calls", episodes.late_calls}};
+        }
         const RestorationCounters& queues = phases.restoration;
         if (queues.ports > 0) {
             json["restored_queues"] = {{"ports", queues.ports},

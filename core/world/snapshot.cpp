@@ -147,7 +147,9 @@ class Snapshot::Taker {
                 case TimerKind::sender: timer.slot = renamed.at(timer.slot); break;
                 case TimerKind::answer: timer.slot = place_of(timer.slot); break;
                 case TimerKind::flow_start: timer.slot = known(timer.slot); break;
-                case TimerKind::application: timer.slot = kNone; break;
+                case TimerKind::application:
+                case TimerKind::last_byte:
+                case TimerKind::last_ack: timer.slot = kNone; break;  // nothing of packets
             }
             if (timer.slot != kNone) {
                 taken_.timers_.push_back(timer);

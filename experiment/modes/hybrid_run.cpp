@@ -90,7 +90,12 @@ struct HybridRun::Watch {
           shares(restore::make_share_restorer(given.phases, given.network.congestion,
                                               given.network.seed)),
           controller(view, partitions, rates.get(), restorer.get(), shares.get(), given.phases,
-                     given.stop) {
+                     given.stop),
+          memo(given.memo != nullptr ? given.memo : std::make_shared<memo::Memo>()),
+          episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance, given.network.seed) {
+        if (given.phases.memo) {
+            controller.remember_episodes(episodes);
+        }
         if (given.phases.audit > 0 && given.phases.skip) {
             audit = std::make_unique<audit::Audit>(engine.network().store(), given.phases.audit,
                                                    given.network.seed);
@@ -105,6 +110,8 @@ struct HybridRun::Watch {
     std::unique_ptr<hybrid::Restorer> restorer;
     std::unique_ptr<hybrid::ShareRestorer> shares;
     hybrid::PhaseController controller;
+    std::shared_ptr<memo::Memo> memo;
+    hybrid::EpisodeMemory episodes;
     std::unique_ptr<audit::Audit> audit;  ///< null: there is none
 };
 

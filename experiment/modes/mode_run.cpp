@@ -20,6 +20,7 @@ std::unique_ptr<ModeRun> make(const Experiment& experiment) {
 const std::vector<std::pair<Mode, Maker>>& makers() {
     static const std::vector<std::pair<Mode, Maker>> kMakers{{Mode::packet, make<PacketRun>},
                                                              {Mode::hybrid, make<HybridRun>},
+                                                             {Mode::wormhole, make<HybridRun>},
                                                              {Mode::flow, make<FlowModeRun>}};
     return kMakers;
 }

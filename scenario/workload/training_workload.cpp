@@ -269,7 +269,8 @@ std::string describe_strategy(const TrainingConfig& config, TrainingDetail detai
     if (config.ep > 1 && config.node_limit > 0) {
         text += fmt::format(", at most {} servers per token", config.node_limit);
     }
-    return text + (detail == TrainingDetail::layer ? ", layer by layer" : "");
+    if (detail == TrainingDetail::layer) return text + ", layer by layer";
+    return text + (config.ep > 1 ? ", an all-to-all per micro-batch and stage" : "");
 }
 
 WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& slow,

@@ -73,7 +73,8 @@ class CliTest(unittest.TestCase):
         return subprocess.run(
             [str(BINARY), *map(str, arguments)],
             cwd=self.folder,
-            env={**os.environ, **dict(env)},
+            # Never the cache of who runs the tests.
+            env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), **dict(env)},
             capture_output=True,
             text=True,
             errors="replace",

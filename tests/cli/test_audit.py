@@ -51,7 +51,7 @@ class AuditTest(CliTest):
         for share in ("110%", "x", "10 %", "1.5"):
             self.refuse("run", "pairs.toml", "--mode", "hybrid", "--audit", share, says="--audit")
         self.refuse("run", "pairs.toml", "--mode", "packet", "--audit", "10%",
-                    says="only mode hybrid")
+                    says="modes hybrid and wormhole")
 
     def test_the_key_is_the_option(self):
         self.write("pairs.toml", 'mode = "hybrid"\n' + PAIRS + "[phases]\naudit = 0.5\n")

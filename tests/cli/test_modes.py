@@ -88,13 +88,13 @@ class Modes(CliTest):
 
     def test_unknown_modes_are_one_clear_line(self):
         self.write("small.toml", SMALL)
-        for word in ("hybird", "", "Packet", "packet,flow", "a\nb", "\"", "wormhole"):
+        for word in ("hybird", "", "Packet", "packet,flow", "a\nb", "\"", "warmhole"):
             with self.subTest(word):
                 if word:
                     self.refuse("run", "small.toml", "--mode", word,
-                                says=["--mode", "must be one of packet, hybrid, flow"])
+                                says=["--mode", "must be one of packet, hybrid, wormhole, flow"])
                 self.write("bad.toml", f"mode = {json.dumps(word)}\n" + SMALL)
-                self.refuse("run", "bad.toml", says=["bad.toml:1:8", "packet, hybrid, flow"])
+                self.refuse("run", "bad.toml", says=["bad.toml:1:8", "packet, hybrid, wormhole, flow"])
         self.write("bad.toml", "mode = 1\n" + SMALL)
         self.refuse("run", "bad.toml", says="bad.toml:1:8")
         self.assertFalse((self.folder / "runs").exists())

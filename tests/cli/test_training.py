@@ -4,7 +4,7 @@ import csv
 import json
 import unittest
 
-from support import EXAMPLES, CliTest
+from support import EXAMPLES, SOURCE, CliTest
 
 JOB = """\
 mode = "flow"
@@ -186,6 +186,15 @@ class Training(CliTest):
             with self.subTest(example=name):
                 self.assertIn("memory: ", self.succeed("describe", EXAMPLES / f"{name}.toml").stdout)
 
+    def test_wormholes_jobs_describe(self):
+        """Table 1: as many micro-batches as stages; each all-to-all is shown once a micro-batch and stage."""
+        for path in sorted((SOURCE / "bench/wormhole/scenarios").glob("*.toml")):
+            with self.subTest(scenario=path.stem):
+                out = self.succeed("describe", path).stdout
+                self.assertIn(f" on {path.stem.rsplit('-', 1)[1]} GPUs (TP8 ", out)
+                by_stage = "an all-to-all per micro-batch and stage" in out
+                self.assertEqual(by_stage, path.stem.startswith("moe"))
+
     def test_skewed_experts_cost_time(self):
         text = (EXAMPLES / "deepseek-v3-skew.toml").read_text()
         for old, new in (("gpus = 64", "gpus = 16"), ("ep = 64", "ep = 16"), ("dp = 64", "dp = 16"),
@@ -200,6 +209,37 @@ class Training(CliTest):
         _, copies = self.run_job("expert_skew=0.0", "node_limit=0", scenario="experts.toml")
         # A copy to one of two servers, half of them the other one, instead of 8 copies.
         self.assertAlmostEqual(copies["ep"] / once["ep"], 8, places=2)
+
+    def test_experts_by_stage_send_what_they_do_layer_by_layer(self):
+        mixture = ("model={base='gpt-6.7b',experts=8,top_k=2}", "ep=4", "gpu_memory='0B'")
+        layers, by_layer = self.run_job(*mixture)
+        with open(self.folder / "out/flows.csv", newline="") as file:
+            messages = sum(row["label"] == "ep" for row in csv.DictReader(file))
+        stages, by_stage = self.run_job(*mixture, "detail=stage")
+        with open(self.folder / "out/flows.csv", newline="") as file:
+            sums = sum(row["label"] == "ep" for row in csv.DictReader(file))
+        self.assertEqual(by_stage, by_layer)
+        # 16 layers a stage, twice each.
+        self.assertEqual(messages, 32 * sums)
+        # 4 micro-batches, both ways, on 2 stages, of 8 ranks in groups of 2 replicas x 2 tensor
+        # ranks, of which one is in the same server.
+        self.assertEqual(sums, 4 * 2 * 2 * 8 * 2)
+        self.assertAlmostEqual(stages["jct_s"] / layers["jct_s"], 1, places=1)
+        with open(self.folder / "out/collectives.csv", newline="") as file:
+            names = {row["kind"] for row in csv.DictReader(file)}
+        self.assertIn("experts mb0", names)
+        self.assertIn("experts-grad mb3", names)
+        out = self.succeed("describe", "job.toml", *[word for key in (*mixture, "detail=stage")
+                                                     for word in ("--set", f"workload.{key}")]).stdout
+        self.assertIn("an all-to-all per micro-batch and stage", out)
+        self.assertRegex(out, rf"\n +ep +{sums} flows")
+        self.assertNotIn("layer by layer", out)
+
+    def test_experts_by_stage_have_no_skew(self):
+        words = [word for key in ("model={base='gpt-6.7b',experts=8,top_k=2}", "ep=4",
+                                  "gpu_memory='0B'", "detail=stage", "expert_skew=1.0")
+                 for word in ("--set", f"workload.{key}")]
+        self.refuse("describe", "job.toml", *words, says=["job.toml:10:8", "cannot show expert_skew"])
 
 
 if __name__ == "__main__":

@@ -98,9 +98,10 @@ TEST_CASE("unit.scenario.name_mode_seed_stop_output") {
     CHECK(parse(kStar).name == "test");  // the file's
     CHECK(parse(kStar).stop == kNever);
     CHECK(parse("mode = \"flow\"\n" + kStar).mode == Mode::flow);
-    CHECK(error_of("mode = \"hybird\"\n" + kStar) ==
-          "folder/test.toml:1:8: 'mode' is \"hybird\"; must be one of packet, hybrid, flow "
-          "(nearest: hybrid)");
+    CHECK(
+        error_of("mode = \"hybird\"\n" + kStar) ==
+        "folder/test.toml:1:8: 'mode' is \"hybird\"; must be one of packet, hybrid, wormhole, flow "
+        "(nearest: hybrid)");
     CHECK(contains(error_of("name = \"../x\"\n" + kStar), "slashes"));
 }
 

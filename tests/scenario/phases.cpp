@@ -119,7 +119,7 @@ TEST_CASE("unit.scenario.hybrid_refuses_the_tie_order_of_ns3") {
     const std::string ns3 = "[network]\narithmetic = \"ns3\"\n";
     CHECK(error_of(kHybrid + ns3) ==
           "test.toml:6:14: 'arithmetic' is \"ns3\", whose order of simultaneous events is packet "
-          "mode's only; mode hybrid needs \"exact\"");
+          "mode's only; modes hybrid and wormhole need \"exact\"");
     CHECK(error_of(kStar + ns3) == "no error");
     CHECK(error_of(kHybrid) == "no error");
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Hybrid runs of the step tests' cases under either driver, with every contract checked after
-/// every transition, and an application that starts flows at unforeseen times.
+/// Hybrid runs of the step tests' cases, with every contract checked after every transition.
 #pragma once
 
 #include <functional>
@@ -18,8 +17,7 @@
 
 namespace sluice::test {
 
-/// Starts flows when others are received or sent: at once, after a delay at the same host, or
-/// through a signal to another host.
+/// Starts flows when others are received or sent, at once, after a delay or through a signal to another host.
 class ChainApplication final : public Application {
   public:
     struct Link {
@@ -198,7 +196,7 @@ class CheckedEngine final : public hybrid::WorldEngine {
     }
 };
 
-/// Capacity, and what INT tells, as they stand between two transitions.
+/// Capacity, and what INT tells, between two transitions.
 inline void check_ports(const Case& given, const step::WorldStore& store, Tick now) {
     const step::World& world = store.world();
     const std::vector<PortStatistics> ports = store.port_statistics(now);
@@ -345,7 +343,6 @@ struct Workers {
     std::vector<std::uint16_t> owner;
 };
 
-/// One clock, folded or not, on one thread or on `workers`.
 inline void run_on_one_clock(const Case& given, step::WorldStore& store,
                              step::FlowPartitions& partitions, step::Supervisor& supervisor,
                              FoldCounters* fold, const Workers* workers, HybridOutcome& made) {
@@ -378,7 +375,8 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
                                 Application* application = nullptr, bool check = false,
                                 bool forgets = false, hybrid::Restorer* restorer = nullptr,
                                 hybrid::ShareRestorer* shares = nullptr,
-                                FoldCounters* fold = nullptr, const Workers* workers = nullptr) {
+                                FoldCounters* fold = nullptr, const Workers* workers = nullptr,
+                                hybrid::EpisodeMemory* memory = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
@@ -392,6 +390,9 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     const auto rates = make_rate_source(config.rates);
     hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, shares, config,
                                        given.stop);
+    if (memory != nullptr) {
+        controller.remember_episodes(*memory);
+    }
     HybridOutcome made;
     controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
     std::uint64_t seen = 0;
@@ -433,9 +434,8 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
         }
         oracle.run(given.stop);
     }
-    const Tick end = given.stop == kNever ? 0 : given.stop;
-    controller.finish(end);
-    made.outcome = outcome_of(store, end);
+    controller.finish(end_of(given));
+    made.outcome = outcome_of(store, end_of(given));
     made.phases = controller.statistics();
     made.restored = engine.restored;
     made.rescaled = engine.rescaled;

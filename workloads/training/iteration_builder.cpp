@@ -232,6 +232,7 @@ void IterationBuilder::run_step(SlotRun& run, const Step& step) {
         case StepKind::attention_ring: add_attention_ring(run, step); break;
         case StepKind::to_experts:
         case StepKind::from_experts: exchange(run, step); break;
+        case StepKind::all_experts: exchange_all(run, step); break;
         case StepKind::gather_parameters: gather_parameters(run, step); break;
         case StepKind::gradients_ready:
             if (config_.zero == 3) scatter_gradients(run, step);

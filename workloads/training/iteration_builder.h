@@ -32,6 +32,7 @@ enum class StepKind : std::uint8_t {
     expert_counts,   ///< all-gather over the expert group
     to_experts,      ///< all-to-all
     from_experts,
+    all_experts,        ///< all-to-all: all of a slot's exchanges together
     gather_parameters,  ///< ZeRO-3
     gradients_ready,
 };
@@ -41,8 +42,9 @@ struct Step {
     std::uint32_t layer = 0;  ///< in its stage
     const char* name = "";
     Tick time = 0;
-    Tick scores = 0;     ///< attention_ring: the part that keys and values are needed for
-    double routed = 0;   ///< compute: the share of it that grows with the experts' load
+    Tick scores = 0;         ///< attention_ring: the part that keys and values are needed for
+    std::int64_t bytes = 0;  ///< all_experts: a rank's buffer
+    double routed = 0;       ///< compute: the share of it that grows with the experts' load
     bool first = false;  ///< compute: of its layer, needs the parameters; gathering: of its slot
     bool forward = true;
 };
@@ -93,6 +95,7 @@ class IterationBuilder {
     Program make_program(const StageCosts& stage, SlotKind kind) const;
     Program stage_program(const StageCosts& stage, SlotKind kind) const;
     Program layer_program(const StageCosts& stage, SlotKind kind) const;
+    std::int64_t exchanged_bytes(const StageCosts& stage, SlotKind kind) const;
 
     // iteration_steps.cpp
     void open_slot(SlotRun& run);
@@ -116,6 +119,7 @@ class IterationBuilder {
 
     // iteration_experts.cpp
     void exchange(SlotRun& run, const Step& step);
+    void exchange_all(SlotRun& run, const Step& step);
     bool exchange_by_server(SlotRun& run, const Step& step, const LaneGroup& group,
                             const CollectiveSpec& spec);
     const std::vector<double>& shares_of(std::int64_t layer);

@@ -67,6 +67,14 @@ void IterationBuilder::exchange(SlotRun& run, const Step& step) {
     }
 }
 
+void IterationBuilder::exchange_all(SlotRun& run, const Step& step) {
+    CollectiveSpec spec;
+    spec.name = layer_name(run, step);
+    spec.cls = OpClass::ep;
+    spec.bytes = step.bytes;
+    add_over(run, groups_.experts(), "ep", CollectiveKind::all_to_all, spec);
+}
+
 namespace {
 
 /// How many members of a group each server has: the same everywhere, or ConfigError.

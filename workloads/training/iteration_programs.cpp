@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What slots consist of.
+#include <algorithm>
 #include <cmath>
 
 #include "workloads/training/iteration_builder.h"
@@ -308,12 +309,34 @@ Program IterationBuilder::stage_program(const StageCosts& stage, SlotKind kind) 
         step.time = tensor;
         program.push_back(step);
     }
+    if (const std::int64_t bytes = exchanged_bytes(stage, kind); bytes > 0) {
+        Step step;
+        step.kind = StepKind::all_experts;
+        step.name = kind == SlotKind::forward ? "experts" : "experts-grad";
+        step.bytes = bytes;
+        program.push_back(step);
+    }
     if (kind == SlotKind::backward || kind == SlotKind::backward_weight) {
         Step step;
         step.kind = StepKind::gradients_ready;
         program.push_back(step);
     }
     return program;
+}
+
+/// A rank's buffers in all exchanges with experts that layers show in this slot. None is in the
+/// gradients of weights.
+std::int64_t IterationBuilder::exchanged_bytes(const StageCosts& stage, SlotKind kind) const {
+    if (config_.ep == 1 || kind == SlotKind::backward_weight) return 0;
+    const std::int64_t forward = costs_.dispatch_bytes + costs_.combine_bytes;
+    std::int64_t layer = forward;
+    if (kind != SlotKind::forward) {
+        layer = 2 * costs_.combine_bytes;
+        if (config_.recompute == Recomputation::full) layer += forward;
+    }
+    const auto mixtures = std::count_if(stage.layers.begin(), stage.layers.end(),
+                                        [](const LayerCosts& costs) { return costs.mixture; });
+    return layer * mixtures;
 }
 
 Program IterationBuilder::layer_program(const StageCosts& stage, SlotKind kind) const {

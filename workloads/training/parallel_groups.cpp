@@ -117,8 +117,13 @@ std::string ParallelGroups::lane_name(Lane lane) const {
     return name + ".tp" + std::to_string(tp_index(lane));
 }
 
+std::uint32_t expert_tensor_degree(const ParallelDegrees& degrees) {
+    const std::uint32_t copies = degrees.cp * degrees.dp;
+    return degrees.ep <= copies ? degrees.tp : degrees.tp * copies / degrees.ep;
+}
+
 std::uint32_t ParallelGroups::expert_tensor_degree() const {
-    return degrees_.ep <= copies() ? degrees_.tp : degrees_.tp * copies() / degrees_.ep;
+    return sluice::expert_tensor_degree(degrees_);
 }
 
 std::uint32_t ParallelGroups::expert_copies() const {

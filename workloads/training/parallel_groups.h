@@ -39,6 +39,9 @@ using Lane = std::uint32_t;
 using LaneGroup = std::vector<Lane>;  ///< in ring order
 using LaneGroups = std::vector<LaneGroup>;
 
+/// How many ranks share the matrices of one expert.
+std::uint32_t expert_tensor_degree(const ParallelDegrees& degrees);
+
 class ParallelGroups {
   public:
     explicit ParallelGroups(const ParallelDegrees& degrees);

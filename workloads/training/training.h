@@ -7,7 +7,8 @@
 /// the last backward. Mixtures exchange tokens by all-to-all, twice a layer forward and twice
 /// backward; context parallelism passes keys and values round a ring.
 /// Detail. A slot (one micro-batch on one stage, forward or backward) is
-///   stage  one compute operation, and one more for the time of tensor parallelism inside a server
+///   stage  one compute operation, one more for the time of tensor parallelism inside a server, and
+///          one all-to-all per expert group with the bytes of all of the layers' exchanges
 ///   layer  every layer's computing and collectives as operations of their own
 /// Errors: a group that does not divide or fit, and a job that does not fit the GPUs' memory, throw
 /// ConfigError saying what is allowed.
@@ -146,7 +147,7 @@ bool tensor_uses_network(const TrainingConfig& config, const RankPlaces& places)
 
 /// The detail that the graph is built in: automatic is layer where layers matter to the network
 /// (expert exchange, context parallelism, overlap of gradients or parameters, ZeRO-3, tensor
-/// parallelism that is simulated), else stage.
+/// parallelism that is simulated), else stage. Stage is layer only where a sum cannot show the job.
 TrainingDetail training_detail(const TrainingConfig& config, bool tensor_on_network);
 
 /// Builds the graph of a checked configuration, finished. ConfigError if a tensor-parallel group is

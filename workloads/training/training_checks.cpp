@@ -191,6 +191,9 @@ double operations_per_rank(const TrainingConfig& config, std::uint32_t gpus_per_
     const double layers = static_cast<double>(config.model.layers) / config.pp;
     double operations = slots * 8 + 8.0 * copies;
     const bool network = on_network(config, gpus_per_server);
+    if (training_detail(config, network) == TrainingDetail::stage && config.ep > 1) {
+        operations += 2 * slots * (2.0 * config.ep + 2);
+    }
     if (training_detail(config, network) == TrainingDetail::layer) {
         double per_layer = 10;
         if (config.ep > 1) per_layer += 4.0 * (2.0 * config.ep + 2);
@@ -213,9 +216,13 @@ void check_amounts(const TrainingConfig& config, std::uint32_t gpus_per_server) 
     const double activation = tokens * static_cast<double>(config.model.hidden) *
                               static_cast<double>(std::max<std::int64_t>(1, config.model.top_k)) *
                               static_cast<double>(config.activation_bytes);
+    // At stage detail all of a stage's exchanges are one; with recomputation six a layer.
+    const bool summed = config.detail == TrainingDetail::stage && config.ep > 1;
+    const double message =
+        summed ? 6 * static_cast<double>(config.model.layers) * activation : activation;
     const double gradients = static_cast<double>(count_parameters(config.model).total()) *
                              static_cast<double>(config.gradient_bytes + config.parameter_bytes);
-    if (activation > kMostBytes || gradients > kMostBytes) {
+    if (message > kMostBytes || gradients > kMostBytes) {
         throw ConfigError("the job's messages exceed 1 PB: check sequence, micro_batch and model");
     }
     const double ranks = double{1} * config.tp * config.cp * config.dp * config.pp;
@@ -228,9 +235,28 @@ void check_amounts(const TrainingConfig& config, std::uint32_t gpus_per_server) 
     }
 }
 
+/// What a sum over a slot cannot show.
 bool needs_layers(const TrainingConfig& config, bool tensor_on_network) {
-    return config.ep > 1 || config.cp > 1 || config.zero == 3 || config.overlap_gradients ||
+    return config.cp > 1 || config.zero == 3 || config.overlap_gradients ||
            config.overlap_parameters || tensor_on_network;
+}
+
+void check_stage_detail(const TrainingConfig& config, std::uint32_t gpus_per_server) {
+    if (config.detail != TrainingDetail::stage) return;
+    if (needs_layers(config, on_network(config, gpus_per_server))) {
+        throw ConfigError(
+            "detail = \"stage\" cannot show cp, zero = 3, overlap or tensor parallelism over the "
+            "network: allowed is \"layer\"");
+    }
+    if (config.ep == 1) return;
+    const char* uneven = config.expert_load.exponent > 0 ? "expert_skew"
+                         : config.expert_load.uneven()   ? "expert_capacity below 1"
+                         : config.node_limit > 0         ? "node_limit"
+                         : config.small_reductions       ? "small_reductions"
+                                                         : nullptr;
+    if (uneven == nullptr) return;
+    throw ConfigError("detail = \"stage\" sums up the exchange with experts and cannot show " +
+                      std::string(uneven) + ": allowed is \"layer\", or to leave it out");
 }
 
 }  // namespace
@@ -253,7 +279,9 @@ void check_stragglers(const TrainingConfig& config) {
 
 TrainingDetail training_detail(const TrainingConfig& config, bool tensor_on_network) {
     if (config.detail == TrainingDetail::layer) return TrainingDetail::layer;
-    return needs_layers(config, tensor_on_network) ? TrainingDetail::layer : TrainingDetail::stage;
+    if (needs_layers(config, tensor_on_network)) return TrainingDetail::layer;
+    const bool exchanges = config.detail == TrainingDetail::automatic && config.ep > 1;
+    return exchanges ? TrainingDetail::layer : TrainingDetail::stage;
 }
 
 void check_training(const TrainingConfig& config, std::size_t hosts,
@@ -264,12 +292,7 @@ void check_training(const TrainingConfig& config, std::size_t hosts,
     check_strategy(config);
     check_groups(config, hosts, gpus_per_server);
     check_experts(config);
-    if (config.detail == TrainingDetail::stage &&
-        needs_layers(config, on_network(config, gpus_per_server))) {
-        throw ConfigError(
-            "detail = \"stage\" cannot show ep, cp, zero = 3, overlap or tensor parallelism over "
-            "the network: allowed is \"layer\"");
-    }
+    check_stage_detail(config, gpus_per_server);
     check_amounts(config, gpus_per_server);
 }
 

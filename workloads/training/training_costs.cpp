@@ -148,22 +148,48 @@ void set_times(const TrainingConfig& config, StageCosts& stage) {
                        : std::llround(static_cast<double>(stage.backward) * weight / backward);
 }
 
+/// Tensor parallelism around one block of a layer.
+struct BlockTimes {
+    Tick gather = 0;
+    Tick reduce = 0;
+};
+
+/// Inside an expert of another rank its own group shares whole tokens, whatever sequence parallelism
+/// does elsewhere.
+BlockTimes expert_block_times(const TrainingConfig& config, const IntraNode& model,
+                              std::int64_t part_bytes) {
+    const std::uint32_t degree = expert_tensor_degree(config);
+    if (degree == 1) return {};
+    const auto time = [&](CollectiveKind kind) {
+        return model.time(kind, degree, part_bytes * degree);
+    };
+    return {time(CollectiveKind::all_gather), time(CollectiveKind::reduce_scatter)};
+}
+
 /// Around attention and around the MLP, forward: an all-gather and a reduce-scatter, without
 /// sequence parallelism an all-reduce. Backward the same, and with sequence parallelism each
 /// block's input is gathered again.
-void set_tensor_times(const TrainingConfig& config, std::int64_t bytes, StageCosts& stage) {
+void set_tensor_times(const TrainingConfig& config, const TrainingCosts& costs, StageCosts& stage) {
     if (config.tp == 1) return;
     const IntraNode model = intra_node_of(config);
-    const auto time = [&](CollectiveKind kind) { return model.time(kind, config.tp, bytes); };
-    const Tick gather = config.sequence_parallel ? time(CollectiveKind::all_gather) : 0;
-    const Tick reduce = time(config.sequence_parallel ? CollectiveKind::reduce_scatter
-                                                      : CollectiveKind::all_reduce);
-    if (config.forward_time < 0) stage.forward_tensor = stage.range.count * 2 * (gather + reduce);
-    if (config.backward_time >= 0) return;
-    stage.backward_tensor = stage.range.count * 2 * (2 * gather + reduce);
-    if (config.recompute == Recomputation::full) {
-        stage.backward_tensor += stage.range.count * 2 * (gather + reduce);
+    const auto time = [&](CollectiveKind kind) {
+        return model.time(kind, config.tp, costs.tensor_bytes);
+    };
+    const BlockTimes dense = {config.sequence_parallel ? time(CollectiveKind::all_gather) : 0,
+                              time(config.sequence_parallel ? CollectiveKind::reduce_scatter
+                                                            : CollectiveKind::all_reduce)};
+    const BlockTimes expert = expert_block_times(config, model, costs.expert_tensor_bytes);
+    Tick forward = 0;
+    Tick backward = 0;
+    for (const LayerCosts& layer : stage.layers) {
+        for (const BlockTimes& block : {dense, layer.mixture && config.ep > 1 ? expert : dense}) {
+            forward += block.gather + block.reduce;
+            backward += 2 * block.gather + block.reduce;
+        }
     }
+    if (config.recompute == Recomputation::full) backward += forward;
+    if (config.forward_time < 0) stage.forward_tensor = forward;
+    if (config.backward_time < 0) stage.backward_tensor = backward;
 }
 
 std::vector<LayerRange> ranges_of(const TrainingConfig& config) {
@@ -239,7 +265,7 @@ TrainingCosts training_costs(const TrainingConfig& config) {
         if (config.split == StageSplit::even) stage.head = times.head() / stages;
         if (config.split == StageSplit::layers && range.head) stage.head = times.head();
         set_times(config, stage);
-        set_tensor_times(config, costs.tensor_bytes, stage);
+        set_tensor_times(config, costs, stage);
         set_parameters(config, stages, stage);
         costs.stages.push_back(std::move(stage));
     }

@@ -24,11 +24,12 @@ class PhasesCsv : public RunOutput {
     OutputFile file_;
 };
 
-bool in_hybrid_mode(const RunInfo& info) { return info.mode == Mode::hybrid; }
+bool in_mode_with_phases(const RunInfo& info) { return has_phases(info.mode); }
 
 }  // namespace
 
 extern const OutputType kPhasesCsv;
-const OutputType kPhasesCsv{"phases.csv", nullptr, true, in_hybrid_mode, make_output<PhasesCsv>};
+const OutputType kPhasesCsv{"phases.csv", nullptr, true, in_mode_with_phases,
+                            make_output<PhasesCsv>};
 
 }  // namespace sluice

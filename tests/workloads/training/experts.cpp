@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "tests/support/training_support.h"
 #include "workloads/training/expert_load.h"
@@ -234,4 +236,121 @@ TEST_CASE("unit.experts.gradients_of_experts_are_reduced_over_their_copies") {
     CHECK(totals_of(training_graph(config, 8, 1)).at(OpClass::dp).bytes ==
           (dense_bytes + expert_bytes) / 6 * 8);
     CHECK(run(config, false).application->complete());
+}
+
+namespace {
+
+/// Two pipeline ranks of 8 lanes: TP2 x DP4, in expert groups of 4 (a GPU per server) or 8 (two).
+TrainingConfig stage_mixture(std::uint32_t ep) {
+    TrainingConfig config = small_mixture(ep, 4);
+    config.model.layers = 8;
+    config.tp = 2;
+    config.pp = 2;
+    config.micro_batches = 4;
+    config.detail = TrainingDetail::stage;
+    return config;
+}
+
+/// Bytes of class ep by (sender, receiver).
+std::map<std::pair<RankId, RankId>, std::int64_t> exchanged(const JobGraph& graph) {
+    std::map<std::pair<RankId, RankId>, std::int64_t> bytes;
+    for (const JobGraph::Message& message : graph.messages()) {
+        if (graph.label(message.send).cls != OpClass::ep) continue;
+        bytes[{graph.rank(message.send), graph.rank(message.recv)}] += message.bytes;
+    }
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("unit.experts.a_stage_exchanges_once_per_micro_batch_what_its_layers_do") {
+    for (const std::uint32_t ep : {4U, 8U}) {
+        for (const Recomputation recompute : {Recomputation::none, Recomputation::full}) {
+            for (const PipelineSchedule schedule :
+                 {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b,
+                  PipelineSchedule::interleaved, PipelineSchedule::zb_h1,
+                  PipelineSchedule::dualpipe}) {
+                CAPTURE(ep);
+                CAPTURE(to_string(schedule));
+                TrainingConfig config = stage_mixture(ep);
+                config.dispatch_factor = 0.5;
+                config.recompute = recompute;
+                config.schedule = schedule;
+                config.chunks = schedule == PipelineSchedule::interleaved ? 2 : 1;
+                REQUIRE(error_of(config, 16, 2).empty());
+                const JobGraph stages = training_graph(config, 16, 2);
+                // Forward and backward, 4 micro-batches, 2 stages (4 with chunks) of 8 lanes; a
+                // group of 8 has a pair in each server, which is no flow.
+                const std::size_t slots = 2 * 4 * 2 * config.chunks;
+                CHECK(totals_of(stages).at(OpClass::ep).flows == slots * 8 * (ep == 4 ? 3 : 6));
+                config.detail = TrainingDetail::layer;
+                CHECK(exchanged(stages) == exchanged(training_graph(config, 16, 2)));
+                config.detail = TrainingDetail::stage;
+                CHECK(run(config, false, 2).application->complete());
+            }
+        }
+    }
+}
+
+TEST_CASE("unit.experts.a_stage_computes_the_same_time_as_its_layers") {
+    // Inside servers tensor parallelism of experts counts, too: over the ranks that share one.
+    for (const std::uint32_t ep : {4U, 8U}) {
+        for (const Recomputation recompute : {Recomputation::none, Recomputation::full}) {
+            TrainingConfig config = stage_mixture(ep);
+            config.forward_time = config.backward_time = config.weight_time = -1;
+            config.peak_flops = 1e9;
+            config.recompute = recompute;
+            config.pp = 1;
+            config.micro_batches = 2;
+            const auto lasts = [&](TrainingDetail detail) {
+                config.detail = detail;
+                const JobGraph graph = training_graph(config, 8, 8);
+                CHECK(graph.messages().empty());
+                std::map<OpClass, Tick> spent;
+                for (OpId op = 0; op < graph.op_count(); ++op) {
+                    if (graph.rank(op) == 0) spent[graph.label(op).cls] += graph.duration(op);
+                }
+                return std::pair{spent[OpClass::compute], spent[OpClass::tp]};
+            };
+            const auto by_stage = lasts(TrainingDetail::stage);
+            const auto by_layer = lasts(TrainingDetail::layer);
+            CHECK(static_cast<double>(by_stage.first) ==
+                  doctest::Approx(static_cast<double>(by_layer.first)).epsilon(1e-9));
+            CHECK(static_cast<double>(by_stage.second) ==
+                  doctest::Approx(static_cast<double>(by_layer.second)).epsilon(1e-9));
+        }
+    }
+}
+
+TEST_CASE("unit.experts.detail_is_layers_unless_stages_are_asked_for") {
+    TrainingConfig config = stage_mixture(4);
+    CHECK(training_detail(config, false) == TrainingDetail::stage);
+    CHECK(training_detail(config, true) == TrainingDetail::layer);
+    config.detail = TrainingDetail::automatic;
+    CHECK(training_detail(config, false) == TrainingDetail::layer);
+    // Layers without experts exchange nothing.
+    config = stage_mixture(4);
+    config.model.dense_layers = 4;
+    const JobGraph graph = training_graph(config, 16, 2);
+    for (const JobGraph::Message& message : graph.messages()) {
+        if (graph.label(message.send).cls == OpClass::ep) CHECK(graph.rank(message.send) >= 8);
+    }
+}
+
+TEST_CASE("unit.experts.what_a_sum_over_a_stage_cannot_show_is_refused") {
+    const auto refused = [](const char* key, auto change) {
+        TrainingConfig config = stage_mixture(4);
+        change(config);
+        CHECK(mentions(error_of(config), "detail = \"stage\""));
+        CHECK(mentions(error_of(config), key));
+    };
+    refused("expert_skew", [](TrainingConfig& config) { config.expert_load.exponent = 1; });
+    refused("expert_capacity", [](TrainingConfig& config) { config.expert_load.capacity = 0.5; });
+    refused("node_limit", [](TrainingConfig& config) { config.node_limit = 1; });
+    refused("small_reductions", [](TrainingConfig& config) { config.small_reductions = true; });
+    refused("zero = 3", [](TrainingConfig& config) { config.zero = 3; });
+    refused("cp", [](TrainingConfig& config) { config.cp = 2; });
+    TrainingConfig config = stage_mixture(4);
+    config.expert_load.capacity = 1.25;
+    CHECK(error_of(config).empty());
 }

@@ -56,7 +56,8 @@ TrainingConfig draw(Draws& draws) {
     config.split = draws.one_of({StageSplit::even, StageSplit::layers});
     config.order = draws.one_of<const char*>(
         {"tp-cp-ep-dp-pp", "tp-cp-dp-ep-pp", "tp-cp-ep-pp-dp", "tp-pp-ep-cp-dp"});
-    config.detail = draws.one_of({TrainingDetail::automatic, TrainingDetail::layer});
+    config.detail =
+        draws.one_of({TrainingDetail::automatic, TrainingDetail::layer, TrainingDetail::stage});
     config.network_in_server = draws.flip();
     config.tied_embeddings = draws.flip();
     config.small_reductions = draws.flip();

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `sluice memo`: what the file of a memo holds, and its care.
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "core/memo/store.h"
+#include "core/memo/version.h"
+#include "core/units.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::int64_t kSecondsOfADay = 86'400;
+/// `list` shows so many of an entry's facts.
+constexpr std::size_t kShownFacts = 6;
+
+struct MemoOptions {
+    std::string file;
+    std::vector<std::string> others;
+    std::optional<double> older;  ///< days
+    std::optional<std::uint64_t> most;
+    bool all = false;
+};
+
+std::string path_of(const MemoOptions& options) {
+    std::string path = options.file.empty() ? memo::default_path() : options.file;
+    if (path.empty()) {
+        throw ConfigError("memo: neither XDG_CACHE_HOME nor HOME is a folder; give --memo FILE");
+    }
+    return path;
+}
+
+/// As a run would, but that there must be something.
+memo::Loaded load_existing(const std::string& path) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+        throw ConfigError(path, 0, "does not exist: no run has kept anything there");
+    }
+    return memo::load(path);
+}
+
+int show_stats(const MemoOptions& options) {
+    const std::string path = path_of(options);
+    const memo::Loaded loaded = load_existing(path);
+    std::map<memo::Kind, std::uint64_t> kinds;
+    std::uint64_t samples = 0;
+    std::uint64_t different = 0;
+    std::uint64_t audits = 0;
+    for (const memo::Stored& one : loaded.content) {
+        ++kinds[one.entry.kind];
+        samples += one.entry.sample_count();
+        different += one.entry.samples.size();
+        audits += one.entry.audits.size();
+    }
+    fmt::print("memo      {}\n", path);
+    fmt::print("versions  format {}, results {}\n", memo::kFormatVersion, memo::kResultsVersion);
+    fmt::print("size      {} bytes\n", loaded.bytes);
+    fmt::print("entries   {}", loaded.content.size());
+    for (const memo::Kind kind : memo::kKinds) {
+        fmt::print("{} {} {}s", kind == memo::kKinds[0] ? ":" : ",", kinds[kind],
+                   memo::kind_name(kind));
+    }
+    fmt::print("\nsamples   {}, {} of them different\n", samples, different);
+    fmt::print("audits    {}\n", audits);
+    if (loaded.damaged > 0) {
+        fmt::print("damaged   {} entries, which runs pass over and prune removes\n",
+                   loaded.damaged);
+    }
+    return kExitDone;
+}
+
+std::string facts_summary(const memo::Numbers& facts) {
+    std::string text = fmt::format("{} facts", facts.size());
+    for (std::size_t i = 0; i < std::min(facts.size(), kShownFacts); ++i) {
+        text += fmt::format("{}{}", i == 0 ? ": " : " ", facts[i]);
+    }
+    return facts.size() > kShownFacts ? text + " ..." : text;
+}
+
+int list_entries(const MemoOptions& options) {
+    for (const memo::Stored& one : load_existing(path_of(options)).content) {
+        fmt::print("{} {:<9} {:%Y-%m-%d} {:>2} samples, {:>2} audits, {}\n", one.digest.text(),
+                   memo::kind_name(one.entry.kind),
+                   fmt::gmtime(static_cast<std::time_t>(one.saved)), one.entry.sample_count(),
+                   one.entry.audits.size(), facts_summary(*one.entry.facts));
+    }
+    return kExitDone;
+}
+
+int merge_files(const MemoOptions& options) {
+    const std::string path = path_of(options);
+    // All are read before anything is written: one that is refused leaves the memo as it is.
+    std::vector<memo::Loaded> loaded;
+    for (const std::string& other : options.others) loaded.push_back(load_existing(other));
+    for (std::size_t i = 0; i < loaded.size(); ++i) {
+        const memo::Saved saved = memo::save(path, loaded[i].content);
+        fmt::print("{}: {} entries, {} samples and {} audits that {} did not have\n",
+                   options.others[i], saved.entries, saved.samples, saved.audits, path);
+    }
+    return kExitDone;
+}
+
+int prune_file(const MemoOptions& options) {
+    const std::string path = path_of(options);
+    if (!options.all && !options.older && !options.most) {
+        throw ConfigError("memo prune: needs --older DAYS, --most N or --all");
+    }
+    if (options.all && (options.older || options.most)) {
+        throw ConfigError("memo prune --all: takes neither --older nor --most");
+    }
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+        throw ConfigError(path, 0, "does not exist: no run has kept anything there");
+    }
+    if (options.all) {
+        memo::clear(path);
+        fmt::print("{}: empty\n", path);
+        return kExitDone;
+    }
+    memo::PruneRule rule;
+    if (options.older) {
+        rule.before =
+            std::time(nullptr) - static_cast<std::int64_t>(*options.older * kSecondsOfADay);
+    }
+    if (options.most) rule.most = *options.most;
+    fmt::print("{}: {} entries removed\n", path, memo::prune(path, rule));
+    return kExitDone;
+}
+
+}  // namespace
+
+Command add_memo_command(CLI::App& program) {
+    CLI::App* app = program.add_subcommand(
+        "memo", "What was simulated once and need not be simulated again (docs/memo.md)");
+    app->require_subcommand(1);
+    const auto options = std::make_shared<MemoOptions>();
+    const auto add = [&](const char* name, const char* text) {
+        CLI::App* command = app->add_subcommand(name, text);
+        command->add_option("--memo", options->file, "The memo (default: in your cache folder)")
+            ->type_name("FILE");
+        return command;
+    };
+    CLI::App* stats = add("stats", "What it holds, in numbers");
+    CLI::App* list = add("list", "A line an entry");
+    CLI::App* merge = add("merge", "Take what other memos hold");
+    merge->add_option("other", options->others, "Memos")->type_name("OTHER")->required();
+    CLI::App* prune = add("prune", "Remove entries");
+    prune->add_option("--older", options->older, "Those to which nothing was added for so long")
+        ->type_name("DAYS")
+        ->check(CLI::Range(0.0, 1e6));
+    prune->add_option("--most", options->most, "All but so many, which were added to last")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
+    prune->add_flag("--all", options->all, "All, of a memo of another version, too");
+    return {app, [options, stats, list, merge] {
+                if (stats->parsed()) return show_stats(*options);
+                if (list->parsed()) return list_entries(*options);
+                return merge->parsed() ? merge_files(*options) : prune_file(*options);
+            }};
+}
+
+}  // namespace sluice

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which episodes are under way, and where; for the phase controller's own sources only.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/hybrid/phase_controller.h"
+
+namespace sluice::hybrid {
+
+template <class T>
+void sort_unique(std::vector<T>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+/// Those of `all`, ascending, that are not in `known`, ascending, which then has them, too.
+template <class T>
+std::vector<T> add_new(std::vector<T>& known, const std::vector<T>& all) {
+    std::vector<T> fresh;
+    std::set_difference(all.begin(), all.end(), known.begin(), known.end(),
+                        std::back_inserter(fresh));
+    std::vector<T> both;
+    std::set_union(known.begin(), known.end(), fresh.begin(), fresh.end(),
+                   std::back_inserter(both));
+    known = std::move(both);
+    return fresh;
+}
+
+inline bool is_held(const Episode& episode) {
+    return episode.state == EpisodeState::held || episode.state == EpisodeState::told;
+}
+
+inline void append(Group& group, const Group& other) {
+    add_new(group.ports, other.ports);
+    add_new(group.hosts, other.hosts);
+    add_new(group.switches, other.switches);
+    group.flows.insert(group.flows.end(), other.flows.begin(), other.flows.end());
+}
+
+struct PhaseController::Episodes {
+    explicit Episodes(EpisodeMemory& given) : memory(given) {}
+
+    std::uint32_t of(FlowSlot flow) const {
+        std::uint32_t number = flow < of_flow.size() ? of_flow[flow] : kNone;
+        while (number != kNone && joined_to[number] != kNone) {
+            number = joined_to[number];
+        }
+        return number;
+    }
+    /// The episode that holds `host`.
+    std::uint32_t holder(NodeId host) const {
+        for (const FlowSlot flow : at_host[host]) {
+            if (told[flow] == 0) {
+                return of(flow);
+            }
+        }
+        return kNone;
+    }
+    /// Appends those of which flows start or end at `host`, and have packets.
+    void list_at(NodeId host, std::vector<std::uint32_t>& numbers) const {
+        if (host < at_host.size()) {
+            for (const FlowSlot flow : at_host[host]) {
+                if (told[flow] == 0) {
+                    numbers.push_back(of(flow));
+                }
+            }
+        }
+    }
+    std::vector<FlowSlot> flows_at(const std::vector<NodeId>& hosts) const {
+        std::vector<FlowSlot> flows;
+        for (const NodeId host : hosts) {
+            flows.insert(flows.end(), at_host[host].begin(), at_host[host].end());
+        }
+        std::sort(flows.begin(), flows.end());
+        flows.erase(std::unique(flows.begin(), flows.end()), flows.end());
+        return flows;
+    }
+    void enter(FlowSlot flow, std::uint32_t number, const std::vector<NodeId>& ends) {
+        reserve(of_flow, flow, kNone);
+        reserve(told, flow, std::uint8_t{0});
+        of_flow[flow] = number;
+        for (const NodeId host : ends) {
+            reserve(at_host, host, std::vector<FlowSlot>{});
+            at_host[host].push_back(flow);
+        }
+    }
+    void leave(FlowSlot flow, const std::vector<NodeId>& ends) {
+        of_flow[flow] = kNone;
+        told[flow] = 0;
+        for (const NodeId host : ends) {
+            take_out(at_host[host], flow);
+        }
+    }
+    /// Its ends are told, of an episode that is over.
+    bool is_told(FlowSlot flow) const { return told[flow] != 0; }
+    std::uint32_t make() {
+        if (free.empty()) {
+            all.emplace_back();
+            joined_to.push_back(kNone);
+            free.insert(static_cast<std::uint32_t>(all.size() - 1));
+        }
+        const std::uint32_t number = *free.begin();
+        free.erase(free.begin());
+        all[number] = std::make_unique<Episode>();
+        return number;
+    }
+    /// What was `number` is a part of `to`, as long as that lasts.
+    void join(std::uint32_t number, std::uint32_t to) {
+        set_cut(number, kNever);
+        std::vector<std::uint32_t>& parts = all[to]->parts;
+        parts.push_back(number);
+        parts.insert(parts.end(), all[number]->parts.begin(), all[number]->parts.end());
+        all[number].reset();
+        joined_to[number] = to;
+    }
+    void drop(std::uint32_t number) {
+        set_cut(number, kNever);
+        for (const std::uint32_t part : all[number]->parts) {
+            joined_to[part] = kNone;
+            free.insert(part);
+        }
+        all[number].reset();
+        free.insert(number);
+    }
+    void set_cut(std::uint32_t number, Tick at) {
+        Tick& cut = all[number]->cut;
+        cuts.erase({cut, number});
+        cut = at;
+        if (at != kNever) {
+            cuts.insert({at, number});
+        }
+    }
+
+    static void take_out(std::vector<FlowSlot>& list, FlowSlot flow) {
+        list.erase(std::find(list.begin(), list.end(), flow));
+    }
+    template <class T>
+    static void reserve(std::vector<T>& column, std::size_t place, const T& value) {
+        if (column.size() <= place) {
+            column.resize(place + 1, value);
+        }
+    }
+
+    EpisodeMemory& memory;
+    std::vector<std::unique_ptr<Episode>> all;
+    std::set<std::uint32_t> free;
+    std::vector<std::uint32_t> joined_to;        ///< by number: which one it is a part of, kNone
+    std::vector<std::uint32_t> of_flow;          ///< by slot
+    std::vector<std::uint8_t> told;              ///< by slot
+    std::vector<std::vector<FlowSlot>> at_host;  ///< by node: flows that start or end there
+    std::vector<std::uint32_t> meeting;          ///< that the flow which is entering meets
+    bool beside = false;                         ///< it is beside others of which a flow has ended
+    std::set<std::pair<Tick, std::uint32_t>> cuts;
+};
+
+}  // namespace sluice::hybrid

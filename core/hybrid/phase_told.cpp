@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Episodes that are known: held, told, or released (core/hybrid/episode.h).
+#include <algorithm>
+#include <utility>
+
+#include "core/hybrid/phase_episodes.h"
+#include "core/hybrid/phase_state.h"
+#include "core/world/told_flows.h"
+
+namespace sluice::hybrid {
+
+/// Holds what `flow` has brought to an episode that is held: its packets have not come farther than its NIC's link.
+void PhaseController::hold(std::uint32_t number, FlowSlot flow) {
+    Episode& episode = *episodes_->all[number];
+    std::vector<NodeId> hosts = engine_.ends(flow);
+    sort_unique(hosts);
+    Group fresh;
+    fresh.hosts = add_new(episode.held.hosts, hosts);
+    for (const NodeId host : fresh.hosts) {
+        engine_.list_ports(host, fresh.ports);
+    }
+    std::sort(fresh.ports.begin(), fresh.ports.end());
+    add_new(episode.held.ports, fresh.ports);
+    const bool held_already = std::find(episode.held.flows.begin(), episode.held.flows.end(),
+                                        flow) != episode.held.flows.end();
+    if (!held_already) {
+        fresh.flows = {flow};
+        episode.held.flows.push_back(flow);
+    }
+    std::vector<NodeId> switches = engine_.switches_on(flow);
+    sort_unique(switches);
+    add_new(episode.held.switches, switches);
+    fresh.switches = std::move(switches);
+    engine_.shift(fresh, step::kHeld);
+    for (const NodeId host : fresh.hosts) {
+        pause_host(host, kHeldHost);
+    }
+}
+
+/// Timers of a host that is held, due at `at`.
+void PhaseController::run_held_calls(NodeId host, Tick at) {
+    const std::uint32_t number = episodes_->holder(host);
+    Episode& episode = *episodes_->all[number];
+    if (episode.state == EpisodeState::held) {
+        engine_.run_held_calls(host, at, episode.held.flows);
+    } else if (engine_.run_calls(host, at)) {
+        release_episode(number, at);
+        return;
+    }
+    if (const Tick next = engine_.next_call(host); next != kNever) {
+        calls_.insert({next, host});
+    }
+}
+
+/// What was held is executed up to `now` as if it had never been.
+void PhaseController::release_episode(std::uint32_t number, Tick now) {
+    Episode& episode = *episodes_->all[number];
+    if (!is_held(episode)) {
+        return;
+    }
+    if (episode.state == EpisodeState::told) {
+        for (EpisodeFlow& flow : episode.flows) {
+            engine_.untell_ends(flow.slot);
+            flow.received = flow.finish = kNever;
+        }
+        ++statistics_.episodes.interrupted;
+        episodes_->memory.held(episode.key, false);
+    }
+    episode.state = EpisodeState::simulated;
+    engine_.shift(episode.held, -step::kHeld);
+    statistics_.episodes.late_calls += engine_.run_alone(episode.held, episode.begin, now);
+    let_go(number);
+    std::vector<FlowSlot> entered;
+    for (const FlowSlot flow : episode.held.flows) {
+        if (partitions_.contains(flow)) {
+            changed(group_of(partitions_.set().partition_of(flow)), now);
+            entered.push_back(flow);
+        }
+    }
+    if (folding_ != nullptr) {
+        folding_->reconsider(std::move(entered));
+    }
+    episode.held = Group{};
+}
+
+/// Hosts of an episode run by themselves again.
+void PhaseController::let_go(std::uint32_t number) {
+    resume_hosts(episodes_->all[number]->held.hosts);
+    episodes_->set_cut(number, kNever);
+}
+
+void PhaseController::release_all_episodes(Tick now) {
+    if (episodes_ == nullptr) {
+        return;
+    }
+    for (std::uint32_t number = 0; number < episodes_->all.size(); ++number) {
+        if (episodes_->all[number] != nullptr) {
+            release_episode(number, now);
+            if (episodes_->all[number]->state == EpisodeState::simulated) {
+                episodes_->all[number]->whole = false;
+                episodes_->all[number]->flows.clear();
+            }
+        }
+    }
+}
+
+void PhaseController::look_at_episodes(Tick at) {
+    while (next_episode_cut() <= at) {
+        const std::uint32_t number = episodes_->cuts.begin()->second;
+        if (episodes_->all[number]->state == EpisodeState::told) {
+            put_into_effect(number);
+        } else {
+            recall_episode(number, at);
+        }
+    }
+}
+
+/// The first flow of a held episode could end from here on.
+void PhaseController::recall_episode(std::uint32_t number, Tick at) {
+    Episode& episode = *episodes_->all[number];
+    const bool single = std::all_of(
+        episode.held.flows.begin(), episode.held.flows.end(),
+        [&](FlowSlot flow) { return partitions_.contains(flow) && engine_.stands_alone(flow); });
+    std::optional<std::vector<EpisodeEnd>> ends;
+    if (single && engine_.may_skip(episode.held)) {
+        ends = episodes_->memory.recall(episode, describe_, at);
+    }
+    Tick first = kNever;
+    Tick last = 0;
+    for (std::size_t i = 0; ends && i < ends->size(); ++i) {
+        first = std::min(first, (*ends)[i].received);
+        last = std::max(last, (*ends)[i].finish);
+    }
+    if (!ends && !episode.foreign && !episode.waited) {
+        episode.waited = true;
+        const Tick until = episode.begin + episodes_->memory.patience(episode.candidates, at);
+        if (until > at) {
+            episodes_->set_cut(number, until);
+            return;
+        }
+    }
+    if (!ends || first <= at || (stop_ != kNever && last >= stop_)) {
+        ++statistics_.episodes.missed;
+        release_episode(number, at);
+        return;
+    }
+    for (std::size_t i = 0; i < ends->size(); ++i) {
+        EpisodeFlow& flow = episode.flows[i];
+        flow.received = (*ends)[i].received;
+        flow.finish = (*ends)[i].finish;
+        engine_.tell_ends(flow.slot, flow.received, flow.finish);
+    }
+    for (const NodeId host : episode.held.hosts) {
+        pause_host(host, kHeldHost);
+    }
+    episode.state = EpisodeState::told;
+    episodes_->set_cut(number, first);
+}
+
+/// The first end of an episode has come: its packets will not be needed.
+void PhaseController::put_into_effect(std::uint32_t number) {
+    Episode& episode = *episodes_->all[number];
+    PhaseRecord record;
+    record.partition = partitions_.set().partition_of(episode.flows.front().slot);
+    record.phase = Phase::memoized;
+    record.start = episode.begin;
+    record.ended_by = PhaseEnd::idle;
+    record.flows = static_cast<std::uint32_t>(episode.flows.size());
+    for (const EpisodeFlow& flow : episode.flows) {
+        record.end = std::max(record.end, flow.finish);
+        record.hops_saved += engine_.account_whole(flow.slot);
+        record.bytes_skipped += flow.size;
+        engine_.drop_sender(flow.slot);
+        episodes_->told[flow.slot] = 1;
+    }
+    engine_.drop_packets(episode.held);
+    Group used;
+    for (const EpisodeFlow& flow : episode.flows) {
+        used.ports.insert(used.ports.end(), flow.data.begin(), flow.data.end());
+        used.ports.insert(used.ports.end(), flow.acks.begin(), flow.acks.end());
+    }
+    sort_unique(used.ports);
+    engine_.settle(used);
+    Group held = std::move(episode.held);
+    episode.held = Group{};
+    episode.hosts = held.hosts;
+    held.flows.clear();
+    engine_.shift(held, -step::kHeld);
+    resume_hosts(held.hosts);
+    episodes_->set_cut(number, kNever);
+    episode.state = EpisodeState::over;
+    ++statistics_.episodes.hits;
+    episodes_->memory.held(episode.key, true);
+    statistics_.hops_saved += static_cast<std::uint64_t>(record.hops_saved);
+    statistics_.bytes_skipped += record.bytes_skipped;
+    emit(record);
+}
+
+}  // namespace sluice::hybrid

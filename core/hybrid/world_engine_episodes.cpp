@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What episodes (core/hybrid/episode.h) ask of the columns.
+#include <algorithm>
+
+#include "core/clocks/alone.h"
+#include "core/hybrid/world_engine.h"
+#include "core/world/skip.h"
+#include "core/world/told_flows.h"
+
+namespace sluice::hybrid {
+
+std::vector<NodeId> WorldEngine::switches_on(FlowSlot flow) const {
+    std::vector<NodeId> nodes;
+    for (const std::vector<PortId>* way : {&tracks(flow).data, &tracks(flow).acks}) {
+        for (const PortId port : *way) {
+            if (const NodeId node = node_of(port); !store_.topology().is_host(node)) {
+                nodes.push_back(node);
+            }
+        }
+    }
+    return nodes;
+}
+
+Tick WorldEngine::least_time(FlowSlot flow) const {
+    const step::World& world = store_.world();
+    const step::Sender& from = sender(flow);
+    const std::vector<PortId>& way = tracks(flow).data;
+    const std::int64_t bytes = from.size + std::int64_t{from.packets} * world.data_overhead;
+    Tick least = 0;
+    for (const PortId port : way) {
+        const Tick sending =
+            serialization_time(bytes, Rate{world.egress[port].line_rate}, world.config->arithmetic);
+        least = std::max(least, sending);
+    }
+    for (const PortId port : way) {
+        least += world.egress[port].delay;
+    }
+    return least;
+}
+
+EpisodePort WorldEngine::describe_for_episode(PortId port) const {
+    const step::Egress& egress = store_.world().egress[port];
+    EpisodePort told;
+    told.rate = egress.line_rate;
+    told.delay = egress.delay;
+    told.mark_bytes = egress.ecn_kmin == step::kNeverMarks ? 0 : egress.ecn_kmin;
+    told.node = store_.topology().node_of(port);
+    told.of_host = store_.topology().is_host(told.node);
+    return told;
+}
+
+bool WorldEngine::stands_alone(FlowSlot flow) const {
+    const step::World& world = store_.world();
+    if (world.sender_at[flow] == kNone || world.following[flow] != kNone) {
+        return false;
+    }
+    const step::Sender& from = step::sender_of(world, flow);
+    return from.heir == kNone && from.behind == 0 && from.retransmitted == 0;
+}
+
+void WorldEngine::list_ports(NodeId node, std::vector<PortId>& ports) const {
+    const step::World& world = store_.world();
+    for (PortId port = world.first_port[node]; port < world.first_port[node + 1]; ++port) {
+        ports.push_back(port);
+    }
+}
+
+void WorldEngine::run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) {
+    step::World& world = store_.world();
+    step::PlainVector<step::Timer>& timers = world.host[host].timers;
+    while (timers.count > 0 && timers[0].time <= at) {
+        const std::uint32_t known = world.changed.count;
+        step::host_timer(world, host, at);
+        for (std::uint32_t i = known; i < world.changed.count; ++i) {
+            if (const FlowSlot flow = world.changed[i]; world.sender_at[flow] != kNone) {
+                step::hold_opened(world, flow);
+                opened.push_back(flow);
+            }
+        }
+    }
+    step::refresh_wake(world, host);
+}
+
+std::uint32_t WorldEngine::run_alone(const Group& group, Tick from, Tick to) {
+    std::vector<NodeId> nodes = group.hosts;
+    nodes.insert(nodes.end(), group.switches.begin(), group.switches.end());
+    return step::run_alone(store_, nodes, from, to);
+}
+
+void WorldEngine::tell_ends(FlowSlot flow, Tick received, Tick finish) {
+    step::tell_ends(store_.world(), flow, received, finish);
+}
+
+void WorldEngine::untell_ends(FlowSlot flow) { step::untell_ends(store_.world(), flow); }
+
+std::int64_t WorldEngine::account_whole(FlowSlot flow) {
+    const step::World& world = store_.world();
+    const step::Sender& from = sender(flow);
+    const step::Footprint& way = tracks(flow);
+    const std::int64_t per_ack = step::packets_per_ack(world.config->nic);
+    const std::int64_t acks = (std::int64_t{from.packets} + per_ack - 1) / per_ack;
+    std::int64_t hops = 0;
+    const auto count = [&](PortId port, std::int64_t packets, std::int64_t bytes) {
+        store_.add_skipped(port, packets, bytes);
+        hops += packets;
+    };
+    for (std::size_t i = 0; i < way.data.size(); ++i) {
+        const std::int64_t sent = i == 0 ? from.next : 0;
+        const std::int64_t sent_bytes = i == 0 ? from.next_bytes : 0;
+        const std::int64_t packets = from.packets - sent;
+        count(way.data[i], packets, from.size - sent_bytes + packets * world.data_overhead);
+    }
+    for (const PortId port : way.acks) {
+        count(port, acks, acks * world.config->format.ack);
+    }
+    return hops;
+}
+
+void WorldEngine::drop_sender(FlowSlot flow) { step::drop_sender(store_.world(), flow); }
+
+void WorldEngine::drop_packets(const Group& group) {
+    for (const PortId port : group.ports) {
+        step::drop_packets(store_, port);
+    }
+}
+
+}  // namespace sluice::hybrid

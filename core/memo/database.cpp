@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memo/database.h"
+
+#include <sqlite3.h>
+
+#include "core/error.h"
+
+namespace sluice::memo {
+
+namespace {
+
+constexpr int kPatienceMilliseconds = 10'000;
+
+}  // namespace
+
+Database::Database(const std::string& path, bool create) : path_(path) {
+    // Names that would mean something to SQLite are files to us.
+    const std::string name = path[0] == '/' ? path : "./" + path;
+    const int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
+    try {
+        check(sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr));
+        check(sqlite3_busy_timeout(handle_, kPatienceMilliseconds));
+        // A damaged file must not be believed.
+        check(sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr));
+        run("PRAGMA trusted_schema=OFF");
+        run("PRAGMA cell_size_check=ON");
+        // Smallish pages: most memos are small. A new file's, without effect on others.
+        run("PRAGMA page_size=2048");
+        run("PRAGMA synchronous=NORMAL");
+    } catch (const ConfigError&) {
+        sqlite3_close_v2(handle_);
+        throw;
+    }
+}
+
+Database::~Database() { sqlite3_close_v2(handle_); }
+
+void Database::fail(int code) {
+    switch (code & 0xff) {
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+            throw ConfigError(path_, 0, "another process holds it for more than 10 s");
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+        case SQLITE_FORMAT:
+            throw ConfigError(path_, 0, "is damaged; remove it, or give another file");
+        default:
+            throw ConfigError(
+                path_, 0,
+                std::string("cannot be used as a memo: ") +
+                    (handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code)));
+    }
+}
+
+void Database::check(int code) {
+    if (code != SQLITE_OK) fail(code);
+}
+
+void Database::run(const char* sql) {
+    check(sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr));
+}
+
+std::int64_t Database::number(const char* sql) {
+    Statement statement(*this, sql);
+    return statement.step() ? statement.number(0) : 0;
+}
+
+std::string Database::text(const char* sql) {
+    Statement statement(*this, sql);
+    return statement.step() ? std::string(statement.bytes(0)) : std::string();
+}
+
+void Database::reset() {
+    check(sqlite3_db_config(handle_, SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr));
+    run("VACUUM");
+    check(sqlite3_db_config(handle_, SQLITE_DBCONFIG_RESET_DATABASE, 0, nullptr));
+}
+
+Transaction::Transaction(Database& database, const char* begin) : database_(database) {
+    database.run(begin);
+}
+
+Transaction::~Transaction() {
+    // Fails only if SQLite has rolled back already.
+    if (open_) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+    database_.run("COMMIT");
+    open_ = false;
+}
+
+Statement::Statement(Database& database, const char* sql) : database_(database) {
+    const int code = sqlite3_prepare_v2(database.handle(), sql, -1, &statement_, nullptr);
+    if (code != SQLITE_OK) database.fail(code);
+}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+void Statement::bind(int parameter, std::string_view bytes) {
+    const int code =
+        sqlite3_bind_blob64(statement_, parameter, bytes.data(), bytes.size(), SQLITE_STATIC);
+    if (code != SQLITE_OK) database_.fail(code);
+}
+
+void Statement::bind(int parameter, std::int64_t number) {
+    const int code = sqlite3_bind_int64(statement_, parameter, number);
+    if (code != SQLITE_OK) database_.fail(code);
+}
+
+bool Statement::step() {
+    const int code = sqlite3_step(statement_);
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) database_.fail(code);
+    sqlite3_reset(statement_);
+    return false;
+}
+
+std::int64_t Statement::number(int column) const {
+    return sqlite3_column_int64(statement_, column);
+}
+
+std::string_view Statement::bytes(int column) const {
+    const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+    const int size = sqlite3_column_bytes(statement_, column);
+    return data == nullptr ? std::string_view()
+                           : std::string_view(data, static_cast<std::size_t>(size));
+}
+
+}  // namespace sluice::memo

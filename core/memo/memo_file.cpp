@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memo/memo_file.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <thread>
+
+#include "core/error.h"
+#include "core/memo/store.h"
+
+namespace sluice::memo {
+
+namespace {
+
+/// What a database begins with: file format of SQLite 3, section 1.3.
+constexpr char kMagic[16] = "SQLite format 3";
+constexpr std::size_t kHeaderBytes = 100;
+constexpr std::size_t kApplicationAt = 68;
+
+/// False if there is nothing. ConfigError if there is something else than a file.
+bool is_file(const std::string& path, struct stat& facts) {
+    if (::stat(path.c_str(), &facts) != 0) {
+        if (errno == ENOENT) return false;
+        throw ConfigError(path, 0, std::string("cannot be read: ") + std::strerror(errno));
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        throw ConfigError(path, 0, "is not a regular file; a memo is a file of its own");
+    }
+    return true;
+}
+
+bool has_our_header(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    char header[kHeaderBytes] = {};
+    if (!file) throw ConfigError(path, 0, std::string("cannot be read: ") + std::strerror(errno));
+    if (!file.read(header, sizeof header)) return file.gcount() == 0;
+    std::int64_t application = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+        application = application << 8 | static_cast<unsigned char>(header[kApplicationAt + i]);
+    }
+    return std::memcmp(header, kMagic, sizeof kMagic) == 0 && application == kApplicationId;
+}
+
+}  // namespace
+
+MemoFile look_at(const std::string& path) {
+    struct stat facts {};
+    struct stat journal {};
+    if (!is_file(path, facts)) return {};
+    // While a first save is under way, or after it was killed, the header is still being written:
+    // SQLite restores it from the journal.
+    for (int tries = 0; !has_our_header(path) && !is_file(path + "-journal", journal); ++tries) {
+        if (tries == 3) {
+            throw ConfigError(path, 0,
+                              "is not a memo of sluice, or its header is damaged; give another "
+                              "file, or remove it");
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    is_file(path + "-journal", journal);
+    is_file(path + "-wal", journal);
+    return {true, static_cast<std::uint64_t>(facts.st_size)};
+}
+
+void make_folders(const std::string& path) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw ConfigError(folder.string(), 0, "cannot be made: " + error.message());
+}
+
+std::string default_path() {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    if (cache != nullptr && *cache == '/') return std::string(cache) + "/sluice/memo.sqlite";
+    const char* home = std::getenv("HOME");
+    if (home != nullptr && *home == '/') return std::string(home) + "/.cache/sluice/memo.sqlite";
+    return {};
+}
+
+}  // namespace sluice::memo

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/told_flows.h"
+
+#include <algorithm>
+
+#include "core/packet/buffer.h"
+#include "core/world/skip.h"
+
+namespace sluice::step {
+
+namespace {
+
+void make_timer_heap(PlainVector<Timer>& timers) {
+    std::make_heap(timers.data, timers.data + timers.count,
+                   [](const Timer& a, const Timer& b) { return b.before(a); });
+}
+
+void drop_timers(World& world, NodeId node, TimerKind kind, FlowSlot flow) {
+    PlainVector<Timer>& timers = world.host[node].timers;
+    Timer* const end = std::remove_if(
+        timers.data, timers.data + timers.count,
+        [&](const Timer& timer) { return timer.kind == kind && timer.slot == flow; });
+    timers.count = static_cast<std::uint32_t>(end - timers.data);
+    make_timer_heap(timers);
+    refresh_wake(world, node);
+}
+
+}  // namespace
+
+void hold_opened(World& world, FlowSlot flow) {
+    const NodeId node = world.spec[flow].src;
+    Host& host = world.host[node];
+    const std::uint32_t index = world.sender_at[flow];
+    Sender& sender = host.senders[index];
+    for (std::uint32_t i = 0; i < host.timers.count; ++i) {
+        Timer& timer = host.timers[i];
+        if (timer.kind == TimerKind::sender && timer.slot == index && timer.time == sender.armed) {
+            timer.time += kHeld;
+        }
+    }
+    make_timer_heap(host.timers);
+    Tick& ready = world.host_port[sender.port].ready[sender.position];
+    if (ready != kNever) {
+        ready += kHeld;
+    }
+    shift_flow(world, flow, kHeld);
+    decide(world, host, sender.port, world.result[flow].start);
+    refresh_wake(world, node);
+}
+
+void tell_ends(World& world, FlowSlot flow, Tick received, Tick finish) {
+    const FlowSpec& spec = world.spec[flow];
+    schedule(world, spec.dst, Timer{received, TimerKind::last_byte, flow, world.id[flow]});
+    schedule(world, spec.src, Timer{finish, TimerKind::last_ack, flow, world.id[flow]});
+}
+
+void untell_ends(World& world, FlowSlot flow) {
+    const FlowSpec& spec = world.spec[flow];
+    drop_timers(world, spec.dst, TimerKind::last_byte, flow);
+    drop_timers(world, spec.src, TimerKind::last_ack, flow);
+}
+
+void drop_sender(World& world, FlowSlot flow) {
+    const NodeId node = world.spec[flow].src;
+    const std::uint32_t index = world.sender_at[flow];
+    Host& host = world.host[node];
+    detach(world, host, index);
+    world.sender_at[flow] = kNone;
+    free_sender(world, host, index);
+}
+
+void drop_packets(WorldStore& store, PortId port) {
+    World& world = store.world();
+    Egress& egress = world.egress[port];
+    const NodeId node = store.topology().node_of(port);
+    const auto uncount = [&](PortId counted, std::int64_t bytes) {
+        if (const NodeId at = store.topology().node_of(counted); world.is_host[at] == 0) {
+            world.buffer[cell_of(world, counted)].shared_used -= bytes;
+        }
+    };
+    for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+        if (!world.pfc && queue > 0) {
+            uncount(port, egress.class_bytes[queue]);
+        }
+        egress.class_bytes[queue] = 0;
+        egress.deficit[queue] = 0;
+        egress.queue[queue].head = egress.queue[queue].tail;
+    }
+    egress.queued_bytes = 0;
+    egress.nonempty = 0;
+    world.link[port].decision = kNever;
+    Wire& link = world.link[egress.peer];
+    link.head = link.tail;
+    link.arrival = kNever;
+    Ingress& ingress = world.ingress[egress.peer];
+    for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+        if (world.pfc && queue > 0 && world.is_host[store.topology().node_of(egress.peer)] == 0) {
+            uncount(egress.peer,
+                    shared_use(world.buffer[cell_of(world, egress.peer)], ingress, queue));
+        }
+        ingress.bytes[queue] = 0;
+    }
+    ingress.total_bytes = 0;
+    refresh_wake(world, node);
+    refresh_wake(world, store.topology().node_of(egress.peer));
+}
+
+}  // namespace sluice::step

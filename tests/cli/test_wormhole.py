@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Mode wormhole: what a run has simulated it need not simulate again, nor need the next."""
+import json
+import unittest
+
+from support import CliTest
+
+# Every host sends to every other one, at intervals.
+FLOWS = """\
+mode = "wormhole"
+[topology]
+type = "star"
+hosts = 6
+[congestion]
+law = "hpcc"
+[[workload]]
+type = "flows"
+"""
+
+
+def exchanges(times, hosts=6, size="200kB"):
+    rows = [[a, b, size, f"{400 * k}us"]
+            for k in range(times) for a in range(hosts) for b in range(hosts) if a != b]
+    return "list = " + repr(rows).replace("'", '"') + "\n"
+
+
+class Wormhole(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("job.toml", FLOWS + exchanges(30))
+
+    def run_job(self, out, *arguments):
+        self.succeed("run", "job.toml", "--out", out, "--quiet", *arguments)
+        return json.loads((self.folder / out / "summary.json").read_text())
+
+    def test_what_was_simulated_is_told(self):
+        packets = self.run_job("packet", "--mode", "packet")
+        told = self.run_job("told")
+        self.assertGreaterEqual(told["episodes"]["hits"], 15)
+        self.assertLess(told["packet_hops"], packets["packet_hops"] / 2)
+        self.assertEqual(told["flows_completed"], told["flows"])
+        self.assertLess(abs(told["fct_s"]["mean"] / packets["fct_s"]["mean"] - 1), 0.01)
+        self.assertIn("memoized", (self.folder / "told" / "phases.csv").read_text())
+
+    def test_the_next_run_simulates_nothing(self):
+        first = self.run_job("first", "--memo", "memo.sqlite")
+        second = self.run_job("second", "--memo", "memo.sqlite")
+        self.assertGreater(first["packet_hops"], 0)
+        self.assertEqual(second["episodes"]["hits"], 30)
+        self.assertLess(second["packet_hops"], first["packet_hops"] / 4)
+        again = self.run_job("third", "--memo", "memo.sqlite")
+        self.assertEqual((self.folder / "second" / "flows.csv").read_bytes(),
+                         (self.folder / "third" / "flows.csv").read_bytes())
+        self.assertEqual(again["episodes"], second["episodes"])
+
+    def test_the_usual_file_is_in_the_cache(self):
+        self.run_job("first")
+        self.assertTrue((self.folder / "cache" / "sluice" / "memo.sqlite").is_file())
+        self.assertEqual(self.run_job("second")["episodes"]["hits"], 30)
+
+    def test_nothing_is_remembered_if_asked(self):
+        summary = self.run_job("none", "--no-memo")
+        self.assertNotIn("episodes", summary)
+        self.assertFalse((self.folder / "cache").exists())
+
+    def test_a_file_that_cannot_be_used_harms_nothing(self):
+        cache = self.folder / "cache" / "sluice"
+        cache.mkdir(parents=True)
+        (cache / "memo.sqlite").write_text("no database at all\n" * 100)
+        result = self.sluice("run", "job.toml", "--out", "a", "--quiet")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertIn("the run goes on without it", result.stderr)
+        self.assertEqual((cache / "memo.sqlite").read_text(), "no database at all\n" * 100)
+        self.refuse("run", "job.toml", "--memo", "cache/sluice/memo.sqlite", says="memo.sqlite")
+
+    def test_other_laws_do_not_meet(self):
+        self.run_job("hpcc", "--memo", "memo.sqlite")
+        other = self.run_job("dctcp", "--memo", "memo.sqlite", "--set", "congestion.law=dctcp")
+        fresh = self.run_job("fresh", "--memo", "other.sqlite", "--set", "congestion.law=dctcp")
+        self.assertEqual(other["episodes"], fresh["episodes"])
+
+    def test_modes_without_phases_refuse_a_memo(self):
+        self.refuse("run", "job.toml", "--mode", "flow", "--memo", "memo.sqlite", says="--memo")
+
+
+if __name__ == "__main__":
+    unittest.main()

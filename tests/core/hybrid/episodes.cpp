@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Episodes: what is held and simulated after all is what it would have been; what is told is what was simulated.
+#include "tests/support/hybrid_support.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+constexpr double kEverythingIsKnown = 1e9;
+constexpr double kNothingIsKnown = -1;
+
+/// A star, where flows meet at hosts only, with rounds of flows among some of them: from one to another, from many to
+/// one, from all to all. Rounds are `apart`; a few flows come at any time.
+Case rounds_case(std::uint64_t seed, std::uint32_t rounds, Tick apart, std::uint32_t strangers) {
+    Dice dice(seed);
+    RandomOptions options;
+    Case given = random_case(seed, options);
+    given.name = "seed " + std::to_string(seed);
+    const std::uint32_t hosts = 4 + dice.below(5);
+    given.topology = build_star({hosts, {gigabits_per_second(100), kMicrosecond}});
+    given.paths.clear();
+    given.events.clear();
+    given.flows.clear();
+    given.stop = 100 * kMillisecond;
+    given.config.load_balance = LoadBalance::ecmp;
+    given.config.nic.back_to_zero = false;
+    given.config.buffer.size = Bytes{std::int64_t{32} << 20};
+    const std::uint32_t kind = dice.below(3);
+    const std::int64_t size = 20'000 + dice.below(300'000);
+    std::vector<Tick> offset;
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+        offset.push_back(dice.chance(50) ? 0 : dice.below(1500) * kNanosecond);
+    }
+    const auto add = [&](NodeId src, NodeId dst, std::int64_t bytes, Tick at) {
+        FlowSpec spec;
+        spec.src = src;
+        spec.dst = dst;
+        spec.size = bytes;
+        spec.start = at;
+        given.flows.push_back(spec);
+    };
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+        const Tick at = round * apart;
+        for (NodeId a = 0; a < hosts; ++a) {
+            for (NodeId b = 0; b < hosts; ++b) {
+                const bool meets = kind == 0 ? b == (a ^ 1U) && a < b : kind == 1 ? b == 0 : true;
+                if (a != b && b < hosts && meets) {
+                    add(a, b, size, at + offset[a]);
+                }
+            }
+        }
+    }
+    for (std::uint32_t i = 0; i < strangers; ++i) {
+        const NodeId a = dice.below(hosts);
+        const NodeId b = (a + 1 + dice.below(hosts - 1)) % hosts;
+        add(a, b, 1 + dice.below(400'000),
+            static_cast<Tick>(dice.below(1000)) * (rounds * apart / 1000));
+    }
+    assign_source_ports(given.flows);
+    return given;
+}
+
+void check_same(const HybridOutcome& a, const HybridOutcome& b) {
+    CHECK(a.outcome.checksum == b.outcome.checksum);
+    REQUIRE(a.outcome.flows.size() == b.outcome.flows.size());
+    for (std::size_t f = 0; f < a.outcome.flows.size(); ++f) {
+        CHECK(a.outcome.flows[f].start == b.outcome.flows[f].start);
+        CHECK(a.outcome.flows[f].received == b.outcome.flows[f].received);
+        CHECK(a.outcome.flows[f].finish == b.outcome.flows[f].finish);
+    }
+    for (std::size_t p = 0; p < a.outcome.ports.size(); ++p) {
+        CHECK(a.outcome.ports[p].tx_bytes == b.outcome.ports[p].tx_bytes);
+        CHECK(a.outcome.ports[p].tx_packets == b.outcome.ports[p].tx_packets);
+        CHECK(a.outcome.ports[p].max_queue_bytes == b.outcome.ports[p].max_queue_bytes);
+    }
+}
+
+HybridOutcome run_with(const Case& given, hybrid::EpisodeMemory* memory) {
+    PhaseConfig config;
+    config.skip = false;
+    return run_hybrid(given, config, Driver::windows, nullptr, false, false, nullptr, nullptr,
+                      nullptr, nullptr, memory);
+}
+
+/// What a run of the case leaves to those after it.
+memo::Content lessons_of(const Case& given) {
+    memo::Memo memo;
+    hybrid::EpisodeMemory memory(memo, {}, kEverythingIsKnown, 1);
+    run_with(given, &memory);
+    return memo.news();
+}
+
+constexpr Tick kApart = 2 * kMillisecond;
+
+}  // namespace
+
+TEST_CASE("unit.hybrid.episodes.held_and_simulated_after_all_nothing_differs") {
+    std::uint64_t missed = 0;
+    for (std::uint64_t seed = 100; seed < 160; ++seed) {
+        const Case given = rounds_case(seed, 5, kApart, 0);
+        INFO(given.name);
+        memo::Memo memo(lessons_of(given));
+        hybrid::EpisodeMemory memory(memo, {}, kNothingIsKnown, 1);
+        const HybridOutcome held = run_with(given, &memory);
+        check_same(run_with(given, nullptr), held);
+        CHECK(held.phases.episodes.hits == 0);
+        missed += held.phases.episodes.missed;
+    }
+    CHECK(missed > 50);
+}
+
+TEST_CASE("unit.hybrid.episodes.strangers_meet_what_is_held") {
+    std::uint64_t missed = 0;
+    for (std::uint64_t seed = 200; seed < 260; ++seed) {
+        const Case given = rounds_case(seed, 5, kApart, 12);
+        INFO(given.name);
+        memo::Memo memo(lessons_of(rounds_case(seed, 5, kApart, 0)));
+        hybrid::EpisodeMemory memory(memo, {}, kNothingIsKnown, 1);
+        const HybridOutcome held = run_with(given, &memory);
+        check_same(run_with(given, nullptr), held);
+        missed += held.phases.episodes.missed;
+    }
+    CHECK(missed > 20);
+}
+
+TEST_CASE("unit.hybrid.episodes.an_interrupted_one_is_what_it_was_never_told") {
+    std::uint64_t interrupted = 0;
+    for (std::uint64_t seed = 300; seed < 340; ++seed) {
+        // Each round is met, before its first end, by a flow of its own hosts.
+        Case given = rounds_case(seed, 1, kApart, 0);
+        const memo::Content lessons = lessons_of(rounds_case(seed, 5, kApart, 0));
+        const HybridOutcome alone = run_with(given, nullptr);
+        Tick first = kNever;
+        Tick last_start = 0;
+        for (const FlowResult& flow : alone.outcome.flows) {
+            first = std::min(first, flow.received);
+            last_start = std::max(last_start, flow.start);
+        }
+        FlowSpec stranger = given.flows.front();
+        stranger.size = 50'000;
+        stranger.start = first - (first - last_start) / 50;
+        given.flows.push_back(stranger);
+        assign_source_ports(given.flows);
+        INFO(given.name);
+        memo::Memo memo(lessons);
+        hybrid::EpisodeMemory memory(memo, {}, kEverythingIsKnown, 1);
+        const HybridOutcome told = run_with(given, &memory);
+        if (told.phases.episodes.hits == 0) {
+            check_same(run_with(given, nullptr), told);
+            CHECK(told.phases.episodes.late_calls == 0);
+        }
+        interrupted += told.phases.episodes.interrupted;
+    }
+    CHECK(interrupted > 10);
+}
+
+TEST_CASE("unit.hybrid.episodes.what_was_simulated_is_told") {
+    std::uint64_t hits = 0;
+    for (std::uint64_t seed = 400; seed < 440; ++seed) {
+        const Case given = rounds_case(seed, 8, kApart, 0);
+        INFO(given.name);
+        const HybridOutcome packets = run_with(given, nullptr);
+        memo::Memo memo;
+        hybrid::EpisodeMemory memory(memo, {}, kEverythingIsKnown, seed);
+        const HybridOutcome told = run_with(given, &memory);
+        hits += told.phases.episodes.hits;
+        CHECK(memo.counters().late == 0);
+        double mean = 0;
+        double mean_told = 0;
+        for (std::size_t f = 0; f < told.outcome.flows.size(); ++f) {
+            const FlowResult& flow = told.outcome.flows[f];
+            REQUIRE(flow.finish != kNever);
+            CHECK(flow.start == packets.outcome.flows[f].start);
+            CHECK(flow.received > flow.start);
+            CHECK(flow.finish > flow.received);
+            mean += static_cast<double>(packets.outcome.flows[f].finish - flow.start);
+            mean_told += static_cast<double>(flow.finish - flow.start);
+        }
+        CHECK(mean_told == doctest::Approx(mean).epsilon(0.05));
+        // What told flows' packets would have made of pauses is not known.
+        const bool calm =
+            packets.outcome.counters.retransmitted_bytes == 0 &&
+            std::all_of(packets.outcome.ports.begin(), packets.outcome.ports.end(),
+                        [](const PortStatistics& port) { return port.pauses_sent == 0; });
+        for (std::size_t p = 0; p < told.outcome.ports.size(); ++p) {
+            if (calm && given.config.nic.ack_every == 1) {
+                CHECK(told.outcome.ports[p].tx_packets == packets.outcome.ports[p].tx_packets);
+                CHECK(told.outcome.ports[p].tx_bytes == packets.outcome.ports[p].tx_bytes);
+            }
+        }
+        if (told.phases.episodes.hits > 0) {
+            CHECK(told.outcome.counters.packet_hops < packets.outcome.counters.packet_hops);
+        }
+        memo::Memo again(memo.news());
+        hybrid::EpisodeMemory known(again, {}, kEverythingIsKnown, seed);
+        const HybridOutcome next = run_with(given, &known);
+        CHECK(next.phases.episodes.hits >= told.phases.episodes.hits);
+    }
+    CHECK(hits > 60);
+}
+
+TEST_CASE("unit.hybrid.episodes.near_misses_are_simulated") {
+    Case given = rounds_case(407, 8, kApart, 0);
+    const memo::Content lessons = lessons_of(given);
+    const auto hits = [&](const Case& other, std::vector<std::int64_t> fingerprint) {
+        memo::Memo memo(lessons);
+        hybrid::EpisodeMemory memory(memo, std::move(fingerprint), kEverythingIsKnown, 1);
+        Case once = other;
+        once.flows.resize(other.flows.size() / 8);
+        return run_with(once, &memory).phases.episodes.hits;
+    };
+    CHECK(hits(given, {}) > 0);
+    CHECK(hits(given, {1}) == 0);
+    Case other = given;
+    other.flows.front().size += 1;
+    other.flows.back().size += 1;
+    const std::uint64_t all = hits(given, {});
+    CHECK(hits(other, {}) < all + (all > 1 ? 0 : 1));
+    for (FlowSpec& flow : other.flows) flow.size += 1;
+    CHECK(hits(other, {}) == 0);
+    Case slower = given;
+    slower.topology = build_star({static_cast<std::uint32_t>(given.topology.hosts().size()),
+                                  {gigabits_per_second(50), kMicrosecond}});
+    CHECK(hits(slower, {}) == 0);
+}
+
+TEST_CASE("unit.hybrid.episodes.order_and_repetition_change_nothing") {
+    for (std::uint64_t seed = 500; seed < 515; ++seed) {
+        const Case given = rounds_case(seed, 8, kApart, 4);
+        INFO(given.name);
+        const auto once = [&] {
+            memo::Memo memo;
+            hybrid::EpisodeMemory memory(memo, {}, 0.01, 7);
+            return run_with(given, &memory);
+        };
+        const HybridOutcome first = once();
+        const HybridOutcome second = once();
+        check_same(first, second);
+        CHECK(first.phases.episodes.hits == second.phases.episodes.hits);
+    }
+}
