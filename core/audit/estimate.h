@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From what a random sample of skips was off by to what a run is off by, with an interval.
 ///
-/// *Estimator.* Skips are drawn independently, each with a probability p that is known before (Poisson
-/// sampling). Of each drawn skip s of a flow i the time e(s, i) is measured that packets would have taken more
+/// *Estimator.* Each skip is drawn with a probability p that is known before (Audit: systematically, by a random
+/// start; variances are those of independent draws, which are no smaller where skips come in any order that
+/// matters). Of each drawn skip s of a flow i the time e(s, i) is measured that packets would have taken more
 /// than the run says. With T(i) the completion times of F flows in the run,
 ///
 ///     lost share of a flow = 1/F sum_i sum_s e(s, i) / T(i)
@@ -13,8 +14,7 @@
 /// skips do. It is another one where flows are short, and skipped as they begin, than in the middle of long ones: so
 /// there is a ratio for each *stratum*, flows of like lengths (Cochran, Sampling Techniques, 6.10: separate ratio
 /// estimates), each of at least kFewest clusters; strata of fewer, or of which too little was drawn, join their
-/// neighbours. Of a stratum of which nothing was
-/// drawn it may be nothing, or twice the largest: as much is added to the half-width. The same with flows' times for
+/// neighbours. Of a stratum of which nothing was drawn it may be nothing, or twice the largest: as much is added to the half-width. The same with flows' times for
 /// weights, sum e by sum d, is the flow-time lost: what a message on a job's critical path is off by on average.
 ///
 /// *Interval.* Skips of one partition start from like states, and what goes on in a shadow is seen with the
