@@ -3,46 +3,19 @@
 /// on an analytical network.
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "core/error.h"
 #include "flowlevel/analytical_network.h"
+#include "tests/support/test_folder.h"
 #include "workloads/chakra/chakra_graph.h"
 #include "workloads/chakra/et_file.h"
 
 namespace sluice::chakra::test {
 
-/// A folder that is gone with its owner.
-class TestFolder {
-  public:
-    TestFolder() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "sluice-chakra-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        path_ = name;
-    }
-    ~TestFolder() {
-        std::error_code error;
-        std::filesystem::remove_all(path_, error);
-    }
-    TestFolder(const TestFolder&) = delete;
-    TestFolder& operator=(const TestFolder&) = delete;
-
-    std::string file(const std::string& name) const { return (path_ / name).string(); }
-    std::string write(const std::string& name, const std::string& bytes) const {
-        std::ofstream(file(name), std::ios::binary) << bytes;
-        return file(name);
-    }
-
-  private:
-    std::filesystem::path path_;
-};
+using sluice::test::TestFolder;
 
 inline Node node(std::uint64_t id, NodeType type, std::vector<std::uint64_t> deps = {}) {
     Node result;

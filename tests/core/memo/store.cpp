@@ -22,11 +22,14 @@
 #include "core/memo/version.h"
 #include "core/random.h"
 #include "tests/support/memo_support.h"
+#include "tests/support/test_folder.h"
 
 using namespace sluice;
 using namespace sluice::memo;
-using test::stored;
-using test::TestFolder;
+using sluice::memo::test::stored;
+using sluice::test::read_bytes;
+using sluice::test::TestFolder;
+using sluice::test::write_bytes;
 
 namespace fs = std::filesystem;
 
@@ -84,7 +87,8 @@ bool within(const Content& part, const Content& whole) {
     for (const Stored& one : part) {
         bool found = false;
         for (const Stored& other : whole) {
-            found = found || (one.digest == other.digest && test::same(one.entry, other.entry));
+            found =
+                found || (one.digest == other.digest && memo::test::same(one.entry, other.entry));
         }
         if (!found) return false;
     }
@@ -104,7 +108,7 @@ TEST_CASE("unit.memo.store.round_trip") {
     CHECK(saved.audits == 20);
     CHECK(saved.samples == 5 * (1 + 2 + 3 + 4));
     const Loaded loaded = load(path);
-    CHECK(test::same(loaded.content, content));
+    CHECK(memo::test::same(loaded.content, content));
     CHECK(loaded.damaged == 0);
     CHECK(loaded.bytes == fs::file_size(path));
     CHECK(loaded.content[0].saved <= std::time(nullptr));
@@ -115,10 +119,10 @@ TEST_CASE("unit.memo.store.saving_twice_adds_nothing") {
     const TestFolder folder;
     const std::string path = folder.file("memo.sqlite");
     save(path, some_content());
-    const std::string bytes = test::read_bytes(path);
+    const std::string bytes = read_bytes(path);
     const Saved again = save(path, some_content());
     CHECK(again.entries + again.samples + again.audits + again.replaced == 0);
-    CHECK(test::same(load(path).content, some_content()));
+    CHECK(memo::test::same(load(path).content, some_content()));
     CHECK(fs::file_size(path) == bytes.size());
 }
 
@@ -135,7 +139,7 @@ TEST_CASE("unit.memo.store.contents_merge") {
     const Content expected = {
         stored(2, {Sample{{1}}, Sample{{1}}, Sample{{3}}, Sample{{5}}, Sample{{5}}},
                {Audit{{1}}, Audit{{2}}})};
-    CHECK(test::same(load(path).content, expected));
+    CHECK(memo::test::same(load(path).content, expected));
 }
 
 TEST_CASE("unit.memo.store.caps_hold") {
@@ -161,7 +165,7 @@ TEST_CASE("unit.memo.store.random_damage_gives_no_wrong_sample") {
     const std::string path = folder.file("memo.sqlite");
     const Content content = some_content();
     save(path, content);
-    const std::string whole = test::read_bytes(path);
+    const std::string whole = read_bytes(path);
     int refused = 0;
     int passed_over = 0;
     for (std::uint64_t round = 0; round < 500; ++round) {
@@ -174,7 +178,7 @@ TEST_CASE("unit.memo.store.random_damage_gives_no_wrong_sample") {
                 static_cast<char>(bytes[at] ^ (1 + uniform_below(1, round, 2 * i + 1, 255)));
         }
         if (round % 10 == 9) bytes.resize(uniform_below(2, 0, round, bytes.size()));
-        test::write_bytes(path, bytes);
+        write_bytes(path, bytes);
         fs::remove(path + "-journal");
         const std::string message = refusal([&] {
             const Loaded loaded = load(path);
@@ -185,7 +189,7 @@ TEST_CASE("unit.memo.store.random_damage_gives_no_wrong_sample") {
         // A save leaves a file that is whole, or refuses.
         const std::string unsaved = refusal([&] {
             save(path, content);
-            CHECK(test::same(load(path).content, content));
+            CHECK(memo::test::same(load(path).content, content));
         });
         CHECK(unsaved.empty() == message.empty());
     }
@@ -216,18 +220,18 @@ TEST_CASE("unit.memo.store.foreign_files_are_refused_and_stay") {
     const std::vector<std::string> foreign = {"x", "name = \"a scenario\"\n",
                                               std::string(5000, '\0'), "SQLite format 3"};
     for (const std::string& bytes : foreign) {
-        test::write_bytes(path, bytes);
+        write_bytes(path, bytes);
         check_refused(path, "is not a memo of sluice");
-        CHECK(test::read_bytes(path) == bytes);
+        CHECK(read_bytes(path) == bytes);
     }
     fs::remove(path);
     for (const char* mode : {"", "PRAGMA journal_mode=WAL;"}) {
         sql(path, mode + std::string("CREATE TABLE entries(digest, saved, bytes, checksum)"));
-        const std::string bytes = test::read_bytes(path);
+        const std::string bytes = read_bytes(path);
         check_refused(path, "is not a memo of sluice");
         CHECK_MESSAGE(refusal([&] { clear(path); }).find("is not a memo") != std::string::npos,
                       mode);
-        CHECK(test::read_bytes(path) == bytes);
+        CHECK(read_bytes(path) == bytes);
         CHECK_FALSE(fs::exists(path + "-wal"));
         fs::remove(path);
     }
@@ -306,7 +310,7 @@ TEST_CASE("unit.memo.store.a_full_disk_harms_nothing") {
     const std::string message = refusal([&] { save(path, some_content()); });
     REQUIRE(setrlimit(RLIMIT_FSIZE, &old) == 0);
     CHECK(message.find("cannot be used as a memo") != std::string::npos);
-    CHECK(test::same(load(path).content, before));
+    CHECK(memo::test::same(load(path).content, before));
     CHECK(save(path, some_content()).entries == 19);
 }
 
