@@ -30,6 +30,17 @@ class Dice {
     std::uint64_t count_ = 0;
 };
 
+/// Every node is anybody's: most links lead from one worker to another.
+inline std::vector<std::uint16_t> scattered(std::size_t nodes, std::uint32_t workers,
+                                            std::uint64_t seed) {
+    Dice dice(seed);
+    std::vector<std::uint16_t> owner(nodes);
+    for (std::uint16_t& worker : owner) {
+        worker = static_cast<std::uint16_t>(dice.below(workers));
+    }
+    return owner;
+}
+
 /// What random cases may contain.
 struct RandomOptions {
     bool lossless = false;         ///< PFC with room for it, no spraying, no loss, no failures

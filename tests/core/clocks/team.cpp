@@ -13,16 +13,6 @@ using namespace sluice::test;
 
 namespace {
 
-/// Every node is anybody's: most links lead from one worker to another.
-std::vector<std::uint16_t> scattered(std::size_t nodes, std::uint32_t workers, std::uint64_t seed) {
-    Dice dice(seed);
-    std::vector<std::uint16_t> owner(nodes);
-    for (std::uint16_t& worker : owner) {
-        worker = static_cast<std::uint16_t>(dice.below(workers));
-    }
-    return owner;
-}
-
 Outcome run_team(const Case& given, std::uint32_t workers, std::uint64_t seed) {
     Rig rig(given);
     step::Team team(rig.store, {workers, 0}, step::cell_stepper);

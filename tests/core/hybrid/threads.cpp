@@ -12,16 +12,6 @@ using namespace sluice::test;
 
 namespace {
 
-/// Every node is anybody's: most links lead from one worker to another.
-std::vector<std::uint16_t> scattered(std::size_t nodes, std::uint32_t workers, std::uint64_t seed) {
-    Dice dice(seed);
-    std::vector<std::uint16_t> owner(nodes);
-    for (std::uint16_t& worker : owner) {
-        worker = static_cast<std::uint16_t>(dice.below(workers));
-    }
-    return owner;
-}
-
 bool same_phase(const PhaseRecord& a, const PhaseRecord& b) {
     const auto all = [](const PhaseRecord& phase) {
         return std::tie(phase.partition, phase.phase, phase.start, phase.end, phase.ended_by,
