@@ -5,17 +5,9 @@
 #include <utility>
 
 #include "core/packet/nic.h"
+#include "core/sorted.h"
 
 namespace sluice::step {
-
-namespace {
-
-void sort_unique(std::vector<std::uint32_t>& ids) {
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
-}  // namespace
 
 FlowPartitions::FlowPartitions(const WorldStore& store, SharedBy shared)
     : store_(store),

@@ -3,34 +3,15 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "core/hybrid/phase_controller.h"
+#include "core/sorted.h"
 
 namespace sluice::hybrid {
-
-template <class T>
-void sort_unique(std::vector<T>& list) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-}
-
-/// Those of `all`, ascending, that are not in `known`, ascending, which then has them, too.
-template <class T>
-std::vector<T> add_new(std::vector<T>& known, const std::vector<T>& all) {
-    std::vector<T> fresh;
-    std::set_difference(all.begin(), all.end(), known.begin(), known.end(),
-                        std::back_inserter(fresh));
-    std::vector<T> both;
-    std::set_union(known.begin(), known.end(), fresh.begin(), fresh.end(),
-                   std::back_inserter(both));
-    known = std::move(both);
-    return fresh;
-}
 
 inline bool is_held(const Episode& episode) {
     return episode.state == EpisodeState::held || episode.state == EpisodeState::told;
@@ -66,8 +47,10 @@ struct PhaseController::Episodes {
     void list_at(NodeId host, std::vector<std::uint32_t>& numbers) const {
         if (host < at_host.size()) {
             for (const FlowSlot flow : at_host[host]) {
-                if (told[flow] == 0) {
-                    numbers.push_back(of(flow));
+                const std::uint32_t number = of(flow);
+                // Most of a host's are of one episode.
+                if (told[flow] == 0 && (numbers.empty() || numbers.back() != number)) {
+                    numbers.push_back(number);
                 }
             }
         }
@@ -77,8 +60,7 @@ struct PhaseController::Episodes {
         for (const NodeId host : hosts) {
             flows.insert(flows.end(), at_host[host].begin(), at_host[host].end());
         }
-        std::sort(flows.begin(), flows.end());
-        flows.erase(std::unique(flows.begin(), flows.end()), flows.end());
+        sort_unique(flows);
         return flows;
     }
     void enter(FlowSlot flow, std::uint32_t number, const std::vector<NodeId>& ends) {

@@ -5,6 +5,11 @@
 
 namespace sluice::step {
 
+void order_timers(PlainVector<Timer>& timers) {
+    std::make_heap(timers.data, timers.data + timers.count,
+                   [](const Timer& a, const Timer& b) { return b.before(a); });
+}
+
 void shift_host(World& world, NodeId host, Tick dt) {
     PlainVector<Timer>& timers = world.host[host].timers;
     bool moved = false;
@@ -15,8 +20,7 @@ void shift_host(World& world, NodeId host, Tick dt) {
         }
     }
     if (moved) {
-        std::make_heap(timers.data, timers.data + timers.count,
-                       [](const Timer& a, const Timer& b) { return b.before(a); });
+        order_timers(timers);
     }
 }
 

@@ -40,6 +40,9 @@ inline void shift_port(World& world, PortId port, Tick dt) {
     }
 }
 
+/// Makes a host's timers a heap again after their times were changed.
+void order_timers(PlainVector<Timer>& timers);
+
 /// Moves the timers of a host's queue pairs and of answers on their way to them; those that start flows and the application's stay.
 void shift_host(World& world, NodeId host, Tick dt);
 

@@ -3,17 +3,11 @@
 
 #include <algorithm>
 
-#include "core/packet/buffer.h"
 #include "core/world/skip.h"
 
 namespace sluice::step {
 
 namespace {
-
-void make_timer_heap(PlainVector<Timer>& timers) {
-    std::make_heap(timers.data, timers.data + timers.count,
-                   [](const Timer& a, const Timer& b) { return b.before(a); });
-}
 
 void drop_timers(World& world, NodeId node, TimerKind kind, FlowSlot flow) {
     PlainVector<Timer>& timers = world.host[node].timers;
@@ -21,7 +15,7 @@ void drop_timers(World& world, NodeId node, TimerKind kind, FlowSlot flow) {
         timers.data, timers.data + timers.count,
         [&](const Timer& timer) { return timer.kind == kind && timer.slot == flow; });
     timers.count = static_cast<std::uint32_t>(end - timers.data);
-    make_timer_heap(timers);
+    order_timers(timers);
     refresh_wake(world, node);
 }
 
@@ -38,7 +32,7 @@ void hold_opened(World& world, FlowSlot flow) {
             timer.time += kHeld;
         }
     }
-    make_timer_heap(host.timers);
+    order_timers(host.timers);
     Tick& ready = world.host_port[sender.port].ready[sender.position];
     if (ready != kNever) {
         ready += kHeld;
@@ -72,16 +66,7 @@ void drop_sender(World& world, FlowSlot flow) {
 void drop_packets(WorldStore& store, PortId port) {
     World& world = store.world();
     Egress& egress = world.egress[port];
-    const NodeId node = store.topology().node_of(port);
-    const auto uncount = [&](PortId counted, std::int64_t bytes) {
-        if (const NodeId at = store.topology().node_of(counted); world.is_host[at] == 0) {
-            world.buffer[cell_of(world, counted)].shared_used -= bytes;
-        }
-    };
     for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
-        if (!world.pfc && queue > 0) {
-            uncount(port, egress.class_bytes[queue]);
-        }
         egress.class_bytes[queue] = 0;
         egress.deficit[queue] = 0;
         egress.queue[queue].head = egress.queue[queue].tail;
@@ -92,16 +77,7 @@ void drop_packets(WorldStore& store, PortId port) {
     Wire& link = world.link[egress.peer];
     link.head = link.tail;
     link.arrival = kNever;
-    Ingress& ingress = world.ingress[egress.peer];
-    for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
-        if (world.pfc && queue > 0 && world.is_host[store.topology().node_of(egress.peer)] == 0) {
-            uncount(egress.peer,
-                    shared_use(world.buffer[cell_of(world, egress.peer)], ingress, queue));
-        }
-        ingress.bytes[queue] = 0;
-    }
-    ingress.total_bytes = 0;
-    refresh_wake(world, node);
+    refresh_wake(world, store.topology().node_of(port));
     refresh_wake(world, store.topology().node_of(egress.peer));
 }
 

@@ -25,7 +25,8 @@ void untell_ends(World& world, FlowSlot flow);
 
 /// The sender of a flow whose ends are told ceases to be.
 void drop_sender(World& world, FlowSlot flow);
-/// Empties the port's queues and the link that it feeds. They must be no one's but of flows whose ends are told.
+/// Empties the queues of a host's port and the link that it feeds, of which nothing has reached a switch. They must be
+/// no one's but of flows whose ends are told.
 void drop_packets(WorldStore& store, PortId port);
 
 }  // namespace sluice::step
