@@ -11,6 +11,7 @@
 #include "core/memo/canonical_form.h"
 #include "core/memo/conflict_graph.h"
 #include "core/random.h"
+#include "core/results/student_t.h"
 
 namespace sluice::hybrid {
 
@@ -34,8 +35,8 @@ constexpr double kSameEnd = 1e-9;
 
 enum class Vertex : std::int64_t { flow, port, node };
 
-/// Ports that the flows may fill, each with its part of the rate of its NICs. The others cost them time, which their base
-/// round trips tell, and hardly anything else.
+/// Ports that the flows may fill, each with its part of the rate of its NICs, and of each flow the end that may be in
+/// its way. The others cost them time, which their base round trips tell, and hardly anything else.
 std::set<PortId> full_ports(const std::vector<EpisodeFlow>& flows,
                             const EpisodeMemory::Describe& describe) {
     std::map<PortId, double> users;  // of first and last ports
@@ -46,16 +47,18 @@ std::set<PortId> full_ports(const std::vector<EpisodeFlow>& flows,
         }
     }
     std::map<PortId, double> loads;
+    std::set<PortId> full;
     for (const EpisodeFlow& flow : flows) {
         const auto part = [&](PortId port) {
             return static_cast<double>(describe(port).rate) / users[port];
         };
-        const double rate = std::min(part(flow.data.front()), part(flow.data.back()));
+        const double first = part(flow.data.front());
+        const double last = part(flow.data.back());
+        full.insert(last < first ? flow.data.back() : flow.data.front());
         for (const PortId port : flow.data) {
-            loads[port] += rate;
+            loads[port] += std::min(first, last);
         }
     }
-    std::set<PortId> full;
     for (const auto& [port, load] : loads) {
         if (load >= kFull * static_cast<double>(describe(port).rate)) {
             full.insert(port);
@@ -252,20 +255,9 @@ Durations durations_of(const Shape& shape, const std::vector<std::int64_t>& valu
     return {flows / flows_shared, (last - start) / (last_shared - start)};
 }
 
-/// Two-sided 95% quantile of Student's t, to 1%: Cornish and Fisher's expansion.
-double student_quantile(double freedom) {
-    constexpr double kNormal = 1.959964;
-    constexpr double kCube = kNormal * kNormal * kNormal;
-    constexpr double kFifth = kCube * kNormal * kNormal;
-    constexpr double kSeventh = kFifth * kNormal * kNormal;
-    return kNormal + (kCube + kNormal) / (4 * freedom) +
-           (5 * kFifth + 16 * kCube + 3 * kNormal) / (96 * freedom * freedom) +
-           (3 * kSeventh + 19 * kFifth + 17 * kCube - 15 * kNormal) /
-               (384 * freedom * freedom * freedom);
-}
-
 /// Whether the mean is known to within `tolerance` of itself, with 95% confidence.
 bool mean_is_known(const std::vector<double>& values, double tolerance) {
+    constexpr double kUpper = 0.975;
     const auto count = static_cast<double>(values.size());
     double mean = 0;
     for (const double value : values) {
@@ -276,7 +268,7 @@ bool mean_is_known(const std::vector<double>& values, double tolerance) {
         squares += (value - mean) * (value - mean);
     }
     const double error = std::sqrt(squares / (count - 1) / count);
-    return student_quantile(count - 1) * error <= tolerance * mean;
+    return student_t_quantile(kUpper, values.size() - 1) * error <= tolerance * mean;
 }
 
 /// Each as often as it was seen.

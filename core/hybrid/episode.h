@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Episodes: flows that meet at their hosts, all started before the first of them ends, from idle hosts to idle
 /// ones (an all-to-all, an incast, a lone message). An episode that is seen again is not simulated again: its
-/// flows end when those of one that was simulated did (docs/models/episodes.md).
+/// flows end when those of one that was simulated did (docs/models/phases.md#episodes).
 ///
 /// An episode that begins like one that is known is *held*: its packets wait, exactly as they are, until its first
 /// flow could end at the soonest. If what has started by then is known well enough, its ends are *told*; they are put
@@ -48,9 +48,9 @@ enum class EpisodeState : std::uint8_t {
 
 struct Episode {
     EpisodeState state = EpisodeState::simulated;
-    bool whole =
-        true;        ///< from idle, and no flow has started after an end: others may be told of it
-    Tick begin = 0;  ///< of its first flow
+    /// From idle, and no flow has started after an end: others may be told of it.
+    bool whole = true;
+    Tick begin = 0;                  ///< of its first flow
     Tick cut = kNever;               ///< held: what is known is asked for; told: the first end
     std::uint32_t open = 0;          ///< flows in the network
     std::int64_t skipped = 0;        ///< payload bytes of its flows that were

@@ -122,8 +122,9 @@ class PhaseEngine {
     /// From its start to its last byte's arrival, if nothing were in its way: no less.
     virtual Tick least_time(FlowSlot flow) const = 0;
     virtual EpisodePort describe_for_episode(PortId port) const = 0;
-    /// False: packets may go other ways than their flow's footprint.
-    virtual bool may_tell() const = 0;
+    /// Of an active flow: whether all that decides how it goes is known. Its packets go the way of its footprint, to
+    /// its destination, by nodes and cables of our own that lose none.
+    virtual bool may_tell(FlowSlot flow) const = 0;
     /// Of an active flow: no message waits behind it, or has its queue pair.
     virtual bool stands_alone(FlowSlot flow) const = 0;
     virtual void list_ports(NodeId node, std::vector<PortId>& ports) const = 0;

@@ -159,7 +159,9 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
     episodes_->enter(flow, number, engine_.ends(flow));
     ++episode.open;
     const bool follows = folding_ != nullptr && folding_->leader_of(flow) != flow;
-    if (follows || episodes_->beside || !engine_.may_tell() || episode.flows.size() >= kMostFlows) {
+    // It enters under way where a link's failure has led it elsewhere.
+    const bool begins = engine_.result(flow).start == now && engine_.may_tell(flow);
+    if (follows || episodes_->beside || !begins || episode.flows.size() >= kMostFlows) {
         episode.whole = false;
     }
     if (!episode.whole) {
@@ -172,13 +174,14 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
     if (fresh && !is_followed(flow)) {
         episode.candidates = episodes_->memory.may_belong_to(entered, describe_, now);
         episode.state = episode.candidates.empty() ? EpisodeState::simulated : EpisodeState::held;
-    }
-    if (episode.state == EpisodeState::held) {
+    } else if (episode.state == EpisodeState::held) {
         const std::vector<memo::Digest> of =
             episodes_->memory.may_belong_to(entered, describe_, now);
         episode.foreign =
             episode.foreign || std::find_first_of(of.begin(), of.end(), episode.candidates.begin(),
                                                   episode.candidates.end()) == of.end();
+    }
+    if (episode.state == EpisodeState::held) {
         if (!episode.waited) {
             episodes_->set_cut(number, std::min(episode.cut, entered.start + entered.least));
         }

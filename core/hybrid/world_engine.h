@@ -65,7 +65,7 @@ class WorldEngine : public PhaseEngine {
     std::vector<NodeId> switches_on(FlowSlot flow) const override;
     Tick least_time(FlowSlot flow) const override;
     EpisodePort describe_for_episode(PortId port) const override;
-    bool may_tell() const override { return !store_.world().route_by_table; }
+    bool may_tell(FlowSlot flow) const override;
     bool stands_alone(FlowSlot flow) const override;
     void list_ports(NodeId node, std::vector<PortId>& ports) const override;
     void run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) override;

@@ -49,6 +49,21 @@ EpisodePort WorldEngine::describe_for_episode(PortId port) const {
     return told;
 }
 
+bool WorldEngine::may_tell(FlowSlot flow) const {
+    const step::World& world = store_.world();
+    const step::Footprint& way = tracks(flow);
+    const auto plain = [&](PortId port) {
+        return world.egress[port].up && world.ingress[port].loss == 0 &&
+               (foreign_.empty() || !foreign_[node_of(port)]);
+    };
+    const auto leads = [&](const std::vector<PortId>& ports, NodeId to) {
+        return !ports.empty() && node_of(world.egress[ports.back()].peer) == to &&
+               std::all_of(ports.begin(), ports.end(), plain);
+    };
+    return !world.route_by_table && leads(way.data, world.spec[flow].dst) &&
+           leads(way.acks, world.spec[flow].src);
+}
+
 bool WorldEngine::stands_alone(FlowSlot flow) const {
     const step::World& world = store_.world();
     if (world.sender_at[flow] == kNone || world.following[flow] != kNone) {

@@ -240,3 +240,82 @@ TEST_CASE("unit.hybrid.episodes.order_and_repetition_change_nothing") {
         CHECK(first.phases.episodes.hits == second.phases.episodes.hits);
     }
 }
+
+TEST_CASE("unit.hybrid.episodes.ports_need_not_be_full") {
+    // Who sends to two, to which others send a little: no port of theirs could be full. They do not begin it.
+    Case given = rounds_case(600, 1, kApart, 0);
+    given.topology = build_star({16, {gigabits_per_second(100), kMicrosecond}});
+    given.config = config_for(congestion::Law::dctcp);
+    given.flows.clear();
+    const auto add = [&](NodeId src, NodeId dst, Tick at) {
+        given.flows.push_back({src, dst, 300'000, at});
+    };
+    for (Tick at = 0; at < 8 * kApart; at += kApart) {
+        for (const NodeId dst : {1U, 2U}) {
+            add(0, dst, at + kMicrosecond);
+            add(3, dst, at);
+            add(4, dst, at);
+        }
+        for (NodeId dst = 6; dst < 11; ++dst) {
+            add(3, dst, at);
+            add(4, dst + 5, at);
+        }
+    }
+    assign_source_ports(given.flows);
+    memo::Memo memo;
+    hybrid::EpisodeMemory memory(memo, {}, kEverythingIsKnown, 1);
+    const HybridOutcome packets = run_with(given, nullptr);
+    const HybridOutcome told = run_with(given, &memory);
+    REQUIRE(told.phases.episodes.hits > 0);
+    for (std::size_t f = 0; f < given.flows.size(); ++f) {
+        const Tick start = given.flows[f].start;
+        CHECK(static_cast<double>(told.outcome.flows[f].finish - start) ==
+              doctest::Approx(static_cast<double>(packets.outcome.flows[f].finish - start))
+                  .epsilon(0.02));
+    }
+}
+
+TEST_CASE("unit.hybrid.episodes.links_that_fail_below_flows") {
+    std::uint64_t interrupted = 0;
+    for (LinkId link = 0; link < 4; ++link) {
+        for (const Tick at : {20 * kMicrosecond, 100 * kMicrosecond, 150 * kMicrosecond}) {
+            Case given = rounds_case(700, 1, kApart, 0);
+            LeafSpineParams params;
+            params.leaves = params.spines = 2;
+            params.hosts_per_leaf = 2;
+            given.topology = build_leaf_spine(params);
+            given.config = config_for(congestion::Law::hpcc);
+            given.flows.clear();
+            for (Tick start = 0; start < 6 * kApart; start += kApart) {
+                given.flows.push_back({0, 3, 2'000'000, start});
+            }
+            assign_source_ports(given.flows);
+            for (FlowSpec& flow : given.flows) {
+                flow.sport = given.flows.front().sport;
+            }
+            const memo::Content lessons = lessons_of(given);
+            given.flows.resize(1);
+            const auto fabric = static_cast<LinkId>(given.topology.hosts().size()) + link;
+            given.events.push_back({at, fabric, false});
+            memo::Memo memo(lessons);
+            hybrid::EpisodeMemory memory(memo, {}, kEverythingIsKnown, 1);
+            const HybridOutcome told = run_with(given, &memory);
+            check_same(run_with(given, nullptr), told);
+            interrupted += told.phases.episodes.interrupted + told.phases.episodes.missed;
+            CHECK(told.phases.episodes.learned == 0);
+        }
+    }
+    CHECK(interrupted > 0);
+}
+
+TEST_CASE("unit.hybrid.episodes.ways_that_lose_packets_teach_nothing") {
+    for (const double loss : {0.0, 1e-9}) {
+        Case given = rounds_case(800, 8, kApart, 0);
+        given.topology = build_star({16, {gigabits_per_second(100), kMicrosecond, loss}});
+        memo::Memo memo;
+        hybrid::EpisodeMemory memory(memo, {}, kEverythingIsKnown, 1);
+        const HybridOutcome run = run_with(given, &memory);
+        CHECK((run.phases.episodes.learned > 0) == (loss == 0));
+        CHECK((run.phases.episodes.hits > 0) == (loss == 0));
+    }
+}
