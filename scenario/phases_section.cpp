@@ -53,6 +53,7 @@ PhaseConfig read_phases(ConfigSection section, Mode mode) {
     detector.growth = section.number("growth", detector.growth, 0, kMaxGrowth);
     phases.longest_skip = section.time("longest_skip", phases.longest_skip);
     phases.audit = section.number("audit", phases.audit, 0, 1);
+    phases.audit_tolerance = section.number("audit_tolerance", phases.audit_tolerance, 1e-6, 1);
     section.finish();
     return phases;
 }

@@ -10,7 +10,6 @@ namespace sluice::audit {
 
 namespace {
 
-constexpr std::uint64_t kAuditDraws = 0x6175646974;
 /// Base round trips for which what comes after a skip is looked at.
 constexpr Tick kHorizon = 8;
 /// Of a skip at least so many are audited, if it is that long: where two courses begin and end is known to a
@@ -18,36 +17,18 @@ constexpr Tick kHorizon = 8;
 constexpr Tick kShortestPrefix = 32;
 /// One audit costs at most this share of all that is due so far, but for the shortest.
 constexpr double kLargestAudit = 0.1;
-/// A skip counts for its draw at least this part of the mean of those before.
-constexpr double kLeastImportance = 0.1;
-/// Flows are of like lengths within a factor of two to the power of this.
-constexpr int kStratum = 1;
 /// An error that every skip makes is that of a rate over so many round trips.
 constexpr Tick kPerSkip = 64;
-/// By so much the draws catch up where less was spent than is due.
-constexpr double kMostFactor = 4;
-/// The part of its share that an audit aims at, so that luck seldom takes more than that.
-constexpr double kAim = 0.8;
-/// Packet-hops that are due from the start: runs begin with short flows, which count as much as long ones.
-constexpr double kAdvance = 32'768;
-/// More than is due makes draws rarer by this power of the ratio.
-constexpr double kBrake = 8;
-/// No group's skip is to take, in expectation, more than one of so many parts of what is due.
-constexpr double kFewestAudits = 128;
 /// What an audit of all skips was beside the truth at most, as a share of flows' times (docs/audit.md): what
 /// skips of one group do to others; and, where ACKs are no packets, what that does, for shadows have none either.
 constexpr double kUnseen = 3e-4;
 constexpr double kUnseenWithoutAcks = 1e-3;
-/// The first skips of each stratum are drawn with that probability at least, unless one took more than one of so
-/// many parts of what is due: what nothing was drawn of nothing is known of.
-constexpr int kFirstSkips = 4;
-constexpr double kFirstProbability = 0.5;
-constexpr double kFewestFirst = 10;
 /// Levels at which two courses are compared.
 constexpr int kLevels = 8;
-
-/// Of a flow that lasts `time` ticks.
-int stratum_of(double time) { return std::ilogb(time) / kStratum; }
+/// Clusters that are known when it is first asked whether the run can be trusted.
+constexpr std::size_t kFirstLook = 8;
+/// Strata of episodes, beside those of skips.
+constexpr int kOfEpisodes = 1024;
 
 std::uint64_t key_of(const step::World& world, const std::vector<FlowSlot>& flows) {
     std::uint64_t key = flows.size();
@@ -118,15 +99,17 @@ struct Audit::Drawn {
     double probability = 1;
 };
 
-Audit::Audit(step::WorldStore& store, double share, std::uint64_t seed)
-    : store_(store), shadow_(store), share_(share), seed_(seed) {}
+Audit::Audit(step::WorldStore& store, double share, double tolerance, std::uint64_t seed,
+             memo::Memo* memo)
+    : store_(store),
+      shadow_(store),
+      draws_(store.world(), share, seed),
+      told_(memo),
+      share_(share),
+      tolerance_(tolerance),
+      next_look_(kFirstLook) {}
 
 Audit::~Audit() = default;
-
-/// Packet-hops that the audit may have taken by now: every one is two events.
-double Audit::due() const {
-    return std::max(kAim * share_ * static_cast<double>(store_.world().events) / 2, kAdvance);
-}
 
 Audit::Known& Audit::known(FlowSlot flow) {
     if (known_.size() <= flow) {
@@ -153,7 +136,7 @@ double Audit::hops_per_tick(const hybrid::WatchedSkip& skip) const {
 Tick Audit::length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick) const {
     const Tick length = skip.end - skip.begin;
     const Tick least = std::min(length, kShortestPrefix * skip.rtt);
-    const double paid = kLargestAudit * due() / std::max(hops_per_tick, 1e-300);
+    const double paid = kLargestAudit * draws_.due() / std::max(hops_per_tick, 1e-300);
     const double most = paid - static_cast<double>(2 * kHorizon * skip.rtt);
     return most < static_cast<double>(length) ? std::max(least, static_cast<Tick>(most)) : length;
 }
@@ -178,47 +161,17 @@ double Audit::importance(const hybrid::WatchedSkip& skip) const {
     return static_cast<double>(skip.copies) * shares;
 }
 
-/// The more a skip weighs and the less it costs, the likelier it is drawn; such that all that is due is spent, if
-/// skips go on to be what they were.
-double Audit::probability_of(const hybrid::WatchedSkip& skip, int stratum) {
+double Audit::cost_of(const hybrid::WatchedSkip& skip) const {
     const double rate = hops_per_tick(skip);
-    const Tick length = length_to_audit(skip, rate) + 2 * kHorizon * skip.rtt;
-    const double cost = rate * static_cast<double>(length);
-    const double weight = importance(skip);
-    ++skips_;
-    importance_ += weight;
-    const double least = kLeastImportance * importance_ / static_cast<double>(skips_);
-    const double worth = std::max(weight, least) / std::sqrt(cost);
-    worth_of_cost_ += worth * cost;
-    const double ahead = std::max(planned_, spent_) / due();
-    const double factor =
-        ahead < 1 ? std::min(kMostFactor, 1 / (ahead * ahead)) : std::pow(ahead, -kBrake);
-    const double most = static_cast<double>(skip.copies) * due() / (kFewestAudits * cost);
-    const double usual = std::min({1.0, factor * worth * due() / worth_of_cost_, most});
-    const bool early = seen_[stratum]++ < kFirstSkips;
-    const double first = std::min(kFirstProbability, due() / (kFewestFirst * cost));
-    const double probability = early ? std::max(usual, first) : usual;
-    planned_ += probability * cost;
-    return probability;
-}
-
-/// Of skips of like flows every so many are drawn, by a random start.
-bool Audit::draw(int stratum, double probability) {
-    const auto known = passed_.find(stratum);
-    if (known == passed_.end()) {
-        const auto number = static_cast<std::uint64_t>(stratum);
-        passed_[stratum] = uniform(seed_, random_stream(kAuditDraws, number), 0);
-    }
-    double& passed = passed_[stratum];
-    const double before = std::floor(passed);
-    passed += probability;
-    return std::floor(passed) > before;
+    return rate * static_cast<double>(length_to_audit(skip, rate) + 2 * kHorizon * skip.rtt);
 }
 
 void Audit::before_skip(const hybrid::WatchedSkip& skip) {
     const int stratum = stratum_of(foreseen_time(skip, 0));
-    const double probability = probability_of(skip, stratum);
-    if (draw(stratum, probability)) {
+    ++skips_;
+    const double probability =
+        draws_.draw({stratum, importance(skip), cost_of(skip), static_cast<double>(skip.copies)});
+    if (probability > 0) {
         const std::uint64_t key = key_of(store_.world(), skip.group.flows);
         const step::NetworkPart part = part_of(skip.group);
         drawn_[skip.id] = std::make_unique<Drawn>(
@@ -273,7 +226,7 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
         }
     }
     compared.truth = shadow_.run(drawn.before, drawn.part, compared.audited + horizon, wanted);
-    spent_ += static_cast<double>(compared.run.hops + compared.truth.hops);
+    draws_.spend(static_cast<double>(compared.run.hops + compared.truth.hops));
     for (std::size_t i = 0; i < flows; ++i) {
         const double rounded =
             static_cast<double>(packets[i]) / skip.rate[i] - static_cast<double>(compared.length);
@@ -286,6 +239,40 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
     }
     ++audited_;
     prefixes_ += compared.whole() ? 0 : 1;
+    look(skip.end);
+}
+
+bool Audit::takes(const hybrid::Episode& episode) {
+    double time = 0;
+    for (std::size_t i = 0; i < episode.flows.size(); ++i) {
+        time += static_cast<double>(episode.foreseen[i].finish - episode.flows[i].start);
+    }
+    const auto flows = static_cast<double>(episode.flows.size());
+    const double probability =
+        draws_.draw({kOfEpisodes + stratum_of(time / flows), flows, episode.hops});
+    if (probability > 0) {
+        taken_[episode.flows.front().id] = probability;
+    }
+    return probability > 0;
+}
+
+void Audit::compared(const hybrid::Episode& episode, Tick now) {
+    draws_.spend(episode.hops);
+    told_.compared(episode, taken_.at(episode.flows.front().id), now);
+    look(now);
+}
+
+/// Whether what is known by now says that the run is off by too much.
+void Audit::look(Tick now) {
+    const std::size_t known = shares_.clusters() + told_.clusters();
+    if (known < next_look_ || !trusts()) {
+        return;
+    }
+    next_look_ = 2 * known;
+    const AuditCounters found = counters();
+    if (found.enough && std::abs(found.fct_error) - found.fct_half > tolerance_) {
+        distrusted_ = now;
+    }
 }
 
 void Audit::left(FlowSlot flow) {
@@ -313,26 +300,51 @@ void Audit::left(FlowSlot flow) {
 AuditCounters Audit::counters() const {
     AuditCounters made;
     made.share = share_;
+    made.tolerance = tolerance_;
+    made.distrusted = distrusted_;
     made.skips = skips_;
     made.audited = audited_;
     made.prefixes = prefixes_;
-    made.hops = static_cast<std::uint64_t>(spent_);
+    made.episodes = told_.told_count();
+    made.audited_episodes = told_.compared_count();
+    made.inherited = told_.inherited_count();
+    made.hops = static_cast<std::uint64_t>(draws_.spent());
     made.clusters = shares_.clusters();
     made.skipped_share = flows_ > 0 ? shares_.known() / flows_ : 0;
     made.largest_skip_error = largest_;
-    made.enough = shares_.enough();
+    made.largest_episode_error = told_.largest();
+    made.enough = flows_ > 0 && (skips_ == 0 || shares_.enough()) && told_.enough();
     if (made.enough) {
-        // Time lost makes the run's times too short.
-        const double unseen = store_.answers_left_out() ? kUnseenWithoutAcks : kUnseen;
-        const Interval shares = shares_.total();
-        const Interval times = times_.total();
-        made.mean_skip_error = -times.mean / times_.known();
-        made.fct_error = -(shares.mean + rounded_share_) / flows_;
-        made.fct_half = shares.half / flows_ + unseen;
-        made.time_error = -(times.mean + rounded_time_) / time_;
-        made.time_half = times.half / time_ + unseen;
+        estimate(made);
     }
     return made;
+}
+
+/// Time lost makes the run's times too short. Skips and episodes are drawn apart: variances add up.
+void Audit::estimate(AuditCounters& made) const {
+    Interval shares;
+    Interval times;
+    double unseen = 0;
+    if (skips_ > 0) {
+        unseen = store_.answers_left_out() ? kUnseenWithoutAcks : kUnseen;
+        shares = shares_.total();
+        times = times_.total();
+        made.mean_skip_error = -times.mean / times_.known();
+        shares.mean += rounded_share_;
+        times.mean += rounded_time_;
+    }
+    Interval told_shares;
+    Interval told_times;
+    if (told_.told_count() > 0) {
+        const ToldAudit::Lost lost = told_.lost();
+        told_shares = lost.shares;
+        told_times = lost.time;
+        made.mean_episode_error = -told_shares.mean / told_.flows();
+    }
+    made.fct_error = -(shares.mean + told_shares.mean) / flows_;
+    made.fct_half = std::hypot(shares.half, told_shares.half) / flows_ + unseen;
+    made.time_error = -(times.mean + told_times.mean) / time_;
+    made.time_half = std::hypot(times.half, told_times.half) / time_ + unseen;
 }
 
 }  // namespace sluice::audit

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An audit: a random share of a run's skips is also simulated with packets, beside the run, so that the run can
-/// state its error (docs/audit.md).
+/// An audit: a random share of what a run leaves out is also simulated with packets, so that the run can state its error
+/// (docs/audit.md): skips beside the run, episodes that are known in their place (told.h).
 ///
-/// *What is drawn.* A skip that costs c packet-hops to audit and weighs x (the share of its flows' times that it
-/// is, and kPerSkip round trips more, summed over them) is drawn with a probability in proportion to x / sqrt(c), at
-/// most 1, which makes the error of a ratio least for what is spent (Cochran, 5.5). So of like weight what is long
-/// and large is drawn less often. The factor is such that had all skips so far been drawn with it, what is due by
-/// now would have been spent: kAim of `share` of the packet-hops that the run has simulated, kAdvance at least. It
-/// follows what was spent, in expectation and in fact, and no group's skip takes more than a small part of
-/// what is due. Where a skip would cost more than a tenth of that, a prefix of it is audited.
+/// *What is drawn* (draws.h). A skip weighs the share of its flows' times that it is, and kPerSkip round trips more,
+/// summed over them; an episode its flows. Where a skip would cost more than a tenth of what is due, a prefix of it is
+/// audited. Strata are flows of like lengths.
 ///
-/// Among skips of flows of like lengths (a stratum) the draw is systematic: probabilities are added up from a random
-/// start, and whatever takes the sum across a whole number is drawn; the first few of each are drawn with a
-/// probability of up to a half. Skips come in an order that depends on the scenario alone, and so does the audit, on
-/// it and the seed.
-///
-/// *What is measured.* From the packets as the skip began a shadow goes on for its length (or the prefix) and
+/// *What is measured of skips.* From the packets as the skip began a shadow goes on for its length (or the prefix) and
 /// kHorizon round trips; from those as the run went on after it another one for kHorizon. In both each flow's bytes
 /// acknowledged are followed. Where the run says that after the skip, of dt, n packets are behind it, its later
 /// bytes come at dt + B(k), packets at A(n + k); the flow has lost
@@ -27,6 +18,9 @@
 /// known of every skip, and is no part of the estimate but added to it.
 ///
 /// A skip that is cut short is audited as it was. A leader's skip counts for all that follow it.
+///
+/// Once the mean error of flow completion times is beyond the tolerance with its whole interval, the run is trusted no
+/// more (PhaseWatcher::trusts()). That is looked at whenever twice as many clusters are known, kFirstLook first.
 #pragma once
 
 #include <cstdint>
@@ -34,23 +28,31 @@
 #include <memory>
 #include <vector>
 
+#include "core/audit/draws.h"
 #include "core/audit/estimate.h"
 #include "core/audit/shadow.h"
-#include "core/hybrid/skip_watcher.h"
+#include "core/audit/told.h"
+#include "core/hybrid/phase_watcher.h"
 #include "core/results/statistics.h"
 
 namespace sluice::audit {
 
-class Audit : public hybrid::SkipWatcher {
+class Audit : public hybrid::PhaseWatcher {
   public:
-    /// `share` of the run's packet-hops, above 0. The store must outlive it.
-    Audit(step::WorldStore& store, double share, std::uint64_t seed);
+    /// `share` of the run's packet-hops, above 0. The store must outlive it, and `memo`, if any, which keeps what is found
+    /// of episodes.
+    Audit(step::WorldStore& store, double share, double tolerance, std::uint64_t seed,
+          memo::Memo* memo = nullptr);
     ~Audit() override;
 
     void before_skip(const hybrid::WatchedSkip& skip) override;
     void after_skip(const hybrid::WatchedSkip& skip,
                     const std::vector<std::int64_t>& packets) override;
     void left(FlowSlot flow) override;
+    bool takes(const hybrid::Episode& episode) override;
+    void told(const hybrid::Episode& episode) override { told_.told(episode); }
+    void compared(const hybrid::Episode& episode, Tick now) override;
+    bool trusts() const override { return distrusted_ == kNever; }
 
     /// As far as flows have left: what was seen and drawn, and the estimates.
     AuditCounters counters() const;
@@ -71,36 +73,34 @@ class Audit : public hybrid::SkipWatcher {
         std::vector<Found> found;
     };
 
-    double due() const;
     Tick length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick) const;
     double hops_per_tick(const hybrid::WatchedSkip& skip) const;
     double foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const;
     double importance(const hybrid::WatchedSkip& skip) const;
-    double probability_of(const hybrid::WatchedSkip& skip, int stratum);
-    bool draw(int stratum, double probability);
+    double cost_of(const hybrid::WatchedSkip& skip) const;
     void measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
                  const std::vector<std::int64_t>& packets);
     Known& known(FlowSlot flow);
+    void look(Tick now);
+    void estimate(AuditCounters& made) const;
 
     step::WorldStore& store_;
     Shadow shadow_;
+    Draws draws_;
+    ToldAudit told_;
+    std::map<FlowId, double> taken_;  ///< episodes, by their first flow: the probability
     double share_;
-    std::uint64_t seed_;
-    double spent_ = 0;       ///< hops
-    double planned_ = 0;     ///< hops, in expectation
-    double importance_ = 0;  ///< sums over skips
-    double worth_of_cost_ = 0;
-    std::map<int, int> seen_;  ///< skips, by stratum
-    std::map<int, double>
-        passed_;  ///< by stratum: probabilities that have gone by, from a random start
+    double tolerance_;
+    Tick distrusted_ = kNever;
+    std::size_t next_look_;                                  ///< clusters
     std::map<std::uint32_t, std::unique_ptr<Drawn>> drawn_;  ///< by group, while it skips
     std::vector<Known> known_;                               ///< by slot
 
     std::uint64_t skips_ = 0;
     std::uint64_t audited_ = 0;
     std::uint64_t prefixes_ = 0;
-    double largest_ = 0;  ///< of |e| / dt
-    double flows_ = 0;
+    double largest_ = 0;        ///< of |e| / dt
+    double flows_ = 0;          ///< that have left
     double time_ = 0;           ///< of flows, ticks
     double rounded_share_ = 0;  ///< sums over flows
     double rounded_time_ = 0;

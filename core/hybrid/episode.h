@@ -46,30 +46,32 @@ enum class EpisodeState : std::uint8_t {
     over,  ///< told, and the first has come: its packets are gone
 };
 
+/// Ends of an episode's flows, in their order.
+struct EpisodeEnd {
+    Tick received = 0;
+    Tick finish = 0;
+};
+
 struct Episode {
     EpisodeState state = EpisodeState::simulated;
     /// From idle, and no flow has started after an end: others may be told of it.
     bool whole = true;
-    Tick begin = 0;                  ///< of its first flow
-    Tick cut = kNever;               ///< held: what is known is asked for; told: the first end
-    std::uint32_t open = 0;          ///< flows in the network
-    std::int64_t skipped = 0;        ///< payload bytes of its flows that were
-    bool followed = false;           ///< others were executed by it
-    std::uint32_t late = 0;          ///< flows that have started at its hosts since the first end
-    std::vector<EpisodeFlow> flows;  ///< while it is whole
-    memo::Digest key;                ///< of one that is told
+    Tick begin = 0;                    ///< of its first flow
+    Tick cut = kNever;                 ///< held: what is known is asked for; told: the first end
+    std::uint32_t open = 0;            ///< flows in the network
+    std::int64_t skipped = 0;          ///< payload bytes of its flows that were
+    bool followed = false;             ///< others were executed by it
+    std::uint32_t late = 0;            ///< flows that have started at its hosts since the first end
+    std::vector<EpisodeFlow> flows;    ///< while it is whole
+    memo::Digest key;                  ///< of one that is told
+    std::vector<EpisodeEnd> foreseen;  ///< by flow; of one that is told, or compared with it
+    double hops = 0;                   ///< of these, packet-hops
     std::vector<memo::Digest> candidates;  ///< what it probably is, of one that is held
     bool foreign = false;                  ///< a flow has joined it that is of none of these
     bool waited = false;                   ///< its cut is the latest
     Group held;
     std::vector<NodeId> hosts;         ///< that were held, of one that is over
     std::vector<std::uint32_t> parts;  ///< numbers of those that have become one with it
-};
-
-/// Ends of an episode's flows, in their order.
-struct EpisodeEnd {
-    Tick received = 0;
-    Tick finish = 0;
 };
 
 /// What is known of episodes: samples of each kind of them, in a memo that other runs may have filled.

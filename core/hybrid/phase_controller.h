@@ -24,9 +24,9 @@
 #include "core/hybrid/episode.h"
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
+#include "core/hybrid/phase_watcher.h"
 #include "core/hybrid/rate_source.h"
 #include "core/hybrid/share_restorer.h"
-#include "core/hybrid/skip_watcher.h"
 #include "core/results/phase_record.h"
 #include "core/results/statistics.h"
 
@@ -67,9 +67,9 @@ class PhaseController : public step::Supervisor {
     /// What is known of episodes is used, and more of it learned; of partitions on one clock. Before the first window;
     /// `memory` must outlive this.
     void remember_episodes(EpisodeMemory& memory);
-    /// Tells `watcher`, which must outlive the run, of every skip. Groups are then not folded upon themselves:
-    /// their columns are the group's. Before the first window.
-    void watch(SkipWatcher& watcher) { watcher_ = &watcher; }
+    /// Tells `watcher`, which must outlive the run, of every skip and every episode that is known. Groups are then not
+    /// folded upon themselves: their columns are the group's. Before the first window.
+    void watch(PhaseWatcher& watcher) { watcher_ = &watcher; }
     /// The run ends at `now`: skips end there, and the last phases are reported.
     void finish(Tick now);
     const PhaseStatistics& statistics() const { return statistics_; }
@@ -189,6 +189,7 @@ class PhaseController : public step::Supervisor {
     void hold(std::uint32_t number, FlowSlot flow);
     void run_held_calls(NodeId host, Tick at);
     void recall_episode(std::uint32_t number, Tick at);
+    bool is_watched(Episode& episode);
     void put_into_effect(std::uint32_t number);
     void release_episode(std::uint32_t number, Tick now);
     void let_go(std::uint32_t number);
@@ -210,7 +211,7 @@ class PhaseController : public step::Supervisor {
     PhaseConfig config_;
     Tick stop_;
     std::function<void(const PhaseRecord&)> on_phase_;
-    SkipWatcher* watcher_ = nullptr;
+    PhaseWatcher* watcher_ = nullptr;
     PhaseStatistics statistics_;
     std::vector<std::unique_ptr<State>> groups_;     ///< by group id
     std::set<std::pair<Tick, std::uint32_t>> cuts_;  ///< (when, group)

@@ -127,6 +127,8 @@ class PhaseEngine {
     virtual bool may_tell(FlowSlot flow) const = 0;
     /// Of an active flow: no message waits behind it, or has its queue pair.
     virtual bool stands_alone(FlowSlot flow) const = 0;
+    /// Packet-hops of an active flow, its ACKs' among them, that loses none.
+    virtual std::int64_t whole_hops(FlowSlot flow) const = 0;
     virtual void list_ports(NodeId node, std::vector<PortId>& ports) const = 0;
     /// As run_calls(), of a host that is held: flows start, are held, too, and appended to `opened`.
     virtual void run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) = 0;

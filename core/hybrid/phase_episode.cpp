@@ -171,7 +171,7 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
     }
     episode.flows.push_back(episode_flow(flow, now));
     const EpisodeFlow& entered = episode.flows.back();
-    if (fresh && !is_followed(flow)) {
+    if (fresh && !is_followed(flow) && (watcher_ == nullptr || watcher_->trusts())) {
         episode.candidates = episodes_->memory.may_belong_to(entered, describe_, now);
         episode.state = episode.candidates.empty() ? EpisodeState::simulated : EpisodeState::held;
     } else if (episode.state == EpisodeState::held) {
@@ -252,7 +252,11 @@ void PhaseController::leave_episode(FlowSlot flow, Tick now) {
     if (episode.open > 0) {
         return;
     }
-    if (episode.state == EpisodeState::simulated && episode.whole && is_worth_telling(episode)) {
+    const bool simulated = episode.state == EpisodeState::simulated && episode.whole;
+    if (simulated && episode.foreseen.size() == episode.flows.size()) {
+        watcher_->compared(episode, now);
+    }
+    if (simulated && is_worth_telling(episode)) {
         episodes_->memory.learn(episode, describe_, now);
         ++statistics_.episodes.learned;
     }

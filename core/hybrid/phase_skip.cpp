@@ -16,7 +16,8 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     if (!state.has_extent) {
         list_extent(state);
     }
-    if (!engine_.may_skip(state.group) || holds_some(state.id)) {
+    const bool trusted = watcher_ == nullptr || watcher_->trusts();
+    if (!trusted || !engine_.may_skip(state.group) || holds_some(state.id)) {
         return;
     }
     take_rates(state, verdict);

@@ -67,6 +67,7 @@ class WorldEngine : public PhaseEngine {
     EpisodePort describe_for_episode(PortId port) const override;
     bool may_tell(FlowSlot flow) const override;
     bool stands_alone(FlowSlot flow) const override;
+    std::int64_t whole_hops(FlowSlot flow) const override;
     void list_ports(NodeId node, std::vector<PortId>& ports) const override;
     void run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) override;
     std::uint32_t run_alone(const Group& group, Tick from, Tick to) override;
@@ -83,6 +84,7 @@ class WorldEngine : public PhaseEngine {
     step::World& columns() { return store_.world(); }
 
   private:
+    std::int64_t acks_for(std::int64_t packets) const;
     const step::Sender& sender(FlowSlot flow) const;
     FlowSlot executed(FlowSlot flow) const;
     bool follows(FlowSlot flow) const { return executed(flow) != flow; }

@@ -108,12 +108,24 @@ void WorldEngine::tell_ends(FlowSlot flow, Tick received, Tick finish) {
 
 void WorldEngine::untell_ends(FlowSlot flow) { step::untell_ends(store_.world(), flow); }
 
+std::int64_t WorldEngine::whole_hops(FlowSlot flow) const {
+    const step::Footprint& way = tracks(flow);
+    const std::int64_t packets = sender(flow).packets;
+    return packets * static_cast<std::int64_t>(way.data.size()) +
+           acks_for(packets) * static_cast<std::int64_t>(way.acks.size());
+}
+
+/// Of so many packets of a flow that loses none.
+std::int64_t WorldEngine::acks_for(std::int64_t packets) const {
+    const std::int64_t per_ack = step::packets_per_ack(store_.world().config->nic);
+    return (packets + per_ack - 1) / per_ack;
+}
+
 std::int64_t WorldEngine::account_whole(FlowSlot flow) {
     const step::World& world = store_.world();
     const step::Sender& from = sender(flow);
     const step::Footprint& way = tracks(flow);
-    const std::int64_t per_ack = step::packets_per_ack(world.config->nic);
-    const std::int64_t acks = (std::int64_t{from.packets} + per_ack - 1) / per_ack;
+    const std::int64_t acks = acks_for(from.packets);
     std::int64_t hops = 0;
     const auto count = [&](PortId port, std::int64_t packets, std::int64_t bytes) {
         store_.add_skipped(port, packets, bytes);

@@ -2,8 +2,11 @@
 /// What an engine counts while it runs. Plain integers, bumped on the packet path.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+
+#include "core/units.h"
 
 namespace sluice {
 
@@ -55,26 +58,37 @@ struct PhaseCounters {
     double steady_share() const { return flow_s > 0 ? steady_flow_s / flow_s : 0; }
 };
 
-/// What an audit of skips (core/audit) found. An error is the run's time less what packets would have taken, as a
+/// What an audit (core/audit) found. An error is the run's time less what packets would have taken, as a
 /// share of it.
 struct AuditCounters {
     double share = 0;            ///< of the run's packet-hops that it may take; 0: there was none
     std::uint64_t skips = 0;     ///< that could be drawn
     std::uint64_t audited = 0;   ///< that were
     std::uint64_t prefixes = 0;  ///< of these, not to their ends
-    std::uint64_t hops = 0;      ///< packet-hops of shadows
-    std::uint64_t clusters = 0;  ///< partitions that audited skips are of
-    double skipped_share = 0;    ///< of a flow's time, mean over flows
+    std::uint64_t episodes = 0;  ///< that were told
+    std::uint64_t audited_episodes = 0;  ///< that were known, and simulated instead
+    std::uint64_t inherited = 0;         ///< of told ones' kinds, by earlier runs
+    std::uint64_t hops = 0;              ///< packet-hops of shadows and audited episodes
+    std::uint64_t clusters = 0;          ///< partitions that audited skips are of
+    double skipped_share = 0;            ///< of a flow's time, mean over flows
     /// Per skipped time: weighted mean and largest magnitude of the audited skips.
     double mean_skip_error = 0;
     double largest_skip_error = 0;
-    bool enough = false;  ///< for intervals: at least two clusters
+    double mean_episode_error = 0;     ///< of told flows' completion times
+    double largest_episode_error = 0;  ///< of an episode's flows together
+    /// For intervals: at least two clusters of skips, if there were any, and two audits of episodes, if any were told.
+    bool enough = false;
     /// Mean over flows of the relative error of their completion times, and half of its 95% interval.
     double fct_error = 0;
     double fct_half = 0;
     /// The same of all flows' times together.
     double time_error = 0;
     double time_half = 0;
+    double tolerance = 0;      ///< of fct_error
+    Tick distrusted = kNever;  ///< when it was surely exceeded; all was executed from then on
+
+    /// The whole interval is. enough.
+    bool within_tolerance() const { return std::abs(fct_error) + fct_half <= tolerance; }
 };
 
 /// What folding came to: parts of the network that were executed once for several.

@@ -105,18 +105,29 @@ Json audit_json(const RunOutcome& outcome) {
     double error = 0;
     double half = 0;
     const bool job = job_time_error(outcome, error, half);
-    return {{"share", audit.share},
-            {"skips", audit.skips},
-            {"audited", audit.audited},
-            {"prefixes", audit.prefixes},
-            {"packet_hops", audit.hops},
-            {"clusters", audit.clusters},
-            {"skipped_share", audit.skipped_share},
-            {"skip_error",
-             {{"mean", audit.enough ? Json(audit.mean_skip_error) : Json(nullptr)},
-              {"max", audit.audited > 0 ? Json(audit.largest_skip_error) : Json(nullptr)}}},
-            {"fct_error", interval_json(audit.enough, audit.fct_error, audit.fct_half)},
-            {"jct_error", interval_json(job, error, half)}};
+    return {
+        {"share", audit.share},
+        {"skips", audit.skips},
+        {"audited", audit.audited},
+        {"prefixes", audit.prefixes},
+        {"episodes", audit.episodes},
+        {"audited_episodes", audit.audited_episodes},
+        {"inherited", audit.inherited},
+        {"packet_hops", audit.hops},
+        {"clusters", audit.clusters},
+        {"skipped_share", audit.skipped_share},
+        {"skip_error",
+         {{"mean", audit.enough ? Json(audit.mean_skip_error) : Json(nullptr)},
+          {"max", audit.audited > 0 ? Json(audit.largest_skip_error) : Json(nullptr)}}},
+        {"episode_error",
+         {{"mean",
+           audit.enough && audit.episodes > 0 ? Json(audit.mean_episode_error) : Json(nullptr)},
+          {"max", audit.audited_episodes > 0 ? Json(audit.largest_episode_error) : Json(nullptr)}}},
+        {"tolerance", audit.tolerance},
+        {"within_tolerance", audit.enough ? Json(audit.within_tolerance()) : Json(nullptr)},
+        {"distrusted_ps", audit.distrusted == kNever ? Json(nullptr) : Json(audit.distrusted)},
+        {"fct_error", interval_json(audit.enough, audit.fct_error, audit.fct_half)},
+        {"jct_error", interval_json(job, error, half)}};
 }
 
 /// The object with the configuration, which is JSON already, as its last member.

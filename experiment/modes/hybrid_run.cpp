@@ -98,7 +98,8 @@ struct HybridRun::Watch {
         }
         if (given.phases.audit > 0 && given.phases.skip) {
             audit = std::make_unique<audit::Audit>(engine.network().store(), given.phases.audit,
-                                                   given.network.seed);
+                                                   given.phases.audit_tolerance, given.network.seed,
+                                                   given.phases.memo ? memo.get() : nullptr);
             controller.watch(*audit);
         }
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whoever looks on as a phase controller skips, and changes nothing of the run.
+/// Whoever looks on as a phase controller leaves packets out: at skips, of which nothing changes for it, and at
+/// episodes that are about to be told, some of which are simulated for it instead.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "core/hybrid/episode.h"
 #include "core/hybrid/phase_engine.h"
 
 namespace sluice::hybrid {
@@ -22,9 +24,9 @@ struct WatchedSkip {
     std::size_t copies = 1;
 };
 
-class SkipWatcher {
+class PhaseWatcher {
   public:
-    virtual ~SkipWatcher() = default;
+    virtual ~PhaseWatcher() = default;
 
     /// Nothing of the group has been moved yet.
     virtual void before_skip(const WatchedSkip& skip) = 0;
@@ -33,6 +35,17 @@ class SkipWatcher {
     virtual void after_skip(const WatchedSkip& skip, const std::vector<std::int64_t>& packets) = 0;
     /// The flow is about to leave the network, or its partition.
     virtual void left(FlowSlot flow) = 0;
+
+    /// The episode's ends are known (Episode::foreseen). True: it is to be executed, and compared when it is over.
+    virtual bool takes(const Episode& episode) = 0;
+    /// What was foreseen of the episode is put into effect.
+    virtual void told(const Episode& episode) = 0;
+    /// An episode that was taken is over: its flows' ends are those of its packets. Not called where something else
+    /// has met it before its first end.
+    virtual void compared(const Episode& episode, Tick now) = 0;
+
+    /// False from some instant on: all is to be executed.
+    virtual bool trusts() const = 0;
 };
 
 }  // namespace sluice::hybrid
