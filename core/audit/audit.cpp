@@ -27,6 +27,8 @@ constexpr double kUnseenWithoutAcks = 1e-3;
 constexpr int kLevels = 8;
 /// Clusters that are known when it is first asked whether the run can be trusted.
 constexpr std::size_t kFirstLook = 8;
+/// Then by one of so many parts more each time.
+constexpr std::size_t kLooks = 4;
 /// Strata of episodes, beside those of skips.
 constexpr int kOfEpisodes = 1024;
 
@@ -99,14 +101,12 @@ struct Audit::Drawn {
     double probability = 1;
 };
 
-Audit::Audit(step::WorldStore& store, double share, double tolerance, std::uint64_t seed,
-             memo::Memo* memo)
+Audit::Audit(step::WorldStore& store, const AuditSettings& settings, memo::Memo* memo)
     : store_(store),
+      settings_(settings),
       shadow_(store),
-      draws_(store.world(), share, seed),
+      draws_(store.world(), settings.share, settings.seed),
       told_(memo),
-      share_(share),
-      tolerance_(tolerance),
       next_look_(kFirstLook) {}
 
 Audit::~Audit() = default;
@@ -262,17 +262,20 @@ void Audit::compared(const hybrid::Episode& episode, Tick now) {
     look(now);
 }
 
-/// Whether what is known by now says that the run is off by too much.
+/// Whether so much is surely lost already that the run would be off by more than the tolerance if nothing were from now
+/// on.
 void Audit::look(Tick now) {
     const std::size_t known = shares_.clusters() + told_.clusters();
     if (known < next_look_ || !trusts()) {
         return;
     }
-    next_look_ = 2 * known;
+    next_look_ = known + known / kLooks + 1;
     const AuditCounters found = counters();
-    if (found.enough && std::abs(found.fct_error) - found.fct_half > tolerance_) {
-        distrusted_ = now;
-    }
+    const double part = flows_ / std::max(flows_, settings_.flows);
+    distrusted_ =
+        found.enough && (std::abs(found.fct_error) - found.fct_half) * part > settings_.tolerance
+            ? now
+            : kNever;
 }
 
 void Audit::left(FlowSlot flow) {
@@ -299,8 +302,8 @@ void Audit::left(FlowSlot flow) {
 
 AuditCounters Audit::counters() const {
     AuditCounters made;
-    made.share = share_;
-    made.tolerance = tolerance_;
+    made.share = settings_.share;
+    made.tolerance = settings_.tolerance;
     made.distrusted = distrusted_;
     made.skips = skips_;
     made.audited = audited_;

@@ -19,8 +19,9 @@
 ///
 /// A skip that is cut short is audited as it was. A leader's skip counts for all that follow it.
 ///
-/// Once the mean error of flow completion times is beyond the tolerance with its whole interval, the run is trusted no
-/// more (PhaseWatcher::trusts()). That is looked at whenever twice as many clusters are known, kFirstLook first.
+/// The tolerance, of the mean relative error of flow completion times, is a budget: once flows that have left have surely,
+/// with the whole interval, lost as much as all flows may, the run is trusted no more (PhaseWatcher::trusts()), and
+/// what is left of it is executed.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +38,17 @@
 
 namespace sluice::audit {
 
+struct AuditSettings {
+    double share = 0.1;       ///< of the run's packet-hops, above 0
+    double tolerance = 0.01;  ///< of the mean relative error of flows' completion times
+    double flows = 0;         ///< of the run, as far as it is known before
+    std::uint64_t seed = 1;
+};
+
 class Audit : public hybrid::PhaseWatcher {
   public:
-    /// `share` of the run's packet-hops, above 0. The store must outlive it, and `memo`, if any, which keeps what is found
-    /// of episodes.
-    Audit(step::WorldStore& store, double share, double tolerance, std::uint64_t seed,
-          memo::Memo* memo = nullptr);
+    /// The store must outlive it, and `memo`, if any, which keeps what is found of episodes.
+    Audit(step::WorldStore& store, const AuditSettings& settings, memo::Memo* memo = nullptr);
     ~Audit() override;
 
     void before_skip(const hybrid::WatchedSkip& skip) override;
@@ -85,12 +91,11 @@ class Audit : public hybrid::PhaseWatcher {
     void estimate(AuditCounters& made) const;
 
     step::WorldStore& store_;
+    AuditSettings settings_;
     Shadow shadow_;
     Draws draws_;
     ToldAudit told_;
     std::map<FlowId, double> taken_;  ///< episodes, by their first flow: the probability
-    double share_;
-    double tolerance_;
     Tick distrusted_ = kNever;
     std::size_t next_look_;                                  ///< clusters
     std::map<std::uint32_t, std::unique_ptr<Drawn>> drawn_;  ///< by group, while it skips

@@ -63,8 +63,8 @@ struct PhaseConfig {
     double memo_tolerance = 0.005;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
-    /// Packet-hops of what is audited (core/audit) by those of the run; 0: none. Once the mean of flow completion times
-    /// is surely off by more than the tolerance, relative, everything is executed.
+    /// Packet-hops of what is audited (core/audit) by those of the run; 0: none. Once the mean of all flow
+    /// completion times will surely be off by more than the tolerance, relative, everything is executed.
     double audit = 0;
     double audit_tolerance = 0.01;
 

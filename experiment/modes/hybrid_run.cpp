@@ -97,8 +97,10 @@ struct HybridRun::Watch {
             controller.remember_episodes(episodes);
         }
         if (given.phases.audit > 0 && given.phases.skip) {
-            audit = std::make_unique<audit::Audit>(engine.network().store(), given.phases.audit,
-                                                   given.phases.audit_tolerance, given.network.seed,
+            const audit::AuditSettings settings{given.phases.audit, given.phases.audit_tolerance,
+                                                static_cast<double>(given.flows.size()),
+                                                given.network.seed};
+            audit = std::make_unique<audit::Audit>(engine.network().store(), settings,
                                                    given.phases.memo ? memo.get() : nullptr);
             controller.watch(*audit);
         }

@@ -43,8 +43,9 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
         controller.remember_episodes(*options.memory);
     }
     const bool audits = options.share > 0;
-    audit::Audit audit(store, audits ? options.share : 1, options.tolerance, options.seed,
-                       options.memo);
+    const audit::AuditSettings settings{audits ? options.share : 1, options.tolerance,
+                                        static_cast<double>(given.flows.size()), options.seed};
+    audit::Audit audit(store, settings, options.memo);
     if (audits) {
         controller.watch(audit);
     }
