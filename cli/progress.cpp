@@ -33,6 +33,12 @@ double done_share(const ProgressSample& sample) {
     return std::min(0.999, hops / sample.packet_hops_expected);
 }
 
+/// Of the packet-hops so far.
+double executed_share(const ProgressSample& sample) {
+    const auto all = static_cast<double>(sample.packet_hops + sample.hops_saved);
+    return all > 0 ? static_cast<double>(sample.packet_hops - sample.hops_folded) / all : 1;
+}
+
 }  // namespace
 
 Progress::Progress(bool quiet)
@@ -55,7 +61,9 @@ std::string Progress::line(const ProgressSample& sample, double seconds) const {
                             human_count(static_cast<double>(sample.packet_hops) / seconds));
     }
     if (sample.steady_share >= 0) {
-        text += fmt::format("  steady {:.0f}%", 100 * sample.steady_share);
+        text += fmt::format("  steady {:.0f}%  executed {:.3g}%  {} folds  {} told  {} partitions",
+                            100 * sample.steady_share, 100 * executed_share(sample), sample.folds,
+                            sample.episodes, sample.partitions);
     }
     if (share > 0.005) text += fmt::format("  left {}", human_seconds(seconds / share - seconds));
     return text;

@@ -21,6 +21,10 @@ struct ProgressSample {
     double packet_hops_expected = 0;
     std::uint64_t hops_saved = 0;  ///< of the expected ones, by skipping
     double steady_share = -1;      ///< fraction of flow-time in steady phases; < 0: has no phases
+    std::uint64_t hops_folded = 0;  ///< of packet_hops
+    std::uint64_t folds = 0;        ///< parts that have followed another one
+    std::uint64_t episodes = 0;     ///< that were told
+    std::size_t partitions = 0;     ///< at most at one time
     /// Of a streamed job, instead of its flows: operations so far, and all as far as is known.
     std::uint64_t operations_done = 0;
     std::uint64_t operations = 0;

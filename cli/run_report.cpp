@@ -24,15 +24,31 @@ void print_phases(const PhaseCounters& phases) {
                human_count(static_cast<double>(phases.hops_saved)));
     fmt::print("  partitions       at most {}, the largest of {} flows\n", phases.most_partitions,
                phases.largest_partition);
+    const EpisodeCounters& episodes = phases.episodes;
+    if (episodes.hits + episodes.learned > 0) {
+        fmt::print("  episodes         {} told, {} learned, {} interrupted\n", episodes.hits,
+                   episodes.learned, episodes.interrupted);
+    }
 }
 
 void print_audit(const RunOutcome& outcome) {
     const AuditCounters& audit = outcome.counters.audit;
     if (audit.share == 0) return;
-    fmt::print("  audit            {} of {} skips, {} packet-hops\n", audit.audited, audit.skips,
+    if (audit.skips == 0 && audit.episodes == 0) {
+        fmt::print("  audit            nothing was left out\n");
+        return;
+    }
+    std::string drawn = fmt::format("{} of {} skips", audit.audited, audit.skips);
+    if (const std::uint64_t known = audit.episodes + audit.audited_episodes; known > 0) {
+        drawn += fmt::format(", {} of {} episodes", audit.audited_episodes, known);
+    }
+    if (audit.inherited > 0) {
+        drawn += fmt::format(" and {} of earlier runs", audit.inherited);
+    }
+    fmt::print("  audit            {}, {} packet-hops\n", drawn,
                human_count(static_cast<double>(audit.hops)));
     if (!audit.enough) {
-        fmt::print("  error            unknown: fewer than two partitions were drawn\n");
+        fmt::print("  error            unknown: too few were drawn (--audit 30%, or --mode packet)\n");
         return;
     }
     const auto interval = [](double error, double half) {
@@ -44,6 +60,13 @@ void print_audit(const RunOutcome& outcome) {
     fmt::print("  error            flow completion {}{} (95%)\n",
                interval(audit.fct_error, audit.fct_half),
                job ? ", completion time " + interval(error, half) : "");
+    if (audit.distrusted != kNever) {
+        fmt::print("  tolerance        {:g}% is used up: all was executed from {} on\n",
+                   100 * audit.tolerance, human_time(audit.distrusted));
+    } else if (!audit.within_tolerance()) {
+        fmt::print("  tolerance        {:g}% is not surely kept (--audit 30% says more)\n",
+                   100 * audit.tolerance);
+    }
 }
 
 /// The summary on standard output. What the mode does not have is left out.
@@ -81,7 +104,7 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
                            human_count(static_cast<double>(counters.packet_hops)), folded,
                            human_count(summary.packet_hops_per_s));
     }
-    if (mode == Mode::hybrid) print_phases(counters.phases);
+    if (has_phases(mode)) print_phases(counters.phases);
     print_audit(outcome);
     for (const std::string& line : explanation(outcome)) fmt::print("  {}\n", line);
     const std::string threads =
@@ -101,7 +124,13 @@ ProgressSample sample_of(const BuiltExperiment& built, Mode mode, const RunPosit
         sample.operations = built.stream->operation_count();
     }
     sample.hops_saved = counters.phases.hops_saved;
-    if (mode == Mode::hybrid) sample.steady_share = counters.phases.steady_share();
+    if (has_phases(mode)) {
+        sample.steady_share = counters.phases.steady_share();
+        sample.hops_folded = counters.fold.hops;
+        sample.folds = counters.fold.images;
+        sample.episodes = counters.phases.episodes.hits;
+        sample.partitions = counters.phases.most_partitions;
+    }
     return sample;
 }
 

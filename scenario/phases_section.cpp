@@ -9,6 +9,7 @@ namespace sluice {
 
 namespace {
 
+constexpr double kUsualAudit = 0.1;
 constexpr double kMaxGrowth = 1e9;
 constexpr Bytes kMaxQueueRange{std::int64_t{1} << 40};
 constexpr std::int64_t kMaxRounds = 1'000'000;
@@ -18,6 +19,7 @@ constexpr std::int64_t kMaxRounds = 1'000'000;
 PhaseConfig read_phases(ConfigSection section, Mode mode) {
     PhaseConfig phases;
     phases.memo = mode == Mode::wormhole;
+    phases.audit = mode == Mode::wormhole ? kUsualAudit : 0;
     phases.skip = section.flag("skip", phases.skip);
     phases.scope = section.choice<PhaseScope>(
         "scope", phases.scope,

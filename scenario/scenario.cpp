@@ -113,6 +113,17 @@ Scenario overridden(ConfigValue values, const std::string& path,
     return make_scenario(std::move(values), path);
 }
 
+/// Of a scenario that names none: the fastest one that says how far it is off, unless something else that it asks for is
+/// packet mode's only.
+Mode usual_mode(const ConfigValue& values) {
+    EffectiveConfig unused;
+    ConfigSection root(values, unused);
+    const ConfigValue* const arithmetic = root.table("network").raw("arithmetic");
+    const ConfigValue* const queues = root.table("output").raw("record_queues");
+    const bool ns3 = arithmetic != nullptr && arithmetic->text == "ns3";
+    return ns3 || (queues != nullptr && queues->boolean) ? Mode::packet : Mode::wormhole;
+}
+
 }  // namespace
 
 Scenario make_scenario(ConfigValue values, const std::string& path) {
@@ -122,7 +133,7 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     scenario.effective = std::make_unique<EffectiveConfig>();
     ConfigSection root(*scenario.values, *scenario.effective);
     scenario.name = read_name(root, path);
-    scenario.mode = root.choice<Mode>("mode", Mode::packet, mode_words());
+    scenario.mode = root.choice<Mode>("mode", usual_mode(*scenario.values), mode_words());
     const std::int64_t seed = root.integer("seed", 1, 0, std::int64_t{1} << 62);
     scenario.stop = root.time("stop", kNever, kPicosecond);
     // Recorded where it is asked for only: without it the configuration is what it always was.

@@ -317,7 +317,7 @@ AuditCounters Audit::counters() const {
     made.largest_skip_error = largest_;
     made.largest_episode_error = told_.largest();
     made.enough = flows_ > 0 && (skips_ == 0 || shares_.enough()) && told_.enough();
-    if (made.enough) {
+    if (made.enough && made.skips + made.episodes > 0) {
         estimate(made);
     }
     return made;

@@ -18,7 +18,7 @@ constexpr double kMostFactor = 4;
 /// The part of its share that an audit aims at, so that luck seldom takes more than that.
 constexpr double kAim = 0.8;
 /// Packet-hops that are due from the start: runs begin with short flows, which count as much as long ones.
-constexpr double kAdvance = 32'768;
+constexpr double kAdvance = 524'288;
 /// More than is due makes draws rarer by this power of the ratio.
 constexpr double kBrake = 8;
 /// Nothing is to take, in expectation, more than one of so many parts of what is due.

@@ -6,6 +6,7 @@ import unittest
 from support import CliTest
 
 NETWORK = """\
+mode = "packet"
 [topology]
 type = "rail-optimized"
 gpus = 32

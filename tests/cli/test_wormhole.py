@@ -44,12 +44,12 @@ class Wormhole(CliTest):
         self.assertIn("memoized", (self.folder / "told" / "phases.csv").read_text())
 
     def test_the_next_run_simulates_nothing(self):
-        first = self.run_job("first", "--memo", "memo.sqlite")
-        second = self.run_job("second", "--memo", "memo.sqlite")
+        first = self.run_job("first", "--memo", "memo.sqlite", "--audit", "0%")
+        second = self.run_job("second", "--memo", "memo.sqlite", "--audit", "0%")
         self.assertGreater(first["packet_hops"], 0)
         self.assertEqual(second["episodes"]["hits"], 30)
         self.assertLess(second["packet_hops"], first["packet_hops"] / 4)
-        again = self.run_job("third", "--memo", "memo.sqlite")
+        again = self.run_job("third", "--memo", "memo.sqlite", "--audit", "0%")
         self.assertEqual((self.folder / "second" / "flows.csv").read_bytes(),
                          (self.folder / "third" / "flows.csv").read_bytes())
         self.assertEqual(again["episodes"], second["episodes"])
@@ -57,7 +57,21 @@ class Wormhole(CliTest):
     def test_the_usual_file_is_in_the_cache(self):
         self.run_job("first")
         self.assertTrue((self.folder / "cache" / "sluice" / "memo.sqlite").is_file())
-        self.assertEqual(self.run_job("second")["episodes"]["hits"], 30)
+        self.assertEqual(self.run_job("second", "--audit", "0%")["episodes"]["hits"], 30)
+
+    def test_a_run_says_how_far_it_is_off(self):
+        packets = self.run_job("packet", "--mode", "packet")
+        self.write("job.toml", FLOWS.replace('mode = "wormhole"\n', "") + exchanges(200))
+        said = self.succeed("run", "job.toml", "--out", "told").stdout
+        audit = json.loads((self.folder / "told" / "summary.json").read_text())["audit"]
+        self.assertGreater(audit["episodes"], 50)
+        self.assertGreater(audit["audited_episodes"], 1)
+        self.assertLess(abs(audit["fct_error"]["mean"]), 0.01)
+        self.assertTrue(audit["within_tolerance"])
+        self.assertIsNone(audit["distrusted_ps"])
+        self.assertRegex(said, r"audit  .* of \d+ episodes")
+        again = self.run_job("again")["audit"]
+        self.assertGreater(again["inherited"], 0)
 
     def test_nothing_is_remembered_if_asked(self):
         summary = self.run_job("none", "--no-memo")

@@ -19,7 +19,7 @@ const std::string kStar = "[topology]\ntype = \"star\"\nhosts = 4\n";  // three 
 const std::string kHybrid = "mode = \"hybrid\"\n" + kStar;             // four
 
 PhaseConfig phases_of(const std::string& text) {
-    return parse_scenario(kStar + text, "test.toml").phases;
+    return parse_scenario("mode = \"hybrid\"\n" + kStar + text, "test.toml").phases;
 }
 
 std::string error_of(const std::string& text) {
@@ -50,6 +50,11 @@ TEST_CASE("unit.scenario.phases_defaults_leave_the_detector_to_choose") {
     CHECK(phases.detector.tolerance == 0);
     CHECK(phases.longest_skip == 0);
     CHECK(phases.audit == 0);
+    CHECK(!phases.memo);
+    const PhaseConfig usual = parse_scenario(kStar, "test.toml").phases;
+    CHECK(usual.audit == 0.1);
+    CHECK(usual.audit_tolerance == 0.01);
+    CHECK(usual.memo);
 }
 
 TEST_CASE("unit.scenario.phases_keys_are_read") {
@@ -86,7 +91,8 @@ TEST_CASE("unit.scenario.phases_are_recorded_where_they_count") {
     };
     CHECK(recorded(kHybrid));
     CHECK(recorded(kStar + "[phases]\n"));
-    CHECK(!recorded(kStar));
+    CHECK(recorded(kStar));
+    CHECK(!recorded("mode = \"packet\"\n" + kStar));
 }
 
 TEST_CASE("unit.scenario.phases_refusals_name_place_and_what_is_allowed") {
