@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice memo`: what the file of a memo holds, and its care.
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <map>
@@ -18,7 +19,12 @@
 #include "core/error.h"
 #include "core/memo/store.h"
 #include "core/memo/version.h"
+#include "core/results/mode.h"
+#include "core/text/config_value.h"
 #include "core/units.h"
+#include "experiment/build_experiment.h"
+#include "experiment/verify_memo.h"
+#include "scenario/scenario.h"
 
 namespace sluice {
 
@@ -34,6 +40,10 @@ struct MemoOptions {
     std::optional<double> older;  ///< days
     std::optional<std::uint64_t> most;
     bool all = false;
+    std::string scenario;
+    std::vector<std::string> sets;
+    double share = 1;
+    std::uint64_t seed = 1;
 };
 
 std::string path_of(const MemoOptions& options) {
@@ -141,6 +151,49 @@ int prune_file(const MemoOptions& options) {
     return kExitDone;
 }
 
+/// The experiment of a scenario without its traffic.
+Experiment network_of(const MemoOptions& options, std::string& config_json) {
+    ConfigValue values = load_config(options.scenario);
+    for (const std::string& set : options.sets) override_config(values, set);
+    set_config(values, "mode", text_value(mode_name(Mode::wormhole)), "memo verify");
+    Scenario scenario = make_scenario(std::move(values), options.scenario);
+    BuiltExperiment built = build_experiment(scenario);
+    config_json = scenario.effective->json();
+    built.experiment.flows.clear();
+    built.experiment.paths.clear();
+    built.experiment.application.reset();
+    return std::move(built.experiment);
+}
+
+int verify_entries(const MemoOptions& options) {
+    const memo::Loaded loaded = load_existing(path_of(options));
+    std::string config_json;
+    Experiment experiment = network_of(options, config_json);
+    const VerifiedMemo verified = verify_memo(std::move(experiment), config_json, loaded.content,
+                                              options.share, options.seed);
+    double sum = 0;
+    const VerifiedEntry* worst = nullptr;
+    for (const VerifiedEntry& entry : verified.entries) {
+        fmt::print("{} {:>4} flows, {:>3} samples: flow completion {:+.3f}%, last byte {:+.3f}%\n",
+                   entry.digest.text(), entry.flows, entry.samples, 100 * entry.fct_error,
+                   100 * entry.last_error);
+        sum += entry.fct_error;
+        if (worst == nullptr || std::abs(entry.fct_error) > std::abs(worst->fct_error)) {
+            worst = &entry;
+        }
+    }
+    fmt::print(
+        "verified  {} of {} episodes; {} of hosts that are not here, {} of other kinds here, or "
+        "too little known\n",
+        verified.entries.size(), verified.drawn, verified.foreign, verified.untold());
+    if (worst != nullptr) {
+        fmt::print("error     mean {:+.3f}%, largest {:+.3f}% ({})\n",
+                   100 * sum / static_cast<double>(verified.entries.size()), 100 * worst->fct_error,
+                   worst->digest.text());
+    }
+    return kExitDone;
+}
+
 }  // namespace
 
 Command add_memo_command(CLI::App& program) {
@@ -166,7 +219,17 @@ Command add_memo_command(CLI::App& program) {
         ->type_name("N")
         ->check(CLI::NonNegativeNumber);
     prune->add_flag("--all", options->all, "All, of a memo of another version, too");
-    return {app, [options, stats, list, merge] {
+    CLI::App* verify =
+        add("verify", "Simulate what it holds again with packets, and compare with what is told");
+    verify->add_option("scenario", options->scenario, "Whose network and configuration it is of")
+        ->type_name("SCENARIO.toml")
+        ->required();
+    verify->add_option("--share", options->share, "Of its episodes, drawn at random")
+        ->check(CLI::Range(0.0, 1.0));
+    verify->add_option("--seed", options->seed, "Of the draws");
+    add_set_option(*verify, options->sets, "As for run");
+    return {app, [options, stats, list, merge, verify] {
+                if (verify->parsed()) return verify_entries(*options);
                 if (stats->parsed()) return show_stats(*options);
                 if (list->parsed()) return list_entries(*options);
                 return merge->parsed() ? merge_files(*options) : prune_file(*options);

@@ -19,8 +19,8 @@ struct ProgressSample {
     std::uint64_t packet_hops = 0;  ///< so far; 0: not known
     /// Expected at the end; 0: not known, then the share of finished flows tells the time left.
     double packet_hops_expected = 0;
-    std::uint64_t hops_saved = 0;  ///< of the expected ones, by skipping
-    double steady_share = -1;      ///< fraction of flow-time in steady phases; < 0: has no phases
+    std::uint64_t hops_saved = 0;   ///< of the expected ones, by skipping
+    double steady_share = -1;       ///< fraction of flow-time in steady phases; < 0: has no phases
     std::uint64_t hops_folded = 0;  ///< of packet_hops
     std::uint64_t folds = 0;        ///< parts that have followed another one
     std::uint64_t episodes = 0;     ///< that were told

@@ -19,12 +19,13 @@ namespace {
 void print_phases(const PhaseCounters& phases) {
     fmt::print("  phases           {:.1f}% of flow-time steady, {} skips ({} taken back)\n",
                100 * phases.steady_share(), phases.skips, phases.skip_backs);
+    const EpisodeCounters& episodes = phases.episodes;
+    if (phases.skips + episodes.hits == 0) return;
     fmt::print("  skipped          {}B, {} packet-hops saved\n",
                human_count(static_cast<double>(phases.bytes_skipped)),
                human_count(static_cast<double>(phases.hops_saved)));
     fmt::print("  partitions       at most {}, the largest of {} flows\n", phases.most_partitions,
                phases.largest_partition);
-    const EpisodeCounters& episodes = phases.episodes;
     if (episodes.hits + episodes.learned > 0) {
         fmt::print("  episodes         {} told, {} learned, {} interrupted\n", episodes.hits,
                    episodes.learned, episodes.interrupted);
@@ -48,7 +49,8 @@ void print_audit(const RunOutcome& outcome) {
     fmt::print("  audit            {}, {} packet-hops\n", drawn,
                human_count(static_cast<double>(audit.hops)));
     if (!audit.enough) {
-        fmt::print("  error            unknown: too few were drawn (--audit 30%, or --mode packet)\n");
+        fmt::print(
+            "  error            unknown: too few were drawn (--audit 30%, or --mode packet)\n");
         return;
     }
     const auto interval = [](double error, double half) {

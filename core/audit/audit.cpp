@@ -105,7 +105,7 @@ Audit::Audit(step::WorldStore& store, const AuditSettings& settings, memo::Memo*
     : store_(store),
       settings_(settings),
       shadow_(store),
-      draws_(store.world(), settings.share, settings.seed),
+      draws_(store.world(), settings.share, settings.advance, settings.seed),
       told_(memo),
       next_look_(kFirstLook) {}
 

@@ -39,9 +39,10 @@
 namespace sluice::audit {
 
 struct AuditSettings {
-    double share = 0.1;       ///< of the run's packet-hops, above 0
-    double tolerance = 0.01;  ///< of the mean relative error of flows' completion times
-    double flows = 0;         ///< of the run, as far as it is known before
+    double share = 0.1;        ///< of the run's packet-hops, above 0
+    double advance = 524'288;  ///< packet-hops that short runs' audits may take, too: some 30 ms
+    double tolerance = 0.01;   ///< of the mean relative error of flows' completion times
+    double flows = 0;          ///< of the run, as far as it is known before
     std::uint64_t seed = 1;
 };
 

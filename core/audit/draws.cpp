@@ -17,8 +17,6 @@ constexpr double kLeastWeight = 0.1;
 constexpr double kMostFactor = 4;
 /// The part of its share that an audit aims at, so that luck seldom takes more than that.
 constexpr double kAim = 0.8;
-/// Packet-hops that are due from the start: runs begin with short flows, which count as much as long ones.
-constexpr double kAdvance = 524'288;
 /// More than is due makes draws rarer by this power of the ratio.
 constexpr double kBrake = 8;
 /// Nothing is to take, in expectation, more than one of so many parts of what is due.
@@ -38,7 +36,7 @@ double Draws::draw(const Candidate& candidate) {
 
 double Draws::due() const {
     // Every packet-hop is two events.
-    return std::max(kAim * share_ * static_cast<double>(world_.events) / 2, kAdvance);
+    return std::max(kAim * share_ * static_cast<double>(world_.events) / 2, advance_);
 }
 
 /// The more it weighs and the less it costs, the likelier it is drawn; such that all that is due is spent, if what

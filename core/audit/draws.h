@@ -5,7 +5,7 @@
 /// probability in proportion to x / sqrt(c), at most 1, which makes the error of a ratio least for what is spent
 /// (Cochran, Sampling Techniques, 5.5). So of like weight what is long and large is drawn less often. The factor is such
 /// that had all so far been drawn with it, what is due by now would have been spent: kAim of `share` of the packet-hops
-/// that the run has simulated, kAdvance at least. It follows what was spent, in expectation and in fact, and nothing takes
+/// that the run has simulated, an advance at least: runs begin with short flows, which count as much as long ones. It follows what was spent, in expectation and in fact, and nothing takes
 /// more than a small part of what is due.
 ///
 /// Among what is alike (a stratum) the draw is systematic: probabilities are added up from a random start, and whatever
@@ -29,9 +29,9 @@ struct Candidate {
 
 class Draws {
   public:
-    /// `share` of the packet-hops of `world`, above 0, which must outlive it.
-    Draws(const step::World& world, double share, std::uint64_t seed)
-        : world_(world), share_(share), seed_(seed) {}
+    /// `share` of the packet-hops of `world`, above 0, which must outlive it; `advance` in packet-hops.
+    Draws(const step::World& world, double share, double advance, std::uint64_t seed)
+        : world_(world), share_(share), advance_(advance), seed_(seed) {}
 
     /// The probability with which it was drawn; 0: it was not.
     double draw(const Candidate& candidate);
@@ -46,6 +46,7 @@ class Draws {
 
     const step::World& world_;
     double share_;
+    double advance_;
     std::uint64_t seed_;
     double spent_ = 0;    ///< hops
     double planned_ = 0;  ///< hops, in expectation

@@ -183,7 +183,8 @@ std::vector<double> shared_ends(const Shape& shape, const std::vector<double>& s
     std::vector<std::size_t> active;
     std::vector<double> rate(flows, 0);
     std::size_t next = 0;
-    double now = starts[by_start.front()];
+    const double first = starts[by_start.front()];
+    double now = first;
     while (next < flows || !active.empty()) {
         for (; next < flows && starts[by_start[next]] <= now; ++next) {
             active.push_back(by_start[next]);
@@ -197,20 +198,22 @@ std::vector<double> shared_ends(const Shape& shape, const std::vector<double>& s
             for (const std::uint32_t port : shape.ports[flow]) {
                 rate[flow] = std::min(rate[flow], shape.rate[port] / users[port]);
             }
-            until = std::min(until, now + left[flow] / rate[flow]);
+            ends[flow] = now + left[flow] / rate[flow];
+            until = std::min(until, ends[flow]);
         }
-        // Those that end together do so in one step, whatever the last digits say.
-        const double almost = (until - now) * (1 + kSameEnd);
+        // Those that end together do so in one step, whatever the last digits say; of what is over too soon for these,
+        // one does.
+        const double almost = until + (until - first) * kSameEnd;
         const auto ended = [&](std::size_t flow) {
-            const bool over = left[flow] <= rate[flow] * almost;
             left[flow] -= rate[flow] * (until - now);
-            if (over) {
-                ends[flow] = until;
-                for (const std::uint32_t port : shape.ports[flow]) {
-                    users[port] -= 1;
-                }
+            if (ends[flow] > almost) {
+                return false;
             }
-            return over;
+            ends[flow] = until;
+            for (const std::uint32_t port : shape.ports[flow]) {
+                users[port] -= 1;
+            }
+            return true;
         };
         active.erase(std::remove_if(active.begin(), active.end(), ended), active.end());
         now = until;
@@ -367,7 +370,7 @@ void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick
     if (!told_.insert({form.digest, sample}).second) {
         return;
     }
-    memo_.add(form.digest, now, memo::Kind::episode, {}, std::move(sample));
+    memo_.add(form.digest, now, memo::Kind::episode, facts_of(episode, order), std::move(sample));
     const memo::Entry* const entry = memo_.find(form.digest, now);
     if (entry == nullptr || !is_known(form.digest, *entry, flows, order, describe)) {
         return;  // nothing would be won by holding one

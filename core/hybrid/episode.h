@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/flow/flow.h"
 #include "core/hybrid/phase_engine.h"
 #include "core/ids.h"
 #include "core/memo/memo.h"
@@ -28,6 +29,7 @@ namespace sluice::hybrid {
 struct EpisodeFlow {
     FlowSlot slot = kNone;  ///< while it is in the network
     FlowId id = kNoFlow;
+    FlowSpec spec;
     std::int64_t size = 0;  ///< payload bytes
     std::uint8_t traffic_class = 0;
     Tick base_rtt = 0;
@@ -73,6 +75,11 @@ struct Episode {
     std::vector<NodeId> hosts;         ///< that were held, of one that is over
     std::vector<std::uint32_t> parts;  ///< numbers of those that have become one with it
 };
+
+/// What the memo keeps of an episode's flows, by canonical place, so that it can be simulated again: its facts.
+memo::Numbers facts_of(const Episode& episode, const std::vector<std::uint32_t>& order);
+/// The flows again, the first of them starting at `begin`; none if these are no facts.
+std::vector<FlowSpec> flows_of(const memo::Numbers& facts, Tick begin);
 
 /// What is known of episodes: samples of each kind of them, in a memo that other runs may have filled.
 class EpisodeMemory {

@@ -113,6 +113,7 @@ class PhaseEngine {
 
     // Episodes (core/hybrid/episode.h).
     virtual FlowId id_of(FlowSlot flow) const = 0;
+    virtual const FlowSpec& spec(FlowSlot flow) const = 0;
     virtual std::int64_t size_of(FlowSlot flow) const = 0;
     virtual FlowResult result(FlowSlot flow) const = 0;
     /// Its source and its destination.

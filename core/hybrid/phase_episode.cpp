@@ -107,6 +107,7 @@ EpisodeFlow PhaseController::episode_flow(FlowSlot flow, Tick now) const {
     EpisodeFlow made;
     made.slot = flow;
     made.id = engine_.id_of(flow);
+    made.spec = engine_.spec(flow);
     made.size = engine_.size_of(flow);
     made.traffic_class = engine_.traffic_class(flow);
     made.base_rtt = engine_.base_rtt(flow);

@@ -59,6 +59,7 @@ class WorldEngine : public PhaseEngine {
     FlowId id_of(FlowSlot flow) const override { return store_.world().id[flow]; }
     std::int64_t size_of(FlowSlot flow) const override { return store_.world().spec[flow].size; }
     FlowResult result(FlowSlot flow) const override { return store_.world().result[flow]; }
+    const FlowSpec& spec(FlowSlot flow) const override { return store_.world().spec[flow]; }
     std::vector<NodeId> ends(FlowSlot flow) const override {
         return {store_.world().spec[flow].src, store_.world().spec[flow].dst};
     }

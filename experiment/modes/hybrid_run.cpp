@@ -96,10 +96,12 @@ struct HybridRun::Watch {
         if (given.phases.memo) {
             controller.remember_episodes(episodes);
         }
-        if (given.phases.audit > 0 && given.phases.skip) {
-            const audit::AuditSettings settings{given.phases.audit, given.phases.audit_tolerance,
-                                                static_cast<double>(given.flows.size()),
-                                                given.network.seed};
+        if (given.phases.audit > 0 && (given.phases.skip || given.phases.memo)) {
+            audit::AuditSettings settings;
+            settings.share = given.phases.audit;
+            settings.tolerance = given.phases.audit_tolerance;
+            settings.flows = static_cast<double>(given.flows.size());
+            settings.seed = given.network.seed;
             audit = std::make_unique<audit::Audit>(engine.network().store(), settings,
                                                    given.phases.memo ? memo.get() : nullptr);
             controller.watch(*audit);

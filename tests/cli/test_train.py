@@ -45,7 +45,8 @@ class Train(CliTest):
     def test_recording_changes_no_result(self):
         for law in ("dcqcn", "hpcc"):
             recorded = self.record(f"with-{law}", law=law)
-            self.succeed("run", f"{recorded}.toml", "--quiet", "--out", "without")
+            self.succeed("run", f"{recorded}.toml", "--mode", "packet", "--quiet", "--out",
+                         "without")
             for file in ("flows.csv", "ports.csv"):
                 self.assertEqual(self.read(f"{recorded}/{file}"), self.read(f"without/{file}"))
             self.assertFalse((self.folder / "without" / "queues.bin").exists())

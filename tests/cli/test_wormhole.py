@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mode wormhole: what a run has simulated it need not simulate again, nor need the next."""
 import json
+import re
 import unittest
 
 from support import CliTest
@@ -72,6 +73,29 @@ class Wormhole(CliTest):
         self.assertRegex(said, r"audit  .* of \d+ episodes")
         again = self.run_job("again")["audit"]
         self.assertGreater(again["inherited"], 0)
+
+    def test_what_is_told_is_what_packets_do(self):
+        self.run_job("first", "--memo", "memo.sqlite")
+        said = self.succeed("memo", "verify", "job.toml", "--memo", "memo.sqlite").stdout
+        self.assertRegex(said, r"verified  1 of 1 episodes; 0 of hosts that are not here, 0 of other")
+        error = float(re.search(r"error     mean ([+-][0-9.]+)%", said).group(1))
+        self.assertLess(abs(error), 1)
+        # Under another law these are others' episodes; on a smaller network there are no such hosts.
+        said = self.succeed("memo", "verify", "job.toml", "--memo", "memo.sqlite",
+                            "--set", "congestion.law=timely").stdout
+        self.assertRegex(said, r"verified  0 of 1 episodes; 0 of hosts that are not here, 1 of other")
+        self.write("small.toml", '[topology]\ntype = "star"\nhosts = 2\n[workload]\n'
+                   'type = "permutation"\nsize = "1KB"\n')
+        said = self.succeed("memo", "verify", "small.toml", "--memo", "memo.sqlite").stdout
+        self.assertRegex(said, r"verified  0 of 1 episodes; 1 of hosts that are not here, 0 of other")
+        said = self.succeed("memo", "verify", "job.toml", "--memo", "memo.sqlite",
+                            "--share", "0").stdout
+        self.assertRegex(said, r"verified  0 of 0 episodes")
+
+    def test_nothing_to_verify(self):
+        self.run_job("first", "--memo", "memo.sqlite")
+        self.refuse("memo", "verify", "job.toml", "--memo", "none.sqlite", says="does not exist")
+        self.refuse("memo", "verify", "none.toml", "--memo", "memo.sqlite", says="none.toml")
 
     def test_nothing_is_remembered_if_asked(self):
         summary = self.run_job("none", "--no-memo")

@@ -16,6 +16,7 @@ struct AuditOptions {
     std::uint64_t seed = 1;
     bool fold = false;
     double tolerance = 1;
+    double advance = 32'768;
     /// Of episodes; null: none are remembered.
     hybrid::EpisodeMemory* memory = nullptr;
     memo::Memo* memo = nullptr;
@@ -43,8 +44,12 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
         controller.remember_episodes(*options.memory);
     }
     const bool audits = options.share > 0;
-    const audit::AuditSettings settings{audits ? options.share : 1, options.tolerance,
-                                        static_cast<double>(given.flows.size()), options.seed};
+    audit::AuditSettings settings;
+    settings.share = audits ? options.share : 1;
+    settings.advance = options.advance;
+    settings.tolerance = options.tolerance;
+    settings.flows = static_cast<double>(given.flows.size());
+    settings.seed = options.seed;
     audit::Audit audit(store, settings, options.memo);
     if (audits) {
         controller.watch(audit);
