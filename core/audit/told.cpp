@@ -64,13 +64,16 @@ void ToldAudit::compared(const hybrid::Episode& episode, double probability, Tic
     Found found;
     found.weight = 1 / probability;
     found.flows = static_cast<double>(episode.flows.size());
+    double late = 0;
+    double time = 0;
     Tick last = 0;
     for (std::size_t i = 0; i < episode.flows.size(); ++i) {
         const hybrid::EpisodeFlow& flow = episode.flows[i];
-        const auto late = static_cast<double>(flow.finish - episode.foreseen[i].finish);
-        found.shares += late / foreseen_time(episode, i);
+        late += static_cast<double>(flow.finish - episode.foreseen[i].finish);
+        time += foreseen_time(episode, i);
         last = std::max(last, flow.received);
     }
+    found.shares = found.flows * late / time;
     const double length = foreseen_length(episode);
     found.time = found.flows * length;
     found.lost = found.flows * (static_cast<double>(last - episode.begin) - length);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What told episodes are off by (core/hybrid/episode.h), from those that were known and simulated instead.
 ///
-/// Of an audited episode its flows' ends are compared with those that were foreseen, as a draw among samples: of each
-/// flow the share of its foreseen completion time that its packets took longer, and, for the job's time, how much later
+/// Of an audited episode its flows' ends are compared with those that were foreseen, as a draw among samples: the share of
+/// their foreseen completion times that its packets took longer (of all together: one by one, what moves both ways
+/// would make a mean of ratios too large), and, for the job's time, how much later
 /// the last byte of all came, over the time from the begin to it. Kinds of episodes (their digests) are strata: the audits
 /// of one stand for the told flows of it, each in proportion to 1 / its probability. Ratios and variances are those of
 /// estimate.h, an episode being a cluster, kinds of like lengths joined where there are few. Audits that earlier runs have
