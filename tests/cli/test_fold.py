@@ -77,7 +77,8 @@ class Fold(CliTest):
         self.assertEqual(folded["packet_hops"], unfolded["packet_hops"])
         self.assertGreater(folded["fold"]["hops"], folded["packet_hops"] // 2)
         executed = folded["packet_hops"] - folded["fold"]["hops"]
-        self.assertAlmostEqual(folded["packet_hops_per_s"] * folded["user_s"] / executed, 1)
+        if folded["user_s"] > 0:  # clocks that count by 10 ms may see none of it
+            self.assertAlmostEqual(folded["packet_hops_per_s"] * folded["user_s"] / executed, 1)
         self.assertNotIn("fold", unfolded)
         self.assertIs(unfolded["config"]["fold"], False)
 
