@@ -286,6 +286,7 @@ void Audit::left(FlowSlot flow) {
     const auto time = static_cast<double>(result.finish - result.start);
     Known& had = known(flow);
     ++flows_;
+    draws_.progress(flows_ / std::max(flows_, settings_.flows));
     time_ += time;
     rounded_share_ += had.rounded / time;
     rounded_time_ += had.rounded;

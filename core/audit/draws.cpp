@@ -17,6 +17,8 @@ constexpr double kLeastWeight = 0.1;
 constexpr double kMostFactor = 4;
 /// The part of its share that an audit aims at, so that luck seldom takes more than that.
 constexpr double kAim = 0.8;
+/// Of the advance, packet-hops at once.
+constexpr double kFirstAdvance = 32'768;
 /// More than is due makes draws rarer by this power of the ratio.
 constexpr double kBrake = 8;
 /// Nothing is to take, in expectation, more than one of so many parts of what is due.
@@ -36,7 +38,8 @@ double Draws::draw(const Candidate& candidate) {
 
 double Draws::due() const {
     // Every packet-hop is two events.
-    return std::max(kAim * share_ * static_cast<double>(world_.events) / 2, advance_);
+    return std::max({kAim * share_ * static_cast<double>(world_.events) / 2, kFirstAdvance,
+                     progress_ * advance_});
 }
 
 /// The more it weighs and the less it costs, the likelier it is drawn; such that all that is due is spent, if what

@@ -5,7 +5,8 @@
 /// probability in proportion to x / sqrt(c), at most 1, which makes the error of a ratio least for what is spent
 /// (Cochran, Sampling Techniques, 5.5). So of like weight what is long and large is drawn less often. The factor is such
 /// that had all so far been drawn with it, what is due by now would have been spent: kAim of `share` of the packet-hops
-/// that the run has simulated, an advance at least: runs begin with short flows, which count as much as long ones. It follows what was spent, in expectation and in fact, and nothing takes
+/// that the run has simulated, and at least an advance: kFirstAdvance at once, as runs begin with short flows, which count as much
+/// as long ones, and the rest with the run's progress. It follows what was spent, in expectation and in fact, and nothing takes
 /// more than a small part of what is due.
 ///
 /// Among what is alike (a stratum) the draw is systematic: probabilities are added up from a random start, and whatever
@@ -37,6 +38,8 @@ class Draws {
     double draw(const Candidate& candidate);
     /// Packet-hops that audits may have taken by now.
     double due() const;
+    /// So much of the run is over.
+    void progress(double share) { progress_ = share; }
     void spend(double hops) { spent_ += hops; }
     double spent() const { return spent_; }
 
@@ -47,6 +50,7 @@ class Draws {
     const step::World& world_;
     double share_;
     double advance_;
+    double progress_ = 0;
     std::uint64_t seed_;
     double spent_ = 0;    ///< hops
     double planned_ = 0;  ///< hops, in expectation
