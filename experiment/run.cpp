@@ -84,13 +84,18 @@ FinishedRun run_experiment(const Experiment& experiment, const RunPlan& plan) {
         const bool wanted = watchers.progress(now);
         bool& interrupted = done.outcome.interrupted;
         interrupted = interrupted || (plan.go_on && !plan.go_on({now, finished, *done.run}));
-        return wanted && !interrupted && !(stall && stall->stalled(now, *done.run));
+        const bool stalled = wanted && !interrupted && stall && stall->stalled(now, *done.run);
+        done.outcome.stalled = done.outcome.stalled || stalled;
+        return wanted && !interrupted && !stalled;
     };
     const ResourceUsage before = resource_usage();
     done.run->run(hooks);
     const ResourceUsage after = resource_usage();
 
     RunOutcome& outcome = done.outcome;
+    if (!outcome.interrupted && !done.run->under_way().empty()) {
+        outcome.paused_cycle = done.run->paused_cycle();
+    }
     outcome.counters = done.run->counters();
     outcome.ports = done.run->port_statistics();
     outcome.simulated = done.run->now();

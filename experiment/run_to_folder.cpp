@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "core/job/job_report.h"
+#include "core/text/human.h"
 #include "experiment/exit_codes.h"
 #include "experiment/explain.h"
 #include "experiment/job_results.h"
@@ -208,6 +209,24 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
     return lines;
 }
 
+/// Why what is left will never end.
+std::vector<std::string> stall_lines(const Topology& topology, const RunOutcome& outcome) {
+    std::vector<std::string> lines;
+    if (outcome.stalled) {
+        lines.push_back(fmt::format(
+            "no flow that is under way progresses any more: the run was given up after {}",
+            human_time(outcome.simulated)));
+    }
+    if (outcome.paused_cycle.empty()) return lines;
+    std::string text = "PFC deadlock: each port waits for the next, the last for the first:";
+    for (const PortId port : outcome.paused_cycle) {
+        text += fmt::format(" {} (node {} to {})", port, topology.node_of(port),
+                            topology.node_of(topology.peer_of(port)));
+    }
+    lines.push_back(std::move(text));
+    return lines;
+}
+
 RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request) {
     const Experiment& experiment = built.experiment;
     const RunInfo info = info_of(built, request);
@@ -237,6 +256,8 @@ RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request)
     report.cut_off = done.run->cut_off();
     if (!report.outcome.interrupted && !report.cut_off) {
         report.work_left = work_left(built, done.run->results());
+        const std::vector<std::string> why = stall_lines(experiment.topology, report.outcome);
+        report.work_left.insert(report.work_left.begin(), why.begin(), why.end());
     }
     return report;
 }

@@ -19,15 +19,22 @@ StallGuard::StallGuard(const Experiment& experiment)
     if (repaired) routing_.reset();
 }
 
-bool StallGuard::stalled(Tick now, const ModeRun& run) const {
+bool StallGuard::stalled(Tick now, const ModeRun& run) {
     // Asked at whole milliseconds and, as wall time goes by, in between: the answer changes at whole
     // ones only, so that a run that stalls ends at the same instant each time.
-    const Tick given_up = (last_progress_ + patience_) / kMillisecond * kMillisecond + kMillisecond;
-    if (!routing_ || now < given_up) return false;
+    const auto after = [&](Tick at) {
+        return (at + patience_) / kMillisecond * kMillisecond + kMillisecond;
+    };
+    if (now < after(last_progress_) || now < next_look_) return false;
     const std::vector<FlowSpec> flows = run.under_way();
-    return std::any_of(flows.begin(), flows.end(), [&](const FlowSpec& flow) {
-        return routing_->distance(flow.src, flow.dst) < 0;
-    });
+    const bool cut_off =
+        routing_ && std::any_of(flows.begin(), flows.end(), [&](const FlowSpec& flow) {
+            return routing_->distance(flow.src, flow.dst) < 0;
+        });
+    const std::int64_t before = progress_;
+    progress_ = flows.empty() ? -1 : run.progress();
+    next_look_ = after(now);
+    return cut_off || (!flows.empty() && progress_ == before);
 }
 
 }  // namespace sluice

@@ -151,6 +151,13 @@ void PhaseController::after_entry(FlowSlot flow, const PartitionSet::Entry& entr
     changed(id, now);
 }
 
+bool PhaseController::leaves_out() const {
+    return next_episode_cut() != kNever ||
+           std::any_of(groups_.begin(), groups_.end(), [](const std::unique_ptr<State>& state) {
+               return state != nullptr && state->skipping;
+           });
+}
+
 void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
     changed(group_of(id), now);
 }

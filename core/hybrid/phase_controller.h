@@ -73,6 +73,8 @@ class PhaseController : public step::Supervisor {
     /// The run ends at `now`: skips end there, and the last phases are reported.
     void finish(Tick now);
     const PhaseStatistics& statistics() const { return statistics_; }
+    /// Something is left out up to a later instant.
+    bool leaves_out() const;
 
     Tick next_cut(PartitionId id) const override;
     Tick next_cut() const override;

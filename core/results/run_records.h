@@ -110,6 +110,9 @@ struct RunOutcome {
     double wall_s = 0;              ///< of the run phase
     double user_s = 0;              ///< of the run phase, all threads
     bool interrupted = false;
+    bool stalled = false;  ///< flows were under way that could never end; the run was given up
+    std::vector<PortId>
+        paused_cycle;  ///< ports that pause each other in a circle at the end, if any do
 };
 
 /// What finish() put into summary.json, for a line on the terminal.

@@ -197,6 +197,8 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
     json["scenario"] = info.scenario;
     json["seed"] = info.seed;
     json["interrupted"] = outcome.interrupted;
+    if (outcome.stalled) json["stalled"] = true;
+    if (!outcome.paused_cycle.empty()) json["paused_cycle"] = outcome.paused_cycle;
     json["jct_s"] = seconds_or_null(summary.jct);
     json["simulated_s"] = to_seconds(outcome.simulated);
     json["flows"] = summary.flows;

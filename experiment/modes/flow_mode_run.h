@@ -19,6 +19,7 @@ class FlowModeRun : public ModeRun {
     Tick now() const override { return run_.now(); }
     const std::vector<FlowResult>& results() const override { return run_.results(); }
     std::vector<FlowSpec> under_way() const override { return run_.under_way(); }
+    std::int64_t progress() const override { return now(); }  // rates are above 0
     RunCounters counters() const override { return run_.counters(); }
     std::vector<PortStatistics> port_statistics() const override { return run_.port_statistics(); }
     double elaboration_seconds() const override { return run_.elaboration_seconds(); }

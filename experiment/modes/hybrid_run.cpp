@@ -136,6 +136,10 @@ void HybridRun::run(const RunHooks& hooks) {
     engine().rethrow();
 }
 
+std::int64_t HybridRun::progress() const {
+    return PacketRun::progress() + (watch_->controller.leaves_out() ? now() : 0);
+}
+
 RunCounters HybridRun::counters() const {
     RunCounters counters = PacketRun::counters();
     counters.phases = watch_->controller.statistics();

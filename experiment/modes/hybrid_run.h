@@ -16,6 +16,7 @@ class HybridRun : public PacketRun {
     ~HybridRun() override;
 
     void run(const RunHooks& hooks) override;
+    std::int64_t progress() const override;
     RunCounters counters() const override;
 
   private:

@@ -28,6 +28,11 @@ class ModeRun {
     virtual const std::vector<FlowResult>& results() const = 0;  ///< by flow id
     /// Flows, of the list or opened, that have started and are not complete. While it runs, too.
     virtual std::vector<FlowSpec> under_way() const = 0;
+    /// While it runs: changes as long as any flow that is under way progresses.
+    virtual std::int64_t progress() const = 0;
+    /// Egress ports of which each waits for the next one, and the last for the first, as their peers have paused them
+    /// for what those hold: a PFC deadlock. Empty: there is none.
+    virtual std::vector<PortId> paused_cycle() const { return {}; }
     /// While it runs, too.
     virtual RunCounters counters() const = 0;
     virtual std::vector<PortStatistics> port_statistics() const = 0;  ///< by port id

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/packet/state.h"
+#include "core/world/paused_cycle.h"
 #include "experiment/modes/packet_engine.h"
 
 namespace sluice {
@@ -64,6 +66,24 @@ std::vector<FlowSpec> PacketRun::under_way() const {
         if (started && flow.result.finish == kNever) flows.push_back(flow.spec);
     }
     return flows;
+}
+
+/// Payload bytes acknowledged.
+std::int64_t PacketRun::progress() const {
+    const step::WorldStore& store = engine_->network().store();
+    const step::World& world = store.world();
+    std::int64_t bytes = 0;
+    for (const FlowSlot slot : store.living()) {
+        if (world.sender_at[slot] != kNone) {
+            const step::Sender& sender = step::sender_of(world, slot);
+            bytes += sender.offset + sender.una_bytes;
+        }
+    }
+    return bytes;
+}
+
+std::vector<PortId> PacketRun::paused_cycle() const {
+    return step::paused_cycle(engine_->network().store());
 }
 
 RunCounters PacketRun::counters() const { return engine_->network().counters(); }

@@ -23,6 +23,8 @@ class PacketRun : public ModeRun {
     Tick now() const override;
     const std::vector<FlowResult>& results() const override;
     std::vector<FlowSpec> under_way() const override;
+    std::int64_t progress() const override;
+    std::vector<PortId> paused_cycle() const override;
     RunCounters counters() const override;
     std::vector<PortStatistics> port_statistics() const override;
     double elaboration_seconds() const override;
