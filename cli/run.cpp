@@ -137,7 +137,10 @@ Scenario load_for_run(const RunOptions& options) {
         set_config(values, "output.record_queues", boolean_value(true), "--record-queues");
     }
     if (options.no_fold) set_config(values, "fold", boolean_value(false), "--no-fold");
-    if (options.no_skip) set_config(values, "phases.skip", boolean_value(false), "--no-skip");
+    if (options.no_skip) {
+        set_config(values, "phases.skip", boolean_value(false), "--no-skip");
+        set_config(values, "phases.memo", boolean_value(false), "--no-skip");
+    }
     if (options.no_memo) set_config(values, "phases.memo", boolean_value(false), "--no-memo");
     if (!options.memo.empty()) set_config(values, "phases.memo", boolean_value(true), "--memo");
     if (!options.audit.empty()) {

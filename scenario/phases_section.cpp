@@ -16,10 +16,10 @@ constexpr std::int64_t kMaxRounds = 1'000'000;
 
 }  // namespace
 
-PhaseConfig read_phases(ConfigSection section, Mode mode) {
+PhaseConfig read_phases(ConfigSection section, Mode mode, bool audited) {
     PhaseConfig phases;
     phases.memo = mode == Mode::wormhole;
-    phases.audit = mode == Mode::wormhole ? kUsualAudit : 0;
+    phases.audit = audited ? kUsualAudit : 0;
     phases.skip = section.flag("skip", phases.skip);
     phases.scope = section.choice<PhaseScope>(
         "scope", phases.scope,

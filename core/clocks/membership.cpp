@@ -268,7 +268,8 @@ void Membership::reroute_apart(Tick now, const std::vector<FlowSlot>& living) {
 /// With one clock, flows that go other ways now change partitions, and that is all.
 void Membership::reroute_together(Tick now, const std::vector<FlowSlot>& living) {
     for (const FlowSlot flow : living) {
-        if (presence_[flow] != Presence::open) {
+        const bool settled = supervisor_ != nullptr && supervisor_->is_settled(flow);
+        if (presence_[flow] != Presence::open || settled) {
             continue;
         }
         Footprint print = partitions_->footprint(flow);

@@ -42,6 +42,8 @@ class Supervisor {
     /// `flow` has left the network and its partition, `from`.
     virtual void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                             Tick now) = 0;
+    /// Nothing of `flow` is executed any more, for its ends are known already: it keeps its way.
+    virtual bool is_settled(FlowSlot /*flow*/) const { return false; }
     /// Links fail or are repaired at `now`: every partition that skips skips back to `now`.
     virtual void before_link_event(Tick now) = 0;
     /// A frame is to leave by `port`, or a flow to start at its host, at `now`: the partition that has it

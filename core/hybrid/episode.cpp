@@ -74,8 +74,10 @@ memo::ConflictGraph graph_with(const std::vector<EpisodeFlow>& flows,
                                const std::function<bool(PortId)>& counts) {
     memo::ConflictGraph graph(fingerprint);
     for (const EpisodeFlow& flow : flows) {
-        graph.add_vertex({static_cast<std::int64_t>(Vertex::flow), flow.size, flow.traffic_class,
-                          flow.base_rtt});
+        std::vector<std::int64_t> colour{static_cast<std::int64_t>(Vertex::flow), flow.size,
+                                         flow.traffic_class, flow.base_rtt};
+        colour.insert(colour.end(), flow.law.begin(), flow.law.end());
+        graph.add_vertex(colour);
     }
     std::map<PortId, std::uint32_t> ports;
     std::map<NodeId, std::uint32_t> nodes;
@@ -84,8 +86,9 @@ memo::ConflictGraph graph_with(const std::vector<EpisodeFlow>& flows,
             return found->second;
         }
         const EpisodePort told = describe(port);
-        const std::uint32_t made = graph.add_vertex(
-            {static_cast<std::int64_t>(Vertex::port), told.rate, told.delay, told.mark_bytes});
+        const std::uint32_t made =
+            graph.add_vertex({static_cast<std::int64_t>(Vertex::port), told.rate, told.delay,
+                              told.mark_bytes, told.threshold_shift, told.headroom});
         ports.emplace(port, made);
         auto node = nodes.find(told.node);
         if (node == nodes.end()) {
@@ -319,9 +322,9 @@ std::vector<memo::Digest> EpisodeMemory::may_belong_to(const EpisodeFlow& flow,
     return found;
 }
 
-Tick EpisodeMemory::patience(const std::vector<memo::Digest>& candidates, Tick now) const {
+Tick EpisodeMemory::patience(const Episode& episode, const Describe& describe, Tick now) const {
     Tick first = kNever;
-    for (const memo::Digest& digest : candidates) {
+    for (const memo::Digest& digest : episode.candidates) {
         const memo::Entry* const entry = memo_.find(digest, now);
         for (std::size_t i = 0; entry != nullptr && i < entry->samples.size(); ++i) {
             const memo::Numbers& values = entry->samples[i].sample->values;
@@ -330,7 +333,18 @@ Tick EpisodeMemory::patience(const std::vector<memo::Digest>& candidates, Tick n
             }
         }
     }
-    return first == kNever ? 0 : first / 4 * 3;
+    if (first == kNever) {
+        return 0;
+    }
+    std::vector<std::uint32_t> order(episode.flows.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::vector<double> starts;
+    for (const EpisodeFlow& flow : episode.flows) {
+        starts.push_back(static_cast<double>(flow.start - episode.begin));
+    }
+    const std::vector<double> ends = shared_ends(shape_of(episode.flows, order, describe), starts);
+    const auto shared = static_cast<Tick>(*std::min_element(ends.begin(), ends.end()));
+    return std::min(first / 4 * 3, shared);
 }
 
 void EpisodeMemory::held(const memo::Digest& key, bool won) {

@@ -33,6 +33,7 @@ struct EpisodeFlow {
     std::int64_t size = 0;  ///< payload bytes
     std::uint8_t traffic_class = 0;
     Tick base_rtt = 0;
+    std::vector<std::int64_t> law;  ///< PhaseEngine::law_facts()
     Tick least = 0;  ///< from its start to its last byte's arrival, if nothing is in its way
     std::vector<PortId> data;  ///< by which its packets leave
     std::vector<PortId> acks;
@@ -95,9 +96,10 @@ class EpisodeMemory {
     /// Well-known episodes of which a flow like this one was the first, or might have been, before `now`.
     std::vector<memo::Digest> may_belong_to(const EpisodeFlow& flow, const Describe& describe,
                                             Tick now) const;
-    /// How long after its begin more flows of an episode may be waited for that will probably be one of `candidates`:
-    /// well before any of them had its first end. 0: not known.
-    Tick patience(const std::vector<memo::Digest>& candidates, Tick now) const;
+    /// How long after its begin more flows of an episode may be waited for that will probably be one of its candidates:
+    /// well before any of them had its first end, and before what has started would have one if it shared equally. 0: not
+    /// known.
+    Tick patience(const Episode& episode, const Describe& describe, Tick now) const;
     /// An episode that has been simulated from idle to idle is over at `now`.
     void learn(const Episode& episode, const Describe& describe, Tick now);
     /// Ends for the flows of an episode that has begun so; none: too little is known.

@@ -85,6 +85,7 @@ class PhaseController : public step::Supervisor {
     void after_close(FlowSlot flow, PartitionId id, Tick now) override;
     void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                     Tick now) override;
+    bool is_settled(FlowSlot flow) const override;
     void before_link_event(Tick now) override;
     void disturbed(PortId port, Tick now) override;
     void call_set(NodeId host, Tick at) override;
@@ -180,6 +181,8 @@ class PhaseController : public step::Supervisor {
     std::uint32_t join_episodes(Tick now);
     bool has_ended(const Episode& episode) const;
     void enter_episode(FlowSlot flow, Tick now);
+    double part_of(FlowSlot flow) const;
+    void meet_at_ports(FlowSlot flow, Tick now);
     bool is_followed(FlowSlot flow) const;
     void note_skipped(FlowSlot flow, std::int64_t bytes);
     bool is_worth_telling(const Episode& episode) const;

@@ -35,9 +35,11 @@ struct RestoredQueues {
 
 /// What a port is to an episode.
 struct EpisodePort {
-    std::int64_t rate = 0;        ///< bits/s
-    Tick delay = 0;               ///< of its link
-    std::int64_t mark_bytes = 0;  ///< where it begins to mark
+    std::int64_t rate = 0;             ///< bits/s
+    Tick delay = 0;                    ///< of its link
+    std::int64_t mark_bytes = 0;       ///< where it begins to mark
+    std::int64_t threshold_shift = 0;  ///< of what the switch takes in by it
+    std::int64_t headroom = 0;         ///< the same, bytes
     NodeId node = kNone;
     bool of_host = false;
 };
@@ -115,6 +117,8 @@ class PhaseEngine {
     virtual FlowId id_of(FlowSlot flow) const = 0;
     virtual const FlowSpec& spec(FlowSlot flow) const = 0;
     virtual std::int64_t size_of(FlowSlot flow) const = 0;
+    /// Of an active flow: what its law was given, which may be of the whole network: base RTT, window, line rate.
+    virtual std::vector<std::int64_t> law_facts(FlowSlot flow) const = 0;
     virtual FlowResult result(FlowSlot flow) const = 0;
     /// Its source and its destination.
     virtual std::vector<NodeId> ends(FlowSlot flow) const = 0;

@@ -4,6 +4,7 @@
 
 #include "core/hybrid/phase_episodes.h"
 #include "core/hybrid/phase_state.h"
+#include "core/world/told_flows.h"
 
 namespace sluice::hybrid {
 
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t kMostFlows = 4096;
 /// Of an episode's flows: one in so many may be beside its last ones.
 constexpr std::size_t kOwnPart = 4;
+/// Of its rate: a port with that load may be full.
+constexpr double kFull = 0.95;
 
 }  // namespace
 
@@ -29,6 +32,10 @@ bool PhaseController::is_executed(FlowSlot flow) const {
     }
     const std::uint32_t number = episodes_->of(flow);
     return number == kNone || (!is_held(*episodes_->all[number]) && !episodes_->is_told(flow));
+}
+
+bool PhaseController::is_settled(FlowSlot flow) const {
+    return episodes_ != nullptr && episodes_->of(flow) != kNone && episodes_->is_told(flow);
 }
 
 /// Whether nothing of a partition is executed: its packets are held, or are no more.
@@ -111,6 +118,7 @@ EpisodeFlow PhaseController::episode_flow(FlowSlot flow, Tick now) const {
     made.size = engine_.size_of(flow);
     made.traffic_class = engine_.traffic_class(flow);
     made.base_rtt = engine_.base_rtt(flow);
+    made.law = engine_.law_facts(flow);
     made.least = engine_.least_time(flow);
     made.data = way.data;
     made.acks = way.acks;
@@ -158,6 +166,7 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
     const std::uint32_t number = join_episodes(now);
     Episode& episode = *episodes_->all[number];
     episodes_->enter(flow, number, engine_.ends(flow));
+    episodes_->use_ports(flow, engine_.tracks(flow).data);
     ++episode.open;
     const bool follows = folding_ != nullptr && folding_->leader_of(flow) != flow;
     // It enters under way where a link's failure has led it elsewhere.
@@ -168,13 +177,15 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
     if (!episode.whole) {
         episode.flows.clear();
         release_episode(number, now);
+        meet_at_ports(flow, now);
         return;
     }
     episode.flows.push_back(episode_flow(flow, now));
     const EpisodeFlow& entered = episode.flows.back();
     if (fresh && !is_followed(flow) && (watcher_ == nullptr || watcher_->trusts())) {
         episode.candidates = episodes_->memory.may_belong_to(entered, describe_, now);
-        episode.state = episode.candidates.empty() ? EpisodeState::simulated : EpisodeState::held;
+        const bool holds = !episode.candidates.empty() && entered.least < step::kHeld / 4;
+        episode.state = holds ? EpisodeState::held : EpisodeState::simulated;
     } else if (episode.state == EpisodeState::held) {
         const std::vector<memo::Digest> of =
             episodes_->memory.may_belong_to(entered, describe_, now);
@@ -187,6 +198,48 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
             episodes_->set_cut(number, std::min(episode.cut, entered.start + entered.least));
         }
         hold(number, flow);
+    }
+    meet_at_ports(flow, now);
+}
+
+/// Of the rate of its NICs' links, each flow having an equal one.
+double PhaseController::part_of(FlowSlot flow) const {
+    const std::vector<PortId>& way = episodes_->way[flow];
+    const auto part = [&](PortId port) {
+        return static_cast<double>(describe_(port).rate) /
+               static_cast<double>(episodes_->at_port[port].size());
+    };
+    return std::min(part(way.front()), part(way.back()));
+}
+
+/// Episodes that could fill a port together are not alone: they are simulated, and nothing is learned of them. Those that
+/// are over are beside the others.
+void PhaseController::meet_at_ports(FlowSlot flow, Tick now) {
+    const std::uint32_t own = episodes_->of(flow);
+    std::vector<std::uint32_t> crowd;
+    for (const PortId port : episodes_->way[flow]) {
+        const std::vector<FlowSlot>& users = episodes_->at_port[port];
+        if (std::all_of(users.begin(), users.end(),
+                        [&](FlowSlot user) { return episodes_->of(user) == own; })) {
+            continue;
+        }
+        double load = 0;
+        for (const FlowSlot user : users) {
+            load += part_of(user);
+        }
+        if (load >= kFull * static_cast<double>(describe_(port).rate)) {
+            for (const FlowSlot user : users) {
+                crowd.push_back(episodes_->of(user));
+            }
+        }
+    }
+    sort_unique(crowd);
+    for (const std::uint32_t number : crowd) {
+        release_episode(number, now);
+        if (Episode& episode = *episodes_->all[number]; episode.state == EpisodeState::simulated) {
+            episode.whole = false;
+            episode.flows.clear();
+        }
     }
 }
 

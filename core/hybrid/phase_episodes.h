@@ -72,7 +72,20 @@ struct PhaseController::Episodes {
             at_host[host].push_back(flow);
         }
     }
+    /// By which its data go.
+    void use_ports(FlowSlot flow, const std::vector<PortId>& data) {
+        reserve(way, flow, std::vector<PortId>{});
+        way[flow] = data;
+        for (const PortId port : data) {
+            reserve(at_port, port, std::vector<FlowSlot>{});
+            at_port[port].push_back(flow);
+        }
+    }
     void leave(FlowSlot flow, const std::vector<NodeId>& ends) {
+        for (const PortId port : way[flow]) {
+            take_out(at_port[port], flow);
+        }
+        way[flow].clear();
         of_flow[flow] = kNone;
         told[flow] = 0;
         for (const NodeId host : ends) {
@@ -136,6 +149,8 @@ struct PhaseController::Episodes {
     std::vector<std::uint32_t> of_flow;          ///< by slot
     std::vector<std::uint8_t> told;              ///< by slot
     std::vector<std::vector<FlowSlot>> at_host;  ///< by node: flows that start or end there
+    std::vector<std::vector<PortId>> way;        ///< by slot: ports by which its data go
+    std::vector<std::vector<FlowSlot>> at_port;  ///< by port: these flows
     std::vector<std::uint32_t> meeting;          ///< that the flow which is entering meets
     bool beside = false;                         ///< it is beside others of which a flow has ended
     std::set<std::pair<Tick, std::uint32_t>> cuts;

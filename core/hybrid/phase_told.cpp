@@ -9,6 +9,13 @@
 
 namespace sluice::hybrid {
 
+namespace {
+
+/// What is held lies kHeld in the future: it must have been taken back long before.
+constexpr Tick kLongest = step::kHeld / 4;
+
+}  // namespace
+
 /// Holds what `flow` has brought to an episode that is held: its packets have not come farther than its NIC's link.
 void PhaseController::hold(std::uint32_t number, FlowSlot flow) {
     Episode& episode = *episodes_->all[number];
@@ -134,7 +141,8 @@ void PhaseController::recall_episode(std::uint32_t number, Tick at) {
     }
     if (!ends && !episode.foreign && !episode.waited) {
         episode.waited = true;
-        const Tick until = episode.begin + episodes_->memory.patience(episode.candidates, at);
+        const Tick until =
+            episode.begin + std::min(episodes_->memory.patience(episode, describe_, at), kLongest);
         if (until > at) {
             episodes_->set_cut(number, until);
             return;
@@ -143,7 +151,14 @@ void PhaseController::recall_episode(std::uint32_t number, Tick at) {
     const bool trusted = watcher_ == nullptr || watcher_->trusts();
     if (!ends || !trusted || first <= at || (stop_ != kNever && last >= stop_)) {
         ++statistics_.episodes.missed;
+        const std::vector<memo::Digest> candidates = episode.candidates;
+        const std::uint64_t late = statistics_.episodes.late_calls;
         release_episode(number, at);
+        for (const memo::Digest& digest : candidates) {
+            if (statistics_.episodes.late_calls > late) {
+                episodes_->memory.held(digest, false);
+            }
+        }
         return;
     }
     episode.foreseen = *std::move(ends);

@@ -59,6 +59,10 @@ class WorldEngine : public PhaseEngine {
     FlowId id_of(FlowSlot flow) const override { return store_.world().id[flow]; }
     std::int64_t size_of(FlowSlot flow) const override { return store_.world().spec[flow].size; }
     FlowResult result(FlowSlot flow) const override { return store_.world().result[flow]; }
+    std::vector<std::int64_t> law_facts(FlowSlot flow) const override {
+        const auto& law = sender(flow).cc;
+        return {law.base_rtt, law.max_window, law.line_rate};
+    }
     const FlowSpec& spec(FlowSlot flow) const override { return store_.world().spec[flow]; }
     std::vector<NodeId> ends(FlowSlot flow) const override {
         return {store_.world().spec[flow].src, store_.world().spec[flow].dst};

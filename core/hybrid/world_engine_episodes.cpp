@@ -26,16 +26,19 @@ Tick WorldEngine::least_time(FlowSlot flow) const {
     const step::Sender& from = sender(flow);
     const std::vector<PortId>& way = tracks(flow).data;
     const std::int64_t bytes = from.size + std::int64_t{from.packets} * world.data_overhead;
+    const std::int64_t last = from.size % world.payload;
+    const std::int64_t packet = (last > 0 ? last : world.payload) + world.data_overhead;
+    const auto sending = [&](PortId port, std::int64_t sent) {
+        return serialization_time(sent, Rate{world.egress[port].line_rate},
+                                  world.config->arithmetic);
+    };
+    Tick slowest = 0;  // what sending all takes longer there than sending the last packet
     Tick least = 0;
     for (const PortId port : way) {
-        const Tick sending =
-            serialization_time(bytes, Rate{world.egress[port].line_rate}, world.config->arithmetic);
-        least = std::max(least, sending);
+        slowest = std::max(slowest, sending(port, bytes) - sending(port, packet));
+        least += world.egress[port].delay + sending(port, packet);
     }
-    for (const PortId port : way) {
-        least += world.egress[port].delay;
-    }
-    return least;
+    return least + slowest;
 }
 
 EpisodePort WorldEngine::describe_for_episode(PortId port) const {
@@ -44,6 +47,8 @@ EpisodePort WorldEngine::describe_for_episode(PortId port) const {
     told.rate = egress.line_rate;
     told.delay = egress.delay;
     told.mark_bytes = egress.ecn_kmin == step::kNeverMarks ? 0 : egress.ecn_kmin;
+    told.threshold_shift = store_.world().ingress[port].threshold_shift;
+    told.headroom = store_.world().ingress[port].headroom_limit;
     told.node = store_.topology().node_of(port);
     told.of_host = store_.topology().is_host(told.node);
     return told;

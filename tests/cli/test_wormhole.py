@@ -62,7 +62,7 @@ class Wormhole(CliTest):
 
     def test_a_run_says_how_far_it_is_off(self):
         packets = self.run_job("packet", "--mode", "packet")
-        self.write("job.toml", FLOWS.replace('mode = "wormhole"\n', "") + exchanges(200))
+        self.write("job.toml", FLOWS + exchanges(200))
         said = self.succeed("run", "job.toml", "--out", "told").stdout
         audit = json.loads((self.folder / "told" / "summary.json").read_text())["audit"]
         self.assertGreater(audit["episodes"], 50)
@@ -96,6 +96,22 @@ class Wormhole(CliTest):
         self.run_job("first", "--memo", "memo.sqlite")
         self.refuse("memo", "verify", "job.toml", "--memo", "none.sqlite", says="does not exist")
         self.refuse("memo", "verify", "none.toml", "--memo", "memo.sqlite", says="none.toml")
+
+    def test_nothing_is_left_out_if_asked(self):
+        self.run_job("first")
+        packets = self.run_job("packet", "--mode", "packet")
+        exact = self.run_job("exact", "--no-skip")
+        self.assertEqual(exact["packet_hops"], packets["packet_hops"])
+        self.assertEqual((self.folder / "exact" / "flows.csv").read_bytes(),
+                         (self.folder / "packet" / "flows.csv").read_bytes())
+
+    def test_usually_nothing_is_remembered(self):
+        self.write("job.toml", FLOWS.replace('mode = "wormhole"\n', "") + exchanges(30))
+        summary = self.run_job("usual")
+        self.assertEqual(summary["mode"], "hybrid")
+        self.assertEqual(summary["audit"]["share"], 0.1)
+        self.assertNotIn("episodes", summary)
+        self.assertFalse((self.folder / "cache").exists())
 
     def test_nothing_is_remembered_if_asked(self):
         summary = self.run_job("none", "--no-memo")
