@@ -39,6 +39,7 @@ PhaseConfig read_phases(ConfigSection section, Mode mode, bool audited) {
         {{"plain", RestoreEngine::plain}, {"libtorch", RestoreEngine::libtorch}});
     phases.calibrate = section.flag("calibrate", phases.calibrate);
     phases.memo = section.flag("memo", phases.memo);
+    phases.memo_crowded = section.flag("memo_crowded", phases.memo_crowded);
     phases.memo_tolerance = section.number("memo_tolerance", phases.memo_tolerance, 1e-6, 1);
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so
     // that `--set phases.detector=...` is enough to compare.

@@ -61,6 +61,8 @@ struct PhaseConfig {
     /// known to within `memo_tolerance`.
     bool memo = false;
     double memo_tolerance = 0.005;
+    /// They are told, and learned, where they could fill a port together with others, too, which they do not see then.
+    bool memo_crowded = false;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
     /// Packet-hops of what is audited (core/audit) by those of the run; 0: none. Once the mean of all flow

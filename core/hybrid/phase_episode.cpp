@@ -215,6 +215,9 @@ double PhaseController::part_of(FlowSlot flow) const {
 /// Episodes that could fill a port together are not alone: they are simulated, and nothing is learned of them. Those that
 /// are over are beside the others.
 void PhaseController::meet_at_ports(FlowSlot flow, Tick now) {
+    if (config_.memo_crowded) {
+        return;
+    }
     const std::uint32_t own = episodes_->of(flow);
     std::vector<std::uint32_t> crowd;
     for (const PortId port : episodes_->way[flow]) {
