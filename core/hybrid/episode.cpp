@@ -445,10 +445,4 @@ std::uint64_t EpisodeMemory::draw_for(const Episode& episode, const Describe& de
                        static_cast<std::uint64_t>(episode.begin));
 }
 
-std::vector<std::int64_t> EpisodeMemory::words(memo::Kind kind) const {
-    std::vector<std::int64_t> words = fingerprint_;
-    words.push_back(static_cast<std::int64_t>(kind));
-    return words;
-}
-
 }  // namespace sluice::hybrid

@@ -54,4 +54,10 @@ std::vector<FlowSpec> flows_of(const memo::Numbers& facts, Tick begin) {
     return flows;
 }
 
+std::vector<std::int64_t> EpisodeMemory::words(memo::Kind kind) const {
+    std::vector<std::int64_t> words = fingerprint_;
+    words.push_back(static_cast<std::int64_t>(kind));
+    return words;
+}
+
 }  // namespace sluice::hybrid
