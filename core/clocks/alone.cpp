@@ -84,7 +84,7 @@ class PutAside {
         nonempty_ = std::exchange(egress.nonempty, std::uint8_t{0});
         free_at_ = egress.free_at;
         egress.free_at = std::min(egress.free_at, from);
-        decision_ = std::exchange(world.link[port].decision, kNever);
+        world.link[port].decision = kNever;
         Wire& link = world.link[egress.peer];
         on_link_ = take_all(link);
         link.arrival = kNever;
@@ -102,9 +102,8 @@ class PutAside {
         egress.queued_bytes += queued_;
         egress.nonempty = static_cast<std::uint8_t>(egress.nonempty | nonempty_);
         egress.free_at = std::max(egress.free_at, free_at_);
-        Tick& decision = world_.link[port_].decision;
-        decision =
-            decision_ != kNever || egress.nonempty == 0 ? decision_ : next_decision(egress, now);
+        // The port may be busy for longer now, or a class paused.
+        world_.link[port_].decision = egress.nonempty == 0 ? kNever : next_decision(egress, now);
         Wire& link = world_.link[egress.peer];
         std::vector<Packet> packets = std::move(on_link_);
         const std::vector<Packet> newer = take_all(link);
@@ -127,7 +126,6 @@ class PutAside {
     std::uint32_t queued_ = 0;
     std::uint8_t nonempty_ = 0;
     Tick free_at_ = 0;
-    Tick decision_ = kNever;
     std::vector<Packet> on_link_;
 };
 
