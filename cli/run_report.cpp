@@ -27,8 +27,8 @@ void print_phases(const PhaseCounters& phases) {
     fmt::print("  partitions       at most {}, the largest of {} flows\n", phases.most_partitions,
                phases.largest_partition);
     if (episodes.hits + episodes.learned > 0) {
-        fmt::print("  episodes         {} told, {} learned, {} interrupted\n", episodes.hits,
-                   episodes.learned, episodes.interrupted);
+        fmt::print("  episodes         {} told ({} in part), {} learned, {} interrupted\n",
+                   episodes.hits, episodes.resumed, episodes.learned, episodes.interrupted);
     }
 }
 

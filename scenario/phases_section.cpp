@@ -18,9 +18,10 @@ constexpr std::int64_t kMaxRounds = 1'000'000;
 
 PhaseConfig read_phases(ConfigSection section, Mode mode, bool audited) {
     PhaseConfig phases;
-    phases.memo = mode == Mode::wormhole;
     phases.audit = audited ? kUsualAudit : 0;
     phases.skip = section.flag("skip", phases.skip);
+    // Where nothing is to be skipped nothing is told either, unless it is asked for by name.
+    phases.memo = mode == Mode::wormhole && phases.skip;
     phases.scope = section.choice<PhaseScope>(
         "scope", phases.scope,
         {{"partition", PhaseScope::partition}, {"network", PhaseScope::network}});

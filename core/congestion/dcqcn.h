@@ -216,6 +216,15 @@ struct Hooks : LawHooks {
         dcqcn.target_rate = rescaled(dcqcn.target_rate, factor, flow.rate, flow.line_rate);
     }
 
+    /// Alpha is between what the first mark sets and where it goes without.
+    SLUICE_HD static void settle_in(State& dcqcn, const Parameters& p, Tick now) {
+        dcqcn.started = true;
+        dcqcn.alpha = 0.5;
+        dcqcn.alpha_due = now + p.alpha_interval;
+        dcqcn.decrease_due = now + p.decrease_interval;
+        dcqcn.increase_due = now + p.increase_interval;
+    }
+
     static bool same(const State& a, const State& b) {
         return std::tie(a.target_rate, a.alpha, a.alpha_due, a.decrease_due, a.increase_due,
                         a.echoes, a.stage, a.alpha_marked, a.decrease_marked, a.started) ==

@@ -55,6 +55,13 @@ SLUICE_HD inline void rescale(State& state, const Parameters& parameters, double
     });
 }
 
+SLUICE_HD inline void resume(State& state, const Parameters& parameters, double factor, Tick now) {
+    visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
+        law.settle_in(own, p, now);
+        law.rescale(state, own, parameters, p, factor);
+    });
+}
+
 SLUICE_HD inline std::int64_t echoes(const State& state, const Parameters& parameters) {
     return visit_law(state, parameters,
                      [](auto law, const auto& own, const auto&) { return law.echoes(own); });

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/hybrid/episode_shape.h"
 #include "core/memo/canonical_form.h"
 #include "core/memo/conflict_graph.h"
 #include "core/random.h"
@@ -24,48 +25,13 @@ constexpr std::int64_t kNodeLabel = 1 << 20;
 /// Numbers of a sample per flow.
 constexpr std::size_t kPerFlow = 3;
 constexpr std::size_t kLeastSamples = 3;
-/// Of its rate: a port with that load may be full.
-constexpr double kFull = 0.95;
+/// The last byte of all is one flow's, and varies as one does: its mean need be known to so many times the tolerance.
+/// A job's time is made of last bytes of many kinds, whose errors are independent.
+constexpr double kLastByte = 3;
 /// What is simulated from its beginning is neither skipped nor folded: that may cost so many times what is won.
-constexpr std::uint32_t kLossesPerWin = 8;
-constexpr double kBitsPerByteAndTick = 8e12;
-constexpr double kEndless = 1e300;
-/// Relative difference of times that are the same.
-constexpr double kSameEnd = 1e-9;
+constexpr std::uint32_t kLossesPerWin = 2;
 
 enum class Vertex : std::int64_t { flow, port, node };
-
-/// Ports that the flows may fill, each with its part of the rate of its NICs, and of each flow the end that may be in
-/// its way. The others cost them time, which their base round trips tell, and hardly anything else.
-std::set<PortId> full_ports(const std::vector<EpisodeFlow>& flows,
-                            const EpisodeMemory::Describe& describe) {
-    std::map<PortId, double> users;  // of first and last ports
-    for (const EpisodeFlow& flow : flows) {
-        users[flow.data.front()] += 1;
-        if (flow.data.size() > 1) {
-            users[flow.data.back()] += 1;
-        }
-    }
-    std::map<PortId, double> loads;
-    std::set<PortId> full;
-    for (const EpisodeFlow& flow : flows) {
-        const auto part = [&](PortId port) {
-            return static_cast<double>(describe(port).rate) / users[port];
-        };
-        const double first = part(flow.data.front());
-        const double last = part(flow.data.back());
-        full.insert(last < first ? flow.data.back() : flow.data.front());
-        for (const PortId port : flow.data) {
-            loads[port] += std::min(first, last);
-        }
-    }
-    for (const auto& [port, load] : loads) {
-        if (load >= kFull * static_cast<double>(describe(port).rate)) {
-            full.insert(port);
-        }
-    }
-    return full;
-}
 
 /// A graph of the flows and the ports that count, whose first vertices are the flows.
 memo::ConflictGraph graph_with(const std::vector<EpisodeFlow>& flows,
@@ -143,87 +109,6 @@ std::vector<std::uint32_t> flows_in(const memo::CanonicalForm& form, std::size_t
     return order;
 }
 
-/// An episode's flows as its equals have them, by canonical place: what they share and how much they send.
-struct Shape {
-    std::vector<double> size;                       ///< by flow, bytes
-    std::vector<std::vector<std::uint32_t>> ports;  ///< by flow: indices of full ports
-    std::vector<double> rate;                       ///< by port, bytes per tick
-};
-
-Shape shape_of(const std::vector<EpisodeFlow>& flows, const std::vector<std::uint32_t>& order,
-               const EpisodeMemory::Describe& describe) {
-    Shape shape;
-    const std::set<PortId> full = full_ports(flows, describe);
-    std::map<PortId, std::uint32_t> index;
-    for (const PortId port : full) {
-        index.emplace(port, static_cast<std::uint32_t>(shape.rate.size()));
-        shape.rate.push_back(static_cast<double>(describe(port).rate) / kBitsPerByteAndTick);
-    }
-    for (const std::uint32_t place : order) {
-        shape.size.push_back(static_cast<double>(flows[place].size));
-        shape.ports.emplace_back();
-        for (const PortId port : flows[place].data) {
-            if (full.count(port) != 0) {
-                shape.ports.back().push_back(index[port]);
-            }
-        }
-    }
-    return shape;
-}
-
-/// When flows that start at `starts` would end if each had the least of its equal parts of its ports, ticks. What
-/// decides how long flows of episodes take that differ only in when they started is mostly this; samples say how much
-/// longer it takes.
-std::vector<double> shared_ends(const Shape& shape, const std::vector<double>& starts) {
-    const std::size_t flows = starts.size();
-    std::vector<double> left = shape.size;
-    std::vector<double> ends(flows, 0);
-    std::vector<double> users(shape.rate.size(), 0);
-    std::vector<std::size_t> by_start(flows);
-    std::iota(by_start.begin(), by_start.end(), 0);
-    std::sort(by_start.begin(), by_start.end(),
-              [&](std::size_t a, std::size_t b) { return starts[a] < starts[b]; });
-    std::vector<std::size_t> active;
-    std::vector<double> rate(flows, 0);
-    std::size_t next = 0;
-    const double first = starts[by_start.front()];
-    double now = first;
-    while (next < flows || !active.empty()) {
-        for (; next < flows && starts[by_start[next]] <= now; ++next) {
-            active.push_back(by_start[next]);
-            for (const std::uint32_t port : shape.ports[by_start[next]]) {
-                users[port] += 1;
-            }
-        }
-        double until = next < flows ? starts[by_start[next]] : kEndless;
-        for (const std::size_t flow : active) {
-            rate[flow] = kEndless;
-            for (const std::uint32_t port : shape.ports[flow]) {
-                rate[flow] = std::min(rate[flow], shape.rate[port] / users[port]);
-            }
-            ends[flow] = now + left[flow] / rate[flow];
-            until = std::min(until, ends[flow]);
-        }
-        // Those that end together do so in one step, whatever the last digits say; of what is over too soon for these,
-        // one does.
-        const double almost = until + (until - first) * kSameEnd;
-        const auto ended = [&](std::size_t flow) {
-            left[flow] -= rate[flow] * (until - now);
-            if (ends[flow] > almost) {
-                return false;
-            }
-            ends[flow] = until;
-            for (const std::uint32_t port : shape.ports[flow]) {
-                users[port] -= 1;
-            }
-            return true;
-        };
-        active.erase(std::remove_if(active.begin(), active.end(), ended), active.end());
-        now = until;
-    }
-    return ends;
-}
-
 std::vector<double> starts_of(const std::vector<std::int64_t>& values) {
     std::vector<double> starts;
     for (std::size_t i = 0; i < values.size(); i += kPerFlow) {
@@ -232,33 +117,17 @@ std::vector<double> starts_of(const std::vector<std::int64_t>& values) {
     return starts;
 }
 
+double mean_time(const std::vector<std::int64_t>& values) {
+    double sum = 0;
+    for (std::size_t i = 0; i < values.size(); i += kPerFlow) {
+        sum += static_cast<double>(values[i + 2] - values[i]);
+    }
+    return sum / static_cast<double>(values.size() / kPerFlow);
+}
+
 double mean_start(const std::vector<std::int64_t>& values) {
     const std::vector<double> starts = starts_of(values);
     return std::accumulate(starts.begin(), starts.end(), 0.0) / static_cast<double>(starts.size());
-}
-
-/// Of a sample, by what its flows would take if they shared equally: the mean completion time of the flows, and the time
-/// from their mean start to the last byte.
-struct Durations {
-    double flows = 0;
-    double whole = 0;
-};
-
-Durations durations_of(const Shape& shape, const std::vector<std::int64_t>& values) {
-    const std::vector<double> starts = starts_of(values);
-    const std::vector<double> ends = shared_ends(shape, starts);
-    double flows = 0;
-    double flows_shared = 0;
-    double last = 0;
-    double last_shared = 0;
-    for (std::size_t f = 0; f < starts.size(); ++f) {
-        flows += static_cast<double>(values[f * kPerFlow + 2]) - starts[f];
-        flows_shared += ends[f] - starts[f];
-        last = std::max(last, static_cast<double>(values[f * kPerFlow + 1]));
-        last_shared = std::max(last_shared, ends[f]);
-    }
-    const double start = mean_start(values);
-    return {flows / flows_shared, (last - start) / (last_shared - start)};
 }
 
 /// Whether the mean is known to within `tolerance` of itself, with 95% confidence.
@@ -275,31 +144,6 @@ bool mean_is_known(const std::vector<double>& values, double tolerance) {
     }
     const double error = std::sqrt(squares / (count - 1) / count);
     return student_t_quantile(kUpper, values.size() - 1) * error <= tolerance * mean;
-}
-
-/// Each as often as it was seen.
-using Samples = std::vector<const memo::Sample*>;
-
-Samples samples_of(const memo::Entry& entry) {
-    Samples samples;
-    for (const memo::SampleCount& seen : entry.samples) {
-        samples.insert(samples.end(), seen.count, seen.sample.get());
-    }
-    return samples;
-}
-
-bool well_known(const Shape& shape, const Samples& samples, double tolerance) {
-    if (samples.size() < kLeastSamples) {
-        return false;
-    }
-    std::vector<double> flows;
-    std::vector<double> whole;
-    for (const memo::Sample* const sample : samples) {
-        const Durations found = durations_of(shape, sample->values);
-        flows.push_back(found.flows);
-        whole.push_back(found.whole);
-    }
-    return mean_is_known(flows, tolerance) && mean_is_known(whole, tolerance);
 }
 
 }  // namespace
@@ -322,9 +166,14 @@ std::vector<memo::Digest> EpisodeMemory::may_belong_to(const EpisodeFlow& flow,
     return found;
 }
 
-Tick EpisodeMemory::patience(const Episode& episode, const Describe& describe, Tick now) const {
+Tick EpisodeMemory::first_end(const Episode& episode, Tick now) const {
+    return first_end_of({episode.key}, now);
+}
+
+/// Of any of these kinds.
+Tick EpisodeMemory::first_end_of(const std::vector<memo::Digest>& kinds, Tick now) const {
     Tick first = kNever;
-    for (const memo::Digest& digest : episode.candidates) {
+    for (const memo::Digest& digest : kinds) {
         const memo::Entry* const entry = memo_.find(digest, now);
         for (std::size_t i = 0; entry != nullptr && i < entry->samples.size(); ++i) {
             const memo::Numbers& values = entry->samples[i].sample->values;
@@ -333,6 +182,11 @@ Tick EpisodeMemory::patience(const Episode& episode, const Describe& describe, T
             }
         }
     }
+    return first;
+}
+
+Tick EpisodeMemory::patience(const Episode& episode, const Describe& describe, Tick now) const {
+    const Tick first = first_end_of(episode.candidates, now);
     if (first == kNever) {
         return 0;
     }
@@ -344,24 +198,89 @@ Tick EpisodeMemory::patience(const Episode& episode, const Describe& describe, T
     }
     const std::vector<double> ends = shared_ends(shape_of(episode.flows, order, describe), starts);
     const auto shared = static_cast<Tick>(*std::min_element(ends.begin(), ends.end()));
-    return std::min(first / 4 * 3, shared);
+    return std::min(first, shared) / 4 * 3;
 }
 
 void EpisodeMemory::held(const memo::Digest& key, bool won) {
     ++(won ? known_[key].won : known_[key].lost);
 }
 
-/// Whether enough is known of an entry, asked once for as many samples.
-bool EpisodeMemory::is_known(const memo::Digest& digest, const memo::Entry& entry,
-                             const std::vector<EpisodeFlow>& flows,
-                             const std::vector<std::uint32_t>& order, const Describe& describe) {
-    Known& known = known_[digest];
-    const std::uint32_t samples = entry.sample_count();
-    if (known.samples != samples) {
-        known.samples = samples;
-        known.well = well_known(shape_of(flows, order, describe), samples_of(entry), tolerance_);
+EpisodeMemory::Durations EpisodeMemory::durations_of(const Shape& shape,
+                                                     const std::vector<std::int64_t>& values) {
+    const std::vector<double> starts = starts_of(values);
+    const std::vector<double> ends = shared_ends(shape, starts);
+    double flows = 0;
+    double flows_shared = 0;
+    double last = 0;
+    double last_shared = 0;
+    for (std::size_t f = 0; f < starts.size(); ++f) {
+        flows += static_cast<double>(values[f * kPerFlow + 2]) - starts[f];
+        flows_shared += ends[f] - starts[f];
+        last = std::max(last, static_cast<double>(values[f * kPerFlow + 1]));
+        last_shared = std::max(last_shared, ends[f]);
     }
-    return known.well;
+    const double start = mean_start(values);
+    return {flows / flows_shared, (last - start) / (last_shared - start)};
+}
+
+EpisodeMemory::Samples EpisodeMemory::samples_of(const memo::Entry& entry) {
+    Samples samples;
+    for (const memo::SampleCount& seen : entry.samples) {
+        samples.insert(samples.end(), seen.count, seen.sample.get());
+    }
+    return samples;
+}
+
+/// Whether these samples' means are known well enough.
+bool EpisodeMemory::well_known(const Known& known, const Samples& samples) const {
+    if (samples.size() < kLeastSamples) {
+        return false;
+    }
+    std::vector<double> flows;
+    std::vector<double> whole;
+    for (const memo::Sample* const sample : samples) {
+        const Durations& found = known.durations[known.place.at(sample)];
+        flows.push_back(found.flows);
+        whole.push_back(found.whole);
+    }
+    return mean_is_known(flows, tolerance_) && mean_is_known(whole, kLastByte * tolerance_);
+}
+
+/// Those of which the flows started like these, each as often as it was seen.
+EpisodeMemory::Samples EpisodeMemory::samples_like(const Known& known, const memo::Entry& entry,
+                                                   const std::vector<double>& starts) {
+    std::vector<bool> like(known.durations.size());
+    std::vector<std::uint32_t> count(known.durations.size());
+    for (const memo::SampleCount& seen : entry.samples) {
+        count[known.place.at(seen.sample.get())] = seen.count;
+    }
+    for (const std::size_t place : known.patterns.like(starts, count)) {
+        like[place] = true;
+    }
+    Samples samples = samples_of(entry);
+    samples.erase(
+        std::remove_if(samples.begin(), samples.end(),
+                       [&](const memo::Sample* sample) { return !like[known.place.at(sample)]; }),
+        samples.end());
+    return samples;
+}
+
+/// What is found of an entry, each of its samples being looked at once.
+EpisodeMemory::Known& EpisodeMemory::look_at(const memo::Digest& digest, const memo::Entry& entry,
+                                             const Shape& shape) {
+    Known& known = known_[digest];
+    if (const std::uint32_t samples = entry.sample_count(); known.samples != samples) {
+        for (const memo::SampleCount& seen : entry.samples) {
+            const memo::Numbers& values = seen.sample->values;
+            if (known.place.try_emplace(seen.sample.get(), known.durations.size()).second) {
+                known.durations.push_back(durations_of(shape, values));
+                known.patterns.add(starts_of(values), mean_time(values));
+            }
+        }
+        known.samples = samples;
+        known.well = well_known(known, samples_of(entry));
+    }
+    return known;
 }
 
 void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick now) {
@@ -386,7 +305,7 @@ void EpisodeMemory::learn(const Episode& episode, const Describe& describe, Tick
     }
     memo_.add(form.digest, now, memo::Kind::episode, facts_of(episode, order), std::move(sample));
     const memo::Entry* const entry = memo_.find(form.digest, now);
-    if (entry == nullptr || !is_known(form.digest, *entry, flows, order, describe)) {
+    if (entry == nullptr || !look_at(form.digest, *entry, shape_of(flows, order, describe)).well) {
         return;  // nothing would be won by holding one
     }
     // Any of its flows may be the first another time.
@@ -409,19 +328,23 @@ std::optional<std::vector<EpisodeEnd>> EpisodeMemory::recall(Episode& episode,
         memo::canonical_form(graph_of(flows, describe, words(memo::Kind::episode)));
     const std::vector<std::uint32_t> order = flows_in(form, flows.size());
     const memo::Entry* const entry = memo_.find(form.digest, now);
-    if (entry == nullptr || !is_known(form.digest, *entry, flows, order, describe)) {
+    if (entry == nullptr) {
         return std::nullopt;
     }
     episode.key = form.digest;
-    std::vector<std::int64_t> values;
+    std::vector<double> starts;
     for (const std::uint32_t place : order) {
-        values.insert(values.end(), {flows[place].start - episode.begin, 0, 0});
+        starts.push_back(static_cast<double>(flows[place].start - episode.begin));
     }
     const Shape shape = shape_of(flows, order, describe);
+    const Known& known = look_at(form.digest, *entry, shape);
+    const Samples samples = samples_like(known, *entry, starts);
+    if (!known.well || samples.empty()) {
+        episode.waited = true;  // no more is expected of it
+        return std::nullopt;
+    }
     const std::uint64_t bits = draw_for(episode, describe);
-    const Samples samples = samples_of(*entry);
     const memo::Sample& sample = *samples[((bits >> 32) * samples.size()) >> 32];
-    const std::vector<double> starts = starts_of(values);
     const std::vector<double> ends = shared_ends(shape, starts);
     const std::vector<double> sample_starts = starts_of(sample.values);
     const std::vector<double> sample_ends = shared_ends(shape, sample_starts);

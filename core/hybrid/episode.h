@@ -15,13 +15,16 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/flow/flow.h"
 #include "core/hybrid/phase_engine.h"
+#include "core/hybrid/start_patterns.h"
 #include "core/ids.h"
 #include "core/memo/memo.h"
+#include "core/results/phase_record.h"
 #include "core/units.h"
 
 namespace sluice::hybrid {
@@ -40,13 +43,14 @@ struct EpisodeFlow {
     Tick start = 0;
     Tick received = kNever;
     Tick finish = kNever;
+    std::int64_t sent = 0;  ///< packets that have left its NIC, of one that is over
 };
 
 enum class EpisodeState : std::uint8_t {
     simulated,  ///< by packets
     held,
     told,  ///< held, and its ends are known
-    over,  ///< told, and the first has come: its packets are gone
+    over,  ///< told, and the first has come: its packets are gone, and come back if something meets it
 };
 
 /// Ends of an episode's flows, in their order.
@@ -72,10 +76,14 @@ struct Episode {
     std::vector<memo::Digest> candidates;  ///< what it probably is, of one that is held
     bool foreign = false;                  ///< a flow has joined it that is of none of these
     bool waited = false;                   ///< its cut is the latest
+    Tick joins_until = kNever;             ///< flows may join it, of one that is told
     Group held;
     std::vector<NodeId> hosts;         ///< that were held, of one that is over
+    PhaseRecord record;                ///< of what was left out of it
     std::vector<std::uint32_t> parts;  ///< numbers of those that have become one with it
 };
+
+struct Shape;
 
 /// What the memo keeps of an episode's flows, by canonical place, so that it can be simulated again: its facts.
 memo::Numbers facts_of(const Episode& episode, const std::vector<std::uint32_t>& order);
@@ -100,6 +108,8 @@ class EpisodeMemory {
     /// well before any of them had its first end, and before what has started would have one if it shared equally. 0: not
     /// known.
     Tick patience(const Episode& episode, const Describe& describe, Tick now) const;
+    /// How long after its begin the first flow of any sample of a recalled episode's kind has ended.
+    Tick first_end(const Episode& episode, Tick now) const;
     /// An episode that has been simulated from idle to idle is over at `now`.
     void learn(const Episode& episode, const Describe& describe, Tick now);
     /// Ends for the flows of an episode that has begun so; none: too little is known.
@@ -110,17 +120,31 @@ class EpisodeMemory {
     void held(const memo::Digest& key, bool won);
 
   private:
-    /// What was found of an entry when it had so many samples.
+    /// Of a sample, by what its flows would take if they shared equally: the mean completion time of the flows, and the
+    /// time from their mean start to the last byte.
+    struct Durations {
+        double flows = 0;
+        double whole = 0;
+    };
+    /// What was found of an entry: as long as it has so many samples whether all of them say enough.
     struct Known {
         std::uint32_t samples = 0;
         bool well = false;
         std::uint32_t won = 0;
         std::uint32_t lost = 0;
+        std::unordered_map<const memo::Sample*, std::size_t> place;  ///< in what follows
+        std::vector<Durations> durations;
+        StartPatterns patterns;
     };
-
-    bool is_known(const memo::Digest& digest, const memo::Entry& entry,
-                  const std::vector<EpisodeFlow>& flows, const std::vector<std::uint32_t>& order,
-                  const Describe& describe);
+    Tick first_end_of(const std::vector<memo::Digest>& kinds, Tick now) const;
+    static Durations durations_of(const Shape& shape, const std::vector<std::int64_t>& values);
+    /// Samples, each as often as it was seen.
+    using Samples = std::vector<const memo::Sample*>;
+    static Samples samples_of(const memo::Entry& entry);
+    static Samples samples_like(const Known& known, const memo::Entry& entry,
+                                const std::vector<double>& starts);
+    bool well_known(const Known& known, const Samples& samples) const;
+    Known& look_at(const memo::Digest& digest, const memo::Entry& entry, const Shape& shape);
     std::uint64_t draw_for(const Episode& episode, const Describe& describe) const;
     std::vector<std::int64_t> words(memo::Kind kind) const;
 

@@ -176,6 +176,7 @@ class PhaseController : public step::Supervisor {
     bool is_whole(PartitionId id) const;
     bool holds_some(PartitionId id) const;
     void meet_episodes(FlowSlot flow, Tick now);
+    void hold_or_release(const std::vector<std::uint32_t>& numbers, Tick now);
     void leave_out_ended();
     EpisodeFlow episode_flow(FlowSlot flow, Tick now) const;
     std::uint32_t join_episodes(Tick now);
@@ -183,6 +184,7 @@ class PhaseController : public step::Supervisor {
     void enter_episode(FlowSlot flow, Tick now);
     double part_of(FlowSlot flow) const;
     void meet_at_ports(FlowSlot flow, Tick now);
+    void list_crowd(FlowSlot flow, std::vector<std::uint32_t>& crowd) const;
     bool is_followed(FlowSlot flow) const;
     void note_skipped(FlowSlot flow, std::int64_t bytes);
     bool is_worth_telling(const Episode& episode) const;
@@ -196,6 +198,10 @@ class PhaseController : public step::Supervisor {
     void recall_episode(std::uint32_t number, Tick at);
     bool is_watched(Episode& episode);
     void put_into_effect(std::uint32_t number);
+    void account_told(Episode& episode, const EpisodeFlow& flow, std::int64_t bytes);
+    void resume_episode(std::uint32_t number, Tick now);
+    void report_told(Episode& episode, Tick now);
+    void take_back(std::uint32_t number);
     void release_episode(std::uint32_t number, Tick now);
     void let_go(std::uint32_t number);
     void release_all_episodes(Tick now);

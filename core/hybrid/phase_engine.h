@@ -141,10 +141,16 @@ class PhaseEngine {
     virtual std::uint32_t run_alone(const Group& group, Tick from, Tick to) = 0;
     virtual void tell_ends(FlowSlot flow, Tick received, Tick finish) = 0;
     virtual void untell_ends(FlowSlot flow) = 0;
-    /// Counts what of a flow's packets and ACKs has not been sent as sent by the ports of its path. Returns the
-    /// packet-hops.
-    virtual std::int64_t account_whole(FlowSlot flow) = 0;
-    virtual void drop_sender(FlowSlot flow) = 0;
+    /// Counts `bytes` of payload, from a flow's first one on, and their ACKs, as sent by its ports; `sent` packets were
+    /// counted by the first port already. Returns the packet-hops.
+    virtual std::int64_t account_told(const std::vector<PortId>& data,
+                                      const std::vector<PortId>& acks, std::int64_t bytes,
+                                      std::int64_t sent) = 0;
+    /// Returns how many packets it has sent.
+    virtual std::int64_t drop_sender(FlowSlot flow) = 0;
+    /// A flow whose sender was dropped, and of which `packets` full packets have been counted as delivered, goes on at
+    /// `now`, beginning with the next one, at `rate` (bytes per tick).
+    virtual void resume(FlowSlot flow, std::int64_t packets, double rate, Tick now) = 0;
     virtual void drop_packets(const Group& group) = 0;
 
     // Hosts of a paused group go on computing: their timers are not the network's.

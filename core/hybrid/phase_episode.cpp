@@ -2,6 +2,7 @@
 /// Episodes (core/hybrid/episode.h): flows that join them and leave them.
 #include <algorithm>
 
+#include "core/hybrid/episode_shape.h"
 #include "core/hybrid/phase_episodes.h"
 #include "core/hybrid/phase_state.h"
 #include "core/world/told_flows.h"
@@ -14,8 +15,6 @@ namespace {
 constexpr std::size_t kMostFlows = 4096;
 /// Of an episode's flows: one in so many may be beside its last ones.
 constexpr std::size_t kOwnPart = 4;
-/// Of its rate: a port with that load may be full.
-constexpr double kFull = 0.95;
 
 }  // namespace
 
@@ -78,19 +77,34 @@ Tick PhaseController::next_episode_cut() const {
 /// `flow` is about to enter. Those that it meets at its hosts are one with it, or are simulated.
 void PhaseController::meet_episodes(FlowSlot flow, Tick now) {
     std::vector<std::uint32_t>& meeting = episodes_->meeting;
+    for (const NodeId host : engine_.ends(flow)) {
+        for (const std::uint32_t number : episodes_->told_at(host)) {
+            resume_episode(number, now);
+        }
+    }
     meeting.clear();
     for (const NodeId host : engine_.ends(flow)) {
         episodes_->list_at(host, meeting);
     }
     sort_unique(meeting);
-    const bool joins = std::all_of(meeting.begin(), meeting.end(), [&](std::uint32_t number) {
-        const Episode& episode = *episodes_->all[number];
-        return episode.state == EpisodeState::held && now < episode.cut;
-    });
-    for (std::size_t i = 0; !joins && i < meeting.size(); ++i) {
-        release_episode(meeting[i], now);
-    }
+    hold_or_release(meeting, now);
     leave_out_ended();
+}
+
+/// What begins at `now` may be of these if they are all held. If not, they are simulated.
+void PhaseController::hold_or_release(const std::vector<std::uint32_t>& numbers, Tick now) {
+    const bool held = std::all_of(numbers.begin(), numbers.end(), [&](std::uint32_t number) {
+        const Episode& episode = *episodes_->all[number];
+        return is_held(episode) &&
+               now < (episode.state == EpisodeState::told ? episode.joins_until : episode.cut);
+    });
+    for (const std::uint32_t number : numbers) {
+        if (!held) {
+            release_episode(number, now);
+        } else if (episodes_->all[number]->state == EpisodeState::told) {
+            take_back(number);
+        }
+    }
 }
 
 /// Those of which a flow has ended take in no others, which are beside them.
@@ -141,7 +155,11 @@ std::uint32_t PhaseController::join_episodes(Tick now) {
         episode.begin = std::min(episode.begin, other.begin);
         episode.open += other.open;
         episode.whole = episode.whole && other.whole;
-        episode.foreign = episode.foreign || other.foreign;
+        episode.late += other.late;
+        episode.foreign = episode.foreign || other.foreign ||
+                          std::find_first_of(other.candidates.begin(), other.candidates.end(),
+                                             episode.candidates.begin(),
+                                             episode.candidates.end()) == other.candidates.end();
         episode.followed = episode.followed || other.followed;
         episode.skipped += other.skipped;
         episode.waited = episode.waited || other.waited;
@@ -212,14 +230,41 @@ double PhaseController::part_of(FlowSlot flow) const {
     return std::min(part(way.front()), part(way.back()));
 }
 
-/// Episodes that could fill a port together are not alone: they are simulated, and nothing is learned of them. Those that
-/// are over are beside the others.
+/// Episodes that could fill a port together are one. Those of which a flow has ended are beside the others, and then all
+/// of them are simulated, and nothing is learned.
 void PhaseController::meet_at_ports(FlowSlot flow, Tick now) {
     if (config_.memo_crowded) {
         return;
     }
+    std::vector<std::uint32_t>& crowd = episodes_->meeting;
+    list_crowd(flow, crowd);
+    if (crowd.empty()) {
+        return;
+    }
+    hold_or_release(crowd, now);
+    std::size_t flows = 0;
+    const bool whole = std::all_of(crowd.begin(), crowd.end(), [&](std::uint32_t number) {
+        const Episode& episode = *episodes_->all[number];
+        flows += episode.flows.size();
+        return episode.whole && !has_ended(episode);
+    });
+    if (whole && flows <= kMostFlows) {
+        join_episodes(now);
+        return;
+    }
+    for (const std::uint32_t number : crowd) {
+        release_episode(number, now);
+        if (Episode& episode = *episodes_->all[number]; episode.state == EpisodeState::simulated) {
+            episode.whole = false;
+            episode.flows.clear();
+        }
+    }
+}
+
+/// Episodes of flows with which `flow`, of another one, could fill a port.
+void PhaseController::list_crowd(FlowSlot flow, std::vector<std::uint32_t>& crowd) const {
     const std::uint32_t own = episodes_->of(flow);
-    std::vector<std::uint32_t> crowd;
+    crowd.clear();
     for (const PortId port : episodes_->way[flow]) {
         const std::vector<FlowSlot>& users = episodes_->at_port[port];
         if (std::all_of(users.begin(), users.end(),
@@ -230,20 +275,13 @@ void PhaseController::meet_at_ports(FlowSlot flow, Tick now) {
         for (const FlowSlot user : users) {
             load += part_of(user);
         }
-        if (load >= kFull * static_cast<double>(describe_(port).rate)) {
+        if (load >= kFullLoad * static_cast<double>(describe_(port).rate)) {
             for (const FlowSlot user : users) {
                 crowd.push_back(episodes_->of(user));
             }
         }
     }
     sort_unique(crowd);
-    for (const std::uint32_t number : crowd) {
-        release_episode(number, now);
-        if (Episode& episode = *episodes_->all[number]; episode.state == EpisodeState::simulated) {
-            episode.whole = false;
-            episode.flows.clear();
-        }
-    }
 }
 
 bool PhaseController::is_followed(FlowSlot flow) const {
@@ -296,10 +334,14 @@ void PhaseController::leave_episode(FlowSlot flow, Tick now) {
     }
     Episode& episode = *episodes_->all[number];
     --episode.open;
+    const bool told = episodes_->is_told(flow);
     episodes_->leave(flow, engine_.ends(flow));
     const FlowResult result = engine_.result(flow);
     for (EpisodeFlow& one : episode.flows) {
         if (one.slot == flow) {
+            if (told) {
+                account_told(episode, one, one.size);
+            }
             one.received = result.received;
             one.finish = result.finish;
             one.slot = kNone;
@@ -316,6 +358,9 @@ void PhaseController::leave_episode(FlowSlot flow, Tick now) {
     if (simulated && is_worth_telling(episode)) {
         episodes_->memory.learn(episode, describe_, now);
         ++statistics_.episodes.learned;
+    }
+    if (episode.state == EpisodeState::over) {
+        report_told(episode, now);
     }
     if (folding_ != nullptr && episode.state == EpisodeState::over) {
         folding_->reconsider(episodes_->flows_at(episode.hosts));

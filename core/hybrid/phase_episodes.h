@@ -55,6 +55,17 @@ struct PhaseController::Episodes {
             }
         }
     }
+    /// Those of which flows start or end at `host` whose ends are told.
+    std::vector<std::uint32_t> told_at(NodeId host) const {
+        std::vector<std::uint32_t> numbers;
+        for (std::size_t i = 0; host < at_host.size() && i < at_host[host].size(); ++i) {
+            if (told[at_host[host][i]] != 0) {
+                numbers.push_back(of(at_host[host][i]));
+            }
+        }
+        sort_unique(numbers);
+        return numbers;
+    }
     std::vector<FlowSlot> flows_at(const std::vector<NodeId>& hosts) const {
         std::vector<FlowSlot> flows;
         for (const NodeId host : hosts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/hybrid/episode_shape.h"
 #include "core/hybrid/phase_episodes.h"
 #include "core/hybrid/phase_state.h"
 #include "core/world/told_flows.h"
@@ -51,26 +52,41 @@ void PhaseController::run_held_calls(NodeId host, Tick at) {
     if (episode.state == EpisodeState::held) {
         engine_.run_held_calls(host, at, episode.held.flows);
     } else if (engine_.run_calls(host, at)) {
-        release_episode(number, at);
-        return;
+        if (at >= episode.joins_until) {
+            release_episode(number, at);
+            return;
+        }
+        take_back(number);  // what is about to start may belong to it
+        engine_.run_held_calls(host, at, episode.held.flows);
     }
     if (const Tick next = engine_.next_call(host); next != kNever) {
         calls_.insert({next, host});
     }
 }
 
-/// What was held is executed up to `now` as if it had never been.
+/// An episode whose ends are told, but have not begun to come, is held again.
+void PhaseController::take_back(std::uint32_t number) {
+    Episode& episode = *episodes_->all[number];
+    for (EpisodeFlow& flow : episode.flows) {
+        engine_.untell_ends(flow.slot);
+        flow.received = flow.finish = kNever;
+    }
+    episode.foreseen.clear();
+    episode.state = EpisodeState::held;
+    episodes_->set_cut(number, episode.joins_until);
+}
+
+/// What was held is executed up to `now` as if it had never been; what is told, from `now` on.
 void PhaseController::release_episode(std::uint32_t number, Tick now) {
     Episode& episode = *episodes_->all[number];
+    if (episode.state == EpisodeState::over) {
+        resume_episode(number, now);
+    }
     if (!is_held(episode)) {
         return;
     }
     if (episode.state == EpisodeState::told) {
-        for (EpisodeFlow& flow : episode.flows) {
-            engine_.untell_ends(flow.slot);
-            flow.received = flow.finish = kNever;
-        }
-        episode.foreseen.clear();
+        take_back(number);
         ++statistics_.episodes.interrupted;
         episodes_->memory.held(episode.key, false);
     }
@@ -176,6 +192,7 @@ void PhaseController::recall_episode(std::uint32_t number, Tick at) {
         pause_host(host, kHeldHost);
     }
     episode.state = EpisodeState::told;
+    episode.joins_until = std::min(first, episode.begin + episodes_->memory.first_end(episode, at));
     episodes_->set_cut(number, first);
 }
 
@@ -190,33 +207,23 @@ bool PhaseController::is_watched(Episode& episode) {
     return watcher_->takes(episode);
 }
 
-/// The first end of an episode has come: its packets will not be needed.
+/// The first end of an episode has come: its packets are left out.
 void PhaseController::put_into_effect(std::uint32_t number) {
     Episode& episode = *episodes_->all[number];
-    PhaseRecord record;
+    PhaseRecord& record = episode.record;
     record.partition = partitions_.set().partition_of(episode.flows.front().slot);
     record.phase = Phase::memoized;
     record.start = episode.begin;
     record.ended_by = PhaseEnd::idle;
     record.flows = static_cast<std::uint32_t>(episode.flows.size());
-    for (const EpisodeFlow& flow : episode.flows) {
-        record.end = std::max(record.end, flow.finish);
-        record.hops_saved += engine_.account_whole(flow.slot);
-        record.bytes_skipped += flow.size;
-        engine_.drop_sender(flow.slot);
+    for (EpisodeFlow& flow : episode.flows) {
+        flow.sent = engine_.drop_sender(flow.slot);
         episodes_->told[flow.slot] = 1;
     }
     if (watcher_ != nullptr) {
         watcher_->told(episode);
     }
     engine_.drop_packets(episode.held);
-    Group used;
-    for (const EpisodeFlow& flow : episode.flows) {
-        used.ports.insert(used.ports.end(), flow.data.begin(), flow.data.end());
-        used.ports.insert(used.ports.end(), flow.acks.begin(), flow.acks.end());
-    }
-    sort_unique(used.ports);
-    engine_.settle(used);
     Group held = std::move(episode.held);
     episode.held = Group{};
     episode.hosts = held.hosts;
@@ -227,9 +234,61 @@ void PhaseController::put_into_effect(std::uint32_t number) {
     episode.state = EpisodeState::over;
     ++statistics_.episodes.hits;
     episodes_->memory.held(episode.key, true);
-    statistics_.hops_saved += static_cast<std::uint64_t>(record.hops_saved);
-    statistics_.bytes_skipped += record.bytes_skipped;
-    emit(record);
+}
+
+/// So many of a flow's bytes were delivered without packets.
+void PhaseController::account_told(Episode& episode, const EpisodeFlow& flow, std::int64_t bytes) {
+    episode.record.hops_saved += engine_.account_told(flow.data, flow.acks, bytes, flow.sent);
+    episode.record.bytes_skipped += bytes;
+    Group used;
+    used.ports = flow.data;
+    used.ports.insert(used.ports.end(), flow.acks.begin(), flow.acks.end());
+    sort_unique(used.ports);
+    engine_.settle(used);
+}
+
+/// What is left of an episode that is over is executed from `now` on, for something has met it.
+void PhaseController::resume_episode(std::uint32_t number, Tick now) {
+    Episode& episode = *episodes_->all[number];
+    const std::vector<double> sent = told_bytes(episode, describe_, now);
+    std::vector<FlowSlot> entered;
+    for (std::size_t i = 0; i < episode.flows.size(); ++i) {
+        const EpisodeFlow& flow = episode.flows[i];
+        if (flow.slot == kNone || !episodes_->is_told(flow.slot) ||
+            engine_.result(flow.slot).received != kNever) {
+            continue;
+        }
+        const std::int64_t payload = engine_.payload();
+        const std::int64_t most = (flow.size - 1) / payload;
+        const std::int64_t packets = std::clamp(static_cast<std::int64_t>(sent[i]) / payload,
+                                                std::min(flow.sent, most), most);
+        engine_.untell_ends(flow.slot);
+        account_told(episode, flow, packets * payload);
+        // As fast as would bring it to the end that was told.
+        const Tick left = episode.foreseen[i].received - flow.base_rtt / 2 - now;
+        const double rate = static_cast<double>(flow.size - packets * payload) /
+                            static_cast<double>(std::max<Tick>(left, 1));
+        engine_.resume(flow.slot, packets, rate, now);
+        episodes_->told[flow.slot] = 0;
+        entered.push_back(flow.slot);
+    }
+    if (entered.empty()) {
+        return;
+    }
+    ++statistics_.episodes.resumed;
+    for (const FlowSlot flow : entered) {
+        if (partitions_.contains(flow)) {
+            changed(group_of(partitions_.set().partition_of(flow)), now);
+        }
+    }
+}
+
+/// Its last flow is leaving.
+void PhaseController::report_told(Episode& episode, Tick now) {
+    episode.record.end = now;
+    statistics_.hops_saved += static_cast<std::uint64_t>(episode.record.hops_saved);
+    statistics_.bytes_skipped += episode.record.bytes_skipped;
+    emit(episode.record);
 }
 
 }  // namespace sluice::hybrid

@@ -78,8 +78,10 @@ class WorldEngine : public PhaseEngine {
     std::uint32_t run_alone(const Group& group, Tick from, Tick to) override;
     void tell_ends(FlowSlot flow, Tick received, Tick finish) override;
     void untell_ends(FlowSlot flow) override;
-    std::int64_t account_whole(FlowSlot flow) override;
-    void drop_sender(FlowSlot flow) override;
+    std::int64_t account_told(const std::vector<PortId>& data, const std::vector<PortId>& acks,
+                              std::int64_t bytes, std::int64_t sent) override;
+    std::int64_t drop_sender(FlowSlot flow) override;
+    void resume(FlowSlot flow, std::int64_t packets, double rate, Tick now) override;
     void drop_packets(const Group& group) override;
 
     Tick next_call(NodeId host) const override;

@@ -126,29 +126,41 @@ std::int64_t WorldEngine::acks_for(std::int64_t packets) const {
     return (packets + per_ack - 1) / per_ack;
 }
 
-std::int64_t WorldEngine::account_whole(FlowSlot flow) {
+std::int64_t WorldEngine::account_told(const std::vector<PortId>& data,
+                                       const std::vector<PortId>& acks, std::int64_t bytes,
+                                       std::int64_t sent) {
     const step::World& world = store_.world();
-    const step::Sender& from = sender(flow);
-    const step::Footprint& way = tracks(flow);
-    const std::int64_t acks = acks_for(from.packets);
+    const std::int64_t packets = (bytes + world.payload - 1) / world.payload;
+    const std::int64_t answers = acks_for(packets);
     std::int64_t hops = 0;
-    const auto count = [&](PortId port, std::int64_t packets, std::int64_t bytes) {
-        store_.add_skipped(port, packets, bytes);
-        hops += packets;
+    const auto count = [&](PortId port, std::int64_t more, std::int64_t on_wire) {
+        store_.add_skipped(port, more, on_wire);
+        hops += more;
     };
-    for (std::size_t i = 0; i < way.data.size(); ++i) {
-        const std::int64_t sent = i == 0 ? from.next : 0;
-        const std::int64_t sent_bytes = i == 0 ? from.next_bytes : 0;
-        const std::int64_t packets = from.packets - sent;
-        count(way.data[i], packets, from.size - sent_bytes + packets * world.data_overhead);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        const std::int64_t before = i == 0 ? sent : 0;
+        count(data[i], packets - before,
+              bytes - std::min(before * world.payload, bytes) +
+                  (packets - before) * world.data_overhead);
     }
-    for (const PortId port : way.acks) {
-        count(port, acks, acks * world.config->format.ack);
+    for (const PortId port : acks) {
+        count(port, answers, answers * world.config->format.ack);
     }
     return hops;
 }
 
-void WorldEngine::drop_sender(FlowSlot flow) { step::drop_sender(store_.world(), flow); }
+std::int64_t WorldEngine::drop_sender(FlowSlot flow) {
+    const std::int64_t sent = sender(flow).next;
+    step::drop_sender(store_.world(), flow);
+    return sent;
+}
+
+void WorldEngine::resume(FlowSlot flow, std::int64_t packets, double rate, Tick now) {
+    step::World& world = store_.world();
+    const auto line = static_cast<double>(world.egress[tracks(flow).data.front()].line_rate);
+    constexpr double kBitsPerByteAndTick = 8e12;
+    step::reopen(world, flow, packets, std::min(rate * kBitsPerByteAndTick / line, 1.0), now);
+}
 
 void WorldEngine::drop_packets(const Group& group) {
     for (const PortId port : group.ports) {

@@ -38,6 +38,7 @@ struct EpisodeCounters {
     std::uint64_t hits = 0;         ///< told
     std::uint64_t missed = 0;       ///< begun like one that is known, and simulated
     std::uint64_t interrupted = 0;  ///< met by something else after they were known, and simulated
+    std::uint64_t resumed = 0;      ///< told, and met after a first end: the rest was simulated
     std::uint64_t late_calls = 0;  ///< ends that were heard of late, as what was held was simulated
 };
 

@@ -70,11 +70,10 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
         json["steady_share"] = phases.steady_share();
         const EpisodeCounters& episodes = phases.episodes;
         if (episodes.learned + episodes.hits + episodes.missed > 0) {
-            json["episodes"] = {{"learned", episodes.learned},
-                                {"hits", episodes.hits},
-                                {"missed", episodes.missed},
-                                {"interrupted", episodes.interrupted},
-                                {"late_calls", episodes.late_calls}};
+            json["episodes"] = {
+                {"learned", episodes.learned}, {"hits", episodes.hits},
+                {"missed", episodes.missed},   {"interrupted", episodes.interrupted},
+                {"resumed", episodes.resumed}, {"late_calls", episodes.late_calls}};
         }
         const RestorationCounters& queues = phases.restoration;
         if (queues.ports > 0) {

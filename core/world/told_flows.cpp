@@ -63,6 +63,25 @@ void drop_sender(World& world, FlowSlot flow) {
     free_sender(world, host, index);
 }
 
+void reopen(World& world, FlowSlot flow, std::int64_t packets, double factor, Tick now) {
+    const NodeId node = world.spec[flow].src;
+    Host& host = world.host[node];
+    const Tick start = world.result[flow].start;
+    const PortId port = departure_port(world, node, flow);
+    return_int_slots(world, host, flow);
+    const std::uint32_t index = create_sender(world, flow, port, now);
+    world.result[flow].start = start;
+    shorten_flow(world, flow, packets);
+    Sender& sender = host.senders[index];
+    congestion::resume(sender.cc, world.config->congestion, factor, now);
+    sender.window = congestion::window(sender.cc, world.config->congestion);
+    attach(world, host, index, port);
+    update_ready(world, sender);
+    arm(world, host, index);
+    decide(world, host, port, now);
+    refresh_wake(world, node);
+}
+
 void drop_packets(WorldStore& store, PortId port) {
     World& world = store.world();
     Egress& egress = world.egress[port];

@@ -25,6 +25,9 @@ void untell_ends(World& world, FlowSlot flow);
 
 /// The sender of a flow whose ends are told ceases to be.
 void drop_sender(World& world, FlowSlot flow);
+/// A flow whose sender has been dropped, with all its packets, is sent from `now` on by a new one, without its first
+/// `packets` full packets, at `factor` of its line rate. It started when it did.
+void reopen(World& world, FlowSlot flow, std::int64_t packets, double factor, Tick now);
 /// Empties the queues of a host's port and the link that it feeds, of which nothing has reached a switch. They must be
 /// no one's but of flows whose ends are told.
 void drop_packets(WorldStore& store, PortId port);

@@ -105,6 +105,13 @@ class Wormhole(CliTest):
         self.assertEqual((self.folder / "exact" / "flows.csv").read_bytes(),
                          (self.folder / "packet" / "flows.csv").read_bytes())
 
+    def test_nothing_is_told_where_nothing_is_skipped(self):
+        for _ in range(2):
+            silent = self.run_job("silent", "--set", "phases.skip=false")
+        self.assertNotIn("episodes", silent)
+        asked = self.run_job("asked", "--set", "phases.skip=false", "--set", "phases.memo=true")
+        self.assertGreater(asked["episodes"]["learned"] + asked["episodes"]["hits"], 0)
+
     def test_usually_nothing_is_remembered(self):
         self.write("job.toml", FLOWS.replace('mode = "wormhole"\n', "") + exchanges(30))
         summary = self.run_job("usual")
