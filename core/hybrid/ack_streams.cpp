@@ -80,7 +80,8 @@ std::int64_t AckStreams::acks_of(FlowSlot flow) const {
     const bool active = world_.sender_at[flow] != kNone;
     const std::uint32_t packets =
         active ? step::sender_of(world_, flow).una : world_.receiver[flow].packets;
-    return packets / step::packets_per_ack(world_.config->nic);
+    const step::AckPace pace = step::ack_pace(world_.config->nic);
+    return active ? pace.of_first(packets) : pace.of_whole(packets);
 }
 
 std::vector<PortId> AckStreams::leave(FlowSlot flow) {
@@ -142,8 +143,7 @@ double AckStreams::most(const Stream& stream) const {
 void AckStreams::set(Stream& stream, double rate, Tick now) {
     const StepConfig& config = *world_.config;
     const double frame = world_.payload + world_.data_overhead;
-    const double ack = static_cast<double>(config.format.ack) /
-                       static_cast<double>(step::packets_per_ack(config.nic));
+    const double ack = config.format.ack * step::ack_pace(config.nic).per_packet();
     const std::int64_t data = std::llround(rate * frame * kUnit);
     const std::int64_t acks = std::llround(rate * ack * kUnit);
     for (const PortId port : stream.way.data) {

@@ -38,8 +38,8 @@ QueueEditor::QueueEditor(step::WorldStore& store, const step::FlowPartitions& pa
             use(port, packets * static_cast<double>(frame_bytes(world_)));
         }
         for (const PortId port : way.acks) {
-            use(port, packets * world_.config->format.ack /
-                          static_cast<double>(step::packets_per_ack(world_.config->nic)));
+            use(port, packets * world_.config->format.ack *
+                          step::ack_pace(world_.config->nic).per_packet());
         }
         left_[group.flows[i]] = skip.packets[i];
     }
@@ -218,8 +218,7 @@ void QueueEditor::account(FlowSlot flow, std::vector<Removed>::const_iterator fi
                           [&](PortId port) { store_.add_skipped(port, 1, frame_bytes(world_)); });
         }
     }
-    const std::int64_t acks =
-        (last - first - given_back) / step::packets_per_ack(world_.config->nic);
+    const std::int64_t acks = step::ack_pace(world_.config->nic).of(last - first - given_back);
     for (const PortId port : way.acks) {
         store_.add_skipped(port, acks, acks * world_.config->format.ack);
     }

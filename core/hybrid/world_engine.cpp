@@ -66,8 +66,8 @@ std::int64_t WorldEngine::data_bytes() const {
 }
 
 double WorldEngine::ack_bytes() const {
-    return static_cast<double>(store_.world().config->format.ack) /
-           static_cast<double>(step::packets_per_ack(store_.world().config->nic));
+    return store_.world().config->format.ack *
+           step::ack_pace(store_.world().config->nic).per_packet();
 }
 
 std::int64_t WorldEngine::link_rate(PortId port) const {
@@ -176,7 +176,7 @@ void WorldEngine::account(FlowSlot flow, std::int64_t packets) {
         return;
     }
     const step::Footprint& way = tracks(flow);
-    const std::int64_t acks = packets / step::packets_per_ack(store_.world().config->nic);
+    const std::int64_t acks = step::ack_pace(store_.world().config->nic).of(packets);
     for (const PortId port : way.data) {
         store_.add_skipped(executed_port(port), packets, packets * data_bytes());
     }

@@ -122,8 +122,7 @@ std::int64_t WorldEngine::whole_hops(FlowSlot flow) const {
 
 /// Of so many packets of a flow that loses none.
 std::int64_t WorldEngine::acks_for(std::int64_t packets) const {
-    const std::int64_t per_ack = step::packets_per_ack(store_.world().config->nic);
-    return (packets + per_ack - 1) / per_ack;
+    return step::ack_pace(store_.world().config->nic).of_whole(packets);
 }
 
 std::int64_t WorldEngine::account_told(const std::vector<PortId>& data,

@@ -62,13 +62,33 @@ inline void shift_flow(World& world, FlowSlot flow, Tick dt) {
     }
 }
 
-/// Data packets for each ACK of a flow that loses none.
-inline std::int64_t packets_per_ack(const NicConfig& nic) {
+/// How often a receiver acknowledges a flow that loses nothing: `acks` ACKs every `packets` data packets, at
+/// most `every` packets apart (receive_data()).
+struct AckPace {
+    std::int64_t acks = 1;
+    std::int64_t packets = 1;
+    std::int64_t every = 1;
+
+    /// ACKs a data packet brings.
+    double per_packet() const { return static_cast<double>(acks) / static_cast<double>(packets); }
+    /// ACKs of so many packets out of the middle of a flow.
+    std::int64_t of(std::int64_t count) const { return count * acks / packets; }
+    /// ACKs of the first so many packets of a flow.
+    std::int64_t of_first(std::int64_t count) const {
+        return count / packets * acks + count % packets / every;
+    }
+    /// ACKs of a whole flow of so many packets, the last of which is acknowledged in any case.
+    std::int64_t of_whole(std::int64_t count) const {
+        return count / packets * acks + (count % packets + every - 1) / every;
+    }
+};
+
+inline AckPace ack_pace(const NicConfig& nic) {
+    const std::int64_t every = nic.ack_every > 1 ? nic.ack_every : 1;
     // With coalescing, chunk ends are acknowledged too.
-    const bool chunks = nic.ack_every > 1 && nic.ack_chunk > 0;
-    const std::int32_t every =
-        chunks && nic.ack_chunk < nic.ack_every ? nic.ack_chunk : nic.ack_every;
-    return every > 1 ? every : 1;
+    const bool chunks = every > 1 && nic.ack_chunk > 0;
+    return chunks ? AckPace{(nic.ack_chunk + every - 1) / every, nic.ack_chunk, every}
+                  : AckPace{1, every, every};
 }
 
 /// Payload bytes in flight as the last ACK found them: without the packet that may have left since. The

@@ -122,3 +122,27 @@ TEST_CASE("unit.step.skip.a_shortened_flow_sends_so_much_less") {
     CHECK(shorter.ports[given.topology.first_port(0)].tx_bytes ==
           plain.ports[given.topology.first_port(0)].tx_bytes - 500 * 1090);
 }
+
+TEST_CASE("unit.step.skip.acks_are_as_many_as_a_receiver_sends") {
+    Case given;
+    given.topology = build_dumbbell({});
+    given.stop = 5 * kMillisecond;
+    const int hops = 3;
+    for (const auto& [every, chunk] :
+         {std::pair{1, 4}, {2, 4}, {3, 4}, {4, 4}, {6, 4}, {3, 10}, {16, 40}, {5, 0}, {8, 1}}) {
+        for (const int packets : {1, 2, 7, 8, 40, 59}) {
+            INFO("every " << every << ", chunk " << chunk << ", " << packets << " packets");
+            given.config = config_for(congestion::Law::none);
+            given.config.nic.ack_every = every;
+            given.config.nic.ack_chunk = chunk;
+            given.flows = {flow(0, 2, packets * 1000, 0)};
+            const auto executed =
+                static_cast<std::int64_t>(run_windows(given).counters.packet_hops);
+            const step::AckPace pace = step::ack_pace(given.config.nic);
+            CHECK(executed == hops * (packets + pace.of_whole(packets)));
+            const bool unfinished = pace.of_first(packets) < pace.of_whole(packets);
+            CHECK(pace.of_first(packets) + (unfinished ? 1 : 0) == pace.of_whole(packets));
+            CHECK(pace.of(packets * pace.packets) == pace.of_whole(packets * pace.packets));
+        }
+    }
+}
