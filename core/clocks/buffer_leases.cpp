@@ -2,6 +2,7 @@
 #include "core/clocks/buffer_leases.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/packet/buffer.h"
 
@@ -14,7 +15,14 @@ BufferLeases::BufferLeases(const WorldStore& store)
       lossless_(compute_lossless()),
       bytes_(store.topology().port_count(), 0),
       unbounded_(store.topology().port_count(), 0),
-      loud_(store.topology().node_count(), 0) {}
+      loud_(store.topology().node_count(), 0) {
+    share_ = std::numeric_limits<std::int64_t>::max();
+    for (NodeId n = 0; n < world_.node_count; ++n) {
+        if (world_.is_host[n] == 0 && world_.first_port[n] < world_.first_port[n + 1]) {
+            share_ = std::min(share_, share_of(n));
+        }
+    }
+}
 
 /// PFC with the project's own headroom loses nothing (buffer.h), if it stops all that a host sends
 /// into a paused class, ACKs included.
@@ -138,15 +146,32 @@ void BufferLeases::unbind(FlowSlot flow, const Footprint& footprint) {
 
 /// With all flows at their most, is every window of every cell quiet (quiet_window, switch.h)?
 bool BufferLeases::quiet(NodeId node) const {
+    const std::uint32_t* const first = unbounded_.data() + world_.first_port[node];
+    const std::uint32_t* const last = unbounded_.data() + world_.first_port[node + 1];
+    return std::all_of(first, last, [](std::uint32_t flows) { return flows == 0; }) &&
+           quiet_with(node, [&](PortId p) { return bytes_[p]; });
+}
+
+std::int64_t BufferLeases::share_of(NodeId node) const {
+    std::int64_t share = -1;
+    std::int64_t more = unused_[node].shared_size;
+    for (; more > 0; more /= 2) {
+        if (quiet_with(node, [&](PortId) { return share + more; })) {
+            share += more;
+        }
+    }
+    return share;
+}
+
+/// Is every window of every cell quiet if so much comes in by each port at most?
+template <class BytesAt>
+bool BufferLeases::quiet_with(NodeId node, BytesAt&& bytes_at) const {
     const Buffer& buffer = unused_[node];
     const PortId first = world_.first_port[node];
     const PortId last = world_.first_port[node + 1];
     std::int64_t total = 0;
     for (PortId p = first; p < last; ++p) {
-        if (unbounded_[p] != 0) {
-            return false;
-        }
-        total += bytes_[p];
+        total += bytes_at(p);
     }
     const std::int64_t left = buffer.shared_size - total;
     if (left < 0) {
@@ -156,8 +181,8 @@ bool BufferLeases::quiet(NodeId node) const {
         return egress_is_free(world_, total, left);
     }
     for (PortId p = first; p < last; ++p) {
-        if (bytes_[p] != 0 &&
-            !ingress_is_free(world_, world_.ingress[p], bytes_[p] - buffer.reserve, left)) {
+        if (bytes_at(p) != 0 &&
+            !ingress_is_free(world_, world_.ingress[p], bytes_at(p) - buffer.reserve, left)) {
             return false;
         }
     }
@@ -168,15 +193,16 @@ bool BufferLeases::divisible(NodeId node) const {
     if (drops_possible() || !quiet(node)) {
         return false;
     }
-    for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
-        const Ingress& ingress = world_.ingress[p];
-        const bool headroom = std::any_of(ingress.headroom, ingress.headroom + kClasses,
-                                          [](std::uint32_t bytes) { return bytes != 0; });
-        if (ingress.paused != 0 || headroom) {
-            return false;
-        }
-    }
-    return true;
+    return !pauses(node);
+}
+
+bool BufferLeases::pauses(NodeId node) const {
+    const Ingress* const first = world_.ingress + world_.first_port[node];
+    const Ingress* const last = world_.ingress + world_.first_port[node + 1];
+    return std::any_of(first, last, [](const Ingress& ingress) {
+        return ingress.paused != 0 || std::any_of(ingress.headroom, ingress.headroom + kClasses,
+                                                  [](std::uint32_t bytes) { return bytes != 0; });
+    });
 }
 
 std::int64_t BufferLeases::lease(const Cell& cell) const {

@@ -9,6 +9,8 @@
 /// their order: no loss, no spraying, no detour. So a flow is bounded until it goes back for the
 /// first time, if its path has no lossy cable; and where a switch may drop packets, leases are
 /// granted only while no switch can.
+///
+/// Of flows without a window that says little. Whoever looks at queues between windows has another bound: share().
 #pragma once
 
 #include <vector>
@@ -31,10 +33,15 @@ class BufferLeases {
 
     /// May the cells of this switch be at different times?
     bool divisible(NodeId node) const;
+    /// It has paused who sends to it, or its headroom is in use.
+    bool pauses(NodeId node) const;
     /// The lease of one cell.
     std::int64_t lease(const Cell& cell) const;
     /// Then no switch is divisible.
     bool drops_possible() const { return !lossless_ && loud_switches_ > 0; }
+    /// While no ingress port of a switch holds more than this, of whichever flows, no decision of the switch
+    /// depends on its buffer's total; of any switch. Negative: there is no such amount.
+    std::int64_t share() const { return share_; }
     /// Until its time-out the flow sends nothing twice.
     bool bounded(FlowSlot flow) const { return state_[flow] == kBounded; }
 
@@ -46,14 +53,18 @@ class BufferLeases {
     std::int64_t packets_at_most(FlowSlot flow) const;
     void charge(FlowSlot flow, const Footprint& footprint, bool enter);
     bool quiet(NodeId node) const;
+    template <class BytesAt>
+    bool quiet_with(NodeId node, BytesAt&& bytes_at) const;
+    std::int64_t share_of(NodeId node) const;
     bool compute_lossless() const;
     bool stops_acks_of(const FlowSpec& spec) const;
     void set_loud(NodeId node);
 
     const WorldStore& store_;
     const World& world_;
-    std::vector<Buffer> unused_;            ///< by node: as nobody uses it
-    bool lossless_ = false;                 ///< no switch can ever drop a packet
+    std::vector<Buffer> unused_;  ///< by node: as nobody uses it
+    bool lossless_ = false;       ///< no switch can ever drop a packet
+    std::int64_t share_ = 0;
     std::vector<State> state_;              ///< by slot
     std::vector<std::int64_t> bytes_;       ///< by ingress port, of bounded flows
     std::vector<std::uint32_t> unbounded_;  ///< by ingress port: flows

@@ -145,7 +145,7 @@ void Driver::execute_cut(Tick at) {
     if (supervisor_ != nullptr && supervisor_->next_cut() <= now_) {
         supervisor_->at_cut(now_);
         if (folding_ != nullptr) {
-            folding_->after_cut();
+            folding_->after_cut(now_);
         }
         if (domains_ != nullptr) {
             domains_->forget_timeouts();

@@ -18,7 +18,7 @@ class Folding {
     /// follow are told (World::changed). Before flows' changes are taken up.
     virtual void after_window(Tick end) = 0;
     /// A supervisor has looked, and may have changed queues.
-    virtual void after_cut() = 0;
+    virtual void after_cut(Tick now) = 0;
     /// `flow` has come into service, or into the network from outside.
     virtual void entered(FlowSlot flow) = 0;
     /// Nothing of `flow` is left in the network; its slot is about to be given back.

@@ -122,12 +122,12 @@ bool Folds::meets_by_cable(PortId port, std::uint32_t id, std::uint32_t image) c
            !(place.fold == id && place.image == image);
 }
 
-bool Folds::foldable(PortId port) const {
+bool Folds::foldable(PortId port, Tick now) {
     const Egress& egress = world_.egress[port];
     const NodeId node = store_.topology().node_of(port);
     const bool at_switch = world_.is_host[node] == 0;
     return egress.up && egress.paused == 0 && world_.ingress[egress.peer].loss == 0 &&
-           (!at_switch || leases_.divisible(node)) &&
+           (!at_switch || stays_calm(node, now)) &&
            (at_switch || world_.is_host[store_.topology().node_of(egress.peer)] == 0);
 }
 
@@ -185,7 +185,7 @@ std::vector<Folds::Part> Folds::parts(const std::vector<std::vector<FlowSlot>>& 
 }
 
 /// Nobody else is at the part's ports and hosts, and they may be folded.
-bool Folds::apart(const Part& part) {
+bool Folds::apart(const Part& part, Tick now) {
     const auto ports = static_cast<std::uint32_t>(store_.topology().port_count());
     Count count{owner_, {}};
     for (const FlowSlot flow : part.flows) {
@@ -201,7 +201,7 @@ bool Folds::apart(const Part& part) {
     }
     for (const std::uint32_t at : count.seen) {
         if (owner_[at] != (at < ports ? unit_uses_[at] : host_uses_[at - ports]) ||
-            (at < ports && !foldable(PortId{at}))) {
+            (at < ports && !foldable(PortId{at}, now))) {
             return false;
         }
         const PortId back = at < ports ? world_.egress[at].peer : kNone;
@@ -249,7 +249,7 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
             continue;
         }
         candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
-                                        [&](const Part* part) { return !apart(*part); }),
+                                        [&](const Part* part) { return !apart(*part, now); }),
                          candidates.end());
         for (int leaders = 0; leaders < kLeaders && !candidates.empty(); ++leaders) {
             if (fold_turned(candidates, now, from)) {

@@ -104,6 +104,7 @@ void Folds::after_window(Tick now) {
         return;
     }
     end_marking();
+    end_crowded(now);
     reserve_slots();
     for (std::uint32_t i = 0, count = world_.changed.count; i < count; ++i) {
         const FlowSlot slot = world_.changed[i];
@@ -126,6 +127,12 @@ void Folds::after_window(Tick now) {
     if (supervisor_ != nullptr) {
         end_disturbed();
     }
+}
+
+void Folds::after_cut(Tick now) {
+    end_marking();
+    calm_until_ = 0;
+    end_crowded(now);
 }
 
 /// A supervisor hears of flows one by one: before it does, folds end that others come to.
@@ -242,8 +249,9 @@ void Folds::settle(Tick now, bool may_fold) {
         take_up(flow, disturbed, joined);
     }
     if (fold_count_ > 0) {
-        find_loud(disturbed);
+        find_loud(disturbed, now);
     }
+    const bool came = !entered_.empty();
     entered_.clear();
     for (const std::uint32_t fold : disturbed) {
         for (std::vector<FlowSlot>& member : take_apart(fold)) {
@@ -265,11 +273,14 @@ void Folds::settle(Tick now, bool may_fold) {
     if (supervisor_ != nullptr) {
         end_unlike();
         end_marking();  // skips that ended may have left other queues
+        calm_until_ = came ? 0 : calm_until_;
     }
     if (joined.size() > 1) {
         std::vector<Part> found = parts(joined);
         fold_alike(found, now);
+        calm_until_ = 0;
     }
+    end_crowded(now);
 }
 
 /// A flow in service since the last window: one of a fold's, or a new one, which may meet folds.
@@ -328,7 +339,7 @@ void Folds::disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) 
 }
 
 /// Folds at switches whose decisions may depend on their buffers from now on.
-void Folds::find_loud(std::set<std::uint32_t>& disturbed) {
+void Folds::find_loud(std::set<std::uint32_t>& disturbed, Tick now) {
     std::set<NodeId> nodes;
     for (const FlowSlot flow : entered_) {
         const FlowPrint& print = prints_[flow];
@@ -337,15 +348,8 @@ void Folds::find_loud(std::set<std::uint32_t>& disturbed) {
         }
     }
     for (const NodeId node : nodes) {
-        if (world_.is_host[node] != 0 || leases_.divisible(node)) {
-            continue;
-        }
-        for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
-            for (const PortId port : {p, world_.egress[p].peer}) {
-                if (places_.unit[port].folded()) {
-                    disturbed.insert(places_.unit[port].fold);
-                }
-            }
+        if (world_.is_host[node] == 0 && !stays_calm(node, now)) {
+            add_folds_at(node, disturbed);
         }
     }
 }

@@ -15,8 +15,9 @@
 /// - flows that reach ports or hosts that are not in the fold end it, and those that can be folded again
 ///   are, at once.
 ///
-/// Ports meet in a switch's buffer besides. Only such parts are folded whose switches stay quiet whatever
-/// their flows have in the network (BufferLeases).
+/// Ports meet in a switch's buffer besides. Such parts are folded whose switches stay quiet whatever their
+/// flows have in the network (BufferLeases); of others, whose flows have no windows, queues are looked at, and a
+/// fold ends before a buffer could matter.
 ///
 /// A supervisor's partitions are parts, or lie in one, for then cables join flows, too. It is asked whether they
 /// are alike to it, and learns of flows from elsewhere when the fold that they meet has ended.
@@ -50,7 +51,7 @@ class Folds final : public Folding {
     Folds& operator=(const Folds&) = delete;
 
     void after_window(Tick now) override;
-    void after_cut() override { end_marking(); }
+    void after_cut(Tick now) override;
     void entered(FlowSlot flow) override;
     void leaving(FlowSlot flow) override;
     void settle(Tick now, bool may_fold) override;
@@ -97,14 +98,14 @@ class Folds final : public Folding {
     bool inside(std::uint32_t id, FlowSlot flow);
     bool all_inside(std::uint32_t id, FlowSlot flow) const;
     bool meets_by_cable(PortId port, std::uint32_t id, std::uint32_t image) const;
-    bool foldable(PortId port) const;
+    bool foldable(PortId port, Tick now);
     /// True if there are more now.
     static bool add_feeders(const FlowPrint& print, FeedersOf& feeders);
     std::map<PortId, std::int64_t> unmarked_backlogs(const FeedersOf& feeders) const;
     bool may_mark(const Fold& fold) const;
     void end_marking();
     std::vector<Part> parts(const std::vector<std::vector<FlowSlot>>& joined);
-    bool apart(const Part& part);
+    bool apart(const Part& part, Tick now);
     std::uint64_t signature(const Part& part) const;
     void fold_alike(std::vector<Part>& found, Tick now);
     std::uint32_t new_fold();
@@ -118,6 +119,13 @@ class Folds final : public Folding {
     void claim(std::uint32_t id, std::uint32_t number);
     void count_anew(const Fold& fold);
     void still(const Fold& fold, const Image& image);
+
+    // Switches whose buffers could matter (fold_crowding.cpp).
+    Tick calm_until(NodeId node, Tick now) const;
+    bool stays_calm(NodeId node, Tick now);
+    void add_folds_at(NodeId node, std::set<std::uint32_t>& folds) const;
+    std::set<NodeId> switches_of_folds() const;
+    void end_crowded(Tick now);
 
     // Parts that are folded upon themselves (fold_turns.cpp).
     bool fold_turned(std::vector<const Part*>& candidates, Tick now, Tick from);
@@ -156,7 +164,7 @@ class Folds final : public Folding {
     void take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
                  std::vector<std::vector<FlowSlot>>& joined);
     void disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) const;
-    void find_loud(std::set<std::uint32_t>& disturbed);
+    void find_loud(std::set<std::uint32_t>& disturbed, Tick now);
     void disturb_with(FlowSlot flow, std::set<std::uint32_t>& disturbed) const;
     void end_disturbed();
     void end_unlike();
@@ -202,6 +210,8 @@ class Folds final : public Folding {
     std::vector<std::vector<FlowSlot>> left_;  ///< by folds that have ended since
     std::vector<std::pair<std::uint32_t, std::uint32_t>> forks_;  ///< images, of this window
     std::uint32_t strange_ = 0;  ///< flows in service whose way is not known whole
+    bool may_crowd_ = false;     ///< folds are at switches that are not divisible
+    Tick calm_until_ = 0;        ///< those switches' buffers do not matter before
     std::uint32_t fold_count_ = 0;
     FoldCounters counters_;
     std::vector<std::uint32_t> owner_;  ///< scratch: by port, then by node

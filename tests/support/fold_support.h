@@ -68,6 +68,7 @@ struct CopiesOptions {
     double size = 5.5;            ///< most, by the power of ten, bytes
     bool by_copy = true;          ///< ids: one copy after the other, else flow by flow
     bool turned = false;          ///< a copy's hosts all do the same in their turn
+    std::int64_t buffer = 0;      ///< of a switch, bytes; 0: the default
     congestion::Law law = congestion::Law::hpcc;
 };
 
@@ -158,6 +159,9 @@ inline void Copies::make_network(Dice& dice) {
         given.config.load_balance = LoadBalance::spray;
     }
     given.config.pfc = dice.chance(70);
+    if (options.buffer > 0) {
+        given.config.buffer.size = Bytes{options.buffer};
+    }
     given.config.nic.global_base_rtt = dice.chance(50);
     given.config.nic.ack_every = dice.chance(70) ? 1 : 4;
     given.config.queues.ack_strict_in_switch = dice.chance(40);

@@ -145,6 +145,33 @@ TEST_CASE("unit.folds.every_law") {
     }
 }
 
+TEST_CASE("unit.folds.buffers_that_come_to_matter") {
+    // Without windows, what flows may have in a buffer is all that they send.
+    std::uint64_t decided = 0;
+    for (const congestion::Law law :
+         {congestion::Law::dcqcn, congestion::Law::timely, congestion::Law::none}) {
+        for (const std::int64_t buffer : {800'000, 1'200'000, 4'000'000}) {
+            CopiesOptions options;
+            options.law = law;
+            options.buffer = buffer;
+            options.size = 6.3;
+            options.changed = 2;
+            options.strangers = 2;
+            FoldCounters sum;
+            for (std::uint64_t seed = 9200; seed < 9240; ++seed) {
+                Copies copies(seed, options);
+                copies.given.config.congestion.window = false;
+                const Folded made = check_folding(copies.given);
+                add(sum, made.fold);
+                decided += made.outcome.counters.drops + made.outcome.counters.pfc_pauses;
+            }
+            INFO(congestion::law_name(law) << ", " << buffer << " bytes");
+            CHECK(sum.hops > 0);
+        }
+    }
+    CHECK(decided > 1000);
+}
+
 TEST_CASE("unit.folds.hops_of_a_host_that_goes_its_own_way_are_counted_up_to_then") {
     // Two pairs of hosts send the same, and fold when the first window is over. In the middle of the next
     // one host of the image starts another flow: its own hops are folded until then, its switch's until the
