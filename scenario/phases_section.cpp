@@ -16,9 +16,9 @@ constexpr std::int64_t kMaxRounds = 1'000'000;
 
 }  // namespace
 
-PhaseConfig read_phases(ConfigSection section, Mode mode, bool audited) {
+PhaseConfig read_phases(ConfigSection section, Mode mode) {
     PhaseConfig phases;
-    phases.audit = audited ? kUsualAudit : 0;
+    phases.audit = mode == Mode::wormhole ? kUsualAudit : 0;
     phases.skip = section.flag("skip", phases.skip);
     // Where nothing is to be skipped nothing is told either, unless it is asked for by name.
     phases.memo = mode == Mode::wormhole && phases.skip;

@@ -9,8 +9,7 @@
 
 namespace sluice {
 
-/// ConfigError with the place and what is allowed. The mode decides some defaults; `audited`: there is an audit unless the
-/// section says otherwise.
-PhaseConfig read_phases(ConfigSection section, Mode mode, bool audited);
+/// ConfigError with the place and what is allowed. The mode decides some defaults.
+PhaseConfig read_phases(ConfigSection section, Mode mode);
 
 }  // namespace sluice

@@ -113,15 +113,15 @@ Scenario overridden(ConfigValue values, const std::string& path,
     return make_scenario(std::move(values), path);
 }
 
-/// Of a scenario that names none: a fast one whose results depend on nothing but the scenario, with an audit that says how
-/// far it is off, unless something else that it asks for is packet mode's only.
+/// Of a scenario that names none: the fastest that says how far it is off, unless something else that it asks for is
+/// packet mode's only.
 Mode usual_mode(const ConfigValue& values) {
     EffectiveConfig unused;
     ConfigSection root(values, unused);
     const ConfigValue* const arithmetic = root.table("network").raw("arithmetic");
     const ConfigValue* const queues = root.table("output").raw("record_queues");
     const bool ns3 = arithmetic != nullptr && arithmetic->text == "ns3";
-    return ns3 || (queues != nullptr && queues->boolean) ? Mode::packet : Mode::hybrid;
+    return ns3 || (queues != nullptr && queues->boolean) ? Mode::packet : Mode::wormhole;
 }
 
 }  // namespace
@@ -134,7 +134,6 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     ConfigSection root(*scenario.values, *scenario.effective);
     scenario.name = read_name(root, path);
     scenario.mode = root.choice<Mode>("mode", usual_mode(*scenario.values), mode_words());
-    const bool audited = scenario.mode == Mode::wormhole || !root.has("mode");
     const std::int64_t seed = root.integer("seed", 1, 0, std::int64_t{1} << 62);
     scenario.stop = root.time("stop", kNever, kPicosecond);
     // Recorded where it is asked for only: without it the configuration is what it always was.
@@ -151,7 +150,7 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     scenario.output = read_output(root.table("output"));
     // The table may stay in the file whatever the mode, so that `--mode` is enough to compare.
     if (has_phases(scenario.mode) || root.has("phases")) {
-        scenario.phases = read_phases(root.table("phases"), scenario.mode, audited);
+        scenario.phases = read_phases(root.table("phases"), scenario.mode);
         if (!scenario.phases.restore_model.empty()) {
             scenario.phases.restore_model = scenario.resolve(scenario.phases.restore_model);
         }

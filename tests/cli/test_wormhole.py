@@ -112,13 +112,13 @@ class Wormhole(CliTest):
         asked = self.run_job("asked", "--set", "phases.skip=false", "--set", "phases.memo=true")
         self.assertGreater(asked["episodes"]["learned"] + asked["episodes"]["hits"], 0)
 
-    def test_usually_nothing_is_remembered(self):
+    def test_it_is_the_default(self):
         self.write("job.toml", FLOWS.replace('mode = "wormhole"\n', "") + exchanges(30))
         summary = self.run_job("usual")
-        self.assertEqual(summary["mode"], "hybrid")
+        self.assertEqual(summary["mode"], "wormhole")
         self.assertEqual(summary["audit"]["share"], 0.1)
-        self.assertNotIn("episodes", summary)
-        self.assertFalse((self.folder / "cache").exists())
+        self.assertGreater(summary["episodes"]["learned"], 0)
+        self.assertTrue((self.folder / "cache" / "sluice" / "memo.sqlite").is_file())
 
     def test_nothing_is_remembered_if_asked(self):
         summary = self.run_job("none", "--no-memo")

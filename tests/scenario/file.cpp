@@ -90,7 +90,7 @@ TEST_CASE("unit.scenario.name_mode_seed_stop_output") {
     const Scenario scenario = parse("name = \"n\"\nseed = 9\nstop = \"1ms\"\n" + kStar +
                                     "[output]\ndir = \"d\"\ntrace = false\nfct = true\n");
     CHECK(scenario.name == "n");
-    CHECK(scenario.mode == Mode::hybrid);
+    CHECK(scenario.mode == Mode::wormhole);
     CHECK(scenario.network.seed == 9);
     CHECK(scenario.stop == kMillisecond);
     CHECK(scenario.output.directory == "d");
@@ -101,7 +101,7 @@ TEST_CASE("unit.scenario.name_mode_seed_stop_output") {
     // What only packet mode has is asked for.
     CHECK(parse(kStar + "[network]\narithmetic = \"ns3\"\n").mode == Mode::packet);
     CHECK(parse(kStar + "[output]\nrecord_queues = true\n").mode == Mode::packet);
-    CHECK(parse(kStar + "[output]\nrecord_queues = false\n").mode == Mode::hybrid);
+    CHECK(parse(kStar + "[output]\nrecord_queues = false\n").mode == Mode::wormhole);
     CHECK(
         error_of("mode = \"hybird\"\n" + kStar) ==
         "folder/test.toml:1:8: 'mode' is \"hybird\"; must be one of packet, hybrid, wormhole, flow "

@@ -54,11 +54,10 @@ TEST_CASE("unit.scenario.phases_defaults_leave_the_detector_to_choose") {
     const PhaseConfig usual = parse_scenario(kStar, "test.toml").phases;
     CHECK(usual.audit == 0.1);
     CHECK(usual.audit_tolerance == 0.01);
-    CHECK(!usual.memo);
-    const PhaseConfig wormhole =
-        parse_scenario("mode = \"wormhole\"\n" + kStar, "test.toml").phases;
-    CHECK(wormhole.audit == 0.1);
-    CHECK(wormhole.memo);
+    CHECK(usual.memo);
+    const PhaseConfig hybrid = parse_scenario("mode = \"hybrid\"\n" + kStar, "test.toml").phases;
+    CHECK(hybrid.audit == 0);
+    CHECK(!hybrid.memo);
 }
 
 TEST_CASE("unit.scenario.phases_keys_are_read") {
