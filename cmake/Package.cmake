@@ -19,4 +19,21 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmak
 install(FILES "${PROJECT_BINARY_DIR}/sluiceConfig.cmake"
               "${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake"
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The same for pkg-config. Static libraries that need each other: a group, and all that they need is public.
+set(archives "")
+foreach(target IN LISTS exported)
+    get_target_property(kind ${target} TYPE)
+    if(kind STREQUAL "STATIC_LIBRARY")
+        string(APPEND archives " -l${target}")
+    endif()
+endforeach()
+file(RELATIVE_PATH prefix_of_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" prefix_of_pc "${prefix_of_pc}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/sluice.pc.in" "${PROJECT_BINARY_DIR}/sluice.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/sluice.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples"
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})

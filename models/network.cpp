@@ -28,6 +28,14 @@ void check_arithmetic(const NetworkConfig& config, const NetworkOptions& options
     }
 }
 
+/// ConfigError unless `topology` has the node.
+void check_node(const Topology& topology, NodeId node, const std::string& who) {
+    if (node >= topology.node_count()) {
+        throw ConfigError(who + " node " + std::to_string(node) + "; allowed: 0 to " +
+                          std::to_string(topology.node_count() - 1));
+    }
+}
+
 }  // namespace
 
 Network::Network(const sc_core::sc_module_name& name, const Topology& topology, Routing& routing,
@@ -39,6 +47,7 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
       store_(topology, routing, config, flows, paths, application),
       clock_(std::make_unique<NetworkClock>("clock", store_)) {
     check_arithmetic(config, options);
+    check_foreign(options, flows);
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);
@@ -91,8 +100,53 @@ Network::~Network() {
     step::free_scratch(scratch_);
 }
 
+void Network::check_foreign(const NetworkOptions& options,
+                            const std::vector<FlowSpec>& flows) const {
+    std::vector<std::uint8_t> foreign(topology_.node_count(), 0);
+    for (const NodeId node : options.foreign) {
+        check_node(topology_, node, "NetworkOptions::foreign names");
+        foreign[node] = 1;
+    }
+    for (std::size_t flow = 0; flow < flows.size(); ++flow) {
+        const FlowSpec& spec = flows[flow];
+        if (foreign[spec.src] != 0 && spec.start != kNever) {
+            throw ConfigError("flow " + std::to_string(flow) + " is to start at " +
+                              std::to_string(spec.start) + " ps at host " +
+                              std::to_string(spec.src) +
+                              ", which is a foreign model and starts its own; allowed: kNever");
+        }
+    }
+    if (congestion::traits(store_.config().congestion.law).uses_int) {
+        const auto blind = std::find_if(options.foreign.begin(), options.foreign.end(),
+                                        [&](NodeId node) { return !topology_.is_host(node); });
+        if (blind != options.foreign.end()) {
+            SC_REPORT_WARNING(
+                "sluice/network",
+                ("switch " + std::to_string(*blind) +
+                 " is a foreign model and writes no INT records: the law learns "
+                 "nothing of it, and flows that meet no other switch keep their first rate")
+                    .c_str());
+        }
+    }
+}
+
+Node* Network::node(NodeId id) {
+    check_node(topology_, id, "Network::node() was asked for");
+    return modules_[id].get();
+}
+
 LinkEnd& Network::port(PortId port) {
+    if (port >= topology_.port_count()) {
+        throw ConfigError("Network::port() was asked for port " + std::to_string(port) +
+                          "; allowed: 0 to " + std::to_string(topology_.port_count() - 1));
+    }
     const NodeId node = topology_.node_of(port);
+    if (modules_[node] == nullptr) {
+        throw ConfigError("Network::port(" + std::to_string(port) + ") is of node " +
+                          std::to_string(node) +
+                          ", which is a foreign model and has its own sockets; bind them to those "
+                          "of the neighbour, port(topology.peer_of(port))");
+    }
     return modules_[node]->port(port - topology_.first_port(node));
 }
 

@@ -42,9 +42,10 @@ class Network : public sc_core::sc_module {
             NetworkOptions options = {});
     ~Network() override;
 
-    /// Sockets of the port that faces a foreign model.
+    /// Sockets of the port that faces a foreign model. ConfigError unless the port is one of ours.
     LinkEnd& port(PortId port);
-    Node* node(NodeId id) { return modules_[id].get(); }
+    /// Null where a foreign model stands. ConfigError if there is no such node.
+    Node* node(NodeId id);
 
     /// Opens a flow between two hosts while the network runs, to start at `at`, which is not before
     /// clock().earliest(). From any SystemC process, or before the simulation. Returns its id (core/ids.h).
@@ -66,6 +67,7 @@ class Network : public sc_core::sc_module {
   private:
     void start_of_simulation() override;
     void require_open(const FlowSpec& spec, bool ours) const;
+    void check_foreign(const NetworkOptions& options, const std::vector<FlowSpec>& flows) const;
 
     const Topology& topology_;
     step::WorldStore store_;

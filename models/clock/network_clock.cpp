@@ -20,6 +20,13 @@ namespace {
 /// the kernel costs nothing, near enough that other processes of a testbench see it move.
 constexpr Tick kRunAhead = kMillisecond;
 
+/// Serialization times are known up to this.
+std::int64_t largest_packet(const PacketFormat& format) {
+    return std::max<std::int64_t>(
+        {std::int64_t{format.payload} + format.header + format.extra_header, format.ack,
+         format.pause});
+}
+
 }  // namespace
 
 NetworkClock::NetworkClock(const sc_core::sc_module_name& name, step::WorldStore& store)
@@ -39,11 +46,11 @@ void NetworkClock::configure(std::vector<LinkEvent> events, RunHooks hooks, Tick
 }
 
 void NetworkClock::start_of_simulation() {
-    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS)) {
-        SC_REPORT_FATAL("sluice/clock",
-                        "the network needs SystemC's default time resolution, 1 ps");
-    }
+    require_resolution();
     store_.begin();
+    for (NodeId node = 0; node < nodes_.size(); ++node) {
+        refuse_timers(node, kNever);
+    }
     if (store_.config().arithmetic == Arithmetic::ns3) {
         ns3_ = std::make_unique<ns3::Driver>(store_, std::move(events_), std::move(hooks_));
         return;
@@ -101,7 +108,7 @@ Tick NetworkClock::now() const {
 }
 
 Tick NetworkClock::earliest() const {
-    return foreign_.empty() ? now() : std::max(now(), to_ticks(sc_core::sc_time_stamp()));
+    return foreign_.empty() ? now() : std::max(now(), to_ticks_up(sc_core::sc_time_stamp()));
 }
 
 std::uint64_t NetworkClock::windows() const {
@@ -125,6 +132,7 @@ void NetworkClock::run(step::Driver& driver) {
         if (module != nullptr) {
             module->step(cell, begin, end);
         } else {
+            refuse_timers(cell.node, end);
             store_.world().wake[cell.id] = kNever;
         }
     };
@@ -151,34 +159,84 @@ void NetworkClock::run(step::Driver& driver) {
         step::forget_stale_wakes(store_.world());
         next = driver.next();
     }
-    end_run(now, next, driver.stopped());
+    end_run(next, driver.stopped());
 }
 
 void NetworkClock::run(ns3::Driver& driver) {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     const Tick next = driver.advance(std::min(now + kRunAhead + 1, stop_));
-    end_run(now, next >= stop_ && driver.idle() ? kNever : next, driver.stopped());
+    end_run(next >= stop_ && driver.idle() ? kNever : next, driver.stopped());
 }
 
-void NetworkClock::end_run(Tick now, Tick next, bool stopped) {
+void NetworkClock::end_run(Tick next, bool stopped) {
     finished_ = stopped || next >= stop_ || next == kNever;
     at_rest_ = !stopped && next == kNever;
     cut_off_ = !stopped && next >= stop_ && next != kNever;
     if (!finished_) {
-        event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));
+        event_.notify(until(next));
     }
+}
+
+/// A foreign host's timers would ring for nobody. Those before `end` are reported.
+void NetworkClock::refuse_timers(NodeId node, Tick end) const {
+    const step::Host& host = store_.world().host[node];
+    if (nodes_[node] != nullptr || host.timers.count == 0 || host.timers[0].time >= end) {
+        return;
+    }
+    const step::Timer& timer = host.timers[0];
+    const std::string what = timer.kind == step::TimerKind::flow_start
+                                 ? "flow " + std::to_string(timer.id) + " is to start"
+                                 : "the application has a timer";
+    SC_REPORT_FATAL(
+        "sluice/clock",
+        (what + " at host " + std::to_string(node) + " at " + std::to_string(timer.time) +
+         " ps, which is a foreign model: it opens its own (open_foreign_flow()), and an "
+         "application does nothing there")
+            .c_str());
 }
 
 void NetworkClock::hand_over() {
     step::World& world = store_.world();
-    const Tick now = to_ticks(sc_core::sc_time_stamp());
     for (const ForeignLink& link : foreign_) {
         for (step::Wire& ring = world.link[link.peer]; !ring.empty(); ring.pop()) {
             tlm::tlm_phase phase = tlm::BEGIN_REQ;
-            sc_core::sc_time delay = to_sc_time(step::next_arrival(ring) - now);
+            sc_core::sc_time delay = until(step::next_arrival(ring));
             (*link.socket)->nb_transport_fw(ring.front(), phase, delay);
         }
         world.link[link.peer].arrival = kNever;
+    }
+}
+
+/// What a step takes for granted of a packet.
+void NetworkClock::check_foreign(PortId port, const step::Packet& packet) const {
+    const auto refuse = [&](const std::string& what) {
+        SC_REPORT_FATAL(
+            "sluice/clock",
+            ("a foreign model's packet at port " + std::to_string(port) + " " + what).c_str());
+    };
+    if (packet.packet_kind() > step::PacketKind::resume) {
+        refuse("is of kind " + std::to_string(packet.kind) + "; allowed: 0 to 4");
+    }
+    const std::int64_t largest = largest_packet(store_.config().format);
+    if (packet.bytes < 1 || packet.bytes > largest) {
+        refuse("has " + std::to_string(packet.bytes) + " bytes on the wire; allowed: 1 to " +
+               std::to_string(largest) + ", by NetworkConfig::format");
+    }
+    if (packet.packet_kind() >= step::PacketKind::pause) {
+        if (packet.sequence >= step::kClasses) {
+            refuse("is a PFC frame for class " + std::to_string(packet.sequence) +
+                   "; allowed: 0 to 7");
+        }
+        return;
+    }
+    if (packet.flow >= store_.slot_count()) {
+        refuse("belongs to no flow of the network");
+    }
+    const bool data = packet.packet_kind() == step::PacketKind::data;
+    const std::uint32_t packets = store_.world().receiver[packet.flow].packets;
+    if (store_.world().id[packet.flow] != kNoFlow && packet.sequence >= packets + (data ? 0 : 1)) {
+        refuse("has sequence " + std::to_string(packet.sequence) + " of a flow of " +
+               std::to_string(packets) + " packets");
     }
 }
 
@@ -194,14 +252,13 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
              "quantum, after the call")
                 .c_str());
     }
-    if (packet.packet_kind() < step::PacketKind::pause && packet.flow >= store_.slot_count()) {
-        SC_REPORT_FATAL("sluice/clock",
-                        "a foreign model's packet belongs to no flow of the network");
-    }
+    check_foreign(port, packet);
     if (!ring.empty() && ring.at(ring.tail - 1).time + ring.base > at) {
         SC_REPORT_FATAL("sluice/clock", "a foreign model's packets overtook each other on a link");
     }
-    if (!world.egress[port].up) {
+    const bool over = packet.packet_kind() < step::PacketKind::pause &&
+                      world.id[packet.flow] == kNoFlow;  // a duplicate that the model held back
+    if (over || !world.egress[port].up) {
         ++world.drops;
         ++world.egress[port].drops;
         return;
@@ -234,11 +291,17 @@ void NetworkClock::wake() {
     if (driver_ == nullptr && ns3_ == nullptr) {
         return;  // the simulation has not started: all timers will be seen
     }
-    const Tick now = to_ticks(sc_core::sc_time_stamp());
     const Tick next = this->next();
+    if (next < now()) {
+        SC_REPORT_FATAL("sluice/clock",
+                        ("something was set for " + std::to_string(next) +
+                         " ps, before the network's local time " + std::to_string(now()) +
+                         " ps: flows are opened by Network::open_flow()")
+                            .c_str());
+    }
     if (next < stop_) {
         finished_ = false;
-        event_.notify(to_sc_time(std::max<Tick>(next - now, 0)));
+        event_.notify(until(next));
     }
 }
 

@@ -72,7 +72,7 @@ class NetworkClock : public sc_core::sc_module {
     bool cut_off() const { return cut_off_; }
     /// Nothing was left to do.
     bool at_rest() const { return at_rest_; }
-    /// Takes up timers that were set from outside the windows.
+    /// Takes up timers that were set from outside the windows, none of them before now().
     void wake();
     /// Takes up flows that were closed from outside the windows.
     void take_up_closed();
@@ -90,7 +90,9 @@ class NetworkClock : public sc_core::sc_module {
     void run(ns3::Driver& driver);
     Tick next() const;
     /// What is left to do is due at `next`.
-    void end_run(Tick now, Tick next, bool stopped);
+    void end_run(Tick next, bool stopped);
+    void refuse_timers(NodeId node, Tick end) const;
+    void check_foreign(PortId port, const step::Packet& packet) const;
     void hand_over();
 
     step::WorldStore& store_;

@@ -11,12 +11,12 @@ tlm::tlm_sync_enum LinkReceiver::nb_transport_fw(step::Packet& packet, tlm::tlm_
     if (phase != tlm::BEGIN_REQ) {
         SC_REPORT_FATAL("sluice/link", "a packet transaction has one phase, BEGIN_REQ");
     }
-    clock_.receive(port_, packet, to_ticks(sc_core::sc_time_stamp() + delay));
+    clock_.receive(port_, packet, to_ticks_up(sc_core::sc_time_stamp() + delay));
     return tlm::TLM_COMPLETED;
 }
 
 void LinkReceiver::b_transport(step::Packet& packet, sc_core::sc_time& delay) {
-    clock_.receive(port_, packet, to_ticks(sc_core::sc_time_stamp() + delay));
+    clock_.receive(port_, packet, to_ticks_up(sc_core::sc_time_stamp() + delay));
 }
 
 bool LinkReceiver::get_direct_mem_ptr(step::Packet&, tlm::tlm_dmi& dmi) {

@@ -24,4 +24,21 @@ foreach(command IN ITEMS
         message(FATAL_ERROR "failed: ${command}\n${output}")
     endif()
 endforeach()
+foreach(page IN ITEMS README.md LICENSE docs/embedding.md examples/permutation-fattree.toml)
+    if(NOT EXISTS "${WORK}/prefix/share/doc/sluice/${page}")
+        message(FATAL_ERROR "not installed: share/doc/sluice/${page}")
+    endif()
+endforeach()
+
+# The same by pkg-config, from a prefix that has been moved.
+file(RENAME "${WORK}/prefix" "${WORK}/moved")
+file(GLOB_RECURSE description "${WORK}/moved/*/sluice.pc")
+get_filename_component(folder "${description}" DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} "${folder}:$ENV{PKG_CONFIG_PATH}")
+execute_process(COMMAND pkg-config --cflags --libs sluice OUTPUT_VARIABLE parameters
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(parameters UNIX_COMMAND "${parameters} ${FLAGS}")
+execute_process(COMMAND ${COMPILER} -std=c++17 ${SOURCE}/star.cpp -o ${WORK}/by_pkg_config
+                        ${parameters} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${WORK}/by_pkg_config COMMAND_ERROR_IS_FATAL ANY)
 message(STATUS "consumer: ${output}")

@@ -82,16 +82,6 @@ TEST_CASE("models.embedding.the_simulation_stays_the_callers") {
     CHECK(network.clock().at_rest());
 }
 
-TEST_CASE("models.embedding.another_time_resolution_is_reported") {
-    Star star;
-    // The network has not fixed the resolution: it can still be set.
-    Network network("network", star.topology, star.routing, star.config, star.flows, star.paths,
-                    nullptr);
-    REQUIRE_NOTHROW(sc_core::sc_set_time_resolution(1, sc_core::SC_NS));
-    throw_reports();
-    CHECK_THROWS_AS(sc_core::sc_start(), sc_core::sc_report);
-}
-
 TEST_CASE("models.embedding.an_application_opens_flows") {
     Star star;
     Answerer application;

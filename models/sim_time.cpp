@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sim_time.h"
+
+#include <string>
+
+#include "core/error.h"
+
+namespace sluice {
+
+void require_resolution() {
+    if (units_per_tick() == 0) {
+        throw ConfigError("SystemC's time resolution is " +
+                          sc_core::sc_get_time_resolution().to_string() +
+                          ", the network counts picoseconds; allowed: 1 ps, SystemC's default, or "
+                          "finer (sc_set_time_resolution)");
+    }
+}
+
+sc_core::sc_time until(Tick at) {
+    const sc_core::sc_time time = to_sc_time(at);
+    if (time == sc_core::sc_max_time()) {
+        SC_REPORT_FATAL("sluice/clock",
+                        ("what is due at " + std::to_string(at) +
+                         " ps is past the last instant of SystemC's time at a resolution of " +
+                         sc_core::sc_get_time_resolution().to_string())
+                            .c_str());
+    }
+    const sc_core::sc_time& now = sc_core::sc_time_stamp();
+    return time > now ? time - now : sc_core::SC_ZERO_TIME;
+}
+
+}  // namespace sluice
