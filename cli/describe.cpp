@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice describe`: what a scenario would run, from the same code that would run it.
-#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <fmt/core.h>
@@ -15,6 +15,7 @@
 #include "core/text/quantity.h"
 #include "core/topology/topology_io.h"
 #include "experiment/build_experiment.h"
+#include "experiment/expected_time.h"
 #include "workloads/hpcc/hpcc_flows.h"
 
 namespace sluice {
@@ -26,12 +27,9 @@ struct DescribeOptions {
     std::vector<std::string> sets;  ///< "key=value"
     std::string flows;              ///< where to write an HPCC flow.txt; empty: nowhere
     std::string topology;           ///< where to write the topology.txt; empty: nowhere
+    std::string mode;               ///< overrides the scenario's
     bool allow_oom = false;         ///< jobs that do not fit their GPUs: a warning, not an error
 };
-
-/// Packet-hops per second that the estimate of time assumes: the project's own bar for a network
-/// of this size (docs/performance.md has what was measured).
-double assumed_speed(std::size_t hosts) { return hosts <= 256 ? 12e6 : 8e6; }
 
 /// Memory by what there is most of, as measured: a port with its module, sockets and rings; a
 /// flow's columns in sender, receiver and results; an operation of a job and its dependencies.
@@ -84,7 +82,29 @@ void print_traffic(const BuiltExperiment& built) {
     }
 }
 
-void print_cost(const BuiltExperiment& built) {
+/// What a run in `mode` would take, and what that rests on.
+void print_time(const BuiltExperiment& built, Mode mode, double audit) {
+    const std::size_t hosts = built.experiment.topology.host_count();
+    const ExpectedTime time = expected_time(built.estimate, hosts, mode, audit);
+    const std::string speed = human_count(packet_hops_per_second(hosts)) + " packet-hops/s";
+    if (mode == Mode::flow) {
+        fmt::print("  time         about {} in mode flow, at {} a flow\n",
+                   human_seconds(time.least_s), human_seconds(kFlowModeSeconds));
+    } else if (!has_phases(mode)) {
+        fmt::print("  time         about {} in mode {}, at {}{}\n", human_seconds(time.most_s),
+                   mode_name(mode), speed,
+                   built.jobs.empty() ? "" : "; less where parts are copies of each other");
+    } else if (time.least_s > 0.9 * time.most_s) {
+        fmt::print("  time         about {} in mode {}, at {}: flows are too short to settle\n",
+                   human_seconds(time.most_s), mode_name(mode), speed);
+    } else {
+        fmt::print("  time         {} to {} in mode {}, at {}: all rates settle, or none{}\n",
+                   human_seconds(time.least_s), human_seconds(time.most_s), mode_name(mode), speed,
+                   mode == Mode::wormhole ? "; less what is told" : "");
+    }
+}
+
+void print_cost(const BuiltExperiment& built, Mode mode, double audit) {
     const Experiment& experiment = built.experiment;
     std::size_t operations = 0;
     for (const BuiltJob& job : built.jobs) operations += job.application->graph().op_count();
@@ -95,9 +115,7 @@ void print_cost(const BuiltExperiment& built) {
                           kBytesPerOperation * static_cast<double>(operations);
     fmt::print("  packet-hops  about {} (data and ACKs, nothing lost)\n", human_count(hops));
     fmt::print("  memory       about {}B\n", human_count(memory));
-    const double speed = assumed_speed(experiment.topology.host_count());
-    fmt::print("  time         about {} at {} packet-hops/s\n",
-               human_seconds(std::max(hops / speed, 0.001)), human_count(speed));
+    print_time(built, mode, audit);
 }
 
 void write_flows(const BuiltExperiment& built, const std::string& path) {
@@ -131,7 +149,11 @@ void write_topology(const Topology& topology, const std::string& path) {
 }
 
 int describe_command(const DescribeOptions& options) {
-    Scenario scenario = load_scenario(options.scenario, options.sets);
+    std::vector<std::string> sets = options.sets;
+    if (!options.mode.empty()) {
+        sets.emplace_back(fmt::format("mode={}", mode_name(parse_mode(options.mode, "--mode"))));
+    }
+    Scenario scenario = load_scenario(options.scenario, sets);
     scenario.allow_oom = options.allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
     tell(built.import_notes);
@@ -140,7 +162,7 @@ int describe_command(const DescribeOptions& options) {
     for (const std::string& warning : built.warnings) fmt::print("  warning: {}\n", warning);
     print_network(built.experiment);
     print_traffic(built);
-    print_cost(built);
+    print_cost(built, scenario.mode, scenario.phases.audit);
     if (!options.flows.empty()) write_flows(built, options.flows);
     if (!options.topology.empty()) write_topology(built.experiment.topology, options.topology);
     return kExitDone;
@@ -155,6 +177,8 @@ Command add_describe_command(CLI::App& program) {
     app->add_option("scenario", options->scenario, "The scenario file")
         ->type_name("SCENARIO.toml")
         ->required();
+    app->add_option("--mode", options->mode, "The mode that would run (default: the scenario's)")
+        ->type_name("MODE");
     app->add_option("--flows", options->flows,
                     "Write the flows that have start times as an HPCC ns-3 flow.txt")
         ->type_name("FILE");

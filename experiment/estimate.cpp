@@ -93,9 +93,11 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
             static_cast<std::uint8_t>(std::min<std::size_t>(highest, 255)));
         const std::int64_t packets = (flow.size + payload - 1) / payload;
         const std::int64_t acks = (packets + ack_every - 1) / ack_every;
-        estimate.packet_hops +=
+        const double hops =
             static_cast<double>(packets) * static_cast<double>(path.forward.size()) +
             static_cast<double>(acks) * static_cast<double>(path.reverse.size());
+        estimate.packet_hops += hops;
+        estimate.settling_hops += std::min(hops, kSettlingHops);
         estimate.longest_path =
             std::max(estimate.longest_path, static_cast<std::int64_t>(path.forward.size()));
         estimate.bytes += flow.size;

@@ -62,6 +62,25 @@ class TopoAndDescribe(CliTest):
             self.assertIn(text, out)
         self.assertFalse((self.folder / "runs").exists())
 
+    def test_describe_says_for_which_mode_its_time_is(self):
+        self.write("large.toml", SMALL)
+
+        def time(*arguments):
+            out = self.succeed("describe", "large.toml", "--set", "workload.size=1GB",
+                               *arguments).stdout
+            return re.search(r"^  time +(.*)$", out, re.M).group(1)
+
+        # 4 flows of a million packets over two links, and their ACKs: 16 M hops at 12 M/s.
+        self.assertRegex(time("--mode", "packet"), r"^about 1\.33 s in mode packet, at 12 M ")
+        # 7 us for each of 4 flows, and 1 ms to begin.
+        self.assertRegex(time("--mode", "flow"), r"^about 1 ms in mode flow, ")
+        # 16,000 hops of each flow.
+        self.assertRegex(time("--mode", "hybrid"), r"^5\.33 ms to 1\.33 s in mode hybrid, ")
+        self.assertIn("in mode wormhole", time("--set", "mode=wormhole"))
+        self.assertIn("too short", self.succeed("describe", "large.toml", "--mode", "hybrid",
+                                                "--set", "workload.size=10KB").stdout)
+        self.refuse("describe", "large.toml", "--mode", "hybird", says="nearest: hybrid")
+
     def test_describe_writes_an_hpcc_experiment(self):
         self.write("s.toml", SMALL.replace('type = "permutation"', 'type = "incast"'))
         out = self.succeed("describe", "s.toml", "--flows", "flow.txt",

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/expected_time.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+ExpectedTime expected_time(const TrafficEstimate& traffic, std::size_t hosts, Mode mode,
+                           double audit) {
+    const double speed = packet_hops_per_second(hosts);
+    double least = traffic.packet_hops / speed;
+    double most = least;
+    if (mode == Mode::flow) {
+        least = kFlowModeSeconds * static_cast<double>(traffic.ideal.size());
+        most = least;
+    } else if (has_phases(mode)) {
+        const double audited =
+            std::min(audit * traffic.settling_hops, traffic.packet_hops - traffic.settling_hops);
+        least = (traffic.settling_hops + audited) / speed;
+    }
+    return {std::max(least, kLeastSeconds), std::max(most, kLeastSeconds)};
+}
+
+}  // namespace sluice

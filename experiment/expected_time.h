@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How long a run may take, by its mode, before it runs: from what its traffic is
+/// (experiment/estimate.h) and constants that were measured. Within a factor of three where what is said of
+/// its traffic holds; other machines differ.
+#pragma once
+
+#include <cstddef>
+
+#include "core/results/mode.h"
+#include "experiment/estimate.h"
+
+namespace sluice {
+
+/// Packet-hops per second of one core: what bench/packet-engine asks of networks of this size
+/// (docs/performance.md has what was measured).
+inline double packet_hops_per_second(std::size_t hosts) { return hosts <= 256 ? 12e6 : 8e6; }
+
+/// Seconds of a flow in flow mode. Measured as user_s / flows of `sluice run --mode flow` at bdf80f28:
+/// 3.3 us (examples/gpt13b-128gpu), 3.4 us (ring-allreduce-1024gpu), 5.7 us (an all-to-all of 128 hosts), 7.1 us
+/// (a permutation of 1,024 hosts), 11.6 us (websearch-fattree over 50 ms, 13,951 flows).
+inline constexpr double kFlowModeSeconds = 7e-6;
+
+/// Seconds to begin and to write results: what the smallest runs take.
+inline constexpr double kLeastSeconds = 1e-3;
+
+struct ExpectedTime {
+    double least_s = 0;  ///< hybrid and wormhole: every flow's rate settles
+    double most_s = 0;   ///< nothing settles; in modes that leave nothing out the same as least_s
+};
+
+/// `audit`: the share of the packet-hops that is simulated besides (PhaseConfig::audit).
+ExpectedTime expected_time(const TrafficEstimate& traffic, std::size_t hosts, Mode mode,
+                           double audit);
+
+}  // namespace sluice
