@@ -2,6 +2,7 @@
 #include "workloads/goal/goal_text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -222,6 +223,28 @@ class TextReader {
         options(op, true);
     }
 
+    /// Schedgen computes tags as 32-bit numbers with a sign and writes them as 64-bit ones without:
+    /// -1, any, as 2^64 - 1, and those of communicators from 128 on as 2^64 - 2^31 and more.
+    std::uint32_t tag(bool recv) {
+        if (recv && any()) return kGoalAny;
+        if (!skip() || !is_digit(line_[at_])) fail("expected a tag, found " + here());
+        const std::size_t begin = at_;
+        while (at_ < line_.size() && is_digit(line_[at_])) ++at_;
+        const std::string_view digits = line_.substr(begin, at_ - begin);
+        constexpr std::uint64_t kNegative = ~std::uint64_t{0} - 0x7fffffff;
+        std::uint64_t value = 0;
+        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        const bool folded = value <= kGoalAny || value >= kNegative;
+        const auto tag = static_cast<std::uint32_t>(value);
+        if (read.ec != std::errc{} || !folded || (tag == kGoalAny && !recv)) {
+            fail(
+                fmt::format("a tag {}: at most {} is allowed, or a 32-bit number below 0 written "
+                            "as a 64-bit one; -1 or 2^64 - 1, any, for a recv only",
+                            digits.substr(0, 30), kGoalAny - 1));
+        }
+        return tag;
+    }
+
     /// tag, cpu and nic, in this order, each at most once; calc has only cpu.
     void options(GoalOperation& op, bool message) {
         int stage = message ? 0 : 1;
@@ -238,9 +261,7 @@ class TextReader {
             }
             stage = next;
             if (next == 1) {
-                const bool wild = op.kind == GoalKind::recv && any();
-                op.tag =
-                    wild ? kGoalAny : static_cast<std::uint32_t>(number("a tag", kGoalAny - 1));
+                op.tag = tag(op.kind == GoalKind::recv);
             } else {
                 (next == 2 ? op.cpu : op.nic) =
                     static_cast<std::uint8_t>(number(next == 2 ? "a cpu" : "a nic", 255));

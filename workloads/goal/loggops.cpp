@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "workloads/goal/message_queues.h"
+#include "workloads/goal/posted_recvs.h"
 
 namespace sluice {
 
@@ -26,6 +27,7 @@ struct Event {
     std::int64_t at;
     GoalOp op;
     std::uint32_t host;
+    GoalOp recv;  ///< that a message took which waits for the recv's CPU or the NIC; or kNoGoalOp
     bool message;
     bool waited;  ///< for a CPU or a NIC, and is one of those that do
 };
@@ -82,7 +84,6 @@ class Simulation {
           p_(parameters),
           cpus_(schedule.max_cpu() + 1U),
           nics_(schedule.max_nic() + 1U),
-          posted_(schedule.rank_count()),
           unexpected_(schedule.rank_count()),
           cpu_free_(std::size_t{cpus_} * schedule.rank_count(), 0),
           sender_free_(std::size_t{nics_} * schedule.rank_count(), 0),
@@ -148,7 +149,7 @@ class Simulation {
     }
 
     void push(std::int64_t at, GoalOp op, std::uint32_t host, bool message) {
-        events_.push({at, op, host, message, false});
+        events_.push({at, op, host, kNoGoalOp, message, false});
     }
 
     /// Who waits for the same thing: the kind of event, its host, CPU (not of a message, which has
@@ -280,7 +281,7 @@ class Simulation {
         const bool exact = source != kGoalAny && tag != kGoalAny;
         if (!(exact ? unexpected_.take(event.host, source, tag, message)
                     : unexpected_.take_any(event.host, source, tag, message))) {
-            posted_.add(event.host, source, tag, {op, event.at});
+            posted_.add(event.host, source, tag, event.at, op);
             return;
         }
         const std::int64_t at = std::max(event.at, message.since);
@@ -299,20 +300,21 @@ class Simulation {
         const GoalOp op = event.op;
         const std::uint32_t source = schedule_.rank_of(op);
         const std::uint32_t tag = schedule_.tag(op);
-        MessageQueues::Entry posted;
-        if (!(schedule_.has_wildcards() ? posted_.take_among_any(event.host, source, tag, posted)
-                                        : posted_.take(event.host, source, tag, posted))) {
-            leave(event);
+        // A message that waits keeps the recv that it took: another that is tried before it would
+        // take that one, and leave it a recv that what follows does not wait for.
+        const GoalOp recv = event.recv != kNoGoalOp
+                                ? event.recv
+                                : posted_.take(event.host, source, tag, schedule_.has_wildcards());
+        if (recv == kNoGoalOp) {
             unexpected_.add(event.host, source, tag, {op, event.at});
             return;
         }
-        const GoalOp recv = posted.op;
         std::int64_t& processor = cpu(event.host, schedule_.cpu(recv));
         std::int64_t& nic = receiver(event.host, schedule_.nic(op));
         if (std::max(processor, nic) > event.at) {
-            // The recv goes back behind the others that are posted.
-            posted_.add(event.host, schedule_.peer(recv), schedule_.tag(recv), posted);
-            return wait(event, std::max(processor, nic));
+            Event later = event;
+            later.recv = recv;
+            return wait(later, std::max(processor, nic));
         }
         leave(event);
         nic = event.at + p_.gap;
@@ -346,13 +348,15 @@ class Simulation {
     }
 
     void finish() {
+        const std::vector<GoalOp> posted = posted_.left();
+        auto recv = posted.begin();
         result_.host_ns.reserve(schedule_.rank_count());
         for (std::uint32_t host = 0; host < schedule_.rank_count(); ++host) {
             const auto first = cpu_free_.begin() + static_cast<std::ptrdiff_t>(host) * cpus_;
             result_.host_ns.push_back(*std::max_element(first, first + cpus_));
-            posted_.for_each(host, [&](GoalOp op) {
-                block(schedule_.describe(host, op) + " waits for a message that nobody sent");
-            });
+            for (; recv != posted.end() && *recv < schedule_.first(host + 1); ++recv) {
+                block(schedule_.describe(host, *recv) + " waits for a message that nobody sent");
+            }
             unexpected_.for_each(host, [&](GoalOp op) {
                 block(schedule_.describe(schedule_.rank_of(op), op) + " has no recv that takes it");
             });
@@ -372,7 +376,7 @@ class Simulation {
     const std::uint32_t nics_;
     EventHeap events_;
     std::unordered_map<std::uint64_t, Crowd> crowds_;
-    MessageQueues posted_;
+    PostedRecvs posted_;
     MessageQueues unexpected_;
     std::vector<std::int64_t> cpu_free_;
     std::vector<std::int64_t> sender_free_;

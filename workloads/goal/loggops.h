@@ -16,12 +16,13 @@
 ///         A recv that finds its message waiting takes the earliest: the same, but it waits for the
 ///         NIC's sending side and takes the CPU at once, even from an operation in progress.
 ///   rendezvous  the sender's CPU and NIC are busy until the receiver's have done.
-/// Matching: source and tag, each possibly any. Of what is ready at one time, that runs first which
+/// Matching: source and tag, each possibly any (workloads/goal/posted_recvs.h). Of what is ready at one time, that runs first which
 /// leaves GNU's std::priority_queue first, as in LogGOPSim (EventHeap in loggops.cpp; the same on
 /// every platform). A host's time is when the last of its CPUs is free.
 /// As in LogGOPSim, what an `irequires` frees starts as soon as its CPU and NIC allow, even where
 /// those were free before the operation that it waits for started.
-/// Deviations: a message of 0 bytes costs what one byte costs; wildcards match (ATLAHS builds
+/// Deviations: a message that finds its CPU busy keeps its recv (LogGOPSim puts the recv behind the
+/// others that are posted, and so loses what waits for it); a message of 0 bytes costs what one byte costs; wildcards match (ATLAHS builds
 /// LogGOPSim without them); an operation never starts before its message has arrived (LogGOPSim
 /// aborts).
 /// Time: a heap of events. As in LogGOPSim, events that find their CPU or NIC busy are tried again

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What waits to be matched at each host: posted recvs, or messages that arrived unexpected.
-/// Entries have a source and a tag, each possibly kGoalAny, and are taken in order of addition.
+/// Messages that wait at each host for a recv. They have a source and a tag, and are taken in order
+/// of addition.
 /// Costs a hash look-up per operation; an `any` that looks among many entries costs a walk over the
 /// host's.
 #pragma once
@@ -12,6 +12,15 @@
 #include "workloads/goal/goal_schedule.h"
 
 namespace sluice {
+
+/// splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014) over the three numbers.
+inline std::size_t message_key_hash(std::uint32_t host, std::uint32_t source, std::uint32_t tag) {
+    std::uint64_t x =
+        (std::uint64_t{host} << 32 | source) ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return static_cast<std::size_t>(x ^ (x >> 31));
+}
 
 class MessageQueues {
   public:
@@ -40,23 +49,6 @@ class MessageQueues {
         const auto queue = queues_.find({host, source, tag});
         if (queue == queues_.end()) return false;
         take(host, queue, entry);
-        return true;
-    }
-
-    /// Takes the first entry that fits, where an entry may have been added with kGoalAny.
-    bool take_among_any(std::uint32_t host, std::uint32_t source, std::uint32_t tag, Entry& entry) {
-        auto best = queues_.end();
-        for (const Key& key : {Key{host, source, tag}, Key{host, kGoalAny, tag},
-                               Key{host, source, kGoalAny}, Key{host, kGoalAny, kGoalAny}}) {
-            const auto queue = queues_.find(key);
-            if (queue == queues_.end()) continue;
-            if (best == queues_.end() ||
-                nodes_[queue->second.first].order < nodes_[best->second.first].order) {
-                best = queue;
-            }
-        }
-        if (best == queues_.end()) return false;
-        take(host, best, entry);
         return true;
     }
 
@@ -106,12 +98,7 @@ class MessageQueues {
     };
     struct Hash {
         std::size_t operator()(const Key& key) const {
-            // splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014) over the three numbers.
-            std::uint64_t x = (std::uint64_t{key.host} << 32 | key.source) ^
-                              (std::uint64_t{key.tag} * 0x9e3779b97f4a7c15U);
-            x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-            x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-            return static_cast<std::size_t>(x ^ (x >> 31));
+            return message_key_hash(key.host, key.source, key.tag);
         }
     };
     using Map = std::unordered_map<Key, Queue, Hash>;

@@ -140,8 +140,16 @@ TEST_CASE("unit.goal.files.mistakes_are_refused_with_their_line") {
     CHECK(error_of(rank_of("calc 8 tag 1")) ==
           "s.goal:3: expected cpu or the end of the line, found \"tag\"");
     CHECK(error_of(rank_of("calc 8 cpu 256")) == "s.goal:3: a cpu 256: at most 255 is allowed");
-    CHECK(error_of(rank_of("recv 8b from 1 tag 4294967295")) ==
-          "s.goal:3: a tag 4294967295: at most 4294967294 is allowed");
+    CHECK(error_of(rank_of("recv 8b from 1 tag 4294967296")) ==
+          "s.goal:3: a tag 4294967296: at most 4294967294 is allowed, or a 32-bit number below 0 "
+          "written as a 64-bit one; -1 or 2^64 - 1, any, for a recv only");
+    for (const char* const tag : {"4294967295", "18446744073709551615"}) {
+        CHECK(
+            error_of(rank_of(std::string("send 8b to 1 tag ") + tag)).rfind("s.goal:3: a tag", 0) ==
+            0);
+    }
+    CHECK(error_of(rank_of("recv 8b from 1 tag 18446744073709551616")) !=
+          error_of(rank_of("recv 8b from 1 tag 18446744073709551615")));
     CHECK(error_of(rank_of("calc -5")) ==
           "s.goal:3: expected a number of nanoseconds, found \"-5\"");
     CHECK(error_of(rank_of("calc 5 6")) == "s.goal:3: expected the end of the line, found \"6\"");
@@ -150,6 +158,17 @@ TEST_CASE("unit.goal.files.mistakes_are_refused_with_their_line") {
     CHECK(error_of("num_ranks 1\ncalc 5\n") == "s.goal:2: \"calc\" stands outside of any rank");
     CHECK(error_of(std::string(3'000'000, 'a')) ==
           "s.goal:1: a line of more than 1 MiB; a statement has a line of its own");
+}
+
+TEST_CASE("unit.goal.files.tags_below_0_written_as_64_bits_are_read") {
+    // As Schedgen writes MPI_ANY_TAG, and the tags of communicator 200.
+    const GoalSchedule s = from_text(
+        "num_ranks 1\nrank 0 {\nrecv 8b from 0 tag 18446744073709551615\n"
+        "recv 8b from 0 tag 4294967295\nrecv 8b from 0 tag 18446744072770027531\n"
+        "send 8b to 0 tag 3355443211\n}\n");
+    CHECK(s.tag(0) == kGoalAny);
+    CHECK(s.tag(1) == kGoalAny);
+    CHECK(s.tag(2) == s.tag(3));
 }
 
 TEST_CASE("unit.goal.files.labels_of_all_kinds_stay_apart") {

@@ -176,6 +176,85 @@ TEST_CASE("unit.goal.loggops.crowds_at_one_cpu_and_nic_are_served") {
     CHECK(times(sends + recvs + "}\n", p) == Times{25000, 110 + 2500 * 15});
 }
 
+namespace {
+
+/// A rank's steps, as Schedgen writes them: in each, `bytes` go to one rank and come from another; a
+/// step's send waits for the recv of the step before, and all recvs are posted at once.
+struct Step {
+    std::int64_t bytes;
+    int to;
+    int from;
+};
+std::string steps_of_rank(int rank, const std::vector<Step>& steps) {
+    std::string text = "rank " + std::to_string(rank) + " {\n";
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const std::string size = std::to_string(steps[i].bytes) + "b ";
+        const std::string n = std::to_string(i);
+        text += "s" + n + ": send " + size + "to " + std::to_string(steps[i].to) + " tag 0\n";
+        if (i > 0) text += "s" + n + " requires r" + std::to_string(i - 1) + "\n";
+        text += "r" + n + ": recv " + size + "from " + std::to_string(steps[i].from) + " tag 0\n";
+    }
+    return text + "}\n";
+}
+std::string ring_all_reduce(int ranks, std::int64_t bytes) {
+    std::string text = "num_ranks " + std::to_string(ranks) + "\n";
+    for (int rank = 0; rank < ranks; ++rank) {
+        const Step step{bytes / ranks, (rank + 1) % ranks, (rank + ranks - 1) % ranks};
+        text += steps_of_rank(rank, std::vector<Step>(2 * (ranks - 1), step));
+    }
+    return text;
+}
+std::string recursive_doubling(int ranks, std::int64_t bytes) {
+    std::string text = "num_ranks " + std::to_string(ranks) + "\n";
+    for (int rank = 0; rank < ranks; ++rank) {
+        std::vector<Step> steps;
+        std::int64_t size = bytes;
+        for (int mask = 1; mask < ranks; mask *= 2) {
+            steps.push_back({size /= 2, rank ^ mask, rank ^ mask});
+        }
+        for (std::size_t i = steps.size(); i-- > 0;) steps.push_back(steps[i]);
+        text += steps_of_rank(rank, steps);
+    }
+    return text;
+}
+/// o + L + b + g + o of an eager message, with the default parameters.
+std::int64_t eager_step(std::int64_t bytes) { return 1500 + 2500 + 6 * (bytes - 1) + 1000 + 1500; }
+
+}  // namespace
+
+TEST_CASE("unit.goal.loggops.recvs_of_one_source_and_tag_are_taken_in_program_order") {
+    // Messages find their CPU busy, and wait; a step's send waits for the recv of the step before.
+    for (const int ranks : {2, 3, 4, 5, 8, 16, 32}) {
+        const Times ends = times(ring_all_reduce(ranks, 1024 * ranks));
+        CHECK(ends == Times(static_cast<std::size_t>(ranks), 2 * (ranks - 1) * eager_step(1024)));
+        // Rendezvous: every operation ends, too.
+        const LogGopsResult big =
+            simulate_loggops(from_text(ring_all_reduce(ranks, 100'000 * ranks)), {});
+        CHECK(big.blocked_count == 0);
+    }
+    for (const int ranks : {2, 4, 16, 64}) {
+        std::int64_t end = 0;
+        for (std::int64_t part = 2; part <= ranks; part *= 2) end += 2 * eager_step(65536 / part);
+        CHECK(times(recursive_doubling(ranks, 65536)) ==
+              Times(static_cast<std::size_t>(ranks), end));
+        CHECK(simulate_loggops(from_text(recursive_doubling(ranks, 1 << 24)), {}).blocked_count ==
+              0);
+    }
+}
+
+TEST_CASE("unit.goal.loggops.a_message_that_waits_keeps_its_recv") {
+    // Both messages arrive while rank 1's CPU is busy. The first to arrive takes the recv of any
+    // tag; were it taken by the second, the first would have none.
+    const LogGopsResult result = simulate_loggops(
+        from_text("num_ranks 2\nrank 0 {\na: send 8b to 1 tag 1\nb: send 8b to 1 tag 2\n"
+                  "b requires a\n}\nrank 1 {\ncalc 100000\nrecv 8b from 0 tag -1\n"
+                  "recv 8b from 0 tag 2\n}\n"),
+        {}, true);
+    CHECK(result.blocked_count == 0);
+    CHECK(result.partner[3] == 0);
+    CHECK(result.partner[4] == 1);
+}
+
 TEST_CASE("unit.goal.loggops.what_cannot_end_is_told") {
     const LogGopsResult result = simulate_loggops(
         from_text("num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 5\nb: calc 9\nb requires a\n}\n"
