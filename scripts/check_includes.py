@@ -61,7 +61,7 @@ PARTS = {
     "tests/cuda": ["core/packet"],
 }
 # Folders that are part of the one that they lie in.
-WITHIN = ["core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
+WITHIN = ["cli", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
 
 
 def closure(part):

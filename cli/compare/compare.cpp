@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice compare`: one scenario in several modes, each run in a process of its own, the first
-/// mode as the reference of the others.
+/// mode as the reference of the others; or with several values of its keys (compare_variants.h).
 #include <algorithm>
 #include <memory>
 
@@ -9,8 +9,9 @@
 
 #include "cli/child_run.h"
 #include "cli/commands.h"
-#include "cli/compare_options.h"
-#include "cli/compare_perturbed.h"
+#include "cli/compare/compare_options.h"
+#include "cli/compare/compare_perturbed.h"
+#include "cli/compare/compare_variants.h"
 #include "cli/interrupt.h"
 #include "core/error.h"
 #include "experiment/comparison/comparison_report.h"
@@ -64,6 +65,7 @@ std::vector<ComparisonRow> compare_rows(const std::vector<RepeatedRuns>& modes) 
 }
 
 int compare_command(const CompareOptions& options) {
+    if (!options.vary.empty()) return compare_variants(options);
     if (options.perturb > 0) return compare_perturbed(options);
     const std::vector<ComparedMode> modes = compared_modes(options);
     Comparison comparison;
@@ -117,8 +119,9 @@ int compare_command(const CompareOptions& options) {
 
 Command add_compare_command(CLI::App& program) {
     const auto options = std::make_shared<CompareOptions>();
-    CLI::App* app = program.add_subcommand(
-        "compare", "Run a scenario in several modes and say what each costs and how far it is off");
+    CLI::App* app = program.add_subcommand("compare",
+                                           "Run a scenario in several modes, or with several "
+                                           "values of keys, and say what each costs and does");
     app->add_option("scenario", options->scenario, "The scenario file")
         ->type_name("SCENARIO.toml")
         ->required();
@@ -126,9 +129,18 @@ Command add_compare_command(CLI::App& program) {
                     "Modes; the first is the reference (default: all that this build offers);\n"
                     "packet mode executes every packet, as by run --no-fold")
         ->type_name("packet,hybrid,flow");
+    CLI::Option* vary =
+        app->add_option(
+               "--vary", options->vary,
+               "Compare runs that differ in this key's values instead, in one table; with several\n"
+               "--vary (and --modes) every combination runs")
+            ->type_name("KEY=A,B,...")
+            ->type_size(1)
+            ->allow_extra_args(false);
     app->add_option("--restorers", options->restorers,
                     "Hybrid mode once with each of these words of phases.restore")
-        ->type_name("hold,empty,...");
+        ->type_name("hold,empty,...")
+        ->excludes(vary);
     CLI::Option* repeat = app->add_option("--repeat", options->repeat,
                                           "Runs of each mode; figures are medians (default: 1)")
                               ->type_name("N")
@@ -138,7 +150,8 @@ Command add_compare_command(CLI::App& program) {
                         "Judge by equivalence over N perturbed runs of each mode, 6 at least")
             ->type_name("N")
             ->check(CLI::Range(2, 1000))
-            ->excludes(repeat);
+            ->excludes(repeat)
+            ->excludes(vary);
     app->add_flag("--few", options->few, "With --perturb: fewer than 6 runs of each mode")
         ->needs(perturb);
     app->add_flag("--fresh", options->fresh, "With --perturb: run again what is there")

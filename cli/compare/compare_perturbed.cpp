@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/compare_perturbed.h"
+#include "cli/compare/compare_perturbed.h"
 
 #include <algorithm>
 #include <optional>

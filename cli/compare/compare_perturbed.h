@@ -3,7 +3,7 @@
 /// are equivalent.
 #pragma once
 
-#include "cli/compare_options.h"
+#include "cli/compare/compare_options.h"
 
 namespace sluice {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/compare_options.h"
+#include "cli/compare/compare_options.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -100,16 +100,23 @@ std::string check_scenario(const CompareOptions& options, const std::vector<Comp
 std::vector<std::string> run_arguments(const CompareOptions& options, const ComparedMode& mode,
                                        const std::string& folder,
                                        const std::vector<std::string>& sets) {
-    std::vector<std::string> arguments{"run", fmt::format("--mode={}", mode_name(mode.mode)),
-                                       "--out=" + folder};
-    for (const std::string& set : sets_of(options, mode)) arguments.push_back("--set=" + set);
+    std::vector<std::string> all = sets_of(options, mode);
+    all.push_back(fmt::format("mode={}", mode_name(mode.mode)));
     if (!mode.restorer.empty()) {
-        arguments.push_back(fmt::format("--set={}=\"{}\"", kRestoreKey, mode.restorer));
+        all.push_back(fmt::format("{}=\"{}\"", kRestoreKey, mode.restorer));
     }
+    all.insert(all.end(), sets.begin(), sets.end());
+    return run_arguments(options.scenario, all, folder, options.quiet);
+}
+
+std::vector<std::string> run_arguments(const std::string& scenario,
+                                       const std::vector<std::string>& sets,
+                                       const std::string& folder, bool quiet) {
+    std::vector<std::string> arguments{"run", "--out=" + folder};
     for (const std::string& set : sets) arguments.push_back("--set=" + set);
-    if (options.quiet) arguments.emplace_back("--quiet");
+    if (quiet) arguments.emplace_back("--quiet");
     arguments.emplace_back("--");
-    arguments.push_back(options.scenario);
+    arguments.push_back(scenario);
     return arguments;
 }
 

@@ -23,6 +23,7 @@ struct CompareOptions {
     std::string out;                       ///< empty: runs/NAME-compare
     std::string json;                      ///< a second place for compare.json; may be empty
     std::vector<std::string> sets;         ///< "key=value"
+    std::vector<std::string> vary;         ///< "key=value,value,..."
     std::size_t repeat = 1;                ///< runs of each mode
     std::size_t perturb = 0;               ///< pairs of perturbed runs; 0: none
     bool few = false;                      ///< fewer pairs than a judgement needs
@@ -54,6 +55,11 @@ std::string check_scenario(const CompareOptions& options, const std::vector<Comp
 std::vector<std::string> run_arguments(const CompareOptions& options, const ComparedMode& mode,
                                        const std::string& folder,
                                        const std::vector<std::string>& sets = {});
+
+/// `sluice run` of a scenario with overrides into a folder.
+std::vector<std::string> run_arguments(const std::string& scenario,
+                                       const std::vector<std::string>& sets,
+                                       const std::string& folder, bool quiet);
 
 /// The files of a comparison: opened before anything runs, in place when it is over.
 class ComparisonFiles {
