@@ -74,13 +74,9 @@ void take(Variant& variant) {
     variant.row.costs = median_costs(variant.costs);
 }
 
-}  // namespace
-
-int compare_variants(const CompareOptions& options) {
-    const std::vector<VariedKey> keys = varied_keys(options);
-    Variants result;
-    result.version = program_version();
-    for (const VariedKey& key : keys) result.keys.push_back(key.key);
+/// All of them, each a scenario that this build can run; `name` is the scenario's.
+std::vector<Variant> checked_variants(const CompareOptions& options,
+                                      const std::vector<VariedKey>& keys, std::string& name) {
     std::vector<Variant> variants;
     for (std::vector<std::string>& values : cross_product(keys, kMostVariants)) {
         Variant& variant = variants.emplace_back();
@@ -90,13 +86,15 @@ int compare_variants(const CompareOptions& options) {
         }
         const Scenario scenario = load_scenario(options.scenario, variant.sets);
         require_offered(scenario.mode, "mode");
-        if (result.scenario.empty()) result.scenario = scenario.name;
+        if (name.empty()) name = scenario.name;
         variant.row.values = std::move(values);
     }
-    const std::string directory =
-        options.out.empty() ? "runs/" + result.scenario + "-compare" : options.out;
-    const OutputFolder folder(directory);
-    ComparisonFiles files(folder, options.json, true);
+    return variants;
+}
+
+/// Each its own, though values that differ may look alike as names of files.
+void give_folders(std::vector<Variant>& variants, const std::vector<VariedKey>& keys,
+                  const OutputFolder& folder) {
     std::set<std::string> taken;
     for (Variant& variant : variants) {
         const std::string name = folder_name(keys, variant.row.values);
@@ -104,6 +102,21 @@ int compare_variants(const CompareOptions& options) {
         for (int n = 2; !taken.insert(free).second; ++n) free = fmt::format("{}-{}", name, n);
         variant.folder = folder.file(free);
     }
+}
+
+}  // namespace
+
+int compare_variants(const CompareOptions& options) {
+    const std::vector<VariedKey> keys = varied_keys(options);
+    Variants result;
+    result.version = program_version();
+    for (const VariedKey& key : keys) result.keys.push_back(key.key);
+    std::vector<Variant> variants = checked_variants(options, keys, result.scenario);
+    const std::string directory =
+        options.out.empty() ? "runs/" + result.scenario + "-compare" : options.out;
+    const OutputFolder folder(directory);
+    ComparisonFiles files(folder, options.json, true);
+    give_folders(variants, keys, folder);
 
     const InterruptGuard guard;
     int exit_code = kExitDone;
