@@ -47,10 +47,19 @@ Column column(const Variants& variants, const char* head, Cell&& cell) {
     return made;
 }
 
+/// Nothing that a table need show of every row.
+bool same_everywhere(const Variants& variants, std::size_t key) {
+    return variants.rows.size() > 1 &&
+           std::all_of(variants.rows.begin(), variants.rows.end(), [&](const VariantRow& row) {
+               return row.values[key] == variants.rows.front().values[key];
+           });
+}
+
 /// One column for each key, then the figures; counts that are nowhere are left out.
 std::vector<Column> columns_of(const Variants& variants) {
     std::vector<Column> columns;
     for (std::size_t k = 0; k < variants.keys.size(); ++k) {
+        if (same_everywhere(variants, k)) continue;
         columns.push_back(column(variants, variants.keys[k].c_str(),
                                  [&](const VariantRow& row) { return row.values[k]; }));
         columns.back().right = false;
@@ -105,9 +114,13 @@ Json or_null(const std::optional<Value>& value) {
 
 std::string variants_table(const Variants& variants) {
     const std::size_t runs = variants.rows.front().runs;
-    std::string text =
-        fmt::format("{}: {} variants, {}\n", variants.scenario, variants.rows.size(),
-                    runs == 1 ? "one run each" : fmt::format("medians of {} runs", runs));
+    std::string text = fmt::format("{}: {} variants", variants.scenario, variants.rows.size());
+    for (std::size_t k = 0; k < variants.keys.size(); ++k) {
+        if (same_everywhere(variants, k)) {
+            text += fmt::format(", {} {}", variants.keys[k], variants.rows.front().values[k]);
+        }
+    }
+    text += runs == 1 ? ", one run each\n" : fmt::format(", medians of {} runs\n", runs);
     std::vector<std::string> lines(variants.rows.size() + 1, " ");
     for (const Column& one : columns_of(variants)) {
         std::size_t width = one.head.size();

@@ -19,6 +19,10 @@ class CompareVariants(CliTest):
         result = self.succeed("compare", "small.toml", "--vary", "congestion.law=hpcc,dcqcn,timely",
                               "--json", "table.json")
         lines = result.stdout.splitlines()
+        one = self.succeed("compare", "small.toml", "--vary", "seed=1,2", "--modes", "packet",
+                           "--out", "one").stdout.splitlines()
+        self.assertEqual(one[0], "small: 2 variants, mode packet, one run each")
+        self.assertRegex(one[1], r"^  seed +mean FCT ")
         self.assertEqual(lines[0], "small: 3 variants, one run each")
         self.assertRegex(lines[1], r"^  congestion\.law +mean FCT +p50 +p99 +max +completion ")
         self.assertEqual([line.split()[0] for line in lines[2:5]], ["hpcc", "dcqcn", "timely"])
