@@ -16,6 +16,7 @@
 #include "core/text/import_report.h"
 #include "core/text/quantity.h"
 #include "core/topology/link_class.h"
+#include "core/topology/node_names.h"
 #include "core/topology/topology_file.h"
 #include "core/topology/topology_io.h"
 #include "scenario/topology_section.h"
@@ -68,6 +69,13 @@ void print_counts(const Topology& topology) {
                switches, topology.links().size());
     if (nvswitches > 0) fmt::print(", {} NVSwitches", nvswitches);
     fmt::print("\n");
+    const NodeNames names(topology);
+    for (const NodeNames::Group& group : names.groups()) {
+        const std::size_t last = group.nodes.size() - 1;
+        fmt::print("  {}{}: {} {}\n", names[group.nodes.front()],
+                   last > 0 ? fmt::format(" to {}", names[group.nodes.back()]) : "",
+                   last > 0 ? "nodes" : "node", id_ranges(group.nodes));
+    }
     const LinkClasses classes(topology);
     std::map<std::tuple<std::size_t, std::int64_t, Tick>, std::size_t> kinds;
     for (LinkId id = 0; id < topology.links().size(); ++id) {

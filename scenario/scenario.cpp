@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/results/run_output.h"
 #include "scenario/network_section.h"
+#include "scenario/node_reader.h"
 #include "scenario/perturbation.h"
 #include "scenario/phases_section.h"
 #include "scenario/topology_section.h"
@@ -35,12 +36,9 @@ std::string read_name(ConfigSection& root, const std::string& path) {
     return name;
 }
 
-std::string node_name(const Topology& topology, NodeId node) {
-    return std::to_string(node) + (topology.is_host(node) ? " (a host)" : " (a switch)");
-}
-
 /// The links that an event means: one index, or every cable between a pair of nodes.
-std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology) {
+std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology,
+                               NodeReader& nodes) {
     const ConfigValue* value = section.raw("link");
     if (value == nullptr) {
         section.fail("link", "is missing from [link_event]; give [node, node] or a link's index");
@@ -54,17 +52,17 @@ std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology)
     if (value->kind != ConfigValue::Kind::array || value->array.size() != 2) {
         section.fail("link", "is " + value->shown() + "; must be [node, node] or a link's index");
     }
-    const auto last = static_cast<std::int64_t>(topology.node_count()) - 1;
-    const auto a = static_cast<NodeId>(integer_of(value->array[0], "a node of 'link'", 0, last));
-    const auto b = static_cast<NodeId>(integer_of(value->array[1], "a node of 'link'", 0, last));
+    const NodeId a = nodes.node(value->array[0], "a node of 'link'");
+    const NodeId b = nodes.node(value->array[1], "a node of 'link'");
     std::vector<LinkId> links;
     for (std::uint32_t i = 0; i < topology.port_count(a); ++i) {
         const PortId port = topology.first_port(a) + i;
         if (topology.neighbor(port) == b) links.push_back(topology.link_of(port));
     }
     if (links.empty()) {
-        section.fail("link", "joins " + node_name(topology, a) + " and " + node_name(topology, b) +
-                                 ", which no cable joins");
+        section.fail("link", "joins " + std::to_string(a) + " (" + nodes.names()[a] + ") and " +
+                                 std::to_string(b) + " (" + nodes.names()[b] +
+                                 "), which no cable joins");
     }
     section.note("link", std::to_string(a) + "-" + std::to_string(b));
     return links;
@@ -72,10 +70,11 @@ std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology)
 
 std::vector<LinkEvent> read_link_events(ConfigSection& root, const Topology& topology) {
     std::vector<LinkEvent> events;
+    NodeReader nodes(topology);
     for (ConfigSection& section : root.tables("link_event")) {
         const Tick at = section.time("at", std::nullopt);
         const bool up = section.flag("up", false);
-        for (const LinkId link : read_links(section, topology)) {
+        for (const LinkId link : read_links(section, topology, nodes)) {
             events.push_back({at, link, up});
         }
         section.finish();

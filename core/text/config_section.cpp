@@ -243,6 +243,17 @@ std::optional<std::vector<std::int64_t>> ConfigSection::integers(const std::stri
                                                                  std::int64_t lowest,
                                                                  std::int64_t highest,
                                                                  std::size_t most_entries) {
+    return integers(
+        key,
+        [&](const ConfigValue& item) {
+            return integer_of(item, "an entry of " + named(key), lowest, highest);
+        },
+        most_entries);
+}
+
+std::optional<std::vector<std::int64_t>> ConfigSection::integers(
+    const std::string& key, const std::function<std::int64_t(const ConfigValue&)>& read,
+    std::size_t most_entries) {
     const ConfigValue* value = look_up(key);
     if (value == nullptr) return std::nullopt;
     if (value->kind != ConfigValue::Kind::array || value->array.size() > most_entries) {
@@ -251,7 +262,7 @@ std::optional<std::vector<std::int64_t>> ConfigSection::integers(const std::stri
     }
     std::vector<std::int64_t> result;
     for (const ConfigValue& item : value->array) {
-        result.push_back(integer_of(item, "an entry of " + named(key), lowest, highest));
+        result.push_back(read(item));
     }
     record(key, result);
     return result;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,6 +79,11 @@ class ConfigSection {
     std::optional<std::vector<std::int64_t>> integers(const std::string& key, std::int64_t lowest,
                                                       std::int64_t highest,
                                                       std::size_t most_entries);
+
+    /// The same of entries that are read by `read`, such as names of numbers.
+    std::optional<std::vector<std::int64_t>> integers(
+        const std::string& key, const std::function<std::int64_t(const ConfigValue&)>& read,
+        std::size_t most_entries);
 
     /// A table below this one; empty if it is missing.
     ConfigSection table(const std::string& key);

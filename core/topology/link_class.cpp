@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "core/topology/node_names.h"
+
 namespace sluice {
 
 namespace {
@@ -46,11 +48,6 @@ Key key_of(const Topology& topology, const std::vector<std::uint32_t>& tiers, co
     }
     const auto [low, high] = std::minmax(tiers[link.a], tiers[link.b]);
     return {LinkKind::fabric, low, high};
-}
-
-std::string tier_name(std::uint32_t tier) {
-    constexpr const char* kNames[] = {"", "leaf", "spine", "core"};
-    return tier <= 3 ? kNames[tier] : "tier" + std::to_string(tier);
 }
 
 std::string name_of(const Key& key) {

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/text/quantity.h"
+#include "scenario/node_reader.h"
 #include "scenario/workload/workload_part.h"
 #include "workloads/hpcc/hpcc_flows.h"
 
@@ -13,20 +14,8 @@ namespace {
 
 constexpr Bytes kLargest{std::int64_t{1} << 50};
 
-std::int64_t read_node(const ConfigValue& value, const char* what, const Topology& topology) {
-    const auto last = static_cast<std::int64_t>(topology.node_count()) - 1;
-    const std::int64_t node = integer_of(value, what, 0, last);
-    if (!topology.is_host(static_cast<NodeId>(node))) {
-        fail_at({value.at.text(), 0, what}, "is " + std::to_string(node) +
-                                                ", a switch; hosts are " +
-                                                std::to_string(topology.hosts().front()) + " to " +
-                                                std::to_string(topology.hosts().back()));
-    }
-    return node;
-}
-
 /// [src, dst, size] or [src, dst, size, start].
-FlowSpec read_flow(const ConfigValue& row, const Topology& topology) {
+FlowSpec read_flow(const ConfigValue& row, NodeReader& nodes) {
     const std::string place = row.at.text();
     if (row.kind != ConfigValue::Kind::array || row.array.size() < 3 || row.array.size() > 4) {
         fail_at({place, 0, "a flow"}, "is " + row.shown() +
@@ -34,8 +23,8 @@ FlowSpec read_flow(const ConfigValue& row, const Topology& topology) {
                                           "[0, 1, \"8MB\", \"10us\"]");
     }
     FlowSpec flow;
-    flow.src = static_cast<NodeId>(read_node(row.array[0], "the source", topology));
-    flow.dst = static_cast<NodeId>(read_node(row.array[1], "the destination", topology));
+    flow.src = nodes.host(row.array[0], "the source");
+    flow.dst = nodes.host(row.array[1], "the destination");
     if (flow.src == flow.dst) {
         fail_at({place, 0, "a flow"}, "goes from host " + std::to_string(flow.src) + " to itself");
     }
@@ -63,7 +52,6 @@ WorkloadPart finish(std::vector<FlowSpec> flows, const std::string& from) {
 MakeWorkload read_flows(const WorkloadTable& table) {
     ConfigSection& section = table.section;
     const Scenario& scenario = table.scenario;
-    const Topology& topology = scenario.topology;
     const ConfigValue* list = section.raw("list");
     if (section.has("file") == (list != nullptr)) {
         section.fail("type", "is \"flows\": give either 'list' or 'file'");
@@ -84,7 +72,8 @@ MakeWorkload read_flows(const WorkloadTable& table) {
     }
     std::vector<FlowSpec> flows;
     flows.reserve(list->array.size());
-    for (const ConfigValue& row : list->array) flows.push_back(read_flow(row, topology));
+    NodeReader nodes(scenario.topology);
+    for (const ConfigValue& row : list->array) flows.push_back(read_flow(row, nodes));
     section.note("list", std::to_string(flows.size()) + " flows");
     return [flows] { return finish(flows, "listed"); };
 }

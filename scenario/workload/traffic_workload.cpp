@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// [workload] type = "poisson", "permutation", "incast", "ring": generated flows with start times.
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "core/text/human.h"
 #include "scenario/network_section.h"
+#include "scenario/node_reader.h"
 #include "scenario/workload/data_folders.h"
 #include "scenario/workload/workload_part.h"
 #include "workloads/traffic/flow_size_cdf.h"
@@ -37,6 +40,20 @@ MakeWorkload read_poisson(const WorkloadTable& table) {
     };
 }
 
+/// Its place among the hosts: a number, or a host's name.
+std::uint32_t read_receiver(ConfigSection& section, const Topology& topology) {
+    const std::vector<NodeId>& hosts = topology.hosts();
+    const ConfigValue* const value = section.raw("receiver");
+    if (value == nullptr || value->kind != ConfigValue::Kind::text) {
+        return static_cast<std::uint32_t>(
+            section.integer("receiver", 0, 0, static_cast<std::int64_t>(hosts.size()) - 1));
+    }
+    const NodeId host = NodeReader(topology).host(*value, "'receiver'");
+    const auto place = std::lower_bound(hosts.begin(), hosts.end(), host) - hosts.begin();
+    section.note("receiver", place);
+    return static_cast<std::uint32_t>(place);
+}
+
 MakeWorkload read_incast(const WorkloadTable& table) {
     ConfigSection& section = table.section;
     const Scenario& scenario = table.scenario;
@@ -45,7 +62,7 @@ MakeWorkload read_incast(const WorkloadTable& table) {
     traffic.senders = static_cast<std::uint32_t>(
         section.integer("senders", std::min<std::int64_t>(traffic.senders, hosts - 1), 1,
                         std::max<std::int64_t>(hosts - 1, 1)));
-    traffic.receiver = static_cast<std::uint32_t>(section.integer("receiver", 0, 0, hosts - 1));
+    traffic.receiver = read_receiver(section, scenario.topology);
     traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
     traffic.start = section.time("start", traffic.start);
     traffic.jitter = section.time("jitter", traffic.jitter);

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "scenario/node_reader.h"
 #include "scenario/workload/collective_options.h"
 #include "scenario/workload/data_folders.h"
 #include "scenario/workload/workload_part.h"
@@ -119,15 +120,18 @@ struct SlowHost {
     double factor = 1;
 };
 
-std::vector<SlowHost> read_stragglers(ConfigSection& section, TrainingConfig& config) {
+std::vector<SlowHost> read_stragglers(ConfigSection& section, const Topology& topology,
+                                      TrainingConfig& config) {
     std::vector<SlowHost> hosts;
+    NodeReader nodes(topology);
     for (ConfigSection& entry : section.tables("stragglers")) {
         const double factor = entry.number("factor", std::nullopt, 0.01, 1000);
         if (entry.has("host")) {
             if (entry.has("rank"))
                 entry.fail("rank", "is given beside host: allowed is one of them");
-            hosts.push_back(
-                {static_cast<NodeId>(entry.integer("host", std::nullopt, 0, kNone - 1)), factor});
+            const NodeId host = nodes.host(*entry.raw("host"), "'host'");
+            entry.note("host", host);
+            hosts.push_back({host, factor});
         } else {
             const auto rank = entry.integer("rank", std::nullopt, 0, 16'777'215);
             config.stragglers.push_back({static_cast<RankId>(rank), factor});
@@ -320,7 +324,7 @@ MakeWorkload read_training(const WorkloadTable& table) {
     read_in_server(section, gpu, config);
     read_collectives(section, config);
     const MemoryLimit limit = read_memory(section, scenario, gpu, config);
-    const std::vector<SlowHost> slow = read_stragglers(section, config);
+    const std::vector<SlowHost> slow = read_stragglers(section, scenario.topology, config);
     return [config, slow, limit, idle, &topology, site] {
         WorkloadPart part = make_training(config, slow, topology, site, limit);
         if (!idle.empty()) part.warnings.push_back(idle);

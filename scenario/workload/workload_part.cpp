@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "scenario/node_reader.h"
 
 namespace sluice {
 
@@ -22,18 +23,18 @@ JobSite::JobSite(ConfigSection& section, const Scenario& scenario, HostPool& poo
                                                     {"listed", Placement::listed}});
     request_.unit =
         static_cast<std::uint32_t>(section.integer("unit", 0, 0, std::int64_t{1} << 24));
-    const auto hosts = section.integers("hosts", 0, kNone - std::int64_t{1}, std::size_t{1} << 24);
+    const auto hosts = NodeReader(scenario.topology).hosts(section, "hosts");
     const bool listed = request_.placement == Placement::listed;
     if (hosts.has_value() != listed) {
         section.fail(listed ? "placement" : "hosts",
-                     listed ? "\"listed\" needs the key hosts, a list of host ids in rank order"
+                     listed ? "\"listed\" needs the key hosts, a list of hosts in rank order"
                             : "is for placement = \"listed\" only");
     }
     if (!listed) return;
     if (section.has("unit")) {
         section.fail("unit", "is not for placement = \"listed\", whose hosts are all named");
     }
-    for (const std::int64_t host : *hosts) request_.hosts.push_back(static_cast<NodeId>(host));
+    request_.hosts = *hosts;
     const auto count = static_cast<std::uint32_t>(request_.hosts.size());
     if (request_.ranks != 0 && request_.ranks != count) {
         section.fail("ranks", "is not the length of the list of hosts, " + std::to_string(count));
