@@ -114,8 +114,12 @@ class Training(CliTest):
         # Hosts are nodes 0 to 15 here: rank 3 is host 3. One that the job does not have is no matter.
         same, _ = self.run_job("stragglers=[{host=3,factor=2.0}]")
         self.assertEqual(same["jct_s"], late["jct_s"])
-        other, _ = self.run_job("stragglers=[{host=20,factor=2.0}]")
+        self.write("wide.toml", JOB.replace("gpus = 16", "gpus = 32"))
+        even, _ = self.run_job(scenario="wide.toml")
+        other, _ = self.run_job("stragglers=[{host=20,factor=2.0}]", scenario="wide.toml")
         self.assertEqual(other["jct_s"], even["jct_s"])
+        self.refuse("run", "job.toml", "--set", "workload.stragglers=[{host=20,factor=2.0}]",
+                    says="a switch")
 
     def test_out_of_memory_is_said_before_anything_runs(self):
         self.write("big.toml", JOB.replace("gpt-6.7b", "gpt-175b"))
