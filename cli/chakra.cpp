@@ -2,7 +2,6 @@
 /// `sluice chakra`: Chakra traces looked at, converted and written.
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include <fmt/core.h>
@@ -11,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/print_check.h"
 #include "core/error.h"
+#include "core/results/output_file.h"
 #include "core/text/quantity.h"
 #include "experiment/astra_inputs.h"
 #include "experiment/build_experiment.h"
@@ -119,10 +119,7 @@ int convert(const ChakraOptions& options) {
         } else {
             std::vector<chakra::Node> nodes;
             while (reader.next(view)) nodes.push_back(chakra::to_node(view));
-            std::ofstream out(output, std::ios::binary);
-            out << chakra::to_json(nodes);
-            out.close();
-            if (!out) throw ConfigError(output + ": cannot be written");
+            write_output(output, chakra::to_json(nodes));
         }
         fmt::print("{}\n", output);
     }

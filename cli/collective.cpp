@@ -20,6 +20,7 @@
 #include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/results/output_names.h"
 #include "core/text/quantity.h"
 #include "experiment/collective_point.h"
 #include "experiment/version.h"
@@ -186,6 +187,7 @@ class Scratch {
         const int descriptor = mkstemp(path_.data());
         if (descriptor < 0) throw ConfigError(path_ + ": cannot be created");
         close(descriptor);
+        leftover_.watch(path_, Leftover::Kind::file);
     }
     ~Scratch() {
         std::error_code ignored;
@@ -197,6 +199,7 @@ class Scratch {
 
   private:
     std::string path_;
+    Leftover leftover_;
 };
 
 std::vector<std::string> child_arguments(const Options& options, std::int64_t bytes,
@@ -251,22 +254,16 @@ int run_child(const Options& options) {
                                           go_on, result, work_left);
     tell(work_left);
     if (code != kExitDone) return code;
-    OutputFile file(options.result);
-    file << to_json(result);
-    file.commit();
+    write_output(options.result, to_json(result));
     return kExitDone;
-}
-
-void write(const std::string& path, const std::string& text) {
-    if (path.empty()) return;
-    OutputFile file(path);
-    file << text;
-    file.commit();
 }
 
 int collective_command(Options& options) {
     options.point.keys = options.keys;
     if (!options.result.empty()) return run_child(options);
+    require_different({{"the scenario", options.point.scenario},
+                       {"--csv", options.csv},
+                       {"--json", options.json}});
     const std::vector<std::int64_t> sizes = sizes_of(options);
     // A slip must come up before the first run.
     check_collective_point(options.point, sizes.back());
@@ -287,8 +284,8 @@ int collective_command(Options& options) {
         print_row(row);
     }
     if (rows.empty()) return code;
-    write(options.csv, csv_of(rows));
-    write(options.json, json_of(rows, options));
+    if (!options.csv.empty()) write_output(options.csv, csv_of(rows));
+    if (!options.json.empty()) write_output(options.json, json_of(rows, options));
     if (options.quiet) return code;
     double sum = 0;
     for (const Row& row : rows) sum += row.bus_bandwidth();

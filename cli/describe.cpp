@@ -11,6 +11,7 @@
 #include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/results/output_names.h"
 #include "core/text/human.h"
 #include "core/text/quantity.h"
 #include "core/topology/topology_io.h"
@@ -132,9 +133,7 @@ void write_flows(const BuiltExperiment& built, const std::string& path) {
             "describe --flows: every flow starts when others end; a flow.txt can say "
             "start times only");
     }
-    OutputFile file(path);
-    file << format_hpcc_flows(flows);
-    file.commit();
+    write_output(path, format_hpcc_flows(flows));
     fmt::print("  {} flows written to {}", flows.size(), path);
     if (cut) fmt::print(", starts cut to whole nanoseconds");
     if (left_out > 0) fmt::print("; {} of the job, without start times, left out", left_out);
@@ -142,13 +141,14 @@ void write_flows(const BuiltExperiment& built, const std::string& path) {
 }
 
 void write_topology(const Topology& topology, const std::string& path) {
-    OutputFile file(path);
-    file << format_topology(topology);
-    file.commit();
+    write_output(path, format_topology(topology));
     fmt::print("  network written to {}\n", path);
 }
 
 int describe_command(const DescribeOptions& options) {
+    require_different({{"the scenario", options.scenario},
+                       {"--flows", options.flows},
+                       {"--topology", options.topology}});
     std::vector<std::string> sets = options.sets;
     if (!options.mode.empty()) {
         sets.emplace_back(fmt::format("mode={}", mode_name(parse_mode(options.mode, "--mode"))));

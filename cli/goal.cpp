@@ -13,6 +13,7 @@
 #include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/results/output_names.h"
 #include "core/text/config_value.h"
 #include "core/topology/topology_file.h"
 #include "scenario/workload/import_notes.h"
@@ -166,6 +167,9 @@ int goal_command(GoalCommandOptions options) {
     const GoalSchedule schedule = merges ? read_goal_merge(options.merge, options.seed, report)
                                          : read_goal(options.file, report);
     if (merges) options.file = options.merge;
+    require_different({{"the schedule", options.file},
+                       {"--to-binary", options.to_binary},
+                       {"--to-text", options.to_text}});
     if (!options.to_binary.empty()) convert(schedule, write_goal_binary, options.to_binary);
     if (!options.to_text.empty()) convert(schedule, write_goal_text, options.to_text);
     if (options.check) return check_schedule(schedule, options, report);

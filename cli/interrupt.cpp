@@ -1,38 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+
+#include "core/results/leftovers.h"
+#include "experiment/exit_codes.h"
 
 namespace sluice {
 
 namespace {
 
+volatile std::sig_atomic_t listening = 0;
 volatile std::sig_atomic_t interrupt_requested = 0;
 
-void on_signal(int) { interrupt_requested = 1; }
+void on_signal(int) {
+    if (listening != 0 && interrupt_requested == 0) {
+        interrupt_requested = 1;
+        return;
+    }
+    Leftover::remove_all();
+    _exit(kExitInterrupted);
+}
 
-void install(int signal, void (*handler)(int), int flags) {
+void install(int signal, void (*handler)(int)) {
     struct sigaction action = {};
     action.sa_handler = handler;
-    action.sa_flags = flags;
+    action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
+    // One at a time: they end in the same place.
+    for (const int other : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, other);
     sigaction(signal, &action, nullptr);
+}
+
+bool ignored(int signal) {
+    struct sigaction action = {};
+    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
+void handle_signals() {
+    install(SIGINT, on_signal);
+    install(SIGTERM, on_signal);
+    if (!ignored(SIGHUP)) install(SIGHUP, on_signal);  // else as nohup wants it
+    // What cannot be written is told as such.
+    install(SIGPIPE, SIG_IGN);
+}
+
 InterruptGuard::InterruptGuard() {
+    listening = 0;
     interrupt_requested = 0;
-    // RESETHAND: the second signal finds the system's own action and ends the process.
-    install(SIGINT, on_signal, static_cast<int>(SA_RESETHAND) | SA_RESTART);
-    install(SIGTERM, on_signal, static_cast<int>(SA_RESETHAND) | SA_RESTART);
 }
 
-InterruptGuard::~InterruptGuard() {
-    install(SIGINT, SIG_DFL, 0);
-    install(SIGTERM, SIG_DFL, 0);
-}
+InterruptGuard::~InterruptGuard() { listening = 0; }
 
-bool InterruptGuard::requested() { return interrupt_requested != 0; }
+bool InterruptGuard::requested() {
+    listening = 1;
+    return interrupt_requested != 0;
+}
 
 }  // namespace sluice

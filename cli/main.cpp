@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "core/error.h"
 #include "experiment/version.h"
 
@@ -54,6 +55,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    sluice::handle_signals();
     // The kernel's banner would be the only thing that a quiet run prints.
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
     try {

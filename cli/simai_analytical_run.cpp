@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/core.h>
 
 #include "cli/commands.h"
 #include "core/error.h"
+#include "core/results/output_file.h"
 #include "workloads/aicb/end_to_end.h"
 #include "workloads/aicb/simai_analytical.h"
 
@@ -76,9 +76,7 @@ std::string result_name(const SimaiOptions& options, const AicbWorkload& workloa
 void write_result(const fs::path& path, const std::string& text) {
     std::error_code error;
     if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    if (!file.flush()) throw ConfigError(path.string() + ": cannot be written");
+    write_output(path.string(), text);
 }
 
 }  // namespace

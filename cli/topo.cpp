@@ -109,9 +109,7 @@ void write_topology(const TopoOptions& options, const Topology& topology) {
     const TopologyFormat format = options.format == "hpcc"    ? TopologyFormat::hpcc
                                   : options.format == "simai" ? TopologyFormat::simai
                                                               : TopologyFormat::automatic;
-    OutputFile file(options.output);
-    file << format_topology(topology, format);
-    file.commit();
+    write_output(options.output, format_topology(topology, format));
     fmt::print("written to {}\n", options.output);
 }
 

@@ -16,6 +16,8 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "core/error.h"
+#include "core/results/output_file.h"
+#include "core/results/output_names.h"
 #include "core/text/human.h"
 #include "experiment/version.h"
 #include "restore/bytes.h"
@@ -77,9 +79,7 @@ void check_place(const std::string& path) {
     if (!fs::is_directory(parent, error)) {
         throw ConfigError(path, 0, "its folder does not exist");
     }
-    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-        throw ConfigError(path, 0, "is not a file that can be replaced");
-    }
+    check_output_name(path);
 }
 
 void print_errors(const std::vector<restore::ErrorRow>& rows) {
@@ -93,7 +93,7 @@ void print_errors(const std::vector<restore::ErrorRow>& rows) {
 }
 
 void tell_errors(const TrainOptions& options, const std::vector<restore::ErrorRow>& rows) {
-    if (!options.csv.empty()) restore::write_file(options.csv, restore::error_csv(rows));
+    if (!options.csv.empty()) write_output(options.csv, restore::error_csv(rows));
     if (!options.quiet) print_errors(rows);
 }
 
@@ -161,6 +161,9 @@ restore::TrainedModel train_with_progress(const TrainOptions& options,
 
 int train_model(const TrainOptions& options) {
     if (options.out.empty()) throw ConfigError("train: needs -o MODEL, or --evaluate MODEL");
+    require_different({{"--out", options.out},
+                       {"the losses", options.out + ".loss.csv"},
+                       {"--csv", options.csv}});
     check_place(options.out);
     restore::torch_version();
     const Recorded recorded = read_folders(options, restore::ModelShape{});
@@ -176,8 +179,8 @@ int train_model(const TrainOptions& options) {
     if (trained.best_epoch == 0) return kExitInterrupted;
     trained.model.provenance = provenance_of(options, recorded, validates, trained);
     restore::save_model(trained.model, options.out);
-    restore::write_file(options.out + ".loss.csv", restore::loss_csv(trained.epochs));
-    restore::write_file(
+    write_output(options.out + ".loss.csv", restore::loss_csv(trained.epochs));
+    write_output(
         options.out + ".loss.svg",
         restore::loss_svg(trained.epochs,
                           "Loss of " + std::filesystem::path(options.out).filename().string() +

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice workload aicb`: a workload file of AICB's format from a model preset and a strategy.
-#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -9,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "core/error.h"
+#include "core/results/output_file.h"
 #include "scenario/workload/data_folders.h"
 #include "workloads/aicb/aicb_generate.h"
 #include "workloads/model/gpu.h"
@@ -54,9 +54,7 @@ int write_aicb(AicbOptions options) {
         fmt::print("{}", text);
         return kExitDone;
     }
-    std::ofstream file(options.output, std::ios::binary | std::ios::trunc);
-    file << text;
-    if (!file.flush()) throw ConfigError(options.output + ": cannot be written");
+    write_output(options.output, text);
     return kExitDone;
 }
 

@@ -34,23 +34,6 @@ std::string read_file(const std::string& path, std::size_t most) {
     return bytes;
 }
 
-void write_file(const std::string& path, std::string_view bytes) {
-    std::error_code error;
-    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-        throw ConfigError(path, 0, "is not a file that can be replaced");
-    }
-    const std::string partial = path + ".partial";
-    std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    if (!out) {
-        std::remove(partial.c_str());
-        throw ConfigError(partial, 0, "cannot be written");
-    }
-    fs::rename(partial, path, error);
-    if (error) throw ConfigError(path, 0, "cannot be put in place: " + error.message());
-}
-
 void append_float(std::string& bytes, float value) {
     std::uint32_t word = 0;
     std::memcpy(&word, &value, sizeof word);

@@ -13,9 +13,6 @@ namespace sluice::restore {
 /// The whole file; ConfigError "PATH: ..." if it cannot be read, is no plain file, or has more bytes.
 std::string read_file(const std::string& path, std::size_t most);
 
-/// Writes PATH.partial and renames it. ConfigError if that fails.
-void write_file(const std::string& path, std::string_view bytes);
-
 template <typename Word>
 void append_word(std::string& bytes, Word word) {
     for (std::size_t i = 0; i < sizeof(Word); ++i) {

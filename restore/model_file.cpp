@@ -8,6 +8,7 @@
 
 #include "core/checksum.h"
 #include "core/error.h"
+#include "core/results/output_file.h"
 #include "restore/bytes.h"
 #include "restore/encoder.h"
 #include "restore/features.h"
@@ -158,7 +159,7 @@ std::string model_bytes(const QueueModel& model) {
 }
 
 void save_model(const QueueModel& model, const std::string& path) {
-    write_file(path, model_bytes(model));
+    write_output(path, model_bytes(model));
 }
 
 }  // namespace sluice::restore

@@ -45,7 +45,7 @@ PARTS = {
     "workloads/generated": ["core/job"],
     "workloads/goal": ["core/job"],
     "workloads/collective": ["core/job", "workloads/model"],
-    "workloads/chakra": ["core/job"],
+    "workloads/chakra": ["core/job", "core/results"],
     "workloads/training": ["workloads/collective"],
     "workloads/aicb": ["workloads/training"],
     "workloads/hpcc": ["core/packet", "core/routing"],

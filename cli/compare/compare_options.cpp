@@ -2,17 +2,21 @@
 #include "cli/compare/compare_options.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <set>
 
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "core/results/output_names.h"
 #include "experiment/modes/mode_run.h"
 #include "scenario/scenario.h"
 
 namespace sluice {
 
 namespace {
+
+constexpr const char* kJson = "compare.json";
+constexpr const char* kCsv = "compare.csv";
 
 /// The key that --restorers sets.
 constexpr const char* kRestoreKey = "phases.restore";
@@ -142,15 +146,19 @@ void ComparisonFiles::write(const std::string& json, const std::string& csv) {
 }
 
 void ComparisonFiles::open(const std::string& json, bool with_csv) {
-    if (with_csv) csv_ = std::make_unique<OutputFile>(folder_.file("compare.csv"));
-    json_ = std::make_unique<OutputFile>(folder_.file("compare.json"));
-    namespace fs = std::filesystem;
-    const auto whole = [](const std::string& path) {
-        return fs::absolute(path).lexically_normal();
-    };
-    if (!json.empty() && whole(json) != whole(folder_.file("compare.json"))) {
-        extra_json_ = std::make_unique<OutputFile>(json);
+    json_ = std::make_unique<OutputFile>(folder_.file(kJson));
+    std::set<std::string> being_written{json_->written()};
+    if (with_csv) {
+        csv_ = std::make_unique<OutputFile>(folder_.file(kCsv));
+        being_written.insert(csv_->written());
+        require_different({{"--json", json}, {"the table", folder_.file(kCsv)}});
     }
+    if (!json.empty() && !same_file(json, folder_.file(kJson))) {
+        extra_json_ = std::make_unique<OutputFile>(json);
+        being_written.insert(extra_json_->written());
+    }
+    // Runs of before will be replaced one after the other: until then there is no comparison of them.
+    folder_.remove_old({kJson, kCsv}, being_written);
 }
 
 void ComparisonFiles::close() {

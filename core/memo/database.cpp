@@ -3,6 +3,9 @@
 
 #include <sqlite3.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "core/error.h"
 
 namespace sluice::memo {
@@ -11,13 +14,25 @@ namespace {
 
 constexpr int kPatienceMilliseconds = 10'000;
 
+/// The path without links in its folders, for SQLite takes all links for followed; the file itself may
+/// be none. Also a name that means nothing to SQLite but a file.
+std::string resolved(const std::string& path) {
+    namespace fs = std::filesystem;
+    if (path.empty()) throw ConfigError("a memo without a name cannot be used");
+    std::error_code error;
+    const fs::path whole = fs::absolute(path, error);
+    const fs::path folder = fs::canonical(whole.parent_path(), error);
+    if (error)
+        throw ConfigError(path, 0, "cannot be used as a memo: its folder: " + error.message());
+    return (folder / whole.filename()).string();
+}
+
 }  // namespace
 
 Database::Database(const std::string& path, bool create) : path_(path) {
-    // Names that would mean something to SQLite are files to us.
-    const std::string name = path[0] == '/' ? path : "./" + path;
-    const int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
+    const std::string name = resolved(path);
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW |
+                      (create ? SQLITE_OPEN_CREATE : 0);
     try {
         check(sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr));
         check(sqlite3_busy_timeout(handle_, kPatienceMilliseconds));

@@ -24,11 +24,17 @@ constexpr char kMagic[16] = "SQLite format 3";
 constexpr std::size_t kHeaderBytes = 100;
 constexpr std::size_t kApplicationAt = 68;
 
-/// False if there is nothing. ConfigError if there is something else than a file.
+/// False if there is nothing. ConfigError if there is something else than a file, a link to one
+/// included.
 bool is_file(const std::string& path, struct stat& facts) {
-    if (::stat(path.c_str(), &facts) != 0) {
+    if (::lstat(path.c_str(), &facts) != 0) {
         if (errno == ENOENT) return false;
         throw ConfigError(path, 0, std::string("cannot be read: ") + std::strerror(errno));
+    }
+    if (S_ISLNK(facts.st_mode)) {
+        throw ConfigError(path, 0,
+                          "is a symbolic link, which a memo does not follow; give the name that it "
+                          "stands for");
     }
     if (!S_ISREG(facts.st_mode)) {
         throw ConfigError(path, 0, "is not a regular file; a memo is a file of its own");

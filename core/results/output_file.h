@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A text file that appears under its name only when it is complete: bytes go to PATH.partial,
-/// commit() renames it. The partial file is locked, so two runs cannot write into one folder at
-/// the same time. All failures are ConfigError naming the file and the system's reason.
+/// A file that appears under its name only when it is complete: bytes go to PATH.partial, commit()
+/// renames it. The partial file is locked, so two runs cannot write into one folder at the same time.
+/// A device or a FIFO is written directly, as bytes come; a symbolic link, a folder and anything else
+/// is refused: nothing but a regular file is ever replaced, and no link is followed. All failures are
+/// ConfigError naming the file and the system's reason.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "core/results/leftovers.h"
 
 namespace sluice {
 
@@ -31,14 +35,28 @@ class OutputFile {
     void commit();
 
     const std::string& path() const { return path_; }
+    /// The file that is open: PATH.partial, or PATH where it is written directly.
+    const std::string& written() const { return written_; }
 
   private:
     void write_out();
 
     std::string path_;
+    std::string written_;
     std::string buffer_;
+    Leftover leftover_;
     int descriptor_ = -1;
+    bool direct_ = false;
     bool worth_keeping_ = false;
 };
+
+/// The name under which a file is written until it is complete.
+std::string partial_name(const std::string& path);
+
+/// ConfigError if an output could not be written there, for what is to be known long before.
+void check_output_name(const std::string& path);
+
+/// Writes a whole file at once.
+void write_output(const std::string& path, std::string_view bytes);
 
 }  // namespace sluice

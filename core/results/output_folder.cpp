@@ -2,6 +2,7 @@
 #include "core/results/output_folder.h"
 
 #include "core/error.h"
+#include "core/results/output_file.h"
 
 namespace sluice {
 
@@ -19,6 +20,11 @@ OutputFolder::OutputFolder(const std::string& directory) : directory_(directory)
             break;
         }
     }
+    std::vector<fs::path> made;
+    for (fs::path at = wanted; !created_.empty(); at = at.parent_path()) {
+        if (at.has_filename()) made.push_back(at);
+        if (at == created_) break;
+    }
     fs::create_directories(wanted, error);
     if (error) {
         throw ConfigError(directory, 0, "cannot make this output folder: " + error.message());
@@ -26,10 +32,38 @@ OutputFolder::OutputFolder(const std::string& directory) : directory_(directory)
     if (!fs::is_directory(wanted, error)) {
         throw ConfigError(directory, 0, "is not a folder; outputs need one");
     }
+    for (const fs::path& folder : made) {
+        leftovers_.emplace_back().watch(folder.string(), Leftover::Kind::folder);
+    }
 }
 
 std::string OutputFolder::file(const std::string& name) const {
     return (fs::path(directory_) / name).string();
+}
+
+void OutputFolder::remove_old(const std::vector<std::string>& names,
+                              const std::set<std::string>& being_written) const {
+    std::vector<std::string> old;
+    for (const std::string& name : names) {
+        for (const std::string& path : {file(name), partial_name(file(name))}) {
+            std::error_code error;
+            const fs::file_type type = fs::symlink_status(path, error).type();
+            if (type == fs::file_type::not_found || being_written.count(path) > 0) continue;
+            if (type != fs::file_type::regular) {
+                throw ConfigError(path, 0,
+                                  "is in the way, and is not a file that a run left; take it away, "
+                                  "or give another folder");
+            }
+            old.push_back(path);
+        }
+    }
+    for (const std::string& path : old) {
+        std::error_code error;
+        if (!fs::remove(path, error) && error) {
+            throw ConfigError(path, 0,
+                              "is of an earlier run and cannot be removed: " + error.message());
+        }
+    }
 }
 
 void OutputFolder::remove_if_empty() const {

@@ -3,7 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <list>
+#include <set>
 #include <string>
+#include <vector>
+
+#include "core/results/leftovers.h"
 
 namespace sluice {
 
@@ -13,12 +18,18 @@ class OutputFolder {
     explicit OutputFolder(const std::string& directory);
 
     std::string file(const std::string& name) const;
+    /// Takes away what an earlier run left under these names, complete or partial, in this order, but
+    /// for the files that are `being_written`. ConfigError, and nothing is taken away, if one of them
+    /// is not a regular file.
+    void remove_old(const std::vector<std::string>& names,
+                    const std::set<std::string>& being_written) const;
     /// Removes the folders that this object made, the innermost first, as far as they are empty.
     void remove_if_empty() const;
 
   private:
     std::string directory_;
     std::filesystem::path created_;  ///< the topmost folder that was not there, or empty
+    std::list<Leftover> leftovers_;  ///< the folders from there on
 };
 
 }  // namespace sluice

@@ -26,6 +26,16 @@ const std::vector<OutputType>& output_types() {
     return kTypes;
 }
 
+std::vector<std::string> run_file_names() {
+    std::vector<std::string> names{kSummaryFile};
+    for (const OutputType& type : output_types()) names.emplace_back(type.name);
+    // What runs of other formats add: HPCC's usual ones, and SimAI's.
+    for (const char* name : {"pfc.txt", "qlen.txt", "ncclFlowModel_EndToEnd.csv"}) {
+        names.emplace_back(name);
+    }
+    return names;
+}
+
 bool every_run(const RunInfo&) { return true; }
 
 std::vector<std::string> usual_outputs() {

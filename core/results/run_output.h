@@ -62,6 +62,12 @@ std::unique_ptr<RunOutput> make_output(const std::string& path, const OutputCont
     return std::make_unique<Output>(path, context);
 }
 
+/// Put in place last: if it is there, the folder is complete.
+inline constexpr const char* kSummaryFile = "summary.json";
+
+/// Every name that files of runs have, whatever the run: the summary's, then the others'.
+std::vector<std::string> run_file_names();
+
 /// What a run can leave behind beside summary.json, in the order in which the files get their names.
 const std::vector<OutputType>& output_types();
 /// The keys of the optional outputs that are usual.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "core/error.h"
 #include "core/results/output_folder.h"
@@ -35,20 +36,34 @@ struct RunWriter::Impl {
     }
 
     void open(const Topology& network, const std::vector<std::string>& wanted) {
+        const bool used = fs::exists(fs::symlink_status(path(kSummaryFile))) ||
+                          fs::exists(fs::symlink_status(partial_name(path(kSummaryFile))));
+        // First of all, and given its name last: it is what locks the folder.
+        summary = std::make_unique<OutputFile>(path(kSummaryFile));
         const OutputContext context{info, network, flows};
         for (const OutputType& type : output_types()) {
             const bool asked = type.key == nullptr ||
                                std::find(wanted.begin(), wanted.end(), type.key) != wanted.end();
             if (asked && type.applies(info)) outputs.push_back(type.make(path(type.name), context));
         }
-        summary = std::make_unique<OutputFile>(path("summary.json"));
+        // Elsewhere such names are files of the user's.
+        if (used) remove_old(run_file_names());
+    }
+
+    /// Once all that this run writes is open: a run that is refused leaves the old results whole.
+    void remove_old(const std::vector<std::string>& names) {
+        std::set<std::string> being_written;
+        const auto add = [&](const OutputFile& file) { being_written.insert(file.written()); };
+        add(*summary);
+        for_each_file(add);
+        folder.remove_old(names, being_written);
     }
 
     /// Without finish(): each file decides whether it is worth keeping; so does the folder.
     void close_unfinished() {
         outputs.clear();
-        summary.reset();
         others.clear();
+        summary.reset();
         folder.remove_if_empty();
     }
 
@@ -143,6 +158,7 @@ OutputFile& RunWriter::add_file(const std::string& name) {
     impl_->for_each_file([&](const OutputFile& file) { taken = taken || file.path() == path; });
     if (taken) throw ConfigError("two outputs are called " + name + "; give one another name");
     impl_->others.push_back(std::make_unique<OutputFile>(path));
+    impl_->remove_old({name});
     return *impl_->others.back();
 }
 
@@ -161,6 +177,9 @@ Summary RunWriter::finish(const RunOutcome& outcome) {
     const Summary summary = summarize(impl_->totals, outcome);
     for (const auto& output : impl_->outputs) output->finish(outcome);
     *impl_->summary << summary_json(impl_->info, outcome, summary);
+    // A full disk shows here, before the first file has its name.
+    impl_->for_each_file([](OutputFile& file) { file.flush(); });
+    impl_->summary->flush();
     impl_->for_each_file([](OutputFile& file) { file.commit(); });
     impl_->summary->commit();  // last: its presence says that the folder is complete
     impl_->finished = true;

@@ -97,7 +97,7 @@ class Train(CliTest):
         self.refuse("train", "no-such-folder", "--evaluate", "m.model", says="m.model: does not")
         self.refuse("train", one, says="needs -o MODEL, or --evaluate MODEL")
         self.refuse("train", one, "-o", "no/such/place", says="its folder does not exist")
-        self.refuse("train", one, "-o", ".", says="is not a file")
+        self.refuse("train", one, "-o", ".", says="is a folder")
         self.write("m.model", b"\x80\x04pickled")
         self.refuse("train", one, "--evaluate", "m.model", says="is no model of queues")
         self.write("empty/queues.bin", b"")

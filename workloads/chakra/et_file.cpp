@@ -2,14 +2,13 @@
 #include "workloads/chakra/et_file.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "core/error.h"
+#include "core/results/output_file.h"
 
 namespace sluice::chakra {
 
@@ -118,16 +117,8 @@ bool EtReader::next(NodeView& node) {
     return true;
 }
 
-struct EtWriter::Impl {
-    std::string path;
-    std::ofstream out;
-};
-
 EtWriter::EtWriter(const std::string& path, const Metadata& metadata)
-    : impl_(std::make_unique<Impl>()) {
-    impl_->path = path;
-    impl_->out.open(path, std::ios::binary);
-    if (!impl_->out) throw ConfigError(path + ": cannot be written: " + std::strerror(errno));
+    : file_(std::make_unique<OutputFile>(path)) {
     write_message(encode(metadata));
 }
 
@@ -136,15 +127,12 @@ EtWriter::~EtWriter() = default;
 void EtWriter::write_message(const std::string& message) {
     std::string length;
     append_varint(length, message.size());
-    impl_->out << length << message;
+    *file_ << length << message;
 }
 
 void EtWriter::write(const Node& node) { write_message(encode(node)); }
 
-void EtWriter::close() {
-    impl_->out.close();
-    if (!impl_->out) throw ConfigError(impl_->path + ": cannot be written");
-}
+void EtWriter::close() { file_->commit(); }
 
 namespace {
 

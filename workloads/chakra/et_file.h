@@ -17,6 +17,10 @@
 #include "workloads/chakra/et_node.h"
 #include "workloads/chakra/text_source.h"
 
+namespace sluice {
+class OutputFile;
+}
+
 namespace sluice::chakra {
 
 /// The length of a message, which stands before it: moves `at` in `buffer` from the length to the message.
@@ -71,8 +75,7 @@ class EtWriter {
   private:
     void write_message(const std::string& message);
 
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    std::unique_ptr<OutputFile> file_;
 };
 
 /// One trace as protobuf-JSON: an array of Nodes (the metadata has no place in it).

@@ -262,7 +262,7 @@ TEST_CASE("unit.memo.store.only_regular_files") {
     check_refused("/dev/full", regular);
     check_refused("/dev/null", regular);
     fs::create_symlink("/dev/full", path);
-    check_refused(path, regular);
+    check_refused(path, "is a symbolic link");
     CHECK(fs::is_symlink(path));
     fs::remove(path);
     fs::create_directory(path);
@@ -276,9 +276,11 @@ TEST_CASE("unit.memo.store.only_regular_files") {
     REQUIRE(mkfifo((path + "-journal").c_str(), 0600) == 0);
     CHECK(refusal([&] { load(path); }).find(path + "-journal: " + regular) == 0);
     fs::remove(path + "-journal");
-    // A link to a file of ours is one.
+    // Not even one to a file of ours is followed; a folder may be one.
     fs::create_symlink(path, folder.file("link"));
-    CHECK(load(folder.file("link")).content.size() == 20);
+    check_refused(folder.file("link"), "is a symbolic link");
+    fs::create_directory_symlink(folder.file("."), folder.file("here"));
+    CHECK(load(folder.file("here/memo.sqlite")).content.size() == 20);
     check_refused(path + "/below", "cannot be read");
     CHECK(refusal([&] { save(folder.file("none/memo.sqlite"), {}); }).find("cannot be used") !=
           std::string::npos);
