@@ -191,6 +191,7 @@ int run_scenario(const RunOptions& options) {
     request.config_json = scenario.effective->json();
     request.directory = directory;
     request.outputs = output.optional;
+    request.series_step = output.series_step;
     request.keys_without_effect = unused;
     const bool usual = options.memo.empty() && scenario.mode == Mode::wormhole;
     const RunMemo memo(usual ? memo::default_path() : options.memo, !usual, request.config_json,

@@ -71,6 +71,15 @@ void print_audit(const RunOutcome& outcome) {
     }
 }
 
+/// ", hosts 0-7 16-23": as many as fit a line.
+std::string shown_hosts(const JobRecord& job) {
+    constexpr std::size_t kShown = 60;
+    if (job.hosts.empty()) return "";
+    const std::size_t end =
+        job.hosts.size() <= kShown ? job.hosts.size() : job.hosts.rfind(' ', kShown);
+    return ", hosts " + job.hosts.substr(0, end) + (end < job.hosts.size() ? " ..." : "");
+}
+
 /// The summary on standard output. What the mode does not have is left out.
 void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summary,
                    const RunOutcome& outcome, const std::string& directory) {
@@ -80,10 +89,14 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
     if (summary.jct != kNever) fmt::print("  completion time  {}\n", human_time(summary.jct));
     if (outcome.jobs.size() > 1) {
         for (const JobRecord& job : outcome.jobs) {
-            fmt::print("    {:<14} {} from {}, {} ranks\n", job.name,
+            fmt::print("    {:<14} {} from {}, {} ranks{}\n", job.name,
                        job.jct == kNever ? "not complete" : human_time(job.jct),
-                       human_time(job.start), job.ranks);
+                       human_time(job.start), job.ranks, shown_hosts(job));
         }
+    }
+    if (outcome.jobs.size() == 1 && outcome.jobs[0].hosts.find(' ') != std::string::npos) {
+        fmt::print("  placed           {} ranks{}\n", outcome.jobs[0].ranks,
+                   shown_hosts(outcome.jobs[0]));
     }
     fmt::print("  flows            {} of {} completed, {}B of {}B\n", summary.flows_completed,
                summary.flows, human_count(static_cast<double>(summary.bytes_completed)),

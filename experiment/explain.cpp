@@ -195,6 +195,7 @@ std::vector<std::string> explanation(const RunOutcome& outcome) {
         }
     }
     if (!text.empty()) lines.push_back("links carried    " + text);
+    lines.insert(lines.end(), outcome.incidents.begin(), outcome.incidents.end());
     for (std::size_t i = 0; i < outcome.keys_without_effect.size(); ++i) {
         if (i == kShownKeys) {
             lines.push_back(fmt::format("no effect        {} more keys (summary.json)",

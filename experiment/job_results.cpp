@@ -5,6 +5,7 @@
 
 #include "core/job/job_report.h"
 #include "experiment/explain.h"
+#include "experiment/incidents.h"
 
 namespace sluice {
 
@@ -103,6 +104,11 @@ std::vector<JobRecord> job_records(const BuiltExperiment& built) {
         JobRecord record;
         record.name = job.name;
         record.ranks = graph.rank_count();
+        std::vector<NodeId> hosts;
+        for (RankId rank = 0; rank < record.ranks; ++rank) {
+            hosts.push_back(job.application->host(rank));
+        }
+        record.hosts = node_list(hosts);
         record.start = job.start;
         record.operations = graph.op_count();
         record.operations_completed = job.application->completed_count();

@@ -11,6 +11,7 @@
 #include "core/text/human.h"
 #include "experiment/exit_codes.h"
 #include "experiment/explain.h"
+#include "experiment/incidents.h"
 #include "experiment/job_results.h"
 #include "experiment/lossless.h"
 #include "experiment/queue_facts.h"
@@ -69,6 +70,8 @@ RunInfo info_of(const BuiltExperiment& built, const RunRequest& request) {
     if (std::count(outputs.begin(), outputs.end(), "record_queues") > 0) {
         info.queues = queue_facts(built.experiment);
     }
+    if (std::count(outputs.begin(), outputs.end(), "trace") > 0)
+        info.host_roles = host_roles(built);
     return info;
 }
 
@@ -154,6 +157,7 @@ void explain(RunOutcome& outcome, const BuiltExperiment& built, const RunRequest
     outcome.jct = completion_of(outcome.jobs);
     outcome.link_classes =
         explain_links(built.experiment.topology, outcome.ports, outcome.simulated);
+    tell_incidents(built.experiment, outcome);
     outcome.keys_without_effect = request.keys_without_effect;
     outcome.warnings = explain_warnings(outcome.link_classes, outcome.jobs);
     outcome.warnings.insert(outcome.warnings.end(), built.warnings.begin(), built.warnings.end());
@@ -239,7 +243,8 @@ RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request)
     plan.go_on = request.go_on;
     std::optional<QueueWatch> queues;
     if (writer.wants_samples()) {
-        queues.emplace(writer, built, info.queues->step);
+        queues.emplace(writer, built,
+                       info.queues != nullptr ? info.queues->step : request.series_step);
         plan.watchers.push_back(queues->hooks());
         plan.on_built = [&](const ModeRun& run) { queues->built(run); };
     }

@@ -19,6 +19,7 @@ struct RunRequest {
     std::string config_json = "{}";                      ///< the effective configuration
     std::string directory;                               ///< where results go
     std::vector<std::string> outputs = usual_outputs();  ///< the optional ones, by key
+    Tick series_step = 10 * kMicrosecond;                ///< between two samples of series.csv
     std::vector<std::string> keys_without_effect;
     GoOn go_on;  ///< may be empty
     /// Called when the run is over, before the results get their names; may be empty.

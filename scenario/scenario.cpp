@@ -94,12 +94,28 @@ std::vector<ConfigSection> read_workloads(ConfigSection& root) {
     return {root.table("workload")};
 }
 
-OutputConfig read_output(ConfigSection section) {
+OutputConfig read_output(ConfigSection section, Mode mode) {
     OutputConfig output;
     output.directory = section.text("dir", "");
     for (const OutputType& type : output_types()) {
         if (type.key != nullptr && section.flag(type.key, type.usual)) {
             output.optional.emplace_back(type.key);
+        }
+    }
+    const auto wanted = [&](const char* key) {
+        return std::count(output.optional.begin(), output.optional.end(), key) > 0;
+    };
+    if (wanted("series")) {
+        output.series_step = section.time("series_step", output.series_step, kPicosecond);
+        if (mode != Mode::packet) {
+            section.fail("series", std::string("is true, but mode ") + mode_name(mode) +
+                                       " does not have every queue at every time; allowed: mode "
+                                       "packet");
+        }
+        if (wanted("record_queues")) {
+            section.fail("series",
+                         "is true beside record_queues, which samples at another step; allowed: "
+                         "one of them");
         }
     }
     section.finish();
@@ -118,9 +134,13 @@ Mode usual_mode(const ConfigValue& values) {
     EffectiveConfig unused;
     ConfigSection root(values, unused);
     const ConfigValue* const arithmetic = root.table("network").raw("arithmetic");
-    const ConfigValue* const queues = root.table("output").raw("record_queues");
+    ConfigSection output = root.table("output");
+    const auto asked = [&](const char* key) {
+        const ConfigValue* const value = output.raw(key);
+        return value != nullptr && value->boolean;
+    };
     const bool ns3 = arithmetic != nullptr && arithmetic->text == "ns3";
-    return ns3 || (queues != nullptr && queues->boolean) ? Mode::packet : Mode::wormhole;
+    return ns3 || asked("record_queues") || asked("series") ? Mode::packet : Mode::wormhole;
 }
 
 }  // namespace
@@ -146,7 +166,7 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     }
     root.finish();
     scenario.workloads = read_workloads(root);
-    scenario.output = read_output(root.table("output"));
+    scenario.output = read_output(root.table("output"), scenario.mode);
     // The table may stay in the file whatever the mode, so that `--mode` is enough to compare.
     if (has_phases(scenario.mode) || root.has("phases")) {
         scenario.phases = read_phases(root.table("phases"), scenario.mode);

@@ -21,8 +21,9 @@ namespace sluice {
 
 /// What a run writes.
 struct OutputConfig {
-    std::string directory;              ///< empty: runs/NAME
-    std::vector<std::string> optional;  ///< keys of the optional outputs that are wanted
+    std::string directory;                 ///< empty: runs/NAME
+    std::vector<std::string> optional;     ///< keys of the optional outputs that are wanted
+    Tick series_step = 10 * kMicrosecond;  ///< between two samples of series.csv
 };
 
 struct Scenario {

@@ -11,6 +11,7 @@ namespace sluice {
     OUTPUT(kCollectivesCsv)    \
     OUTPUT(kPortsCsv)          \
     OUTPUT(kPhasesCsv)         \
+    OUTPUT(kSeriesCsv)         \
     OUTPUT(kTraceJson)         \
     OUTPUT(kFctTxt)
 // clang-format on

@@ -24,6 +24,8 @@ struct RunInfo {
     std::uint64_t seed = 1;
     std::string config_json = "{}";  ///< the effective configuration, JSON indented by 2
     std::shared_ptr<const QueueFacts> queues = nullptr;  ///< null unless an output records queues
+    /// By node, what it does in which job, such as "training rank 3"; empty where there are no jobs.
+    std::vector<std::string> host_roles = {};
 };
 
 /// A row of the timeline under a host (a rank).
@@ -78,6 +80,7 @@ struct LinkClassRecord {
 struct JobRecord {
     std::string name;
     std::uint32_t ranks = 0;
+    std::string hosts;  ///< of its ranks, in their order: "0-7 16-23"; empty: not known
     Tick start = 0;
     Tick jct = kNever;  ///< from its start to its last operation's end; kNever: not complete
     std::size_t operations = 0;
@@ -89,6 +92,12 @@ struct JobRecord {
     /// Compute, exposed communication by group, waiting for other ranks, idle: adds up to jct on
     /// every rank. Empty, like critical_path, if nothing completed.
     std::vector<RankTimeShare> rank_time;
+};
+
+/// Something that happened to the network, for the timeline.
+struct TraceMark {
+    Tick at = 0;
+    std::string text;
 };
 
 /// What the run itself reports at its end.
@@ -105,6 +114,8 @@ struct RunOutcome {
     std::vector<LinkClassRecord> link_classes;
     std::vector<std::string> keys_without_effect;  ///< "key: why"
     std::vector<std::string> warnings;
+    std::vector<TraceMark> marks;        ///< links that went down or came back, drops
+    std::vector<std::string> incidents;  ///< the same in lines for people
     double elaboration_s = 0;
     double elaboration_user_s = 0;  ///< user CPU time of building the network, all threads
     double wall_s = 0;              ///< of the run phase

@@ -26,6 +26,7 @@ std::string hexadecimal(std::uint64_t value) {
 Json job_json(const JobRecord& job) {
     Json json = {{"name", job.name},
                  {"ranks", job.ranks},
+                 {"hosts", job.hosts.empty() ? Json(nullptr) : Json(job.hosts)},
                  {"start_s", to_seconds(job.start)},
                  {"jct_s", seconds_or_null(job.jct)},
                  {"operations", job.operations},

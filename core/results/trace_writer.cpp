@@ -94,6 +94,12 @@ void TraceWriter::span(std::uint32_t process, std::uint32_t lane_order, std::str
     file_ << "}";
 }
 
+void TraceWriter::instant(std::uint32_t process, std::string_view name, Tick at) {
+    begin_event();
+    file_ << R"({"ph":"i","s":"p","name":)" << json_string(name) << R"(,"pid":)"
+          << std::int64_t{process} << R"(,"tid":0,"ts":)" << trace_microseconds(at) << "}";
+}
+
 void TraceWriter::finish() { file_ << "\n]\n"; }
 
 }  // namespace sluice

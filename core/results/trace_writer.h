@@ -37,6 +37,9 @@ class TraceWriter {
               std::string_view name, Tick start, Tick end, std::int64_t bytes,
               std::string_view ended_by = {});
 
+    /// Something that took no time, across the whole process.
+    void instant(std::uint32_t process, std::string_view name, Tick at);
+
     /// Closes the array; then the file is whole.
     void finish();
     OutputFile& file() { return file_; }

@@ -28,13 +28,16 @@ class TraceJson : public RunOutput {
         : trace_(path),
           collectives_(static_cast<std::uint32_t>(context.topology.node_count())),
           phases_(collectives_ + 1),
-          named_(context.topology.node_count() + 2, false) {}
+          network_(phases_ + 1),
+          roles_(context.info.host_roles),
+          named_(context.topology.node_count() + 3, false) {}
 
     bool wants_flows() const override { return true; }
     void flow_finished(const FlowReport& report) override {
         const FlowSpec& spec = report.flow.spec;
         name_process(spec.src);
-        std::string name = std::to_string(report.flow.id) + " to " + std::to_string(spec.dst);
+        std::string name = std::to_string(report.flow.id) + ": " + std::to_string(spec.src) +
+                           " to " + std::to_string(spec.dst);
         if (!report.label.empty()) name.insert(0, std::string(report.label) + " ");
         trace_.span(spec.src, static_cast<std::uint32_t>(TraceLane::flows),
                     lane_name(TraceLane::flows), name, report.flow.result.start,
@@ -62,7 +65,13 @@ class TraceJson : public RunOutput {
                     phase_end_name(record.ended_by));
     }
 
-    void finish(const RunOutcome&) override { trace_.finish(); }
+    void finish(const RunOutcome& outcome) override {
+        for (const TraceMark& mark : outcome.marks) {
+            name_process(network_);
+            trace_.instant(network_, mark.text, mark.at);
+        }
+        trace_.finish();
+    }
     OutputFile& file() override { return trace_.file(); }
 
   private:
@@ -71,13 +80,22 @@ class TraceJson : public RunOutput {
         named_[process] = true;
         trace_.name_process(process, process == collectives_ ? "collectives"
                                      : process == phases_    ? "phases"
-                                                             : "host " + std::to_string(process));
+                                     : process == network_   ? "network"
+                                                             : host_name(process));
+    }
+
+    /// "host 5: training rank 3"
+    std::string host_name(std::uint32_t host) const {
+        const std::string name = "host " + std::to_string(host);
+        return host < roles_.size() && !roles_[host].empty() ? name + ": " + roles_[host] : name;
     }
 
     TraceWriter trace_;
     std::uint32_t collectives_;  ///< the process that holds the collectives, after the hosts
     std::uint32_t phases_;       ///< the one that holds the phases
-    std::vector<bool> named_;    ///< processes of the trace
+    std::uint32_t network_;      ///< the one that holds what happened to links
+    const std::vector<std::string>& roles_;  ///< by host
+    std::vector<bool> named_;                ///< processes of the trace
 };
 
 }  // namespace
