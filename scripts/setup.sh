@@ -49,17 +49,12 @@ install_packages() {
             die "not root and no sudo; as root run: apt-get install$missing"
         as_root=sudo
     fi
-    # Quiet, but complete if it fails.
-    log=$(mktemp)
+    # apt's own lines are the progress: it may be hundreds of megabytes.
     for step in "update" "install --no-install-recommends$missing"; do
         # $as_root and $step are words on purpose.
-        if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q $step >"$log" 2>&1; then
-            tail -n 25 "$log" >&2
-            rm -f "$log"
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q $step ||
             die "apt-get $step failed (above); it needs a network and Debian 12's main archive"
-        fi
     done
-    rm -f "$log"
 }
 
 configure() {
