@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/output/terminal.h"
 #include "cli/print_check.h"
 #include "cli/progress.h"
 #include "core/error.h"
@@ -25,20 +26,19 @@ namespace {
 std::int64_t cycles(Tick time) { return time / kNanosecond; }
 
 void print_rank(RankId rank, const chakra::RankStatistics& of, bool roofline) {
-    fmt::print("sys[{}] finished, {} cycles, exposed communication {} cycles.\n", rank,
-               cycles(of.finish), cycles(of.exposed));
-    fmt::print("sys[{}], Wall time: {}\n", rank, cycles(of.finish));
-    fmt::print("sys[{}], CPU time: {}\n", rank, cycles(of.cpu));
-    fmt::print("sys[{}], GPU time: {}\n", rank, cycles(of.gpu));
-    fmt::print("sys[{}], Comm time: {}\n", rank, cycles(of.comm));
-    fmt::print("sys[{}], Remote mem time: {}\n", rank, cycles(of.remote_memory));
-    fmt::print("sys[{}], Total compute-communication overlap: {}\n", rank, cycles(of.overlap));
+    print("sys[{}] finished, {} cycles, exposed communication {} cycles.\n", rank,
+          cycles(of.finish), cycles(of.exposed));
+    print("sys[{}], Wall time: {}\n", rank, cycles(of.finish));
+    print("sys[{}], CPU time: {}\n", rank, cycles(of.cpu));
+    print("sys[{}], GPU time: {}\n", rank, cycles(of.gpu));
+    print("sys[{}], Comm time: {}\n", rank, cycles(of.comm));
+    print("sys[{}], Remote mem time: {}\n", rank, cycles(of.remote_memory));
+    print("sys[{}], Total compute-communication overlap: {}\n", rank, cycles(of.overlap));
     if (!roofline) return;
-    fmt::print("sys[{}], Compute bound percentage: {:.3f}%\n", rank, of.compute_bound * 100);
-    fmt::print("sys[{}], Average compute utilization: {:.3f}%\n", rank,
-               of.compute_utilization * 100);
-    fmt::print("sys[{}], Average memory utilization: {:.3f}%\n", rank, of.memory_utilization * 100);
-    fmt::print("sys[{}], Average operation intensity: {:.3f}\n", rank, of.operation_intensity);
+    print("sys[{}], Compute bound percentage: {:.3f}%\n", rank, of.compute_bound * 100);
+    print("sys[{}], Average compute utilization: {:.3f}%\n", rank, of.compute_utilization * 100);
+    print("sys[{}], Average memory utilization: {:.3f}%\n", rank, of.memory_utilization * 100);
+    print("sys[{}], Average operation intensity: {:.3f}\n", rank, of.operation_intensity);
 }
 
 class AstraRun {
@@ -75,11 +75,11 @@ class AstraRun {
         report();
         if (interrupted_) return kExitInterrupted;
         if (application_->complete()) return kExitDone;
-        fmt::print(stderr, "sluice: the job came to rest with {} of {} operations undone\n",
-                   application_->graph().op_count() - application_->completed_count(),
-                   application_->graph().op_count());
+        print_error("sluice: the job came to rest with {} of {} operations undone\n",
+                    application_->graph().op_count() - application_->completed_count(),
+                    application_->graph().op_count());
         for (const BlockedOperation& op : unfinished(*application_)) {
-            fmt::print(stderr, "  {}\n", op.text);
+            print_error("  {}\n", op.text);
         }
         return kExitWorkLeft;
     }
@@ -183,9 +183,9 @@ int astra_command(const AstraOptions& options) {
         inputs.job.expansion.chunk_order = chakra::ChunkOrder::fixed;
         std::unique_ptr<AstraRun> second = run_job(options, inputs, again);
         if (!second->at_rest_unfinished()) {
-            fmt::print(stderr,
-                       "sluice: ranks that take chunks as they come block each other here, as in "
-                       "ASTRA-sim (its issue #137): run again with one order on all ranks\n");
+            print_error(
+                "sluice: ranks that take chunks as they come block each other here, as in "
+                "ASTRA-sim (its issue #137): run again with one order on all ranks\n");
             run = std::move(second);
         }
     }

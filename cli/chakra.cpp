@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/output/terminal.h"
 #include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
@@ -74,10 +75,10 @@ int stat(const ChakraOptions& options) {
         }
         nodes += trace.size();
     }
-    fmt::print("{} ranks, {} nodes\n", traces.size(), nodes);
+    print("{} ranks, {} nodes\n", traces.size(), nodes);
     for (const auto& [kind, total] : totals) {
-        fmt::print("{:<38} {:>12} nodes {:>20.0f} {}\n", kind, total.nodes, total.amount,
-                   kind.rfind("COMP", 0) == 0 ? "us" : "bytes");
+        print("{:<38} {:>12} nodes {:>20.0f} {}\n", kind, total.nodes, total.amount,
+              kind.rfind("COMP", 0) == 0 ? "us" : "bytes");
     }
     return kExitDone;
 }
@@ -121,7 +122,7 @@ int convert(const ChakraOptions& options) {
             while (reader.next(view)) nodes.push_back(chakra::to_node(view));
             write_output(output, chakra::to_json(nodes));
         }
-        fmt::print("{}\n", output);
+        print("{}\n", output);
     }
     return kExitDone;
 }
@@ -169,7 +170,7 @@ int write_job(const ChakraOptions& options) {
     }
     ImportReport report;
     chakra::export_job(built.jobs.front().application->graph(), options.output, report);
-    fmt::print("{}", report.text());
+    print("{}", report.text());
     return kExitDone;
 }
 

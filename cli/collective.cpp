@@ -17,6 +17,7 @@
 #include "cli/child_run.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/output/terminal.h"
 #include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
@@ -125,24 +126,24 @@ CollectiveKind kind_of(const std::string& name) {
 }
 
 void print_header(const Row& row) {
-    fmt::print("# {} ({}) of {} ranks", row.result.kind, row.result.algorithm, row.result.members);
-    if (row.result.groups > 1) fmt::print(" in each of {} groups", row.result.groups);
-    fmt::print(", mode {}; {}\n", row.result.mode, row.result.network);
-    fmt::print(
+    print("# {} ({}) of {} ranks", row.result.kind, row.result.algorithm, row.result.members);
+    if (row.result.groups > 1) print(" in each of {} groups", row.result.groups);
+    print(", mode {}; {}\n", row.result.mode, row.result.network);
+    print(
         "#\n# time: until the last rank is done; algbw = size / time; busbw = algbw x {:.4g}, what "
         "each\n# rank's link carries; GB/s are 10^9 bytes per second\n#\n",
         wire_factor(row.kind, row.result.members));
-    fmt::print("#{:>12}{:>14}{:>8}{:>8}{:>8}{:>12}{:>9}{:>9}\n", "size", "count", "type", "redop",
-               "root", "time", "algbw", "busbw");
-    fmt::print("#{:>12}{:>14}{:>8}{:>8}{:>8}{:>12}{:>9}{:>9}\n", "(B)", "(elements)", "", "", "",
-               "(us)", "(GB/s)", "(GB/s)");
+    print("#{:>12}{:>14}{:>8}{:>8}{:>8}{:>12}{:>9}{:>9}\n", "size", "count", "type", "redop",
+          "root", "time", "algbw", "busbw");
+    print("#{:>12}{:>14}{:>8}{:>8}{:>8}{:>12}{:>9}{:>9}\n", "(B)", "(elements)", "", "", "", "(us)",
+          "(GB/s)", "(GB/s)");
 }
 
 void print_row(const Row& row) {
-    fmt::print(" {:>12}{:>14}{:>8}{:>8}{:>8}{:>12.2f}{:>9.2f}{:>9.2f}\n", row.bytes, row.count(),
-               "float", row.reduces() ? "sum" : "none", row.has_root() ? 0 : -1, row.microseconds(),
-               row.algorithm_bandwidth(), row.bus_bandwidth());
-    std::fflush(stdout);
+    print(" {:>12}{:>14}{:>8}{:>8}{:>8}{:>12.2f}{:>9.2f}{:>9.2f}\n", row.bytes, row.count(),
+          "float", row.reduces() ? "sum" : "none", row.has_root() ? 0 : -1, row.microseconds(),
+          row.algorithm_bandwidth(), row.bus_bandwidth());
+    flush_output();
 }
 
 std::string csv_of(const std::vector<Row>& rows) {
@@ -289,7 +290,7 @@ int collective_command(Options& options) {
     if (options.quiet) return code;
     double sum = 0;
     for (const Row& row : rows) sum += row.bus_bandwidth();
-    fmt::print("# Avg bus bandwidth    : {:.4f}\n", sum / static_cast<double>(rows.size()));
+    print("# Avg bus bandwidth    : {:.4f}\n", sum / static_cast<double>(rows.size()));
     return code;
 }
 

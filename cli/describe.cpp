@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/output/terminal.h"
 #include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
@@ -46,24 +47,24 @@ void print_network(const Experiment& experiment) {
         nvswitches += topology.kind(node) == NodeKind::nvswitch ? 1U : 0U;
     }
     const std::size_t switches = topology.node_count() - topology.host_count() - nvswitches;
-    fmt::print("  network      {}: {} hosts, {} switches, {} links", topology.name,
-               topology.host_count(), switches, topology.links().size());
-    if (nvswitches > 0) fmt::print(", {} NVSwitches", nvswitches);
-    if (topology.gpus_per_server > 1) fmt::print(", {} GPUs a server", topology.gpus_per_server);
+    print("  network      {}: {} hosts, {} switches, {} links", topology.name,
+          topology.host_count(), switches, topology.links().size());
+    if (nvswitches > 0) print(", {} NVSwitches", nvswitches);
+    if (topology.gpus_per_server > 1) print(", {} GPUs a server", topology.gpus_per_server);
     const NetworkConfig& network = experiment.network;
-    fmt::print("\n  devices      {}, payload {} B, {}, buffer {}, {}\n",
-               congestion::law_name(network.congestion.law), network.format.payload,
-               network.pfc ? "PFC" : "no PFC", format_bytes(network.buffer.size),
-               network.load_balance == LoadBalance::ecmp ? "ECMP" : "packet spraying");
+    print("\n  devices      {}, payload {} B, {}, buffer {}, {}\n",
+          congestion::law_name(network.congestion.law), network.format.payload,
+          network.pfc ? "PFC" : "no PFC", format_bytes(network.buffer.size),
+          network.load_balance == LoadBalance::ecmp ? "ECMP" : "packet spraying");
     if (!experiment.link_events.empty()) {
-        fmt::print("  link events  {}\n", experiment.link_events.size());
+        print("  link events  {}\n", experiment.link_events.size());
     }
 }
 
 void print_traffic(const BuiltExperiment& built) {
     const Experiment& experiment = built.experiment;
-    fmt::print("  flows        {}, {}B in all\n", experiment.flows.size(),
-               human_count(static_cast<double>(built.estimate.bytes)));
+    print("  flows        {}, {}B in all\n", experiment.flows.size(),
+          human_count(static_cast<double>(built.estimate.bytes)));
     std::vector<std::size_t> flows(built.class_names.size(), 0);
     std::vector<std::int64_t> bytes(built.class_names.size(), 0);
     for (std::size_t i = 0; i < experiment.flows.size(); ++i) {
@@ -72,14 +73,14 @@ void print_traffic(const BuiltExperiment& built) {
     }
     for (std::size_t c = 0; c < flows.size(); ++c) {
         const auto amount = static_cast<double>(bytes[c]);
-        fmt::print("    {:<10} {} flows, {}\n", built.class_names[c], flows[c],
-                   bytes[c] < 1'000'000'000 ? human_count(amount) + "B"
-                                            : fmt::format("{:.2f} GB", amount / 1e9));
+        print("    {:<10} {} flows, {}\n", built.class_names[c], flows[c],
+              bytes[c] < 1'000'000'000 ? human_count(amount) + "B"
+                                       : fmt::format("{:.2f} GB", amount / 1e9));
     }
     for (const BuiltJob& job : built.jobs) {
         const JobGraph& graph = job.application->graph();
-        fmt::print("  job          {}: {} ranks, {} operations, {} collectives\n", job.name,
-                   graph.rank_count(), graph.op_count(), graph.collectives().size());
+        print("  job          {}: {} ranks, {} operations, {} collectives\n", job.name,
+              graph.rank_count(), graph.op_count(), graph.collectives().size());
     }
 }
 
@@ -89,19 +90,19 @@ void print_time(const BuiltExperiment& built, Mode mode, double audit) {
     const ExpectedTime time = expected_time(built.estimate, hosts, mode, audit);
     const std::string speed = human_count(packet_hops_per_second(hosts)) + " packet-hops/s";
     if (mode == Mode::flow) {
-        fmt::print("  time         about {} in mode flow, at {} a flow\n",
-                   human_seconds(time.least_s), human_seconds(kFlowModeSeconds));
+        print("  time         about {} in mode flow, at {} a flow\n", human_seconds(time.least_s),
+              human_seconds(kFlowModeSeconds));
     } else if (!has_phases(mode)) {
-        fmt::print("  time         about {} in mode {}, at {}{}\n", human_seconds(time.most_s),
-                   mode_name(mode), speed,
-                   built.jobs.empty() ? "" : "; less where parts are copies of each other");
+        print("  time         about {} in mode {}, at {}{}\n", human_seconds(time.most_s),
+              mode_name(mode), speed,
+              built.jobs.empty() ? "" : "; less where parts are copies of each other");
     } else if (time.least_s > 0.9 * time.most_s) {
-        fmt::print("  time         about {} in mode {}, at {}: flows are too short to settle\n",
-                   human_seconds(time.most_s), mode_name(mode), speed);
+        print("  time         about {} in mode {}, at {}: flows are too short to settle\n",
+              human_seconds(time.most_s), mode_name(mode), speed);
     } else {
-        fmt::print("  time         {} to {} in mode {}, at {}: all rates settle, or none{}\n",
-                   human_seconds(time.least_s), human_seconds(time.most_s), mode_name(mode), speed,
-                   mode == Mode::wormhole ? "; less what is told" : "");
+        print("  time         {} to {} in mode {}, at {}: all rates settle, or none{}\n",
+              human_seconds(time.least_s), human_seconds(time.most_s), mode_name(mode), speed,
+              mode == Mode::wormhole ? "; less what is told" : "");
     }
 }
 
@@ -114,8 +115,8 @@ void print_cost(const BuiltExperiment& built, Mode mode, double audit) {
                           kBytesPerPort * static_cast<double>(experiment.topology.port_count()) +
                           kBytesPerFlow * static_cast<double>(experiment.flows.size()) +
                           kBytesPerOperation * static_cast<double>(operations);
-    fmt::print("  packet-hops  about {} (data and ACKs, nothing lost)\n", human_count(hops));
-    fmt::print("  memory       about {}B\n", human_count(memory));
+    print("  packet-hops  about {} (data and ACKs, nothing lost)\n", human_count(hops));
+    print("  memory       about {}B\n", human_count(memory));
     print_time(built, mode, audit);
 }
 
@@ -134,15 +135,15 @@ void write_flows(const BuiltExperiment& built, const std::string& path) {
             "start times only");
     }
     write_output(path, format_hpcc_flows(flows));
-    fmt::print("  {} flows written to {}", flows.size(), path);
-    if (cut) fmt::print(", starts cut to whole nanoseconds");
-    if (left_out > 0) fmt::print("; {} of the job, without start times, left out", left_out);
-    fmt::print("\n");
+    print("  {} flows written to {}", flows.size(), path);
+    if (cut) print(", starts cut to whole nanoseconds");
+    if (left_out > 0) print("; {} of the job, without start times, left out", left_out);
+    print("\n");
 }
 
 void write_topology(const Topology& topology, const std::string& path) {
     write_output(path, format_topology(topology));
-    fmt::print("  network written to {}\n", path);
+    print("  network written to {}\n", path);
 }
 
 int describe_command(const DescribeOptions& options) {
@@ -157,9 +158,9 @@ int describe_command(const DescribeOptions& options) {
     scenario.allow_oom = options.allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
     tell(built.import_notes);
-    fmt::print("{}: {}\n", built.experiment.name, built.workload);
-    for (const std::string& note : built.notes) fmt::print("  {}\n", note);
-    for (const std::string& warning : built.warnings) fmt::print("  warning: {}\n", warning);
+    print("{}: {}\n", built.experiment.name, built.workload);
+    for (const std::string& note : built.notes) print("  {}\n", note);
+    for (const std::string& warning : built.warnings) print("  warning: {}\n", warning);
     print_network(built.experiment);
     print_traffic(built);
     print_cost(built, scenario.mode, scenario.phases.audit);

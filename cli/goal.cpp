@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/goal_merge.h"
+#include "cli/output/terminal.h"
 #include "cli/print_check.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
@@ -56,7 +57,7 @@ void convert(const GoalSchedule& schedule, Writer writer, const std::string& pat
     OutputFile file(path);
     writer(schedule, [&](std::string_view piece) { file << piece; });
     file.commit();
-    fmt::print("written to {}\n", path);
+    print("written to {}\n", path);
 }
 
 int check_schedule(const GoalSchedule& schedule, const GoalCommandOptions& options,
@@ -79,31 +80,30 @@ int run_loggops(const GoalSchedule& schedule, const GoalCommandOptions& options)
     p.intra_gap_per_byte =
         options.intra_gap_per_byte < 0 ? p.gap_per_byte : options.intra_gap_per_byte;
     if (options.network_type == "simple" && !options.quiet) {
-        fmt::print(stderr,
-                   "sluice: -n simple is LogGP here, as in ATLAHS; --topology gives a network\n");
+        print_error("sluice: -n simple is LogGP here, as in ATLAHS; --topology gives a network\n");
     }
     if (!options.quiet) {
-        fmt::print("size: {} ({} CPUs, {} NICs); L={}, o={} g={}, G={:f}, O={}, P={}, S={}\n",
-                   schedule.rank_count(), schedule.max_cpu() + 1, schedule.max_nic() + 1, p.latency,
-                   p.overhead, p.gap, p.gap_per_byte, p.overhead_per_byte, schedule.rank_count(),
-                   p.largest_eager);
+        print("size: {} ({} CPUs, {} NICs); L={}, o={} g={}, G={:f}, O={}, P={}, S={}\n",
+              schedule.rank_count(), schedule.max_cpu() + 1, schedule.max_nic() + 1, p.latency,
+              p.overhead, p.gap, p.gap_per_byte, p.overhead_per_byte, schedule.rank_count(),
+              p.largest_eager);
     }
     const LogGopsResult result = simulate_loggops(schedule, p);
-    for (const std::string& line : result.blocked) fmt::print(stderr, "sluice: {}\n", line);
+    for (const std::string& line : result.blocked) print_error("sluice: {}\n", line);
     if (result.blocked_count > 0) {
-        fmt::print(stderr, "sluice: {} operations and messages are left; no times\n",
-                   result.blocked_count);
+        print_error("sluice: {} operations and messages are left; no times\n",
+                    result.blocked_count);
         return kExitWorkLeft;
     }
     if (result.host_ns.size() <= kFewHosts && !options.batch) {
-        fmt::print("Times: \n");
+        print("Times: \n");
         for (std::size_t host = 0; host < result.host_ns.size(); ++host) {
-            fmt::print("Host {}: {}\n", host, result.host_ns[host]);
+            print("Host {}: {}\n", host, result.host_ns[host]);
         }
     }
     const auto latest = std::max_element(result.host_ns.begin(), result.host_ns.end());
-    fmt::print("Maximum finishing time at host {}: {} ({:g} s)\n", latest - result.host_ns.begin(),
-               *latest, static_cast<double>(*latest) / 1e9);
+    print("Maximum finishing time at host {}: {} ({:g} s)\n", latest - result.host_ns.begin(),
+          *latest, static_cast<double>(*latest) / 1e9);
     return kExitDone;
 }
 

@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/output/terminal.h"
 #include "core/error.h"
 #include "core/memo/store.h"
 #include "core/memo/version.h"
@@ -76,19 +77,17 @@ int show_stats(const MemoOptions& options) {
         different += one.entry.samples.size();
         audits += one.entry.audits.size();
     }
-    fmt::print("memo      {}\n", path);
-    fmt::print("versions  format {}, results {}\n", memo::kFormatVersion, memo::kResultsVersion);
-    fmt::print("size      {} bytes\n", loaded.bytes);
-    fmt::print("entries   {}", loaded.content.size());
+    print("memo      {}\n", path);
+    print("versions  format {}, results {}\n", memo::kFormatVersion, memo::kResultsVersion);
+    print("size      {} bytes\n", loaded.bytes);
+    print("entries   {}", loaded.content.size());
     for (const memo::Kind kind : memo::kKinds) {
-        fmt::print("{} {} {}s", kind == memo::kKinds[0] ? ":" : ",", kinds[kind],
-                   memo::kind_name(kind));
+        print("{} {} {}s", kind == memo::kKinds[0] ? ":" : ",", kinds[kind], memo::kind_name(kind));
     }
-    fmt::print("\nsamples   {}, {} of them different\n", samples, different);
-    fmt::print("audits    {}\n", audits);
+    print("\nsamples   {}, {} of them different\n", samples, different);
+    print("audits    {}\n", audits);
     if (loaded.damaged > 0) {
-        fmt::print("damaged   {} entries, which runs pass over and prune removes\n",
-                   loaded.damaged);
+        print("damaged   {} entries, which runs pass over and prune removes\n", loaded.damaged);
     }
     return kExitDone;
 }
@@ -103,10 +102,9 @@ std::string facts_summary(const memo::Numbers& facts) {
 
 int list_entries(const MemoOptions& options) {
     for (const memo::Stored& one : load_existing(path_of(options)).content) {
-        fmt::print("{} {:<9} {:%Y-%m-%d} {:>2} samples, {:>2} audits, {}\n", one.digest.text(),
-                   memo::kind_name(one.entry.kind),
-                   fmt::gmtime(static_cast<std::time_t>(one.saved)), one.entry.sample_count(),
-                   one.entry.audits.size(), facts_summary(*one.entry.facts));
+        print("{} {:<9} {:%Y-%m-%d} {:>2} samples, {:>2} audits, {}\n", one.digest.text(),
+              memo::kind_name(one.entry.kind), fmt::gmtime(static_cast<std::time_t>(one.saved)),
+              one.entry.sample_count(), one.entry.audits.size(), facts_summary(*one.entry.facts));
     }
     return kExitDone;
 }
@@ -118,8 +116,8 @@ int merge_files(const MemoOptions& options) {
     for (const std::string& other : options.others) loaded.push_back(load_existing(other));
     for (std::size_t i = 0; i < loaded.size(); ++i) {
         const memo::Saved saved = memo::save(path, loaded[i].content);
-        fmt::print("{}: {} entries, {} samples and {} audits that {} did not have\n",
-                   options.others[i], saved.entries, saved.samples, saved.audits, path);
+        print("{}: {} entries, {} samples and {} audits that {} did not have\n", options.others[i],
+              saved.entries, saved.samples, saved.audits, path);
     }
     return kExitDone;
 }
@@ -138,7 +136,7 @@ int prune_file(const MemoOptions& options) {
     }
     if (options.all) {
         memo::clear(path);
-        fmt::print("{}: empty\n", path);
+        print("{}: empty\n", path);
         return kExitDone;
     }
     memo::PruneRule rule;
@@ -147,7 +145,7 @@ int prune_file(const MemoOptions& options) {
             std::time(nullptr) - static_cast<std::int64_t>(*options.older * kSecondsOfADay);
     }
     if (options.most) rule.most = *options.most;
-    fmt::print("{}: {} entries removed\n", path, memo::prune(path, rule));
+    print("{}: {} entries removed\n", path, memo::prune(path, rule));
     return kExitDone;
 }
 
@@ -174,22 +172,22 @@ int verify_entries(const MemoOptions& options) {
     double sum = 0;
     const VerifiedEntry* worst = nullptr;
     for (const VerifiedEntry& entry : verified.entries) {
-        fmt::print("{} {:>4} flows, {:>3} samples: flow completion {:+.3f}%, last byte {:+.3f}%\n",
-                   entry.digest.text(), entry.flows, entry.samples, 100 * entry.fct_error,
-                   100 * entry.last_error);
+        print("{} {:>4} flows, {:>3} samples: flow completion {:+.3f}%, last byte {:+.3f}%\n",
+              entry.digest.text(), entry.flows, entry.samples, 100 * entry.fct_error,
+              100 * entry.last_error);
         sum += entry.fct_error;
         if (worst == nullptr || std::abs(entry.fct_error) > std::abs(worst->fct_error)) {
             worst = &entry;
         }
     }
-    fmt::print(
+    print(
         "verified  {} of {} episodes; {} of hosts that are not here, {} of other kinds here, or "
         "too little known\n",
         verified.entries.size(), verified.drawn, verified.foreign, verified.untold());
     if (worst != nullptr) {
-        fmt::print("error     mean {:+.3f}%, largest {:+.3f}% ({})\n",
-                   100 * sum / static_cast<double>(verified.entries.size()), 100 * worst->fct_error,
-                   worst->digest.text());
+        print("error     mean {:+.3f}%, largest {:+.3f}% ({})\n",
+              100 * sum / static_cast<double>(verified.entries.size()), 100 * worst->fct_error,
+              worst->digest.text());
     }
     return kExitDone;
 }

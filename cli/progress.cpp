@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/output/terminal.h"
 #include "core/text/human.h"
 
 namespace sluice {
@@ -83,14 +84,14 @@ double Progress::seconds() const {
 
 void Progress::show(double share, const std::string& text) {
     if (!terminal_) {
-        fmt::print(stderr, "{}\n", text);
+        print_error("{}\n", text);
         return;
     }
     const int filled = static_cast<int>(share * kBarWidth);
     const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
                             std::string(static_cast<std::size_t>(kBarWidth - filled), '.');
-    fmt::print(stderr, "\r\x1b[K[{}] {}", bar, text);
-    std::fflush(stderr);
+    print_controls("\r\x1b[K");
+    print_error("[{}] {}", bar, text);
     drawn_ = true;
 }
 
@@ -106,8 +107,7 @@ void Progress::tick(double share, const std::function<std::string(double seconds
 
 void Progress::clear() {
     if (!drawn_) return;
-    fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
+    print_controls("\r\x1b[K");
     drawn_ = false;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/output/terminal.h"
 #include "cli/print_check.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
@@ -30,7 +31,7 @@ namespace {
 
 void print_hpcc_summary(const RunReport& report, const std::string& folder) {
     const Summary& summary = report.summary;
-    fmt::print(
+    print(
         "{} of {} flows finished, simulated {:.9f} s, {} packet-hops in {:.2f} s user time ({:.2f} "
         "M/s)\n",
         summary.flows_completed, summary.flows,
@@ -41,11 +42,11 @@ void print_hpcc_summary(const RunReport& report, const std::string& folder) {
         const auto microseconds = [](Tick time) {
             return static_cast<double>(time) / static_cast<double>(kMicrosecond);
         };
-        fmt::print("FCT mean {:.3f} us, p50 {:.3f} us, p99 {:.3f} us, max {:.3f} us\n",
-                   summary.fct_mean_s * 1e6, microseconds(summary.fct_p50),
-                   microseconds(summary.fct_p99), microseconds(summary.fct_max));
+        print("FCT mean {:.3f} us, p50 {:.3f} us, p99 {:.3f} us, max {:.3f} us\n",
+              summary.fct_mean_s * 1e6, microseconds(summary.fct_p50),
+              microseconds(summary.fct_p99), microseconds(summary.fct_max));
     }
-    fmt::print("Results in {}\n", folder);
+    print("Results in {}\n", folder);
 }
 
 void tell_hpcc(const HpccImport& import, const RunReport& report, const std::string& folder) {
@@ -53,11 +54,11 @@ void tell_hpcc(const HpccImport& import, const RunReport& report, const std::str
     if (report.outcome.interrupted) return;
     const Summary& summary = report.summary;
     if (summary.flows_completed < summary.flows) {
-        fmt::print(stderr, "note: {} of {} flows did not finish\n",
-                   summary.flows - summary.flows_completed, summary.flows);
+        print_error("note: {} of {} flows did not finish\n",
+                    summary.flows - summary.flows_completed, summary.flows);
     }
     const std::string lost = lossless_warning(import.experiment, report.outcome.counters);
-    if (!lost.empty()) fmt::print(stderr, "warning: {}\n", lost);
+    if (!lost.empty()) print_error("warning: {}\n", lost);
 }
 
 int run_hpcc_experiment(const RunOptions& options) {
@@ -76,7 +77,7 @@ int run_hpcc_experiment(const RunOptions& options) {
     }
     const HpccImport import = import_hpcc(options.hpcc, options.paths, 0);
     for (std::size_t i = 0; !options.quiet && i < import.notes.size(); ++i) {
-        fmt::print(stderr, "note: {}\n", import.notes[i]);
+        print_error("note: {}\n", import.notes[i]);
     }
     Progress progress(options.quiet);
     const InterruptGuard guard;
@@ -102,8 +103,8 @@ void take_paths(BuiltExperiment& built, const RunOptions& options) {
         paths_of(PathTable::read(options.paths, experiment.topology), experiment.flows, unlisted);
     built.estimate = estimate_traffic(experiment);
     if (unlisted > 0 && !options.quiet) {
-        fmt::print(stderr, "sluice: {}: {} of {} flows are not listed and go by ECMP\n",
-                   options.paths, unlisted, experiment.flows.size());
+        print_error("sluice: {}: {} of {} flows are not listed and go by ECMP\n", options.paths,
+                    unlisted, experiment.flows.size());
     }
 }
 
@@ -171,7 +172,7 @@ Scenario load_for_run(const RunOptions& options) {
 }
 
 void tell_note(const std::string& line) {
-    if (!line.empty()) fmt::print(stderr, "sluice: {}\n", line);
+    if (!line.empty()) print_error("sluice: {}\n", line);
 }
 
 int run_scenario(const RunOptions& options) {

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "cli/interrupt.h"
+#include "cli/output/terminal.h"
 #include "cli/print_check.h"
 #include "cli/progress.h"
 #include "core/results/summary.h"
@@ -17,18 +18,18 @@ namespace sluice {
 namespace {
 
 void print_phases(const PhaseCounters& phases) {
-    fmt::print("  phases           {:.1f}% of flow-time steady, {} skips ({} taken back)\n",
-               100 * phases.steady_share(), phases.skips, phases.skip_backs);
+    print("  phases           {:.1f}% of flow-time steady, {} skips ({} taken back)\n",
+          100 * phases.steady_share(), phases.skips, phases.skip_backs);
     const EpisodeCounters& episodes = phases.episodes;
     if (phases.skips + episodes.hits == 0) return;
-    fmt::print("  skipped          {}B, {} packet-hops saved\n",
-               human_count(static_cast<double>(phases.bytes_skipped)),
-               human_count(static_cast<double>(phases.hops_saved)));
-    fmt::print("  partitions       at most {}, the largest of {} flows\n", phases.most_partitions,
-               phases.largest_partition);
+    print("  skipped          {}B, {} packet-hops saved\n",
+          human_count(static_cast<double>(phases.bytes_skipped)),
+          human_count(static_cast<double>(phases.hops_saved)));
+    print("  partitions       at most {}, the largest of {} flows\n", phases.most_partitions,
+          phases.largest_partition);
     if (episodes.hits + episodes.learned > 0) {
-        fmt::print("  episodes         {} told ({} in part), {} learned, {} interrupted\n",
-                   episodes.hits, episodes.resumed, episodes.learned, episodes.interrupted);
+        print("  episodes         {} told ({} in part), {} learned, {} interrupted\n",
+              episodes.hits, episodes.resumed, episodes.learned, episodes.interrupted);
     }
 }
 
@@ -36,7 +37,7 @@ void print_audit(const RunOutcome& outcome) {
     const AuditCounters& audit = outcome.counters.audit;
     if (audit.share == 0) return;
     if (audit.skips == 0 && audit.episodes == 0) {
-        fmt::print("  audit            nothing was left out\n");
+        print("  audit            nothing was left out\n");
         return;
     }
     std::string drawn = fmt::format("{} of {} skips", audit.audited, audit.skips);
@@ -46,11 +47,10 @@ void print_audit(const RunOutcome& outcome) {
     if (audit.inherited > 0) {
         drawn += fmt::format(" and {} of earlier runs", audit.inherited);
     }
-    fmt::print("  audit            {}, {} packet-hops\n", drawn,
-               human_count(static_cast<double>(audit.hops)));
+    print("  audit            {}, {} packet-hops\n", drawn,
+          human_count(static_cast<double>(audit.hops)));
     if (!audit.enough) {
-        fmt::print(
-            "  error            unknown: too few were drawn (--audit 30%, or --mode packet)\n");
+        print("  error            unknown: too few were drawn (--audit 30%, or --mode packet)\n");
         return;
     }
     const auto interval = [](double error, double half) {
@@ -59,15 +59,15 @@ void print_audit(const RunOutcome& outcome) {
     double error = 0;
     double half = 0;
     const bool job = job_time_error(outcome, error, half);
-    fmt::print("  error            flow completion {}{} (95%)\n",
-               interval(audit.fct_error, audit.fct_half),
-               job ? ", completion time " + interval(error, half) : "");
+    print("  error            flow completion {}{} (95%)\n",
+          interval(audit.fct_error, audit.fct_half),
+          job ? ", completion time " + interval(error, half) : "");
     if (audit.distrusted != kNever) {
-        fmt::print("  tolerance        {:g}% is used up: all was executed from {} on\n",
-                   100 * audit.tolerance, human_time(audit.distrusted));
+        print("  tolerance        {:g}% is used up: all was executed from {} on\n",
+              100 * audit.tolerance, human_time(audit.distrusted));
     } else if (!audit.within_tolerance()) {
-        fmt::print("  tolerance        {:g}% is not surely kept (--audit 30% says more)\n",
-                   100 * audit.tolerance);
+        print("  tolerance        {:g}% is not surely kept (--audit 30% says more)\n",
+              100 * audit.tolerance);
     }
 }
 
@@ -84,32 +84,32 @@ std::string shown_hosts(const JobRecord& job) {
 void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summary,
                    const RunOutcome& outcome, const std::string& directory) {
     const RunCounters& counters = outcome.counters;
-    fmt::print("{}: {}\n", built.experiment.name, built.workload);
-    for (const std::string& note : built.notes) fmt::print("  {}\n", note);
-    if (summary.jct != kNever) fmt::print("  completion time  {}\n", human_time(summary.jct));
+    print("{}: {}\n", built.experiment.name, built.workload);
+    for (const std::string& note : built.notes) print("  {}\n", note);
+    if (summary.jct != kNever) print("  completion time  {}\n", human_time(summary.jct));
     if (outcome.jobs.size() > 1) {
         for (const JobRecord& job : outcome.jobs) {
-            fmt::print("    {:<14} {} from {}, {} ranks{}\n", job.name,
-                       job.jct == kNever ? "not complete" : human_time(job.jct),
-                       human_time(job.start), job.ranks, shown_hosts(job));
+            print("    {:<14} {} from {}, {} ranks{}\n", job.name,
+                  job.jct == kNever ? "not complete" : human_time(job.jct), human_time(job.start),
+                  job.ranks, shown_hosts(job));
         }
     }
     if (outcome.jobs.size() == 1 && outcome.jobs[0].hosts.find(' ') != std::string::npos) {
-        fmt::print("  placed           {} ranks{}\n", outcome.jobs[0].ranks,
-                   shown_hosts(outcome.jobs[0]));
+        print("  placed           {} ranks{}\n", outcome.jobs[0].ranks,
+              shown_hosts(outcome.jobs[0]));
     }
-    fmt::print("  flows            {} of {} completed, {}B of {}B\n", summary.flows_completed,
-               summary.flows, human_count(static_cast<double>(summary.bytes_completed)),
-               human_count(static_cast<double>(summary.bytes)));
+    print("  flows            {} of {} completed, {}B of {}B\n", summary.flows_completed,
+          summary.flows, human_count(static_cast<double>(summary.bytes_completed)),
+          human_count(static_cast<double>(summary.bytes)));
     if (summary.flows_completed > 0) {
-        fmt::print("  flow completion  mean {}  p50 {}  p99 {}  max {}\n",
-                   human_seconds(summary.fct_mean_s), human_time(summary.fct_p50),
-                   human_time(summary.fct_p99), human_time(summary.fct_max));
+        print("  flow completion  mean {}  p50 {}  p99 {}  max {}\n",
+              human_seconds(summary.fct_mean_s), human_time(summary.fct_p50),
+              human_time(summary.fct_p99), human_time(summary.fct_max));
     }
     std::string hops;
     if (moves_packets(mode)) {
-        fmt::print("  network          {} drops, {} PFC pauses, {} ECN marks\n", counters.drops,
-                   counters.pfc_pauses, counters.ecn_marks);
+        print("  network          {} drops, {} PFC pauses, {} ECN marks\n", counters.drops,
+              counters.pfc_pauses, counters.ecn_marks);
         const std::string folded =
             counters.fold.hops == 0
                 ? ""
@@ -121,13 +121,13 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
     }
     if (has_phases(mode)) print_phases(counters.phases);
     print_audit(outcome);
-    for (const std::string& line : explanation(outcome)) fmt::print("  {}\n", line);
+    for (const std::string& line : explanation(outcome)) print("  {}\n", line);
     const std::string threads =
         counters.threads > 1 ? fmt::format(" on {} threads", counters.threads) : "";
-    fmt::print("  simulated        {} in {}{}{}, peak {}B\n", human_time(outcome.simulated),
-               human_seconds(outcome.wall_s), threads, hops,
-               human_count(static_cast<double>(summary.peak_rss_bytes)));
-    fmt::print("  written to       {}/\n", directory);
+    print("  simulated        {} in {}{}{}, peak {}B\n", human_time(outcome.simulated),
+          human_seconds(outcome.wall_s), threads, hops,
+          human_count(static_cast<double>(summary.peak_rss_bytes)));
+    print("  written to       {}/\n", directory);
 }
 
 ProgressSample sample_of(const BuiltExperiment& built, Mode mode, const RunPosition& at) {
@@ -163,9 +163,9 @@ int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet) {
     if (!quiet)
         print_summary(built, request.mode, report.summary, report.outcome, request.directory);
     if (report.outcome.interrupted && !quiet) {
-        fmt::print(stderr, "sluice: interrupted; what finished is in {}\n", request.directory);
+        print_error("sluice: interrupted; what finished is in {}\n", request.directory);
     } else if (report.cut_off && !quiet) {
-        fmt::print("  stopped at       the scenario's stop time\n");
+        print("  stopped at       the scenario's stop time\n");
     }
     tell(report.work_left);
     return report.exit_code();

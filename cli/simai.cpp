@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/output/terminal.h"
 #include "cli/print_check.h"
 #include "cli/run_report.h"
 #include "cli/simai_analytical_run.h"
@@ -259,11 +260,11 @@ class Simulation {
             }
         }
         for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
-            fmt::print(stderr, "sluice: {}\n", lines[i]);
+            print_error("sluice: {}\n", lines[i]);
         }
         if (lines.size() > kMostLines) {
-            fmt::print(stderr, "sluice: {} more notes: simai --check lists them\n",
-                       lines.size() - kMostLines);
+            print_error("sluice: {} more notes: simai --check lists them\n",
+                        lines.size() - kMostLines);
         }
     }
 
@@ -317,7 +318,7 @@ int simai_command(const CLI::App& app) {
     const std::vector<std::string> words = app.remaining();
     if (std::find(words.begin(), words.end(), "--help") != words.end() ||
         std::find(words.begin(), words.end(), "-h") != words.end()) {
-        fmt::print("{}", app.help());
+        print("{}", app.help());
         return kExitDone;
     }
     const SimaiOptions options = parse_simai_options(words);

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands.h"
+#include "cli/output/terminal.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "workloads/aicb/end_to_end.h"
@@ -101,7 +102,7 @@ int run_analytical(const SimaiOptions& options, ImportReport& report) {
                                          kAnalyticalRun, fs::path(name).filename().string()));
     if (!options.quiet) {
         constexpr double kNanosecondsPerMillisecond = 1e6;
-        fmt::print(
+        print(
             "{} layers on {} GPUs: {:.3f} ms, of it compute {:.3f}, exposed {:.3f}, bubble "
             "{:.3f}, PP {:.3f}\nResults in {}\n",
             workload.layers.size(), layout.world(), times.totals.total / kNanosecondsPerMillisecond,

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/output/terminal.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "core/text/import_report.h"
@@ -65,16 +66,16 @@ void print_counts(const Topology& topology) {
         switches += topology.kind(node) == NodeKind::ethernet ? 1U : 0U;
         nvswitches += topology.kind(node) == NodeKind::nvswitch ? 1U : 0U;
     }
-    fmt::print("{}: {} hosts, {} switches, {} links", topology.name, topology.host_count(),
-               switches, topology.links().size());
-    if (nvswitches > 0) fmt::print(", {} NVSwitches", nvswitches);
-    fmt::print("\n");
+    print("{}: {} hosts, {} switches, {} links", topology.name, topology.host_count(), switches,
+          topology.links().size());
+    if (nvswitches > 0) print(", {} NVSwitches", nvswitches);
+    print("\n");
     const NodeNames names(topology);
     for (const NodeNames::Group& group : names.groups()) {
         const std::size_t last = group.nodes.size() - 1;
-        fmt::print("  {}{}: {} {}\n", names[group.nodes.front()],
-                   last > 0 ? fmt::format(" to {}", names[group.nodes.back()]) : "",
-                   last > 0 ? "nodes" : "node", id_ranges(group.nodes));
+        print("  {}{}: {} {}\n", names[group.nodes.front()],
+              last > 0 ? fmt::format(" to {}", names[group.nodes.back()]) : "",
+              last > 0 ? "nodes" : "node", id_ranges(group.nodes));
     }
     const LinkClasses classes(topology);
     std::map<std::tuple<std::size_t, std::int64_t, Tick>, std::size_t> kinds;
@@ -84,8 +85,8 @@ void print_counts(const Topology& topology) {
     }
     for (const auto& [kind, count] : kinds) {
         const auto& [cls, rate, delay] = kind;
-        fmt::print("  {} {} links of {}, {}\n", count, classes.classes()[cls].name,
-                   format_rate({rate}), format_time(delay));
+        print("  {} {} links of {}, {}\n", count, classes.classes()[cls].name, format_rate({rate}),
+              format_time(delay));
     }
 }
 
@@ -110,7 +111,7 @@ void write_topology(const TopoOptions& options, const Topology& topology) {
                                   : options.format == "simai" ? TopologyFormat::simai
                                                               : TopologyFormat::automatic;
     write_output(options.output, format_topology(topology, format));
-    fmt::print("written to {}\n", options.output);
+    print("written to {}\n", options.output);
 }
 
 void check_options(const TopoOptions& options) {
@@ -135,7 +136,7 @@ int topo_command(const TopoOptions& options) {
     const Topology topology =
         options.file.empty() ? build_by_type(options) : read_topology_file(options.file, &report);
     if (options.check) {
-        fmt::print("{}", report.text());
+        print("{}", report.text());
     } else {
         print_counts(topology);
     }

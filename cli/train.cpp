@@ -14,6 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/output/terminal.h"
 #include "cli/progress.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
@@ -83,12 +84,11 @@ void check_place(const std::string& path) {
 }
 
 void print_errors(const std::vector<restore::ErrorRow>& rows) {
-    fmt::print("{:<8} {:<12} {:>7} {:>9} {:>9} {:>7} {:>7}\n", "law", "predictor", "cases", "mae",
-               "pinball", "within", "moved");
+    print("{:<8} {:<12} {:>7} {:>9} {:>9} {:>7} {:>7}\n", "law", "predictor", "cases", "mae",
+          "pinball", "within", "moved");
     for (const restore::ErrorRow& row : rows) {
-        fmt::print("{:<8} {:<12} {:>7} {:>9.5f} {:>9.5f} {:>6.1f}% {:>6.1f}%\n", row.law,
-                   row.predictor, row.cases, row.absolute, row.pinball, 100 * row.within,
-                   100 * row.moved);
+        print("{:<8} {:<12} {:>7} {:>9.5f} {:>9.5f} {:>6.1f}% {:>6.1f}%\n", row.law, row.predictor,
+              row.cases, row.absolute, row.pinball, 100 * row.within, 100 * row.moved);
     }
 }
 
@@ -186,7 +186,7 @@ int train_model(const TrainOptions& options) {
                           "Loss of " + std::filesystem::path(options.out).filename().string() +
                               ", seed " + std::to_string(options.seed)));
     if (!options.quiet) {
-        fmt::print(
+        print(
             "{}: {} cases, {} epochs, the best was {}; errors on {} cases of other "
             "scenarios, in marking thresholds or BDPs:\n",
             options.out, training.size(), trained.epochs.size(), trained.best_epoch,

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/output/terminal.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "scenario/workload/data_folders.h"
@@ -51,7 +52,7 @@ int write_aicb(AicbOptions options) {
                                       : generate_aicb(options.job, speed);
     const std::string text = format_aicb(workload);
     if (options.output.empty()) {
-        fmt::print("{}", text);
+        print_text(text);
         return kExitDone;
     }
     write_output(options.output, text);

@@ -95,6 +95,7 @@ LIBRARIES = [
     (r"zlib\.h", ["core/memo", "workloads/chakra", "tests"], False),
     (r"yaml-cpp/.*", ["workloads/chakra"], False),
     (r"fmt/.*", ["core", "restore", "workloads", "models", "scenario", "experiment", "cli", "tests", "bench"], False),
+    (r"fmt/core\.h", ["cli/output"], True),
     (r"nauty/.*", ["core/memo"], False),
     (r"sqlite3\.h", ["core/memo", "tests/core/memo"], False),
     (r"torch/.*", ["restore/torch"], False),

@@ -13,6 +13,7 @@
 #include "cli/compare/compare_perturbed.h"
 #include "cli/compare/compare_variants.h"
 #include "cli/interrupt.h"
+#include "cli/output/terminal.h"
 #include "core/error.h"
 #include "experiment/comparison/comparison_report.h"
 #include "experiment/version.h"
@@ -86,8 +87,8 @@ int compare_command(const CompareOptions& options) {
     for (std::size_t n = 0; n < runs.size() * options.repeat && !comparison.interrupted; ++n) {
         RepeatedRuns& next = runs[n % runs.size()];
         if (!options.quiet) {
-            fmt::print(stderr, "run {} of {}: {}\n", n + 1, runs.size() * options.repeat,
-                       next.mode.label());
+            print_error("run {} of {}: {}\n", n + 1, runs.size() * options.repeat,
+                        next.mode.label());
         }
         const int code = InterruptGuard::requested()
                              ? kExitInterrupted
@@ -105,12 +106,12 @@ int compare_command(const CompareOptions& options) {
     if (!comparison.rows.empty()) {
         files.write(comparison_json(comparison), comparison_csv(comparison));
         if (!options.quiet) {
-            fmt::print("{}  written to {}/\n", comparison_table(comparison), directory);
+            print("{}  written to {}/\n", comparison_table(comparison), directory);
         }
     }
     if (!comparison.interrupted) return exit_code;
     if (!options.quiet) {
-        fmt::print(stderr, "sluice: interrupted; what finished is in {}\n", directory);
+        print_error("sluice: interrupted; what finished is in {}\n", directory);
     }
     return kExitInterrupted;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/child_run.h"
 #include "cli/interrupt.h"
+#include "cli/output/terminal.h"
 #include "core/error.h"
 #include "experiment/comparison/perturbed_comparison.h"
 #include "experiment/comparison/perturbed_report.h"
@@ -106,8 +107,8 @@ class PerturbedSeries {
 
     void say(std::size_t pair, const ComparedMode& mode, bool there) const {
         if (options_.quiet) return;
-        fmt::print(stderr, "run {} of {}: {}, perturbation {}{}\n", done_ + 1, wanted(),
-                   mode.label(), pair, there ? ", is there" : "");
+        print_error("run {} of {}: {}, perturbation {}{}\n", done_ + 1, wanted(), mode.label(),
+                    pair, there ? ", is there" : "");
     }
 
     const CompareOptions& options_;
@@ -136,9 +137,8 @@ int compare_perturbed(const CompareOptions& options) {
     PerturbedSeries series(options, modes, folder);
     const int code = series.run_all();
     if (code == kExitInterrupted && !options.quiet) {
-        fmt::print(stderr,
-                   "sluice: interrupted; {} of {} runs are in {}, and the same command goes on\n",
-                   series.done(), series.wanted(), directory);
+        print_error("sluice: interrupted; {} of {} runs are in {}, and the same command goes on\n",
+                    series.done(), series.wanted(), directory);
     }
     if (code != kExitDone && code != kExitWorkLeft) return code;
     PerturbedComparison comparison = compare_perturbed_runs(series.runs());
@@ -146,7 +146,7 @@ int compare_perturbed(const CompareOptions& options) {
     comparison.version = program_version();
     files.write(perturbed_json(comparison));
     if (!options.quiet) {
-        fmt::print("{}  written to {}/\n", perturbed_table(comparison), directory);
+        print("{}  written to {}/\n", perturbed_table(comparison), directory);
     }
     const bool missed = options.check && comparison.verdict() == Verdict::biased;
     return code == kExitDone && missed ? kExitMissed : code;

@@ -9,6 +9,7 @@
 
 #include "cli/child_run.h"
 #include "cli/interrupt.h"
+#include "cli/output/terminal.h"
 #include "core/error.h"
 #include "experiment/comparison/comparison.h"
 #include "experiment/comparison/variants.h"
@@ -124,8 +125,7 @@ int compare_variants(const CompareOptions& options) {
     for (std::size_t n = 0; n < wanted && !result.interrupted; ++n) {
         Variant& next = variants[n % variants.size()];
         if (!options.quiet) {
-            fmt::print(stderr, "run {} of {}: {}\n", n + 1, wanted,
-                       folder_name(keys, next.row.values));
+            print_error("run {} of {}: {}\n", n + 1, wanted, folder_name(keys, next.row.values));
         }
         const int code = InterruptGuard::requested()
                              ? kExitInterrupted
@@ -146,12 +146,12 @@ int compare_variants(const CompareOptions& options) {
     if (!result.rows.empty()) {
         files.write(variants_json(result), variants_csv(result));
         if (!options.quiet) {
-            fmt::print("{}  written to {}/\n", variants_table(result), directory);
+            print("{}  written to {}/\n", variants_table(result), directory);
         }
     }
     if (!result.interrupted) return exit_code;
     if (!options.quiet) {
-        fmt::print(stderr, "sluice: interrupted; what finished is in {}\n", directory);
+        print_error("sluice: interrupted; what finished is in {}\n", directory);
     }
     return kExitInterrupted;
 }

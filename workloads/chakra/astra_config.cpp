@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "workloads/chakra/json_text.h"
 #include "workloads/chakra/text_source.h"
 
 namespace sluice::chakra {
@@ -30,8 +31,8 @@ class JsonObject {
         : path_(path), report_(report), text_(read_text(path, kLargestFile)) {
         try {
             object_ = json::parse(text_, nullptr, true, true);
-        } catch (const json::parse_error& error) {
-            throw ConfigError(path_, line_at(text_, error.byte), "is not JSON");
+        } catch (const json::exception& error) {
+            refuse_json(text_, path_, error);
         }
         if (!object_.is_object()) throw ConfigError(path_ + ": a JSON object is needed");
     }

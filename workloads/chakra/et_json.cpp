@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "workloads/chakra/et_file.h"
+#include "workloads/chakra/json_text.h"
 
 namespace sluice::chakra {
 
@@ -317,8 +318,8 @@ std::vector<std::string> parse_json_trace(const std::string& text, const std::st
     json document;
     try {
         document = json::parse(text, nullptr, true, true);
-    } catch (const json::parse_error& error) {
-        throw ConfigError(file, line_at(text, error.byte), "is not JSON");
+    } catch (const json::exception& error) {
+        refuse_json(text, file, error);
     }
     const bool feeder = document.is_object() && document.contains("workload_graph");
     const json& nodes = feeder ? document["workload_graph"] : document;
