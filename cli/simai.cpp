@@ -184,7 +184,7 @@ class Simulation {
             return false;
         }
         if (tp > topology.gpus_per_server) {
-            report_.misfit(
+            report_.doubtful(
                 "environment",
                 fmt::format("AS_NVLS_ENABLE: a tensor-parallel group of {} spans servers of {}: "
                             "SimAI ends without a table there; here its all-reduces are rings",
@@ -254,7 +254,7 @@ class Simulation {
         for (const ImportNote& note : report_.notes()) {
             const bool workload = note.where.rfind(options_.workload, 0) == 0;
             const bool environment = note.where.rfind("environment", 0) == 0;
-            if (note.kind == ImportNote::Kind::misfit ||
+            if (note.kind == ImportNote::Kind::misfit || note.kind == ImportNote::Kind::doubtful ||
                 (note.kind == ImportNote::Kind::skipped && (workload || environment))) {
                 lines.push_back(note.where + ": " + note.text);
             }

@@ -76,7 +76,13 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         check_flow(experiment.topology, flow, i);
         FlowPath path;
         if (!experiment.paths.empty()) path = experiment.paths[i];
-        if (path.forward.empty() || path.reverse.empty()) check_joined(routing, flow, i);
+        if (path.forward.empty() || path.reverse.empty()) {
+            try {
+                check_joined(routing, flow, i);
+            } catch (const ConfigError& error) {
+                throw ConfigError(experiment.topology.name + ": " + error.what());
+            }
+        }
         if (path.forward.empty()) {
             path.forward = routing.path({flow.src, flow.dst, flow.sport, flow.dport});
         }

@@ -2,7 +2,6 @@
 #include "scenario/topology_section.h"
 
 #include "core/error.h"
-#include "core/topology/connectivity.h"
 #include "scenario/topology/topology_type.h"
 
 namespace sluice {
@@ -20,14 +19,7 @@ Topology build_topology(ConfigSection section, const ResolvePath& resolve) {
     const BuildTopology build = topology_table()[type]->read(section, resolve);
     Topology topology = [&] {
         try {
-            Topology built = build();
-            if (const auto pair = find_unreachable_hosts(built)) {
-                throw ConfigError(built.name + ": not connected: no path from host " +
-                                  std::to_string(pair->first) + " to host " +
-                                  std::to_string(pair->second) +
-                                  " (packets do not pass through hosts)");
-            }
-            return built;
+            return build();
         } catch (const ConfigError& error) {
             throw ConfigError(section.where("type") + ": " + error.what());
         }

@@ -28,7 +28,8 @@ void check_joined(const Routing& routing, const FlowSpec& flow, FlowId id) {
         return;
     }
     throw ConfigError("flow " + std::to_string(id) + ": no path from host " +
-                      std::to_string(flow.src) + " to host " + std::to_string(flow.dst));
+                      std::to_string(flow.src) + " to host " + std::to_string(flow.dst) +
+                      " (packets do not pass through hosts)");
 }
 
 }  // namespace sluice

@@ -7,7 +7,7 @@ namespace sluice {
 
 namespace {
 
-constexpr const char* kKinds[] = {"read", "skipped", "does not fit"};
+constexpr const char* kKinds[] = {"read", "skipped", "doubtful", "does not fit"};
 
 std::pair<std::string, std::string> split_place(const std::string& line, const std::string& where) {
     const std::size_t colon = line.find(": ");
@@ -23,6 +23,10 @@ void ImportReport::read(const std::string& where, const std::string& text) {
 
 void ImportReport::skipped(const std::string& where, const std::string& text) {
     add(ImportNote::Kind::skipped, where, text);
+}
+
+void ImportReport::doubtful(const std::string& where, const std::string& text) {
+    add(ImportNote::Kind::doubtful, where, text);
 }
 
 void ImportReport::misfit(const std::string& where, const std::string& text) {
@@ -43,18 +47,22 @@ void ImportReport::add(ImportNote::Kind kind, const std::string& where, const st
     if (++counts_[static_cast<int>(kind)] <= kMostNotes) notes_.push_back({kind, where, text});
 }
 
+const char* ImportReport::name(ImportNote::Kind kind) { return kKinds[static_cast<int>(kind)]; }
+
 std::string ImportReport::text() const {
     std::string text;
     for (const ImportNote& note : notes_) {
-        text += note.where + ": " + kKinds[static_cast<int>(note.kind)] + ": " + note.text + "\n";
+        text += note.where + ": " + name(note.kind) + ": " + note.text + "\n";
     }
-    for (int kind = 0; kind < 3; ++kind) {
+    for (int kind = 0; kind < 4; ++kind) {
         if (counts_[kind] > kMostNotes) {
             text += std::to_string(counts_[kind] - kMostNotes) + " more " + kKinds[kind] + "\n";
         }
     }
     return text + std::to_string(counts_[0]) + " read, " + std::to_string(counts_[1]) +
-           " skipped, " + std::to_string(counts_[2]) + " do not fit\n";
+           " skipped, " +
+           (counts_[2] > 0 ? std::to_string(counts_[2]) + " doubtful, " : std::string()) +
+           std::to_string(counts_[3]) + " do not fit\n";
 }
 
 }  // namespace sluice

@@ -12,9 +12,10 @@ namespace sluice {
 
 struct ImportNote {
     enum class Kind : unsigned char {
-        read,     ///< "92 layers", "8 ranks, 8 operations"
-        skipped,  ///< understood or unknown, and without effect here
-        misfit,   ///< contradicts something else; the run would refuse it or mean something else
+        read,      ///< "92 layers", "8 ranks, 8 operations"
+        skipped,   ///< understood or unknown, and without effect here
+        doubtful,  ///< legal, run as it stands, and likely not what is meant
+        misfit,    ///< contradicts something else; the run would refuse it
     };
     Kind kind = Kind::read;
     std::string where;  ///< "file:line", or the file
@@ -28,6 +29,7 @@ class ImportReport {
 
     void read(const std::string& where, const std::string& text);
     void skipped(const std::string& where, const std::string& text);
+    void doubtful(const std::string& where, const std::string& text);
     void misfit(const std::string& where, const std::string& text);
     /// The same of a message as ConfigError has it, "file:line: text", or without a place `where`.
     void skipped_line(const std::string& line, const std::string& where);
@@ -35,14 +37,16 @@ class ImportReport {
 
     const std::vector<ImportNote>& notes() const { return notes_; }
     std::size_t count(ImportNote::Kind kind) const { return counts_[static_cast<int>(kind)]; }
-    /// One line per note, "WHERE: read|skipped|does not fit: TEXT", then the totals.
+    /// What a line about such a note says of it: "skipped", "does not fit", ...
+    static const char* name(ImportNote::Kind kind);
+    /// One line per note, "WHERE: read|skipped|doubtful|does not fit: TEXT", then the totals.
     std::string text() const;
 
   private:
     void add(ImportNote::Kind kind, const std::string& where, const std::string& text);
 
     std::vector<ImportNote> notes_;
-    std::size_t counts_[3] = {0, 0, 0};
+    std::size_t counts_[4] = {0, 0, 0, 0};
 };
 
 }  // namespace sluice

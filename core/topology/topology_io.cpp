@@ -15,7 +15,7 @@ namespace sluice {
 namespace {
 
 struct Header {
-    bool simai = false;
+    TopologyHeader kind = TopologyHeader::hpcc;
     bool own_line = false;  ///< it has a line of its own, so ids and links will have theirs
     int line = 1;
     std::int64_t nodes = 0;
@@ -30,10 +30,10 @@ bool is_integer(std::string_view token) {
     return !token.empty() && token.find_first_not_of("0123456789") == token.npos;
 }
 
-bool is_rate(std::string_view token) {
+/// With BareNumber::ns3, whole numbers are rates too.
+bool is_rate(std::string_view token, BareNumber bare = BareNumber::refuse, Rate least = {0}) {
     try {
-        parse_rate(token, {});
-        return true;
+        return !(parse_rate(token, {}, bare) < least);
     } catch (const ConfigError&) {
         return false;
     }
@@ -52,37 +52,107 @@ bool ends_line(TokenReader& reader) {
     return ends;
 }
 
+/// The first tokens, and how many of them stand on the first line.
+struct Opening {
+    std::vector<std::string_view> tokens;
+    std::size_t on_first_line = 0;
+
+    bool integers(std::size_t count) const {
+        return tokens.size() >= count &&
+               std::all_of(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count),
+                           is_integer);
+    }
+};
+
+Opening read_opening(TokenReader& reader) {
+    const TokenReader::Mark start = reader.mark();
+    Opening opening;
+    int first_line = 0;
+    while (opening.tokens.size() < 7 && !reader.at_end()) {
+        opening.tokens.push_back(reader.next("header"));
+        first_line = opening.tokens.size() == 1 ? reader.line() : first_line;
+        opening.on_first_line += reader.line() == first_line ? 1 : 0;
+    }
+    reader.rewind(start);
+    return opening;
+}
+
 /// SimAI's header has five integers and a word; in an HPCC file the sixth token is an id or, where
 /// there are one or no switches, may be a rate. The usual case, a header of three or six tokens on
 /// a line of its own, is decided by the count alone so that damaged files get fitting messages.
-bool has_simai_header(TokenReader& reader) {
+bool has_simai_header(const Opening& opening) {
+    const std::vector<std::string_view>& tokens = opening.tokens;
+    if (tokens.size() < 6 || opening.on_first_line == 3) return false;
+    const bool word = !is_integer(tokens[5]) && !is_rate(tokens[5]);
+    return word && (opening.on_first_line == 6 || opening.integers(5));
+}
+
+/// Whole numbers on the lines up to the first link, where a file lists its ids.
+struct ListedIds {
+    std::int64_t count = 0;
+    int last_line = 0;
+    bool then_a_link = false;
+};
+
+/// Looks ahead from `reader`, at the start of a line. A line of five whole numbers is a link where
+/// `expected` ids came before it.
+ListedIds listed_ids(TokenReader& reader, std::int64_t expected) {
     const TokenReader::Mark start = reader.mark();
-    std::vector<std::string_view> tokens;
-    int first_line = 0;
-    std::size_t on_first_line = 0;
-    while (tokens.size() < 7 && !reader.at_end()) {
-        tokens.push_back(reader.next("header"));
-        first_line = tokens.size() == 1 ? reader.line() : first_line;
-        on_first_line += reader.line() == first_line ? 1 : 0;
-    }
-    reader.rewind(start);
-    if (tokens.size() < 6 || on_first_line == 3) {
-        return false;
-    }
-    if (on_first_line == 6 && !is_integer(tokens[5]) && !is_rate(tokens[5])) {
-        return true;
-    }
-    for (std::size_t i = 0; i < 5; ++i) {
-        if (!is_integer(tokens[i])) {
-            return false;
+    ListedIds ids;
+    bool reached_links = false;
+    std::vector<std::string_view> words;
+    while (!reader.at_end() && !reached_links) {
+        words.clear();
+        do {
+            words.push_back(reader.next("id"));
+        } while (!ends_line(reader));
+        const bool all_integers = std::all_of(words.begin(), words.end(), is_integer);
+        reached_links = !all_integers || (ids.count >= expected && words.size() == 5);
+        if (!reached_links) {
+            ids.count += static_cast<std::int64_t>(words.size());
+            ids.last_line = reader.line();
         }
     }
-    return !is_integer(tokens[5]) && !is_rate(tokens[5]);
+    ids.then_a_link = reached_links && words.size() == 5;
+    reader.rewind(start);
+    return ids;
+}
+
+/// Four numbers on the first line are PowerTCP's header, or HPCC's and an id: the ids that follow
+/// are then one short of the switches.
+bool has_powertcp_header(TokenReader& reader, const Opening& opening) {
+    if (opening.on_first_line != 4 || !opening.integers(4)) return false;
+    const TokenReader::Mark start = reader.mark();
+    reader.next("number of nodes");
+    const std::int64_t switches = reader.next_integer("number of switches", 0, kMaxNodes);
+    reader.next("number of ToRs");
+    reader.next("number of links");
+    const ListedIds ids = listed_ids(reader, switches - 1);
+    reader.rewind(start);
+    return !(ids.then_a_link && ids.count == switches - 1);
+}
+
+/// Reverie's two capacities, in bits per second, are no ids.
+bool has_reverie_header(const Opening& opening) {
+    const auto capacity = [](std::string_view token) {
+        return is_rate(token, BareNumber::ns3, {kMaxNodes});
+    };
+    return opening.on_first_line == 6 && opening.integers(4) && capacity(opening.tokens[4]) &&
+           capacity(opening.tokens[5]);
+}
+
+TopologyHeader header_kind(TokenReader& reader) {
+    const Opening opening = read_opening(reader);
+    if (has_simai_header(opening)) return TopologyHeader::simai;
+    if (has_powertcp_header(reader, opening)) return TopologyHeader::powertcp;
+    if (has_reverie_header(opening)) return TopologyHeader::reverie;
+    return TopologyHeader::hpcc;
 }
 
 Header read_header(TokenReader& reader) {
     Header header;
-    const bool simai = header.simai = has_simai_header(reader);
+    header.kind = header_kind(reader);
+    const bool simai = header.kind == TopologyHeader::simai;
     header.nodes = reader.next_integer("number of nodes", 1, kMaxNodes);
     header.line = reader.line();
     // A file that describes so many nodes names each at least once: this bounds what a short file
@@ -97,10 +167,16 @@ Header read_header(TokenReader& reader) {
     }
     header.switches =
         reader.next_integer("number of switches", 0, header.nodes - header.nvswitches);
+    if (header.kind == TopologyHeader::powertcp || header.kind == TopologyHeader::reverie) {
+        reader.next("number of ToRs");
+    }
     header.links = reader.next_integer("number of links", 0, kMaxLinks);
     if (simai) {
         header.gpu_type = reader.next("GPU type");
         if (header.gpu_type == "NONE") header.gpu_type.clear();
+    } else if (header.kind == TopologyHeader::reverie) {
+        reader.next("capacity of a leaf to a server");
+        reader.next("capacity of a spine to a leaf");
     }
     header.own_line = reader.line() == header.line && ends_line(reader);
     return header;
@@ -111,35 +187,17 @@ Header read_header(TokenReader& reader) {
 /// links, or links for ids.
 void check_id_count(TokenReader& reader, const Header& header) {
     if (!header.own_line) return;
-    const TokenReader::Mark start = reader.mark();
     const std::int64_t expected = header.nvswitches + header.switches;
-    std::int64_t found = 0;
-    int last_line = 0;
-    bool reached_links = false;
-    std::vector<std::string_view> words;
-    while (!reader.at_end() && !reached_links) {
-        words.clear();
-        do {
-            words.push_back(reader.next("id"));
-        } while (!ends_line(reader));
-        const bool all_integers = std::all_of(words.begin(), words.end(), is_integer);
-        reached_links = !all_integers || (found >= expected && words.size() == 5);
-        if (!reached_links) {
-            found += static_cast<std::int64_t>(words.size());
-            last_line = reader.line();
-        }
-    }
+    const ListedIds ids = listed_ids(reader, expected);
     // Lines of another shape are for the token reader to judge.
-    if (reached_links && words.size() == 5 && found != expected) {
-        const std::string place = found > 0 ? reader.file() + ":" + std::to_string(last_line)
-                                            : reader.file() + ":" + std::to_string(header.line);
-        throw ConfigError(place + ": " + std::to_string(found) +
-                          " switch ids are listed, the header says " +
-                          (header.simai ? std::to_string(header.nvswitches) + " NVSwitches and " +
-                                              std::to_string(header.switches) + " switches"
-                                        : std::to_string(header.switches)));
-    }
-    reader.rewind(start);
+    if (!ids.then_a_link || ids.count == expected) return;
+    const int line = ids.count > 0 ? ids.last_line : header.line;
+    throw ConfigError(reader.file() + ":" + std::to_string(line) + ": " +
+                      std::to_string(ids.count) + " switch ids are listed, the header says " +
+                      (header.kind == TopologyHeader::simai
+                           ? std::to_string(header.nvswitches) + " NVSwitches and " +
+                                 std::to_string(header.switches) + " switches"
+                           : std::to_string(header.switches)));
 }
 
 /// Reads `count` ids into `kinds`. An id listed twice is harmless, as in the original; one listed
@@ -266,7 +324,7 @@ Topology read_topology(TokenReader& reader, ImportReport* report, DelayReading d
     for (const NodeKind kind : kinds) {
         topology.add_node(kind);
     }
-    reporter.header(header.line, header.simai, topology);
+    reporter.header(header.line, header.kind, topology);
     read_links(reader, header, delays, topology, reporter);
     topology.finish();
     reporter.finish(topology);

@@ -7,11 +7,14 @@
 ///            <switch id> ...                        every other id is a host
 ///     SimAI  <nodes> <GPUs per server> <NVSwitches> <switches> <links> <GPU type>
 ///            <NVSwitch id> ... <switch id> ...
-///     both   <a> <b> <rate> <delay> <loss>          one per link
+///     PowerTCP  <nodes> <switches> <ToRs> <links>, and Reverie two capacities more, as HPCC
+///     all    <a> <b> <rate> <delay> <loss>          one per link
 ///
 /// Rates: ns-3 DataRate text, decimal; a bare number is b/s. Delays: s, ms, us, ns, ps, down to
 /// whole picoseconds; a bare number is seconds. Loss: probability per received packet; 0 lets the
-/// global setting of an HPCC experiment apply. SimAI's GPU type NONE is read as unknown.
+/// global setting of an HPCC experiment apply. SimAI's GPU type NONE is read as unknown. Headers of
+/// four and of six numbers are known by their line: PowerTCP's and Reverie's, whose simulators use
+/// neither ToRs nor, for the network, capacities.
 /// Fewer links than the header says, and ids on lines of their own that are not as many as it says,
 /// are errors. More links are not read, as in the originals.
 #pragma once
@@ -32,7 +35,7 @@ enum class DelayReading : std::uint8_t {
 };
 
 /// Reads a file. ConfigError with file and line of the offending token. `report`, if given, gets
-/// what was read and skipped, and what is legal but likely a mistake: links listed twice (all are
+/// what was read and skipped, and what is doubtful: legal but likely a mistake, links listed twice (all are
 /// used), servers of different size, nodes without a link, hosts that cannot reach each other.
 Topology read_topology(const std::string& path, ImportReport* report = nullptr,
                        DelayReading delays = DelayReading::exact);

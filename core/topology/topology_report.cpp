@@ -40,12 +40,12 @@ std::string TopologyReporter::at(int line) const { return file_ + ":" + std::to_
 
 void TopologyReporter::id_again(int line, NodeId id) {
     if (report_ == nullptr) return;
-    report_->misfit(at(line),
-                    "switch id " + std::to_string(id) +
-                        " is listed again: there are fewer switches than the header says");
+    report_->doubtful(at(line),
+                      "switch id " + std::to_string(id) +
+                          " is listed again: there are fewer switches than the header says");
 }
 
-void TopologyReporter::header(int line, bool simai, const Topology& topology) {
+void TopologyReporter::header(int line, TopologyHeader kind, const Topology& topology) {
     if (report_ == nullptr) return;
     header_line_ = line;
     std::size_t nvswitches = 0;
@@ -53,7 +53,11 @@ void TopologyReporter::header(int line, bool simai, const Topology& topology) {
         nvswitches += topology.kind(node) == NodeKind::nvswitch ? 1U : 0U;
     }
     const std::size_t hosts = topology.host_count();
-    std::string text = simai ? "SimAI header: " : "HPCC header: ";
+    constexpr const char* kHeaders[] = {
+        "HPCC header: ", "SimAI header: ", "PowerTCP header, its number of ToRs without effect: ",
+        "Reverie header, its ToRs and capacities without effect: "};
+    std::string text = kHeaders[static_cast<int>(kind)];
+    const bool simai = kind == TopologyHeader::simai;
     text += simai ? count(hosts, "GPU", "GPUs") + ", " + std::to_string(topology.gpus_per_server) +
                         " a server, " + count(nvswitches, "NVSwitch", "NVSwitches")
                   : count(hosts, "host", "hosts");
@@ -73,8 +77,9 @@ void TopologyReporter::link(int line) {
 
 void TopologyReporter::more_links(int line, std::size_t more, std::int64_t header_links) {
     if (report_ == nullptr) return;
-    report_->misfit(at(line), count(more, "more link follows", "more links follow") + " than the " +
-                                  std::to_string(header_links) + " that the header says: not read");
+    report_->doubtful(at(line), count(more, "more link follows", "more links follow") +
+                                    " than the " + std::to_string(header_links) +
+                                    " that the header says: not read");
 }
 
 void TopologyReporter::trailing_text(int line) {
@@ -94,9 +99,9 @@ void TopologyReporter::finish(const Topology& topology) {
     report_servers(topology);
     report_lone_nodes(topology);
     if (const auto pair = find_unreachable_hosts(topology)) {
-        report_->misfit(file_, "not connected: no path from host " + std::to_string(pair->first) +
-                                   " to host " + std::to_string(pair->second) +
-                                   " (packets do not pass through hosts)");
+        report_->doubtful(file_, "not connected: no path from host " + std::to_string(pair->first) +
+                                     " to host " + std::to_string(pair->second) +
+                                     " (packets do not pass through hosts)");
     }
 }
 
@@ -119,10 +124,10 @@ void TopologyReporter::report_repeated(const Topology& topology) {
 void TopologyReporter::report_servers(const Topology& topology) {
     const std::size_t size = topology.gpus_per_server;
     if (topology.host_count() % size != 0) {
-        report_->misfit(at(header_line_), std::to_string(size) + " GPUs a server do not divide " +
-                                              std::to_string(topology.host_count()) +
-                                              " GPUs: the last server has " +
-                                              std::to_string(topology.host_count() % size));
+        report_->doubtful(at(header_line_), std::to_string(size) + " GPUs a server do not divide " +
+                                                std::to_string(topology.host_count()) +
+                                                " GPUs: the last server has " +
+                                                std::to_string(topology.host_count() % size));
     }
     std::vector<std::size_t> rank_of(topology.node_count(), 0);
     for (std::size_t rank = 0; rank < topology.host_count(); ++rank) {
@@ -141,13 +146,13 @@ void TopologyReporter::report_servers(const Topology& topology) {
         for (const NodeId gpu : gpus) ++gpus_of_server[rank_of[gpu] / size];
         const std::string name = "NVSwitch " + std::to_string(node);
         if (gpus_of_server.size() > 1) {
-            report_->misfit(file_, name + " joins GPUs of " +
-                                       std::to_string(gpus_of_server.size()) + " servers of " +
-                                       std::to_string(size) +
-                                       " GPUs: the header's servers are not the NVLink's");
+            report_->doubtful(file_, name + " joins GPUs of " +
+                                         std::to_string(gpus_of_server.size()) + " servers of " +
+                                         std::to_string(size) +
+                                         " GPUs: the header's servers are not the NVLink's");
         } else if (!gpus.empty() && gpus.size() != std::min(size, topology.host_count())) {
-            report_->misfit(file_, name + " joins " + count(gpus.size(), "GPU", "GPUs") +
-                                       " of a server of " + std::to_string(size));
+            report_->doubtful(file_, name + " joins " + count(gpus.size(), "GPU", "GPUs") +
+                                         " of a server of " + std::to_string(size));
         }
     }
 }
@@ -156,8 +161,8 @@ void TopologyReporter::report_lone_nodes(const Topology& topology) {
     constexpr const char* kKinds[] = {"host", "switch", "NVSwitch"};
     for (NodeId node = 0; node < topology.node_count(); ++node) {
         if (topology.port_count(node) > 0) continue;
-        report_->misfit(file_, std::string(kKinds[static_cast<int>(topology.kind(node))]) + " " +
-                                   std::to_string(node) + " has no link");
+        report_->doubtful(file_, std::string(kKinds[static_cast<int>(topology.kind(node))]) + " " +
+                                     std::to_string(node) + " has no link");
     }
 }
 

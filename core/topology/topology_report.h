@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the reader of topology files tells an ImportReport. Without a report it does nothing.
+/// What the reader of topology files tells an ImportReport. Without a report it does nothing. None
+/// of it keeps a network from being run: what flows need is judged where flows are
+/// (core/routing/flow_check.h), by a check as by a run.
 #pragma once
 
 #include <string>
@@ -10,6 +12,9 @@
 
 namespace sluice {
 
+/// Whose header a file has (core/topology/topology_io.h).
+enum class TopologyHeader : unsigned char { hpcc, simai, powertcp, reverie };
+
 class TopologyReporter {
   public:
     /// `report` may be null.
@@ -18,7 +23,7 @@ class TopologyReporter {
     bool active() const { return report_ != nullptr; }
     void id_again(int line, NodeId id);
     /// `topology` has its nodes and no links yet.
-    void header(int line, bool simai, const Topology& topology);
+    void header(int line, TopologyHeader kind, const Topology& topology);
     void link(int line);
     /// `more` links follow line `line`, where the header's number of links is reached.
     void more_links(int line, std::size_t more, std::int64_t header_links);

@@ -132,9 +132,10 @@ void import_into(HpccImport& import, const std::string& config_path, const std::
     note_small_buffers(config, experiment, import.notes);
     const Routing routing(experiment.topology, NextHopOrder::ns3);
     const std::string flow_file = find_input(config, "FLOW_FILE", config.flow_file);
-    experiment.flows =
-        read_hpcc_flows(TokenReader::open(flow_file), experiment.topology, routing, import.notes);
-    report.read(flow_file, flow_text(experiment.flows));
+    std::string format;
+    experiment.flows = read_hpcc_flows(TokenReader::open(flow_file), experiment.topology, routing,
+                                       import.notes, DelayReading::ns3, &format);
+    report.read(flow_file, flow_text(experiment.flows) + " (" + format + ")");
     if (!paths_csv.empty()) {
         std::size_t unlisted = 0;
         experiment.paths =
@@ -167,13 +168,13 @@ HpccImport import_hpcc(const std::string& config_path, const std::string& paths_
     ImportReport report;
     import_into(import, config_path, paths_csv, seed, report);
     // One is enough to send the user to --check.
-    const std::size_t misfits = report.count(ImportNote::Kind::misfit);
+    const std::size_t doubtful = report.count(ImportNote::Kind::doubtful);
     for (const ImportNote& note : report.notes()) {
-        if (note.kind != ImportNote::Kind::misfit) continue;
+        if (note.kind != ImportNote::Kind::doubtful) continue;
         import.notes.push_back(note.where + ": " + note.text +
-                               (misfits > 1 ? "; --check lists " + std::to_string(misfits - 1) +
-                                                  " more that do not fit"
-                                            : ""));
+                               (doubtful > 1 ? "; --check lists " + std::to_string(doubtful - 1) +
+                                                   " more that are doubtful"
+                                             : ""));
         break;
     }
     return import;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// [workload] type = "flows": a list in the scenario, or an HPCC ns-3 flow.txt.
+/// [workload] type = "flows": a list in the scenario, or a file: a flow.txt of HPCC
+/// ns-3 or conweave, or a CSV.
 #include <fmt/core.h>
 
 #include "core/error.h"
@@ -61,9 +62,14 @@ MakeWorkload read_flows(const WorkloadTable& table) {
         return [=, &scenario] {
             std::vector<std::string> notes;
             const Routing routing(scenario.topology);
-            return finish(read_hpcc_flows(TokenReader::open(scenario.resolve(file)),
-                                          scenario.topology, routing, notes),
-                          "of " + file);
+            std::string format;
+            const bool ns3 = scenario.network.arithmetic == Arithmetic::ns3;
+            std::vector<FlowSpec> flows = read_hpcc_flows(
+                TokenReader::open(scenario.resolve(file)), scenario.topology, routing, notes,
+                ns3 ? DelayReading::ns3 : DelayReading::exact, &format);
+            WorkloadPart part = finish(std::move(flows), "of " + file + " (" + format + ")");
+            part.import_notes = std::move(notes);
+            return part;
         };
     }
     if (list->kind != ConfigValue::Kind::array) {

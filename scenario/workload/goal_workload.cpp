@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// [workload] type = "goal": a GOAL schedule as a job; type = "htsim": a connection matrix (.cm).
+#include <algorithm>
+
 #include <memory>
 
 #include <fmt/core.h>
@@ -72,8 +74,19 @@ MakeWorkload read_htsim_workload(const WorkloadTable& table) {
     const std::string file = section.text("file", std::nullopt);
     return [=, &scenario] {
         ImportReport report;
-        const ConnectionMatrix matrix =
+        ConnectionMatrix matrix =
             read_connection_matrix(TokenReader::open(scenario.resolve(file)), report);
+        if (matrix.endless > 0 && scenario.stop == kNever) {
+            throw ConfigError(fmt::format(
+                "{}: {} flows of size 0 have no end: give the scenario a stop, such as stop = "
+                "\"10ms\"",
+                file, matrix.endless));
+        }
+        // As many full packets as a flow can have.
+        const std::int64_t most = scenario.network.format.payload * std::int64_t{4'294'967'294};
+        for (ConnectionMatrix::Connection& c : matrix.connections) {
+            if (c.endless) c.size = std::min(c.size, most);
+        }
         WorkloadPart part;
         part.import_notes = note_lines(report, "sluice goal FILE --check");
         part.flow_class = "htsim";

@@ -19,12 +19,12 @@ std::vector<std::string> note_lines(const ImportReport& report, const std::strin
         if (note.kind == ImportNote::Kind::read || lines.size() == kShownNotes) {
             continue;
         }
-        const bool skipped = note.kind == ImportNote::Kind::skipped;
         lines.push_back(
-            fmt::format("{}: {}: {}", note.where, skipped ? "skipped" : "does not fit", note.text));
+            fmt::format("{}: {}: {}", note.where, ImportReport::name(note.kind), note.text));
     }
-    const std::size_t all =
-        report.count(ImportNote::Kind::skipped) + report.count(ImportNote::Kind::misfit);
+    const std::size_t all = report.count(ImportNote::Kind::skipped) +
+                            report.count(ImportNote::Kind::doubtful) +
+                            report.count(ImportNote::Kind::misfit);
     if (all > lines.size()) {
         lines.push_back(fmt::format("{} more of these; {} lists them", all - lines.size(), lister));
     }

@@ -145,19 +145,40 @@ class SimaiTopology(CliTest):
                    "[workload]\ntype = \"permutation\"\n")
         self.refuse("run", "two.toml", says="no path from host 0 to host 1")
 
+    def test_rails_and_planes_without_a_path_between_them_run_what_has_one(self):
+        """Two rails of two servers: GPUs 0, 2 and 1, 3; no spine joins the rails."""
+        self.write("rails.topo", "6 2 4\n4 5\n" +
+                   "".join(f"{gpu} {4 + gpu % 2} 100Gbps 1us 0\n" for gpu in range(4)))
+        check = self.succeed("topo", "--file", "rails.topo", "--check").stdout
+        self.assertIn("rails.topo: doubtful: not connected: no path from host 0 to host 1", check)
+        head = "[topology]\ntype = \"file\"\npath = \"rails.topo\"\n"
+        flow = "[workload]\ntype = \"flows\"\nlist = [[0, {}, \"1MB\"]]\n"
+        for to in (2, 1):
+            self.write(f"to{to}.toml", head + flow.format(to))
+            self.write(f"flow{to}.txt", f"1\n0 {to} 3 100 1000000 2.0\n")
+            self.write(f"to{to}.conf", f"TOPOLOGY_FILE rails.topo\nFLOW_FILE flow{to}.txt\n"
+                       "CC_MODE 8\nEWMA_GAIN 0.0625\n")
+        self.succeed("run", "to2.toml")
+        self.succeed("describe", "to2.toml")
+        self.succeed("run", "--hpcc", "to2.conf", "--check")
+        self.succeed("run", "--hpcc", "to2.conf")
+        for command in ("run", "describe"):
+            self.refuse(command, "to1.toml", says="no path from host 0 to host 1")
+        self.refuse("run", "--hpcc", "to1.conf", says="flow1.txt:2")
+        self.assertEqual(self.sluice("run", "--hpcc", "to1.conf", "--check").returncode, 2)
+
     def test_check_lists_what_a_file_holds(self):
         self.write("bad.topo", "5 4 0 1 3 X1\n4\n0 4 1Gbps 1us 0\n4 0 1Gbps 1us 0\n"
                    "1 4 1Gbps 1us 0\n2 4 1Gbps 1us 0\n")
-        result = self.sluice("topo", "--file", "bad.topo", "--check")
-        self.assertEqual(result.returncode, 2)
+        result = self.succeed("topo", "--file", "bad.topo", "--check")
         self.assertEqual(result.stderr, "")
         for line in ("bad.topo:1: read: SimAI header: 4 GPUs, 4 a server, 0 NVSwitches, 1 switch, "
                      "GPU type X1\n",
                      "bad.topo:1: skipped: GPU type X1 is none that SimAI knows",
                      "bad.topo:4: read: link 4-0 is listed again after line 3",
-                     "bad.topo:5: does not fit: 1 more link follows than the 3 that the header says",
-                     "bad.topo: does not fit: host 2 has no link\n",
-                     "no path from host 0 to host 2", "3 read, 1 skipped, 4 do not fit\n"):
+                     "bad.topo:5: doubtful: 1 more link follows than the 3 that the header says",
+                     "bad.topo: doubtful: host 2 has no link\n",
+                     "no path from host 0 to host 2", "3 read, 1 skipped, 4 doubtful, 0 do not fit\n"):
             self.assertIn(line, result.stdout)
         self.write("good.topo", "3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n")
         self.assertIn("2 read, 0 skipped, 0 do not fit",

@@ -120,8 +120,8 @@ class Parser {
         const std::vector<std::string> fields = csv_fields(line);
         const std::string type = enumerator(field(fields, "comm_type"));
         if (type == "isend" || type == "irecv") {
-            report_.misfit(here(),
-                           type + ": what the pipeline's other ranks do is not in the file");
+            report_.doubtful(here(),
+                             type + ": what the pipeline's other ranks do is not in the file");
             return;
         }
         if (type == "epoch_end" || type == "barrier" || type == "computation") {

@@ -5,7 +5,7 @@
 /// Every rank runs all rows, each blocking, as AICB's own applier does. Groups as in aicb_layout.h.
 /// Read and not run: markers (epoch_end, barriers), computation (it has no time), empty messages.
 /// Point-to-point rows (isend, irecv) are of one rank of a pipeline; what the other stages do is not
-/// in the file: they are misfits and not run.
+/// in the file: they are doubtful and not run.
 /// Errors: ConfigError "file:line: ...".
 #pragma once
 

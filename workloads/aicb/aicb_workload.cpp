@@ -251,10 +251,10 @@ class Parser {
         } else {
             work.suffix = AicbSuffix::unknown;
             keep_token(field);
-            report_.misfit(here(),
-                           fmt::format("{} \"{}\": unknown suffix \"{}\" (allowed are _EP "
-                                       "and _DP_EP), so it has no group and carries nothing",
-                                       kFields[field], token, suffix));
+            report_.doubtful(here(),
+                             fmt::format("{} \"{}\": unknown suffix \"{}\" (allowed are _EP "
+                                         "and _DP_EP), so it has no group and carries nothing",
+                                         kFields[field], token, suffix));
         }
         if (work.comm == AicbComm::broadcast) {
             report_.skipped(
@@ -333,9 +333,9 @@ class Parser {
             }
         }
         if (header.pp > 1 && header.pp_comm == 0) {
-            report_.misfit(work_.where(), fmt::format("pp is {} and pp_comm is missing or 0: the "
-                                                      "stages' boundary carries single bytes",
-                                                      header.pp));
+            report_.doubtful(work_.where(), fmt::format("pp is {} and pp_comm is missing or 0: the "
+                                                        "stages' boundary carries single bytes",
+                                                        header.pp));
         } else if (header.pp <= 1 && header.pp_comm > 0) {
             report_.skipped(work_.where(), "pp_comm has no effect without pp above 1");
         }

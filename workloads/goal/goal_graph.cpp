@@ -220,7 +220,7 @@ void report_matches(const GoalSchedule& schedule, const std::vector<GoalOp>& par
                                              : " waits for a message that nobody sends"));
             } else if (schedule.kind(op) == GoalKind::recv &&
                        schedule.size(op) != schedule.size(partner[op])) {
-                report.misfit(
+                report.doubtful(
                     file, fmt::format("{} takes a message of {} bytes", schedule.describe(rank, op),
                                       schedule.size(partner[op])));
             }

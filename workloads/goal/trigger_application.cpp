@@ -37,6 +37,7 @@ std::vector<FlowSpec> TriggerApplication::flows() const {
         flow.dst = hosts_[c.dst];
         flow.size = c.size;
         flow.start = c.start;
+        flow.connection = c.queue;
         flows.push_back(flow);
     }
     return flows;

@@ -2,53 +2,98 @@
 #include "workloads/hpcc/hpcc_flows.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "core/error.h"
+#include "workloads/hpcc/flow_csv.h"
+#include "workloads/hpcc/flow_fields.h"
 
 namespace sluice {
 namespace {
 
 constexpr std::int64_t kMaxFlows = 100'000'000;
-constexpr std::int64_t kMaxFlowBytes = 1'000'000'000'000'000;  ///< a petabyte
-/// What ns3_seconds takes.
-constexpr double kMaxStartSeconds = 8'000'000;
 
-NodeId read_host(TokenReader& reader, const char* what, const Topology& topology) {
-    const std::int64_t id = reader.next_integer(what, 0, 4294967295);
-    if (id >= static_cast<std::int64_t>(topology.node_count()) ||
-        !topology.is_host(static_cast<NodeId>(id))) {
-        reader.fail(std::string(what) + " " + std::to_string(id) +
-                    " is not a host of the topology");
+/// Lists of the family, by the words of a flow.
+struct Columns {
+    std::size_t count;
+    bool port;
+    const char* text;
+};
+constexpr Columns kHpcc{6, true, "src dst pg dport size start, as of HPCC"};
+constexpr Columns kConweave{5, false, "src dst pg size start, as of conweave: no port, 100 taken"};
+
+/// By the line of the first flow; where flows have no lines of their own, by all words there are.
+Columns columns_of(TokenReader& reader, std::int64_t count) {
+    const TokenReader::Mark start = reader.mark();
+    const int count_line = reader.line();
+    std::size_t words = 0;
+    std::size_t on_line = 0;
+    std::size_t on_second = 0;
+    int first_line = 0;
+    int second_line = 0;
+    constexpr std::size_t kSome = 64;
+    while (words < kSome && !reader.at_end()) {
+        reader.next("flow");
+        if (words++ == 0) first_line = reader.line();
+        if (reader.line() == first_line) {
+            ++on_line;
+        } else if (second_line == 0 || reader.line() == second_line) {
+            second_line = reader.line();
+            ++on_second;
+        }
     }
-    return static_cast<NodeId>(id);
+    const std::size_t of_conweave = static_cast<std::size_t>(count) * kConweave.count;
+    const bool lines = first_line > count_line && on_line > 3 && on_line < kSome;
+    for (; !lines && words <= of_conweave && !reader.at_end(); ++words) reader.next("flow");
+    reader.rewind(start);
+    const bool own_lines = first_line > count_line && on_line < words;
+    const std::size_t width = count == 1 || own_lines ? on_line : 0;
+    if (width == kConweave.count) return kConweave;
+    const bool regular = on_second == 0 || on_second == on_line;
+    if (width < 4 || width == kHpcc.count || !regular || width > 2 * kHpcc.count) {
+        return words == of_conweave ? kConweave : kHpcc;
+    }
+    reader.next("flow");
+    reader.fail("a flow of " + std::to_string(width) + " words; allowed are 6, " + kHpcc.text +
+                ", and 5, " + kConweave.text + "; or a CSV with a header, src,dst,bytes,start_us");
 }
 
-FlowSpec read_flow(TokenReader& reader, const Topology& topology, const Routing& routing) {
+FlowSpec read_flow(TokenReader& reader, const Columns& columns, const Topology& topology,
+                   const Routing& routing, DelayReading starts) {
+    const auto next = [&](const char* what) { return reader.next(what); };
     FlowSpec flow;
-    flow.src = read_host(reader, "the flow's source", topology);
-    flow.dst = read_host(reader, "the flow's destination", topology);
-    if (flow.src == flow.dst) {
-        reader.fail("the flow goes from host " + std::to_string(flow.src) + " to itself");
+    std::string_view text = next("the flow's source");
+    flow.src = flow_fields::host_of(text, reader.place("the flow's source"), topology);
+    text = next("the flow's destination");
+    flow.dst = flow_fields::host_of(text, reader.place("the flow's destination"), topology);
+    flow_fields::check_ends(flow, reader.place(), routing);
+    text = next("the priority group");
+    flow.priority = flow_fields::priority_of(text, reader.place("the priority group"));
+    if (columns.port) {
+        text = next("the destination port");
+        flow.dport = flow_fields::port_of(text, reader.place("the destination port"));
     }
-    if (routing.distance(flow.src, flow.dst) < 0) {
-        reader.fail("no path leads from host " + std::to_string(flow.src) + " to host " +
-                    std::to_string(flow.dst));
+    flow.size = reader.next_integer("the flow's size in bytes", 1, flow_fields::kMostBytes);
+    constexpr const char* kStart = "the flow's start in seconds";
+    if (starts == DelayReading::ns3) {
+        flow.start = ns3_seconds(
+            reader.next_real(kStart, 0, static_cast<double>(flow_fields::kLatestSeconds)));
+    } else {
+        text = next(kStart);
+        flow.start = flow_fields::start_of(text, reader.place(kStart), BareNumber::ns3);
     }
-    // Class 0 is the control queue: never marked nor paused.
-    flow.priority = static_cast<std::uint8_t>(reader.next_integer("the priority group", 1, 7));
-    flow.dport = static_cast<std::uint16_t>(reader.next_integer("the destination port", 0, 65535));
-    flow.size = reader.next_integer("the flow's size in bytes", 1, kMaxFlowBytes);
-    flow.start = ns3_seconds(reader.next_real("the flow's start in seconds", 0, kMaxStartSeconds));
     return flow;
 }
 
-}  // namespace
-
-std::vector<FlowSpec> read_hpcc_flows(TokenReader reader, const Topology& topology,
-                                      const Routing& routing, std::vector<std::string>& notes) {
+/// A count, then so many flows.
+std::vector<FlowSpec> read_counted(TokenReader& reader, const Topology& topology,
+                                   const Routing& routing, std::vector<std::string>& notes,
+                                   DelayReading starts, std::string& format) {
     const std::int64_t count = reader.next_integer("the number of flows", 0, kMaxFlows);
-    constexpr std::int64_t kTokensPerFlow = 6;
-    const auto possible = static_cast<std::int64_t>(reader.tokens_left_at_most()) / kTokensPerFlow;
+    const Columns columns = columns_of(reader, count);
+    format = columns.text;
+    const auto possible = static_cast<std::int64_t>(reader.tokens_left_at_most()) /
+                          static_cast<std::int64_t>(columns.count);
     std::vector<FlowSpec> flows;
     flows.reserve(static_cast<std::size_t>(std::min(count, possible)));
     for (std::int64_t i = 0; i < count; ++i) {
@@ -56,7 +101,7 @@ std::vector<FlowSpec> read_hpcc_flows(TokenReader reader, const Topology& topolo
             reader.fail("the file ends after " + std::to_string(i) +
                         " flows, its first line says " + std::to_string(count));
         }
-        flows.push_back(read_flow(reader, topology, routing));
+        flows.push_back(read_flow(reader, columns, topology, routing, starts));
     }
     if (!reader.at_end()) {
         const std::string rest(reader.next("text"));
@@ -66,6 +111,59 @@ std::vector<FlowSpec> read_hpcc_flows(TokenReader reader, const Topology& topolo
                                     " that the first line says; not read"
                               : "text after the last flow skipped"));
     }
+    return flows;
+}
+
+}  // namespace
+
+namespace flow_fields {
+
+NodeId host_of(std::string_view text, const Place& place, const Topology& topology) {
+    const std::int64_t id = parse_integer(text, place, 0, 4294967295);
+    if (id >= static_cast<std::int64_t>(topology.node_count()) ||
+        !topology.is_host(static_cast<NodeId>(id))) {
+        fail_at(place, std::to_string(id) + " is not a host of the topology");
+    }
+    return static_cast<NodeId>(id);
+}
+
+std::uint8_t priority_of(std::string_view text, const Place& place) {
+    return static_cast<std::uint8_t>(parse_integer(text, place, 1, 7));
+}
+
+std::uint16_t port_of(std::string_view text, const Place& place) {
+    return static_cast<std::uint16_t>(parse_integer(text, place, 0, 65535));
+}
+
+Tick start_of(std::string_view text, const Place& place, BareNumber bare) {
+    const Tick start = parse_time(text, place, bare);
+    if (start > kLatestSeconds * kSecond) {
+        fail_at(place, std::string(text.substr(0, 40)) + ": at most " +
+                           std::to_string(kLatestSeconds) + " s are allowed");
+    }
+    return start;
+}
+
+void check_ends(const FlowSpec& flow, const Place& place, const Routing& routing) {
+    if (flow.src == flow.dst) {
+        fail_at(place, "the flow goes from host " + std::to_string(flow.src) + " to itself");
+    }
+    if (routing.distance(flow.src, flow.dst) < 0) {
+        fail_at(place, "no path leads from host " + std::to_string(flow.src) + " to host " +
+                           std::to_string(flow.dst));
+    }
+}
+
+}  // namespace flow_fields
+
+std::vector<FlowSpec> read_hpcc_flows(TokenReader reader, const Topology& topology,
+                                      const Routing& routing, std::vector<std::string>& notes,
+                                      DelayReading starts, std::string* format) {
+    std::string read_as = "CSV with a header";
+    std::vector<FlowSpec> flows =
+        is_flow_csv(reader) ? read_flow_csv(reader, topology, routing, notes)
+                            : read_counted(reader, topology, routing, notes, starts, read_as);
+    if (format != nullptr) *format = read_as;
     std::stable_sort(flows.begin(), flows.end(),
                      [](const FlowSpec& a, const FlowSpec& b) { return a.start < b.start; });
     assign_source_ports(flows);
@@ -75,14 +173,17 @@ std::vector<FlowSpec> read_hpcc_flows(TokenReader reader, const Topology& topolo
 namespace {
 
 /// Seconds that ns3_seconds() turns into `time`, whole nanoseconds. It truncates a double, which
-/// may lie just below what the text says; half a nanosecond more then lands inside the nanosecond.
+/// may lie just below what the text says; a picosecond more then lands inside the nanosecond.
 std::string ns3_start(Tick time) {
     const Tick nanoseconds = time / kNanosecond;
     std::string digits = std::to_string(nanoseconds % 1'000'000'000);
     digits.insert(0, 9 - digits.size(), '0');
     std::string text = std::to_string(nanoseconds / 1'000'000'000) + "." + digits;
-    if (ns3_seconds(std::stod(text)) != nanoseconds * kNanosecond) text += '5';
-    return text;
+    // The least that a double of 100 s tells apart; a reader of exact picoseconds is one off then.
+    for (const char* const more : {"", "001", "5"}) {
+        if (ns3_seconds(std::stod(text + more)) == nanoseconds * kNanosecond) return text + more;
+    }
+    return text + "5";
 }
 
 }  // namespace

@@ -203,11 +203,11 @@ TEST_CASE("unit.topology.io.report_says_what_was_read_and_what_does_not_fit") {
     CHECK(report_of("3 1 3\n2\n0 2 1Gbps 1us 0\n2 0 1Gbps 1us 0\n1 2 1Gbps 1us 0\n"
                     "1 2 1Gbps 1us 0\nFirst line: nodes\n") ==
           "t.txt:1: read: HPCC header: 2 hosts, 1 switch\n"
-          "t.txt:5: does not fit: 1 more link follows than the 3 that the header says: not read\n"
+          "t.txt:5: doubtful: 1 more link follows than the 3 that the header says: not read\n"
           "t.txt:7: skipped: text after the last link\n"
           "t.txt: read: 3 links: 3 nic\n"
           "t.txt:4: read: link 2-0 is listed again after line 3: all are used, in parallel\n"
-          "3 read, 1 skipped, 1 do not fit\n");
+          "3 read, 1 skipped, 1 doubtful, 0 do not fit\n");
     // A type of GPU that SimAI has not heard of, servers of 4 and 1 GPUs.
     CHECK(report_of("8 4 2 1 10 B300\n6 5 7\n0 5 1Gbps 1us 0\n1 5 1Gbps 1us 0\n2 5 1Gbps 1us 0\n"
                     "3 5 1Gbps 1us 0\n4 6 1Gbps 1us 0\n0 7 1Gbps 1us 0\n1 7 1Gbps 1us 0\n"
@@ -216,23 +216,60 @@ TEST_CASE("unit.topology.io.report_says_what_was_read_and_what_does_not_fit") {
           "t.txt:1: skipped: GPU type B300 is none that SimAI knows (A100, A800, H100, H800, H20); "
           "it stays a name\n"
           "t.txt: read: 10 links: 5 nvlink, 5 nic\n"
-          "t.txt:1: does not fit: 4 GPUs a server do not divide 5 GPUs: the last server has 1\n"
-          "t.txt: does not fit: NVSwitch 6 joins 1 GPU of a server of 4\n"
-          "2 read, 1 skipped, 2 do not fit\n");
+          "t.txt:1: doubtful: 4 GPUs a server do not divide 5 GPUs: the last server has 1\n"
+          "t.txt: doubtful: NVSwitch 6 joins 1 GPU of a server of 4\n"
+          "2 read, 1 skipped, 2 doubtful, 0 do not fit\n");
     // An NVSwitch across servers, a host and a switch that nothing joins, an id listed twice.
     CHECK(report_of("6 1 1 2 2 H100\n5 4 4\n0 5 1Gbps 1us 0\n1 5 1Gbps 1us 0\n") ==
-          "t.txt:2: does not fit: switch id 4 is listed again: there are fewer switches than the "
+          "t.txt:2: doubtful: switch id 4 is listed again: there are fewer switches than the "
           "header says\n"
           "t.txt:1: read: SimAI header: 4 GPUs, 1 a server, 1 NVSwitch, 1 switch, GPU type H100\n"
           "t.txt: read: 2 links: 2 nvlink\n"
-          "t.txt: does not fit: NVSwitch 5 joins GPUs of 2 servers of 1 GPUs: the header's servers "
+          "t.txt: doubtful: NVSwitch 5 joins GPUs of 2 servers of 1 GPUs: the header's servers "
           "are not the NVLink's\n"
-          "t.txt: does not fit: host 2 has no link\n"
-          "t.txt: does not fit: host 3 has no link\n"
-          "t.txt: does not fit: switch 4 has no link\n"
-          "t.txt: does not fit: not connected: no path from host 0 to host 2 (packets do not pass "
+          "t.txt: doubtful: host 2 has no link\n"
+          "t.txt: doubtful: host 3 has no link\n"
+          "t.txt: doubtful: switch 4 has no link\n"
+          "t.txt: doubtful: not connected: no path from host 0 to host 2 (packets do not pass "
           "through hosts)\n"
-          "2 read, 0 skipped, 6 do not fit\n");
+          "2 read, 0 skipped, 6 doubtful, 0 do not fit\n");
+}
+
+namespace {
+
+/// What a check says of the header: its first line.
+std::string header_of(const std::string& text) {
+    ImportReport report;
+    TokenReader reader("t.txt", text);
+    read_topology(reader, &report);
+    return report.text().substr(0, report.text().find('\n'));
+}
+
+}  // namespace
+
+TEST_CASE("unit.topology.io.headers_of_the_family_are_told_apart") {
+    const std::string links = "0 2 25000000000.0 1us 0\n1 3 25Gbps 1us 0\n2 3 100Gbps 1us 0\n";
+    // PowerTCP counts its ToRs, Reverie gives two capacities as well.
+    CHECK(
+        header_of("4 2 2 3\n2 3\n" + links)
+            .rfind("t.txt:1: read: PowerTCP header, its number of ToRs without effect: 2 hosts, 2 "
+                   "switches",
+                   0) == 0);
+    CHECK(header_of("4 2 2 3 25000000000 100000000000\n2 3\n" + links)
+              .rfind("t.txt:1: read: Reverie header, its ToRs and capacities without effect: 2 "
+                     "hosts, 2 switches",
+                     0) == 0);
+    CHECK(read("4 2 2 3\n2 3\n" + links).links().size() == 3);
+    // No switches, five on one line before links of whole numbers, and damage.
+    CHECK(read("2 0 0 1\n0 1 1Gbps 1us 0\n").host_count() == 2);
+    CHECK(read("6 5 2 2\n1 2 3 4 5\n0 1 25000000000 0.000001 0\n1 2 25000000000 0.000001 0\n")
+              .host_count() == 1);
+    CHECK(read_error("4 2 2 3\n2\n3\n1\n" + links) ==
+          "t.txt:4: 3 switch ids are listed, the header says 2");
+    // HPCC's header with ids on its line.
+    CHECK(header_of("4 2 3 2\n3\n" + links).rfind("t.txt:1: read: HPCC header: 2 hosts", 0) == 0);
+    CHECK(header_of("4 2 3 2 3\n" + links).rfind("t.txt:1: read: HPCC header: 2 hosts", 0) == 0);
+    CHECK(header_of("4 1 1 3\n0 3 1Gbps 1us 0\n").rfind("t.txt:1: read: HPCC header: 3", 0) == 0);
 }
 
 TEST_CASE("unit.topology.io.formats") {

@@ -397,7 +397,8 @@ TEST_CASE("unit.hpcc.check_lists_what_the_files_hold") {
           "config.txt: read: 8 keys\n"
           "topology.txt:1: read: HPCC header: 2 hosts, 1 switch\n"
           "topology.txt: read: 2 links: 2 nic\n"
-          "flow.txt: read: 1 flows, 5000 bytes in all, starting from 2000999999ns to 2000999999ns\n"
+          "flow.txt: read: 1 flows, 5000 bytes in all, starting from 2000999999ns to 2000999999ns "
+          "(src dst pg dport size start, as of HPCC)\n"
           "trace.txt: read: 1 nodes to trace\n"
           "config.txt: skipped: the binary packet trace (TRACE_OUTPUT_FILE) is not written; "
           "trace.json is\n"
@@ -444,7 +445,8 @@ TEST_CASE("unit.hpcc.refuses_hostile_flow_and_trace_files_with_a_line") {
         {"-1", "flow.txt:1"},
         {"99999999\n0 1 3 100 5 2.0\n", "ends after 1 flows"},
         {"9999999999999999999999\n", "flow.txt:1"},
-        {"1\n0 1 3 100 5", "flow.txt:2: the file ends where"},
+        {"1\n0 1 3 100", "flow.txt:2: a flow of 4 words"},
+        {"2\n0 1 3 100 5 2.0\n0 1 3 100 5\n", "flow.txt:3: the file ends where"},
         {"2\n0 1 3 100 5 2.0\n", "ends after 1 flows, its first line says 2"},
         {"1\n0 2 3 100 5 2.0\n", "destination 2 is not a host"},
         {"1\n7 1 3 100 5 2.0\n", "source 7 is not a host"},

@@ -106,8 +106,8 @@ TEST_CASE("unit.aicb.suffixes_and_types") {
     CHECK(group_of(workload, 1, kWeightGradient) == AicbGroup::dp);
     CHECK(group_of(workload, 2, kForward) == AicbGroup::none);
     CHECK(group_of(workload, 2, kWeightGradient) == AicbGroup::ep);
-    CHECK(report.count(ImportNote::Kind::misfit) == 1);
-    CHECK(report.text().find("input:3: does not fit: input-gradient communication "
+    CHECK(report.count(ImportNote::Kind::doubtful) == 1);
+    CHECK(report.text().find("input:3: doubtful: input-gradient communication "
                              "\"ALLGATHER_TP\": unknown suffix \"_TP\"") != std::string::npos);
 }
 
@@ -335,7 +335,7 @@ TEST_CASE("unit.aicb.physical_files") {
     CHECK(error("[\n").find("input:1: ") == 0);
     ImportReport pipeline;
     parse(head + rows + "CommType.isend,CommGroup.pp_group,1,8,,4,0,1\n", pipeline);
-    CHECK(pipeline.count(ImportNote::Kind::misfit) == 1);
+    CHECK(pipeline.count(ImportNote::Kind::doubtful) == 1);
     if (!aicb::reference().empty()) {
         ImportReport own;
         TokenReader reader = TokenReader::open(

@@ -148,5 +148,5 @@ TEST_CASE("unit.goal.graph.differing_sizes_are_told") {
         from_text("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 9b from 0\n}\n");
     ImportReport report;
     report_matches(s, match_goal(s, {}), "s.goal", report);
-    CHECK(report.count(ImportNote::Kind::misfit) == 1);
+    CHECK(report.count(ImportNote::Kind::doubtful) == 1);
 }

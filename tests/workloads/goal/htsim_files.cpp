@@ -149,15 +149,15 @@ TEST_CASE("unit.htsim.matrix.mistakes_are_refused") {
     CHECK(matrix_error("Connections 1\n0->1 start 0 size 1\n") ==
           "m.cm:2: the Nodes line must come before the first connection");
     const std::string head = "Nodes 4\nConnections 1\n";
-    CHECK(matrix_error(head) == "m.cm: Connections 1, but there are 0 such lines");
     CHECK(matrix_error(head + "0->4 start 0 size 1\n").find("m.cm:3: destination \"4\"") == 0);
     CHECK(matrix_error(head + "0->0 start 0 size 1\n") == "m.cm:3: node 0 sends to itself");
     CHECK(matrix_error(head + "0->1 size 1\n") ==
           "m.cm:3: a connection has either a start or a trigger");
     CHECK(matrix_error(head + "0->1 start 0\n") == "m.cm:3: the connection has no size");
-    CHECK(matrix_error(head + "0->1 start 0.000000 size 0\n") ==
-          "m.cm:3: size 0 is htsim's flow without end, and its run would have none; sizes from 1 "
-          "are allowed");
+    CHECK(matrix_error(head + "0->1 msg start 0 size 1\n") ==
+          "m.cm:3: msg needs the id of its connection");
+    CHECK(matrix_error(head + "0->1 id 1 msg start 0 size 1\n1->0 id 1 msg start 0 size 1\n") ==
+          "m.cm:4: connection 1 goes from 1 to 0, its messages above from 0 to 1");
     CHECK(matrix_error(head + "0->1 id 0 start 0 size 1\n").find("m.cm:3: id \"0\"") == 0);
     CHECK(matrix_error(head + "0->1 start 0 size\n") == "m.cm:3: the line ends where size is due");
     CHECK(matrix_error(head + "0->1 start 0 size 1 soon\n").find("m.cm:3: \"soon\"") == 0);
@@ -180,9 +180,30 @@ TEST_CASE("unit.htsim.matrix.what_has_no_effect_and_what_never_starts_is_told") 
                     "trigger id 5 oneshot\nfailure switch_type AGG switch_id 0 link_id 1\n"),
         report);
     CHECK(report.count(ImportNote::Kind::skipped) == 2);
-    CHECK(report.count(ImportNote::Kind::misfit) == 1);
-    CHECK(report.text().find("m.cm:6: does not fit: trigger 5 is activated 0 times") !=
+    CHECK(report.count(ImportNote::Kind::doubtful) == 1);
+    CHECK(report.text().find("m.cm:6: doubtful: trigger 5 is activated 0 times") !=
           std::string::npos);
+}
+
+TEST_CASE("unit.htsim.matrix.wrong_counts_flows_without_end_and_messages_are_read") {
+    ImportReport report;
+    const ConnectionMatrix matrix = read_connection_matrix(
+        TokenReader("m.cm",
+                    "Nodes 3\nConnections 9\n0->1 start 0.000000 size 0\n"
+                    "0->1 id 7 msg 1 start 0 size 5\n0->1 id 7 msg start 0 size 5\n"
+                    "0->2 id 8 start 0 size 5 msg\n"),
+        report);
+    CHECK(report.text() ==
+          "m.cm: doubtful: Connections 9, but there are 4 such lines, and all of them are taken\n"
+          "m.cm: read: 3 nodes, 4 connections, 0 triggers\n"
+          "m.cm: read: 1 flows of size 0: without end, as in htsim; a run needs a stop\n"
+          "2 read, 0 skipped, 1 doubtful, 0 do not fit\n");
+    CHECK(matrix.endless == 1);
+    CHECK(matrix.connections[0].endless);
+    CHECK(matrix.connections[0].queue == kNone);
+    CHECK(matrix.connections[1].queue == 0);
+    CHECK(matrix.connections[2].queue == 0);
+    CHECK(matrix.connections[3].queue == 1);
 }
 
 TEST_CASE("unit.htsim.matrix.triggers_start_flows") {
