@@ -170,6 +170,11 @@ BuiltExperiment build_experiment(Scenario& scenario) {
     experiment.link_events = scenario.link_events;
     experiment.stop = scenario.stop;
     experiment.fold = scenario.fold;
+    const std::vector<std::string>& outputs = scenario.output.optional;
+    if (std::find(outputs.begin(), outputs.end(), "rtt") != outputs.end()) {
+        experiment.on_ack = std::make_shared<std::function<void(FlowId, std::uint32_t, Tick)>>();
+        experiment.phases.memo = false;  // what is told has no packets
+    }
     return build_experiment(std::move(experiment), std::move(parts), scenario.path);
 }
 

@@ -4,6 +4,8 @@
 /// starts from it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +35,9 @@ struct Experiment {
     bool fold = true;    ///< modes with packets: copies are executed once, with the same results
     int threads = 1;     ///< modes packet and hybrid: 0: as many as help
     Tick stop = kNever;  ///< nothing happens at or after this instant
+    /// Told of every ACK (models/nic/acks_nic.h) in modes with packets, where nothing is folded or told then;
+    /// null: nobody is. Set before the run is built; whom it tells may be set until it runs.
+    std::shared_ptr<std::function<void(FlowId flow, std::uint32_t sequence, Tick rtt)>> on_ack;
 };
 
 }  // namespace sluice

@@ -248,6 +248,11 @@ RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request)
         plan.watchers.push_back(queues->hooks());
         plan.on_built = [&](const ModeRun& run) { queues->built(run); };
     }
+    if (writer.wants_round_trips()) {
+        *experiment.on_ack = [&](FlowId flow, std::uint32_t sequence, Tick rtt) {
+            writer.round_trip({flow, sequence, rtt});
+        };
+    }
     FinishedRun done = run_experiment(experiment, plan);
 
     RunReport report;

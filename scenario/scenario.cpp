@@ -94,6 +94,25 @@ std::vector<ConfigSection> read_workloads(ConfigSection& root) {
     return {root.table("workload")};
 }
 
+/// Round trips are of ACKs that are packets, in SystemC's NICs.
+void check_round_trips(ConfigSection section, const Scenario& scenario) {
+    const std::vector<std::string>& outputs = scenario.output.optional;
+    if (std::find(outputs.begin(), outputs.end(), "rtt") == outputs.end()) return;
+    if (!moves_packets(scenario.mode)) {
+        section.fail("rtt", std::string("is true, but mode ") + mode_name(scenario.mode) +
+                                " has no packets; allowed: modes packet, hybrid and wormhole");
+    }
+    if (scenario.network.arithmetic == Arithmetic::ns3) {
+        section.fail("rtt",
+                     "is true, but not for network.arithmetic = \"ns3\"; allowed: \"exact\"");
+    }
+    if (has_phases(scenario.mode) && scenario.phases.local()) {
+        section.fail("rtt",
+                     "is true, but with phases.wake = \"data\" ACKs are no packets; allowed: "
+                     "\"partition\"");
+    }
+}
+
 OutputConfig read_output(ConfigSection section, Mode mode) {
     OutputConfig output;
     output.directory = section.text("dir", "");
@@ -191,6 +210,7 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
                                    "mode's only; modes hybrid and wormhole need \"exact\"");
     }
     scenario.link_events = read_link_events(root, scenario.topology);
+    check_round_trips(root.table("output"), scenario);
     return scenario;
 }
 

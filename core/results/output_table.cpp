@@ -12,6 +12,7 @@ namespace sluice {
     OUTPUT(kPortsCsv)          \
     OUTPUT(kPhasesCsv)         \
     OUTPUT(kSeriesCsv)         \
+    OUTPUT(kRttCsv)            \
     OUTPUT(kTraceJson)         \
     OUTPUT(kFctTxt)
 // clang-format on

@@ -34,6 +34,9 @@ class RunOutput {
     /// Queues of all ports, at every step of RunInfo::queues.
     virtual void sample(const PortSample&) {}
     virtual bool wants_samples() const { return false; }
+    /// In the order of the windows in which the ACKs came.
+    virtual void round_trip(const RoundTrip&) {}
+    virtual bool wants_round_trips() const { return false; }
     /// A flow that has started and was not finished when the run ended.
     virtual void flow_open(const FlowRecord&) {}
     /// Hybrid mode only.

@@ -94,6 +94,13 @@ struct JobRecord {
     std::vector<RankTimeShare> rank_time;
 };
 
+/// Packet `sequence` of a flow was acknowledged `rtt` after its last departure.
+struct RoundTrip {
+    FlowId flow = 0;
+    std::uint32_t sequence = 0;
+    Tick rtt = 0;
+};
+
 /// Something that happened to the network, for the timeline.
 struct TraceMark {
     Tick at = 0;

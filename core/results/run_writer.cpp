@@ -137,6 +137,15 @@ bool RunWriter::wants_samples() const {
                        [](const auto& output) { return output->wants_samples(); });
 }
 
+void RunWriter::round_trip(const RoundTrip& trip) {
+    for (const auto& output : impl_->outputs) output->round_trip(trip);
+}
+
+bool RunWriter::wants_round_trips() const {
+    return std::any_of(impl_->outputs.begin(), impl_->outputs.end(),
+                       [](const auto& output) { return output->wants_round_trips(); });
+}
+
 void RunWriter::flow_open(const FlowRecord& flow) {
     for (const auto& output : impl_->outputs) output->flow_open(flow);
 }

@@ -46,6 +46,9 @@ class RunWriter {
     void sample(const PortSample& sample);
     /// Whether an output records queues; if none does, sample() need not be called.
     bool wants_samples() const;
+    void round_trip(const RoundTrip& trip);
+    /// Whether an output records round trips.
+    bool wants_round_trips() const;
     /// A flow that has started and not finished, once the run is over.
     void flow_open(const FlowRecord& flow);
     /// A phase of a partition ended (hybrid mode only, else InternalError).

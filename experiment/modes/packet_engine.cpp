@@ -14,8 +14,22 @@ PacketEngine::PacketEngine(const Experiment& experiment)
       routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)),
       network_(std::make_unique<Network>("network", experiment.topology, routing_,
                                          experiment.network, experiment.flows, experiment.paths,
-                                         experiment.application.get())),
+                                         experiment.application.get(), options())),
       elaboration_(std::chrono::steady_clock::now() - begin_) {}
+
+NetworkOptions PacketEngine::options() {
+    NetworkOptions options;
+    if (experiment_.on_ack == nullptr) return options;
+    on_ack_ = [this](FlowId flow, std::uint32_t sequence, Tick rtt) {
+        guarded([&] { (*experiment_.on_ack)(flow, sequence, rtt); });
+    };
+    options.make_node = [this](const char* name, NodeId id, const Node::Context& context,
+                               step::SwitchScratch&) -> std::unique_ptr<Node> {
+        if (context.world.is_host[id] == 0) return nullptr;
+        return std::make_unique<AcksNic>(name, id, context, on_ack_);
+    };
+    return options;
+}
 
 RunHooks PacketEngine::guarded_hooks(const RunHooks& hooks) {
     RunHooks safe = hooks;

@@ -9,6 +9,7 @@
 
 #include "experiment/modes/mode_run.h"
 #include "models/network.h"
+#include "models/nic/acks_nic.h"
 
 namespace sluice {
 
@@ -48,7 +49,10 @@ class PacketEngine {
         }
     }
 
+    NetworkOptions options();
+
     const Experiment& experiment_;
+    AckSink on_ack_;  ///< experiment_.on_ack, guarded
     std::chrono::steady_clock::time_point begin_;
     Routing routing_;
     std::unique_ptr<Network> network_;

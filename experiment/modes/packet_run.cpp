@@ -39,7 +39,7 @@ step::Threads threads_for(const Experiment& experiment, bool several) {
 
 PacketRun::PacketRun(const Experiment& experiment, bool several)
     : engine_(std::make_unique<PacketEngine>(experiment)) {
-    if (experiment.fold) {
+    if (experiment.fold && experiment.on_ack == nullptr) {
         engine_->network().clock().fold();
     }
     engine_->network().clock().divide_windows(threads_for(experiment, several));
