@@ -62,6 +62,13 @@ class Simulation {
     Simulation(const SimaiOptions& options, ImportReport& report)
         : options_(options), report_(report) {
         require(options.workload, "-w", "the workload, e.g. of AICB");
+        if (options.topology.empty() &&
+            (options.nvlink > 0 || options.nic > 0 || options.nics_per_server > 0 ||
+             !options.bus_bandwidths.empty() || !options.ratios.empty())) {
+            throw ConfigError(
+                "simai: -n is missing, and bandwidths are SimAI_analytical's: use --analytical for "
+                "its formulas");
+        }
         require(options.topology, "-n", "the topology, e.g. of sluice topo --format simai");
         require(options.config, "-c", "SimAI.conf or another HPCC config");
         mode_ = parse_mode(options.mode, "simai --mode");
@@ -132,7 +139,7 @@ class Simulation {
                               ": is AICB's physical workload: a scenario runs "
                               "it, workload type \"aicb\"; simai takes SimAI's .txt");
         }
-        inputs_.workload = read_aicb(options_.workload, report_);
+        inputs_.workload = read_aicb(options_.workload, report_, options_.rows);
         inputs_.header = inputs_.workload->header;
     }
 
@@ -198,6 +205,8 @@ class Simulation {
         AicbGraphConfig config;
         config.compute_scale = options_.compute_scale;
         config.micro_batches = options_.micro_batches;
+        if (options_.operations > 0)
+            config.most_operations = static_cast<double>(options_.operations);
         config.schedule = find_schedule(options_.schedule);
         config.nvls = nvls_;
         if (!options_.pipeline_traffic) config.queue = AicbQueue::last_issued;

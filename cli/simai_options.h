@@ -28,6 +28,8 @@ struct SimaiOptions {
     SimaiVersion version = SimaiVersion::documented;
     std::uint64_t gpus = 0;
     std::uint64_t micro_batches = 0;
+    std::uint64_t rows = 0;        ///< layers that are read; 0: all
+    std::uint64_t operations = 0;  ///< that are built at most; 0: the default
     double compute_scale = 1;
     std::uint64_t seed = 0;
 

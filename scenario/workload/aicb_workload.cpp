@@ -54,6 +54,8 @@ MakeWorkload read_aicb_workload(const WorkloadTable& table) {
                                                         {"gpipe", PipelineSchedule::gpipe},
                                                         {"zb-h1", PipelineSchedule::zb_h1}});
     const auto gpus = static_cast<RankId>(section.integer("gpus", 0, 0, AicbWorkload::kMostGpus));
+    const auto rows = static_cast<std::size_t>(section.integer("rows", 0, 0, 1'000'000'000));
+    config.most_operations = section.number("operations", kMostAicbOperations, 1, 4e9);
     config.collectives = read_collective_options(section, scenario);
     read_algorithms(section, config.collectives);
     return [=, &topology]() mutable {
@@ -63,16 +65,17 @@ MakeWorkload read_aicb_workload(const WorkloadTable& table) {
         const bool is_physical = ends_in_csv(file);
         AicbPhysical physical;
         if (is_physical) {
-            physical = parse_aicb_physical(reader, report);
+            physical = parse_aicb_physical(reader, report, rows);
         } else {
-            physical.workload = parse_aicb(reader, report);
+            physical.workload = parse_aicb(reader, report, rows);
         }
         const AicbWorkload& workload = physical.workload;
         const AicbLayout layout(workload, static_cast<RankId>(site.available()), per_server, gpus,
                                 report);
         const std::vector<NodeId> hosts = site.take(layout.world());
         place_collectives(config.collectives, topology, hosts);
-        JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives)
+        JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives,
+                                                           config.most_operations)
                                      : build_aicb_graph(workload, layout, config, report).graph;
         graph.finish();
         WorkloadPart part(make_workload(std::move(graph), hosts));

@@ -279,11 +279,13 @@ AicbGraph build_aicb_graph(const AicbWorkload& workload, const AicbLayout& layou
     if (operations > config.most_operations) {
         throw ConfigError(
             workload.file, workload.header_line,
-            fmt::format("{} layers on {} GPUs are about {:.3g} operations; at most {:.3g} are "
-                        "simulated. Ask for fewer GPUs or micro-batches, or use the formulas "
-                        "(sluice simai --analytical)",
-                        workload.layers.size(), layout.world(), operations,
-                        config.most_operations));
+            fmt::format(
+                "{} layers on {} GPUs are about {:.3g} operations, some {:.1f} GB of memory; at "
+                "most {:.3g} are built. Ask for fewer GPUs, layers (rows; simai: --rows) or "
+                "micro-batches, for more operations (operations; simai: --operations), or "
+                "use the formulas (sluice simai --analytical)",
+                workload.layers.size(), layout.world(), operations,
+                operations * kBytesOfAicbOperation / 1e9, config.most_operations));
     }
     if (layout.pp() > 1) {
         report.read(workload.where(), plan.blocks.how);

@@ -41,6 +41,10 @@ enum class AicbQueue : std::uint8_t {
     last_issued,   ///< of all of them, the one issued last, as SimAI's streams (Sys.cc, LIFO)
 };
 
+/// That are built unless more are asked for: an operation takes some 150 bytes until it has run.
+inline constexpr double kMostAicbOperations = 20e6;
+inline constexpr double kBytesOfAicbOperation = 150;
+
 struct AicbGraphConfig {
     double compute_scale = 1;                                   ///< factor on every compute time
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;  ///< gpipe, 1f1b or zb-h1
@@ -51,7 +55,7 @@ struct AicbGraphConfig {
     bool nvls = false;
     RankId more_ranks = 0;  ///< the graph has ranks beyond the layout's, for NVSwitches
     AicbQueue queue = AicbQueue::communicator;
-    double most_operations = 100e6;
+    double most_operations = kMostAicbOperations;
 };
 
 /// What one rank did for one layer, by the graph's operations.

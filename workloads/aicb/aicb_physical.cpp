@@ -68,7 +68,8 @@ std::optional<AicbGroup> group_named(const std::string& name) {
 
 class Parser {
   public:
-    Parser(TokenReader& reader, ImportReport& report) : reader_(reader), report_(report) {}
+    Parser(TokenReader& reader, ImportReport& report, std::size_t rows)
+        : reader_(reader), report_(report), rows_(rows) {}
 
     AicbPhysical run() {
         result_.workload.file = reader_.file();
@@ -76,7 +77,20 @@ class Parser {
         read_heads();
         std::string_view line;
         while (reader_.next_line(line)) {
-            if (line.find_first_not_of(" \t\r") != std::string_view::npos) read_row(line);
+            if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+            if (line.front() == '[') {
+                report_.doubtful(here(),
+                                 "another pipeline stage's rows begin; those of the first "
+                                 "stage are run, on its ranks");
+                break;
+            }
+            if (rows_ > 0 && result_.rows.size() == rows_) {
+                report_.skipped(here(), fmt::format("the rows after the first {} collectives, as "
+                                                    "asked",
+                                                    rows_));
+                break;
+            }
+            read_row(line);
         }
         if (result_.rows.empty()) reader_.fail("has no row with a collective");
         report_.read(reader_.file(),
@@ -103,7 +117,7 @@ class Parser {
         }
         const std::vector<std::string> names = csv_fields(line);
         for (std::size_t i = 0; i < names.size(); ++i) columns_.emplace(names[i], i);
-        for (const char* needed : {"comm_type", "comm_group", "comm_group_size", "msg_size"}) {
+        for (const char* needed : {"comm_type", "comm_group", "msg_size"}) {
             if (columns_.count(needed) == 0) {
                 reader_.fail(fmt::format("has no column {}", needed));
             }
@@ -132,10 +146,20 @@ class Parser {
         const std::string name = enumerator(field(fields, "comm_group"));
         const std::optional<AicbGroup> group = group_named(name);
         if (!kind) reader_.fail(fmt::format("unknown comm_type \"{}\"", type));
+        if (name == "pp_group") {
+            if (field(fields, "comm_group_size") == "1") {
+                report_.skipped(here(), "pp_group of one stage");
+            } else {
+                report_.doubtful(here(), type +
+                                             " of pp_group: what the pipeline's other stages do "
+                                             "is not in the file");
+            }
+            return;
+        }
         if (!group) {
             reader_.fail(
                 fmt::format("unknown comm_group \"{}\"; known are tp_group, dp_group, "
-                            "ep_group and dp_ep_group",
+                            "ep_group, dp_ep_group and pp_group",
                             name));
         }
         AicbPhysicalRow row;
@@ -178,6 +202,7 @@ class Parser {
 
     TokenReader& reader_;
     ImportReport& report_;
+    const std::size_t rows_;
     AicbPhysical result_;
     std::unordered_map<std::string, std::size_t> columns_;
 };
@@ -192,22 +217,28 @@ OpClass class_of(AicbGroup group) {
 
 }  // namespace
 
-AicbPhysical parse_aicb_physical(TokenReader& reader, ImportReport& report) {
-    return Parser(reader, report).run();
+AicbPhysical parse_aicb_physical(TokenReader& reader, ImportReport& report, std::size_t rows) {
+    return Parser(reader, report, rows).run();
 }
 
 JobGraph build_aicb_physical(const AicbPhysical& physical, const AicbLayout& layout,
                              const CollectiveOptions& options, double most_operations) {
     double operations = 0;
+    std::size_t fitting = 0;
     for (const AicbPhysicalRow& row : physical.rows) {
         const double members = layout.size(row.group);
         operations += 4.0 * row.count * layout.count(row.group) * members * (members - 1);
+        if (operations <= most_operations) ++fitting;
     }
     if (operations > most_operations) {
-        throw ConfigError(physical.workload.file, 0,
-                          fmt::format("is about {:.3g} operations on {} GPUs; at most {:.3g} are "
-                                      "simulated",
-                                      operations, layout.world(), most_operations));
+        throw ConfigError(
+            physical.workload.file, 0,
+            fmt::format("is about {:.3g} operations on {} GPUs, some {:.1f} GB of "
+                        "memory; at most {:.3g} are built: rows = {} takes the "
+                        "first of its {} collectives, operations = {:.0f} all",
+                        operations, layout.world(), operations * kBytesOfAicbOperation / 1e9,
+                        most_operations, std::max<std::size_t>(fitting, 1), physical.rows.size(),
+                        operations + 1));
     }
     JobGraph graph(layout.world());
     CollectiveLibrary library(graph, options);

@@ -4,8 +4,10 @@
 /// name: comm_type, comm_group, comm_group_size, msg_size, stage, src, dst, count, ...
 /// Every rank runs all rows, each blocking, as AICB's own applier does. Groups as in aicb_layout.h.
 /// Read and not run: markers (epoch_end, barriers), computation (it has no time), empty messages.
-/// Point-to-point rows (isend, irecv) are of one rank of a pipeline; what the other stages do is not
-/// in the file: they are doubtful and not run.
+/// Point-to-point rows (isend, irecv) are of one rank of a pipeline, and pp_group is of all its stages;
+/// what the other stages do is not in the file: they are doubtful and not run.
+/// Of a file with a section for each stage ("[ pp_stage1: ...") the first is run.
+/// comm_group_size may be absent, as in AICB's tests of collectives.
 /// Errors: ConfigError "file:line: ...".
 #pragma once
 
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/aicb_layout.h"
 #include "workloads/collective/collective_library.h"
 
@@ -35,10 +38,12 @@ struct AicbPhysical {
     std::vector<AicbPhysicalRow> rows;
 };
 
-AicbPhysical parse_aicb_physical(TokenReader& reader, ImportReport& report);
+/// The whole of `reader`, or its first `rows` collectives.
+AicbPhysical parse_aicb_physical(TokenReader& reader, ImportReport& report, std::size_t rows = 0);
 
 /// Unfinished. ConfigError if it would have more than `most_operations`, about.
 JobGraph build_aicb_physical(const AicbPhysical& physical, const AicbLayout& layout,
-                             const CollectiveOptions& options, double most_operations = 100e6);
+                             const CollectiveOptions& options,
+                             double most_operations = kMostAicbOperations);
 
 }  // namespace sluice

@@ -81,14 +81,23 @@ const AicbPolicyName* find_policy(std::string_view name) {
 
 class Parser {
   public:
-    Parser(TokenReader& reader, ImportReport& report) : reader_(reader), report_(report) {}
+    Parser(TokenReader& reader, ImportReport& report, std::size_t rows)
+        : reader_(reader), report_(report), rows_(rows) {}
 
     AicbWorkload run() {
         work_.file = reader_.file();
         read_header();
-        const std::size_t count = read_count();
+        const std::size_t said = read_count();
+        const bool cut = rows_ > 0 && rows_ < said;
+        const std::size_t count = cut ? rows_ : said;
         for (std::size_t i = 0; i < count; ++i) read_layer(i, count);
-        refuse_more_layers(count);
+        if (cut) {
+            work_.count_token = std::to_string(count);
+            report_.skipped(
+                here(), fmt::format("the layers after the first {} of {}, as asked", count, said));
+        } else {
+            refuse_more_layers(count);
+        }
         check_header();
         describe();
         return std::move(work_);
@@ -133,7 +142,15 @@ class Parser {
             }
         }
         work_.header.policy = read_policy(words.empty() ? ":" : words.front());
-        for (std::size_t at = 1; at < words.size();) read_key(words, at);
+        std::size_t at = 1;
+        // "HYBRID_DLRM 4" is the form that Chakra's converter reads: the last layer of the bottom.
+        const AicbPolicy policy = work_.header.policy;
+        if ((policy == AicbPolicy::dlrm || policy == AicbPolicy::dlrm_enhanced) &&
+            words.size() > 1 && words[1].find_first_not_of("0123456789") == std::string::npos) {
+            work_.header.dlrm_last_bottom_layer =
+                header_number(words, at, "DLRM_LAST_BOTTOM_LAYER", AicbWorkload::kMostBytes);
+        }
+        while (at < words.size()) read_key(words, at);
     }
 
     std::int64_t header_number(const std::vector<std::string>& words, std::size_t& at,
@@ -268,7 +285,12 @@ class Parser {
 
     void read_layer(std::size_t index, std::size_t count) {
         if (!next_tokens()) {
-            reader_.fail(fmt::format("the file ends after {} of {} layers", index, count));
+            reader_.fail(fmt::format("the file ends after {} of {} layers{}", index, count,
+                                     index > 0
+                                         ? fmt::format("; rows = {0} (simai: --rows {0}) runs "
+                                                       "those that are there",
+                                                       index)
+                                         : ""));
         }
         const bool customized = work_.header.policy == AicbPolicy::customized;
         const std::size_t wanted = customized ? kFieldsOfCustomLayer : kFieldsOfLayer;
@@ -359,6 +381,7 @@ class Parser {
 
     TokenReader& reader_;
     ImportReport& report_;
+    const std::size_t rows_;
     AicbWorkload work_;
     std::vector<std::string_view> tokens_;
     std::unordered_map<std::string, std::uint32_t> name_ids_;
@@ -387,13 +410,13 @@ std::string AicbWorkload::where(const AicbLayer& layer) const {
 
 std::string AicbWorkload::where() const { return file + ":" + std::to_string(header_line); }
 
-AicbWorkload parse_aicb(TokenReader& reader, ImportReport& report) {
-    return Parser(reader, report).run();
+AicbWorkload parse_aicb(TokenReader& reader, ImportReport& report, std::size_t rows) {
+    return Parser(reader, report, rows).run();
 }
 
-AicbWorkload read_aicb(const std::string& path, ImportReport& report) {
+AicbWorkload read_aicb(const std::string& path, ImportReport& report, std::size_t rows) {
     TokenReader reader = TokenReader::open(path);
-    return parse_aicb(reader, report);
+    return parse_aicb(reader, report, rows);
 }
 
 }  // namespace sluice

@@ -117,9 +117,9 @@ struct AicbWorkload {
     std::string where() const;
 };
 
-/// The whole of `reader`.
-AicbWorkload parse_aicb(TokenReader& reader, ImportReport& report);
-AicbWorkload read_aicb(const std::string& path, ImportReport& report);
+/// The whole of `reader`, or its first `rows` layers.
+AicbWorkload parse_aicb(TokenReader& reader, ImportReport& report, std::size_t rows = 0);
+AicbWorkload read_aicb(const std::string& path, ImportReport& report, std::size_t rows = 0);
 
 /// The file's text: its tokens, one blank in the first line and one tab in the layers' between them.
 std::string format_aicb(const AicbWorkload& workload);

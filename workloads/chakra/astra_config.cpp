@@ -29,6 +29,7 @@ class JsonObject {
   public:
     JsonObject(const std::string& path, ImportReport& report)
         : path_(path), report_(report), text_(read_text(path, kLargestFile)) {
+        check_json_depth(text_, path_);
         try {
             object_ = json::parse(text_, nullptr, true, true);
         } catch (const json::exception& error) {
@@ -371,9 +372,6 @@ std::vector<Group> read_comm_groups(const std::string& path, ImportReport& repor
         group.name = item.key();
         if (group.name.empty() || group.name.find_first_not_of("0123456789") != std::string::npos) {
             in.fail(group.name, "is not a group's id: a whole number as a text is needed");
-        }
-        if (group.name == "0") {
-            in.fail(group.name, "stands for all ranks: number the groups from 1");
         }
         if (!item.value().is_array() || item.value().empty()) {
             in.fail(group.name, "needs a list of ranks");

@@ -50,6 +50,7 @@ class JobBuilder {
 
     std::unique_ptr<ChakraJob> build() {
         check_ranks();
+        check_world(options_.groups, traces_.size(), report_);
         if (misfits() > 0) return nullptr;
         job_->first.resize(traces_.size());
         job_->last.resize(traces_.size());

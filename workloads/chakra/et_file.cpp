@@ -23,6 +23,15 @@ bool ends_with(const std::string& text, const std::string& end) {
            text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+/// Protobuf goes by the name of JSON in some collections: its tags and lengths are control characters.
+bool begins_as_json(const std::string& path) {
+    char first[64] = {};
+    const std::size_t size = ByteSource(path).read(first, sizeof(first));
+    return std::none_of(first, first + size, [](char c) {
+        return c >= 0 && c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f';
+    });
+}
+
 }  // namespace
 
 std::uint64_t take_length(std::string_view buffer, std::size_t& at) {
@@ -43,7 +52,7 @@ std::uint64_t take_length(std::string_view buffer, std::size_t& at) {
 }
 
 EtReader::EtReader(const std::string& path) : path_(path) {
-    json_ = ends_with(path, ".json") || ends_with(path, ".json.gz");
+    json_ = (ends_with(path, ".json") || ends_with(path, ".json.gz")) && begins_as_json(path);
     if (json_) {
         json_messages_ = parse_json_trace(read_text(path, kLargestJson), path);
     } else {
@@ -109,6 +118,8 @@ bool EtReader::next_message(std::string_view& message) {
 bool EtReader::next(NodeView& node) {
     std::string_view message;
     if (!next_message(message)) return false;
+    // A file of zeros is no million nodes.
+    if (message.empty()) fail("is empty: a Chakra Node has a type");
     try {
         parse_node(message, node);
     } catch (const WireError& error) {

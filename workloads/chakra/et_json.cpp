@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -314,13 +315,31 @@ json io_json(const IoInfo& io) {
 
 }  // namespace
 
+namespace {
+
+/// What PyTorch's observer and profiler write becomes Chakra's by two tools of Chakra's.
+void refuse_pytorch(const json& document, const std::string& file) {
+    if (!document.is_object() || document.contains("workload_graph")) return;
+    const bool host = document.contains("nodes") || document.contains("schema");
+    const bool device = document.contains("traceEvents");
+    if (!host && !device) return;
+    throw ConfigError(
+        file + fmt::format(": is PyTorch's own {} trace, not Chakra's: chakra_trace_link joins a "
+                           "rank's host and device traces, chakra_converter PyTorch makes its .et",
+                           host ? "execution" : "Kineto"));
+}
+
+}  // namespace
+
 std::vector<std::string> parse_json_trace(const std::string& text, const std::string& file) {
+    check_json_depth(text, file);
     json document;
     try {
         document = json::parse(text, nullptr, true, true);
     } catch (const json::exception& error) {
         refuse_json(text, file, error);
     }
+    refuse_pytorch(document, file);
     const bool feeder = document.is_object() && document.contains("workload_graph");
     const json& nodes = feeder ? document["workload_graph"] : document;
     if (!nodes.is_array()) {

@@ -3,9 +3,20 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string>
 
 namespace sluice::chakra {
+
+void check_world(const std::vector<Group>& groups, std::size_t ranks, ImportReport& report) {
+    for (const Group& group : groups) {
+        if (group.name != "0") continue;
+        const std::set<std::uint32_t> listed(group.ranks.begin(), group.ranks.end());
+        if (listed.size() == ranks && *listed.rbegin() == ranks - 1) continue;
+        report.misfit("comm_group", "0 stands for all ranks, 0 to " + std::to_string(ranks - 1) +
+                                        ", and does not list them: number groups from 1");
+    }
+}
 
 std::optional<std::vector<RankId>> group_members(const Trace& trace, RankId rank,
                                                  std::uint32_t node, std::size_t ranks,

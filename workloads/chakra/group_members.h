@@ -18,4 +18,7 @@ std::optional<std::vector<RankId>> group_members(const Trace& trace, RankId rank
                                                  const std::vector<Group>& groups,
                                                  ImportReport& report);
 
+/// Group 0 is all ranks: a misfit where a comm_group file lists others under it.
+void check_world(const std::vector<Group>& groups, std::size_t ranks, ImportReport& report);
+
 }  // namespace sluice::chakra

@@ -13,6 +13,37 @@ namespace sluice::chakra {
 
 using nlohmann::json;
 
+namespace {
+
+/// What people and tools write nests a dozen levels; a list that opens for ever costs memory.
+constexpr int kDeepest = 200;
+
+}  // namespace
+
+void check_json_depth(const std::string& text, const std::string& file) {
+    int depth = 0;
+    bool quoted = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (quoted) {
+            if (c == '\\') {
+                ++at;
+            } else if (c == '"') {
+                quoted = false;
+            }
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > kDeepest) {
+                throw ConfigError(file, line_at(text, at + 1),
+                                  "is nested more than " + std::to_string(kDeepest) + " deep");
+            }
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+}
+
 void refuse_json(const std::string& text, const std::string& file, const std::exception& error) {
     if (const auto* parsing = dynamic_cast<const json::parse_error*>(&error)) {
         throw ConfigError(file, line_at(text, parsing->byte), "is not JSON");

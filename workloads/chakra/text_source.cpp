@@ -15,6 +15,9 @@ namespace sluice::chakra {
 namespace {
 
 constexpr unsigned kBuffer = 256 * 1024;
+/// Of gzip data; traces shrink to a thirtieth.
+constexpr std::uint64_t kMostInflated = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMostRatio = 50;
 
 }  // namespace
 
@@ -24,6 +27,7 @@ ByteSource::ByteSource(const std::string& path) : path_(path) {
         throw ConfigError(path + ": cannot be read: " + std::strerror(errno));
     }
     if (S_ISDIR(status.st_mode)) throw ConfigError(path + ": is a folder, not a file");
+    most_ = kMostInflated + kMostRatio * static_cast<std::uint64_t>(status.st_size);
     file_ = gzopen(path.c_str(), "rb");
     if (file_ == nullptr) throw ConfigError(path + ": cannot be read: " + std::strerror(errno));
     gzbuffer(file_, kBuffer);
@@ -38,6 +42,12 @@ std::size_t ByteSource::read(char* into, std::size_t size) {
         const int got = gzread(file_, into + done, wanted);
         if (got > 0) {
             done += static_cast<std::size_t>(got);
+            read_ += static_cast<std::uint64_t>(got);
+            if (read_ > most_ && gzdirect(file_) == 0) {
+                throw ConfigError(path_ + ": its gzip data holds more than " +
+                                  std::to_string(most_) + " bytes, " + std::to_string(kMostRatio) +
+                                  " times its size and 16 MiB: gunzip it, if that is meant");
+            }
             continue;
         }
         int error = Z_OK;

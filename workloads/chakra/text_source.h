@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A file's bytes, gzip or plain (told by its first two bytes, 1f 8b), read in pieces: memory is
-/// bounded whatever the file holds.
+/// bounded whatever the file holds. Gzip data that inflates out of proportion to the file is refused.
 /// Errors: ConfigError with the file: it cannot be read, is a folder, or its gzip data is cut off or
 /// damaged.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 // zlib's handle; its header stays out of ours.
@@ -28,6 +29,8 @@ class ByteSource {
   private:
     std::string path_;
     gzFile_s* file_ = nullptr;
+    std::uint64_t read_ = 0;
+    std::uint64_t most_ = 0;  ///< bytes of gzip data, by the file's size
 };
 
 /// A whole text file. ConfigError if it holds more than `most` bytes.

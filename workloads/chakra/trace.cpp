@@ -27,6 +27,16 @@ bool is_communication(NodeType type) {
            type == NodeType::comm_coll;
 }
 
+/// "3.0", as pandas writes a number, is "3".
+std::string whole_name(std::string name) {
+    const std::size_t digits = name.find_first_not_of("0123456789");
+    const bool whole = digits != std::string::npos && digits > 0 && name[digits] == '.' &&
+                       digits + 1 < name.size() &&
+                       name.find_first_not_of('0', digits + 1) == std::string::npos;
+    if (whole) name.resize(digits);
+    return name;
+}
+
 /// The groups in a METADATA node's inputs: a JSON array of {pg_name, ranks} inside a list's repr.
 /// nullopt: it is not that.
 std::optional<std::vector<Group>> parse_groups(std::string_view values) {
@@ -45,7 +55,7 @@ std::optional<std::vector<Group>> parse_groups(std::string_view values) {
             return std::nullopt;
         }
         Group group;
-        group.name = item["pg_name"].get<std::string>();
+        group.name = whole_name(item["pg_name"].get<std::string>());
         for (const nlohmann::json& rank : item["ranks"]) {
             if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() >= kNone) {
                 return std::nullopt;
@@ -226,6 +236,7 @@ class TraceReader {
         } else {
             misfit(node.id, "pg_name is not a text");
         }
+        name = whole_name(std::move(name));
         if (name.empty() || name == "0") return kNone;
         std::vector<std::string>& names = trace_.group_names_;
         const auto [it, fresh] =

@@ -238,7 +238,9 @@ TEST_CASE("unit.aicb.too_large_a_graph_is_refused") {
     const std::string text = "HYBRID_TRANSFORMER model_parallel_NPU_group: 8\n1\n" +
                              layer("mlp", 1, "ALLREDUCE 800", 1, "NONE 0", 1, "NONE 0");
     // 8 x 14 messages of two operations, 8 ends and 3 x 8 computations.
-    CHECK(error_of([&] { run(text, 8, config); }).find("are about 256 operations; at most 100") !=
+    CHECK(error_of([&] {
+              run(text, 8, config);
+          }).find("are about 256 operations, some 0.0 GB of memory; at most 100 are built") !=
           std::string::npos);
 }
 

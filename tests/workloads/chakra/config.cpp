@@ -154,7 +154,6 @@ TEST_CASE("unit.chakra.config.communicator_groups") {
     const auto refuse = [](const std::string& text) { return refused(read_comm_groups, text); };
     CHECK(refuse("{\"tp\": [0]}") ==
           ":1: tp is not a group's id: a whole number as a text is needed");
-    CHECK(refuse("{\"0\": [0]}") == ":1: 0 stands for all ranks: number the groups from 1");
     CHECK(refuse("{\"1\": []}") == ":1: 1 needs a list of ranks");
     CHECK(refuse("{\"1\": [0, 0]}") == ":1: 1 lists rank 0 twice");
     CHECK(refuse("{\"1\": [-1]}").find(":1: 1 holds -1") == 0);
