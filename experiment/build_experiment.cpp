@@ -5,11 +5,14 @@
 #include <array>
 #include <cctype>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "core/error.h"
 #include "core/job/job_set.h"
 #include "core/world/lookahead.h"
+#include "core/world/network_check.h"
+#include "experiment/modes/mode_run.h"
 #include "scenario/workload/workload_part.h"
 
 namespace sluice {
@@ -139,6 +142,17 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
     for (WorkloadPart& part : parts) add_stream(built, part);
 }
 
+/// What the engine would say of the flows' paths, and where the law is named.
+void check_paths(const BuiltExperiment& built, const Scenario& scenario) {
+    const auto switches = static_cast<int>(built.estimate.longest_path) - 1;
+    const std::string fault = step::int_hops_fault(built.experiment.network, switches);
+    if (fault.empty()) return;
+    EffectiveConfig unused;
+    ConfigSection(*scenario.values, unused)
+        .table("congestion")
+        .fail("law", "does not fit: " + fault);
+}
+
 }  // namespace
 
 BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
@@ -175,7 +189,15 @@ BuiltExperiment build_experiment(Scenario& scenario) {
         experiment.on_ack = std::make_shared<std::function<void(FlowId, std::uint32_t, Tick)>>();
         experiment.phases.memo = false;  // what is told has no packets
     }
-    return build_experiment(std::move(experiment), std::move(parts), scenario.path);
+    BuiltExperiment built =
+        build_experiment(std::move(experiment), std::move(parts), scenario.path);
+    if (moves_packets(scenario.mode)) check_paths(built, scenario);
+    try {
+        check_run(built.experiment, scenario.mode);
+    } catch (const ConfigError& error) {
+        throw ConfigError(scenario.path, 0, error.what());
+    }
+    return built;
 }
 
 }  // namespace sluice

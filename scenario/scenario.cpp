@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/results/run_output.h"
+#include "scenario/network_check.h"
 #include "scenario/network_section.h"
 #include "scenario/node_reader.h"
 #include "scenario/perturbation.h"
@@ -211,6 +212,7 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     }
     scenario.link_events = read_link_events(root, scenario.topology);
     check_round_trips(root.table("output"), scenario);
+    if (moves_packets(scenario.mode)) check_network(scenario, root);
     return scenario;
 }
 

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
+#include <optional>
 
 #include "core/error.h"
 #include "core/packet/buffer.h"
 #include "core/world/ecn_point.h"
 #include "core/world/lookahead.h"
+#include "core/world/network_check.h"
 
 namespace sluice::step {
 
@@ -48,10 +49,6 @@ Egress egress_of(const Topology& topology, const NetworkConfig& config, PortId p
 
 void set_int_rates(World& world, const congestion::Parameters& config,
                    const std::vector<std::int64_t>& rates) {
-    if (rates.size() > congestion::kMaxIntRates && congestion::traits(config.law).uses_int) {
-        throw ConfigError("HPCC's INT header tells 8 link rates apart; this topology has " +
-                          std::to_string(rates.size()));
-    }
     for (std::size_t i = 0; i < rates.size() && i < congestion::kMaxIntRates; ++i) {
         world.int_rates.bits_per_second[i] = rates[i];
     }
@@ -61,31 +58,19 @@ void set_int_rates(World& world, const congestion::Parameters& config,
 }  // namespace
 
 void WorldStore::check_format() const {
-    const std::int64_t largest =
-        std::max<std::int64_t>({std::int64_t{config_.format.payload} + world_.data_overhead,
-                                config_.format.ack, config_.format.pause});
-    if (config_.format.payload < 1 || largest > 0xffff) {
-        throw ConfigError("a packet of " + std::to_string(largest) +
-                          " bytes on the wire (payload " + std::to_string(config_.format.payload) +
-                          "); allowed: a payload of at least 1 byte, 65535 bytes with headers");
+    if (const std::optional<NetworkFault> fault = network_fault(topology_, config_)) {
+        throw ConfigError(fault->text);
     }
 }
 
 const std::vector<std::uint32_t>& WorldStore::serialization_table(Rate rate) {
     auto& table = tables_[rate.bits_per_second];
     if (table == nullptr) {
-        const std::int64_t largest =
-            std::max<std::int64_t>({std::int64_t{config_.format.payload} + world_.data_overhead,
-                                    config_.format.ack, config_.format.pause});
+        const std::int64_t largest = largest_packet(config_);
         table = std::make_unique<std::vector<std::uint32_t>>(static_cast<std::size_t>(largest) + 1);
         for (std::int64_t bytes = 0; bytes <= largest; ++bytes) {
-            const Tick time = serialization_time(bytes, rate, config_.arithmetic);
-            if (time > Tick{0xffffffff}) {
-                throw ConfigError("a link of " + std::to_string(rate.bits_per_second) +
-                                  " bit/s is too slow: a packet of " + std::to_string(bytes) +
-                                  " bytes must take less than 4.29 ms");
-            }
-            (*table)[static_cast<std::size_t>(bytes)] = static_cast<std::uint32_t>(time);
+            (*table)[static_cast<std::size_t>(bytes)] =
+                static_cast<std::uint32_t>(serialization_time(bytes, rate, config_.arithmetic));
         }
     }
     return *table;
@@ -99,9 +84,6 @@ void WorldStore::build_ports() {
     for (NodeId n = 0; n < nodes; ++n) {
         first_port_[n] = topology_.first_port(n);
         is_host_[n] = topology_.is_host(n) ? 1 : 0;
-        if (topology_.port_count(n) > 0xffff) {
-            throw ConfigError("node " + std::to_string(n) + " has more than 65535 ports");
-        }
     }
     first_port_[nodes] = static_cast<PortId>(ports);
     egress_.resize(ports);
@@ -137,9 +119,6 @@ void WorldStore::build_ports() {
 void WorldStore::build_buffers() {
     buffer_.resize(topology_.node_count());
     world_.buffer = buffer_.data();
-    if (topology_.hosts().empty()) {
-        throw ConfigError("the topology has no hosts");
-    }
     const std::int64_t nic_rate = egress_[first_port_[topology_.hosts().front()]].line_rate;
     for (NodeId n = 0; n < topology_.node_count(); ++n) {
         if (topology_.is_host(n)) {
@@ -148,7 +127,7 @@ void WorldStore::build_buffers() {
         Buffer& buffer = buffer_[n];
         buffer.reserve = config_.buffer.reserve.count;
         buffer.resume_offset = config_.buffer.resume_offset.count;
-        buffer.shared_size = config_.buffer.size.count;
+        buffer.shared_size = shared_buffer(topology_, config_, n);
         for (PortId p = first_port_[n]; p < first_port_[n + 1]; ++p) {
             Ingress& ingress = ingress_[p];
             int shift = config_.buffer.alpha_shift;
@@ -162,18 +141,6 @@ void WorldStore::build_buffers() {
             }
             ingress.headroom_limit =
                 clamp_bytes(pfc_headroom(config_, Rate{egress_[p].line_rate}, egress_[p].delay));
-            buffer.shared_size -= ingress.headroom_limit + buffer.reserve;
-        }
-        if (buffer.shared_size < 0 && config_.arithmetic == Arithmetic::ns3) {
-            buffer.shared_size += std::int64_t{1} << 32;  // its sums are unsigned, of 32 bits
-        }
-        if (buffer.shared_size <= 0) {
-            throw ConfigError(
-                "switch " + std::to_string(n) + ": its buffer of " +
-                std::to_string(config_.buffer.size.count) +
-                " bytes is smaller than the PFC headroom and reserve of its ports (" +
-                std::to_string(config_.buffer.size.count - buffer.shared_size) +
-                " bytes); allowed: a larger [network.buffer] size, or a smaller headroom_factor");
         }
     }
 }
@@ -183,12 +150,6 @@ void WorldStore::build_windows() {
     widest_ = network_base_rtt(topology_, {world_.payload, config_.arithmetic});
     world_.base_rtt = widest_.rtt;
     world_.max_window = config_.congestion.window ? widest_.bdp.count : 0;
-    const std::int64_t chunk = std::int64_t{config_.nic.ack_chunk} * world_.payload;
-    if (config_.nic.back_to_zero && world_.max_window != 0 && world_.max_window < chunk) {
-        throw ConfigError("back_to_zero starts chunks of " + std::to_string(chunk) +
-                          " bytes over, but the window holds " + std::to_string(world_.max_window) +
-                          " bytes, so that no chunk could end; allowed: a smaller ack_chunk");
-    }
 }
 
 void WorldStore::resize_cells(std::uint32_t count) {

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/packet/sender.h"
 #include "core/routing/flow_check.h"
+#include "core/world/network_check.h"
 
 namespace sluice::step {
 
@@ -86,11 +87,9 @@ std::int64_t WorldStore::build_pair_windows() {
 }
 
 void WorldStore::check_int_hops(const FlowSpec& spec, int switches) const {
-    if (switches > congestion::kMaxIntHops && config_.arithmetic != Arithmetic::ns3) {
-        throw ConfigError("HPCC's INT header holds " + std::to_string(congestion::kMaxIntHops) +
-                          " switches; the path from host " + std::to_string(spec.src) +
-                          " to host " + std::to_string(spec.dst) + " has " +
-                          std::to_string(switches) + "; allowed: another congestion law");
+    if (const std::string fault = int_hops_fault(config_, switches); !fault.empty()) {
+        throw ConfigError("from host " + std::to_string(spec.src) + " to host " +
+                          std::to_string(spec.dst) + ": " + fault);
     }
 }
 

@@ -65,12 +65,7 @@ void check_local(const Experiment& experiment) {
 }
 
 const Experiment& checked(const Experiment& experiment) {
-    if (experiment.network.arithmetic == Arithmetic::ns3) {
-        throw ConfigError(
-            "mode hybrid: network.arithmetic = \"ns3\" reproduces ns-3's order of ties packet by "
-            "packet; allowed: mode packet, or arithmetic = \"exact\"");
-    }
-    check_local(experiment);
+    check_hybrid(experiment);
     return experiment;
 }
 
@@ -79,6 +74,15 @@ step::SharedBy shared_by(const PhaseConfig& phases) {
 }
 
 }  // namespace
+
+void check_hybrid(const Experiment& experiment) {
+    if (experiment.network.arithmetic == Arithmetic::ns3) {
+        throw ConfigError(
+            "mode hybrid: network.arithmetic = \"ns3\" reproduces ns-3's order of ties packet by "
+            "packet; allowed: mode packet, or arithmetic = \"exact\"");
+    }
+    check_local(experiment);
+}
 
 struct HybridRun::Watch {
     Watch(const Experiment& given, PacketEngine& engine)

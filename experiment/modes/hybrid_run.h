@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+/// ConfigError if the experiment cannot run with phases, as far as that can be told without building the run.
+void check_hybrid(const Experiment& experiment);
+
 class HybridRun : public PacketRun {
   public:
     /// Elaborates. The experiment must outlive the run. ConfigError under ns-3's arithmetic, whose

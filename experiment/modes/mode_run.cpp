@@ -42,6 +42,11 @@ void require_offered(Mode mode, const std::string& what) {
     throw ConfigError(what + ": this build offers: " + offered);
 }
 
+void check_run(const Experiment& experiment, Mode mode) {
+    require_offered(mode, std::string("mode ") + mode_name(mode));
+    if (has_phases(mode)) check_hybrid(experiment);
+}
+
 std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode) {
     require_offered(mode, std::string("mode ") + mode_name(mode));
     for (const auto& [one, maker] : makers()) {

@@ -45,6 +45,9 @@ void require_offered(Mode mode, const std::string& what);
 /// The modes that this build offers.
 std::vector<Mode> offered_modes();
 
+/// ConfigError if the experiment cannot run in `mode`, as far as that can be told without building the run.
+void check_run(const Experiment& experiment, Mode mode);
+
 /// Builds the run. The experiment must outlive it. ConfigError if the experiment cannot run so, or
 /// if this build does not offer `mode`.
 std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode);

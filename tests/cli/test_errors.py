@@ -69,7 +69,7 @@ SCENARIOS = [
      ["bad.toml:5:8", "more GPUs"]),
     ("absurd job", STAR + "[workload]\ntype = \"training\"\nmodel = \"gpt-13b\"\ndp = 4\n"
      "micro_batches = 9999999\n", ["bad.toml"]),
-    ("absurd all-to-all", "[topology]\ntype = \"star\"\nhosts = 100000\n"
+    ("absurd all-to-all", "[topology]\ntype = \"star\"\nhosts = 60000\n"
      "[workload]\ntype = \"all-to-all\"\n", ["bad.toml:5:8", "messages"]),
     ("two jobs", STAR + "[[workload]]\ntype = \"ring-all-reduce\"\n" * 2, ["no host is free"]),
     ("no such link", STAR + FLOW + "[[link_event]]\nat = \"1us\"\nlink = [0, 1]\n",
