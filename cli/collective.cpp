@@ -259,6 +259,14 @@ int run_child(const Options& options) {
     return kExitDone;
 }
 
+/// What an interrupt left of a table stays under the name of a partial file.
+void write_table(const std::string& path, const std::string& text, int code) {
+    if (path.empty()) return;
+    OutputFile file(path);
+    file << text;
+    if (code != kExitInterrupted) file.commit();
+}
+
 int collective_command(Options& options) {
     options.point.keys = options.keys;
     if (!options.result.empty()) return run_child(options);
@@ -285,8 +293,8 @@ int collective_command(Options& options) {
         print_row(row);
     }
     if (rows.empty()) return code;
-    if (!options.csv.empty()) write_output(options.csv, csv_of(rows));
-    if (!options.json.empty()) write_output(options.json, json_of(rows, options));
+    write_table(options.csv, csv_of(rows), code);
+    write_table(options.json, json_of(rows, options), code);
     if (options.quiet) return code;
     double sum = 0;
     for (const Row& row : rows) sum += row.bus_bandwidth();

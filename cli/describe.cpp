@@ -47,9 +47,10 @@ void print_network(const Experiment& experiment) {
         nvswitches += topology.kind(node) == NodeKind::nvswitch ? 1U : 0U;
     }
     const std::size_t switches = topology.node_count() - topology.host_count() - nvswitches;
-    print("  network      {}: {} hosts, {} switches, {} links", topology.name,
-          topology.host_count(), switches, topology.links().size());
-    if (nvswitches > 0) print(", {} NVSwitches", nvswitches);
+    print("  network      {}: {}, {}, {}", topology.name,
+          counted(topology.host_count(), "host", "hosts"), counted(switches, "switch", "switches"),
+          counted(topology.links().size(), "link", "links"));
+    if (nvswitches > 0) print(", {}", counted(nvswitches, "NVSwitch", "NVSwitches"));
     if (topology.gpus_per_server > 1) print(", {} GPUs a server", topology.gpus_per_server);
     const NetworkConfig& network = experiment.network;
     print("\n  devices      {}, payload {} B, {}, buffer {}, {}\n",
@@ -73,14 +74,16 @@ void print_traffic(const BuiltExperiment& built) {
     }
     for (std::size_t c = 0; c < flows.size(); ++c) {
         const auto amount = static_cast<double>(bytes[c]);
-        print("    {:<10} {} flows, {}\n", built.class_names[c], flows[c],
+        print("    {:<10} {}, {}\n", built.class_names[c], counted(flows[c], "flow", "flows"),
               bytes[c] < 1'000'000'000 ? human_count(amount) + "B"
                                        : fmt::format("{:.2f} GB", amount / 1e9));
     }
     for (const BuiltJob& job : built.jobs) {
         const JobGraph& graph = job.application->graph();
-        print("  job          {}: {} ranks, {} operations, {} collectives\n", job.name,
-              graph.rank_count(), graph.op_count(), graph.collectives().size());
+        print("  job          {}: {}, {}, {}\n", job.name,
+              counted(graph.rank_count(), "rank", "ranks"),
+              counted(graph.op_count(), "operation", "operations"),
+              counted(graph.collectives().size(), "collective", "collectives"));
     }
 }
 

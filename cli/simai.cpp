@@ -108,7 +108,7 @@ class Simulation {
         request.mode = mode_;
         request.name = "simai";
         request.config_json = hpcc_config_json(*inputs_.config);
-        request.directory = options_.out;
+        request.directory = folder();
         request.add_results = [&](RunWriter& writer) {
             const JobApplication& job = *built.jobs.front().application;
             if (!job.complete()) return;
@@ -118,12 +118,14 @@ class Simulation {
                              inputs_.header);
             writer.add_file(kSimulatedFile)
                 << format_end_to_end(workload, layout, times, EndToEndStyle::simulated,
-                                     kSimulatedRun, fs::path(options_.out).filename().string());
+                                     kSimulatedRun, fs::path(folder()).filename().string());
         };
         return run_and_tell(built, std::move(request), options_.quiet);
     }
 
   private:
+    std::string folder() const { return options_.out.empty() ? "runs/simai" : options_.out; }
+
     template <typename Action>
     void attempt(const Action& action) {
         try {

@@ -96,8 +96,9 @@ int run_analytical(const SimaiOptions& options, ImportReport& report) {
     if (options.check) return kExitDone;
     const std::string name = result_name(options, workload, layout, parameters);
     const bool placed = name.find('/') != std::string::npos;
-    const fs::path path =
-        (placed ? fs::path() : fs::path(options.result_folder)) / (name + "EndToEnd.csv");
+    const std::string& given = options.result_folder.empty() ? options.out : options.result_folder;
+    const fs::path folder = given.empty() ? "results" : given;
+    const fs::path path = (placed ? fs::path() : folder) / (name + "EndToEnd.csv");
     write_result(path, format_end_to_end(workload, layout, times, EndToEndStyle::analytical,
                                          kAnalyticalRun, fs::path(name).filename().string()));
     if (!options.quiet) {

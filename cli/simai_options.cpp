@@ -135,7 +135,7 @@ const std::vector<Option>& options_list() {
          text(&O::result)},
         {{"-r_f", "--result_folder"},
          "DIR",
-         "For the result (default: results)",
+         "For the result (default: --out, else results)",
          text(&O::result_folder)},
         {{"-nv", "--nvlink"},
          "GB/s",

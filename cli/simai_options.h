@@ -22,7 +22,7 @@ struct SimaiOptions {
     std::string topology;
     std::string config;
     std::string mode = "packet";
-    std::string out = "runs/simai";
+    std::string out;  ///< empty: runs/simai, or with --analytical what result_folder says
     std::string schedule = "1f1b";
     bool pipeline_traffic = false;  ///< pp > 1 is simulated; else, as SimAI, a formula
     SimaiVersion version = SimaiVersion::documented;
@@ -35,7 +35,7 @@ struct SimaiOptions {
 
     std::uint32_t gpus_per_server = 8;
     std::string result;
-    std::string result_folder = "results";
+    std::string result_folder;  ///< empty: out, else results
     std::string bus_bandwidths;
     std::string ratios;
     double nvlink = 0;

@@ -239,7 +239,7 @@ Tick parse_ns3_time(std::string_view text, const Place& place) {
 
 Bytes parse_bytes(std::string_view text, const Place& place) {
     const Kind kind{std::begin(kByteUnits), std::end(kByteUnits),
-                    "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB", "bytes", 0};
+                    "B, kB, KB, MB, GB, TB, KiB, MiB, GiB, TiB", "bytes", 0};
     return {parse_quantity(text, place, kind)};
 }
 

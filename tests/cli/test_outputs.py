@@ -221,6 +221,20 @@ class Signals(CliTest):
             self.assertEqual(files, [])
             self.assertFalse(list(self.folder.glob("new/out/*.partial")))
 
+    def test_an_interrupted_table_is_marked(self):
+        self.write("small.toml", SMALL)
+        process = subprocess.Popen(
+            [str(BINARY), "collective", "small.toml", "-b", "64K", "-e", "64G", "--csv", "t.csv",
+             "--json", "t.json"], cwd=self.folder, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        while not process.stdout.readline().startswith(b"        "):
+            pass
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        names = sorted(path.name for path in self.folder.glob("t.*"))
+        self.assertEqual(names, ["t.csv.partial", "t.json.partial"])
+
     def test_nohup_is_respected(self):
         self.write("small.toml", SMALL)
         process = subprocess.Popen(

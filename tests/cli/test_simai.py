@@ -293,6 +293,10 @@ class SimaiTest(CliTest):
         self.succeed("simai", "--analytical", "-w", "w.txt", "-busbw", "busbw.yaml", "-g_p_s", 4,
                      "-r", "x/y-", "--quiet")
         self.assertTrue((self.folder / "x" / "y-EndToEnd.csv").exists())
+        for option in ("--out", "-r_f"):
+            self.succeed("simai", "--analytical", "-w", "w.txt", "-g", 8, "-g_p_s", 4, "-nv", 360,
+                         option, "there" + option, "--quiet")
+            self.assertEqual(len(list((self.folder / ("there" + option)).glob("*EndToEnd.csv"))), 1)
         self.refuse("simai", "--analytical", "-w", "w.txt", says="needs -nv")
         self.refuse("simai", "--analytical", "-w", "w.txt", "-g_type", "V1", says="allowed are A100")
 

@@ -58,7 +58,7 @@ class TopoAndDescribe(CliTest):
     def test_describe_says_what_would_run(self):
         self.write("small.toml", SMALL)
         out = self.succeed("describe", "small.toml", "--set", "topology.hosts=8").stdout
-        for text in ("8 hosts, 1 switches, 8 links", "8, 800 kB in all", "3.2 k", "memory", "time"):
+        for text in ("8 hosts, 1 switch, 8 links", "8, 800 kB in all", "3.2 k", "memory", "time"):
             self.assertIn(text, out)
         self.assertFalse((self.folder / "runs").exists())
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/text/human.h"
+
 namespace sluice {
 
 TEST_CASE("unit.text.printable.what_steers_is_shown") {
@@ -39,6 +41,16 @@ TEST_CASE("unit.text.printable.shortened_keeps_both_ends_and_whole_characters") 
     CHECK(shortened_lines("a\n" + std::string(1000, 'y') + "\nb\n", 20).size() < 30);
     CHECK(shortened_lines("a\n\nb\n") == "a\n\nb\n");
     CHECK(shortened_lines("a") == "a");
+}
+
+TEST_CASE("unit.text.human.no_sixtieth_second") {
+    CHECK(human_seconds(419.9) == "7 min 0 s");
+    CHECK(human_seconds(59.99) == "1 min 0 s");
+    CHECK(human_seconds(3599.9) == "1 h 0 min");
+    CHECK(human_seconds(7199) == "2 h 0 min");
+    CHECK(human_seconds(59.9) == "59.9 s");
+    CHECK(counted(1, "switch", "switches") == "1 switch");
+    CHECK(counted(0, "switch", "switches") == "0 switches");
 }
 
 }  // namespace sluice
