@@ -97,7 +97,7 @@ namespace {
 Topology build_by_type(const TopoOptions& options) {
     ConfigValue table;
     table.at.source = std::make_shared<const std::string>("topo " + options.type);
-    override_config(table, "type=\"" + options.type + "\"", "topo");
+    set_config(table, "type", text_value(options.type), "topo");
     for (const auto& [key, value] : options.settings) {
         override_config(table, key + "=" + value, "topo option");
     }

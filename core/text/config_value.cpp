@@ -174,6 +174,13 @@ ConfigValue& step_into(ConfigValue& parent, const std::string& part, const Confi
     return parent.table.back().value;
 }
 
+std::string lower_case(std::string text) {
+    for (char& c : text) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return text;
+}
+
 /// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
     std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -343,8 +350,10 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
     if (word.size() > 64) return "";
     std::string best;
     std::size_t least = std::max<std::size_t>(2, word.size() / 2) + 1;
+    const std::string small = lower_case(word);
     for (const std::string& candidate : known) {
-        const std::size_t distance = edit_distance(word, candidate);
+        // "h100" is nearer to H100 than to anything of as many letters.
+        const std::size_t distance = edit_distance(small, lower_case(candidate));
         if (distance < least) {
             least = distance;
             best = candidate;

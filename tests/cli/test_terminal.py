@@ -141,6 +141,13 @@ class Messages(CliTest):
         self.assertIn("nearest: run", message)
         self.assertIn("nearest: prune", self.refused_shortly("memo", "prun"))
 
+    def test_what_was_meant(self):
+        gpu = ("workload", "aicb", "--model", "gpt-7b", "--world", 8, "--global-batch", 8, "--gpu")
+        self.assertIn("nearest: H100", self.refused_shortly(*gpu, "h100"))
+        message = self.refused_shortly("topo", "list")
+        self.assertIn("'type' is \"list\"", message)
+        self.assertNotIn("\"type=\"", message)
+
     def test_a_run_shows_names_as_text(self):
         for bad in self.STEERS[1:]:
             self.write("a.toml", f"name = \"run{bad}\"\n" + SMALL.replace("name = \"small\"\n", ""))
