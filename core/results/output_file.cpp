@@ -2,6 +2,7 @@
 #include "core/results/output_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,6 +46,23 @@ class Descriptor {
 
   private:
     int number_;
+};
+
+/// No signal comes between the making of a file and the note that it is empty.
+class SignalsLater {
+  public:
+    SignalsLater() {
+        sigset_t some;
+        sigemptyset(&some);
+        for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&some, number);
+        pthread_sigmask(SIG_BLOCK, &some, &before_);
+    }
+    ~SignalsLater() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsLater(const SignalsLater&) = delete;
+    SignalsLater& operator=(const SignalsLater&) = delete;
+
+  private:
+    sigset_t before_{};
 };
 
 bool is_stream(mode_t mode) { return S_ISCHR(mode) || S_ISFIFO(mode); }
@@ -129,6 +147,7 @@ OutputFile::OutputFile(const std::string& path)
         descriptor_ = open_direct(path_);
     } else {
         written_ = partial_name(path_);
+        const SignalsLater later;
         descriptor_ = open_partial(written_);
         leftover_.watch(written_, Leftover::Kind::file);
     }
@@ -152,10 +171,7 @@ OutputFile::~OutputFile() {
 }
 
 OutputFile& OutputFile::operator<<(std::string_view text) {
-    if (!worth_keeping_) {
-        worth_keeping_ = true;
-        leftover_.release();
-    }
+    worth_keeping_ = true;
     if (buffer_.size() + text.size() > kBufferBytes) {
         write_out();
     }
@@ -191,6 +207,8 @@ void OutputFile::write_out() {
         }
         done += static_cast<std::size_t>(written);
     }
+    // Not earlier: a file that has nothing but what is in memory is empty.
+    if (worth_keeping_ && done > 0) leftover_.release();
     buffer_.clear();
 }
 
