@@ -68,7 +68,7 @@ TEST_CASE("unit.config.quantity.refusals_say_where_and_what_is_allowed") {
     CHECK(contains(error_of([] { parse_time("1e-2000s", kPlace); }), "bad exponent"));
     CHECK(
         contains(error_of([] { parse_bytes("1.0001B", kPlace); }), "not a whole number of bytes"));
-    CHECK(contains(error_of([] { parse_bytes("9GiBs", kPlace); }), "allowed: B, KB, MB"));
+    CHECK(contains(error_of([] { parse_bytes("9GiBs", kPlace); }), "allowed: B, kB, KB, MB"));
 }
 
 TEST_CASE("unit.config.quantity.times_as_ns3_reads_them") {
