@@ -27,6 +27,7 @@ AckStreams::AckStreams(step::WorldStore& store)
     : store_(store),
       world_(store.world()),
       data_(store.topology().port_count(), 0),
+      awaited_(store.topology().port_count(), 0),
       waits_(store.topology().port_count()) {
     store.leave_answers_out();
 }
@@ -53,6 +54,7 @@ void AckStreams::enter(FlowSlot flow, const step::Footprint& way, Tick now) {
         streams_.resize(std::size_t{flow} + 1);
     }
     Stream& stream = streams_[flow];
+    await(stream, false);
     stream = Stream{};
     stream.way = way;
     stream.counted = acks_of(flow);  // not none where it goes another way than before
@@ -73,6 +75,16 @@ void AckStreams::enter(FlowSlot flow, const step::Footprint& way, Tick now) {
         stream.base_rtt += hop_time(port, frame);
     }
     store_.set_answer_time(flow, takes(stream, now));
+    await(stream, true);
+}
+
+void AckStreams::await(Stream& stream, bool awaited) {
+    if (stream.awaited != awaited) {
+        stream.awaited = awaited;
+        for (const PortId port : stream.way.acks) {
+            awaited_[port] += awaited ? 1U : ~0U;
+        }
+    }
 }
 
 /// That it has had, for what was not skipped; complete, it has had them all.
@@ -143,6 +155,7 @@ double AckStreams::most(const Stream& stream) const {
 void AckStreams::set(Stream& stream, double rate, Tick now) {
     const StepConfig& config = *world_.config;
     const double frame = world_.payload + world_.data_overhead;
+    await(stream, false);
     const double ack = config.format.ack * step::ack_pace(config.nic).per_packet();
     const std::int64_t data = std::llround(rate * frame * kUnit);
     const std::int64_t acks = std::llround(rate * ack * kUnit);

@@ -38,6 +38,8 @@ class AckStreams {
 
     /// ACK bytes that cross a port, bytes per tick.
     double across(PortId port) const;
+    /// Flows whose ACKs will cross the port, nobody knows yet how many.
+    std::uint32_t awaited(PortId port) const { return awaited_[port]; }
     /// Ports that sleep although what crosses them leaves their data less than these take, since last asked.
     std::vector<PortId> take_overrun() { return std::exchange(overrun_, {}); }
 
@@ -53,9 +55,11 @@ class AckStreams {
         Tick progress = 0;         ///< the last ACK before
         std::int64_t acked = 0;    ///< bytes, then
         std::int64_t counted = 0;  ///< ACKs
+        bool awaited = false;      ///< it has not been set yet
     };
 
     double most(const Stream& stream) const;
+    void await(Stream& stream, bool awaited);
     void set(Stream& stream, double rate, Tick now);
     void change(PortId port, std::int64_t more, double jump, Tick now);
     std::int64_t acks_of(FlowSlot flow) const;
@@ -70,7 +74,8 @@ class AckStreams {
     step::World& world_;
     std::vector<Stream> streams_;  ///< by slot
     std::vector<Stream> left_;
-    std::vector<std::int64_t> data_;  ///< by port, bytes per 2^kCrossShift ticks
+    std::vector<std::int64_t> data_;      ///< by port, bytes per 2^kCrossShift ticks
+    std::vector<std::uint32_t> awaited_;  ///< by port, streams
     /// What an ACK waits at a port, as it was seen the last times that somebody's ACKs were looked at.
     struct Wait {
         double ticks = 0;

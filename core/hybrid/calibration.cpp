@@ -17,6 +17,8 @@ constexpr double kTolerance = 0.02;
 /// As the detector's: bytes in flight may move by this part of their mean while a skip lasts.
 constexpr double kFlightRange = 0.3;
 constexpr double kUnlimited = 1e18;
+/// Groups that have to have gone as far before others are told what they did there.
+constexpr double kTellers = 3;
 /// A conclusion is drawn from the later half of the bins, in blocks of equal length.
 constexpr std::size_t kPerConclusion = 2 * steady::kBlocks;
 
@@ -59,18 +61,32 @@ void SteadyCurve::add(std::size_t first, const std::vector<BinReading>& readings
             return;  // nobody has told what comes before
         }
         if (at == bins_.size()) {
-            bins_.push_back({0, std::vector<BinReading>(flows_)});
+            bins_.push_back({0, std::vector<BinReading>(flows_), std::vector<double>(flows_)});
         }
         Bin& bin = bins_[at];
         bin.groups += 1;
         for (std::size_t f = 0; f < flows_; ++f) {
             bin.sum[f].rate += readings[i + f].rate;
             bin.sum[f].flight += readings[i + f].flight;
+            bin.squares[f] += readings[i + f].rate * readings[i + f].rate;
         }
         if (at + 1 == bins_.size() && bin.groups == 1 && bins_.size() % kPerConclusion == 0) {
             conclude();
         }
     }
+}
+
+void SteadyCurve::add_origin(const std::vector<BinReading>& readings) {
+    origins_.sum.resize(flows_);
+    origins_.groups += 1;
+    for (std::size_t f = 0; f < flows_; ++f) {
+        origins_.sum[f].rate += readings[f].rate;
+        origins_.sum[f].flight += readings[f].flight;
+    }
+}
+
+BinReading SteadyCurve::origin(std::size_t flow) const {
+    return {origins_.sum[flow].rate / origins_.groups, origins_.sum[flow].flight / origins_.groups};
 }
 
 BinReading SteadyCurve::bin(std::size_t flow, std::size_t at) const {
@@ -113,7 +129,7 @@ BinReading SteadyCurve::mean(std::size_t flow, double first, double count) const
 }
 
 /// As Detector::trusted_skip(), with one standard error as there, by the later half of what is known of `flow`.
-double SteadyCurve::trusted(std::size_t flow) const {
+double SteadyCurve::trusted_beyond(std::size_t flow) const {
     std::array<double, steady::kBlocks> rates{};
     std::array<double, steady::kBlocks> flights{};
     const std::size_t block = bins_.size() / kPerConclusion;
@@ -142,6 +158,37 @@ double SteadyCurve::trusted(std::size_t flow) const {
     return skip;
 }
 
+/// Standard deviation of a flow's rate among the groups that told of a bin.
+double SteadyCurve::spread(std::size_t flow, std::size_t at) const {
+    const Bin& found = bins_[at];
+    const double mean = found.sum[flow].rate / found.groups;
+    return std::sqrt(std::max(found.squares[flow] / found.groups - mean * mean, 0.0));
+}
+
+bool SteadyCurve::told_enough(double first) const {
+    return first >= static_cast<double>(kMostBins) ||
+           (first < static_cast<double>(bins_.size()) &&
+            bins_[static_cast<std::size_t>(first)].groups >= kTellers);
+}
+
+double SteadyCurve::trusted(double first) const {
+    double known = 0;
+    std::vector<double> sent(flows_, 0);
+    std::vector<double> off(flows_, 0);  // if who is off goes on being off
+    for (auto at = static_cast<std::size_t>(first);
+         told_enough(static_cast<double>(at)) && at < bins_.size(); ++at) {
+        for (std::size_t f = 0; f < flows_; ++f) {
+            sent[f] += bins_[at].sum[f].rate / bins_[at].groups;
+            off[f] += spread(f, at);
+            if (off[f] > kTolerance * sent[f]) {
+                return std::max(trusted_, known);
+            }
+        }
+        known = (static_cast<double>(at) + 1 - first) * static_cast<double>(unit_);
+    }
+    return std::max(trusted_, known);
+}
+
 void SteadyCurve::conclude() {
     const std::size_t half = bins_.size() / 2;
     const auto span = static_cast<double>(half) * static_cast<double>(unit_);
@@ -151,7 +198,7 @@ void SteadyCurve::conclude() {
     trusted_ = kUnlimited;
     std::vector<BinReading> tail;
     for (std::size_t f = 0; f < flows_; ++f) {
-        trusted_ = std::min(trusted_, trusted(f));
+        trusted_ = std::min(trusted_, trusted_beyond(f));
         tail.push_back(between(f, half, bins_.size()));
     }
     tail_ = std::move(tail);
@@ -171,7 +218,15 @@ std::uint32_t Calibration::find(const ClusterKey& key, std::size_t flows, Tick u
     return found->second;
 }
 
-void Calibration::take_up(Entry& entry) {
+/// What was told before `now`.
+void Calibration::take_up(Entry& entry, Tick now) {
+    if (entry.told_at >= now) {
+        return;
+    }
+    for (const std::vector<BinReading>& origin : entry.origins) {
+        entry.curve.add_origin(origin);
+    }
+    entry.origins.clear();
     for (const auto& [first, saturated, readings] : entry.told) {
         entry.curve.add(first, readings, saturated);
     }
@@ -180,10 +235,19 @@ void Calibration::take_up(Entry& entry) {
 
 const SteadyCurve& Calibration::curve(std::uint32_t entry, Tick now) {
     Entry& found = entries_[entry];
-    if (found.told_at < now) {
-        take_up(found);
-    }
+    take_up(found, now);
     return found.curve;
+}
+
+void Calibration::add_origin(std::uint32_t entry, Tick now,
+                             const std::vector<BinReading>& readings) {
+    if (closed(entry, now)) {
+        return;
+    }
+    Entry& found = entries_[entry];
+    take_up(found, now);
+    found.told_at = now;
+    found.origins.insert(readings);
 }
 
 void Calibration::add(std::uint32_t entry, Tick now, std::size_t first,
@@ -192,27 +256,26 @@ void Calibration::add(std::uint32_t entry, Tick now, std::size_t first,
         return;
     }
     Entry& found = entries_[entry];
-    if (found.told_at < now) {
-        take_up(found);
-    }
+    take_up(found, now);
     found.told_at = now;
     found.told.insert(Told{first, saturated, std::move(readings)});
 }
 
-bool Calibration::wants(std::uint32_t entry, Tick now) {
+bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts) {
     Entry& found = entries_[entry];
-    const Tick lasts = static_cast<Tick>(kMostBins) * found.curve.unit();
     if (closed(entry, now)) {
         return false;
     }
     if (found.asked == now) {
+        found.free = std::max(found.free, now + lasts);
         return true;
     }
     const std::uint64_t before = found.sightings + (found.seen < now ? 1 : 0);
-    if (before < found.enough || (found.asked != kNever && now <= found.asked + lasts)) {
+    if (before < found.enough || (found.asked != kNever && now <= found.free)) {
         return false;
     }
     found.asked = now;
+    found.free = now + lasts;
     found.enough *= 2;
     return true;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "core/hybrid/phase_state.h"
 #include "core/steady/defaults.h"
@@ -13,16 +15,19 @@ namespace {
 
 /// What a group has done lately is compared over so many bins.
 constexpr std::size_t kCompared = 4;
-/// Bins that a group must have left for it to be simulated long: half of what that may take. Shorter
-/// messages are little skipped anyway.
-constexpr double kWorth = static_cast<double>(kMostBins) / 2;
+/// Bins that a group must have left for it to be simulated so long that others are told of times beyond: half of what
+/// that may take. A shorter one is simulated to its end, for others as short.
+constexpr double kLong = static_cast<double>(kMostBins) / 2;
 /// Of its link: a class of ACK streams.
 constexpr double kStreamClasses = 256;
+/// Of its link: shares of ACK streams that are the same.
+constexpr double kStreamsAgree = 2 / kStreamClasses;
 /// Most flows of a group that is recorded: a bin is kept of each.
 constexpr std::size_t kMostFlows = 1024;
 /// Relative difference of bytes in flight that are the same, beyond a packet.
 constexpr double kFlightsAgree = 0.3;
 constexpr double kBitsPerByteAndTick = 8e12;
+constexpr double kTicksPerSecond = 1e12;
 
 /// Packets in round trips, by factors of four: a law that has settled is not one that begins.
 std::int64_t age_class(double packets, double bdp) {
@@ -55,6 +60,14 @@ void PhaseController::begin_record(State& state, const steady::GroupFacts& facts
     }
 }
 
+std::int64_t PhaseController::echoes_of(const State& state) {
+    std::int64_t echoes = 0;
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        echoes += state.readings[i].echoes;
+    }
+    return echoes;
+}
+
 /// The bin that ends with the state's readings, flow by flow; empty: it has stood still.
 std::vector<BinReading> PhaseController::ended_bin(const State& state) {
     const SteadyRecord& record = state.record;
@@ -82,6 +95,12 @@ void PhaseController::record(State& state, Tick now) {
     }
     std::vector<BinReading> bin;
     if (begins) {
+        note_streams(state, true);
+        record.echoes = echoes_of(state);
+        for (const steady::FlowReading& reading : state.readings) {
+            record.origin.push_back(
+                {static_cast<double>(reading.rate), static_cast<double>(reading.in_flight)});
+        }
         record.begin = now;
         record.edge = at;
     } else {
@@ -101,28 +120,69 @@ void PhaseController::record(State& state, Tick now) {
     if (bin.empty()) {
         return;
     }
+    note_streams(state, false);
+    record.tells = record.tells && state.skipped == 0;
     const std::size_t first = record.bins.size() / flows;
     record.bins.insert(record.bins.end(), bin.begin(), bin.end());
-    if (record.entry != kNone && state.skipped == 0) {
+    if (record.tells) {
         calibration_.add(record.entry, now, first, std::move(bin), record.saturated);
     }
     record.on = first + 1 < kMostBins;
 }
 
+/// The share of a port that ACKs of others hold.
+double PhaseController::share_across(PortId port) const {
+    const auto rate = static_cast<double>(engine_.link_rate(port));
+    return acks_ == nullptr ? 0 : acks_->across(port) * kBitsPerByteAndTick / rate;
+}
+
+/// What the group is among: as it was, or it is another one from now on, of those that have settled by now whatever
+/// they began among, and tells no more.
+void PhaseController::note_streams(State& state, bool begins) {
+    SteadyRecord& record = state.record;
+    std::vector<double> across;
+    bool known = true;
+    for (const FlowSlot flow : state.group.flows) {
+        for (const PortId port : engine_.tracks(flow).data) {
+            across.push_back(share_across(port));
+            known = known && (acks_ == nullptr || acks_->awaited(port) == 0);
+        }
+    }
+    const auto same = [](double a, double b) { return std::abs(a - b) <= kStreamsAgree; };
+    if (begins || !std::equal(across.begin(), across.end(), record.across.begin(),
+                              record.across.end(), same)) {
+        record.across = std::move(across);
+        record.key = key_of(state);
+        record.from_begin = begins && known;
+        record.key.push_back(record.from_begin ? 1 : 0);
+        record.tells = false;
+    }
+}
+
 ClusterKey PhaseController::key_of(const State& state) const {
     std::vector<ClusterFlow> flows;
+    std::set<PortId> data;
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const FlowSlot flow = state.group.flows[i];
         flows.push_back({&engine_.tracks(flow), engine_.base_rtt(flow), engine_.line_rate(flow),
                          state.record.age[i], engine_.traffic_class(flow)});
+        const std::vector<PortId>& way = engine_.tracks(flow).data;
+        data.insert(way.begin(), way.end());
     }
     return cluster_key(flows, [&](PortId port) {
-        const auto rate = static_cast<double>(engine_.link_rate(port));
-        const double across =
-            acks_ == nullptr ? 0 : acks_->across(port) * kBitsPerByteAndTick / rate;
+        // Elsewhere it is the group's own ACKs, of which it is not known yet how many.
+        const double across = data.count(port) > 0 ? share_across(port) : 0;
         return ClusterPort{engine_.link_rate(port), engine_.describe(port).mark_bytes,
                            std::llround(across * kStreamClasses)};
     });
+}
+
+bool PhaseController::agree(const SteadyRecord& record, const BinReading& own,
+                            const BinReading& told) const {
+    const double flight_range =
+        kFlightsAgree * told.flight + static_cast<double>(engine_.payload());
+    return std::abs(own.rate - told.rate) <= record.agreement * told.rate &&
+           std::abs(own.flight - told.flight) <= flight_range;
 }
 
 /// What the group did lately is what others did at its age.
@@ -141,13 +201,69 @@ bool PhaseController::agrees(const State& state, const SteadyCurve& curve) const
         }
         const BinReading told =
             curve.mean(f, static_cast<double>(bins - kCompared), static_cast<double>(kCompared));
-        const double flight_range =
-            kFlightsAgree * told.flight + static_cast<double>(engine_.payload());
-        if (std::abs(own.rate - told.rate) > record.agreement * told.rate ||
-            std::abs(own.flight - told.flight) > flight_range) {
+        if (!agree(record, own, told)) {
             return false;
         }
     }
+    return true;
+}
+
+/// Flows that have just begun are as others were that had.
+bool PhaseController::begins_alike(const State& state, const SteadyCurve& curve) const {
+    const SteadyRecord& record = state.record;
+    const bool fresh = std::all_of(record.age.begin(), record.age.end(),
+                                   [](std::int64_t age) { return age == 0; });
+    if (!fresh || !curve.has_origin()) {
+        return false;
+    }
+    for (std::size_t f = 0; f < record.origin.size(); ++f) {
+        if (!agree(record, record.origin[f], curve.origin(f))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// A group that the detector does not call steady yet, for it has not seen it long enough, is if it does what others
+/// like it did at its age, and those were simulated long.
+bool PhaseController::is_recognized(State& state, steady::Verdict& verdict, Tick at) {
+    SteadyRecord& record = state.record;
+    const std::size_t flows = state.group.flows.size();
+    const std::size_t bins = record.bins.size() / std::max<std::size_t>(flows, 1);
+    const auto payload = static_cast<double>(engine_.payload());
+    const bool early = bins == 0 && state.skipped == 0 && record.from_begin;
+    if (!record.on || record.long_run || record.origin.empty() || !(early || bins >= kCompared) ||
+        echoes_of(state) != record.echoes) {
+        return false;
+    }
+    const std::uint32_t entry =
+        record.entry != kNone ? record.entry : calibration_.known(record.key);
+    if (entry == kNone) {
+        return false;
+    }
+    const SteadyCurve& curve = calibration_.curve(entry, at);
+    if (!(early ? begins_alike(state, curve) : agrees(state, curve))) {
+        return false;
+    }
+    state.rate.resize(flows);
+    for (std::size_t f = 0; f < flows; ++f) {
+        state.rate[f] = curve.mean(f, static_cast<double>(bins), 1).rate / payload;
+    }
+    // To be put off until it is steady by itself is better than to be told of a part.
+    const double left = time_left(state);
+    if (curve.trusted() < static_cast<double>(state.rtt) &&
+        curve.trusted(age_of(record, at)) < left) {
+        return false;
+    }
+    record.entry = entry;
+    verdict.steady = true;
+    verdict.longest_skip = 0;  // by itself
+    verdict.rate.clear();
+    for (const double rate : state.rate) {
+        verdict.rate.push_back(rate * payload * kTicksPerSecond);
+    }
+    verdict.marked.assign(flows, 0);
+    verdict.full.clear();
     return true;
 }
 
@@ -161,6 +277,21 @@ double PhaseController::time_left(const State& state) const {
     return std::max(left, 0.0);
 }
 
+/// A group that is steady tells of itself from its first bin on, as long as nothing about it changes.
+void PhaseController::begin_telling(State& state, Tick at) {
+    SteadyRecord& record = state.record;
+    if (record.entry != kNone || record.bins.empty()) {
+        return;
+    }
+    record.entry =
+        calibration_.find(record.key, state.group.flows.size(), record.unit, record.swings, at);
+    record.tells = state.skipped == 0;
+    if (record.tells) {
+        calibration_.add_origin(record.entry, at, record.origin);
+        calibration_.add(record.entry, at, 0, record.bins, record.saturated);
+    }
+}
+
 /// The longest skip of a group whose rates are taken, `longest` by what it has seen of itself; 0: it is
 /// simulated for others. May change the rates.
 Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
@@ -168,47 +299,87 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     if (!record.on && !record.long_run) {
         return longest;
     }
-    if (record.entry == kNone && !record.bins.empty()) {
-        record.entry = calibration_.find(key_of(state), state.group.flows.size(), record.unit,
-                                         record.swings, at);
-        if (state.skipped == 0) {
-            calibration_.add(record.entry, at, 0, record.bins, record.saturated);
-        }
+    if (longest > 0) {
+        begin_telling(state, at);
     }
     if (record.entry == kNone) {
         return longest;
     }
     const SteadyCurve& curve = calibration_.curve(record.entry, at);
+    const double age = age_of(record, at);
+    const double trusted = curve.trusted(age);
     const double left = time_left(state);
     if (record.long_run) {
-        if (curve.trusted() < left && record.on && !calibration_.closed(record.entry, at)) {
+        if (trusted < left && record.on && record.tells && !calibration_.closed(record.entry, at)) {
             return 0;
         }
         calibration_.close(record.entry, at);
         record.long_run = false;
     }
-    if (curve.trusted() > static_cast<double>(longest) && agrees(state, curve)) {
+    const bool alike = longest == 0 || agrees(state, curve);  // 0: it has been recognized
+    const auto take = [&] {
         take_calibrated_rates(state, curve, at);
-        return static_cast<Tick>(curve.trusted());
+        return static_cast<Tick>(trusted);
+    };
+    if (alike && (trusted >= left || curve.trusted() > static_cast<double>(longest))) {
+        return take();
     }
-    record.long_run = record.on && state.skipped == 0 &&
-                      left > kWorth * static_cast<double>(record.unit) &&
-                      calibration_.wants(record.entry, at);
-    return record.long_run ? 0 : longest;
+    const auto unit = static_cast<double>(record.unit);
+    const bool is_long = left > kLong * unit;
+    record.long_run = record.on && record.tells &&
+                      (is_long || !curve.told_enough(age + left / unit)) &&
+                      calibration_.wants(record.entry, at,
+                                         is_long ? static_cast<Tick>(kMostBins) * record.unit
+                                                 : static_cast<Tick>(left));
+    if (record.long_run) {
+        return 0;
+    }
+    return alike && trusted > static_cast<double>(longest) ? take() : longest;
+}
+
+/// In bins.
+double PhaseController::age_of(const SteadyRecord& record, Tick at) {
+    return static_cast<double>(at - record.begin) / static_cast<double>(record.unit);
 }
 
 /// Means over the time that the skip will take, which depends on them.
 void PhaseController::take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at) {
     const SteadyRecord& record = state.record;
     const auto unit = static_cast<double>(record.unit);
-    const double age = static_cast<double>(at - record.begin) / unit;
+    const double age = age_of(record, at);
     constexpr int kRounds = 3;
     for (int round = 0; round < kRounds; ++round) {
-        const double lasts = std::min(time_left(state), curve.trusted());
+        const double lasts = std::min(time_left(state), curve.trusted(age));
         for (std::size_t f = 0; f < state.rate.size() && lasts > 0; ++f) {
             state.rate[f] =
                 curve.mean(f, age, lasts / unit).rate / static_cast<double>(engine_.payload());
         }
+    }
+    level_rates(state);
+}
+
+/// Flows that have done the same so far go on doing the same, though others, of which they were told, did not: those of
+/// a group that is folded upon itself have one rate.
+void PhaseController::level_rates(State& state) {
+    const SteadyRecord& record = state.record;
+    const std::size_t flows = state.group.flows.size();
+    const std::size_t bins = record.bins.size() / flows;
+    const auto past = [&](std::size_t f) {
+        std::vector<BinReading> past = {record.origin[f]};
+        for (std::size_t bin = bins - std::min(bins, kCompared); bin < bins; ++bin) {
+            past.push_back(record.bins[bin * flows + f]);
+        }
+        return past;
+    };
+    std::map<std::vector<BinReading>, std::pair<double, double>> sums;
+    for (std::size_t f = 0; f < flows; ++f) {
+        auto& [sum, count] = sums[past(f)];
+        sum += state.rate[f];
+        count += 1;
+    }
+    for (std::size_t f = 0; f < flows && sums.size() < flows; ++f) {
+        const auto& [sum, count] = sums[past(f)];
+        state.rate[f] = sum / count;
     }
 }
 

@@ -336,8 +336,8 @@ void PhaseController::sample(State& state, Tick at) {
     look_at_queues(state);
     record(state, at);
     state.detector.add(at - state.skipped, state.readings, state.queues);
-    const steady::Verdict verdict = state.detector.judge();
-    if (verdict.steady && config_.skip) {
+    steady::Verdict verdict = state.detector.judge();
+    if (config_.skip && (verdict.steady || is_recognized(state, verdict, at))) {
         plan(state, verdict, at);
     }
 }

@@ -136,13 +136,22 @@ class PhaseController : public step::Supervisor {
     WatchedSkip watched(const State& state, Tick begin, Tick end) const;
     // Rates that are known already, in phase_calibrate.cpp.
     void begin_record(State& state, const steady::GroupFacts& facts);
+    static std::int64_t echoes_of(const State& state);
     static std::vector<BinReading> ended_bin(const State& state);
     void record(State& state, Tick now);
     ClusterKey key_of(const State& state) const;
+    double share_across(PortId port) const;
+    void note_streams(State& state, bool begins);
+    void begin_telling(State& state, Tick at);
+    bool agree(const SteadyRecord& record, const BinReading& own, const BinReading& told) const;
     bool agrees(const State& state, const SteadyCurve& curve) const;
+    bool begins_alike(const State& state, const SteadyCurve& curve) const;
     double time_left(const State& state) const;
+    static double age_of(const SteadyRecord& record, Tick at);
+    bool is_recognized(State& state, steady::Verdict& verdict, Tick at);
     Tick calibrate(State& state, Tick longest, Tick at);
     void take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at);
+    static void level_rates(State& state);
     // Queues, in phase_restore.cpp.
     void watch_queues(State& state);
     void look_at_queues(State& state);

@@ -60,6 +60,9 @@ SteadyCurve curve_of(std::size_t bins, double start, double drift, Tick swings =
     return curve;
 }
 
+/// How far it is trusted behind what was seen.
+double beyond(const SteadyCurve& curve) { return curve.trusted(static_cast<double>(curve.bins())); }
+
 }  // namespace
 
 TEST_CASE("unit.calibration.copies_have_one_key_and_near_misses_another") {
@@ -87,33 +90,60 @@ TEST_CASE("unit.calibration.copies_have_one_key_and_near_misses_another") {
 
 TEST_CASE("unit.calibration.a_curve_knows_its_start_and_its_tail") {
     const SteadyCurve curve = curve_of(64, 80, 0);
-    CHECK(curve.trusted() > 1e9);
+    CHECK(beyond(curve) > 1e9);
     CHECK(curve.mean(0, 0, 8).rate == doctest::Approx(80));
     CHECK(curve.mean(0, 4, 8).rate == doctest::Approx(90));
     CHECK(curve.mean(0, 7.5, 1).rate == doctest::Approx(90));
     CHECK(curve.mean(0, 0, 80).rate == doctest::Approx(98));  // beyond what was seen, as its end
     CHECK(curve.mean(0, 200, 10).rate == doctest::Approx(100));
-    CHECK(curve_of(15, 80, 0).trusted() == 0);
+    CHECK(beyond(curve_of(15, 80, 0)) == 0);
 }
 
 TEST_CASE("unit.calibration.how_long_is_long_is_the_rates_own_uncertainty") {
     // A drift of one in 10,000 a bin: 2% after 400 bins, less those of the span that half of which is lost.
-    const double drifting = curve_of(64, 100, 0.01).trusted() / static_cast<double>(kUnit);
+    const double drifting = beyond(curve_of(64, 100, 0.01)) / static_cast<double>(kUnit);
     CHECK(drifting > 300);
     CHECK(drifting < 400);
-    CHECK(curve_of(64, 100, 1).trusted() == 0);
+    CHECK(beyond(curve_of(64, 100, 1)) == 0);
     // A law that swings for longer than was looked at.
-    CHECK(curve_of(64, 100, 0, 17 * kUnit).trusted() == 0);
-    CHECK(curve_of(64, 100, 0, 16 * kUnit).trusted() > 0);
+    CHECK(beyond(curve_of(64, 100, 0, 17 * kUnit)) == 0);
+    CHECK(beyond(curve_of(64, 100, 0, 16 * kUnit)) > 0);
     SteadyCurve noisy(1, kUnit, 0);
     double before = 0;
     for (std::size_t i = 0; i < 512; ++i) {
         noisy.add(i, {{99.0 + static_cast<double>(mix_bits(i) % 1000) / 500, 5000}}, false);
         if (i == 63) {
-            before = noisy.trusted();
+            before = beyond(noisy);
         }
     }
-    CHECK(noisy.trusted() > 4 * before);
+    CHECK(beyond(noisy) > 4 * before);
+}
+
+TEST_CASE("unit.calibration.as_far_as_several_have_gone_they_tell_what_others_will_do") {
+    const auto told = [](const std::vector<double>& rates, std::size_t bins) {
+        SteadyCurve curve(2, kUnit, 0);
+        for (const double rate : rates) {
+            for (std::size_t bin = 0; bin < bins; ++bin) {
+                curve.add(bin, {{rate, 1000}, {50, 1000}}, false);
+            }
+        }
+        return curve;
+    };
+    CHECK(told({100, 100}, 12).trusted(0) == 0);  // two may be alike by chance
+    const SteadyCurve alike = told({100, 101, 100}, 12);
+    CHECK(alike.trusted(0) == 12 * kUnit);
+    CHECK(alike.trusted(5) == 7 * kUnit);
+    CHECK(alike.trusted(12) == 0);
+    CHECK(alike.told_enough(11));
+    CHECK(!alike.told_enough(12));
+    CHECK(told({100, 110, 95}, 12).trusted(0) == 0);
+    // Who comes later begins to differ later: up to there it is known.
+    SteadyCurve parting = told({100, 100, 100}, 12);
+    for (std::size_t bin = 0; bin < 12; ++bin) {
+        parting.add(bin, {{bin < 8 ? 100.0 : 160.0, 1000}, {50, 1000}}, false);
+    }
+    CHECK(parting.trusted(0) >= 8 * kUnit);
+    CHECK(parting.trusted(0) < 10 * kUnit);
 }
 
 TEST_CASE("unit.calibration.nothing_depends_on_order_within_an_instant") {
@@ -133,21 +163,23 @@ TEST_CASE("unit.calibration.nothing_depends_on_order_within_an_instant") {
 }
 
 TEST_CASE("unit.calibration.one_group_at_a_time_is_simulated_long") {
+    constexpr Tick kLasts = 512 * kUnit;
     Calibration calibration;
     const std::uint32_t entry = calibration.find({1}, 1, kUnit, 0, 10);
     CHECK(calibration.find({1}, 1, kUnit, 0, 10) == entry);
     CHECK(calibration.find({2}, 1, kUnit, 0, 10) != entry);
-    CHECK(!calibration.wants(entry, 10));  // nobody is known to come again
+    CHECK(!calibration.wants(entry, 10, kLasts));  // nobody is known to come again
     calibration.find({1}, 1, kUnit, 0, 20);
-    CHECK(calibration.wants(entry, 20));
-    CHECK(calibration.wants(entry, 20));
-    CHECK(!calibration.wants(entry, 21));
-    const Tick later = 22 + static_cast<Tick>(hybrid::kMostBins) * kUnit;
-    CHECK(calibration.wants(entry, later));  // it was in vain; two sightings are enough
+    CHECK(calibration.wants(entry, 20, kLasts));
+    CHECK(calibration.wants(entry, 20, kLasts));
+    CHECK(!calibration.wants(entry, 21, kLasts));
+    CHECK(!calibration.wants(entry, 20 + kLasts, kLasts));
+    const Tick later = 21 + kLasts;
+    CHECK(calibration.wants(entry, later, kLasts));  // it was in vain; two sightings are enough
     calibration.close(entry, later);
     CHECK(!calibration.closed(entry, later));
     CHECK(calibration.closed(entry, later + 1));
-    CHECK(!calibration.wants(entry, 3 * later));
+    CHECK(!calibration.wants(entry, 3 * later, kLasts));
 }
 
 namespace {

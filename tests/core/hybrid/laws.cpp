@@ -116,7 +116,7 @@ void compare_lone(Case given, bool by_packets, Check&& check) {
         check(*found->second, sample, sample.skipped * given.config.format.payload);
         ++compared;
     }
-    CHECK(compared > 1000);
+    CHECK(compared > 500);
     CHECK(static_cast<double>(hybrid.flows[0].finish) ==
           doctest::Approx(static_cast<double>(packets.flows[0].finish)).epsilon(0.005));
 }
