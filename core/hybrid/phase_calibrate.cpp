@@ -332,9 +332,17 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
                                          is_long ? static_cast<Tick>(kMostBins) * record.unit
                                                  : static_cast<Tick>(left));
     if (record.long_run) {
+        note_could_skip(state);
         return 0;
     }
     return alike && trusted > static_cast<double>(longest) ? take() : longest;
+}
+
+/// It is simulated so that its like may be skipped: nothing is won by telling them as episodes.
+void PhaseController::note_could_skip(const State& state) {
+    for (std::size_t f = 0; f < state.group.flows.size(); ++f) {
+        note_skipped(state.group.flows[f], skippable(state, f) * engine_.payload());
+    }
 }
 
 /// In bins.

@@ -151,6 +151,7 @@ class PhaseController : public step::Supervisor {
     bool is_recognized(State& state, steady::Verdict& verdict, Tick at);
     Tick calibrate(State& state, Tick longest, Tick at);
     void take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at);
+    void note_could_skip(const State& state);
     static void level_rates(State& state);
     // Queues, in phase_restore.cpp.
     void watch_queues(State& state);
@@ -175,6 +176,7 @@ class PhaseController : public step::Supervisor {
     void follow(State& state, const State& lead);
     std::map<std::uint32_t, std::uint32_t> paired_groups(
         const std::vector<step::FlowPair>& flows) const;
+    void inherit_skips(const std::vector<step::FlowPair>& flows);
     void take_over(State& state, const State& lead, const std::map<FlowSlot, FlowSlot>& flows,
                    const std::map<PortId, PortId>& ports);
     /// Groups that what is being done is done to.

@@ -7,6 +7,7 @@
 
 #include "core/clocks/folding.h"
 #include "core/error.h"
+#include "core/hybrid/phase_episodes.h"
 #include "core/hybrid/phase_state.h"
 
 namespace sluice::hybrid {
@@ -198,6 +199,7 @@ bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
 }
 
 void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
+    inherit_skips(flows);
     std::map<FlowSlot, FlowSlot> renamed;
     for (const step::FlowPair& pair : flows) {
         renamed[pair.leader] = pair.image;
@@ -216,6 +218,21 @@ void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
             }
         } else if (image != kNone && !groups_[image]->dirty) {
             take_over(*groups_[image], *groups_[lead], renamed, ports);
+        }
+    }
+}
+
+/// What was skipped of copies was skipped of them, too: they are not worth telling either.
+void PhaseController::inherit_skips(const std::vector<step::FlowPair>& flows) {
+    if (episodes_ == nullptr) {
+        return;
+    }
+    for (const step::FlowPair& pair : flows) {
+        const std::uint32_t lead = episodes_->of(pair.leader);
+        const std::uint32_t image = episodes_->of(pair.image);
+        if (lead != kNone && image != kNone) {
+            std::int64_t& skipped = episodes_->all[image]->skipped;
+            skipped = std::max(skipped, episodes_->all[lead]->skipped);
         }
     }
 }

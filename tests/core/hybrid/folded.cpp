@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Folding under the phase controller: groups that are copies of each other are executed, and skipped, once,
 /// and everything is what it is without.
+#include <algorithm>
+#include <set>
+
+#include "tests/support/episode_support.h"
 #include "tests/support/fold_support.h"
 #include "tests/support/hybrid_support.h"
 
@@ -119,6 +123,36 @@ TEST_CASE("unit.hybrid.folded.copies_that_part") {
     const Sums sums = compare_copies(2000, 80, options, eager_phases());
     CHECK(sums.fold.forks > 10);
     CHECK(sums.backs > 10);
+}
+
+TEST_CASE("unit.hybrid.folded.of_copies_that_were_skipped_nothing_is_learned") {
+    CopiesOptions options;
+    options.size = 7;
+    std::size_t learned = 0;
+    std::uint64_t forks = 0;
+    for (std::uint64_t seed = 2000; seed < 2400; ++seed) {
+        options.changed = seed % 2 == 0 ? 10 : 0;
+        options.strangers = seed % 3 == 0 ? 6 : 0;
+        const Copies copies(seed, options);
+        INFO(copies.given.name);
+        const auto lessons = [&](FoldCounters* fold) {
+            memo::Memo memo;
+            hybrid::EpisodeMemory memory(memo, {}, kNothingIsKnown, 1);
+            run_hybrid(copies.given, eager_phases(), Driver::windows, copies.given.application,
+                       false, false, nullptr, nullptr, fold, nullptr, &memory);
+            std::set<memo::Digest> digests;
+            for (const memo::Stored& one : memo.news()) digests.insert(one.digest);
+            return digests;
+        };
+        const std::set<memo::Digest> apart = lessons(nullptr);
+        FoldCounters fold;
+        const std::set<memo::Digest> folded = lessons(&fold);
+        CHECK(std::includes(apart.begin(), apart.end(), folded.begin(), folded.end()));
+        learned += folded.size();
+        forks += fold.forks;
+    }
+    CHECK(forks > 10);
+    CHECK(learned > 10);
 }
 
 TEST_CASE("unit.hybrid.folded.strangers_between_copies") {
