@@ -3,8 +3,9 @@
 /// kept (as HPCC ns-3 does); at equal length next hops over an NVSwitch win (as SimAI does).
 /// Tables are compressed: hosts with the same set of attached switches share one destination
 /// group, and a (node, group) pair points to a de-duplicated next-hop set, so a k=60 fat-tree
-/// (54,000 hosts) needs well under 2 GiB.
-/// The table of a destination group is computed when it is first asked for. Queries are const and
+/// (54,000 hosts) needs well under 2 GiB. NVSwitches, which join nothing but hosts, make no groups.
+/// The table of a destination group is computed when it is first asked for; of networks whose tables
+/// take more than 1 GiB together not all are kept. Queries are const and
 /// may come from any number of threads at once; prepare() and prepare_all() move that cost to a
 /// known place. set_link() must run alone, and ends the life of ranges handed out before.
 #pragma once
@@ -45,7 +46,13 @@ class Routing {
         bool empty() const { return first == last; }
     };
 
-    explicit Routing(const Topology& topology, NextHopOrder order = NextHopOrder::port);
+    /// More than that is not kept of tables: where all would take more, the oldest goes, and is
+    /// computed again when it is next asked for. A network of n switches with hosts on each has n
+    /// tables of n entries: those of a torus of 65,536 would take 34 GB.
+    static constexpr std::size_t kTableBytes = std::size_t{1} << 30;
+
+    explicit Routing(const Topology& topology, NextHopOrder order = NextHopOrder::port,
+                     std::size_t table_bytes = kTableBytes);
     ~Routing();
     Routing(const Routing&) = delete;
     Routing& operator=(const Routing&) = delete;

@@ -35,6 +35,8 @@ class SwitchGraph {
     EdgeRange edges(std::uint32_t index) const {
         return {edges_.data() + first_edge_[index], edges_.data() + first_edge_[index + 1]};
     }
+    /// No other switch is a neighbour, in service or not: only its own hosts are reached over it.
+    bool is_lone(std::uint32_t index) const { return first_edge_[index] == first_edge_[index + 1]; }
     bool is_nvswitch(std::uint32_t index) const { return nvswitch_[index] != 0; }
 
     bool link_up(LinkId link) const { return up_[link] != 0; }

@@ -3,7 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/routing/base_rtt.h"
 #include "core/routing/paths.h"
@@ -183,6 +187,80 @@ TEST_CASE("unit.routing.base_rtt.maximum_equals_the_maximum_over_pairs") {
         CHECK(network.rtt == largest.rtt);
         CHECK(network.bdp == largest.bdp);
     }
+}
+
+/// The definition, without a thought for cost: a search of its own for the pair, neighbours by id.
+BaseRtt searched_base_rtt(const Topology& topology, NodeId src, NodeId dst,
+                          const BaseRttConfig& config) {
+    const bool descending = config.arithmetic == Arithmetic::ns3;
+    std::vector<PortId> back(topology.node_count(), kNone);  // the port towards dst
+    std::vector<NodeId> order{dst};
+    for (std::size_t done = 0; done < order.size(); ++done) {
+        const NodeId node = order[done];
+        if (node != dst && topology.is_host(node)) continue;
+        std::vector<PortId> ports;
+        for (PortId port = topology.first_port(node); port < topology.first_port(node + 1);
+             ++port) {
+            ports.push_back(port);
+        }
+        std::sort(ports.begin(), ports.end(), [&](PortId a, PortId b) {
+            const std::pair one{topology.neighbor(a), a};
+            const std::pair other{topology.neighbor(b), b};
+            return descending ? other < one : one < other;
+        });
+        for (const PortId port : ports) {
+            const NodeId found = topology.neighbor(port);
+            if (found == dst || back[found] != kNone) continue;
+            back[found] = topology.peer_of(port);
+            order.push_back(found);
+        }
+    }
+    BaseRtt result;
+    if (back[src] == kNone) return result;
+    result.bottleneck = Rate{std::numeric_limits<std::int64_t>::max()};
+    for (NodeId node = src; node != dst; node = topology.neighbor(back[node])) {
+        const PortId port = back[node];
+        const Tick sent =
+            serialization_time(config.payload, topology.rate(port), Arithmetic::exact);
+        result.rtt +=
+            2 * topology.delay(port) + (descending ? sent / kNanosecond * kNanosecond : sent);
+        result.bottleneck = std::min(result.bottleneck, topology.rate(port));
+    }
+    return result;
+}
+
+TEST_CASE("unit.routing.base_rtt.every_pair_and_the_maximum_are_those_of_a_search") {
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+        CAPTURE(seed);
+        const Topology topology = random_topology(seed);
+        const BaseRttConfig config = seed % 2 == 0 ? BaseRttConfig{} : kNs3;
+        std::vector<std::pair<NodeId, NodeId>> pairs;
+        for (const NodeId a : topology.hosts()) {
+            for (const NodeId b : topology.hosts()) pairs.emplace_back(a, b);
+        }
+        const std::vector<BaseRtt> given = pair_base_rtts(topology, config, pairs);
+        Tick largest = 0;
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            const auto& [src, dst] = pairs[i];
+            if (src == dst) continue;
+            const BaseRtt searched = searched_base_rtt(topology, src, dst, config);
+            CHECK(given[i].rtt == searched.rtt);
+            CHECK(given[i].bottleneck == searched.bottleneck);
+            largest = std::max(largest, searched.rtt);
+        }
+        CHECK(network_base_rtt(topology, config).rtt == largest);
+    }
+}
+
+TEST_CASE("unit.routing.base_rtt.servers_cost_no_search_each") {
+    // 32,768 GPUs behind 4,096 NVSwitches hang on 512 leaves: a search for each GPU takes a minute.
+    SimaiParams params = alibaba_hpn_params(false);
+    params.gpus = 32'768;
+    const Topology topology = build_simai(params);
+    const auto began = std::chrono::steady_clock::now();
+    const BaseRtt base = network_base_rtt(topology, {});
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
+    CHECK(base.rtt > 0);
 }
 
 TEST_CASE("unit.routing.base_rtt.pairs_use_their_own_path") {

@@ -92,6 +92,39 @@ TEST_CASE("unit.routing.equals_a_plain_search") {
     }
 }
 
+TEST_CASE("unit.routing.tables_that_went_are_computed_again") {
+    for (std::uint32_t seed = 0; seed < 100; ++seed) {
+        CAPTURE(seed);
+        const Topology topology = random_topology(seed);
+        Routing routing(topology, NextHopOrder::port, 1);  // no more than two tables
+        std::vector<bool> up(topology.links().size(), true);
+        check_against_plain(topology, routing, up);
+        if (up.empty()) continue;
+        routing.set_link(seed % up.size(), false);
+        up[seed % up.size()] = false;
+        check_against_plain(topology, routing, up);
+    }
+    // A torus of n switches has n tables of n entries.
+    TorusParams params;
+    params.dimensions = {2, 512};
+    const Topology torus = build_torus(params);
+    const Routing all(torus);
+    const Routing few(torus, NextHopOrder::port, 1 << 20);
+    all.prepare_all();
+    few.prepare_all();
+    CHECK(all.memory_bytes() > (8 << 20));
+    CHECK(few.memory_bytes() < (2 << 20));
+}
+
+TEST_CASE("unit.routing.servers_share_the_table_of_their_leaves") {
+    SimaiParams params = spectrum_x_params();
+    params.gpus = 4'096;
+    const Topology topology = build_simai(params);
+    const Routing routing(topology);
+    routing.prepare_all();
+    CHECK(routing.memory_bytes() < (4 << 20));  // 4,096 tables of 640 switches would take 21 MB
+}
+
 TEST_CASE("unit.routing.failures_and_repairs_equal_a_plain_search") {
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
         CAPTURE(seed);
