@@ -14,6 +14,7 @@
 
 #include "cli/interrupt.h"
 #include "core/error.h"
+#include "experiment/exit_codes.h"
 
 namespace sluice {
 
@@ -63,6 +64,8 @@ int run_this_program(const std::vector<std::string>& arguments) {
         }
         std::this_thread::sleep_for(kPoll);
     }
+    // It came before the child had a say in it.
+    if (WIFSIGNALED(status) && passed_on && WTERMSIG(status) == SIGINT) return kExitInterrupted;
     if (WIFSIGNALED(status)) {
         throw InternalError(std::string("a run was ended by a signal: ") +
                             strsignal(WTERMSIG(status)));
