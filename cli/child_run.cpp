@@ -23,8 +23,13 @@ namespace {
 constexpr auto kPoll = std::chrono::milliseconds(10);
 constexpr int kNotStarted = 127;  ///< as a shell says it
 
-/// In the child: only calls that are allowed between fork and exec.
-[[noreturn]] void become(char* const* arguments, pid_t parent) {
+/// In the child: only calls that are allowed between fork and exec. SIGINT is blocked on entry.
+[[noreturn]] void become(char* const* arguments, pid_t parent, const sigset_t& mask) {
+    // This program's handler would note an interrupt that exec forgets.
+    struct sigaction action {};
+    sigaction(SIGINT, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) signal(SIGINT, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
     // Out of the terminal's foreground group, whose members all get its Ctrl-C: with the one that
     // is passed on it would be the second, which ends a run at once.
     setpgid(0, 0);
@@ -49,11 +54,17 @@ int run_this_program(const std::vector<std::string>& arguments) {
     pointers.push_back(nullptr);
 
     const pid_t parent = getpid();
+    sigset_t interrupt;
+    sigset_t mask;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    sigprocmask(SIG_BLOCK, &interrupt, &mask);
     const pid_t child = fork();
+    if (child == 0) become(pointers.data(), parent, mask);
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
     if (child < 0) {
         throw ConfigError(std::string("cannot start another process: ") + std::strerror(errno));
     }
-    if (child == 0) become(pointers.data(), parent);
 
     bool passed_on = false;
     int status = 0;

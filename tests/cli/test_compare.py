@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -209,6 +211,32 @@ list = [[0, 1, "200KB", "0us"], [2, 3, "200KB", "0us"]]
         self.assertFalse((self.folder / "out" / "compare.json").exists())
         self.assertTrue(self.table("out/packet/summary.json")["interrupted"])
         self.assertFalse(list(self.folder.rglob("*.partial")))
+
+    def test_interrupt_before_the_run_has_heard_of_it(self):
+        """The run is held before it has a handler; what is passed on to it ends it."""
+        self.write("long.toml", LONG)
+        held = 0
+        for _ in range(50):
+            process = subprocess.Popen([str(BINARY), "compare", "long.toml", "--modes", "packet",
+                                        "--quiet"], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True, start_new_session=True)
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            while not (child := children.read_text().split()):
+                pass
+            os.kill(int(child[0]), signal.SIGSTOP)
+            status = pathlib.Path(f"/proc/{child[0]}/status").read_text()
+            caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
+            held += not caught >> (signal.SIGINT - 1) & 1
+            time.sleep(0.05)  # it waits for its run now
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+            os.kill(int(child[0]), signal.SIGCONT)
+            errors = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, 130, errors)
+            self.assertFalse(list(self.folder.rglob("*.partial")))
+            if held == 3:
+                break
+        self.assertGreater(held, 0)
 
     def test_a_killed_comparison_takes_its_run_along(self):
         self.write("long.toml", LONG)
