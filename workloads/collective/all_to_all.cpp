@@ -35,6 +35,18 @@ class Window {
 /// How long a block takes where it uses no network; negative: the network carries it.
 using ComputedTime = std::function<Tick(Member, Member, std::int64_t)>;
 
+/// Refuses blocks that are too many to be messages before any is built.
+void expect_blocks(const Schedule& schedule, const AllToAllSizes& sizes) {
+    std::size_t blocks = 0;
+    for (Member from = 0; from < schedule.size() && blocks <= kMostMessages; ++from) {
+        for (Member to = 0; to < schedule.size(); ++to) {
+            if (from == to || schedule.computed(from, to) || !sizes.sent(from, to)) continue;
+            ++blocks;
+        }
+    }
+    schedule.expect(blocks, 1);
+}
+
 /// To whom `from` sends in its `step`th message, from 1 on.
 Member peer(const Schedule& schedule, Member from, Member step) {
     const Member n = schedule.size();
@@ -45,6 +57,7 @@ Member peer(const Schedule& schedule, Member from, Member step) {
 
 std::vector<OpId> all_pairs(Schedule& schedule, const AllToAllSizes& sizes, std::size_t window,
                             const ComputedTime& time) {
+    expect_blocks(schedule, sizes);
     const Member n = schedule.size();
     std::vector<std::vector<OpId>> received(n);
     std::vector<std::vector<OpId>> sent(n);
@@ -144,6 +157,7 @@ std::vector<OpId> add_direct_all_to_all(Schedule& schedule, const AllToAllSizes&
 }
 
 std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
+    expect_blocks(schedule, sizes);
     const Member n = schedule.size();
     std::vector<std::vector<OpId>> held(n);
     for (Member member = 0; member < n; ++member) held[member] = {schedule.start(member)};

@@ -12,6 +12,12 @@ namespace {
 std::vector<OpId> exchange_parts(Schedule& schedule, Slice slice, bool reduce,
                                  const std::vector<OpId>& held) {
     const Member n = schedule.size();
+    std::size_t others = 0;  // transfers that are messages
+    for (Member from = 0; from < n && others <= kMostMessages; ++from) {
+        for (Member to = 0; to < n; ++to)
+            others += from == to || schedule.computed(from, to) ? 0 : 1;
+    }
+    schedule.expect(others, 1);
     const std::size_t window = schedule.options().window;
     std::vector<std::vector<OpId>> received(n);
     for (Member from = 0; from < n; ++from) {

@@ -33,6 +33,11 @@ class Ring {
 
     /// n - 1 steps. In step s position q passes part (q + first - s) mod n on.
     void pass(std::size_t first, bool reduce) {
+        std::size_t sent_on = 0;
+        for (std::size_t q = 0; q < size(); ++q) {
+            sent_on += schedule_.computed(phase_.order[q], phase_.order[(q + 1) % size()]) ? 0 : 1;
+        }
+        schedule_.expect(sent_on * (size() - 1), chunks_);
         for (std::size_t step = 0; step + 1 < size(); ++step) {
             Held arrived(size(), std::vector<OpId>(chunks_));
             for (std::size_t q = 0; q < size(); ++q) {

@@ -281,6 +281,13 @@ void Schedule::fail(const std::string& message) const {
     throw ConfigError("collective \"" + name_ + "\": " + message);
 }
 
+void Schedule::expect(std::size_t transfers, std::size_t chunks) const {
+    // Shares of other channels may be a byte shorter, and then have a chunk less.
+    const std::size_t others =
+        transfers * std::max<std::size_t>(1, chunks - 1) * (channels_to_come_ - 1);
+    if (transfers * chunks + others > kMostMessages - graph_.messages().size()) fail_too_many();
+}
+
 void Schedule::fail_too_many() const {
     fail("takes the job's messages above " + std::to_string(kMostMessages) +
          ": fewer members or channels, or longer chunks are needed");
@@ -315,12 +322,14 @@ std::vector<OpId> add_channels(
     for (std::size_t turn = 0; turn < channels; ++turn) {
         const std::size_t channel = schedule.options().last_first ? channels - 1 - turn : turn;
         schedule.use_channel(channel);
+        schedule.set_channels_to_come(channels - turn);
         const std::vector<OpId> by_member =
             add(channel, part_of(schedule.tensor(), channels, channel));
         for (Member member = 0; member < schedule.size(); ++member) {
             ends[member].push_back(by_member[member]);
         }
     }
+    schedule.set_channels_to_come(1);
     std::vector<OpId> done;
     for (Member member = 0; member < schedule.size(); ++member) {
         done.push_back(schedule.join(member, ends[member]));

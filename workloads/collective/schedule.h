@@ -101,6 +101,10 @@ class Schedule {
 
     [[noreturn]] void fail(const std::string& message) const;
     [[noreturn]] void fail_too_many() const;
+    /// Refuses a collective that needs too many messages before any is built: there will be
+    /// `transfers` of at least `chunks` chunks in this channel, and as many in each of those to come.
+    void expect(std::size_t transfers, std::size_t chunks) const;
+    void set_channels_to_come(std::size_t channels) { channels_to_come_ = channels; }
 
   private:
     Hop connect(Member from, Member to, std::int64_t bytes, Tick server_hop);
@@ -119,6 +123,7 @@ class Schedule {
     Label label_;
     NameId group_ = 0;
     CommunicatorId communicator_ = kNone;
+    std::size_t channels_to_come_ = 1;  ///< the one that is being built included
     const std::vector<RankId>& ranks_;
     std::vector<OpId> start_;
     std::vector<std::uint32_t> server_;

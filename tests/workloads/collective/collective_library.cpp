@@ -818,6 +818,34 @@ TEST_CASE("unit.collective_library.refusals_say_what_is_allowed") {
              library.add(Kind::all_reduce, spec_of(std::int64_t{1} << 40), first_ranks(1024));
          }),
          "takes the job's messages above 50000000");
+    CHECK(graph.messages().empty());
+}
+
+TEST_CASE("unit.collective_library.too_many_messages_are_refused_before_any_is_built") {
+    using Kind = CollectiveKind;
+    using Algorithm = CollectiveAlgorithm;
+    struct Case {
+        Kind kind;
+        Algorithm algorithm;
+        std::uint32_t channels;
+    };
+    // 8,192 members: 67 million messages a ring or exchange; 4 channels of 2,048 take 16 million each,
+    // so that 16 channels are refused and 4 would not be.
+    for (const auto& [kind, algorithm, channels] :
+         {Case{Kind::all_gather, Algorithm::ring, 1}, Case{Kind::all_to_all, Algorithm::direct, 1},
+          Case{Kind::all_to_all, Algorithm::pairwise, 1},
+          Case{Kind::all_reduce, Algorithm::direct, 1},
+          Case{Kind::all_reduce, Algorithm::ring, 16}}) {
+        const std::size_t ranks = channels == 1 ? 8'192 : 2'048;
+        CollectiveOptions options = options_for(1, false);
+        options.channels = channels;
+        JobGraph graph(ranks);
+        CollectiveLibrary library(graph, options);
+        const std::string refused =
+            error_of([&] { library.add(kind, spec_of(1 << 20), first_ranks(ranks), algorithm); });
+        CHECK(refused.find("takes the job's messages above 50000000") != std::string::npos);
+        CHECK(graph.messages().empty());
+    }
 }
 
 TEST_CASE("unit.collective_library.connections_are_of_a_group_and_channel") {
