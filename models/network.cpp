@@ -47,7 +47,7 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
       store_(topology, routing, config, flows, paths, application),
       clock_(std::make_unique<NetworkClock>("clock", store_)) {
     check_arithmetic(config, options);
-    check_foreign(options, flows);
+    check_foreign(options, flows, application);
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);
@@ -100,12 +100,17 @@ Network::~Network() {
     step::free_scratch(scratch_);
 }
 
-void Network::check_foreign(const NetworkOptions& options,
-                            const std::vector<FlowSpec>& flows) const {
+void Network::check_foreign(const NetworkOptions& options, const std::vector<FlowSpec>& flows,
+                            const Application* application) const {
     std::vector<std::uint8_t> foreign(topology_.node_count(), 0);
     for (const NodeId node : options.foreign) {
         check_node(topology_, node, "NetworkOptions::foreign names");
         foreign[node] = 1;
+        if (application != nullptr && application->waits_at(node)) {
+            throw ConfigError("the application has something at host " + std::to_string(node) +
+                              ", which is a foreign model: nobody would tell it there what "
+                              "arrives; allowed: an application at the network's own hosts");
+        }
     }
     for (std::size_t flow = 0; flow < flows.size(); ++flow) {
         const FlowSpec& spec = flows[flow];

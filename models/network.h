@@ -67,7 +67,8 @@ class Network : public sc_core::sc_module {
   private:
     void start_of_simulation() override;
     void require_open(const FlowSpec& spec, bool ours) const;
-    void check_foreign(const NetworkOptions& options, const std::vector<FlowSpec>& flows) const;
+    void check_foreign(const NetworkOptions& options, const std::vector<FlowSpec>& flows,
+                       const Application* application) const;
 
     const Topology& topology_;
     step::WorldStore store_;

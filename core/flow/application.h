@@ -38,6 +38,9 @@ class Application {
     virtual ~Application() = default;
     /// True if its hosts share state after all: it is called from one thread only.
     virtual bool for_one_thread() const { return false; }
+    /// Whether something of it waits at `host` for flows or timers, so that only an engine's own host
+    /// can be there.
+    virtual bool waits_at(NodeId /*host*/) const { return false; }
     /// Once per host, before the first event, now = 0.
     virtual void on_begin(NodeId host, HostServices& services) = 0;
     /// The last in-order byte of `flow` arrived at its destination `host`.

@@ -26,6 +26,7 @@ class JobApplication final : public Application {
     /// `graph` must be finished; `hosts` are different nodes, at least one per rank.
     JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId first_flow = 0);
 
+    bool waits_at(NodeId host) const override { return rank_of(host) != kNone; }
     void on_begin(NodeId host, HostServices& services) override;
     /// The two halves of on_begin(): forgets an earlier run; starts the rank of `host` at `now`.
     void reset(NodeId host);

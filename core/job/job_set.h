@@ -19,6 +19,7 @@ class JobSet final : public Application {
     static constexpr std::size_t kMostJobs = 65'536;
     void add(std::unique_ptr<JobApplication> job, Tick start);
 
+    bool waits_at(NodeId host) const override { return job_on(host) < jobs_.size(); }
     void on_begin(NodeId host, HostServices& services) override;
     void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) override;

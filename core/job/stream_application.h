@@ -42,6 +42,7 @@ class StreamApplication final : public Application {
                       const StreamOptions& options = {});
 
     bool for_one_thread() const override { return true; }
+    bool waits_at(NodeId host) const override { return rank_of(host) != kNone; }
     void on_begin(NodeId host, HostServices& services) override;
     void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) override;

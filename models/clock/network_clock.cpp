@@ -51,6 +51,16 @@ void NetworkClock::start_of_simulation() {
     for (NodeId node = 0; node < nodes_.size(); ++node) {
         refuse_timers(node, kNever);
     }
+    if (congestion::traits(store_.config().congestion.law).uses_int) {
+        maybe_blind_.resize(nodes_.size());
+        for (NodeId node = 0; node < nodes_.size(); ++node) {
+            maybe_blind_[node] = nodes_[node] != nullptr && !store_.topology().is_host(node) &&
+                                 typeid(*nodes_[node]) != typeid(Switch);
+        }
+        if (std::find(maybe_blind_.begin(), maybe_blind_.end(), true) == maybe_blind_.end()) {
+            maybe_blind_.clear();
+        }
+    }
     if (store_.config().arithmetic == Arithmetic::ns3) {
         ns3_ = std::make_unique<ns3::Driver>(store_, std::move(events_), std::move(hooks_));
         return;
@@ -131,6 +141,9 @@ void NetworkClock::run(step::Driver& driver) {
         Node* const module = nodes_[cell.node];
         if (module != nullptr) {
             module->step(cell, begin, end);
+            if (!maybe_blind_.empty() && maybe_blind_[cell.node]) {
+                look_for_int(cell.node);
+            }
         } else {
             refuse_timers(cell.node, end);
             store_.world().wake[cell.id] = kNever;
@@ -204,6 +217,34 @@ void NetworkClock::hand_over() {
             (*link.socket)->nb_transport_fw(ring.front(), phase, delay);
         }
         world.link[link.peer].arrival = kNever;
+    }
+}
+
+/// Looks at the packets that `node` has sent, until one says whether it writes INT.
+void NetworkClock::look_for_int(NodeId node) {
+    step::World& world = store_.world();
+    for (PortId port = world.first_port[node]; port < world.first_port[node + 1]; ++port) {
+        step::Wire& sent = world.link[world.egress[port].out];
+        for (std::uint32_t at = sent.head; at != sent.tail; ++at) {
+            const step::Packet& packet = sent.at(at);
+            if (packet.packet_kind() != step::PacketKind::data) {
+                continue;
+            }
+            maybe_blind_[node] = false;
+            // The sender's transmission is the first, and as many records as fit are counted.
+            if (packet.int_hops + 1U >= std::min<std::uint32_t>(packet.hop, world.int_stride)) {
+                return;
+            }
+            SC_REPORT_WARNING(
+                "sluice/network",
+                ("switch " + std::to_string(node) + " sends packets that have crossed " +
+                 std::to_string(packet.hop - 1) + " switches with " +
+                 std::to_string(packet.int_hops) +
+                 " INT records: the law learns nothing of the others, and flows that meet no other "
+                 "switch keep their first rate")
+                    .c_str());
+            return;
+        }
     }
 }
 

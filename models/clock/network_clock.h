@@ -94,10 +94,13 @@ class NetworkClock : public sc_core::sc_module {
     void refuse_timers(NodeId node, Tick end) const;
     void check_foreign(PortId port, const step::Packet& packet) const;
     void hand_over();
+    void look_for_int(NodeId node);
 
     step::WorldStore& store_;
     std::vector<Node*> nodes_;
     std::vector<ForeignLink> foreign_;
+    /// By node: not a Switch as it is, and not seen yet to write the INT that the law needs. Empty: none.
+    std::vector<bool> maybe_blind_;
     std::vector<LinkEvent> events_;
     RunHooks hooks_;
     step::Threads threads_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/job/job_set.h"
 #include "tests/models/foreign_models.h"
 #include "tests/models/page_star.h"
 
@@ -147,6 +148,40 @@ TEST_CASE("models.misuse.an_application_that_begins_at_a_foreign_host_is_reporte
     CHECK(report_of_run().find("is to start at host 1") != std::string::npos);
 }
 
+TEST_CASE("models.misuse.a_rank_at_a_foreign_host_is_refused") {
+    PlainStar star;
+    star.flows.clear();
+    star.add_flow(0, 2, 1000, kNever);
+    NetworkOptions options;
+    options.foreign = {1};
+    // Rank 1 only receives: nothing that it does could be told.
+    const auto one_message = [] {
+        JobGraph graph(2);
+        graph.add_message(0, 1, 1000, {});
+        graph.finish();
+        return graph;
+    };
+    const auto refuses = [&](Application& application) {
+        CHECK_THROWS_WITH_AS(
+            Network("network", star.topology, star.routing, star.config, star.flows, star.paths,
+                    &application, options),
+            "the application has something at host 1, which is a foreign model: nobody would tell "
+            "it there what arrives; allowed: an application at the network's own hosts",
+            ConfigError);
+    };
+    JobApplication job(one_message(), {0, 1});
+    refuses(job);
+    JobSet set;
+    set.add(std::make_unique<JobApplication>(one_message(), std::vector<NodeId>{0, 1}), 0);
+    refuses(set);
+    JobApplication beside(one_message(), {0, 2});
+    Network network("network", star.topology, star.routing, star.config, star.flows, star.paths,
+                    &beside, options);
+    ForeignHost host("host", star.topology, 1, network);
+    sc_core::sc_start();
+    CHECK(beside.complete());
+}
+
 TEST_CASE("models.misuse.an_applications_timer_at_a_foreign_host_is_reported") {
     PlainStar star;
     star.flows = {star.flows[0]};
@@ -176,6 +211,49 @@ TEST_CASE("models.misuse.a_switch_without_int_is_told") {
                     nullptr, options);
     FifoSwitch other("other", star.topology, 4, network);
     CHECK(warnings() == 1);
+}
+
+namespace {
+
+/// Moves packets as a Switch does, and writes no INT records.
+class BlindSwitch : public Switch {
+  public:
+    using Switch::Switch;
+    void step(const step::Cell& cell, Tick begin, Tick end) override {
+        const std::uint32_t block = world().int_block;
+        world().int_block = 0;
+        Switch::step(cell, begin, end);
+        world().int_block = block;
+    }
+};
+
+/// Warnings of a run of `star` with the modules of `options`.
+int warnings_of(Star& star, NetworkOptions options) {
+    using sc_core::sc_report_handler;
+    sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_DO_NOTHING);
+    const int before = sc_report_handler::get_count("sluice/network", sc_core::SC_WARNING);
+    Network network("network", star.topology, star.routing, star.config, star.flows, star.paths,
+                    nullptr, std::move(options));
+    sc_core::sc_start();
+    CHECK(network.store().living_count() == 0);
+    return sc_report_handler::get_count("sluice/network", sc_core::SC_WARNING) - before;
+}
+
+}  // namespace
+
+TEST_CASE("models.misuse.a_subclass_without_int_is_told") {
+    Star star(congestion::Law::hpcc);
+    CHECK(warnings_of(star, with_switch<BlindSwitch>()) == 1);
+}
+
+TEST_CASE("models.misuse.a_subclass_without_int_that_nobody_needs_is_not_told") {
+    PlainStar star;
+    CHECK(warnings_of(star, with_switch<BlindSwitch>()) == 0);
+}
+
+TEST_CASE("models.misuse.a_subclass_with_int_is_not_told") {
+    Star star(congestion::Law::hpcc);
+    CHECK(warnings_of(star, with_switch<PolicySwitch<ThreePackets>>()) == 0);
 }
 
 TEST_CASE("models.misuse.a_finer_resolution_gives_the_same_times") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/goal/trigger_application.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/error.h"
@@ -46,6 +47,15 @@ std::vector<FlowSpec> TriggerApplication::flows() const {
 const ConnectionMatrix::Connection* TriggerApplication::connection(FlowId flow) const {
     if (flow < first_flow_ || flow - first_flow_ >= matrix_.connections.size()) return nullptr;
     return &matrix_.connections[flow - first_flow_];
+}
+
+bool TriggerApplication::waits_at(NodeId host) const {
+    return std::any_of(
+        matrix_.connections.begin(), matrix_.connections.end(),
+        [&](const ConnectionMatrix::Connection& c) {
+            return (hosts_[c.src] == host && (c.start == kNever || c.send_done != kNone)) ||
+                   (hosts_[c.dst] == host && c.recv_done != kNone);
+        });
 }
 
 void TriggerApplication::on_begin(NodeId host, HostServices& /*services*/) {

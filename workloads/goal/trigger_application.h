@@ -24,6 +24,7 @@ class TriggerApplication final : public Application {
     /// One flow per connection, in file order.
     std::vector<FlowSpec> flows() const;
 
+    bool waits_at(NodeId host) const override;
     void on_begin(NodeId host, HostServices& services) override;
     void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) override;
