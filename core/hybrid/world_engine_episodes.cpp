@@ -21,6 +21,19 @@ std::vector<NodeId> WorldEngine::switches_on(FlowSlot flow) const {
     return nodes;
 }
 
+namespace {
+
+/// serialization_time() of any number of bytes; at most kNever / 4, so that a few can be added.
+Tick sending_time(std::int64_t bytes, Rate rate) {
+    __extension__ typedef unsigned __int128 Wide;  // 1.2 MB are 1e19 bit-picoseconds
+    const auto bits_per_second = static_cast<Wide>(rate.bits_per_second);
+    const Wide scaled = static_cast<Wide>(bytes) * 8 * static_cast<Wide>(kSecond);
+    const Wide time = (scaled + bits_per_second - 1) / bits_per_second;
+    return static_cast<Tick>(std::min(time, static_cast<Wide>(kNever / 4)));
+}
+
+}  // namespace
+
 Tick WorldEngine::least_time(FlowSlot flow) const {
     const step::World& world = store_.world();
     const step::Sender& from = sender(flow);
@@ -29,8 +42,7 @@ Tick WorldEngine::least_time(FlowSlot flow) const {
     const std::int64_t last = from.size % world.payload;
     const std::int64_t packet = (last > 0 ? last : world.payload) + world.data_overhead;
     const auto sending = [&](PortId port, std::int64_t sent) {
-        return serialization_time(sent, Rate{world.egress[port].line_rate},
-                                  world.config->arithmetic);
+        return sending_time(sent, Rate{world.egress[port].line_rate});
     };
     Tick slowest = 0;  // what sending all takes longer there than sending the last packet
     Tick least = 0;

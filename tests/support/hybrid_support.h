@@ -126,6 +126,16 @@ class CheckedEngine final : public hybrid::WorldEngine {
         : WorldEngine(store, partitions), advanced(store.results().size(), 0) {}
 
     Tick skipped(FlowSlot flow) const override { return forgets ? 0 : WorldEngine::skipped(flow); }
+    /// Not before all its bytes have left the slowest link.
+    Tick least_time(FlowSlot flow) const override {
+        const Tick least = WorldEngine::least_time(flow);
+        for (const PortId port : tracks(flow).data) {
+            const auto rate = static_cast<double>(describe_for_episode(port).rate);
+            CHECK(static_cast<double>(least) >= static_cast<double>(WorldEngine::size_of(flow)) *
+                                                    8 / rate * static_cast<double>(kSecond));
+        }
+        return least;
+    }
     void shift(const hybrid::Group& group, Tick dt) override {
         WorldEngine::shift(group, dt);
         ++transitions;
