@@ -41,7 +41,9 @@ std::uint64_t key_of(const step::World& world, const std::vector<FlowSlot>& flow
 }
 
 step::NetworkPart part_of(const hybrid::Group& group) {
-    return {group.ports, group.hosts, group.flows};
+    step::NetworkPart part{group.ports, group.hosts, group.flows};
+    std::sort(part.ports.begin(), part.ports.end());  // of several partitions: one after the other
+    return part;
 }
 
 /// Mean of `late(bytes)` over levels between where `course` is at half of the horizon and at its end.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "core/clocks/cell_step.h"
@@ -108,9 +109,17 @@ class PutAside {
         std::vector<Packet> packets = std::move(on_link_);
         const std::vector<Packet> newer = take_all(link);
         packets.insert(packets.end(), newer.begin(), newer.end());
-        std::stable_sort(packets.begin(), packets.end(),
-                         [](const Packet& a, const Packet& b) { return a.time < b.time; });
-        put_all(world_, link, packets);
+        // By index: std::stable_sort's buffer is not aligned as packets are.
+        std::vector<std::uint32_t> order(packets.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return packets[a].time < packets[b].time;
+        });
+        std::vector<Packet> sorted;
+        for (const std::uint32_t at : order) {
+            sorted.push_back(packets[at]);
+        }
+        put_all(world_, link, sorted);
         link.arrival = next_arrival(link);
     }
 

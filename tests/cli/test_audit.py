@@ -46,6 +46,12 @@ class AuditTest(CliTest):
         self.assertIn(" of ", said.split("audit  ")[1].splitlines()[0])
         self.assertIn("flow completion", said.split("  error ")[1].splitlines()[0])
 
+    def test_a_scope_of_several_partitions_is_audited(self):
+        self.write("pairs.toml", PAIRS + '[phases]\nscope = "network"\n[congestion]\nlaw = "none"\n')
+        self.succeed("run", "pairs.toml", "--mode", "hybrid", "--audit", "100%", "--out", "out",
+                     "--quiet")
+        self.assertGreater(self.summary("out")["audit"]["audited"], 0)
+
     def test_shares_that_are_none(self):
         self.write("pairs.toml", PAIRS)
         for share in ("110%", "x", "10 %", "1.5"):
