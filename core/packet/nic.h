@@ -97,6 +97,15 @@ SLUICE_HD inline Packet make_answer(const World& world, const Packet& data, Pack
     return packet;
 }
 
+/// Answers that wait at a paused port, where time-outs make up for what is not answered. Senders that repeat
+/// themselves would have them grow as long as the pause lasts.
+inline constexpr std::uint32_t kMostHeldAnswers = 16'384;
+
+SLUICE_HD inline bool no_more_answers(const World& world, const Egress& egress) {
+    return world.config->nic.retransmit_timeout > 0 && !ack_ready(world, egress) &&
+           egress.queue[0].size() >= kMostHeldAnswers;
+}
+
 /// Queues the answer to a data packet.
 SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, PacketKind kind,
                              std::uint32_t expected, bool echo, Tick now) {
@@ -108,6 +117,11 @@ SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data, Pack
     const PortId port = egress_of(world, node, packet);
     if (port == kNone) {
         ++world.drops;
+        return;
+    }
+    if (no_more_answers(world, world.egress[port])) {
+        ++world.drops;
+        ++world.egress[port].drops;
         return;
     }
     enqueue(world, world.egress[port], packet, 0);

@@ -65,6 +65,17 @@ class Stall(CliTest):
             self.assertEqual(len(summary["paused_cycle"]), 5)
             self.assertEqual(summary["flows_completed"], 0)
 
+    def test_a_paused_host_does_not_heap_up_answers(self):
+        """Host 0 is paused for good; host 1 beside it, which is not, repeats itself."""
+        flows = [[host(x, y, 0), host((x + 2) % 5, y, 0), "8MB", "0us"]
+                 for x in range(5) for y in range(2) for _ in range(12)]
+        text = RING[:RING.index("list = ")] + "list = " + json.dumps(flows + [[1, 0, "8MB", "1ms"]])
+        said, summary = self.end("beside", text, "--mode", "packet", "--set",
+                                 "network.nic.retransmit_timeout=1ms")
+        self.assertIn("PFC deadlock: each port waits for the next", said)
+        self.assertGreater(summary["drops"], 1_000_000)
+        self.assertLess(summary["peak_rss_bytes"], 200_000_000)
+
     def test_what_takes_its_time_is_waited_for(self):
         # A link that fails for three seconds, and messages of two: neither is a stall.
         self.write("slow.toml", """\
