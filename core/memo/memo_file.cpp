@@ -3,14 +3,17 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "core/error.h"
 #include "core/memo/store.h"
@@ -54,11 +57,38 @@ bool has_our_header(const std::string& path) {
     return std::memcmp(header, kMagic, sizeof kMagic) == 0 && application == kApplicationId;
 }
 
+/// SQLite takes what has this name for its own, and deletes it when it is done or finds it out of use. ConfigError
+/// unless it begins as one of `begins`, or there is nothing.
+void require_sqlites(const std::string& path, const std::vector<std::string>& begins) {
+    struct stat facts {};
+    if (!is_file(path, facts)) return;
+    std::ifstream file(path, std::ios::binary);
+    std::string first(begins.front().size(), '\0');
+    file.read(first.data(), static_cast<std::streamsize>(first.size()));
+    first.resize(static_cast<std::size_t>(file.gcount()));
+    const bool known = std::any_of(begins.begin(), begins.end(), [&](const std::string& begin) {
+        return begin.compare(0, first.size(), first) == 0;
+    });
+    if (!known) {
+        throw ConfigError(
+            path, 0,
+            "is not SQLite's, which would delete what has this name; move it, or give "
+            "the memo another name");
+    }
+}
+
+/// File format of SQLite 3, sections 3 and 4.1. A journal's beginning is zero before it is valid, and after.
+void check_beside(const std::string& path) {
+    require_sqlites(path + "-journal", {"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", std::string(8, '\0')});
+    require_sqlites(path + "-wal", {"\x37\x7f\x06\x82", "\x37\x7f\x06\x83"});
+}
+
 }  // namespace
 
 MemoFile look_at(const std::string& path) {
     struct stat facts {};
     struct stat journal {};
+    check_beside(path);
     if (!is_file(path, facts)) return {};
     // While a first save is under way, or after it was killed, the header is still being written:
     // SQLite restores it from the journal.
@@ -70,8 +100,7 @@ MemoFile look_at(const std::string& path) {
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    is_file(path + "-journal", journal);
-    is_file(path + "-wal", journal);
+    check_beside(path);
     return {true, static_cast<std::uint64_t>(facts.st_size)};
 }
 

@@ -44,6 +44,18 @@ SLUICE_HD inline void decide(World& world, const Host& host, PortId port, Tick n
     world.link[port].decision = at;
 }
 
+/// The same after `flow` has joined the port's others: at a port that can send nothing, one more that is
+/// paused and has a connection of its own changes nothing. Flows that keep coming to a paused host would be
+/// looked at all over each time.
+SLUICE_HD inline void decide_joined(World& world, const Host& host, PortId port, FlowSlot flow,
+                                    Tick now) {
+    const bool alone = world.spec[flow].connection == kNone;
+    if (!alone || world.link[port].decision != kNever ||
+        !sender_paused(host, world.egress[port], world.sender_at[flow])) {
+        decide(world, host, port, now);
+    }
+}
+
 /// Position of the next queue pair in the round that may send, or kNone.
 SLUICE_HD inline std::uint32_t next_in_round(const Host& host, const Egress& egress,
                                              const HostPort& nic, Tick now) {
@@ -295,7 +307,7 @@ SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
             }
             const PortId port = departure_port(world, node, timer.slot);
             open_sender(world, timer.slot, port, now);
-            decide(world, host, port, now);
+            decide_joined(world, host, port, timer.slot, now);
             break;
         }
         case TimerKind::application:

@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from support import BINARY, CliTest, mixed
+from support import BINARY, SMALL, CliTest, mixed
 
 APPLICATION = 0x536C754D  # "SluM"
 DAY = 86400
@@ -181,6 +181,43 @@ class MemoTest(CliTest):
                 if (name, command[0]) == ("none", "merge"):
                     continue
                 self.refuse("memo", *command, "--memo", name, says=(name, says))
+
+    def test_a_run_harms_nothing_that_is_no_memo(self):
+        self.write("small.toml", SMALL)
+        run = ("run", "small.toml", "--mode", "wormhole", "--quiet", "--out", "out", "--memo")
+        self.succeed(*run, "good")
+        whole = (self.folder / "good").read_bytes()
+        os.symlink("good", self.folder / "link")
+        os.symlink("nowhere", self.folder / "dangling")
+        os.symlink("/dev/full", self.folder / "full")
+        (self.folder / "folder").mkdir()
+        os.mkfifo(self.folder / "pipe")
+        for name, content in (("half", whole[:5000]), ("page", whole[:50]),
+                              ("text", b"hello world\n" * 1000), ("beside", whole),
+                              ("both", b"hello world\n" * 1000),
+                              ("beside-journal", b"my diary\n"), ("both-wal", b"my diary\n"),
+                              ("new-journal", b"my diary\n" * 100)):
+            (self.folder / name).write_bytes(content)
+        with contextlib.closing(sqlite3.connect(self.folder / "theirs")) as database, database:
+            database.execute("CREATE TABLE diary(day)")
+        (self.folder / "theirs-journal").write_bytes(b"my diary\n")
+
+        def there():
+            return {path.name: (path.lstat().st_mode,
+                                path.read_bytes() if path.is_file() else None)
+                    for path in self.folder.iterdir() if path.name != "out"}
+
+        before = there()
+        for name, says in (("link", "symbolic link"), ("dangling", "symbolic link"),
+                           ("full", "symbolic link"), ("folder", "regular file"),
+                           ("pipe", "regular file"), ("/dev/full", "regular file"),
+                           ("half", "is damaged"), ("page", "is not a memo"),
+                           ("text", "is not a memo"), ("beside", "beside-journal: is not SQLite's"),
+                           ("both", "both-wal: is not SQLite's"),
+                           ("new", "new-journal: is not SQLite's"),
+                           ("theirs", "theirs-journal: is not SQLite's")):
+            self.refuse(*run, name, says=(name, says))
+            self.assertEqual(there(), before, name)
 
     def test_a_file_that_may_only_be_read(self):
         os.chmod(self.folder, 0o755)
