@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// [workload] type = "chakra": Chakra traces as a job on any topology.
+#include <filesystem>
+
 #include <fmt/core.h>
 
 #include "core/error.h"
@@ -24,6 +26,20 @@ chakra::AstraSystem default_system(std::size_t dims) {
     return system;
 }
 
+/// A prefix is not a file that could be looked for: its first trace is.
+std::vector<std::string> traces_of(const Scenario& scenario, const std::string& traces) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const std::string folder = scenario.resolve(traces);
+    for (const std::string ending : {".0.et", ".0.et.gz", ".0.json", ".0.json.gz"}) {
+        const std::string first = scenario.resolve(traces + ending);
+        if (!fs::is_directory(folder, ignored) && fs::exists(first, ignored)) {
+            return chakra::find_traces(first.substr(0, first.size() - ending.size()));
+        }
+    }
+    return chakra::find_traces(folder);
+}
+
 /// The traces as they are read, not as a graph.
 MakeWorkload stream_chakra(ConfigSection& section, const std::string& traces,
                            const std::string& system, const chakra::JobOptions& options,
@@ -39,9 +55,8 @@ MakeWorkload stream_chakra(ConfigSection& section, const std::string& traces,
                                             ? default_system(1)
                                             : chakra::read_system(scenario.resolve(system), report);
         refuse_misfits(report);
-        std::unique_ptr<OperationSource> source =
-            chakra::open_chakra_stream(chakra::find_traces(scenario.resolve(traces)), how,
-                                       {options.compute_scale, options.comm_scale});
+        std::unique_ptr<OperationSource> source = chakra::open_chakra_stream(
+            traces_of(scenario, traces), how, {options.compute_scale, options.comm_scale});
         const RankId ranks = source->rank_count();
         WorkloadPart part;
         part.import_notes = note_lines(report, "sluice chakra lint");
@@ -74,8 +89,8 @@ MakeWorkload read_chakra_workload(const WorkloadTable& table) {
     }
     return [=, &scenario]() mutable {
         ImportReport report;
-        const std::vector<chakra::Trace> read = chakra::read_traces(
-            chakra::find_traces(scenario.resolve(traces)), chakra::reading_threads(), report);
+        const std::vector<chakra::Trace> read =
+            chakra::read_traces(traces_of(scenario, traces), chakra::reading_threads(), report);
         if (dims) {
             options.expansion.dims.assign(dims->begin(), dims->end());
         } else {

@@ -90,9 +90,10 @@ MakeWorkload read_htsim_workload(const WorkloadTable& table) {
         WorkloadPart part;
         part.import_notes = note_lines(report, "sluice goal FILE --check");
         part.flow_class = "htsim";
-        part.description =
-            fmt::format("connection matrix {} of {} nodes, {} flows, {} triggers", file,
-                        matrix.nodes, matrix.connections.size(), matrix.triggers.size());
+        part.description = fmt::format("connection matrix {} of {}, {}, {}", file,
+                                       counted(matrix.nodes, "node", "nodes"),
+                                       counted(matrix.connections.size(), "flow", "flows"),
+                                       counted(matrix.triggers.size(), "trigger", "triggers"));
         const std::vector<NodeId>& hosts = scenario.topology.hosts();
         part.flows = TriggerApplication(matrix, hosts).flows();
         if (!matrix.triggers.empty()) {

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "core/text/human.h"
 #include "core/topology/limits.h"
 
 namespace sluice {
@@ -257,8 +258,9 @@ class MatrixReader {
             check_activations(t, activators_[i], where);
         }
         report_.read(reader_.file(),
-                     fmt::format("{} nodes, {} connections, {} triggers", nodes_,
-                                 matrix_.connections.size(), matrix_.triggers.size()));
+                     fmt::format("{}, {}, {}", counted(matrix_.nodes, "node", "nodes"),
+                                 counted(matrix_.connections.size(), "connection", "connections"),
+                                 counted(matrix_.triggers.size(), "trigger", "triggers")));
         if (matrix_.endless > 0) {
             report_.read(
                 reader_.file(),

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of examples/: those on other projects' files run as printed, and no two of an example
+write one folder."""
+import re
+import shlex
+import unittest
+
+from support import EXAMPLES, CliTest
+
+FILES = EXAMPLES / "files"
+
+
+def commands(text):
+    """Command lines of an example's comment, those continued with a backslash whole."""
+    text = re.sub(r"\\\n#\s*", "", text)
+    return [line.lstrip("# ") for line in text.splitlines() if re.match(r"#\s+sluice ", line)]
+
+
+def folder_of(words, path):
+    return words[words.index("--out") + 1] if "--out" in words else "runs/" + path.stem
+
+
+class Examples(CliTest):
+    def test_no_two_commands_write_one_folder(self):
+        for path in [*EXAMPLES.glob("*.toml"), *FILES.glob("*.toml")]:
+            runs = [line.split() for line in commands(path.read_text())]
+            folders = [folder_of(words, path) for words in runs if words[1] == "run"]
+            self.assertEqual(len(folders), len(set(folders)), (path.name, folders))
+            self.assertTrue(runs, path.name)
+
+    def test_files_of_other_projects_run_as_printed(self):
+        (self.folder / "examples").symlink_to(EXAMPLES)
+        (self.folder / "runs").mkdir()
+        page = (EXAMPLES / "README.md").read_text()
+        lines = re.findall(r"^    (sluice .*)$", page, re.MULTILINE)
+        for path in sorted(FILES.glob("*.toml")):
+            lines += commands(path.read_text())
+        self.assertGreater(len(lines), 15)
+        used = "".join(path.read_text() for path in FILES.glob("*.toml"))
+        for line in lines:
+            with self.subTest(line=line):
+                self.succeed(*shlex.split(line)[1:])
+        # Every file is somebody's: a command's, a scenario's, or named by one that is.
+        used += page + (FILES / "hpcc-config.txt").read_text()
+        for path in FILES.iterdir():
+            self.assertIn(re.sub(r"\.[123]\.et$", ".0.et", path.name), used)
+
+    def test_generated_traces_are_those_of_today(self):
+        self.succeed("chakra", "generate", "--collective", "all_reduce", "--ranks", 4, "--size",
+                     "1MB", "-o", "chakra")
+        for rank in range(4):
+            name = f"chakra.{rank}.et"
+            self.assertEqual((self.folder / name).read_bytes(), (FILES / name).read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
