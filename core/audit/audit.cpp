@@ -23,6 +23,10 @@ constexpr Tick kPerSkip = 64;
 /// skips of one group do to others; and, where ACKs are no packets, what that does, for shadows have none either.
 constexpr double kUnseen = 3e-4;
 constexpr double kUnseenWithoutAcks = 1e-3;
+/// The same of flow-time in which shares of ports are held that packets would have gone on to even out: a job waits
+/// for the flow that has the smallest one.
+constexpr double kUnseenOfShares = 0.05;
+constexpr double kUnseenOfSlowest = 0.2;
 /// Levels at which two courses are compared.
 constexpr int kLevels = 8;
 /// Clusters that are known when it is first asked whether the run can be trusted.
@@ -187,6 +191,7 @@ void Audit::after_skip(const hybrid::WatchedSkip& skip, const std::vector<std::i
     for (std::size_t i = 0; i < packets.size(); ++i) {
         Known& flow = known(skip.group.flows[i]);
         flow.skipped += copies * static_cast<double>(length);
+        flow.held += skip.holds_shares ? copies * static_cast<double>(length) : 0;
         // Fewer packets than its rate would have sent: the run is late, packets lose less.
         flow.rounded +=
             copies * (static_cast<double>(packets[i]) / skip.rate[i] - static_cast<double>(length));
@@ -292,6 +297,8 @@ void Audit::left(FlowSlot flow) {
     time_ += time;
     rounded_share_ += had.rounded / time;
     rounded_time_ += had.rounded;
+    held_share_ += had.held / time;
+    held_time_ += had.held;
     const int stratum = stratum_of(time);
     shares_.count(stratum, had.skipped / time);
     times_.count(stratum, had.skipped);
@@ -348,9 +355,11 @@ void Audit::estimate(AuditCounters& made) const {
         made.mean_episode_error = -told_shares.mean / told_.flows();
     }
     made.fct_error = -(shares.mean + told_shares.mean) / flows_;
-    made.fct_half = std::hypot(shares.half, told_shares.half) / flows_ + unseen;
+    made.fct_half = std::hypot(shares.half, told_shares.half) / flows_ + unseen +
+                    kUnseenOfShares * held_share_ / flows_;
     made.time_error = -(times.mean + told_times.mean) / time_;
-    made.time_half = std::hypot(times.half, told_times.half) / time_ + unseen;
+    made.time_half = std::hypot(times.half, told_times.half) / time_ + unseen +
+                     kUnseenOfSlowest * held_time_ / time_;
 }
 
 }  // namespace sluice::audit

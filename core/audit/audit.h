@@ -77,6 +77,7 @@ class Audit : public hybrid::PhaseWatcher {
     struct Known {
         double skipped = 0;  ///< ticks, times copies
         double rounded = 0;  ///< ticks that packets lose to whole packets, times copies
+        double held = 0;     ///< ticks, times copies, of skips that hold shares of ports
         std::vector<Found> found;
     };
 
@@ -110,6 +111,8 @@ class Audit : public hybrid::PhaseWatcher {
     double time_ = 0;           ///< of flows, ticks
     double rounded_share_ = 0;  ///< sums over flows
     double rounded_time_ = 0;
+    double held_share_ = 0;  ///< the same
+    double held_time_ = 0;
     StratifiedRatio shares_;
     StratifiedRatio times_;
 };

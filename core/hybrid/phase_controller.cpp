@@ -271,6 +271,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     list_shared_ports(state, facts);
     state.queues.resize(state.queue_ports.size());
     state.rtt = facts.base_rtt;
+    state.sharing = facts.sharing;
     state.last_progress = 0;
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
     state.detector.reset(facts);

@@ -64,7 +64,8 @@ struct PhaseController::State {
     std::size_t looks = 0;  ///< at `watched`, since it was listed
     Tick skipped = 0;       ///< since the detector was reset
     Tick rtt = 0;
-    Tick last_progress = 0;  ///< of any flow, as of the last look
+    std::size_t sharing = 1;  ///< most flows whose data leaves by one port
+    Tick last_progress = 0;   ///< of any flow, as of the last look
 
     bool skipping = false;
     Tick until = 0;

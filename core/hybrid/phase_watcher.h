@@ -22,6 +22,8 @@ struct WatchedSkip {
     Tick rtt = 0;  ///< base round trip of the slowest flow
     /// Groups that did the same: this one, and those that follow it (core/clocks/folding.h).
     std::size_t copies = 1;
+    /// Flows share ports, and only those that an event concerns wake: the others keep their shares.
+    bool holds_shares = false;
 };
 
 class PhaseWatcher {

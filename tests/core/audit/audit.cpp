@@ -68,6 +68,26 @@ TEST_CASE("unit.audit.the_interval_holds_the_error_of_flows_alone_and_of_flows_t
     }
 }
 
+TEST_CASE("unit.audit.shares_of_ports_that_are_held_are_not_surely_right") {
+    const auto half_widths = [](bool crowded, Wake wake) {
+        PhaseConfig config;
+        config.calibrate = false;
+        config.wake = wake;
+        const Case given = pairs(24, congestion::Law::hpcc, crowded);
+        const Audited run = run_audited(given, config, {kEvery});
+        REQUIRE(run.audit.enough);
+        CHECK(run.audit.skipped_share > 0.1);
+        return std::pair(run.audit.fct_half, run.audit.time_half);
+    };
+    const auto [alone, alone_job] = half_widths(false, Wake::data);
+    const auto [whole, whole_job] = half_widths(true, Wake::partition);
+    const auto [local, local_job] = half_widths(true, Wake::data);
+    CHECK(local > alone + 0.001);
+    CHECK(local > whole + 0.001);
+    CHECK(local_job - local > alone_job - alone + 0.004);
+    CHECK(whole_job < whole + 0.004);
+}
+
 TEST_CASE("unit.audit.rates_that_are_too_low_are_found") {
     const Case given = pairs(24, congestion::Law::hpcc, false);
     PhaseConfig config = eager_phases();  // looks at a microsecond
