@@ -88,8 +88,9 @@ void check_beside(const std::string& path) {
 MemoFile look_at(const std::string& path) {
     struct stat facts {};
     struct stat journal {};
+    const bool there = is_file(path, facts);
     check_beside(path);
-    if (!is_file(path, facts)) return {};
+    if (!there) return {};
     // While a first save is under way, or after it was killed, the header is still being written:
     // SQLite restores it from the journal.
     for (int tries = 0; !has_our_header(path) && !is_file(path + "-journal", journal); ++tries) {
