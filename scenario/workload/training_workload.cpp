@@ -301,7 +301,7 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
         config.model.name, config.ranks(), config.tp, config.ep, config.dp, config.pp,
         config.micro_batches, config.micro_batch, config.sequence);
     const TrainingDetail detail = training_detail(config, tensor_uses_network(config, places));
-    part.notes = {"strategy: " + describe_strategy(config, detail),
+    part.notes = {"schedule: " + describe_strategy(config, detail),
                   "compute times: " + describe_compute(config), "memory: " + use + " GB"};
     return part;
 }

@@ -133,7 +133,7 @@ class Training(CliTest):
 
     def test_describe_says_strategy_times_and_memory(self):
         out = self.succeed("describe", "job.toml", "--set", "workload.compute=roofline").stdout
-        self.assertIn("strategy: 1f1b, ZeRO 1, order tp-cp-ep-dp-pp", out)
+        self.assertIn("schedule: 1f1b, ZeRO 1, order tp-cp-ep-dp-pp", out)
         self.assertIn("compute times: roofline", out)
         self.assertRegex(out, r"memory: [\d.]+ GB of 80.0 GB per GPU")
 
