@@ -157,10 +157,14 @@ struct FullMeshParams {
 };
 Topology build_full_mesh(const FullMeshParams& params);
 
+/// Switches of a torus in one dimension: ways are half as long, so that flows' ways and the search for them grow with
+/// the square of it.
+inline constexpr std::int64_t kMostTorusSide = 2048;
+
 /// Torus of switches in 2 or 3 dimensions; the first varies fastest. A dimension of 2 has one cable
 /// per pair, not two. Nodes: hosts by switch, switches.
 struct TorusParams {
-    std::vector<std::int64_t> dimensions = {4, 4};  ///< each at least 2
+    std::vector<std::int64_t> dimensions = {4, 4};  ///< each from 2 to kMostTorusSide
     std::int64_t hosts_per_switch = 1;
     Cable host_cable;
     Cable fabric_cable;

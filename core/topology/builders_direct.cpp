@@ -36,7 +36,7 @@ Topology build_torus(const TorusParams& params) {
     require_between(name, "hosts_per_switch", params.hosts_per_switch, 1, kMaxNodes);
     std::int64_t switches = 1;
     for (const std::int64_t size : params.dimensions) {
-        require_between(name, "dimension", size, 2, kMaxNodes);
+        require_between(name, "dimension", size, 2, kMostTorusSide);
         switches = capped_product(switches, size, kMaxNodes);
     }
     const std::int64_t hosts = capped_product(switches, params.hosts_per_switch, kMaxNodes);

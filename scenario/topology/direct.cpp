@@ -36,7 +36,7 @@ BuildTopology read_full_mesh(ConfigSection& section, const ResolvePath&) {
 
 BuildTopology read_torus(ConfigSection& section, const ResolvePath&) {
     TorusParams p;
-    if (const auto dimensions = section.integers("dimensions", 2, kMaxNodes, 3)) {
+    if (const auto dimensions = section.integers("dimensions", 2, kMostTorusSide, 3)) {
         p.dimensions = *dimensions;
     }
     p.hosts_per_switch = read_node_count(section, "hosts_per_switch", p.hosts_per_switch);

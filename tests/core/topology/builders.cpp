@@ -291,8 +291,10 @@ TEST_CASE("unit.topology.builders_refuse_absurd_sizes") {
     clos.leaves = clos.spines = clos.hosts_per_leaf = 4'000'000;
     CHECK(contains(error_of([&] { build_leaf_spine(clos); }), "too large"));
     TorusParams torus;
-    torus.dimensions = {4'000'000, 4'000'000, 4'000'000};
+    torus.dimensions = {2048, 2048, 2048};
     CHECK(contains(error_of([&] { build_torus(torus); }), "too large"));
+    torus.dimensions = {2, 2049};
+    CHECK(contains(error_of([&] { build_torus(torus); }), "dimension"));
     torus.dimensions = {4};
     CHECK(contains(error_of([&] { build_torus(torus); }), "allowed: 2 or 3"));
     BCubeParams cube;
