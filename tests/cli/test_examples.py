@@ -43,9 +43,12 @@ class Examples(CliTest):
         # Every file is somebody's: a command's, a scenario's, or named by one that is.
         used += page + (FILES / "hpcc-config.txt").read_text()
         for path in FILES.iterdir():
-            self.assertIn(re.sub(r"\.[123]\.et$", ".0.et", path.name), used)
+            self.assertIn(re.sub(r"\.[1-9]\.(et|json)$", r".0.\1", path.name), used)
 
-    def test_generated_traces_are_those_of_today(self):
+    def test_generated_files_are_those_of_today(self):
+        self.succeed("goal", FILES / "ping-pong.goal", "--to-binary", "ping-pong.bin")
+        self.assertEqual((self.folder / "ping-pong.bin").read_bytes(),
+                         (FILES / "ping-pong.bin").read_bytes())
         self.succeed("chakra", "generate", "--collective", "all_reduce", "--ranks", 4, "--size",
                      "1MB", "-o", "chakra")
         for rank in range(4):
