@@ -20,6 +20,7 @@ TraceLane lane_of(OpClass cls) {
         case OpClass::pp: return TraceLane::pipeline;
         case OpClass::cp:
         case OpClass::embedding:
+        case OpClass::collective:
         case OpClass::other: return TraceLane::flows;
     }
     return TraceLane::flows;

@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-inline constexpr std::size_t kOpClasses = 8;
+inline constexpr std::size_t kOpClasses = 9;
 
 /// Part of a critical path: `op` kept the job from its end during [start, end).
 struct CriticalStep {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::array<const char*, 10> kKindNames = {
     "compute", "delay", "send", "recv", "signal", "await", "meet", "task", "acquire", "release"};
-constexpr std::array<const char*, 8> kClassNames = {"compute", "TP", "DP",        "PP",
-                                                    "EP",      "CP", "embedding", "other"};
+constexpr std::array<const char*, 9> kClassNames = {
+    "compute", "TP", "DP", "PP", "EP", "CP", "embedding", "other", "collective"};
 
 /// Turns counts in begin[1..] into offsets.
 void accumulate(std::vector<std::uint32_t>& begin) {

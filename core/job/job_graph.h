@@ -64,8 +64,8 @@ enum class OpKind : std::uint8_t {
 };
 
 /// What an operation is for: the parallel group whose traffic it is. `embedding`: the tie of the
-/// first and last pipeline stage's embeddings.
-enum class OpClass : std::uint8_t { compute, tp, dp, pp, ep, cp, embedding, other };
+/// first and last pipeline stage's embeddings; `collective`: one that is no part of a training job.
+enum class OpClass : std::uint8_t { compute, tp, dp, pp, ep, cp, embedding, other, collective };
 
 const char* to_string(OpKind kind);
 const char* to_string(OpClass cls);

@@ -96,7 +96,7 @@ struct Groups {
     }
     CollectiveSpec spec(const std::string& name, std::size_t number, Bytes bytes) const {
         return {name, kGroupNames[static_cast<int>(grouping)] + std::to_string(number),
-                grouping == Grouping::server ? OpClass::tp : OpClass::dp, bytes.count};
+                OpClass::collective, bytes.count};
     }
 };
 

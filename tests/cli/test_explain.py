@@ -154,8 +154,8 @@ priority = 5
                    "overhead = \"7us\"\n")
         self.succeed("run", "ring.toml", "--mode", "flow")
         path = self.summary("runs/ring")["jobs"][0]["critical_path_s"]
-        self.assertEqual(set(path), {"DP software", "DP over nic"})
-        self.assertAlmostEqual(path["DP software"], 7e-6, places=12)
+        self.assertEqual(set(path), {"collective software", "collective over nic"})
+        self.assertAlmostEqual(path["collective software"], 7e-6, places=12)
 
     def test_a_job_cut_off_names_what_is_blocked(self):
         self.write("cut.toml", "[topology]\ntype = \"star\"\nhosts = 3\n[workload]\n"

@@ -48,9 +48,9 @@ class Jobs(CliTest):
         jobs = {row["job"] for row in self.rows("two", "collectives.csv")}
         self.assertEqual(jobs, {"left", "right"})
         flows = self.rows("two", "flows.csv")
-        self.assertEqual({row["label"] for row in flows}, {"left.dp", "right.dp"})
+        self.assertEqual({row["label"] for row in flows}, {"left.collective", "right.collective"})
         for row in flows:
-            mine = range(16) if row["label"] == "left.dp" else range(16, 32)
+            mine = range(16) if row["label"] == "left.collective" else range(16, 32)
             self.assertIn(int(row["src"]), mine)
             self.assertIn(int(row["dst"]), mine)
 
@@ -69,12 +69,12 @@ class Jobs(CliTest):
                      "--set", "workload.0.name=a b")
         # Servers 0 and 2 of 4.
         hosts = {int(row["src"]) for row in self.rows("two", "flows.csv")
-                 if row["label"] == "a b.dp"}
+                 if row["label"] == "a b.collective"}
         self.assertEqual(hosts, {*range(8), *range(16, 24)})
         self.succeed("run", "two.toml", "--mode", "flow", "--set", "workload.0.placement=listed",
                      "--set", "workload.0.hosts=[31, 2, 9]", "--set", "workload.0.ranks=0")
         pairs = {(int(row["src"]), int(row["dst"])) for row in self.rows("two", "flows.csv")
-                 if row["label"] == "left.dp"}
+                 if row["label"] == "left.collective"}
         self.assertEqual(pairs, {(31, 2), (2, 9), (9, 31)})
 
     def test_a_job_cut_short_has_no_completion_time(self):

@@ -135,15 +135,15 @@ class Run(CliTest):
 
         # Servers are hosts 0..7, 8..15, ...: 4 rings of 8 members, of 7 steps each.
         label, sent, flows = pairs("workload.groups=server")
-        self.assertEqual((label, flows), ({"tp"}, 4 * 8 * 7))
+        self.assertEqual((label, flows), ({"collective"}, 4 * 8 * 7))
         self.assertEqual(sent, {(i, i // 8 * 8 + (i + 1) % 8) for i in range(32)})
         # A rail has a host of each of the 4 servers; pairs of neighbours: servers 0-1 and 2-3.
         label, sent, flows = pairs("workload.groups=rail", "workload.group_size=2")
-        self.assertEqual((label, flows), ({"dp"}, 32))
+        self.assertEqual((label, flows), ({"collective"}, 32))
         self.assertEqual(sent, {(i, i ^ 8) for i in range(32)})
         label, sent, flows = pairs("workload.group_size=16")
         # Over 2 servers of 8: a ring per member of a server, from server to server by all NICs.
-        self.assertEqual((label, flows), ({"dp"}, 8 * 2 * 16 * 15))
+        self.assertEqual((label, flows), ({"collective"}, 8 * 2 * 16 * 15))
         self.assertEqual({a for a, b in sent if a // 8 != b // 8}, set(range(32)))
         self.assertIn((15, 0), sent)
         self.assertNotIn((15, 16), sent)
