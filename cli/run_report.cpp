@@ -113,11 +113,15 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
         const std::string folded =
             counters.fold.hops == 0
                 ? ""
-                : fmt::format("{} of them folded, ",
+                : fmt::format(", {} of them folded",
                               human_count(static_cast<double>(counters.fold.hops)));
-        hops = fmt::format(" ({} packet-hops, {}{} per user-second)",
-                           human_count(static_cast<double>(counters.packet_hops)), folded,
-                           human_count(summary.packet_hops_per_s));
+        // A processor's time is counted in steps: short runs may have taken none.
+        const std::string speed =
+            summary.packet_hops_per_s > 0
+                ? fmt::format(", {} per user-second", human_count(summary.packet_hops_per_s))
+                : "";
+        hops = fmt::format(" ({} packet-hops{}{})",
+                           human_count(static_cast<double>(counters.packet_hops)), folded, speed);
     }
     if (has_phases(mode)) print_phases(counters.phases);
     print_audit(outcome);

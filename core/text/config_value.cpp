@@ -349,7 +349,7 @@ std::string shown_text(const std::string& text) {
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known) {
     if (word.size() > 64) return "";
     std::string best;
-    std::size_t least = std::max<std::size_t>(2, word.size() / 2) + 1;
+    std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
     const std::string small = lower_case(word);
     for (const std::string& candidate : known) {
         // "h100" is nearer to H100 than to anything of as many letters.

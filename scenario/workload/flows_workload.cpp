@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "core/text/human.h"
 #include "core/text/quantity.h"
 #include "scenario/node_reader.h"
 #include "scenario/workload/workload_part.h"
@@ -44,7 +45,7 @@ FlowSpec read_flow(const ConfigValue& row, NodeReader& nodes) {
 
 WorkloadPart finish(std::vector<FlowSpec> flows, const std::string& from) {
     WorkloadPart part;
-    part.description = fmt::format("{} flows {}", flows.size(), from);
+    part.description = fmt::format("{} {}", counted(flows.size(), "flow", "flows"), from);
     part.flows = std::move(flows);
     part.flow_class = "flow";
     return part;

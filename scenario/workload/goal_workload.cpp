@@ -78,9 +78,8 @@ MakeWorkload read_htsim_workload(const WorkloadTable& table) {
             read_connection_matrix(TokenReader::open(scenario.resolve(file)), report);
         if (matrix.endless > 0 && scenario.stop == kNever) {
             throw ConfigError(fmt::format(
-                "{}: {} flows of size 0 have no end: give the scenario a stop, such as stop = "
-                "\"10ms\"",
-                file, matrix.endless));
+                "{}: {} of size 0, without end: give the scenario a stop, such as stop = \"10ms\"",
+                file, counted(matrix.endless, "flow", "flows")));
         }
         // As many full packets as a flow can have.
         const std::int64_t most = scenario.network.format.payload * std::int64_t{4'294'967'294};

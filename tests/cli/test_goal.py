@@ -217,11 +217,11 @@ class GoalTest(support.CliTest):
                            "2->1 start 0 size 100000\n")
         self.write("h.toml", '[topology]\ntype = "file"\npath = "t.topo"\n'
                              '[workload]\ntype = "htsim"\nfile = "m.cm"\n')
-        self.refuse("run", "h.toml", says='1 flows of size 0 have no end: give the scenario a stop')
+        self.refuse("run", "h.toml", says='1 flow of size 0, without end: give the scenario a stop')
         for mode in ["packet", "hybrid", "flow"]:
             out = self.succeed("run", "h.toml", "--mode", mode, "--set", 'stop="1ms"').stdout
             self.assertIn("1 of 2 completed", out)
-        self.assertIn("m.cm: read: 1 flows of size 0: without end",
+        self.assertIn("m.cm: read: 1 flow of size 0: without end",
                       self.succeed("goal", "m.cm", "--check").stdout)
 
     def test_messages_of_a_uec_connection_follow_each_other(self):

@@ -170,4 +170,6 @@ TEST_CASE("unit.scenario.choice_names_what_is_allowed") {
 TEST_CASE("unit.scenario.nearest_word_counts_swaps_once") {
     CHECK(nearest_word("delya", {"rate", "delay"}) == "delay");
     CHECK(nearest_word("xyz", {"rate", "delay"}).empty());
+    // Half of its letters in common is no likeness.
+    CHECK(nearest_word("strategy", {"start", "schedule"}).empty());
 }

@@ -262,10 +262,9 @@ class MatrixReader {
                                  counted(matrix_.connections.size(), "connection", "connections"),
                                  counted(matrix_.triggers.size(), "trigger", "triggers")));
         if (matrix_.endless > 0) {
-            report_.read(
-                reader_.file(),
-                fmt::format("{} flows of size 0: without end, as in htsim; a run needs a stop",
-                            matrix_.endless));
+            report_.read(reader_.file(),
+                         fmt::format("{} of size 0: without end, as in htsim; a run needs a stop",
+                                     counted(matrix_.endless, "flow", "flows")));
         }
         if (prios_ > 0) {
             report_.skipped(

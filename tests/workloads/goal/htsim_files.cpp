@@ -196,7 +196,7 @@ TEST_CASE("unit.htsim.matrix.wrong_counts_flows_without_end_and_messages_are_rea
     CHECK(report.text() ==
           "m.cm: doubtful: Connections 9, but there are 4 such lines, and all of them are taken\n"
           "m.cm: read: 3 nodes, 4 connections, 0 triggers\n"
-          "m.cm: read: 1 flows of size 0: without end, as in htsim; a run needs a stop\n"
+          "m.cm: read: 1 flow of size 0: without end, as in htsim; a run needs a stop\n"
           "2 read, 0 skipped, 1 doubtful, 0 do not fit\n");
     CHECK(matrix.endless == 1);
     CHECK(matrix.connections[0].endless);
