@@ -16,7 +16,8 @@ import time
 import xml.etree.ElementTree
 
 # 12/1162 Test  #12: unit.link.delay ......   Passed    0.01 sec
-ENDED = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S.*?) \.*\s*(\**)(\S.*?)\s+([\d.]+) sec\s*$")
+#  9/1162 Test #9: Snapshot: goes on ....***Failed    1.20 sec
+ENDED = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S.*?) \.+\s*(\**)([A-Za-z].*?)\s+([\d.]+) sec\s*$")
 BEGUN = re.compile(r"^\s+Start\s+\d+: ")
 REASON = re.compile(r"skipped:? *['\"]?([^'\"\n]+)")
 OF_CTEST = {"-N", "-V", "-VV", "-Q", "--help", "--version", "--show-only", "--print-labels", "--verbose",

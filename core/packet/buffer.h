@@ -11,9 +11,9 @@
 namespace sluice::step {
 
 /// PFC headroom of a port: headroom_factor x rate x delay as in the reference, which is too little
-/// on short links. Under Arithmetic::exact it is at least what can still come after the threshold:
-/// a frame that our pause waits behind, pauses of all classes, one that the peer has begun, and the
-/// cable both ways; then nothing is lost with PFC on.
+/// on short links. Under Arithmetic::exact it is at least what can come beyond the threshold, which
+/// others may have lowered: the frame at which we pause, one that our pause waits behind, pauses of
+/// all classes, one that the peer has begun, and the cable both ways; then nothing is lost with PFC on.
 inline std::int64_t pfc_headroom(const NetworkConfig& config, Rate rate, Tick delay) {
     const auto on_cable = static_cast<std::int64_t>(static_cast<double>(rate.bits_per_second) *
                                                     static_cast<double>(delay) / 8e12);
@@ -24,7 +24,7 @@ inline std::int64_t pfc_headroom(const NetworkConfig& config, Rate rate, Tick de
     }
     const PacketFormat& format = config.format;
     const std::int64_t frame = std::int64_t{format.payload} + format.header + format.extra_header;
-    const std::int64_t needed = 2 * (on_cable + 1) + 2 * (frame > format.ack ? frame : format.ack) +
+    const std::int64_t needed = 2 * (on_cable + 1) + 3 * (frame > format.ack ? frame : format.ack) +
                                 std::int64_t{kClasses} * format.pause;
     return scaled > needed ? scaled : needed;
 }

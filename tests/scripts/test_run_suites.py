@@ -15,6 +15,10 @@ add_test(unit.b.may_skip "/bin/sh" "-c" "echo 'skipped: no moon'")
 set_tests_properties(unit.b.may_skip PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 add_test(cli.part "/bin/sh" "-c" "echo \\"test_x ... skipped 'no sun'\\"; echo 'OK (skipped=1)'")
 """
+SPACES = """
+add_test("Shop: a name with, what names may have" "/bin/sh" "-c" "true")
+add_test("Shop: and a bad one" "/bin/sh" "-c" "false")
+"""
 FAILS = 'add_test(cli.bad "/bin/sh" "-c" "echo why it fails; exit 1")\n'
 
 
@@ -41,6 +45,12 @@ class RunSuites(unittest.TestCase):
         self.assertEqual(result.returncode, 8)
         self.assertIn("why it fails", result.stdout)
         self.assertIn("3 passed, 1 failed, 1 skipped", result.stdout)
+
+    def test_names_with_spaces(self):
+        result = self.run_script(SPACES)
+        self.assertEqual(result.returncode, 8)
+        self.assertIn("Shop: and a bad one: ***Failed", result.stdout)
+        self.assertIn("1 passed, 1 failed, 0 skipped", result.stdout)
 
     def test_ctest_is_asked_for_other_things(self):
         result = self.run_script(TESTS, "-N")

@@ -86,6 +86,33 @@ TEST_CASE("unit.step.lossless.line_rate_incast_over_short_links") {
     }
 }
 
+TEST_CASE("unit.step.lossless.others_lower_the_threshold") {
+    // Slow cables between switches, and data both ways: each frame that one ingress takes of the pool lowers the
+    // thresholds of the others, so that the frame at which one pauses may lie beyond it as a whole, and the pause
+    // waits behind data.
+    for (std::int64_t step = 5; step < 30; step += 4) {
+        Case given;
+        DragonflyParams dragonfly;
+        dragonfly.groups = 4;
+        dragonfly.hosts_per_router = 4;
+        dragonfly.host_cable.delay = 500 * kNanosecond;
+        dragonfly.local_cable = {gigabits_per_second(25), 500 * kNanosecond};
+        dragonfly.global_cable = {gigabits_per_second(25), 500 * kNanosecond};
+        given.topology = build_dragonfly(dragonfly);
+        given.config = config_for(congestion::Law::none);
+        given.config.buffer.size = Bytes{pfc_share(given.topology, given.config) + 75'000};
+        for (std::int64_t src = 0; src < 64; ++src) {
+            given.flows.push_back(flow(static_cast<NodeId>(src),
+                                       static_cast<NodeId>((src + step) % 64), 3'000'000, 0));
+        }
+        assign_source_ports(given.flows);
+        const Outcome outcome = run_windows(given);
+        INFO(step);
+        check_lossless(outcome);
+        CHECK(outcome.counters.pfc_pauses > 0);
+    }
+}
+
 TEST_CASE("unit.step.lossless.same_incast_without_pfc_drops") {
     Case given = incast(congestion::Law::none, 16, 500'000);
     given.config.congestion.window = false;

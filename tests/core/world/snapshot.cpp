@@ -167,7 +167,7 @@ void check_whole(std::uint64_t seed, Tick shift, bool answers, Tally& tally) {
     tally.paused += rig.store.counters().pfc_pauses > 0 ? 1 : 0;
 }
 
-TEST_CASE("Snapshot: a network goes on in another store as it does") {
+TEST_CASE("unit.snapshot.another_store_goes_on_alike") {
     Tally tally;
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         check_whole(seed, static_cast<Tick>(seed * 7919) * 1001, seed % 3 == 0, tally);
@@ -247,7 +247,7 @@ std::size_t check_partitions(std::uint64_t seed) {
     return taken.size();
 }
 
-TEST_CASE("Snapshot: a partition goes on alone as it does among others") {
+TEST_CASE("unit.snapshot.a_partition_goes_on_alone") {
     std::size_t partitions = 0;
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         partitions += check_partitions(seed);
@@ -335,7 +335,7 @@ void check_copy(std::uint64_t seed, congestion::Law law) {
     }
 }
 
-TEST_CASE("Snapshot: a copy at other ports and another time does the same") {
+TEST_CASE("unit.snapshot.a_copy_elsewhere_and_later_does_the_same") {
     for (const congestion::Law law : kLaws) {
         for (std::uint64_t seed = 1; seed <= 20; ++seed) {
             check_copy(seed, law);
