@@ -67,8 +67,10 @@ class Watchers {
 
 FinishedRun run_experiment(const Experiment& experiment, const RunPlan& plan) {
     FinishedRun done;
-    const ResourceUsage unbuilt = resource_usage();
-    done.run = make_run(experiment, plan.mode);
+    // Other runs may be on other threads.
+    const auto usage = plan.caller == Caller::loop ? thread_usage : resource_usage;
+    const ResourceUsage unbuilt = usage();
+    done.run = make_run(experiment, plan.mode, plan.caller);
     if (plan.on_built) plan.on_built(*done.run);
     Watchers watchers(plan.watchers);
     std::optional<StallGuard> stall;
@@ -88,9 +90,9 @@ FinishedRun run_experiment(const Experiment& experiment, const RunPlan& plan) {
         done.outcome.stalled = done.outcome.stalled || stalled;
         return wanted && !interrupted && !stalled;
     };
-    const ResourceUsage before = resource_usage();
+    const ResourceUsage before = usage();
     done.run->run(hooks);
-    const ResourceUsage after = resource_usage();
+    const ResourceUsage after = usage();
 
     RunOutcome& outcome = done.outcome;
     if (!outcome.interrupted && !done.run->under_way().empty()) {

@@ -28,6 +28,7 @@ using GoOn = std::function<bool(const RunPosition&)>;
 
 struct RunPlan {
     Mode mode = Mode::packet;
+    Caller caller = Caller::systemc;
     /// Of all that watch, called in this order. At most one of them samples queues.
     std::vector<RunHooks> watchers;
     GoOn go_on;  ///< may be empty

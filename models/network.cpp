@@ -51,7 +51,7 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);
-        clock_->keep_partitions(step::Clocks::many, *partitions_, nullptr);
+        clock_->engine().keep_partitions(step::Clocks::many, *partitions_, nullptr);
     }
     if (!options.foreign.empty()) {
         store_.pin_list();
@@ -190,14 +190,6 @@ void Network::require_open(const FlowSpec& spec, bool ours) const {
         throw InternalError(ours ? "a foreign host's flow is opened by open_foreign_flow()"
                                  : "a flow of a host of ours is opened by open_flow()");
     }
-}
-
-RunCounters Network::counters() const {
-    RunCounters counters = store_.counters();
-    counters.windows = clock_->windows();
-    counters.fold = clock_->fold_counters();
-    counters.threads = clock_->threads_used();
-    return counters;
 }
 
 void Network::start_of_simulation() {

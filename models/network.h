@@ -27,7 +27,7 @@ struct NetworkOptions {
     std::vector<LinkEvent> link_events;
     RunHooks hooks;
     Tick stop = kNever;
-    /// A clock for every part of the network: see NetworkClock::keep_partitions(), which also takes a
+    /// A clock for every part of the network: see engine::Engine::keep_partitions(), which also takes a
     /// supervisor.
     bool partition_clocks = false;
 };
@@ -62,7 +62,7 @@ class Network : public sc_core::sc_module {
     const step::WorldStore& store() const { return store_; }
     NetworkClock& clock() { return *clock_; }
     const NetworkClock& clock() const { return *clock_; }
-    RunCounters counters() const;
+    RunCounters counters() const { return clock_->engine().counters(); }
 
   private:
     void start_of_simulation() override;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/checksum.h"
+#include "core/database/database.h"
 #include "core/error.h"
-#include "core/memo/database.h"
 #include "core/memo/entry_bytes.h"
 #include "core/memo/memo_file.h"
 #include "core/memo/version.h"

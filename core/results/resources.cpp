@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -26,6 +27,11 @@ std::int64_t high_water_mark() {
     return -1;
 }
 
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
 }  // namespace
 
 ResourceUsage resource_usage() {
@@ -34,12 +40,20 @@ ResourceUsage resource_usage() {
     ResourceUsage result;
     result.user_s = seconds(usage.ru_utime);
     result.system_s = seconds(usage.ru_stime);
-    result.wall_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    result.wall_s = seconds_now();
     result.peak_rss_bytes = high_water_mark();
     if (result.peak_rss_bytes < 0) {
         result.peak_rss_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;  // Linux: KiB
     }
+    return result;
+}
+
+ResourceUsage thread_usage() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    ResourceUsage result;
+    result.user_s = static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+    result.wall_s = seconds_now();
     return result;
 }
 

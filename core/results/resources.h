@@ -14,5 +14,7 @@ struct ResourceUsage {
 };
 
 ResourceUsage resource_usage();
+/// Of the calling thread alone: its CPU time, the system's in it, as user_s, to the nanosecond; nothing of memory.
+ResourceUsage thread_usage();
 
 }  // namespace sluice

@@ -144,8 +144,8 @@ struct Summary {
     Tick fct_p50 = kNever;
     Tick fct_p99 = kNever;
     Tick fct_max = kNever;
-    double packet_hops_per_s = 0;  ///< executed ones, per user second of the run phase
-    std::int64_t peak_rss_bytes = 0;
+    double packet_hops_per_s = 0;     ///< executed ones, per user second of the run phase
+    std::int64_t peak_rss_bytes = 0;  ///< 0: nothing was written
 };
 
 /// A flow that finished. `ideal`: its completion time on an idle network (0: unknown); `label`: its

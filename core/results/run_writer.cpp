@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "core/error.h"
 #include "core/results/output_folder.h"
+#include "core/results/resources.h"
 #include "core/results/summary.h"
 
 namespace sluice {
@@ -21,18 +23,22 @@ constexpr std::chrono::seconds kFlushInterval{1};
 }  // namespace
 
 struct RunWriter::Impl {
-    Impl(const std::string& directory, RunInfo run_info, const Topology& network,
-         const std::vector<FlowSpec>& specs, const std::vector<std::string>& wanted)
-        : folder(directory), info(std::move(run_info)), flows(specs) {
+    Impl(RunInfo run_info, const std::vector<FlowSpec>& specs)
+        : info(std::move(run_info)), flows(specs) {
+        totals.flows = flows.size();
+        for (const FlowSpec& flow : flows) totals.bytes += flow.size;
+        last_flush = Clock::now();
+    }
+
+    void open(const std::string& directory, const Topology& network,
+              const std::vector<std::string>& wanted) {
+        folder.emplace(directory);
         try {
             open(network, wanted);
         } catch (...) {
             close_unfinished();
             throw;
         }
-        totals.flows = flows.size();
-        for (const FlowSpec& flow : flows) totals.bytes += flow.size;
-        last_flush = Clock::now();
     }
 
     void open(const Topology& network, const std::vector<std::string>& wanted) {
@@ -56,7 +62,7 @@ struct RunWriter::Impl {
         const auto add = [&](const OutputFile& file) { being_written.insert(file.written()); };
         add(*summary);
         for_each_file(add);
-        folder.remove_old(names, being_written);
+        folder->remove_old(names, being_written);
     }
 
     /// Without finish(): each file decides whether it is worth keeping; so does the folder.
@@ -64,10 +70,10 @@ struct RunWriter::Impl {
         outputs.clear();
         others.clear();
         summary.reset();
-        folder.remove_if_empty();
+        if (folder) folder->remove_if_empty();
     }
 
-    std::string path(const std::string& name) const { return folder.file(name); }
+    std::string path(const std::string& name) const { return folder->file(name); }
 
     template <typename Action>
     void for_each_file(const Action& action) {
@@ -75,7 +81,7 @@ struct RunWriter::Impl {
         for (const auto& file : others) action(*file);
     }
 
-    OutputFolder folder;
+    std::optional<OutputFolder> folder;  ///< none: nothing is written
     RunInfo info;
     const std::vector<FlowSpec>& flows;
     std::vector<std::unique_ptr<RunOutput>> outputs;
@@ -88,7 +94,12 @@ struct RunWriter::Impl {
 
 RunWriter::RunWriter(const std::string& directory, const RunInfo& info, const Topology& topology,
                      const std::vector<FlowSpec>& flows, const std::vector<std::string>& wanted)
-    : impl_(std::make_unique<Impl>(directory, info, topology, flows, wanted)) {}
+    : impl_(std::make_unique<Impl>(info, flows)) {
+    impl_->open(directory, topology, wanted);
+}
+
+RunWriter::RunWriter(const RunInfo& info, const std::vector<FlowSpec>& flows)
+    : impl_(std::make_unique<Impl>(info, flows)) {}
 
 RunWriter::~RunWriter() {
     if (!impl_->finished) {
@@ -159,6 +170,7 @@ void RunWriter::phase(const PhaseRecord& record) {
 }
 
 OutputFile& RunWriter::add_file(const std::string& name) {
+    if (!impl_->folder) throw InternalError("a file of a run that writes none");
     if (name.empty() || fs::path(name).filename() != name || name == "." || name == "..") {
         throw ConfigError("\"" + name + "\" is not a plain file name for an output");
     }
@@ -183,7 +195,12 @@ void RunWriter::flush_if_due() {
 Summary RunWriter::finish(const RunOutcome& outcome) {
     impl_->totals.flows += outcome.opened_flows;
     impl_->totals.bytes += outcome.opened_bytes;
-    const Summary summary = summarize(impl_->totals, outcome);
+    Summary summary = summarize(impl_->totals, outcome);
+    if (!impl_->folder) {
+        impl_->finished = true;
+        return summary;
+    }
+    summary.peak_rss_bytes = resource_usage().peak_rss_bytes;
     for (const auto& output : impl_->outputs) output->finish(outcome);
     *impl_->summary << summary_json(impl_->info, outcome, summary);
     // A full disk shows here, before the first file has its name.

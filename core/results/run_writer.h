@@ -30,6 +30,8 @@ class RunWriter {
     RunWriter(const std::string& directory, const RunInfo& info, const Topology& topology,
               const std::vector<FlowSpec>& flows,
               const std::vector<std::string>& wanted = usual_outputs());
+    /// Writes nothing: finish() only sums up.
+    RunWriter(const RunInfo& info, const std::vector<FlowSpec>& flows);
     ~RunWriter();
     RunWriter(const RunWriter&) = delete;
     RunWriter& operator=(const RunWriter&) = delete;

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/results/resources.h"
 
 namespace sluice {
 namespace {
@@ -184,7 +183,6 @@ Summary summarize(FlowTotals& totals, const RunOutcome& outcome) {
         summary.packet_hops_per_s =
             static_cast<double>(counters.packet_hops - counters.fold.hops) / outcome.user_s;
     }
-    summary.peak_rss_bytes = resource_usage().peak_rss_bytes;
     return summary;
 }
 

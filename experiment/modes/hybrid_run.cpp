@@ -87,8 +87,8 @@ void check_hybrid(const Experiment& experiment) {
 struct HybridRun::Watch {
     Watch(const Experiment& given, PacketEngine& engine)
         : experiment(given),
-          partitions(engine.network().store(), shared_by(given.phases)),
-          view(engine.network().store(), partitions),
+          partitions(engine.store(), shared_by(given.phases)),
+          view(engine.store(), partitions),
           rates(make_rate_source(given.phases.rates)),
           restorer(make_restorer(given.phases, given.network.congestion.law)),
           shares(restore::make_share_restorer(given.phases, given.network.congestion,
@@ -106,7 +106,7 @@ struct HybridRun::Watch {
             settings.tolerance = given.phases.audit_tolerance;
             settings.flows = static_cast<double>(given.flows.size());
             settings.seed = given.network.seed;
-            audit = std::make_unique<audit::Audit>(engine.network().store(), settings,
+            audit = std::make_unique<audit::Audit>(engine.store(), settings,
                                                    given.phases.memo ? memo.get() : nullptr);
             controller.watch(*audit);
         }
@@ -124,8 +124,8 @@ struct HybridRun::Watch {
     std::unique_ptr<audit::Audit> audit;  ///< null: there is none
 };
 
-HybridRun::HybridRun(const Experiment& experiment)
-    : PacketRun(checked(experiment), false),  // most of its windows have little to do
+HybridRun::HybridRun(const Experiment& experiment, Caller caller)
+    : PacketRun(checked(experiment), caller, false),  // most of its windows have little to do
       watch_(std::make_unique<Watch>(experiment, engine())) {}
 
 HybridRun::~HybridRun() = default;
@@ -133,10 +133,9 @@ HybridRun::~HybridRun() = default;
 void HybridRun::run(const RunHooks& hooks) {
     RunHooks guarded = engine().guarded_hooks(hooks);
     watch_->controller.on_phase(guarded.on_phase);
-    engine().network().clock().keep_partitions(step::Clocks::one, watch_->partitions,
-                                               &watch_->controller);
+    engine().engine().keep_partitions(step::Clocks::one, watch_->partitions, &watch_->controller);
     engine().start(std::move(guarded));
-    watch_->controller.finish(std::min(now(), engine().network().clock().now()));
+    watch_->controller.finish(std::min(now(), engine().engine().now()));
     engine().rethrow();
 }
 

@@ -13,9 +13,9 @@ void check_hybrid(const Experiment& experiment);
 
 class HybridRun : public PacketRun {
   public:
-    /// Elaborates. The experiment must outlive the run. ConfigError under ns-3's arithmetic, whose
+    /// The experiment must outlive the run. ConfigError under ns-3's arithmetic, whose
     /// tie order is packet mode's only.
-    explicit HybridRun(const Experiment& experiment);
+    HybridRun(const Experiment& experiment, Caller caller);
     ~HybridRun() override;
 
     void run(const RunHooks& hooks) override;

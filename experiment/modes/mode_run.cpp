@@ -10,18 +10,23 @@ namespace sluice {
 
 namespace {
 
-using Maker = std::unique_ptr<ModeRun> (*)(const Experiment&);
+using Maker = std::unique_ptr<ModeRun> (*)(const Experiment&, Caller);
 
 template <typename Run>
-std::unique_ptr<ModeRun> make(const Experiment& experiment) {
-    return std::make_unique<Run>(experiment);
+std::unique_ptr<ModeRun> make(const Experiment& experiment, Caller caller) {
+    return std::make_unique<Run>(experiment, caller);
+}
+
+/// It moves no packets.
+std::unique_ptr<ModeRun> make_flow_run(const Experiment& experiment, Caller /*caller*/) {
+    return std::make_unique<FlowModeRun>(experiment);
 }
 
 const std::vector<std::pair<Mode, Maker>>& makers() {
     static const std::vector<std::pair<Mode, Maker>> kMakers{{Mode::packet, make<PacketRun>},
                                                              {Mode::hybrid, make<HybridRun>},
                                                              {Mode::wormhole, make<HybridRun>},
-                                                             {Mode::flow, make<FlowModeRun>}};
+                                                             {Mode::flow, make_flow_run}};
     return kMakers;
 }
 
@@ -47,10 +52,10 @@ void check_run(const Experiment& experiment, Mode mode) {
     if (has_phases(mode)) check_hybrid(experiment);
 }
 
-std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode) {
+std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode, Caller caller) {
     require_offered(mode, std::string("mode ") + mode_name(mode));
     for (const auto& [one, maker] : makers()) {
-        if (one == mode) return maker(experiment);
+        if (one == mode) return maker(experiment, caller);
     }
     throw InternalError("an offered mode that nothing makes");
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One run of an Experiment in some mode: built, run once, then asked what came of it.
-/// One run per process at a time: modes that move packets elaborate a SystemC network, whose
-/// context is global. No SystemC header here.
+/// Called by SystemC, a process has one run at a time, for its context is global; called by a plain loop, as
+/// many as there are threads. No SystemC header here.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "experiment/experiment.h"
 
 namespace sluice {
+
+/// Who calls the engine of a mode that moves packets. Results are the same.
+enum class Caller : std::uint8_t { systemc, loop };
 
 class ModeRun {
   public:
@@ -50,6 +54,7 @@ void check_run(const Experiment& experiment, Mode mode);
 
 /// Builds the run. The experiment must outlive it. ConfigError if the experiment cannot run so, or
 /// if this build does not offer `mode`.
-std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode);
+std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode,
+                                  Caller caller = Caller::systemc);
 
 }  // namespace sluice

@@ -1,63 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The SystemC network of an Experiment, elaborated, and how a run's hooks reach it: what every
-/// mode that moves packets stands on.
+/// What executes the packets of an Experiment, and how a run's hooks reach it: what every mode that moves
+/// packets stands on. Of two kinds, with the same results: a SystemC network (systemc_engine.h), of which a
+/// process has one at a time, and a plain loop (lane_engine.h), of which it has as many as it likes.
 #pragma once
 
-#include <chrono>
-#include <exception>
 #include <memory>
 
+#include "core/engine/engine.h"
+#include "core/results/run_hooks.h"
+#include "core/world/world_store.h"
+#include "experiment/experiment.h"
 #include "experiment/modes/mode_run.h"
-#include "models/network.h"
-#include "models/nic/acks_nic.h"
 
 namespace sluice {
 
 class PacketEngine {
   public:
-    /// Elaborates. The experiment must outlive this.
-    explicit PacketEngine(const Experiment& experiment);
+    virtual ~PacketEngine() = default;
 
-    /// Hooks that call `hooks`, which must outlive start(). An exception must not pass through
-    /// SystemC's kernel, which would wrap it: it is kept, and start() throws it once the driver has
-    /// stopped.
-    RunHooks guarded_hooks(const RunHooks& hooks);
-    /// Runs the kernel until the driver stops. Call once.
-    void start(RunHooks hooks);
+    /// May be told how to execute before start().
+    virtual engine::Engine& engine() = 0;
+    virtual step::WorldStore& store() = 0;
+    /// What calls `hooks`, which must outlive start(), with what an exception of theirs may pass through.
+    virtual RunHooks guarded_hooks(const RunHooks& hooks) = 0;
+    /// Runs until nothing is left, the experiment's stop, or a hook says so. Call once. Throws what a hook has
+    /// thrown.
+    virtual void start(RunHooks hooks) = 0;
+    /// Throws what a guarded hook has thrown since.
+    virtual void rethrow() const = 0;
+    virtual double elaboration_seconds() const = 0;
 
-    Network& network() { return *network_; }
-    const Network& network() const { return *network_; }
-    /// The simulated time that the run reached: its stop, where it was stopped early, or, at rest,
-    /// the arrival of the last packet: no mode waits for timers that no longer mean anything.
-    Tick reached() const;
-    double elaboration_seconds() const { return elaboration_.count(); }
-
-    /// Throws what a guarded hook threw.
-    void rethrow() const {
-        if (error_ != nullptr) std::rethrow_exception(error_);
-    }
-
-  private:
-    /// Calls `action` unless an earlier one threw.
-    template <typename Action>
-    void guarded(Action&& action) {
-        if (error_ != nullptr) return;
-        try {
-            action();
-        } catch (...) {
-            error_ = std::current_exception();
-        }
-    }
-
-    NetworkOptions options();
-
-    const Experiment& experiment_;
-    AckSink on_ack_;  ///< experiment_.on_ack, guarded
-    std::chrono::steady_clock::time_point begin_;
-    Routing routing_;
-    std::unique_ptr<Network> network_;
-    std::chrono::duration<double> elaboration_;
-    std::exception_ptr error_;
+    const engine::Engine& engine() const { return const_cast<PacketEngine*>(this)->engine(); }
+    const step::WorldStore& store() const { return const_cast<PacketEngine*>(this)->store(); }
 };
+
+/// Builds one. The experiment must outlive it.
+std::unique_ptr<PacketEngine> make_packet_engine(const Experiment& experiment, Caller caller);
 
 }  // namespace sluice

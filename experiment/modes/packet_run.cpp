@@ -37,28 +37,26 @@ step::Threads threads_for(const Experiment& experiment, bool several) {
 
 }  // namespace
 
-PacketRun::PacketRun(const Experiment& experiment, bool several)
-    : engine_(std::make_unique<PacketEngine>(experiment)) {
+PacketRun::PacketRun(const Experiment& experiment, Caller caller, bool several)
+    : engine_(make_packet_engine(experiment, caller)) {
     if (experiment.fold && experiment.on_ack == nullptr) {
-        engine_->network().clock().fold();
+        engine_->engine().fold();
     }
-    engine_->network().clock().divide_windows(threads_for(experiment, several));
+    engine_->engine().divide_windows(threads_for(experiment, several));
 }
 
 PacketRun::~PacketRun() = default;
 
 void PacketRun::run(const RunHooks& hooks) { engine_->start(engine_->guarded_hooks(hooks)); }
 
-bool PacketRun::cut_off() const { return engine_->network().clock().cut_off(); }
+bool PacketRun::cut_off() const { return engine_->engine().cut_off(); }
 
-Tick PacketRun::now() const { return engine_->reached(); }
+Tick PacketRun::now() const { return engine_->engine().reached(); }
 
-const std::vector<FlowResult>& PacketRun::results() const {
-    return engine_->network().store().results();
-}
+const std::vector<FlowResult>& PacketRun::results() const { return engine_->store().results(); }
 
 std::vector<FlowSpec> PacketRun::under_way() const {
-    const step::WorldStore& store = engine_->network().store();
+    const step::WorldStore& store = engine_->store();
     std::vector<FlowSpec> flows;
     for (const FlowSlot slot : store.living()) {
         const FlowRecord flow = store.record(slot);
@@ -70,7 +68,7 @@ std::vector<FlowSpec> PacketRun::under_way() const {
 
 /// Payload bytes acknowledged.
 std::int64_t PacketRun::progress() const {
-    const step::WorldStore& store = engine_->network().store();
+    const step::WorldStore& store = engine_->store();
     const step::World& world = store.world();
     std::int64_t bytes = 0;
     for (const FlowSlot slot : store.living()) {
@@ -82,18 +80,16 @@ std::int64_t PacketRun::progress() const {
     return bytes;
 }
 
-std::vector<PortId> PacketRun::paused_cycle() const {
-    return step::paused_cycle(engine_->network().store());
-}
+std::vector<PortId> PacketRun::paused_cycle() const { return step::paused_cycle(engine_->store()); }
 
-RunCounters PacketRun::counters() const { return engine_->network().counters(); }
+RunCounters PacketRun::counters() const { return engine_->engine().counters(); }
 
 std::vector<PortStatistics> PacketRun::port_statistics() const {
-    return engine_->network().store().port_statistics(now());
+    return engine_->store().port_statistics(now());
 }
 
 double PacketRun::elaboration_seconds() const { return engine_->elaboration_seconds(); }
 
-std::size_t PacketRun::memory_bytes() const { return engine_->network().store().memory_bytes(); }
+std::size_t PacketRun::memory_bytes() const { return engine_->store().memory_bytes(); }
 
 }  // namespace sluice

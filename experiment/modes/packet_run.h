@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs an Experiment in packet mode: elaborates the SystemC network, starts the kernel, reports.
+/// Runs an Experiment in packet mode: builds the engine, starts it, reports.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ class PacketEngine;
 
 class PacketRun : public ModeRun {
   public:
-    /// Elaborates. The experiment must outlive the run.
+    /// The experiment must outlive the run.
     /// `several`: on as many threads as help, unless the experiment says how many.
-    explicit PacketRun(const Experiment& experiment, bool several = true);
+    PacketRun(const Experiment& experiment, Caller caller, bool several = true);
     ~PacketRun() override;
 
     void run(const RunHooks& hooks) override;

@@ -5,9 +5,7 @@
 #include <string>
 #include <typeinfo>
 
-#include "core/clocks/division.h"
 #include "core/packet/egress.h"
-#include "core/world/skip.h"
 #include "models/nic/nic.h"
 #include "models/sim_time.h"
 #include "models/switch/switch.h"
@@ -15,10 +13,6 @@
 namespace sluice {
 
 namespace {
-
-/// How far a clock runs ahead of SystemC's time when nothing foreign is attached: far enough that
-/// the kernel costs nothing, near enough that other processes of a testbench see it move.
-constexpr Tick kRunAhead = kMillisecond;
 
 /// Serialization times are known up to this.
 std::int64_t largest_packet(const PacketFormat& format) {
@@ -30,7 +24,7 @@ std::int64_t largest_packet(const PacketFormat& format) {
 }  // namespace
 
 NetworkClock::NetworkClock(const sc_core::sc_module_name& name, step::WorldStore& store)
-    : sc_module(name), store_(store) {
+    : sc_module(name), store_(store), engine_(store) {
     SC_METHOD(run);
     sensitive << event_;
 }
@@ -39,15 +33,14 @@ void NetworkClock::attach_foreign(PortId port, PacketInitiatorSocket& socket) {
     foreign_.push_back(ForeignLink{store_.topology().peer_of(port), &socket});
 }
 
-void NetworkClock::configure(std::vector<LinkEvent> events, RunHooks hooks, Tick stop) {
-    events_ = std::move(events);
-    hooks_ = std::move(hooks);
-    stop_ = stop;
-}
-
 void NetworkClock::start_of_simulation() {
     require_resolution();
-    store_.begin();
+    engine::Surroundings surroundings;
+    surroundings.foreign = !foreign_.empty();
+    surroundings.as_is = std::all_of(nodes_.begin(), nodes_.end(), [](const Node* node) {
+        return node != nullptr && (typeid(*node) == typeid(Nic) || typeid(*node) == typeid(Switch));
+    });
+    engine_.begin(surroundings);
     for (NodeId node = 0; node < nodes_.size(); ++node) {
         refuse_timers(node, kNever);
     }
@@ -61,81 +54,13 @@ void NetworkClock::start_of_simulation() {
             maybe_blind_.clear();
         }
     }
-    if (store_.config().arithmetic == Arithmetic::ns3) {
-        ns3_ = std::make_unique<ns3::Driver>(store_, std::move(events_), std::move(hooks_));
-        return;
-    }
-    driver_ = partitions_ == nullptr
-                  ? std::make_unique<step::Driver>(store_, std::move(events_), std::move(hooks_))
-                  : std::make_unique<step::Driver>(store_, std::move(events_), std::move(hooks_),
-                                                   clocks_, *partitions_, supervisor_);
-    if (!foreign_.empty()) {
-        driver_->expect_packets_from_outside();
-    }
-    const bool followed =
-        supervisor_ != nullptr && supervisor_->may_fold() && clocks_ == step::Clocks::one;
-    if (fold_ && (partitions_ == nullptr || followed) && foreign_.empty() &&
-        !store_.world().digest_hops) {
-        folds_ = std::make_unique<step::Folds>(store_, supervisor_);
-        driver_->fold(*folds_);
-    }
-    if (divisible()) {
-        team_ = std::make_unique<step::Team>(store_, threads_, step::cell_stepper);
-        if (supervisor_ != nullptr) {
-            // Most of the network sleeps at any time.
-            team_->keep_division(step::divide_everywhere(store_.topology(), threads_.count));
-        }
-        driver_->divide_windows(*team_);
-    }
-}
-
-bool NetworkClock::divisible() const {
-    const Application* application = store_.application();
-    return threads_.count > 1 && clocks_ == step::Clocks::one && foreign_.empty() &&
-           (application == nullptr || !application->for_one_thread()) &&
-           std::all_of(nodes_.begin(), nodes_.end(), [](const Node* node) {
-               return node != nullptr &&
-                      (typeid(*node) == typeid(Nic) || typeid(*node) == typeid(Switch));
-           });
-}
-
-std::uint32_t NetworkClock::threads_used() const {
-    return team_ != nullptr && team_->windows() > 0 ? team_->size() : 1;
-}
-
-void NetworkClock::unfold() {
-    if (folds_ != nullptr) {
-        driver_->unfold();
-    }
-}
-
-FoldCounters NetworkClock::fold_counters() const {
-    return folds_ != nullptr ? folds_->counters() : FoldCounters{};
-}
-
-Tick NetworkClock::now() const {
-    return ns3_ != nullptr ? ns3_->now() : driver_ != nullptr ? driver_->now() : 0;
 }
 
 Tick NetworkClock::earliest() const {
     return foreign_.empty() ? now() : std::max(now(), to_ticks_up(sc_core::sc_time_stamp()));
 }
 
-std::uint64_t NetworkClock::windows() const {
-    return ns3_ != nullptr ? ns3_->instants() : driver_ != nullptr ? driver_->windows() : 0;
-}
-
-Tick NetworkClock::next() const { return ns3_ != nullptr ? ns3_->next() : driver_->next(); }
-
 void NetworkClock::run() {
-    if (ns3_ != nullptr) {
-        run(*ns3_);
-    } else {
-        run(*driver_);
-    }
-}
-
-void NetworkClock::run(step::Driver& driver) {
     const Tick now = to_ticks(sc_core::sc_time_stamp());
     const auto step_cell = [this](const step::Cell& cell, Tick begin, Tick end) {
         Node* const module = nodes_[cell.node];
@@ -151,41 +76,15 @@ void NetworkClock::run(step::Driver& driver) {
     };
     Tick next = kNever;
     if (foreign_.empty()) {
-        next = driver.advance(std::min(now + kRunAhead + 1, stop_), step_cell);
+        next = engine_.run_ahead(now, step_cell);
     } else {
         // A foreign model may send at any instant from `now` on; its packet takes at least the
         // lookahead to arrive, and as long as the quantum says.
-        const Tick lookahead = store_.world().lookahead;
         const Tick quantum = to_ticks(tlm::tlm_global_quantum::instance().get());
-        const Tick limit = std::min(now + std::max(lookahead, quantum), stop_);
-        next = driver.next();
-        while (next < limit && !driver.stopped()) {
-            const Tick end = std::min(next + lookahead, limit);
-            next = driver.advance(end, step_cell, [this] { hand_over(); });
-        }
+        next = engine_.run_in_lockstep(now + std::max(store_.world().lookahead, quantum), step_cell,
+                                       [this] { hand_over(); });
     }
-    if (next >= stop_ || driver.stopped()) {
-        unfold();
-    }
-    if (next >= stop_ && next != kNever) {
-        // Only what means something is cut off by the stop.
-        step::forget_stale_wakes(store_.world());
-        next = driver.next();
-    }
-    end_run(next, driver.stopped());
-}
-
-void NetworkClock::run(ns3::Driver& driver) {
-    const Tick now = to_ticks(sc_core::sc_time_stamp());
-    const Tick next = driver.advance(std::min(now + kRunAhead + 1, stop_));
-    end_run(next >= stop_ && driver.idle() ? kNever : next, driver.stopped());
-}
-
-void NetworkClock::end_run(Tick next, bool stopped) {
-    finished_ = stopped || next >= stop_ || next == kNever;
-    at_rest_ = !stopped && next == kNever;
-    cut_off_ = !stopped && next >= stop_ && next != kNever;
-    if (!finished_) {
+    if (!engine_.finished()) {
         event_.notify(until(next));
     }
 }
@@ -304,8 +203,8 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
         ++world.egress[port].drops;
         return;
     }
-    if (driver_ != nullptr) {
-        driver_->before_packet_from_outside(packet);
+    if (engine_.driver() != nullptr) {
+        engine_.driver()->before_packet_from_outside(packet);
     }
     step::Packet copy = packet;
     copy.time = at - ring.base;
@@ -323,16 +222,16 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
 }
 
 void NetworkClock::take_up_closed() {
-    if (driver_ != nullptr) {
-        driver_->take_up_closed();
+    if (engine_.driver() != nullptr) {
+        engine_.driver()->take_up_closed();
     }
 }
 
 void NetworkClock::wake() {
-    if (driver_ == nullptr && ns3_ == nullptr) {
+    if (!engine_.begun()) {
         return;  // the simulation has not started: all timers will be seen
     }
-    const Tick next = this->next();
+    const Tick next = engine_.next();
     if (next < now()) {
         SC_REPORT_FATAL("sluice/clock",
                         ("something was set for " + std::to_string(next) +
@@ -340,8 +239,8 @@ void NetworkClock::wake() {
                          " ps: flows are opened by Network::open_flow()")
                             .c_str());
     }
-    if (next < stop_) {
-        finished_ = false;
+    if (next < engine_.stop()) {
+        engine_.go_on();
         event_.notify(until(next));
     }
 }

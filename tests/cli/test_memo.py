@@ -241,7 +241,7 @@ class MemoTest(CliTest):
         before = pathlib.Path(self.memo).read_bytes()
         result = run("memo", "merge", other)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("cannot be used as a memo", result.stderr)
+        self.assertIn("cannot be used as a database", result.stderr)
         self.assertEqual(result.stderr.count("\n"), 1)
         self.assertEqual(pathlib.Path(self.memo).read_bytes(), before)
 

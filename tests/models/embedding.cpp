@@ -126,13 +126,13 @@ TEST_CASE("models.embedding.partitions_are_kept_on_one_clock_or_on_many") {
     Network many("many", star.topology, star.routing, star.config, star.flows, star.paths, nullptr);
     step::FlowPartitions of_one(one.store());
     step::FlowPartitions of_many(many.store());
-    one.clock().keep_partitions(step::Clocks::one, of_one, nullptr);
-    many.clock().keep_partitions(step::Clocks::many, of_many, nullptr);
+    one.clock().engine().keep_partitions(step::Clocks::one, of_one, nullptr);
+    many.clock().engine().keep_partitions(step::Clocks::many, of_many, nullptr);
     sc_core::sc_start();
-    CHECK(one.clock().driver()->statistics().entries == 2);
-    CHECK(one.clock().driver()->statistics().windows_solo == 0);
-    CHECK(many.clock().driver()->statistics().entries == 2);
-    CHECK(many.clock().driver()->statistics().windows_solo > 0);
+    CHECK(one.clock().engine().driver()->statistics().entries == 2);
+    CHECK(one.clock().engine().driver()->statistics().windows_solo == 0);
+    CHECK(many.clock().engine().driver()->statistics().entries == 2);
+    CHECK(many.clock().engine().driver()->statistics().windows_solo > 0);
     CHECK(finishes(one) == finishes(many));
 }
 

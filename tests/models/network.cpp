@@ -127,7 +127,7 @@ void check_foreign_switch(congestion::Law law, const sc_core::sc_time& quantum,
     ClockCounts counts;
     ZeroSkips supervisor(network.store().world(), partitions, 5, counts);
     if (clocks) {
-        network.clock().keep_partitions(step::Clocks::many, partitions, &supervisor);
+        network.clock().engine().keep_partitions(step::Clocks::many, partitions, &supervisor);
     }
     tlm::tlm_global_quantum::instance().set(quantum);
     sc_core::sc_start();
@@ -173,7 +173,7 @@ void check_foreign_host(bool clocks) {
     ClockCounts counts;
     ZeroSkips supervisor(network.store().world(), partitions, 6, counts);
     if (clocks) {
-        network.clock().keep_partitions(step::Clocks::many, partitions, &supervisor);
+        network.clock().engine().keep_partitions(step::Clocks::many, partitions, &supervisor);
     }
     tlm::tlm_global_quantum::instance().set(sc_core::SC_ZERO_TIME);
     sc_core::sc_start();
@@ -280,7 +280,7 @@ TEST_CASE("models.network.partition_clocks_change_nothing") {
     sc_core::sc_start();
     CHECK(network.counters().hop_checksum == expected);
     CHECK(network.clock().finished());
-    CHECK(network.clock().driver()->statistics().windows_solo > 0);
+    CHECK(network.clock().engine().driver()->statistics().windows_solo > 0);
     check_same_results(network, star.finish);
 }
 

@@ -311,7 +311,7 @@ TEST_CASE("unit.memo.store.a_full_disk_harms_nothing") {
     REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     const std::string message = refusal([&] { save(path, some_content()); });
     REQUIRE(setrlimit(RLIMIT_FSIZE, &old) == 0);
-    CHECK(message.find("cannot be used as a memo") != std::string::npos);
+    CHECK(message.find("cannot be used as a database") != std::string::npos);
     CHECK(memo::test::same(load(path).content, before));
     CHECK(save(path, some_content()).entries == 19);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/memo/database.h"
+#include "core/database/database.h"
 
 #include <sqlite3.h>
 
@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 
-namespace sluice::memo {
+namespace sluice {
 
 namespace {
 
@@ -18,12 +18,12 @@ constexpr int kPatienceMilliseconds = 10'000;
 /// be none. Also a name that means nothing to SQLite but a file.
 std::string resolved(const std::string& path) {
     namespace fs = std::filesystem;
-    if (path.empty()) throw ConfigError("a memo without a name cannot be used");
+    if (path.empty()) throw ConfigError("a database without a name cannot be used");
     std::error_code error;
     const fs::path whole = fs::absolute(path, error);
     const fs::path folder = fs::canonical(whole.parent_path(), error);
     if (error)
-        throw ConfigError(path, 0, "cannot be used as a memo: its folder: " + error.message());
+        throw ConfigError(path, 0, "cannot be used as a database: its folder: " + error.message());
     return (folder / whole.filename()).string();
 }
 
@@ -63,7 +63,7 @@ void Database::fail(int code) {
         default:
             throw ConfigError(
                 path_, 0,
-                std::string("cannot be used as a memo: ") +
+                std::string("cannot be used as a database: ") +
                     (handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code)));
     }
 }
@@ -124,6 +124,22 @@ void Statement::bind(int parameter, std::int64_t number) {
     if (code != SQLITE_OK) database_.fail(code);
 }
 
+void Statement::bind(int parameter, double number) {
+    const int code = sqlite3_bind_double(statement_, parameter, number);
+    if (code != SQLITE_OK) database_.fail(code);
+}
+
+void Statement::bind_text(int parameter, std::string_view text) {
+    const int code = sqlite3_bind_text64(statement_, parameter, text.data(), text.size(),
+                                         SQLITE_STATIC, SQLITE_UTF8);
+    if (code != SQLITE_OK) database_.fail(code);
+}
+
+void Statement::bind_null(int parameter) {
+    const int code = sqlite3_bind_null(statement_, parameter);
+    if (code != SQLITE_OK) database_.fail(code);
+}
+
 bool Statement::step() {
     const int code = sqlite3_step(statement_);
     if (code == SQLITE_ROW) return true;
@@ -136,6 +152,12 @@ std::int64_t Statement::number(int column) const {
     return sqlite3_column_int64(statement_, column);
 }
 
+double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
+
+bool Statement::null(int column) const {
+    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
 std::string_view Statement::bytes(int column) const {
     const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
     const int size = sqlite3_column_bytes(statement_, column);
@@ -143,4 +165,4 @@ std::string_view Statement::bytes(int column) const {
                            : std::string_view(data, static_cast<std::size_t>(size));
 }
 
-}  // namespace sluice::memo
+}  // namespace sluice

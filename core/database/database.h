@@ -9,7 +9,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace sluice::memo {
+namespace sluice {
 
 class Database {
   public:
@@ -63,10 +63,16 @@ class Statement {
     /// Parameters count from 1. Bytes must live until the statement is done.
     void bind(int parameter, std::string_view bytes);
     void bind(int parameter, std::int64_t number);
+    void bind(int parameter, double number);
+    /// As a text, not as bytes: for those who look at the file by other means.
+    void bind_text(int parameter, std::string_view text);
+    void bind_null(int parameter);
     /// The next row; false after the last, when it can be bound and begun anew.
     bool step();
     /// Columns count from 0. Bytes are valid until the next step.
     std::int64_t number(int column) const;
+    double real(int column) const;
+    bool null(int column) const;
     std::string_view bytes(int column) const;
 
   private:
@@ -74,4 +80,4 @@ class Statement {
     sqlite3_stmt* statement_ = nullptr;
 };
 
-}  // namespace sluice::memo
+}  // namespace sluice
