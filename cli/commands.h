@@ -26,6 +26,7 @@ struct ConfigValue;
 #define SLUICE_COMMANDS(COMMAND)                                         \
     COMMAND(run)        /* a scenario, in one mode                    */ \
     COMMAND(compare)    /* a scenario, in several modes               */ \
+    COMMAND(batch)      /* many experiments, in one process           */ \
     COMMAND(describe)   /* what would run, without running it         */ \
     COMMAND(topo)       /* networks and their files                   */ \
     COMMAND(collective) /* a collective over a range of sizes         */ \

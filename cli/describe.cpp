@@ -33,13 +33,6 @@ struct DescribeOptions {
     bool allow_oom = false;         ///< jobs that do not fit their GPUs: a warning, not an error
 };
 
-/// Memory by what there is most of, as measured: a port with its module, sockets and rings; a
-/// flow's columns in sender, receiver and results; an operation of a job and its dependencies.
-constexpr double kBytesPerPort = 10e3;
-constexpr double kBytesPerFlow = 250;
-constexpr double kBytesPerOperation = 250;
-constexpr double kBytesPerProcess = 10e6;
-
 void print_network(const Experiment& experiment) {
     const Topology& topology = experiment.topology;
     std::size_t nvswitches = 0;
@@ -110,16 +103,9 @@ void print_time(const BuiltExperiment& built, Mode mode, double audit) {
 }
 
 void print_cost(const BuiltExperiment& built, Mode mode, double audit) {
-    const Experiment& experiment = built.experiment;
-    std::size_t operations = 0;
-    for (const BuiltJob& job : built.jobs) operations += job.application->graph().op_count();
     const double hops = built.estimate.packet_hops;
-    const double memory = kBytesPerProcess + static_cast<double>(built.estimate.routing_bytes) +
-                          kBytesPerPort * static_cast<double>(experiment.topology.port_count()) +
-                          kBytesPerFlow * static_cast<double>(experiment.flows.size()) +
-                          kBytesPerOperation * static_cast<double>(operations);
     print("  packet-hops  about {} (data and ACKs, nothing lost)\n", human_count(hops));
-    print("  memory       about {}B\n", human_count(memory));
+    print("  memory       about {}B\n", human_count(expected_memory(built)));
     print_time(built, mode, audit);
 }
 

@@ -17,6 +17,12 @@ class ConfigError : public std::runtime_error {
                                       : file + ": " + message) {}
 };
 
+/// What was asked for is described well, and does not fit the memory of the GPUs that it would run on.
+class OutOfMemoryError : public ConfigError {
+  public:
+    using ConfigError::ConfigError;
+};
+
 /// A broken invariant of the program itself, never the user's fault.
 class InternalError : public std::logic_error {
   public:

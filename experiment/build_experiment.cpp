@@ -130,7 +130,11 @@ void add_workloads(BuiltExperiment& built, std::vector<WorkloadPart> parts) {
         for (FlowSpec& flow : part.flows) {
             if (flow.connection != kNone) flow.connection += connections;
         }
-        experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
+        if (experiment.flows.empty()) {
+            experiment.flows = std::move(part.flows);  // often millions
+        } else {
+            experiment.flows.insert(experiment.flows.end(), part.flows.begin(), part.flows.end());
+        }
         built.notes.insert(built.notes.end(), part.notes.begin(), part.notes.end());
         built.warnings.insert(built.warnings.end(), part.warnings.begin(), part.warnings.end());
         built.import_notes.insert(built.import_notes.end(), part.import_notes.begin(),

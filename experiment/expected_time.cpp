@@ -21,4 +21,14 @@ ExpectedTime expected_time(const TrafficEstimate& traffic, std::size_t hosts, Mo
     return {std::max(least, kLeastSeconds), std::max(most, kLeastSeconds)};
 }
 
+double expected_memory(const BuiltExperiment& built) {
+    const Experiment& experiment = built.experiment;
+    std::size_t operations = 0;
+    for (const BuiltJob& job : built.jobs) operations += job.application->graph().op_count();
+    return kBytesPerProcess + static_cast<double>(built.estimate.routing_bytes) +
+           kBytesPerPort * static_cast<double>(experiment.topology.port_count()) +
+           kBytesPerFlow * static_cast<double>(experiment.flows.size()) +
+           kBytesPerOperation * static_cast<double>(operations);
+}
+
 }  // namespace sluice

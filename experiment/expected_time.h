@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long a run may take, by its mode, before it runs: from what its traffic is
+/// How long a run may take, by its mode, and how much memory, before it runs: from what its traffic is
 /// (experiment/estimate.h) and constants that were measured. Within a factor of three where what is said of
 /// its traffic holds; other machines differ.
 #pragma once
@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "core/results/mode.h"
+#include "experiment/build_experiment.h"
 #include "experiment/estimate.h"
 
 namespace sluice {
@@ -23,6 +24,13 @@ inline constexpr double kFlowModeSeconds = 7e-6;
 /// Seconds to begin and to write results: what the smallest runs take.
 inline constexpr double kLeastSeconds = 1e-3;
 
+/// Memory by what there is most of, as measured: a port with its module, sockets and rings; a
+/// flow's columns in sender, receiver and results; an operation of a job and its dependencies.
+inline constexpr double kBytesPerPort = 10e3;
+inline constexpr double kBytesPerFlow = 250;
+inline constexpr double kBytesPerOperation = 250;
+inline constexpr double kBytesPerProcess = 10e6;
+
 struct ExpectedTime {
     double least_s = 0;  ///< hybrid and wormhole: every flow's rate settles
     double most_s = 0;   ///< nothing settles; in modes that leave nothing out the same as least_s
@@ -31,5 +39,8 @@ struct ExpectedTime {
 /// `audit`: the share of the packet-hops that is simulated besides (PhaseConfig::audit).
 ExpectedTime expected_time(const TrafficEstimate& traffic, std::size_t hosts, Mode mode,
                            double audit);
+
+/// Bytes, the process's own included.
+double expected_memory(const BuiltExperiment& built);
 
 }  // namespace sluice

@@ -234,11 +234,18 @@ std::vector<std::string> stall_lines(const Topology& topology, const RunOutcome&
 RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request) {
     const Experiment& experiment = built.experiment;
     const RunInfo info = info_of(built, request);
-    RunWriter writer(request.directory, info, experiment.topology, experiment.flows,
-                     outputs_of(built, request));
+    std::optional<RunWriter> of_run;
+    if (request.only_summary) {
+        of_run.emplace(info, experiment.flows);
+    } else {
+        of_run.emplace(request.directory, info, experiment.topology, experiment.flows,
+                       outputs_of(built, request));
+    }
+    RunWriter& writer = *of_run;
     IdealTimes ideals(experiment);
     RunPlan plan;
     plan.mode = request.mode;
+    plan.caller = request.caller;
     plan.watchers.push_back(hooks_of(writer, built, ideals));
     plan.go_on = request.go_on;
     std::optional<QueueWatch> queues;

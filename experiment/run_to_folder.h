@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs what has been built, whatever it was built from, and leaves its outputs in a folder.
+/// Runs what has been built, whatever it was built from, and leaves its outputs in a folder, or only sums up.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,10 @@ namespace sluice {
 struct RunRequest {
     Mode mode = Mode::packet;
     std::string name;
-    std::string config_json = "{}";                      ///< the effective configuration
-    std::string directory;                               ///< where results go
+    std::string config_json = "{}";  ///< the effective configuration
+    std::string directory;           ///< where results go
+    bool only_summary = false;       ///< nothing is written
+    Caller caller = Caller::systemc;
     std::vector<std::string> outputs = usual_outputs();  ///< the optional ones, by key
     Tick series_step = 10 * kMicrosecond;                ///< between two samples of series.csv
     std::vector<std::string> keys_without_effect;

@@ -64,6 +64,7 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
     value.at = position(node.source(), source);
     if (const auto* table = node.as_table()) {
         value.kind = ConfigValue::Kind::table;
+        value.braces = table->is_inline();
         for (const auto& [key, child] : *table) {
             value.table.push_back(
                 {std::string(key.str()), position(key.source(), source), convert(child, source)});
@@ -288,7 +289,7 @@ ConfigValue parse_config(const std::string& text, const std::string& source) {
     }
 }
 
-ConfigValue load_config(const std::string& path) {
+std::string read_config_text(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw ConfigError(path + ": cannot be opened for reading");
     std::string text;
@@ -300,7 +301,11 @@ ConfigValue load_config(const std::string& path) {
     if (text.size() > kMaxFileBytes) {
         throw ConfigError(path + ": is larger than 64 MiB, the most a scenario may have");
     }
-    return parse_config(text, path);
+    return text;
+}
+
+ConfigValue load_config(const std::string& path) {
+    return parse_config(read_config_text(path), path);
 }
 
 void override_config(ConfigValue& root, const std::string& assignment, const std::string& option) {

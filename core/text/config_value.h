@@ -28,6 +28,7 @@ struct ConfigValue {
     enum class Kind : std::uint8_t { text, integer, number, boolean, date, array, table };
 
     Kind kind = Kind::table;
+    bool braces = false;  ///< a table that is written in braces, whole
     bool boolean = false;
     std::int64_t integer = 0;
     double number = 0;
@@ -52,7 +53,10 @@ struct ConfigMember {
 /// Parses TOML text; `source` names it in messages.
 ConfigValue parse_config(const std::string& text, const std::string& source);
 
-/// Reads and parses a TOML file of at most 64 MiB.
+/// The text of a TOML file of at most 64 MiB.
+std::string read_config_text(const std::string& path);
+
+/// Reads and parses one.
 ConfigValue load_config(const std::string& path);
 
 /// Applies "path.to.key=value" (the argument of `option`). Tables on the way are made as needed, a

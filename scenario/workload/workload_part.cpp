@@ -119,6 +119,8 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
             part.stream->set_priority(priority);
         }
         return part;
+    } catch (const OutOfMemoryError& error) {
+        throw OutOfMemoryError(section.where("type") + ": " + error.what());
     } catch (const ConfigError& error) {
         throw ConfigError(section.where("type") + ": " + error.what());
     }

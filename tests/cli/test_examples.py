@@ -8,6 +8,7 @@ import unittest
 from support import EXAMPLES, CliTest
 
 FILES = EXAMPLES / "files"
+BATCHES = EXAMPLES / "batches"
 
 
 def commands(text):
@@ -44,6 +45,17 @@ class Examples(CliTest):
         used += page + (FILES / "hpcc-config.txt").read_text()
         for path in FILES.iterdir():
             self.assertIn(re.sub(r"\.[1-9]\.(et|json)$", r".0.\1", path.name), used)
+
+    def test_batches_are_as_their_comments_say(self):
+        (self.folder / "examples").symlink_to(EXAMPLES)
+        for path, experiments in ((BATCHES / "incast-laws.toml", 120), (BATCHES / "topology-128gpu.toml", 10_000)):
+            plan = self.succeed("batch", f"examples/batches/{path.name}", "--plan")
+            self.assertIn(f"{experiments} experiments", plan.stdout)
+            self.assertNotIn("refused", plan.stdout)
+            self.assertNotIn("oom", plan.stdout)
+        self.assertEqual(len(list(BATCHES.iterdir())), 2)
+        result = self.succeed("batch", "examples/batches/incast-laws.toml")
+        self.assertIn("120 of 120 experiments: 120 done", result.stdout)
 
     def test_generated_files_are_those_of_today(self):
         self.succeed("goal", FILES / "ping-pong.goal", "--to-binary", "ping-pong.bin")

@@ -103,7 +103,7 @@ std::string describe_memory(const TrainingMemory& memory, std::int64_t capacity)
 
 void check_memory(const TrainingMemory& memory, std::int64_t capacity) {
     if (capacity <= 0 || !is_out_of_memory(memory.use, capacity)) return;
-    throw ConfigError(fmt::format(
+    throw OutOfMemoryError(fmt::format(
         "out of memory: {} GB; at most {:.0f}% may be planned with: use more tp, pp, zero or "
         "recompute, or run it all the same with allow_oom = true",
         describe_memory(memory, capacity), 100 * kUsableMemory));

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `sluice batch`: many experiments in one process, a row each.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/output/terminal.h"
+#include "cli/progress.h"
+#include "core/error.h"
+#include "core/text/human.h"
+#include "experiment/batch/batch_plan.h"
+#include "experiment/batch/batch_run.h"
+#include "experiment/modes/mode_run.h"
+
+namespace sluice {
+
+namespace {
+
+struct BatchOptions {
+    std::string file;
+    std::string out;
+    std::string mode;
+    std::vector<std::string> sets;
+    unsigned threads = 0;
+    bool folders = false;
+    bool resume = false;
+    bool anew = false;
+    bool plan = false;
+    bool allow_oom = false;
+    bool quiet = false;
+};
+
+constexpr BatchStatus kToldStatuses[] = {BatchStatus::done,    BatchStatus::cut_off,
+                                         BatchStatus::left,    BatchStatus::oom,
+                                         BatchStatus::refused, BatchStatus::failed};
+
+/// "497 done, 2 oom, 1 failed".
+std::string statuses(const BatchPosition& at) {
+    std::string text;
+    for (const BatchStatus status : kToldStatuses) {
+        if (at.count(status) == 0) continue;
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : ", ", at.count(status), status_name(status));
+    }
+    return text.empty() ? "none finished" : text;
+}
+
+/// "experiment 17 (topology.k 8, seed 3)".
+std::string named(const Batch& batch, std::size_t experiment) {
+    const std::vector<std::string> values = batch.values(experiment);
+    std::string text;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i].empty()) continue;
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", batch.columns()[i], values[i]);
+    }
+    return fmt::format("experiment {}{}", experiment, text.empty() ? "" : " (" + text + ")");
+}
+
+void report(const Batch& batch, const BatchRun& run, double wall_s, const std::string& directory) {
+    const BatchPosition& at = run.position();
+    const std::size_t ran = at.finished - at.known;
+    std::string text = fmt::format("{}: {} of {} experiments: {}\n", batch.name(), at.finished,
+                                   at.experiments, statuses(at));
+    if (at.known > 0) text += fmt::format("  known        {} from an earlier run\n", at.known);
+    if (ran > 0) {
+        text += fmt::format("  time         {} wall, {} of processors ({} an experiment)\n",
+                            human_seconds(wall_s), human_seconds(at.cpu_s),
+                            human_seconds(at.cpu_s / static_cast<double>(ran)));
+        if (at.packet_hops > 0) {
+            text += fmt::format("  packet-hops  {} ({}/s)\n",
+                                human_count(static_cast<double>(at.packet_hops)),
+                                human_count(static_cast<double>(at.packet_hops) / wall_s));
+        }
+    }
+    bool first = true;
+    for (const BatchRow& row : run.quickest()) {
+        const BatchFigure jct = figure_of(row, "jct_s");
+        text += fmt::format("  {:<12} {}  {}\n", first ? "least JCT" : "",
+                            human_seconds(std::get<double>(jct)), named(batch, row.experiment));
+        first = false;
+    }
+    if (const BatchRow* row = run.not_done()) {
+        text += fmt::format("  not done     {}: {}\n", named(batch, row->experiment), row->reason);
+    }
+    print("{}  written to   {}/{} and {}\n", text, directory, kBatchTable, kBatchDatabase);
+}
+
+int exit_code(const BatchRun& run) {
+    const BatchPosition& at = run.position();
+    if (run.interrupted()) return kExitInterrupted;
+    const std::size_t whole = at.count(BatchStatus::done) + at.count(BatchStatus::cut_off);
+    return whole == at.finished ? kExitDone : kExitWorkLeft;
+}
+
+Batch load(const BatchOptions& options) {
+    Batch batch = load_batch(options.file);
+    for (const std::string& set : options.sets) batch.override_all(set);
+    if (!options.mode.empty()) {
+        require_offered(parse_mode(options.mode, "--mode"), "--mode " + options.mode);
+        batch.override_all("mode=\"" + options.mode + "\"");
+    }
+    return batch;
+}
+
+int batch_command(const BatchOptions& options) {
+    const Batch batch = load(options);
+    const unsigned threads =
+        options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
+    if (options.plan) {
+        print("{}", batch_plan(batch, threads, options.allow_oom));
+        return kExitDone;
+    }
+    BatchSettings settings;
+    settings.directory = options.out.empty() ? "runs/" + batch.name() : options.out;
+    settings.threads = threads;
+    settings.folders = options.folders;
+    settings.resume = options.resume;
+    settings.anew = options.anew;
+    settings.allow_oom = options.allow_oom;
+    BatchRun run(batch, settings);
+    Progress progress(options.quiet);
+    const InterruptGuard guard;
+    const auto begin = std::chrono::steady_clock::now();
+    run.run([] { return !InterruptGuard::requested(); },
+            [&](const BatchPosition& at) {
+                const double share = static_cast<double>(at.finished - at.known) /
+                                     static_cast<double>(at.experiments - at.known);
+                progress.tick(share, [&](double) {
+                    return fmt::format("{} of {} experiments, {}", at.finished, at.experiments,
+                                       statuses(at));
+                });
+            });
+    progress.clear();
+    const double wall_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!options.quiet) report(batch, run, wall_s, settings.directory);
+    if (run.interrupted() && !options.quiet) {
+        print_error("sluice: interrupted; --resume goes on from here\n");
+    }
+    return exit_code(run);
+}
+
+}  // namespace
+
+Command add_batch_command(CLI::App& program) {
+    const auto options = std::make_shared<BatchOptions>();
+    CLI::App* app = program.add_subcommand(
+        "batch", "Run many experiments in one process, a row of results each (docs/batch.md)");
+    app->add_option("file", options->file, "What is shared and what varies")
+        ->type_name("BATCH.toml")
+        ->required();
+    app->add_option("--mode", options->mode, "Of all: packet, hybrid, wormhole, flow")
+        ->type_name("MODE");
+    add_set_option(*app, options->sets, "Override a key of every experiment's scenario");
+    app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
+    app->add_option("--threads", options->threads,
+                    "Experiments at a time, each on one thread (default: all cores)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 4096));
+    app->add_flag(
+        "--plan", options->plan,
+        "Say how many experiments there are, what they need and how long they take; run none");
+    CLI::Option* const resume = app->add_flag(
+        "--resume", options->resume, "Keep what the folder knows, and run the rest of the batch");
+    app->add_flag("--anew", options->anew, "Replace what the folder holds of a batch")
+        ->excludes(resume);
+    app->add_flag("--folders", options->folders,
+                  "Leave all that sluice run leaves of each experiment, in DIR/runs/NUMBER");
+    app->add_flag("--allow-oom", options->allow_oom,
+                  "Run jobs, too, that do not fit their GPUs' memory");
+    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    return {app, [options] { return batch_command(*options); }};
+}
+
+}  // namespace sluice

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/batch/batch_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "core/memo/digest.h"
+#include "core/text/config_section.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr const char* kLabel = "label";
+
+/// The value as TOML has it, on one line; a text is quoted if it is `inside` another value.
+std::string written(const ConfigValue& value, bool inside) {
+    switch (value.kind) {
+        case ConfigValue::Kind::text: return inside ? "\"" + value.text + "\"" : value.text;
+        case ConfigValue::Kind::integer: return std::to_string(value.integer);
+        case ConfigValue::Kind::number: return fmt::format("{}", value.number);
+        case ConfigValue::Kind::boolean: return value.boolean ? "true" : "false";
+        case ConfigValue::Kind::date: return "a date";
+        case ConfigValue::Kind::array: break;
+        case ConfigValue::Kind::table: break;
+    }
+    std::string text;
+    for (const ConfigValue& item : value.array) {
+        text += (text.empty() ? "" : ", ") + written(item, true);
+    }
+    if (value.kind == ConfigValue::Kind::array) return "[" + text + "]";
+    for (const ConfigMember& member : value.table) {
+        text += (text.empty() ? "" : ", ") + member.key + " = " + written(member.value, true);
+    }
+    return "{" + text + "}";
+}
+
+/// A scenario beside the batch file, or from the working directory.
+std::string resolved(const std::string& file, const std::string& batch) {
+    namespace fs = std::filesystem;
+    const fs::path beside = fs::path(batch).parent_path() / file;
+    std::error_code ignored;
+    return fs::exists(beside, ignored) ? beside.string() : file;
+}
+
+/// "topology.k = 4" sets a key of a table, "topology = { type = "fat-tree", k = 4 }" replaces it.
+void add_settings(const ConfigValue& table, const std::string& before,
+                  std::vector<BatchSetting>& settings) {
+    for (const ConfigMember& member : table.table) {
+        const std::string key = before + member.key;
+        if (member.value.kind == ConfigValue::Kind::table && !member.value.braces) {
+            add_settings(member.value, key + ".", settings);
+        } else {
+            settings.push_back({key, member.value});
+        }
+    }
+}
+
+std::vector<BatchSetting> read_settings(ConfigSection& section) {
+    std::vector<BatchSetting> settings;
+    const ConfigValue* table = section.raw("set");
+    if (table == nullptr) return settings;
+    if (table->kind != ConfigValue::Kind::table) {
+        section.fail("set", std::string("is ") + table->kind_name() +
+                                "; must be a table of the scenario's keys, e.g. "
+                                "{ congestion.law = \"dcqcn\" }");
+    }
+    add_settings(*table, "", settings);
+    return settings;
+}
+
+ConfigValue integer_value(std::int64_t number, const ConfigPosition& at) {
+    ConfigValue value;
+    value.kind = ConfigValue::Kind::integer;
+    value.integer = number;
+    value.at = at;
+    return value;
+}
+
+/// "range = [from, to]" or "[from, to, step]", the ends included.
+void read_range(ConfigSection& section, const std::vector<std::int64_t>& range, BatchAxis& axis) {
+    if (range.size() < 2 || range.size() > 3) {
+        section.fail("range", "must be [from, to] or [from, to, step], the ends included");
+    }
+    const std::int64_t step = range.size() == 3 ? range[2] : 1;
+    if (step < 1 || range[1] < range[0]) {
+        section.fail("range",
+                     "runs nowhere; must be [from, to] or [from, to, step] with from <= to and "
+                     "step >= 1");
+    }
+    if (static_cast<std::size_t>((range[1] - range[0]) / step) >= kMostExperiments) {
+        section.fail("range", fmt::format("has more than {} values", kMostExperiments));
+    }
+    const ConfigPosition at = section.raw("range")->at;
+    for (std::int64_t number = range[0]; number <= range[1]; number += step) {
+        axis.points.push_back({integer_value(number, at)});
+    }
+}
+
+/// The keys of "key" or "keys".
+std::vector<std::string> read_keys(ConfigSection& section) {
+    if (section.has("key") == section.has("keys")) {
+        section.fail("key",
+                     "or 'keys' must be there, and only one of them: what varies, e.g. key = "
+                     "\"topology.k\"");
+    }
+    if (section.has("key")) return {section.text("key", std::nullopt)};
+    std::vector<std::string> keys;
+    const ConfigValue* array = section.raw("keys");
+    for (const ConfigValue& item : array->array) {
+        if (item.kind != ConfigValue::Kind::text) {
+            throw ConfigError(item.at.text() + ": a key is " + item.kind_name() + ", not a text");
+        }
+        keys.push_back(item.text);
+    }
+    if (keys.empty()) section.fail("keys", "must be an array of keys, e.g. [\"tp\", \"dp\"]");
+    return keys;
+}
+
+BatchAxis read_axis(ConfigSection& section) {
+    BatchAxis axis;
+    axis.keys = read_keys(section);
+    const bool alone = section.has("key");
+    if (section.has("values") == section.has("range")) {
+        section.fail("values", "or 'range' must be there, and only one of them");
+    }
+    if (section.has("range")) {
+        if (!alone) section.fail("range", "is of one key; several vary together by 'values'");
+        constexpr std::int64_t kFarthest = std::int64_t{1} << 53;
+        read_range(section, *section.integers("range", -kFarthest, kFarthest, 3), axis);
+        section.finish();
+        return axis;
+    }
+    const ConfigValue* values = section.raw("values");
+    if (values->kind != ConfigValue::Kind::array || values->array.empty()) {
+        section.fail("values", "must be an array of at least one value");
+    }
+    for (const ConfigValue& value : values->array) {
+        if (alone) {
+            axis.points.push_back({value});
+        } else if (value.array.size() == axis.keys.size()) {
+            axis.points.push_back(value.array);
+        } else {
+            throw ConfigError(fmt::format(
+                "{}: each of 'values' must be an array of {}, one value for each of 'keys'",
+                value.at.text(), axis.keys.size()));
+        }
+    }
+    section.finish();
+    return axis;
+}
+
+BatchEntry read_entry(ConfigSection& section, const std::string& batch) {
+    BatchEntry entry;
+    entry.label = section.text("label", "");
+    entry.base = section.text("base", "");
+    if (!entry.base.empty()) entry.base = resolved(entry.base, batch);
+    entry.settings = read_settings(section);
+    section.finish();
+    return entry;
+}
+
+/// Once each, in the order in which they come.
+void add_column(std::vector<std::string>& columns, const std::string& column) {
+    if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
+        columns.push_back(column);
+    }
+}
+
+std::size_t size_of(const std::vector<BatchAxis>& axes, const std::string& path) {
+    std::size_t size = 1;
+    for (const BatchAxis& axis : axes) {
+        if (axis.points.size() > kMostExperiments / size) {
+            throw ConfigError(
+                path, 0, fmt::format("the axes span more than {} experiments", kMostExperiments));
+        }
+        size *= axis.points.size();
+    }
+    return size;
+}
+
+void check_keys(const std::vector<BatchAxis>& axes, const std::string& path) {
+    std::vector<std::string> seen;
+    for (const BatchAxis& axis : axes) {
+        for (const std::string& key : axis.keys) {
+            if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+                throw ConfigError(path, 0, shown_text(key) + " varies twice");
+            }
+            seen.push_back(key);
+        }
+    }
+}
+
+}  // namespace
+
+Batch parse_batch(const std::string& text, const std::string& path) {
+    const ConfigValue values = parse_config(text, path);
+    EffectiveConfig unused;
+    ConfigSection root(values, unused);
+    Batch batch;
+    batch.path_ = path;
+    batch.name_ = root.text("name", std::filesystem::path(path).stem().string());
+    const std::string base = root.text("base", "");
+    if (!base.empty()) batch.base_ = resolved(base, path);
+    batch.settings_ = read_settings(root);
+    for (ConfigSection& section : root.tables("axis")) batch.axes_.push_back(read_axis(section));
+    for (ConfigSection& section : root.tables("experiment")) {
+        batch.entries_.push_back(read_entry(section, path));
+    }
+    root.finish();
+    if (!batch.axes_.empty() && !batch.entries_.empty()) {
+        root.fail("experiment", "and 'axis' exclude each other: a batch is a list or a product");
+    }
+    if (batch.entries_.empty()) {
+        if (base.empty()) root.fail("base", "is missing: the scenario that all experiments share");
+        check_keys(batch.axes_, path);
+        batch.size_ = size_of(batch.axes_, path);
+    } else {
+        batch.size_ = batch.entries_.size();
+        add_column(batch.columns_, kLabel);
+    }
+    for (const BatchAxis& axis : batch.axes_) {
+        for (const std::string& key : axis.keys) add_column(batch.columns_, key);
+    }
+    for (const BatchEntry& entry : batch.entries_) {
+        if (entry.base.empty() && base.empty()) {
+            throw ConfigError(path, 0,
+                              "an [[experiment]] has no 'base', and neither has the batch");
+        }
+        for (const BatchSetting& setting : entry.settings) add_column(batch.columns_, setting.key);
+    }
+    for (std::size_t i = 0; i < batch.size_ && (i == 0 || !batch.entries_.empty()); ++i) {
+        const std::string& file = batch.base_of(i);
+        if (batch.scenarios_.count(file) == 0) batch.scenarios_[file] = load_config(file);
+    }
+    return batch;
+}
+
+Batch load_batch(const std::string& path) { return parse_batch(read_config_text(path), path); }
+
+void Batch::override_all(const std::string& assignment) {
+    ConfigValue tried = scenario(0);
+    override_config(tried, assignment);
+    overrides_.push_back(assignment);
+}
+
+const std::string& Batch::base_of(std::size_t experiment) const {
+    const bool own = !entries_.empty() && !entries_[experiment].base.empty();
+    return own ? entries_[experiment].base : base_;
+}
+
+std::vector<std::size_t> Batch::points_of(std::size_t experiment) const {
+    std::vector<std::size_t> points(axes_.size());
+    for (std::size_t a = axes_.size(); a-- > 0;) {
+        points[a] = experiment % axes_[a].points.size();
+        experiment /= axes_[a].points.size();
+    }
+    return points;
+}
+
+std::vector<BatchSetting> Batch::settings_of(std::size_t experiment) const {
+    std::vector<BatchSetting> settings = settings_;
+    const std::vector<std::size_t> points = points_of(experiment);
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+        const std::vector<ConfigValue>& values = axes_[a].points[points[a]];
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            settings.push_back({axes_[a].keys[k], values[k]});
+        }
+    }
+    if (!entries_.empty()) {
+        const std::vector<BatchSetting>& own = entries_[experiment].settings;
+        settings.insert(settings.end(), own.begin(), own.end());
+    }
+    return settings;
+}
+
+std::vector<std::string> Batch::values(std::size_t experiment) const {
+    std::vector<std::string> texts(columns_.size());
+    if (!entries_.empty()) texts[0] = entries_[experiment].label;
+    for (const BatchSetting& setting : settings_of(experiment)) {
+        const auto column = std::find(columns_.begin(), columns_.end(), setting.key);
+        if (column == columns_.end()) continue;  // the same for all
+        texts[static_cast<std::size_t>(column - columns_.begin())] = written(setting.value, false);
+    }
+    return texts;
+}
+
+ConfigValue Batch::scenario(std::size_t experiment, std::string* path) const {
+    const std::string& file = base_of(experiment);
+    ConfigValue values = scenarios_.at(file);
+    for (BatchSetting& setting : settings_of(experiment)) {
+        const std::string said = setting.value.at.text();
+        set_config(values, setting.key, std::move(setting.value), said);
+    }
+    for (const std::string& assignment : overrides_) override_config(values, assignment);
+    if (path != nullptr) *path = file;
+    return values;
+}
+
+std::string Batch::digest(std::size_t experiment) const {
+    memo::Digester digester;
+    for (const char letter : written(scenario(experiment), true)) {
+        digester.take(static_cast<unsigned char>(letter));
+    }
+    return digester.digest().text();
+}
+
+}  // namespace sluice

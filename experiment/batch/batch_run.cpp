@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/batch/batch_run.h"
+
+#include <algorithm>
+#include <new>
+#include <thread>
+
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "core/memo/digest.h"
+#include "experiment/build_experiment.h"
+#include "experiment/run_memo.h"
+#include "experiment/run_to_folder.h"
+#include "experiment/version.h"
+#include "scenario/scenario.h"
+#include "scenario/unused_keys.h"
+
+namespace sluice {
+
+namespace {
+
+/// Results are known again to the same program only.
+std::string digest_of(const Batch& batch, std::size_t experiment) {
+    return batch.digest(experiment) + " " + program_version();
+}
+
+double jct_of(const BatchRow& row) {
+    const BatchFigure figure = figure_of(row, "jct_s");
+    const double* const seconds = std::get_if<double>(&figure);
+    return seconds != nullptr ? *seconds : -1;
+}
+
+}  // namespace
+
+BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
+    : batch_(batch),
+      settings_(settings),
+      folder_(settings.directory),
+      table_(folder_.file(kBatchTable)),
+      store_(folder_.file(kBatchDatabase)) {
+    position_.experiments = batch.size();
+    const std::size_t there = store_.size();
+    if (there > 0 && !settings_.resume && !settings_.anew) {
+        throw ConfigError(
+            settings_.directory, 0,
+            fmt::format("holds {} results of a batch: --resume goes on with it, --anew "
+                        "replaces them, --out names another folder",
+                        there));
+    }
+    take_up();
+}
+
+/// What an earlier run knows, under its new numbers.
+void BatchRun::take_up() {
+    is_known_.resize(batch_.size());
+    std::vector<BatchStore::Kept> kept;
+    if (settings_.resume) {
+        const std::unordered_map<std::string, BatchRow> known = store_.known();
+        for (std::size_t i = 0; !known.empty() && i < batch_.size(); ++i) {
+            std::string digest = digest_of(batch_, i);
+            const auto found = known.find(digest);
+            if (found == known.end()) continue;
+            is_known_[i] = true;
+            kept.push_back({found->second, batch_.values(i), std::move(digest)});
+            kept.back().row.experiment = i;
+        }
+    }
+    store_.begin(batch_.columns(), kept);
+    table_ << batch_csv_header(batch_.columns());
+    table_.preamble_done();
+    position_.known = kept.size();
+    for (const BatchStore::Kept& one : kept) {
+        count(one.row);
+        table(one.row);
+    }
+}
+
+void BatchRun::run(const std::function<bool()>& go_on,
+                   const std::function<void(const BatchPosition&)>& on_row) {
+    std::vector<std::thread> threads;
+    const std::size_t useful = std::min<std::size_t>(settings_.threads, batch_.size());
+    for (std::size_t i = 1; i < useful; ++i) {
+        threads.emplace_back([&] { work(go_on, on_row); });
+    }
+    work(go_on, on_row);
+    for (std::thread& thread : threads) thread.join();
+    if (error_ != nullptr) std::rethrow_exception(error_);
+    finish();
+}
+
+void BatchRun::work(const std::function<bool()>& go_on,
+                    const std::function<void(const BatchPosition&)>& on_row) {
+    while (!interrupted_) {
+        const std::size_t experiment = next_++;
+        if (experiment >= batch_.size()) return;
+        if (is_known_[experiment]) continue;
+        BatchRow row;
+        if (!go_on() || !execute(experiment, go_on, row)) {
+            interrupted_ = true;
+            return;
+        }
+        const std::lock_guard lock(mutex_);
+        if (error_ != nullptr) return;
+        try {
+            store_.add(row, batch_.values(experiment), digest_of(batch_, experiment));
+            count(row);
+            table(row);
+            table_.flush();
+            on_row(position_);
+        } catch (...) {
+            error_ = std::current_exception();
+            interrupted_ = true;
+            return;
+        }
+    }
+}
+
+/// False if it was interrupted.
+bool BatchRun::execute(std::size_t experiment, const std::function<bool()>& go_on,
+                       BatchRow& row) const {
+    bool whole = true;
+    try {
+        row = simulate(experiment, go_on, whole);
+    } catch (const OutOfMemoryError& error) {
+        row = row_of_error(experiment, BatchStatus::oom, error.what());
+    } catch (const ConfigError& error) {
+        row = row_of_error(experiment, BatchStatus::refused, error.what());
+    } catch (const std::bad_alloc&) {
+        row = row_of_error(experiment, BatchStatus::failed, "not enough memory on this machine");
+    } catch (const std::exception& error) {
+        row = row_of_error(experiment, BatchStatus::failed, error.what());
+    }
+    return whole;
+}
+
+BatchRow BatchRun::simulate(std::size_t experiment, const std::function<bool()>& go_on,
+                            bool& whole) const {
+    std::string path;
+    ConfigValue values = batch_.scenario(experiment, &path);
+    Scenario scenario = make_scenario(std::move(values), path);
+    scenario.allow_oom = settings_.allow_oom;
+    RunRequest request;
+    if (settings_.folders) request.keys_without_effect = keys_without_effect(scenario);
+    BuiltExperiment built = build_experiment(scenario);
+    built.experiment.threads = 1;
+    request.mode = scenario.mode;
+    request.name = scenario.name;
+    request.config_json = scenario.effective->json();
+    request.caller = Caller::loop;
+    request.only_summary = !settings_.folders;
+    if (settings_.folders) {
+        request.directory = folder_.file("runs/" + std::to_string(experiment));
+        request.outputs = scenario.output.optional;
+        request.series_step = scenario.output.series_step;
+    }
+    request.go_on = [&](const RunPosition&) { return !interrupted_ && go_on(); };
+    // What it remembers it has seen itself: others run beside it, in no order.
+    const RunMemo memo("", false, request.config_json, built.experiment);
+    const RunReport report = run_to_folder(built, request);
+    whole = !report.outcome.interrupted;
+    return row_of(experiment, report, scenario.mode);
+}
+
+void BatchRun::count(const BatchRow& row) {
+    ++position_.finished;
+    ++position_.by_status[static_cast<std::size_t>(row.status)];
+    if (!is_known_[row.experiment]) {
+        const BatchFigure hops = figure_of(row, "packet_hops");
+        if (const auto* number = std::get_if<std::int64_t>(&hops)) position_.packet_hops += *number;
+        const BatchFigure used = figure_of(row, "cpu_s");
+        if (const auto* seconds = std::get_if<double>(&used)) position_.cpu_s += *seconds;
+    }
+    const bool ended = row.status == BatchStatus::done || row.status == BatchStatus::cut_off;
+    if (!ended && (!not_done_ || row.experiment < not_done_->experiment)) not_done_ = row;
+    if (row.status != BatchStatus::done || jct_of(row) < 0) return;
+    const auto before = [](const BatchRow& a, const BatchRow& b) {
+        return std::make_pair(jct_of(a), a.experiment) < std::make_pair(jct_of(b), b.experiment);
+    };
+    quickest_.insert(std::upper_bound(quickest_.begin(), quickest_.end(), row, before), row);
+    if (quickest_.size() > kQuickest) quickest_.pop_back();
+}
+
+/// Rows come to the table in the order of their numbers.
+void BatchRun::table(const BatchRow& row) {
+    early_.emplace(row.experiment, row);
+    while (!early_.empty() && early_.begin()->first == tabled_) {
+        table_ << batch_csv_line(early_.begin()->second, batch_.values(tabled_));
+        early_.erase(early_.begin());
+        ++tabled_;
+    }
+}
+
+void BatchRun::finish() {
+    for (const auto& [experiment, row] : early_) {
+        table_ << batch_csv_line(row, batch_.values(experiment));
+    }
+    early_.clear();
+    table_.commit();
+}
+
+}  // namespace sluice

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sluice batch`: rows and what they hold, lanes against runs, refusals, what kills and resuming leave."""
+import csv
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+from support import BINARY, CliTest
+
+BASE = """\
+name = "base"
+mode = "packet"
+[topology]
+type = "star"
+hosts = 8
+rate = "100Gbps"
+[workload]
+type = "permutation"
+size = "100KB"
+"""
+LEAVES = """\
+mode = "packet"
+[topology]
+type = "leaf-spine"
+leaves = 3
+spines = 2
+hosts_per_leaf = 4
+rate = "100Gbps"
+[workload]
+type = "incast"
+receiver = 0
+senders = 9
+size = "80KB"
+"""
+JOB = """\
+mode = "packet"
+[topology]
+type = "rail-optimized"
+gpus = 16
+gpus_per_server = 4
+servers_per_segment = 2
+rate = "100Gbps"
+[workload]
+type = "ring-all-reduce"
+size = "400KB"
+"""
+TRAINING = """\
+mode = "flow"
+[topology]
+type = "rail-optimized"
+gpus = 64
+gpus_per_server = 8
+servers_per_segment = 8
+[workload]
+type = "training"
+model = "gpt-175b"
+tp = 8
+pp = 1
+dp = 8
+gpu = "H100"
+micro_batches = 1
+"""
+LAWS = ("hpcc", "dcqcn", "timely", "dctcp", "none")
+MEASURED = {"elaboration_s", "elaboration_user_s", "wall_s", "user_s", "packet_hops_per_s", "peak_rss_bytes"}
+CLOCKS = {"wall_s", "cpu_s"}
+
+
+def axis(key, values):
+    return f"[[axis]]\nkey = \"{key}\"\nvalues = {values}\n"
+
+
+class Batch(CliTest):
+    def rows(self, folder="out"):
+        with open(self.folder / folder / "batch.csv", newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def settled(self, folder="out"):
+        """Rows without what a clock measured."""
+        return [{key: value for key, value in row.items() if key not in CLOCKS} for row in self.rows(folder)]
+
+    def files_of(self, folder):
+        found = {}
+        for path in sorted((self.folder / folder).iterdir()):
+            text = path.read_bytes()
+            if path.name == "summary.json":
+                text = {key: value for key, value in json.loads(text).items() if key not in MEASURED}
+            found[path.name] = text
+        return found
+
+    def batch(self, text, *options, code=0):
+        self.write("batch.toml", text)
+        result = self.sluice("batch", "batch.toml", "--out", "out", *options)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def test_a_row_for_each_point_of_the_product(self):
+        self.write("base.toml", BASE)
+        result = self.batch("base = \"base.toml\"\nset = { seed = 7 }\n" + axis("congestion.law", ["hpcc", "dctcp"]) +
+                            "[[axis]]\nkeys = [\"topology.hosts\", \"workload.size\"]\n"
+                            "values = [[4, \"50KB\"], [8, \"20KB\"]]\n"
+                            "[[axis]]\nkey = \"network.payload\"\nrange = [1000, 3000, 1000]\n")
+        self.assertIn("batch: 12 of 12 experiments: 12 done", result.stdout)
+        rows = self.rows()
+        self.assertEqual([int(row["experiment"]) for row in rows], list(range(12)))
+        self.assertEqual([row["congestion.law"] for row in rows], ["hpcc"] * 6 + ["dctcp"] * 6)
+        self.assertEqual([row["topology.hosts"] for row in rows], (["4"] * 3 + ["8"] * 3) * 2)
+        self.assertEqual([row["network.payload"] for row in rows], ["1000", "2000", "3000"] * 4)
+        # 4 hosts send 50 kB each in packets of 1,000: 50 of data and 50 ACKs over 2 links.
+        self.assertEqual(rows[0]["packet_hops"], str(4 * 100 * 2))
+        self.assertEqual({row["status"] for row in rows}, {"done"})
+        database = sqlite3.connect(self.folder / "out" / "batch.db")
+        self.addCleanup(database.close)
+        kept = database.execute('SELECT experiment, "network.payload", jct_s, flows FROM experiments '
+                                "ORDER BY experiment").fetchall()
+        self.assertEqual(kept, [(int(row["experiment"]), row["network.payload"], float(row["jct_s"]),
+                                 int(row["flows"])) for row in rows])
+
+    def test_tables_in_braces_replace_others(self):
+        self.write("base.toml", BASE)
+        self.batch("base = \"base.toml\"\n[[axis]]\nkey = \"topology\"\n"
+                   "values = [{ type = \"fat-tree\", k = 4 }, { type = \"star\", hosts = 4 }]\n")
+        rows = self.rows()
+        self.assertEqual([row["flows"] for row in rows], ["16", "4"])
+        self.assertEqual([row["topology"] for row in rows],
+                         ["{type = \"fat-tree\", k = 4}", "{type = \"star\", hosts = 4}"])
+        self.batch("base = \"base.toml\"\nset.topology.hosts = 6\n", "--anew")
+        self.assertEqual(self.rows()[0]["flows"], "6")
+
+    def test_lanes_leave_what_runs_leave(self):
+        self.write("leaves.toml", LEAVES)
+        self.write("job.toml", JOB)
+        cases = [(base, f"congestion.law = \"{law}\"") for base in ("leaves", "job") for law in LAWS]
+        cases += [("leaves", keys) for keys in (
+            "network.load_balance = \"spray\"", "network.pfc = false, network.buffer.size = \"200KB\"",
+            "network.arithmetic = \"ns3\"", "network.nic.ack_every = 4", "fold = false", "mode = \"flow\"",
+            "mode = \"hybrid\"", "mode = \"wormhole\", workload.size = \"2MB\"",
+            "stop = \"20us\"", "topology.loss = 0.001")]
+        cases += [("job", "mode = \"wormhole\""), ("job", "mode = \"hybrid\", phases.wake = \"neighbours\""),
+                  ("job", "mode = \"packet\", fold = false")]
+        text = "".join(f"[[experiment]]\nbase = \"{base}.toml\"\nset = {{ {keys} }}\n" for base, keys in cases)
+        self.write("batch.toml", text)
+        for threads in (1, 3):
+            self.sluice("batch", "batch.toml", "--folders", "--threads", threads, "--out", f"out{threads}")
+        for number, (base, keys) in enumerate(cases):
+            sets = [part for key in keys.split(", ") for part in ("--set", key.replace(" = ", "="))]
+            alone = self.sluice("run", f"{base}.toml", *sets, "--threads", "1", "--out", f"alone{number}",
+                                env={"XDG_CACHE_HOME": str(self.folder / f"cache{number}")})
+            for threads in (1, 3):
+                row = self.rows(f"out{threads}")[number]
+                self.assertEqual(alone.returncode, 0, alone.stderr)
+                self.assertEqual(self.files_of(f"out{threads}/runs/{number}"), self.files_of(f"alone{number}"), keys)
+                summary = json.loads((self.folder / f"alone{number}" / "summary.json").read_text())
+                mean = summary["fct_s"]["mean"]
+                self.assertEqual(row["fct_mean_s"], "" if mean is None else repr(mean), keys)
+                self.assertEqual(row["status"], "cut_off" if "stop" in keys else "done", keys)
+        self.assertEqual(self.settled("out1"), self.settled("out3"))
+
+    def test_what_fails_fails_alone(self):
+        self.write("base.toml", BASE)
+        self.write("training.toml", TRAINING)
+        result = self.batch(
+            "base = \"base.toml\"\n"
+            "[[experiment]]\nlabel = \"good\"\n"
+            "[[experiment]]\nlabel = \"slip\"\nset = { topology.hots = 4 }\n"
+            "[[experiment]]\nlabel = \"too large\"\nbase = \"training.toml\"\n"
+            "[[experiment]]\nlabel = \"missing\"\nset = { workload = { type = \"flows\", file = \"none.txt\" } }\n"
+            "[[experiment]]\nlabel = \"good again\"\nset = { seed = 2 }\n", code=3)
+        self.assertIn("2 done, 1 oom, 2 refused", result.stdout)
+        self.assertIn("  not done     experiment 1 (label slip, topology.hots 4): batch.toml:6:25: unknown key", result.stdout)
+        rows = self.rows()
+        self.assertEqual([row["status"] for row in rows], ["done", "refused", "oom", "refused", "done"])
+        self.assertEqual([row["label"] for row in rows], ["good", "slip", "too large", "missing", "good again"])
+        self.assertIn("batch.toml:6:25: ", rows[1]["reason"])
+        self.assertIn("hosts", rows[1]["reason"])
+        self.assertRegex(rows[2]["reason"], r"out of memory: [\d.]+ GB of 80")
+        self.assertIn("none.txt", rows[3]["reason"])
+        self.batch("base = \"base.toml\"\n[[experiment]]\nbase = \"training.toml\"\n", "--anew", "--allow-oom")
+        self.assertEqual(self.rows()[0]["status"], "done")
+
+    def test_disconnected_hosts_are_work_that_is_left(self):
+        self.write("base.toml", BASE)
+        self.batch("base = \"base.toml\"\n"
+                   "[[experiment]]\nset = { link_event = [{ at = \"1us\", link = 0, up = false }] }\n"
+                   "[[experiment]]\n", code=3)
+        rows = self.rows()
+        self.assertEqual([row["status"] for row in rows], ["left", "done"], rows)
+        self.assertIn("flow", rows[0]["reason"])
+
+    def test_goes_on_and_with_more(self):
+        self.write("base.toml", BASE)
+        head = "base = \"base.toml\"\nset = { congestion.law = \"hpcc\" }\n"
+        self.batch(head + axis("seed", [1, 2, 3]))
+        first = self.rows()
+        refused = self.batch(head + axis("seed", [1, 2, 3]), code=2)
+        self.assertRegex(refused.stderr, "holds 3 results of a batch: --resume goes on with it, --anew")
+        self.assertEqual(self.rows(), first)
+        grown = self.batch(head + axis("congestion.law", ["dctcp", "hpcc"]) + axis("seed", [3, 4, 1]), "--resume")
+        self.assertIn("known        ", grown.stdout)
+        fresh = self.sluice("batch", "batch.toml", "--out", "fresh")
+        self.assertEqual(fresh.returncode, 0)
+        self.assertEqual(self.settled(), self.settled("fresh"))
+        # What was known has the very row that it had, clocks included.
+        by_seed = {row["seed"]: row for row in self.rows() if row["congestion.law"] == "hpcc"}
+        self.assertNotEqual(by_seed["3"]["wall_s"], "")
+
+    def test_nothing_finished_is_lost(self):
+        self.write("base.toml", BASE.replace("100KB", "300KB"))
+        self.write("batch.toml", "base = \"base.toml\"\n[[axis]]\nkey = \"seed\"\nrange = [1, 400]\n")
+        expected = self.sluice("batch", "batch.toml", "--out", "whole", "--threads", "2")
+        self.assertEqual(expected.returncode, 0)
+        draw = random.Random(1)
+        resumed = 0
+        for _ in range(8):
+            child = subprocess.Popen([str(BINARY), "batch", "batch.toml", "--out", "out", "--resume", "--quiet"],
+                                     cwd=self.folder, stderr=subprocess.DEVNULL)
+            time.sleep(draw.uniform(0.02, 0.15))
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+            database = self.folder / "out" / "batch.db"
+            if not database.exists():
+                continue
+            opened = sqlite3.connect(database)
+            try:
+                (there,) = opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                finished = opened.execute("SELECT count(*) FROM experiments").fetchone()[0] if there else 0
+            finally:
+                opened.close()
+            self.assertGreaterEqual(finished, resumed)
+            resumed = finished
+        self.assertGreater(resumed, 0)
+        last = self.sluice("batch", "batch.toml", "--out", "out", "--resume")
+        self.assertEqual(last.returncode, 0, last.stderr)
+        self.assertEqual(self.settled(), self.settled("whole"))
+
+    def test_interrupted(self):
+        self.write("base.toml", BASE.replace("100KB", "1MB"))
+        self.write("batch.toml", "base = \"base.toml\"\n[[axis]]\nkey = \"seed\"\nrange = [1, 100000]\n")
+        child = subprocess.Popen([str(BINARY), "batch", "batch.toml", "--out", "out"], cwd=self.folder,
+                                 stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        while not (self.folder / "out" / "batch.csv.partial").exists() or \
+                len((self.folder / "out" / "batch.csv.partial").read_text().splitlines()) < 3:
+            time.sleep(0.01)
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 130)
+        self.assertIn("--resume goes on from here", errors)
+        self.assertGreaterEqual(len(self.rows()), 2)
+        self.assertFalse(list(self.folder.rglob("*.partial")))
+
+    def test_refusals(self):
+        self.write("base.toml", BASE)
+        head = "base = \"base.toml\"\n"
+        point = axis("seed", [1])
+        for text, said in (
+                (point, "'base' is missing"),
+                (head + "[[axis]]\nvalues = [1]\n", "'key' or 'keys' must be there"),
+                (head + "[[axis]]\nkey = \"seed\"\n", "'values' or 'range' must be there"),
+                (head + "[[axis]]\nkey = \"seed\"\nvalues = []\n", "must be an array of at least one value"),
+                (head + "[[axis]]\nkey = \"seed\"\nrange = [3, 1]\n", "runs nowhere"),
+                (head + "[[axis]]\nkeys = [\"seed\", \"mode\"]\nvalues = [[1]]\n", "must be an array of 2"),
+                (head + "[[axis]]\nkeys = [\"seed\"]\nrange = [1, 2]\n", "is of one key"),
+                (head + point + point, "\"seed\" varies twice"),
+                (head + point + "[[experiment]]\n", "exclude each other"),
+                (head + "set = 3\n" + point, "must be a table"),
+                (head + "[[axes]]\nkey = \"seed\"\n", "did you mean \"axis\""),
+                ("[[experiment]]\n", "has no 'base'"),
+                ("base = \"none.toml\"\n", "none.toml: cannot be opened"),
+                (head + "[[axis]]\nkey = \"seed\"\nrange = [1, 2000]\n[[axis]]\nkey = \"network.payload\"\n"
+                        "range = [1, 2000]\n", "span more than 1000000")):
+            self.write("batch.toml", text)
+            result = self.sluice("batch", "batch.toml", "--out", "out")
+            self.assertEqual(result.returncode, 2, text)
+            self.assertIn(said, result.stderr, text)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertFalse((self.folder / "out").exists(), text)
+
+    def test_foreign_and_damaged_databases_are_refused(self):
+        self.write("base.toml", BASE)
+        self.write("batch.toml", "base = \"base.toml\"\n" + axis("seed", [1, 2]))
+        (self.folder / "out").mkdir()
+        foreign = sqlite3.connect(self.folder / "out" / "batch.db")
+        foreign.execute("CREATE TABLE mine(x)")
+        foreign.commit()
+        foreign.close()
+        for content, said in ((None, "is a database of something else"), (b"no database at all" * 100, "is damaged")):
+            if content is not None:
+                (self.folder / "out" / "batch.db").write_bytes(content)
+            before = (self.folder / "out" / "batch.db").read_bytes()
+            result = self.sluice("batch", "batch.toml", "--out", "out", "--anew")
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(said, result.stderr)
+            self.assertEqual((self.folder / "out" / "batch.db").read_bytes(), before)
+
+    def test_plan(self):
+        self.write("base.toml", BASE)
+        self.write("training.toml", TRAINING)
+        plan = self.batch("base = \"base.toml\"\n" + axis("workload.size", ["100KB", "300KB"]), "--plan")
+        # 8 hosts, 100 and 300 packets each, data and ACKs over 2 links.
+        self.assertIn("2 experiments by workload.size", plan.stdout)
+        self.assertIn("about 12.8 k in all", plan.stdout)
+        self.assertFalse((self.folder / "out").exists())
+        plan = self.batch("[[experiment]]\nbase = \"training.toml\"\n[[experiment]]\nbase = \"base.toml\"\n", "--plan")
+        self.assertIn("oom          1 of 2", plan.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
