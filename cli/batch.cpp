@@ -28,6 +28,7 @@ struct BatchOptions {
     std::string mode;
     std::vector<std::string> sets;
     unsigned threads = 0;
+    std::size_t checks = 0;
     bool folders = false;
     bool resume = false;
     bool anew = false;
@@ -51,6 +52,18 @@ std::string statuses(const BatchPosition& at) {
     return text.empty() ? "none finished" : text;
 }
 
+/// Of the experiments, or, where these are done, of the checks.
+double share_of(const BatchPosition& at) {
+    const std::size_t done = at.checks > 0 ? at.checked : at.finished - at.known;
+    const std::size_t all = at.checks > 0 ? at.checks : at.experiments - at.known;
+    return static_cast<double>(done) / static_cast<double>(all);
+}
+
+std::string progress_text(const BatchPosition& at) {
+    if (at.checks > 0) return fmt::format("{} of {} checks in mode packet", at.checked, at.checks);
+    return fmt::format("{} of {} experiments, {}", at.finished, at.experiments, statuses(at));
+}
+
 /// "experiment 17 (topology.k 8, seed 3)".
 std::string named(const Batch& batch, std::size_t experiment) {
     const std::vector<std::string> values = batch.values(experiment);
@@ -60,6 +73,20 @@ std::string named(const Batch& batch, std::size_t experiment) {
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", batch.columns()[i], values[i]);
     }
     return fmt::format("experiment {}{}", experiment, text.empty() ? "" : " (" + text + ")");
+}
+
+/// In percent, with its sign.
+std::string percent(double share) { return fmt::format("{:+.2f}%", 100 * share); }
+
+void tell(const BatchCheck& check) {
+    print("  check        {} in mode packet: JCT {} +- {:.2f}% (95% of the mean), at most {}\n",
+          counted(check.checked, "experiment", "experiments"), percent(check.mean_error),
+          100 * check.half_width, percent(check.largest_error));
+    if (check.pairs == 0) return;
+    print(
+        "  ranking      Kendall's tau {:.3f} over {} pairs; {:.3f} over the {} that differ by more "
+        "than {:.2f}%\n",
+        check.tau, check.pairs, check.tau_apart, check.pairs_apart, 100 * check.spread);
 }
 
 void report(const Batch& batch, const BatchRun& run, double wall_s, const std::string& directory) {
@@ -88,7 +115,9 @@ void report(const Batch& batch, const BatchRun& run, double wall_s, const std::s
     if (const BatchRow* row = run.not_done()) {
         text += fmt::format("  not done     {}: {}\n", named(batch, row->experiment), row->reason);
     }
-    print("{}  written to   {}/{} and {}\n", text, directory, kBatchTable, kBatchDatabase);
+    print_text(text);
+    if (run.check() != nullptr) tell(*run.check());
+    print("  written to   {}/{} and {}\n", directory, kBatchTable, kBatchDatabase);
 }
 
 int exit_code(const BatchRun& run) {
@@ -123,18 +152,14 @@ int batch_command(const BatchOptions& options) {
     settings.resume = options.resume;
     settings.anew = options.anew;
     settings.allow_oom = options.allow_oom;
+    settings.checks = options.checks;
     BatchRun run(batch, settings);
     Progress progress(options.quiet);
     const InterruptGuard guard;
     const auto begin = std::chrono::steady_clock::now();
     run.run([] { return !InterruptGuard::requested(); },
             [&](const BatchPosition& at) {
-                const double share = static_cast<double>(at.finished - at.known) /
-                                     static_cast<double>(at.experiments - at.known);
-                progress.tick(share, [&](double) {
-                    return fmt::format("{} of {} experiments, {}", at.finished, at.experiments,
-                                       statuses(at));
-                });
+                progress.tick(share_of(at), [&](double) { return progress_text(at); });
             });
     progress.clear();
     const double wall_s =
@@ -163,6 +188,11 @@ Command add_batch_command(CLI::App& program) {
                     "Experiments at a time, each on one thread (default: all cores)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
+    app->add_option(
+           "--check", options->checks,
+           "Run N experiments, drawn at random, in mode packet, too: how far times are off, and\n"
+           "whether their ranking holds")
+        ->type_name("N");
     app->add_flag(
         "--plan", options->plan,
         "Say how many experiments there are, what they need and how long they take; run none");

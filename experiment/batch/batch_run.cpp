@@ -25,11 +25,14 @@ std::string digest_of(const Batch& batch, std::size_t experiment) {
     return batch.digest(experiment) + " " + program_version();
 }
 
-double jct_of(const BatchRow& row) {
-    const BatchFigure figure = figure_of(row, "jct_s");
+double seconds_of(const BatchRow& row, const char* name, double without) {
+    const BatchFigure figure = figure_of(row, name);
     const double* const seconds = std::get_if<double>(&figure);
-    return seconds != nullptr ? *seconds : -1;
+    return seconds != nullptr ? *seconds : without;
 }
+
+double jct_of(const BatchRow& row) { return seconds_of(row, "jct_s", -1); }
+double cpu_of(const BatchRow& row) { return seconds_of(row, "cpu_s", 0); }
 
 }  // namespace
 
@@ -76,38 +79,50 @@ void BatchRun::take_up() {
     }
 }
 
-void BatchRun::run(const std::function<bool()>& go_on,
-                   const std::function<void(const BatchPosition&)>& on_row) {
-    std::vector<std::thread> threads;
-    const std::size_t useful = std::min<std::size_t>(settings_.threads, batch_.size());
-    for (std::size_t i = 1; i < useful; ++i) {
-        threads.emplace_back([&] { work(go_on, on_row); });
+void BatchRun::run(const MayGoOn& go_on, const OnRow& on_row) {
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+        if (!is_known_[i]) unknown.push_back(i);
     }
-    work(go_on, on_row);
-    for (std::thread& thread : threads) thread.join();
-    if (error_ != nullptr) std::rethrow_exception(error_);
-    finish();
+    run_all(unknown, false, go_on, [&](const BatchRow& row) {
+        store_.add(row, batch_.values(row.experiment), digest_of(batch_, row.experiment));
+        count(row);
+        table(row);
+        table_.flush();
+        on_row(position_);
+    });
+    close_table();
+    if (!interrupted_ && settings_.checks > 0) run_checks(go_on, on_row);
 }
 
-void BatchRun::work(const std::function<bool()>& go_on,
-                    const std::function<void(const BatchPosition&)>& on_row) {
+/// On the threads; what comes of each is taken by one at a time.
+void BatchRun::run_all(const std::vector<std::size_t>& experiments, bool checking,
+                       const MayGoOn& go_on, const Take& take) {
+    next_ = 0;
+    std::vector<std::thread> threads;
+    const std::size_t useful = std::min<std::size_t>(settings_.threads, experiments.size());
+    for (std::size_t i = 1; i < useful; ++i) {
+        threads.emplace_back([&] { work(experiments, checking, go_on, take); });
+    }
+    work(experiments, checking, go_on, take);
+    for (std::thread& thread : threads) thread.join();
+    if (error_ != nullptr) std::rethrow_exception(error_);
+}
+
+void BatchRun::work(const std::vector<std::size_t>& experiments, bool checking,
+                    const MayGoOn& go_on, const Take& take) {
     while (!interrupted_) {
-        const std::size_t experiment = next_++;
-        if (experiment >= batch_.size()) return;
-        if (is_known_[experiment]) continue;
+        const std::size_t next = next_++;
+        if (next >= experiments.size()) return;
         BatchRow row;
-        if (!go_on() || !execute(experiment, go_on, row)) {
+        if (!go_on() || !execute(experiments[next], checking, go_on, row)) {
             interrupted_ = true;
             return;
         }
         const std::lock_guard lock(mutex_);
         if (error_ != nullptr) return;
         try {
-            store_.add(row, batch_.values(experiment), digest_of(batch_, experiment));
-            count(row);
-            table(row);
-            table_.flush();
-            on_row(position_);
+            take(row);
         } catch (...) {
             error_ = std::current_exception();
             interrupted_ = true;
@@ -117,11 +132,11 @@ void BatchRun::work(const std::function<bool()>& go_on,
 }
 
 /// False if it was interrupted.
-bool BatchRun::execute(std::size_t experiment, const std::function<bool()>& go_on,
+bool BatchRun::execute(std::size_t experiment, bool checking, const MayGoOn& go_on,
                        BatchRow& row) const {
     bool whole = true;
     try {
-        row = simulate(experiment, go_on, whole);
+        row = simulate(experiment, checking, go_on, whole);
     } catch (const OutOfMemoryError& error) {
         row = row_of_error(experiment, BatchStatus::oom, error.what());
     } catch (const ConfigError& error) {
@@ -134,22 +149,25 @@ bool BatchRun::execute(std::size_t experiment, const std::function<bool()>& go_o
     return whole;
 }
 
-BatchRow BatchRun::simulate(std::size_t experiment, const std::function<bool()>& go_on,
+/// `checking`: in mode packet, whatever mode the batch is in.
+BatchRow BatchRun::simulate(std::size_t experiment, bool checking, const MayGoOn& go_on,
                             bool& whole) const {
     std::string path;
     ConfigValue values = batch_.scenario(experiment, &path);
+    if (checking) set_config(values, "mode", text_value(mode_name(Mode::packet)), "--check");
     Scenario scenario = make_scenario(std::move(values), path);
     scenario.allow_oom = settings_.allow_oom;
+    const bool folders = settings_.folders && !checking;
     RunRequest request;
-    if (settings_.folders) request.keys_without_effect = keys_without_effect(scenario);
+    if (folders) request.keys_without_effect = keys_without_effect(scenario);
     BuiltExperiment built = build_experiment(scenario);
     built.experiment.threads = 1;
     request.mode = scenario.mode;
     request.name = scenario.name;
     request.config_json = scenario.effective->json();
     request.caller = Caller::loop;
-    request.only_summary = !settings_.folders;
-    if (settings_.folders) {
+    request.only_summary = !folders;
+    if (folders) {
         request.directory = folder_.file("runs/" + std::to_string(experiment));
         request.outputs = scenario.output.optional;
         request.series_step = scenario.output.series_step;
@@ -162,18 +180,57 @@ BatchRow BatchRun::simulate(std::size_t experiment, const std::function<bool()>&
     return row_of(experiment, report, scenario.mode);
 }
 
+/// Compares a random few with mode packet.
+void BatchRun::run_checks(const MayGoOn& go_on, const OnRow& on_row) {
+    std::vector<std::size_t> candidates;
+    for (const auto& [experiment, pair] : comparable_) candidates.push_back(experiment);
+    const std::vector<std::size_t> drawn = draw_checks(candidates, settings_.checks);
+    const std::unordered_map<std::string, BatchStore::Reference> known = store_.references();
+    std::map<std::size_t, CheckedPair> pairs;
+    const auto add = [&](std::size_t experiment, const BatchStore::Reference& reference) {
+        CheckedPair pair = comparable_[experiment];
+        pair.packet_jct_s = reference.jct_s;
+        pair.packet_cpu_s = reference.cpu_s;
+        pairs[experiment] = pair;
+        position_.checked = pairs.size();
+    };
+    std::vector<std::size_t> unknown;
+    for (const std::size_t experiment : drawn) {
+        const auto found = known.find(digest_of(batch_, experiment));
+        if (found == known.end()) {
+            unknown.push_back(experiment);
+        } else {
+            add(experiment, found->second);
+        }
+    }
+    position_.checks = drawn.size();
+    run_all(unknown, true, go_on, [&](const BatchRow& row) {
+        if (jct_of(row) > 0) {
+            const BatchStore::Reference reference{jct_of(row), cpu_of(row)};
+            store_.add_reference(digest_of(batch_, row.experiment), reference);
+            add(row.experiment, reference);
+        }
+        on_row(position_);
+    });
+    std::vector<CheckedPair> ordered;
+    for (const auto& [experiment, pair] : pairs) ordered.push_back(pair);
+    if (ordered.empty()) return;
+    write_output(folder_.file(kCheckTable), check_csv(ordered));
+    check_ = check_of(ordered);
+}
+
 void BatchRun::count(const BatchRow& row) {
     ++position_.finished;
     ++position_.by_status[static_cast<std::size_t>(row.status)];
     if (!is_known_[row.experiment]) {
         const BatchFigure hops = figure_of(row, "packet_hops");
         if (const auto* number = std::get_if<std::int64_t>(&hops)) position_.packet_hops += *number;
-        const BatchFigure used = figure_of(row, "cpu_s");
-        if (const auto* seconds = std::get_if<double>(&used)) position_.cpu_s += *seconds;
+        position_.cpu_s += cpu_of(row);
     }
     const bool ended = row.status == BatchStatus::done || row.status == BatchStatus::cut_off;
     if (!ended && (!not_done_ || row.experiment < not_done_->experiment)) not_done_ = row;
-    if (row.status != BatchStatus::done || jct_of(row) < 0) return;
+    if (row.status != BatchStatus::done || jct_of(row) <= 0) return;
+    comparable_[row.experiment] = {row.experiment, jct_of(row), 0, cpu_of(row), 0};
     const auto before = [](const BatchRow& a, const BatchRow& b) {
         return std::make_pair(jct_of(a), a.experiment) < std::make_pair(jct_of(b), b.experiment);
     };
@@ -191,7 +248,7 @@ void BatchRun::table(const BatchRow& row) {
     }
 }
 
-void BatchRun::finish() {
+void BatchRun::close_table() {
     for (const auto& [experiment, row] : early_) {
         table_ << batch_csv_line(row, batch_.values(experiment));
     }

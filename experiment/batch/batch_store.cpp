@@ -123,6 +123,10 @@ void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<K
     database_.run(("CREATE TABLE experiments(" + columns + ", reason TEXT)").c_str());
     insert_ = std::make_unique<Statement>(
         database_, ("INSERT INTO experiments VALUES(" + places + ", ?)").c_str());
+    if (rows.empty()) database_.run("DROP TABLE IF EXISTS checks");
+    database_.run(
+        "CREATE TABLE IF NOT EXISTS checks(digest TEXT PRIMARY KEY, packet_jct_s REAL, "
+        "packet_cpu_s REAL)");
     for (const Kept& kept : rows) add(kept.row, kept.values, kept.digest);
     whole.commit();
 }
@@ -139,6 +143,23 @@ void BatchStore::add(const BatchRow& row, const std::vector<std::string>& values
     }
     insert_->bind_text(parameter, row.reason);
     insert_->step();
+}
+
+std::unordered_map<std::string, BatchStore::Reference> BatchStore::references() {
+    std::unordered_map<std::string, Reference> known;
+    Statement select(database_, "SELECT digest, packet_jct_s, packet_cpu_s FROM checks");
+    while (select.step()) {
+        known[std::string(select.bytes(0))] = {select.real(1), select.real(2)};
+    }
+    return known;
+}
+
+void BatchStore::add_reference(const std::string& digest, const Reference& reference) {
+    Statement insert(database_, "INSERT OR REPLACE INTO checks VALUES(?, ?, ?)");
+    insert.bind_text(1, digest);
+    insert.bind(2, reference.jct_s);
+    insert.bind(3, reference.cpu_s);
+    insert.step();
 }
 
 }  // namespace sluice

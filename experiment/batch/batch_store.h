@@ -23,16 +23,24 @@ class BatchStore {
     std::unordered_map<std::string, BatchRow> known();
     /// How many rows there are.
     std::size_t size();
-    /// Replaces what it holds by `rows`, of experiments with these keys, at once.
     struct Kept {
         BatchRow row;
         std::vector<std::string> values;
         std::string digest;
     };
+    /// Replaces what it holds by `rows`, of experiments with these keys, at once. References stay if any row does.
     void begin(const std::vector<std::string>& keys, const std::vector<Kept>& rows);
     /// After begin().
     void add(const BatchRow& row, const std::vector<std::string>& values,
              const std::string& digest);
+
+    /// What mode packet said of an experiment, by its digest.
+    struct Reference {
+        double jct_s = 0;
+        double cpu_s = 0;
+    };
+    std::unordered_map<std::string, Reference> references();
+    void add_reference(const std::string& digest, const Reference& reference);
 
   private:
     void check_ours();

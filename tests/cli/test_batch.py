@@ -296,6 +296,29 @@ class Batch(CliTest):
             self.assertIn(said, result.stderr)
             self.assertEqual((self.folder / "out" / "batch.db").read_bytes(), before)
 
+    def test_checks_with_mode_packet(self):
+        self.write("base.toml", BASE)
+        text = ("base = \"base.toml\"\nset = { mode = \"flow\" }\n" +
+                axis("workload.size", ["10KB", "50KB", "200KB"]) + axis("congestion.law", ["hpcc", "dctcp"]))
+        result = self.batch(text, "--check", 4)
+        self.assertRegex(result.stdout, r"check        4 experiments in mode packet: JCT \+[\d.]+% \+- [\d.]+%")
+        self.assertRegex(result.stdout, r"ranking      Kendall's tau [\d.]+ over 6 pairs; [\d.]+ over the \d that")
+        self.sluice("batch", "batch.toml", "--set", "mode=packet", "--out", "packet")
+        packet, flow = self.rows("packet"), self.rows()
+        with open(self.folder / "out" / "check.csv", newline="", encoding="utf-8") as file:
+            checked = list(csv.DictReader(file))
+        self.assertEqual(len(checked), 4)
+        for row in checked:
+            number = int(row["experiment"])
+            self.assertEqual((row["jct_s"], row["packet_jct_s"]), (flow[number]["jct_s"], packet[number]["jct_s"]))
+            self.assertAlmostEqual(float(row["error"]), float(row["jct_s"]) / float(row["packet_jct_s"]) - 1)
+        # More later: what is known is not run again.
+        self.batch(text, "--resume", "--check", 6)
+        with open(self.folder / "out" / "check.csv", newline="", encoding="utf-8") as file:
+            more = list(csv.DictReader(file))
+        self.assertEqual([int(row["experiment"]) for row in more], list(range(6)))
+        self.assertEqual([row for row in more if row["experiment"] in {old["experiment"] for old in checked}], checked)
+
     def test_plan(self):
         self.write("base.toml", BASE)
         self.write("training.toml", TRAINING)
