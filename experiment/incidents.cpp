@@ -55,6 +55,9 @@ const char* reason_of(const Experiment& experiment, const std::set<LinkId>& fail
     const LinkId link = experiment.topology.link_of(port);
     if (failed.count(link) > 0) return "its link was down";
     if (experiment.topology.links()[link].loss > 0) return "its cable loses packets";
+    if (experiment.topology.is_host(experiment.topology.node_of(port))) {
+        return "answers beyond those that its paused host holds";
+    }
     return "no room in the buffer";
 }
 

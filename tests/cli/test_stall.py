@@ -43,7 +43,8 @@ list = """ + json.dumps([[host(x, y, h), host((x + 2) % 5, y, h), "8MB", "0us"]
 class Stall(CliTest):
     def end(self, name, text, *arguments):
         self.write(f"{name}.toml", text)
-        result = self.sluice("run", f"{name}.toml", "--quiet", "--out", name, *arguments)
+        result = self.sluice("run", f"{name}.toml", "--out", name, *arguments)
+        self.printed = result.stdout
         self.assertEqual(result.returncode, 3, result.stderr)
         return result.stderr, json.loads((self.folder / name / "summary.json").read_text())
 
@@ -74,6 +75,7 @@ class Stall(CliTest):
                                  "network.nic.retransmit_timeout=1ms")
         self.assertIn("PFC deadlock: each port waits for the next", said)
         self.assertGreater(summary["drops"], 1_000_000)
+        self.assertRegex(self.printed, r"drops +\d+ from host0 to \S+: answers beyond those that its paused host holds\n")
         self.assertLess(summary["peak_rss_bytes"], 200_000_000)
 
     def test_what_takes_its_time_is_waited_for(self):
