@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice batch`: many experiments in one process, a row each.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -89,7 +88,8 @@ void tell(const BatchCheck& check) {
         check.tau, check.pairs, check.tau_apart, check.pairs_apart, 100 * check.spread);
 }
 
-void report(const Batch& batch, const BatchRun& run, double wall_s, const std::string& directory) {
+void report(const Batch& batch, const BatchRun& run, const std::string& directory) {
+    const double wall_s = run.wall_s();
     const BatchPosition& at = run.position();
     const std::size_t ran = at.finished - at.known;
     std::string text = fmt::format("{}: {} of {} experiments: {}\n", batch.name(), at.finished,
@@ -156,15 +156,12 @@ int batch_command(const BatchOptions& options) {
     BatchRun run(batch, settings);
     Progress progress(options.quiet);
     const InterruptGuard guard;
-    const auto begin = std::chrono::steady_clock::now();
     run.run([] { return !InterruptGuard::requested(); },
             [&](const BatchPosition& at) {
                 progress.tick(share_of(at), [&](double) { return progress_text(at); });
             });
     progress.clear();
-    const double wall_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (!options.quiet) report(batch, run, wall_s, settings.directory);
+    if (!options.quiet) report(batch, run, settings.directory);
     if (run.interrupted() && !options.quiet) {
         print_error("sluice: interrupted; --resume goes on from here\n");
     }

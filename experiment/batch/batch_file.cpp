@@ -44,7 +44,7 @@ std::string resolved(const std::string& file, const std::string& batch) {
     namespace fs = std::filesystem;
     const fs::path beside = fs::path(batch).parent_path() / file;
     std::error_code ignored;
-    return fs::exists(beside, ignored) ? beside.string() : file;
+    return fs::exists(beside, ignored) ? beside.lexically_normal().string() : file;
 }
 
 /// "topology.k = 4" sets a key of a table, "topology = { type = "fat-tree", k = 4 }" replaces it.
@@ -197,7 +197,7 @@ void check_keys(const std::vector<BatchAxis>& axes, const std::string& path) {
 
 }  // namespace
 
-Batch parse_batch(const std::string& text, const std::string& path) {
+Batch parse_batch(const std::string& text, const std::string& path, const LoadScenario& load) {
     const ConfigValue values = parse_config(text, path);
     EffectiveConfig unused;
     ConfigSection root(values, unused);
@@ -235,7 +235,7 @@ Batch parse_batch(const std::string& text, const std::string& path) {
     }
     for (std::size_t i = 0; i < batch.size_ && (i == 0 || !batch.entries_.empty()); ++i) {
         const std::string& file = batch.base_of(i);
-        if (batch.scenarios_.count(file) == 0) batch.scenarios_[file] = load_config(file);
+        if (batch.scenarios_.count(file) == 0) batch.scenarios_[file] = load(file);
     }
     return batch;
 }

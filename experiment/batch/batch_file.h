@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ class Batch {
     void override_all(const std::string& assignment);
 
   private:
-    friend Batch parse_batch(const std::string& text, const std::string& path);
+    friend Batch parse_batch(const std::string& text, const std::string& path,
+                             const std::function<ConfigValue(const std::string& path)>& load);
 
     std::vector<BatchSetting> settings_of(std::size_t experiment) const;
     const std::string& base_of(std::size_t experiment) const;
@@ -71,8 +73,12 @@ class Batch {
 /// The most experiments of a batch.
 constexpr std::size_t kMostExperiments = 1'000'000;
 
+/// Reads a scenario, by its path.
+using LoadScenario = std::function<ConfigValue(const std::string& path)>;
+
 Batch load_batch(const std::string& path);
 /// From text; `path` names it, and what it names is looked for beside it.
-Batch parse_batch(const std::string& text, const std::string& path);
+Batch parse_batch(const std::string& text, const std::string& path,
+                  const LoadScenario& load = load_config);
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 #include "experiment/batch/batch_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <thread>
 
@@ -84,6 +85,7 @@ void BatchRun::run(const MayGoOn& go_on, const OnRow& on_row) {
     for (std::size_t i = 0; i < batch_.size(); ++i) {
         if (!is_known_[i]) unknown.push_back(i);
     }
+    const auto begin = std::chrono::steady_clock::now();
     run_all(unknown, false, go_on, [&](const BatchRow& row) {
         store_.add(row, batch_.values(row.experiment), digest_of(batch_, row.experiment));
         count(row);
@@ -92,6 +94,7 @@ void BatchRun::run(const MayGoOn& go_on, const OnRow& on_row) {
         on_row(position_);
     });
     close_table();
+    wall_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!interrupted_ && settings_.checks > 0) run_checks(go_on, on_row);
 }
 

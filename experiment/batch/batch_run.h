@@ -76,6 +76,8 @@ class BatchRun {
     /// The first of those that are neither done nor cut off, with its reason; null: there is none.
     const BatchRow* not_done() const { return not_done_ ? &*not_done_ : nullptr; }
     bool interrupted() const { return interrupted_; }
+    /// Of the experiments, without checks.
+    double wall_s() const { return wall_s_; }
     /// Null: nothing was checked.
     const BatchCheck* check() const { return check_ ? &*check_ : nullptr; }
 
@@ -113,6 +115,7 @@ class BatchRun {
     /// Done, with a jct_s: what may be checked.
     std::map<std::size_t, CheckedPair> comparable_;
     std::optional<BatchCheck> check_;
+    double wall_s_ = 0;
     std::size_t tabled_ = 0;                 ///< all before this one are in the table
     std::map<std::size_t, BatchRow> early_;  ///< rows that wait for others before them
     std::exception_ptr error_;               ///< of the outputs

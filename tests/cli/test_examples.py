@@ -48,12 +48,17 @@ class Examples(CliTest):
 
     def test_batches_are_as_their_comments_say(self):
         (self.folder / "examples").symlink_to(EXAMPLES)
-        for path, experiments in ((BATCHES / "incast-laws.toml", 120), (BATCHES / "topology-128gpu.toml", 10_000)):
-            plan = self.succeed("batch", f"examples/batches/{path.name}", "--plan")
+        for name, experiments in (("incast-laws", 120), ("topology-128gpu", 10_000)):
+            plan = self.succeed("batch", f"examples/batches/{name}.toml", "--plan")
             self.assertIn(f"{experiments} experiments", plan.stdout)
             self.assertNotIn("refused", plan.stdout)
             self.assertNotIn("oom", plan.stdout)
-        self.assertEqual(len(list(BATCHES.iterdir())), 2)
+        # Strategies of 8,192 GPUs: those of the table whose product is another number would be refused.
+        rows = re.findall(r"\[(\d+), (\d+), (\d+), (\d+)\]", (BATCHES / "parallel-8192gpu.toml").read_text())
+        self.assertEqual(len(rows), 10)
+        for tp, dp, pp, micro_batches in (map(int, row) for row in rows):
+            self.assertEqual((tp * dp * pp, dp * micro_batches), (8192, 2048))
+        self.assertEqual(len(list(BATCHES.iterdir())), 3)
         result = self.succeed("batch", "examples/batches/incast-laws.toml")
         self.assertIn("120 of 120 experiments: 120 done", result.stdout)
 
