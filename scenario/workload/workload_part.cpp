@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "scenario/node_reader.h"
+#include "scenario/workload/priorities.h"
 
 namespace sluice {
 
@@ -104,6 +105,8 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
     }
     const MakeWorkload make = type.read({section, scenario, site ? &*site : nullptr, names[index]});
     const auto priority = static_cast<std::uint8_t>(section.integer("priority", 3, 1, 7));
+    const Priorities priorities =
+        type.kind == WorkloadKind::flows ? Priorities() : read_priorities(section);
     section.finish();
     try {
         WorkloadPart part = make();
@@ -113,6 +116,10 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
             flow.priority = priority;
             flow.overlaps = exceptions.overlap;
             flow.own_port = exceptions.own_port;
+        }
+        set_priorities(part, priorities);
+        if (!priorities.empty() && scenario.mode == Mode::flow) {
+            part.warnings.emplace_back("'priorities' has no effect: mode flow has no queues");
         }
         if (part.stream != nullptr) {
             part.stream->set_start(start);

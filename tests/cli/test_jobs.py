@@ -33,6 +33,54 @@ class Jobs(CliTest):
         with open(self.folder / "runs" / name / file, newline="") as text:
             return list(csv.DictReader(text))
 
+    def test_classes_by_what_messages_are_of(self):
+        """Two jobs whose hosts share leaves and the spine: who has the lower class goes first."""
+        self.write("s.toml", """\
+mode = "packet"
+[topology]
+type = "leaf-spine"
+leaves = 4
+spines = 1
+hosts_per_leaf = 4
+rate = "100Gbps"
+[network.queues]
+scheduler = "strict"
+[congestion]
+law = "dcqcn"
+[[workload]]
+name = "a"
+type = "all-to-all"
+size = "4MB"
+ranks = 8
+placement = "spread"
+unit = 1
+[[workload]]
+name = "b"
+type = "ring-all-reduce"
+size = "4MB"
+""")
+
+        def times(first, second, *options):
+            self.succeed("run", "s.toml", "--out", "out", "--set", f"workload.0.priorities.collective={first}", "--set",
+                         f"workload.1.priorities.collective={second}", *options)
+            jobs = json.loads((self.folder / "out" / "summary.json").read_text())["jobs"]
+            with open(self.folder / "out" / "flows.csv", newline="", encoding="utf-8") as file:
+                classes = {(row["label"], row["priority"]) for row in csv.DictReader(file)}
+            self.assertEqual(classes, {("a.collective", str(first)), ("b.collective", str(second))})
+            return [job["jct_s"] for job in jobs]
+
+        alike, ahead, behind = times(3, 3), times(2, 5), times(5, 2)
+        self.assertLess(ahead[0], 0.95 * alike[0])
+        self.assertLess(behind[1], 0.6 * alike[1])
+        self.assertGreater(behind[0], ahead[0])
+        self.assertEqual(times(5, 2, "--mode", "hybrid", "--no-skip"), behind)
+        flow = self.succeed("run", "s.toml", "--mode", "flow", "--set", "workload.0.priorities.collective=2")
+        self.assertIn("'priorities' has no effect: mode flow has no queues", flow.stdout + flow.stderr)
+        for key, said in (("dq=2", 'did you mean "dp"'), ("dp=8", "must be an integer from 1 to 7")):
+            refused = self.sluice("run", "s.toml", "--set", f"workload.0.priorities.{key}")
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(said, refused.stderr)
+
     def test_each_job_has_its_own_results(self):
         self.write("two.toml", TWO)
         result = self.succeed("run", "two.toml", "--mode", "flow")

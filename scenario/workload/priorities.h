@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The table `priorities` of a job: traffic classes by what messages are of, in place of `priority`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "core/job/job_graph.h"
+#include "core/text/config_section.h"
+#include "scenario/workload/workload_part.h"
+
+namespace sluice {
+
+using Priorities = std::map<OpClass, std::uint8_t>;
+
+/// Empty if the table is missing.
+Priorities read_priorities(ConfigSection& section);
+
+/// ConfigError if the part has no graph, or if a communicator's messages would be of several classes.
+void set_priorities(WorkloadPart& part, const Priorities& priorities);
+
+}  // namespace sluice
