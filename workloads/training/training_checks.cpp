@@ -183,13 +183,28 @@ bool on_network(const TrainingConfig& config, std::uint32_t gpus_per_server) {
     return config.tp > 1 && (config.network_in_server || config.tp > gpus_per_server);
 }
 
+/// Operations per rank of one reduction and gathering of gradients, the same: rings and what else has a step a
+/// member, or halving and doubling, which has one a power of two.
+double gradient_operations(const TrainingConfig& config) {
+    const double copies = double{1} * config.cp * config.dp;
+    const auto halves = [&](CollectiveKind kind) {
+        const auto index = static_cast<std::size_t>(kind);
+        return index < config.algorithms.size() &&
+               config.algorithms[index] == CollectiveAlgorithm::halving_doubling;
+    };
+    const bool all = config.zero == 0 ? halves(CollectiveKind::all_reduce)
+                                      : halves(CollectiveKind::reduce_scatter) &&
+                                            halves(CollectiveKind::all_gather);
+    return 8.0 * (all ? std::log2(copies) + 2 : copies);
+}
+
 /// Operations per rank, roughly and rather too many.
 double operations_per_rank(const TrainingConfig& config, std::uint32_t gpus_per_server) {
     const double chunks = chunks_per_rank(config.pipeline());
     const double copies = double{1} * config.cp * config.dp;
     const double slots = config.micro_batches * chunks;
     const double layers = static_cast<double>(config.model.layers) / config.pp;
-    double operations = slots * 8 + 8.0 * copies;
+    double operations = slots * 8 + gradient_operations(config);
     const bool network = on_network(config, gpus_per_server);
     if (training_detail(config, network) == TrainingDetail::stage && config.ep > 1) {
         operations += 2 * slots * (2.0 * config.ep + 2);
@@ -205,7 +220,8 @@ double operations_per_rank(const TrainingConfig& config, std::uint32_t gpus_per_
     if (config.bucket_bytes > 0) {
         const double bytes = static_cast<double>(count_parameters(config.model).total()) *
                              static_cast<double>(config.gradient_bytes) / config.tp / config.pp;
-        operations += 8.0 * copies * bytes / static_cast<double>(config.bucket_bytes);
+        operations +=
+            gradient_operations(config) * bytes / static_cast<double>(config.bucket_bytes);
     }
     return operations;
 }

@@ -330,6 +330,16 @@ TEST_CASE("unit.training.refuses_absurd_numbers") {
     bad.micro_batches = 1'000'000;
     CHECK(mentions(error_of(bad), "million operations"));
     bad = good;
+    bad.dp = 2048;  // on 65,536 GPUs 2,048 x 16 steps each, or 11 twice
+    CHECK(mentions(error_of(bad, 65536), "million operations"));
+    bad.algorithms.assign(kCollectiveKinds, CollectiveAlgorithm::automatic);
+    for (const CollectiveKind kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+        bad.algorithms[static_cast<std::size_t>(kind)] = CollectiveAlgorithm::halving_doubling;
+    }
+    CHECK(error_of(bad, 65536).empty());
+    bad.zero = 0;  // all-reduces
+    CHECK(mentions(error_of(bad, 65536), "million operations"));
+    bad = good;
     bad.sequence = 100'000'000;
     bad.micro_batch = 1'000'000;
     CHECK(mentions(error_of(bad), "exceed 1 PB"));
