@@ -73,14 +73,6 @@ std::vector<BatchSetting> read_settings(ConfigSection& section) {
     return settings;
 }
 
-ConfigValue integer_value(std::int64_t number, const ConfigPosition& at) {
-    ConfigValue value;
-    value.kind = ConfigValue::Kind::integer;
-    value.integer = number;
-    value.at = at;
-    return value;
-}
-
 /// "range = [from, to]" or "[from, to, step]", the ends included.
 void read_range(ConfigSection& section, const std::vector<std::int64_t>& range, BatchAxis& axis) {
     if (range.size() < 2 || range.size() > 3) {
@@ -92,13 +84,10 @@ void read_range(ConfigSection& section, const std::vector<std::int64_t>& range, 
                      "runs nowhere; must be [from, to] or [from, to, step] with from <= to and "
                      "step >= 1");
     }
-    if (static_cast<std::size_t>((range[1] - range[0]) / step) >= kMostExperiments) {
-        section.fail("range", fmt::format("has more than {} values", kMostExperiments));
-    }
-    const ConfigPosition at = section.raw("range")->at;
-    for (std::int64_t number = range[0]; number <= range[1]; number += step) {
-        axis.points.push_back({integer_value(number, at)});
-    }
+    axis.from = range[0];
+    axis.step = step;
+    axis.count = static_cast<std::size_t>((range[1] - range[0]) / step) + 1;
+    axis.at = section.raw("range")->at;
 }
 
 /// The keys of "key" or "keys".
@@ -150,6 +139,7 @@ BatchAxis read_axis(ConfigSection& section) {
                 value.at.text(), axis.keys.size()));
         }
     }
+    axis.count = axis.points.size();
     section.finish();
     return axis;
 }
@@ -174,11 +164,11 @@ void add_column(std::vector<std::string>& columns, const std::string& column) {
 std::size_t size_of(const std::vector<BatchAxis>& axes, const std::string& path) {
     std::size_t size = 1;
     for (const BatchAxis& axis : axes) {
-        if (axis.points.size() > kMostExperiments / size) {
+        if (axis.count > kMostExperiments / size) {
             throw ConfigError(
                 path, 0, fmt::format("the axes span more than {} experiments", kMostExperiments));
         }
-        size *= axis.points.size();
+        size *= axis.count;
     }
     return size;
 }
@@ -240,6 +230,15 @@ Batch parse_batch(const std::string& text, const std::string& path, const LoadSc
     return batch;
 }
 
+ConfigValue BatchAxis::value(std::size_t point, std::size_t key) const {
+    if (!points.empty()) return points[point][key];
+    ConfigValue integer;
+    integer.kind = ConfigValue::Kind::integer;
+    integer.integer = from + step * static_cast<std::int64_t>(point);
+    integer.at = at;
+    return integer;
+}
+
 Batch load_batch(const std::string& path) { return parse_batch(read_config_text(path), path); }
 
 void Batch::override_all(const std::string& assignment) {
@@ -256,8 +255,8 @@ const std::string& Batch::base_of(std::size_t experiment) const {
 std::vector<std::size_t> Batch::points_of(std::size_t experiment) const {
     std::vector<std::size_t> points(axes_.size());
     for (std::size_t a = axes_.size(); a-- > 0;) {
-        points[a] = experiment % axes_[a].points.size();
-        experiment /= axes_[a].points.size();
+        points[a] = experiment % axes_[a].count;
+        experiment /= axes_[a].count;
     }
     return points;
 }
@@ -266,9 +265,8 @@ std::vector<BatchSetting> Batch::settings_of(std::size_t experiment) const {
     std::vector<BatchSetting> settings = settings_;
     const std::vector<std::size_t> points = points_of(experiment);
     for (std::size_t a = 0; a < axes_.size(); ++a) {
-        const std::vector<ConfigValue>& values = axes_[a].points[points[a]];
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            settings.push_back({axes_[a].keys[k], values[k]});
+        for (std::size_t k = 0; k < axes_[a].keys.size(); ++k) {
+            settings.push_back({axes_[a].keys[k], axes_[a].value(points[a], k)});
         }
     }
     if (!entries_.empty()) {

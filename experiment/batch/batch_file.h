@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,10 +22,16 @@ struct BatchSetting {
     ConfigValue value;
 };
 
-/// Keys that vary together, and their values at each point.
+/// Keys that vary together, and their values at each point: listed, or integers at equal distances.
 struct BatchAxis {
     std::vector<std::string> keys;
-    std::vector<std::vector<ConfigValue>> points;
+    std::vector<std::vector<ConfigValue>> points;  ///< empty: a range
+    std::int64_t from = 0;
+    std::int64_t step = 1;
+    std::size_t count = 0;  ///< of points
+    ConfigPosition at;      ///< of a range
+
+    ConfigValue value(std::size_t point, std::size_t key) const;
 };
 
 /// An experiment of a list.

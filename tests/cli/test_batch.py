@@ -327,6 +327,8 @@ class Batch(CliTest):
         self.assertIn("2 experiments by workload.size", plan.stdout)
         self.assertIn("about 12.8 k in all", plan.stdout)
         self.assertFalse((self.folder / "out").exists())
+        plan = self.batch("base = \"base.toml\"\n[[axis]]\nkey = \"seed\"\nrange = [1, 1000000]\n", "--plan")
+        self.assertIn("1000000 experiments by seed\n  planned with 64 of them", plan.stdout)
         plan = self.batch("[[experiment]]\nbase = \"training.toml\"\n[[experiment]]\nbase = \"base.toml\"\n", "--plan")
         self.assertIn("oom          1 of 2", plan.stdout)
 
