@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 #include "core/results/leftovers.h"
@@ -12,12 +13,14 @@ namespace sluice {
 
 namespace {
 
-volatile std::sig_atomic_t listening = 0;
-volatile std::sig_atomic_t interrupt_requested = 0;
+// Asked by lanes' threads, too (`sluice batch`).
+std::atomic<bool> listening{false};
+std::atomic<bool> interrupt_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may take no lock");
 
 void on_signal(int) {
-    if (listening != 0 && interrupt_requested == 0) {
-        interrupt_requested = 1;
+    if (listening && !interrupt_requested) {
+        interrupt_requested = true;
         return;
     }
     Leftover::remove_all();
@@ -50,15 +53,15 @@ void handle_signals() {
 }
 
 InterruptGuard::InterruptGuard() {
-    listening = 0;
-    interrupt_requested = 0;
+    listening = false;
+    interrupt_requested = false;
 }
 
-InterruptGuard::~InterruptGuard() { listening = 0; }
+InterruptGuard::~InterruptGuard() { listening = false; }
 
 bool InterruptGuard::requested() {
-    listening = 1;
-    return interrupt_requested != 0;
+    listening = true;
+    return interrupt_requested;
 }
 
 }  // namespace sluice
