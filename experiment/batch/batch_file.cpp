@@ -299,9 +299,9 @@ ConfigValue Batch::scenario(std::size_t experiment, std::string* path) const {
     return values;
 }
 
-std::string Batch::digest(std::size_t experiment) const {
+std::string digest_of(const ConfigValue& scenario) {
     memo::Digester digester;
-    for (const char letter : written(scenario(experiment), true)) {
+    for (const char letter : written(scenario, true)) {
         digester.take(static_cast<unsigned char>(letter));
     }
     return digester.digest().text();

@@ -51,9 +51,6 @@ class Batch {
     std::vector<std::string> values(std::size_t experiment) const;
     /// The scenario with everything set, as its file's values; `path`, if it is not null, becomes its file.
     ConfigValue scenario(std::size_t experiment, std::string* path = nullptr) const;
-    /// 32 digits: a scenario of another content has another one. What files that it names hold is not in it.
-    std::string digest(std::size_t experiment) const;
-
     /// Sets a key of all experiments, after what the file sets: "key=value".
     void override_all(const std::string& assignment);
 
@@ -76,6 +73,9 @@ class Batch {
     std::vector<std::string> columns_;
     std::size_t size_ = 0;
 };
+
+/// 32 digits: a scenario of another content has another one. What files that it names hold is not in it.
+std::string digest_of(const ConfigValue& scenario);
 
 /// The most experiments of a batch.
 constexpr std::size_t kMostExperiments = 1'000'000;

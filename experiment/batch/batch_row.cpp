@@ -156,9 +156,9 @@ std::string batch_csv_header(const std::vector<std::string>& keys) {
     return text + ",reason\n";
 }
 
-std::string batch_csv_line(const BatchRow& row, const std::vector<std::string>& values) {
+std::string batch_csv_line(const BatchRow& row) {
     std::string text = std::to_string(row.experiment) + "," + status_name(row.status);
-    for (const std::string& value : values) text += "," + csv_field(value);
+    for (const std::string& value : row.values) text += "," + csv_field(value);
     for (std::size_t i = 0; i < batch_figures().size(); ++i) {
         text += "," + (i < row.figures.size() ? text_of(row.figures[i]) : "");
     }

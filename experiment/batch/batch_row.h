@@ -32,6 +32,8 @@ struct BatchRow {
     BatchStatus status = BatchStatus::failed;
     std::vector<BatchFigure> figures;  ///< by batch_figures(); empty: all none
     std::string reason;                ///< of what is not done, one line
+    std::vector<std::string> values;   ///< of what varies, by column
+    std::string digest;                ///< by which a later batch knows it again
 };
 
 /// How a figure is called, and what it is.
@@ -52,6 +54,6 @@ BatchRow row_of_error(std::size_t experiment, BatchStatus status, const std::str
 
 /// "experiment,status,KEYS,FIGURES,reason", and a line a row.
 std::string batch_csv_header(const std::vector<std::string>& keys);
-std::string batch_csv_line(const BatchRow& row, const std::vector<std::string>& values);
+std::string batch_csv_line(const BatchRow& row);
 
 }  // namespace sluice

@@ -22,8 +22,17 @@ namespace sluice {
 namespace {
 
 /// Results are known again to the same program only.
-std::string digest_of(const Batch& batch, std::size_t experiment) {
-    return batch.digest(experiment) + " " + program_version();
+std::string known_by(const ConfigValue& scenario) {
+    return digest_of(scenario) + " " + program_version();
+}
+
+/// The same of one whose keys may not fit its base: "" then.
+std::string known_by(const Batch& batch, std::size_t experiment) {
+    try {
+        return known_by(batch.scenario(experiment));
+    } catch (const ConfigError&) {
+        return "";
+    }
 }
 
 double seconds_of(const BatchRow& row, const char* name, double without) {
@@ -58,25 +67,26 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
 /// What an earlier run knows, under its new numbers.
 void BatchRun::take_up() {
     is_known_.resize(batch_.size());
-    std::vector<BatchStore::Kept> kept;
+    std::vector<BatchRow> kept;
     if (settings_.resume) {
         const std::unordered_map<std::string, BatchRow> known = store_.known();
         for (std::size_t i = 0; !known.empty() && i < batch_.size(); ++i) {
-            std::string digest = digest_of(batch_, i);
-            const auto found = known.find(digest);
+            const auto found = known.find(known_by(batch_, i));
             if (found == known.end()) continue;
             is_known_[i] = true;
-            kept.push_back({found->second, batch_.values(i), std::move(digest)});
-            kept.back().row.experiment = i;
+            kept.push_back(found->second);
+            kept.back().experiment = i;
+            kept.back().values = batch_.values(i);
+            kept.back().digest = found->first;
         }
     }
     store_.begin(batch_.columns(), kept);
     table_ << batch_csv_header(batch_.columns());
     table_.preamble_done();
     position_.known = kept.size();
-    for (const BatchStore::Kept& one : kept) {
-        count(one.row);
-        table(one.row);
+    for (const BatchRow& row : kept) {
+        count(row);
+        table(row);
     }
 }
 
@@ -87,7 +97,7 @@ void BatchRun::run(const MayGoOn& go_on, const OnRow& on_row) {
     }
     const auto begin = std::chrono::steady_clock::now();
     run_all(unknown, false, go_on, [&](const BatchRow& row) {
-        store_.add(row, batch_.values(row.experiment), digest_of(batch_, row.experiment));
+        store_.add(row);
         count(row);
         table(row);
         table_.flush();
@@ -149,6 +159,8 @@ bool BatchRun::execute(std::size_t experiment, bool checking, const MayGoOn& go_
     } catch (const std::exception& error) {
         row = row_of_error(experiment, BatchStatus::failed, error.what());
     }
+    row.values = batch_.values(experiment);
+    if (row.digest.empty()) row.digest = known_by(batch_, experiment);
     return whole;
 }
 
@@ -157,6 +169,7 @@ BatchRow BatchRun::simulate(std::size_t experiment, bool checking, const MayGoOn
                             bool& whole) const {
     std::string path;
     ConfigValue values = batch_.scenario(experiment, &path);
+    const std::string digest = known_by(values);
     if (checking) set_config(values, "mode", text_value(mode_name(Mode::packet)), "--check");
     Scenario scenario = make_scenario(std::move(values), path);
     scenario.allow_oom = settings_.allow_oom;
@@ -180,7 +193,9 @@ BatchRow BatchRun::simulate(std::size_t experiment, bool checking, const MayGoOn
     const RunMemo memo("", false, request.config_json, built.experiment);
     const RunReport report = run_to_folder(built, request);
     whole = !report.outcome.interrupted;
-    return row_of(experiment, report, scenario.mode);
+    BatchRow row = row_of(experiment, report, scenario.mode);
+    row.digest = digest;
+    return row;
 }
 
 /// Compares a random few with mode packet.
@@ -199,7 +214,7 @@ void BatchRun::run_checks(const MayGoOn& go_on, const OnRow& on_row) {
     };
     std::vector<std::size_t> unknown;
     for (const std::size_t experiment : drawn) {
-        const auto found = known.find(digest_of(batch_, experiment));
+        const auto found = known.find(known_by(batch_, experiment));
         if (found == known.end()) {
             unknown.push_back(experiment);
         } else {
@@ -210,7 +225,7 @@ void BatchRun::run_checks(const MayGoOn& go_on, const OnRow& on_row) {
     run_all(unknown, true, go_on, [&](const BatchRow& row) {
         if (jct_of(row) > 0) {
             const BatchStore::Reference reference{jct_of(row), cpu_of(row)};
-            store_.add_reference(digest_of(batch_, row.experiment), reference);
+            store_.add_reference(row.digest, reference);
             add(row.experiment, reference);
         }
         on_row(position_);
@@ -245,7 +260,7 @@ void BatchRun::count(const BatchRow& row) {
 void BatchRun::table(const BatchRow& row) {
     early_.emplace(row.experiment, row);
     while (!early_.empty() && early_.begin()->first == tabled_) {
-        table_ << batch_csv_line(early_.begin()->second, batch_.values(tabled_));
+        table_ << batch_csv_line(early_.begin()->second);
         early_.erase(early_.begin());
         ++tabled_;
     }
@@ -253,7 +268,7 @@ void BatchRun::table(const BatchRow& row) {
 
 void BatchRun::close_table() {
     for (const auto& [experiment, row] : early_) {
-        table_ << batch_csv_line(row, batch_.values(experiment));
+        table_ << batch_csv_line(row);
     }
     early_.clear();
     table_.commit();

@@ -100,7 +100,7 @@ std::unordered_map<std::string, BatchRow> BatchStore::known() {
     return rows;
 }
 
-void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<Kept>& rows) {
+void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<BatchRow>& rows) {
     if (keys.size() > kMostKeys) {
         throw ConfigError(
             fmt::format("a batch varies at most {} keys; this one {}", kMostKeys, keys.size()));
@@ -127,17 +127,16 @@ void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<K
     database_.run(
         "CREATE TABLE IF NOT EXISTS checks(digest TEXT PRIMARY KEY, packet_jct_s REAL, "
         "packet_cpu_s REAL)");
-    for (const Kept& kept : rows) add(kept.row, kept.values, kept.digest);
+    for (const BatchRow& row : rows) add(row);
     whole.commit();
 }
 
-void BatchStore::add(const BatchRow& row, const std::vector<std::string>& values,
-                     const std::string& digest) {
+void BatchStore::add(const BatchRow& row) {
     int parameter = 1;
     insert_->bind(parameter++, static_cast<std::int64_t>(row.experiment));
-    insert_->bind_text(parameter++, digest);
+    insert_->bind_text(parameter++, row.digest);
     insert_->bind_text(parameter++, status_name(row.status));
-    for (const std::string& value : values) insert_->bind_text(parameter++, value);
+    for (const std::string& value : row.values) insert_->bind_text(parameter++, value);
     for (std::size_t i = 0; i < batch_figures().size(); ++i) {
         bind_figure(*insert_, parameter++, i < row.figures.size() ? row.figures[i] : BatchFigure{});
     }

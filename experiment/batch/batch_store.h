@@ -23,16 +23,10 @@ class BatchStore {
     std::unordered_map<std::string, BatchRow> known();
     /// How many rows there are.
     std::size_t size();
-    struct Kept {
-        BatchRow row;
-        std::vector<std::string> values;
-        std::string digest;
-    };
     /// Replaces what it holds by `rows`, of experiments with these keys, at once. References stay if any row does.
-    void begin(const std::vector<std::string>& keys, const std::vector<Kept>& rows);
+    void begin(const std::vector<std::string>& keys, const std::vector<BatchRow>& rows);
     /// After begin().
-    void add(const BatchRow& row, const std::vector<std::string>& values,
-             const std::string& digest);
+    void add(const BatchRow& row);
 
     /// What mode packet said of an experiment, by its digest.
     struct Reference {
