@@ -19,24 +19,6 @@ namespace {
 
 constexpr std::size_t kMaxName = 200;
 
-std::string read_name(ConfigSection& root, const std::string& path) {
-    std::string stem = std::filesystem::path(path).stem().string();
-    if (stem.empty()) stem = "scenario";
-    std::string name = root.text("name", stem);
-    // It becomes the name of a folder.
-    const bool plain = !name.empty() && name.size() <= kMaxName && name != "." && name != ".." &&
-                       std::none_of(name.begin(), name.end(), [](char c) {
-                           const auto byte = static_cast<unsigned char>(c);
-                           return byte < 0x20 || byte == 0x7f || c == '/' || c == '\\';
-                       });
-    if (!plain) {
-        root.fail("name",
-                  "is " + shown_text(name) +
-                      "; must be 1 to 200 characters without slashes or control characters");
-    }
-    return name;
-}
-
 /// The links that an event means: one index, or every cable between a pair of nodes.
 std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology,
                                NodeReader& nodes) {
@@ -214,6 +196,24 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     check_round_trips(root.table("output"), scenario);
     if (moves_packets(scenario.mode)) check_network(scenario, root);
     return scenario;
+}
+
+std::string read_name(ConfigSection& root, const std::string& path) {
+    std::string stem = std::filesystem::path(path).stem().string();
+    if (stem.empty()) stem = "scenario";
+    std::string name = root.text("name", stem);
+    // It becomes the name of a folder.
+    const bool plain = !name.empty() && name.size() <= kMaxName && name != "." && name != ".." &&
+                       std::none_of(name.begin(), name.end(), [](char c) {
+                           const auto byte = static_cast<unsigned char>(c);
+                           return byte < 0x20 || byte == 0x7f || c == '/' || c == '\\';
+                       });
+    if (!plain) {
+        root.fail("name",
+                  "is " + shown_text(name) +
+                      "; must be 1 to 200 characters without slashes or control characters");
+    }
+    return name;
 }
 
 std::string Scenario::resolve(const std::string& file) const {

@@ -51,6 +51,9 @@ struct Scenario {
     std::string resolve(const std::string& file) const;
 };
 
+/// The key "name", or what its file is called, without the ending: fit for a folder. ConfigError if it is not.
+std::string read_name(ConfigSection& root, const std::string& path);
+
 /// Loads `path`, applies `overrides` ("key=value", in order) and resolves.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides = {});
 

@@ -10,6 +10,8 @@
 #include "core/error.h"
 #include "core/memo/digest.h"
 #include "core/text/config_section.h"
+#include "core/text/printable.h"
+#include "scenario/scenario.h"
 
 namespace sluice {
 
@@ -193,7 +195,7 @@ Batch parse_batch(const std::string& text, const std::string& path, const LoadSc
     ConfigSection root(values, unused);
     Batch batch;
     batch.path_ = path;
-    batch.name_ = root.text("name", std::filesystem::path(path).stem().string());
+    batch.name_ = read_name(root, path);
     const std::string base = root.text("base", "");
     if (!base.empty()) batch.base_ = resolved(base, path);
     batch.settings_ = read_settings(root);
@@ -278,11 +280,12 @@ std::vector<BatchSetting> Batch::settings_of(std::size_t experiment) const {
 
 std::vector<std::string> Batch::values(std::size_t experiment) const {
     std::vector<std::string> texts(columns_.size());
-    if (!entries_.empty()) texts[0] = entries_[experiment].label;
+    if (!entries_.empty()) texts[0] = printable_line(entries_[experiment].label);
     for (const BatchSetting& setting : settings_of(experiment)) {
         const auto column = std::find(columns_.begin(), columns_.end(), setting.key);
         if (column == columns_.end()) continue;  // the same for all
-        texts[static_cast<std::size_t>(column - columns_.begin())] = written(setting.value, false);
+        texts[static_cast<std::size_t>(column - columns_.begin())] =
+            printable_line(written(setting.value, false));
     }
     return texts;
 }

@@ -269,6 +269,7 @@ class Batch(CliTest):
                 (head + "set = 3\n" + point, "must be a table"),
                 (head + "[[axes]]\nkey = \"seed\"\n", "did you mean \"axis\""),
                 ("[[experiment]]\n", "has no 'base'"),
+                ("name = \"../x\"\n" + head, "without slashes or control characters"),
                 ("base = \"none.toml\"\n", "none.toml: cannot be opened"),
                 (head + "[[axis]]\nkey = \"seed\"\nrange = [1, 2000]\n[[axis]]\nkey = \"network.payload\"\n"
                         "range = [1, 2000]\n", "span more than 1000000")):
