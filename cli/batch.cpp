@@ -16,6 +16,7 @@
 #include "experiment/batch/batch_plan.h"
 #include "experiment/batch/batch_run.h"
 #include "experiment/modes/mode_run.h"
+#include "gpu/lane_run.h"
 
 namespace sluice {
 
@@ -26,7 +27,9 @@ struct BatchOptions {
     std::string out;
     std::string mode;
     std::vector<std::string> sets;
+    std::string device = "cpu";
     unsigned threads = 0;
+    unsigned gang = 1;
     std::size_t checks = 0;
     bool folders = false;
     bool resume = false;
@@ -153,6 +156,12 @@ int batch_command(const BatchOptions& options) {
     settings.anew = options.anew;
     settings.allow_oom = options.allow_oom;
     settings.checks = options.checks;
+    if (options.device == "blocks") {
+        const gpu::Mapping mapping{options.gang, gpu::Share::strided, 1};
+        settings.maker = [mapping](const Experiment& experiment) {
+            return std::make_unique<gpu::LaneRun>(experiment, mapping, gpu::LaneMemory{});
+        };
+    }
     BatchRun run(batch, settings);
     Progress progress(options.quiet);
     const InterruptGuard guard;
@@ -185,6 +194,13 @@ Command add_batch_command(CLI::App& program) {
                     "Experiments at a time, each on one thread (default: all cores)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
+    app->add_option("--device", options->device,
+                    "cpu; or blocks: a GPU's program, mode packet, executed by threads of the CPU")
+        ->type_name("DEVICE")
+        ->check(CLI::IsMember({"cpu", "blocks"}));
+    app->add_option("--gang", options->gang, "Threads that share an experiment; --device blocks")
+        ->type_name("N")
+        ->check(CLI::Range(1, 256));
     app->add_option(
            "--check", options->checks,
            "Run N experiments, drawn at random, in mode packet, too: how far times are off, and\n"

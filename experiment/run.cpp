@@ -70,7 +70,7 @@ FinishedRun run_experiment(const Experiment& experiment, const RunPlan& plan) {
     // Other runs may be on other threads.
     const auto usage = plan.caller == Caller::loop ? thread_usage : resource_usage;
     const ResourceUsage unbuilt = usage();
-    done.run = make_run(experiment, plan.mode, plan.caller);
+    done.run = plan.maker ? plan.maker(experiment) : make_run(experiment, plan.mode, plan.caller);
     if (plan.on_built) plan.on_built(*done.run);
     Watchers watchers(plan.watchers);
     std::optional<StallGuard> stall;

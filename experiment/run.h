@@ -26,9 +26,13 @@ struct RunPosition {
 /// Asked between windows whether to go on; an answer of false interrupts the run.
 using GoOn = std::function<bool(const RunPosition&)>;
 
+/// Builds a run, of whatever mode: another engine than make_run() has.
+using RunMaker = std::function<std::unique_ptr<ModeRun>(const Experiment&)>;
+
 struct RunPlan {
     Mode mode = Mode::packet;
     Caller caller = Caller::systemc;
+    RunMaker maker;  ///< empty: make_run()
     /// Of all that watch, called in this order. At most one of them samples queues.
     std::vector<RunHooks> watchers;
     GoOn go_on;  ///< may be empty

@@ -246,6 +246,7 @@ RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request)
     RunPlan plan;
     plan.mode = request.mode;
     plan.caller = request.caller;
+    plan.maker = request.maker;
     plan.watchers.push_back(hooks_of(writer, built, ideals));
     plan.go_on = request.go_on;
     std::optional<QueueWatch> queues;

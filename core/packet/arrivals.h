@@ -56,12 +56,10 @@ SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet&
 SLUICE_HD inline void list_arrival(World& world, SwitchScratch& scratch, std::uint32_t ports,
                                    std::uint32_t out, std::uint64_t key) {
     if (scratch.count[out] == scratch.stride) {
-#if defined(__CUDA_ARCH__)
-        world.memory.overflow = true;
-        return;
-#else
         const std::uint32_t wider = scratch.stride * 2;
-        scratch.keys.reserve(world.memory, ports * wider);
+        if (!scratch.keys.reserve(world.memory, ports * wider)) {
+            return;
+        }
         scratch.keys.count = scratch.keys.capacity;
         for (std::uint32_t p = ports; p-- > 0;) {  // back to front: the blocks move up
             for (std::uint32_t k = scratch.count[p]; k-- > 0;) {
@@ -69,7 +67,6 @@ SLUICE_HD inline void list_arrival(World& world, SwitchScratch& scratch, std::ui
             }
         }
         scratch.stride = wider;
-#endif
     }
     scratch.keys[out * scratch.stride + scratch.count[out]++] = key;
 }
@@ -128,63 +125,64 @@ SLUICE_HD inline bool is_member(const World& world, const Cell& cell, const Some
     return cell_of(world, port) == cell.id;
 }
 
-/// Reads what arrives in the window, routes it, and lists it by egress port. Returns total bytes,
-/// PFC frames aside, which are never buffered.
+/// Asks for the first packet of each link of a cell that has something in the window.
 template <class Ports>
-SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch,
-                                               const Cell& cell, const Ports& mine, Tick begin,
-                                               Tick end) {
-    const NodeId node = cell.node;
-    const PortId first = world.first_port[node];
-    const std::uint32_t ports = world.first_port[node + 1] - first;
-    std::int64_t total = 0;
+SLUICE_HD inline void prefetch_arrivals(const World& world, PortId first, const Ports& mine,
+                                        Tick end) {
     for (std::uint32_t k = 0; k < mine.count; ++k) {
         if (world.link[first + mine[k]].arrival < end) {
             SLUICE_PREFETCH(&world.link[first + mine[k]].front());
         }
     }
-    for (std::uint32_t k = 0; k < mine.count; ++k) {
-        const std::uint32_t i = mine[k];
-        if (world.link[first + i].arrival >= end) {
-            continue;
+}
+
+/// What came by one port in a window.
+struct PortArrivals {
+    std::uint32_t bytes = 0;  ///< PFC frames aside, which are never buffered
+    std::uint32_t head = 0;   ///< of the link, when they are gone
+};
+
+/// Reads what arrives at a cell by its port `i` in the window, routes it, and gives `list` the local egress
+/// port and the key of each packet that is not lost.
+template <class Counting, class Ports, class List>
+SLUICE_HD inline PortArrivals route_arrivals(World& world, const Cell& cell, const Ports& mine,
+                                             std::uint32_t i, Tick begin, Tick end, List& list) {
+    const NodeId node = cell.node;
+    const PortId first = world.first_port[node];
+    Wire& link = world.link[first + i];
+    const Tick local_begin = begin - link.base;
+    const Tick local_end = end - link.base;
+    Ingress& ingress = world.ingress[first + i];
+    PortArrivals arrivals;
+    std::uint32_t position = link.head;
+    for (; position != link.tail; ++position) {
+        Packet& packet = link.at(position);
+        if (packet.time >= local_end) {
+            break;
         }
-        Wire& link = world.link[first + i];
-        const Tick local_begin = begin - link.base;
-        const Tick local_end = end - link.base;
-        Ingress& ingress = world.ingress[first + i];
-        std::uint32_t position = link.head;
-        std::uint32_t bytes = 0;
-        for (; position != link.tail; ++position) {
-            Packet& packet = link.at(position);
-            if (packet.time >= local_end) {
-                break;
+        SLUICE_PREFETCH(&link.at(position + 6));
+        packet.ingress = static_cast<std::uint16_t>(i);
+        PortId out = first + i;
+        if (packet.packet_kind() < PacketKind::pause) {
+            out = egress_of(world, node, packet);
+            if (lost_on_link(world, first + i, ingress) || out == kNone) {
+                ++world.drops;
+                Counting::add_drop(world.egress[out == kNone ? first + i : out]);
+                continue;
             }
-            SLUICE_PREFETCH(&link.at(position + 6));
-            packet.ingress = static_cast<std::uint16_t>(i);
-            PortId out = first + i;
-            if (packet.packet_kind() < PacketKind::pause) {
-                out = egress_of(world, node, packet);
-                if (lost_on_link(world, first + i, ingress) || out == kNone) {
-                    ++world.drops;
-                    ++world.egress[out == kNone ? first + i : out].drops;
-                    continue;
-                }
-                if (!is_member(world, cell, mine, out)) {
-                    world.misrouted = true;
-                    continue;
-                }
-                bytes += packet.bytes;
+            if (!is_member(world, cell, mine, out)) {
+                world.misrouted = true;
+                continue;
             }
-            prefetch_int(world, packet);
-            list_arrival(world, scratch, ports, out - first,
-                         arrival_key(packet.time - local_begin, i, position - link.head));
+            arrivals.bytes += packet.bytes;
         }
-        world.events += position - link.head;
-        scratch.bytes[i] = bytes;
-        scratch.head[i] = position;
-        total += bytes;
+        prefetch_int(world, packet);
+        list.add(world, out - first,
+                 arrival_key(packet.time - local_begin, i, position - link.head));
     }
-    return total;
+    world.events += position - link.head;
+    arrivals.head = position;
+    return arrivals;
 }
 
 }  // namespace sluice::step

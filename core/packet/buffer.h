@@ -72,6 +72,19 @@ SLUICE_HD inline void release(Buffer& buffer, Ingress& ingress, std::uint32_t qu
     buffer.shared_used += shared_use(buffer, ingress, queue) - before;
 }
 
+/// How the ports of a switch count where one thread works on all of them.
+struct OneCounts {
+    SLUICE_HD static void charge(Buffer& buffer, Ingress& ingress, std::uint32_t queue,
+                                 std::uint32_t bytes, bool pfc) {
+        step::charge(buffer, ingress, queue, bytes, pfc);
+    }
+    SLUICE_HD static void release(Buffer& buffer, Ingress& ingress, std::uint32_t queue,
+                                  std::uint32_t bytes, bool pfc) {
+        step::release(buffer, ingress, queue, bytes, pfc);
+    }
+    SLUICE_HD static void add_drop(Egress& egress) { ++egress.drops; }
+};
+
 /// Lossless admission; false: dropped because the headroom is full.
 template <class Policies = ScenarioPolicies>
 SLUICE_HD inline bool admit_lossless(const World& world, Buffer& buffer, Ingress& ingress,

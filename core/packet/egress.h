@@ -77,7 +77,7 @@ SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, con
         world.link[out].arrival = arrival;
         if (out < world.first_outbox) {
             wake_cell(world, egress.peer_cell, arrival);
-        } else {
+        } else if (!world.lane) {
             list_outbox(world, out);
         }
     }

@@ -9,6 +9,42 @@
 
 namespace sluice::step {
 
+/// What a host's step tells, and asks before it executes something: a policy of the step. This one calls
+/// World::callbacks, and memory is always there; gpu/program/lane_events.h has that of lanes.
+struct CallbackEvents {
+    /// Something is about to be executed at a host. False: it must wait for memory.
+    SLUICE_HD static bool has_room(World&, NodeId) { return true; }
+    /// The same for the start of a flow.
+    SLUICE_HD static bool has_room_for_flow(World&, NodeId, FlowSlot) { return true; }
+    /// The last in-order byte of a flow has come.
+    SLUICE_HD static void received([[maybe_unused]] World& world, [[maybe_unused]] NodeId node,
+                                   [[maybe_unused]] FlowSlot flow, [[maybe_unused]] Tick now) {
+#if !defined(__CUDA_ARCH__)
+        if (world.callbacks.received != nullptr) {
+            world.callbacks.received(world, node, flow, now);
+        }
+#endif
+    }
+    /// All of a flow is acknowledged.
+    SLUICE_HD static void sent([[maybe_unused]] World& world, [[maybe_unused]] NodeId node,
+                               [[maybe_unused]] FlowSlot flow, [[maybe_unused]] Tick now) {
+#if !defined(__CUDA_ARCH__)
+        if (world.callbacks.sent != nullptr) {
+            world.callbacks.sent(world, node, flow, now);
+        }
+#endif
+    }
+    /// An application's timer.
+    SLUICE_HD static void timer([[maybe_unused]] World& world, [[maybe_unused]] NodeId node,
+                                [[maybe_unused]] std::uint64_t token, [[maybe_unused]] Tick now) {
+#if !defined(__CUDA_ARCH__)
+        if (world.callbacks.timer != nullptr) {
+            world.callbacks.timer(world, node, token, now);
+        }
+#endif
+    }
+};
+
 /// May this NIC port send ACKs now (as far as PFC goes)?
 SLUICE_HD inline bool ack_ready(const World& world, const Egress& egress) {
     return (egress.nonempty & 1U) != 0 &&
@@ -157,29 +193,22 @@ SLUICE_HD inline bool note_gap(const NicConfig& nic, Receiver& receiver, Tick no
 }
 
 /// The last in-order byte of `flow` has come to its destination, `node`.
-SLUICE_HD inline void note_received(World& world, [[maybe_unused]] NodeId node, FlowSlot flow,
-                                    Tick now) {
+template <class Events>
+SLUICE_HD inline void note_received(World& world, NodeId node, FlowSlot flow, Tick now) {
     world.result[flow].received = now;
-#if !defined(__CUDA_ARCH__)
-    if (world.callbacks.received != nullptr) {
-        world.callbacks.received(world, node, flow, now);
-    }
-#endif
+    Events::received(world, node, flow, now);
 }
 
 /// `flow`, whose packets were not executed, is complete at its source, `node`.
-SLUICE_HD inline void note_sent(World& world, [[maybe_unused]] NodeId node, FlowSlot flow,
-                                Tick now) {
+template <class Events>
+SLUICE_HD inline void note_sent(World& world, NodeId node, FlowSlot flow, Tick now) {
     world.result[flow].finish = now;
-    world.changed.push(world.memory, flow);
-#if !defined(__CUDA_ARCH__)
-    if (world.callbacks.sent != nullptr) {
-        world.callbacks.sent(world, node, flow, now);
-    }
-#endif
+    note_change(world, flow);
+    Events::sent(world, node, flow, now);
 }
 
 /// A data packet at its destination: in order, a gap, or a duplicate.
+template <class Events>
 SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& packet, Tick now) {
     Receiver& receiver = world.receiver[packet.flow];
     const NicConfig& nic = world.config->nic;
@@ -197,7 +226,7 @@ SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& pack
             receiver.echo = false;
         }
         if (complete) {
-            note_received(world, node, packet.flow, now);
+            note_received<Events>(world, node, packet.flow, now);
         }
     } else if (packet.sequence > receiver.expected) {
         if (note_gap(nic, receiver, now)) {
@@ -210,6 +239,7 @@ SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& pack
 }
 
 /// An ACK or NACK at the flow's source. Late ones of finished flows are ignored.
+template <class Events>
 SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packet, Tick now) {
     const std::uint32_t index = world.sender_at[packet.flow];
     if (index == kNone) {
@@ -224,11 +254,7 @@ SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packe
         const FlowSlot flow = host.senders[done].flow;
         const std::uint32_t heir = host.senders[done].heir;
         close_sender(world, host, done, now);
-#if !defined(__CUDA_ARCH__)
-        if (world.callbacks.sent != nullptr) {
-            world.callbacks.sent(world, node, flow, now);
-        }
-#endif
+        Events::sent(world, node, flow, now);
         done = heir;
     }
     decide(world, host, port, now);
@@ -238,6 +264,7 @@ SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packe
 }
 
 /// One arrival at a host.
+template <class Events = CallbackEvents>
 SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Packet& packet,
                                   Tick now) {
     ++world.events;
@@ -248,9 +275,9 @@ SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Pa
         ++world.drops;
         ++world.egress[in].drops;
     } else if (packet.packet_kind() == PacketKind::data) {
-        receive_data(world, node, packet, now);
+        receive_data<Events>(world, node, packet, now);
     } else {
-        receive_ack(world, node, packet, now);
+        receive_ack<Events>(world, node, packet, now);
     }
 }
 
@@ -283,12 +310,14 @@ SLUICE_HD inline bool must_wake(World& world, NodeId node, FlowSlot flow, Tick n
 }
 
 /// Runs a host's earliest timer. False: it is the start of a flow that must wait until the window's other
-/// cells are done, for a slot or for the host to wake; nothing has happened.
+/// cells are done, for a slot, for the host to wake or for memory; nothing has happened.
+template <class Events = CallbackEvents>
 SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
     Host& host = world.host[node];
     if (Timer& first = host.timers[0]; first.kind == TimerKind::flow_start) {
         first.slot = slot_of(world, node, first);
-        if (first.slot == kNone || must_wake(world, node, first.slot, now)) {
+        if (first.slot == kNone || must_wake(world, node, first.slot, now) ||
+            !Events::has_room_for_flow(world, node, first.slot)) {
             return false;
         }
     }
@@ -299,7 +328,7 @@ SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
     ++world.events;
     switch (timer.kind) {
         case TimerKind::answer:
-            receive_ack(world, node, take_answer(world, timer.slot, now), now);
+            receive_ack<Events>(world, node, take_answer(world, timer.slot, now), now);
             break;
         case TimerKind::flow_start: {
             if (!take_turn(world, timer.slot)) {
@@ -310,19 +339,13 @@ SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
             decide_joined(world, host, port, timer.slot, now);
             break;
         }
-        case TimerKind::application:
-#if !defined(__CUDA_ARCH__)
-            if (world.callbacks.timer != nullptr) {
-                world.callbacks.timer(world, node, timer.id, now);
-            }
-#endif
-            break;
+        case TimerKind::application: Events::timer(world, node, timer.id, now); break;
         case TimerKind::sender:
             sender_timer(world, host, timer.slot, now);
             decide(world, host, host.senders[timer.slot].port, now);
             break;
-        case TimerKind::last_byte: note_received(world, node, timer.slot, now); break;
-        case TimerKind::last_ack: note_sent(world, node, timer.slot, now); break;
+        case TimerKind::last_byte: note_received<Events>(world, node, timer.slot, now); break;
+        case TimerKind::last_ack: note_sent<Events>(world, node, timer.slot, now); break;
     }
     return true;
 }
@@ -351,7 +374,8 @@ SLUICE_COLD inline bool meet_followers(World& world, NodeId node, Tick now, bool
 }
 #endif
 
-/// The step. Sets the cell's wake to the host's next instant.
+/// The step. Sets the cell's wake to the host's next instant, which is in the window where it must wait.
+template <class Events = CallbackEvents>
 SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
     const NodeId node = cell.node;
     const bool followed = world.followed != nullptr && world.followed[node] != kUnfollowed;
@@ -387,6 +411,10 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             }
         }
 #endif
+        if (!Events::has_room(world, node)) {
+            world.wake[cell.id] = now;
+            return;
+        }
         if (arrival == now) {
             Wire& link = world.link[in];
             const Packet packet = link.front();
@@ -396,9 +424,9 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
                 prefetch_int(world, link.front());
             }
             world.link[in].arrival = next_arrival(link);
-            host_arrive(world, node, in, packet, now);
+            host_arrive<Events>(world, node, in, packet, now);
         } else if (timer == now) {
-            if (!host_timer(world, node, now)) {
+            if (!host_timer<Events>(world, node, now)) {
                 if (host.timers.data[0].slot == kNone) {
                     world.stalled.push(world.memory, cell.id);
                 }

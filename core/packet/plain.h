@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Growable plain-data containers that host and device code share. On the host they grow; on a
-/// device, where nothing can be allocated on the packet path, running out of room sets a sticky
-/// flag and the run fails (it never loses a packet silently).
+/// Growable plain-data containers that host and device code share. They grow by malloc(), or, where the
+/// worker's memory is an arena, out of that, which has an end: then nothing is added, and a sticky flag says
+/// so. Whoever steps worlds in arenas asks for room first (gpu/program/room.h).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <new>
 #include <type_traits>
 
+#include "core/packet/arena.h"
 #include "core/packet/packet.h"
 
 namespace sluice::step {
@@ -19,22 +20,38 @@ struct Memory {
     std::size_t ring_bytes = 0;
     std::size_t other_bytes = 0;
     bool overflow = false;
+    Arena* arena = nullptr;  ///< null: malloc()
 };
 
+/// A new block of `bytes`, aligned to 64. Null: the arena has none left, and `memory` says so.
+SLUICE_HD inline void* new_block(Memory& memory, std::size_t bytes) {
+    void* block = nullptr;
+    if (memory.arena != nullptr) {
+        block = take(*memory.arena, bytes);
+    }
 #if !defined(__CUDA_ARCH__)
-/// Moves `used` bytes to a new 64-byte aligned block of `bytes`.
-inline void* grow_block(void* old, std::size_t used, std::size_t bytes) {
-    void* block = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (memory.arena == nullptr) {
+        block = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+        if (block == nullptr) {
+            throw std::bad_alloc();
+        }
+    }
+#endif
     if (block == nullptr) {
-        throw std::bad_alloc();
+        memory.overflow = true;
     }
-    if (used > 0) {
-        std::memcpy(block, old, used);
-    }
-    std::free(old);
     return block;
 }
+
+/// Gives back what new_block() gave; an arena keeps it.
+SLUICE_HD inline void free_block([[maybe_unused]] const Memory& memory,
+                                 [[maybe_unused]] void* block) {
+#if !defined(__CUDA_ARCH__)
+    if (memory.arena == nullptr) {
+        std::free(block);
+    }
 #endif
+}
 
 /// A vector of trivially copyable elements; freed by whoever owns the world.
 template <class T>
@@ -50,22 +67,28 @@ struct PlainVector {
         if (wanted <= capacity) {
             return true;
         }
-#if defined(__CUDA_ARCH__)
-        memory.overflow = true;
-        return false;
-#else
         std::uint32_t larger = capacity < 4 ? 4 : capacity * 2;
         larger = larger < wanted ? wanted : larger;
-        data = static_cast<T*>(grow_block(data, count * sizeof(T), larger * sizeof(T)));
+        T* const block = static_cast<T*>(new_block(memory, larger * sizeof(T)));
+        if (block == nullptr) {
+            return false;
+        }
+        if (count > 0) {
+            std::memcpy(block, data, count * sizeof(T));
+        }
+        free_block(memory, data);
+        data = block;
         memory.other_bytes += (larger - capacity) * sizeof(T);
         capacity = larger;
         return true;
-#endif
     }
-    SLUICE_HD void push(Memory& memory, const T& value) {
-        if (reserve(memory, count + 1)) {
-            data[count++] = value;
+    /// False: the arena has no room for it.
+    SLUICE_HD bool push(Memory& memory, const T& value) {
+        if (!reserve(memory, count + 1)) {
+            return false;
         }
+        data[count++] = value;
+        return true;
     }
     /// Keeps the order of the others.
     SLUICE_HD void erase(std::uint32_t i) {
@@ -87,7 +110,7 @@ struct Ring {
     SLUICE_HD std::uint32_t size() const { return tail - head; }
     SLUICE_HD Packet& at(std::uint32_t position) { return slots[position & (capacity - 1)]; }
     SLUICE_HD Packet& front() { return at(head); }
-    /// Appends a copy and returns it for the writer to finish in place; null on a device without
+    /// Appends a copy and returns it for the writer to finish in place; null in an arena without
     /// room.
     SLUICE_HD Packet* push(Memory& memory, const Packet& packet) {
         if (tail - head == capacity && !grow(memory)) {
@@ -109,26 +132,33 @@ struct Ring {
         }
     }
 
+    /// Room for `more` packets beside those that are in it. False: the arena has none.
+    SLUICE_HD bool reserve(Memory& memory, std::uint32_t more) {
+        bool there = true;
+        while (there && capacity - (tail - head) < more) {
+            there = grow(memory);
+        }
+        return there;
+    }
+
   private:
     SLUICE_HD bool grow(Memory& memory) {
-#if defined(__CUDA_ARCH__)
-        memory.overflow = true;
-        return false;
-#else
         const std::uint32_t larger = capacity == 0 ? 16 : capacity * 2;
-        auto* block = static_cast<Packet*>(grow_block(nullptr, 0, larger * sizeof(Packet)));
+        auto* const block = static_cast<Packet*>(new_block(memory, larger * sizeof(Packet)));
+        if (block == nullptr) {
+            return false;
+        }
         const std::uint32_t used = tail - head;
         for (std::uint32_t i = 0; i < used; ++i) {
             block[i] = at(head + i);
         }
-        std::free(slots);
+        free_block(memory, slots);
         memory.ring_bytes += (larger - capacity) * sizeof(Packet);
         slots = block;
         capacity = larger;
         head = 0;
         tail = used;
         return true;
-#endif
     }
 };
 

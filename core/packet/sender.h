@@ -51,17 +51,23 @@ SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
     }
 }
 
-/// Takes INT slots for a flow of `packets` packets, if its law uses them: as many as may be in
-/// flight, but no more than it has packets (rounded up to a power of two).
+/// Log2 of the INT slots of a flow of `packets` packets: as many as may be in flight, but no more than it
+/// has packets.
+SLUICE_HD inline std::uint32_t int_size_class(const World& world, std::uint32_t packets) {
+    std::uint32_t size_class = 0;
+    while ((1U << size_class) < world.int_block && (1U << size_class) < packets) {
+        ++size_class;
+    }
+    return size_class;
+}
+
+/// Takes INT slots for a flow of `packets` packets, if its law uses them.
 SLUICE_HD inline void take_int_slots(World& world, Host& host, FlowSlot flow,
                                      std::uint32_t packets) {
     if (world.int_block == 0) {
         return;
     }
-    std::uint32_t size_class = 0;
-    while ((1U << size_class) < world.int_block && (1U << size_class) < packets) {
-        ++size_class;
-    }
+    const std::uint32_t size_class = int_size_class(world, packets);
     IntBlock& taken = world.route[flow].ints;
     if (size_class < host.free_ints.count && !host.free_ints[size_class].empty()) {
         taken = host.free_ints[size_class];
@@ -69,11 +75,7 @@ SLUICE_HD inline void take_int_slots(World& world, Host& host, FlowSlot flow,
         taken.words()[0] = 0;
         return;
     }
-#if defined(__CUDA_ARCH__)
-    world.memory.overflow = true;
-#else
     taken = new_int_block(world.memory, size_class, world.int_stride);
-#endif
 }
 
 /// Gives a flow's INT slots back, when none of its packets is left in the network.
@@ -146,7 +148,7 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
     sender.window = congestion::window(sender.cc, world.config->congestion);
     world.sender_at[flow] = index;
     world.result[flow].start = now;
-    world.changed.push(world.memory, flow);
+    note_change(world, flow);
     take_int_slots(world, host, flow, sender.packets);
     return index;
 }
@@ -173,7 +175,7 @@ SLUICE_HD inline void complete_flow(World& world, const Sender& sender, Tick now
     world.result[flow].retransmitted = sender.retransmitted;
     world.retransmitted += static_cast<std::uint64_t>(sender.retransmitted);
     world.sender_at[flow] = kNone;
-    world.changed.push(world.memory, flow);
+    note_change(world, flow);
 }
 
 /// Gives back the place of a sender that is in no port's round.

@@ -346,6 +346,10 @@ struct Columns {
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc
     bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch
+    /// A lane of gpu/: every packet leaves by an outbox that its receiver empties, the wakes of cells are in no
+    /// blocks, and what has changed is read from the columns.
+    bool lane = false;
+    bool links_changed = false;  ///< lanes: packets may come out of their order
 };
 
 /// What one worker steps cells with: everything that a step sees. Its own part begins empty; sums over
@@ -406,21 +410,32 @@ SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowR
     return route.ints.words() + std::size_t{transmission & route.ints.mask()} * world.int_stride;
 }
 
-#if !defined(__CUDA_ARCH__)
-/// A new block of 2^`size_class` slots; freed by whoever owns the world.
-inline IntBlock new_int_block(Memory& memory, std::uint32_t size_class, std::uint32_t stride) {
+/// A new block of 2^`size_class` slots, freed by whoever owns the world; none in an arena without room.
+SLUICE_HD inline IntBlock new_int_block(Memory& memory, std::uint32_t size_class,
+                                        std::uint32_t stride) {
     const std::size_t bytes =
         (std::size_t{1} << size_class) * stride * sizeof(congestion::IntRecord);
-    void* const block = grow_block(nullptr, 0, bytes);
+    void* const block = new_block(memory, bytes);
+    if (block == nullptr) {
+        return IntBlock{};
+    }
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(block);
+#if !defined(__CUDA_ARCH__)
     if (address >> 48 != 0) {
         throw std::bad_alloc();
     }
+#endif
     std::memset(block, 0, bytes);
     memory.other_bytes += bytes;
     return IntBlock{address << 16 | ((1U << size_class) - 1)};
 }
-#endif
+
+/// A flow was opened or closed.
+SLUICE_HD inline void note_change(World& world, FlowSlot flow) {
+    if (!world.lane) {
+        world.changed.push(world.memory, flow);
+    }
+}
 
 /// The host at which a flow's sender is.
 SLUICE_HD inline Host& source_of(const World& world, FlowSlot flow) {
@@ -441,7 +456,7 @@ SLUICE_HD inline CellId cell_of(const World& world, PortId port) {
 SLUICE_HD inline void wake_cell(World& world, CellId cell, Tick at) {
     if (at < world.wake[cell]) {
         world.wake[cell] = at;
-        if (at < world.block_wake[cell >> 6]) {
+        if (!world.lane && at < world.block_wake[cell >> 6]) {
             world.block_wake[cell >> 6] = at;
         }
     }

@@ -97,14 +97,14 @@ SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, P
 
 /// One departure. `kExact` also takes the PFC decision that follows it. Returns the port's next
 /// decision; the caller stores it.
-template <class Policies, bool kExact>
+template <class Policies, bool kExact, class Counting = OneCounts>
 SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId port, Tick now) {
     Egress& egress = world.egress[port];
     const std::uint32_t queue = pick_class<Policies>(world, egress, eligible(egress));
     const Packet& packet = dequeue(egress, queue);
     const PortId in = world.first_port[cell.node] + packet.ingress;
     if (queue != 0) {
-        release(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
+        Counting::release(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
     }
     switch_emit<Policies>(world, port, egress, packet, queue, now);
     if (kExact && queue != 0 && world.pfc &&
@@ -151,7 +151,7 @@ SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scra
 }
 
 /// Works off one egress port of a quiet window.
-template <class Policies>
+template <class Policies, class Counting = OneCounts>
 SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
                                const std::uint64_t* keys, std::uint32_t count, Tick begin,
                                Tick end) {
@@ -161,7 +161,7 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
     for (std::uint32_t k = 0; k < count; ++k) {
         const Tick now = key_time(keys[k], begin);
         while (decision < now) {
-            decision = switch_transmit<Policies, false>(world, cell, port, decision);
+            decision = switch_transmit<Policies, false, Counting>(world, cell, port, decision);
         }
         const PortId in = first + key_port(keys[k]);
         Wire& link = world.link[in];
@@ -187,7 +187,8 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
             continue;
         }
         if (queue != 0) {
-            charge(world.buffer[cell.id], world.ingress[in], queue, packet.bytes, world.pfc);
+            Counting::charge(world.buffer[cell.id], world.ingress[in], queue, packet.bytes,
+                             world.pfc);
         }
         enqueue(world, egress, packet, queue);
         if (decision == kNever) {
@@ -195,17 +196,48 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
         }
     }
     while (decision < end) {
-        decision = switch_transmit<Policies, false>(world, cell, port, decision);
+        decision = switch_transmit<Policies, false, Counting>(world, cell, port, decision);
     }
     world.link[port].decision = decision;
 }
 
-/// Works off a window in full (time, port, sequence) order.
+/// Works off a window in full (time, port, sequence) order. `keys`: of its arrivals, in ascending order.
 template <class Policies, class Ports>
-SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, const Cell& cell,
-                                      const Ports& mine, Tick begin, Tick end) {
+SLUICE_HD inline void run_interleaved(World& world, const std::uint64_t* keys, std::uint32_t total,
+                                      const Cell& cell, const Ports& mine, Tick begin, Tick end) {
     const NodeId node = cell.node;
     const PortId first = world.first_port[node];
+    std::uint32_t next = 0;
+    for (;;) {
+        const Tick arrival = next < total ? key_time(keys[next], begin) : kNever;
+        PortId port = first + mine[0];
+        for (std::uint32_t k = 1; k < mine.count; ++k) {
+            port = world.link[first + mine[k]].decision < world.link[port].decision
+                       ? first + mine[k]
+                       : port;
+        }
+        const Tick departure = world.link[port].decision;
+        if (arrival <= departure && arrival != kNever) {
+            const PortId in = first + key_port(keys[next]);
+            Wire& link = world.link[in];
+            const Packet& packet = link.at(link.head + key_position(keys[next]));
+            const PortId out =
+                packet.packet_kind() >= PacketKind::pause ? in : egress_of(world, node, packet);
+            switch_arrive<Policies>(world, cell, in, out, packet, arrival);
+            ++next;
+        } else if (departure < end) {
+            world.link[port].decision =
+                switch_transmit<Policies, true>(world, cell, port, departure);
+        } else {
+            return;
+        }
+    }
+}
+
+/// All arrivals of a window in ascending order, in scratch.sorted. Returns how many.
+template <class Ports>
+SLUICE_HD inline std::uint32_t sort_arrivals(World& world, SwitchScratch& scratch,
+                                             const Ports& mine) {
     std::uint32_t total = 0;
     for (std::uint32_t k = 0; k < mine.count; ++k) {
         total += scratch.count[mine[k]];
@@ -220,31 +252,38 @@ SLUICE_HD inline void run_interleaved(World& world, SwitchScratch& scratch, cons
         }
     }
     sort_runs(scratch.sorted.data, total, scratch.merge.data);
-    std::uint32_t next = 0;
-    for (;;) {
-        const Tick arrival = next < total ? key_time(scratch.sorted[next], begin) : kNever;
-        PortId port = first + mine[0];
-        for (std::uint32_t k = 1; k < mine.count; ++k) {
-            port = world.link[first + mine[k]].decision < world.link[port].decision
-                       ? first + mine[k]
-                       : port;
-        }
-        const Tick departure = world.link[port].decision;
-        if (arrival <= departure && arrival != kNever) {
-            const PortId in = first + key_port(scratch.sorted[next]);
-            Wire& link = world.link[in];
-            const Packet& packet = link.at(link.head + key_position(scratch.sorted[next]));
-            const PortId out =
-                packet.packet_kind() >= PacketKind::pause ? in : egress_of(world, node, packet);
-            switch_arrive<Policies>(world, cell, in, out, packet, arrival);
-            ++next;
-        } else if (departure < end) {
-            world.link[port].decision =
-                switch_transmit<Policies, true>(world, cell, port, departure);
-        } else {
-            return;
+    return total;
+}
+
+/// Lists arrivals by egress port in scratch.
+struct ScratchList {
+    SwitchScratch& scratch;
+    std::uint32_t ports;
+    SLUICE_HD void add(World& world, std::uint32_t out, std::uint64_t key) {
+        list_arrival(world, scratch, ports, out, key);
+    }
+};
+
+/// Lists all that arrives in the window. Returns its bytes.
+template <class Ports>
+SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch,
+                                               const Cell& cell, const Ports& mine, Tick begin,
+                                               Tick end) {
+    const PortId first = world.first_port[cell.node];
+    ScratchList list{scratch, world.first_port[cell.node + 1] - first};
+    std::int64_t total = 0;
+    prefetch_arrivals(world, first, mine, end);
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        const std::uint32_t i = mine[k];
+        if (world.link[first + i].arrival < end) {
+            const PortArrivals arrivals =
+                route_arrivals<OneCounts>(world, cell, mine, i, begin, end, list);
+            scratch.bytes[i] = arrivals.bytes;
+            scratch.head[i] = arrivals.head;
+            total += arrivals.bytes;
         }
     }
+    return total;
 }
 
 template <class Policies, class Ports>
@@ -271,7 +310,8 @@ SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cel
             run_port<Policies>(world, cell, first + p, keys, count, begin, end);
         }
     } else {
-        run_interleaved<Policies>(world, scratch, cell, mine, begin, end);
+        const std::uint32_t total = sort_arrivals(world, scratch, mine);
+        run_interleaved<Policies>(world, scratch.sorted.data, total, cell, mine, begin, end);
     }
     Tick wake = kNever;
     for (std::uint32_t i = 0; i < mine.count; ++i) {

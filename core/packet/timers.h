@@ -7,7 +7,9 @@
 namespace sluice::step {
 
 SLUICE_HD inline void push_timer(Memory& memory, Host& host, const Timer& timer) {
-    host.timers.push(memory, timer);
+    if (!host.timers.push(memory, timer)) {
+        return;
+    }
     std::uint32_t child = host.timers.count - 1;
     while (child > 0) {
         const std::uint32_t parent = (child - 1) / 2;

@@ -182,6 +182,13 @@ BatchRow BatchRun::simulate(std::size_t experiment, bool checking, const MayGoOn
     request.name = scenario.name;
     request.config_json = scenario.effective->json();
     request.caller = Caller::loop;
+    if (settings_.maker) {
+        if (scenario.mode != Mode::packet) {
+            throw ConfigError(fmt::format("mode = \"{}\": a device executes mode packet only",
+                                          mode_name(scenario.mode)));
+        }
+        request.maker = settings_.maker;
+    }
     request.only_summary = !folders;
     if (folders) {
         request.directory = folder_.file("runs/" + std::to_string(experiment));

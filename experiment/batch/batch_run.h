@@ -22,6 +22,7 @@
 #include "experiment/batch/batch_file.h"
 #include "experiment/batch/batch_row.h"
 #include "experiment/batch/batch_store.h"
+#include "experiment/run.h"
 
 namespace sluice {
 
@@ -38,6 +39,8 @@ struct BatchSettings {
     bool allow_oom = false;  ///< jobs that do not fit their GPUs are run all the same
     /// So many experiments, drawn at random, are run in mode packet, too, when all are done: check.csv.
     std::size_t checks = 0;
+    /// Empty: every mode's own engine. Else what executes mode packet, and no other mode is run.
+    RunMaker maker;
 };
 
 /// How far a batch has come.

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Does the device's program give what the engine of windows gives? Runs scenarios in mode packet by the loop,
+/// unfolded, and by the block executor under several mappings and memories, with the checksum of every
+/// packet-hop. Says of each scenario "same", "refused" (by both, or by the device for what it does not know)
+/// or what differs; or, with --speed N, how long each takes, N times in turn.
+///   lanes [--speed N] [--gang N] SCENARIO.toml...
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "experiment/build_experiment.h"
+#include "experiment/modes/packet_run.h"
+#include "experiment/run.h"
+#include "gpu/lane_run.h"
+#include "scenario/scenario.h"
+
+namespace sluice {
+
+namespace {
+
+struct Trial {
+    std::vector<FlowResult> results;
+    RunOutcome outcome;
+    bool cut_off = false;
+    std::string refusal;
+};
+
+struct Variant {
+    const char* name;
+    gpu::Mapping mapping;
+    gpu::LaneMemory memory;
+};
+
+/// Memory that is full all the time: growth is a pause wherever it can be.
+constexpr gpu::LaneMemory kTiny{0, 4096, SIZE_MAX};
+
+const Variant kVariants[] = {
+    {"1 thread", {1, gpu::Share::strided, 1}, {}},
+    {"2 threads, chunked", {2, gpu::Share::chunked, 1}, {}},
+    {"3 threads, shuffled", {3, gpu::Share::shuffled, 7}, {}},
+    {"4 threads, strided", {4, gpu::Share::strided, 1}, {}},
+    {"1 thread, shuffled, tiny memory", {1, gpu::Share::shuffled, 3}, kTiny},
+    {"3 threads, strided, tiny memory", {3, gpu::Share::strided, 1}, kTiny},
+};
+
+Trial run(const std::string& path, const RunMaker& maker) {
+    Trial trial;
+    try {
+        Scenario scenario = load_scenario(path);
+        BuiltExperiment built = build_experiment(scenario);
+        built.experiment.threads = 1;
+        built.experiment.fold = false;
+        RunPlan plan;
+        plan.caller = Caller::loop;
+        plan.maker = maker;
+        RunHooks hooks;
+        hooks.checksum = true;
+        plan.watchers.push_back(hooks);
+        FinishedRun done = run_experiment(built.experiment, plan);
+        trial.results = done.run->results();
+        trial.outcome = done.outcome;
+        trial.cut_off = done.run->cut_off();
+    } catch (const ConfigError& error) {
+        trial.refusal = error.what();
+    }
+    return trial;
+}
+
+bool same_ports(const std::vector<PortStatistics>& a, const std::vector<PortStatistics>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const PortStatistics& x, const PortStatistics& y) {
+                          return x.tx_bytes == y.tx_bytes && x.tx_packets == y.tx_packets &&
+                                 x.max_queue_bytes == y.max_queue_bytes &&
+                                 x.ecn_marks == y.ecn_marks && x.drops == y.drops &&
+                                 x.pauses_sent == y.pauses_sent &&
+                                 x.paused_ticks == y.paused_ticks;
+                      });
+}
+
+bool same_flows(const std::vector<FlowResult>& a, const std::vector<FlowResult>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const FlowResult& x, const FlowResult& y) {
+                          return x.start == y.start && x.received == y.received &&
+                                 x.finish == y.finish && x.retransmitted == y.retransmitted;
+                      });
+}
+
+/// "" if they are the same.
+std::string difference(const Trial& loop, const Trial& lane) {
+    const RunCounters& a = loop.outcome.counters;
+    const RunCounters& b = lane.outcome.counters;
+    if (a.hop_checksum != b.hop_checksum) {
+        return fmt::format("hop checksum {:016x} {:016x}, {} and {} hops", a.hop_checksum,
+                           b.hop_checksum, a.packet_hops, b.packet_hops);
+    }
+    if (a.events != b.events) return fmt::format("events {} {}", a.events, b.events);
+    if (a.drops != b.drops) return fmt::format("drops {} {}", a.drops, b.drops);
+    if (a.retransmitted_bytes != b.retransmitted_bytes) return "retransmitted bytes";
+    if (loop.outcome.simulated != lane.outcome.simulated) {
+        return fmt::format("time reached {} {}", loop.outcome.simulated, lane.outcome.simulated);
+    }
+    if (loop.cut_off != lane.cut_off || loop.outcome.stalled != lane.outcome.stalled) {
+        return "how the run ended";
+    }
+    if (!same_ports(loop.outcome.ports, lane.outcome.ports)) return "ports";
+    if (!same_flows(loop.results, lane.results)) return "flows";
+    return "";
+}
+
+RunMaker blocks(const gpu::Mapping& mapping, const gpu::LaneMemory& memory) {
+    return [mapping, memory](const Experiment& experiment) {
+        return std::make_unique<gpu::LaneRun>(experiment, mapping, memory);
+    };
+}
+
+/// False if anything differs.
+bool compare(const std::string& path) {
+    const Trial loop = run(path, {});
+    bool same = true;
+    for (const Variant& variant : kVariants) {
+        const Trial lane = run(path, blocks(variant.mapping, variant.memory));
+        if (!lane.refusal.empty()) {
+            if (&variant == kVariants) fmt::print("refused  {}  {}\n", path, lane.refusal);
+            return true;
+        }
+        const std::string text =
+            !loop.refusal.empty() ? "refused by the loop only" : difference(loop, lane);
+        if (!text.empty()) {
+            fmt::print("DIFFERS  {}  {}: {}\n", path, variant.name, text);
+            same = false;
+        }
+    }
+    if (same) {
+        fmt::print("same     {}  {} hops {:016x}\n", path, loop.outcome.counters.packet_hops,
+                   loop.outcome.counters.hop_checksum);
+    }
+    std::fflush(stdout);
+    return same;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+void time(const std::string& path, int times, std::uint32_t gang) {
+    std::vector<double> ratios;
+    std::vector<double> hops;
+    for (int i = 0; i < times; ++i) {
+        const Trial loop = run(path, {});
+        const Trial lane = run(path, blocks({gang, gpu::Share::strided, 1}, {}));
+        ratios.push_back(loop.outcome.wall_s / lane.outcome.wall_s);
+        hops.push_back(static_cast<double>(lane.outcome.counters.packet_hops) /
+                       lane.outcome.wall_s);
+    }
+    fmt::print("{}: lane's speed {:.2f} of the loop's, {:.2f} M packet-hops/s\n", path,
+               median(ratios), median(hops) / 1e6);
+}
+
+}  // namespace
+
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+    int times = 0;
+    std::uint32_t gang = 1;
+    bool same = true;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--speed") == 0 && i + 1 < argc) {
+            times = std::atoi(argv[++i]);
+        } else if (std::strcmp(argv[i], "--gang") == 0 && i + 1 < argc) {
+            gang = static_cast<std::uint32_t>(std::atoi(argv[++i]));
+        } else if (times > 0) {
+            sluice::time(argv[i], times, gang);
+        } else {
+            same = sluice::compare(argv[i]) && same;
+        }
+    }
+    return same ? 0 : 1;
+}

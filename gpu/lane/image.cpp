@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/lane/image.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "core/error.h"
+#include "core/packet/sender.h"
+#include "core/world/network_check.h"
+
+namespace sluice::gpu {
+
+using step::World;
+
+namespace {
+
+/// Slots of a ring that holds `count` packets.
+std::uint32_t ring_capacity(std::uint32_t count) {
+    std::uint32_t capacity = count == 0 ? 0 : 16;
+    while (capacity < count) {
+        capacity *= 2;
+    }
+    return capacity;
+}
+
+constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+std::size_t ring_bytes(const step::Ring& ring) {
+    return rounded(ring_capacity(ring.size()) * sizeof(step::Packet));
+}
+
+template <class T>
+std::size_t vector_bytes(const step::PlainVector<T>& vector) {
+    return rounded(vector.count * sizeof(T));
+}
+
+}  // namespace
+
+LaneImage::LaneImage(step::WorldStore& store, DeviceMemory& memory, const LaneMemory& plan)
+    : store_(store),
+      memory_(memory),
+      plan_(plan),
+      ports_(store.topology().port_count()),
+      slots_(store.slot_count()),
+      connections_(connection_count(store.flows())) {
+    load();
+}
+
+LaneImage::~LaneImage() {
+    for (void* const block : segments_) {
+        memory_.free(block);
+    }
+}
+
+void* LaneImage::segment(std::size_t bytes) {
+    if (bytes > plan_.most - std::min(plan_.most, bytes_)) {
+        throw ConfigError("the network needs more than the " + std::to_string(plan_.most) +
+                          " bytes of memory that a lane may take");
+    }
+    segments_.push_back(nullptr);
+    segments_.back() = memory_.allocate(bytes);
+    bytes_ += bytes;
+    return segments_.back();
+}
+
+void LaneImage::grow() {
+    step::Arena& arena = lane_->arena;
+    arena.base = static_cast<unsigned char*>(segment(plan_.segment));
+    arena.size = plan_.segment;
+    arena.used = 0;
+    plan_.segment *= 2;
+}
+
+template <class T>
+T* LaneImage::place(std::size_t count) {
+    static_assert(std::is_trivially_copyable<T>::value && alignof(T) <= 64, "plain data only");
+    void* const block = step::take(lane_->arena, count * sizeof(T));
+    if (block == nullptr) {
+        throw InternalError("a lane's memory was planned too small");
+    }
+    return static_cast<T*>(block);
+}
+
+template <class T>
+T* LaneImage::copy(const T* from, std::size_t count) {
+    if (from == nullptr) {
+        return nullptr;
+    }
+    T* const to = place<T>(count);
+    std::memcpy(static_cast<void*>(to), from, count * sizeof(T));
+    return to;
+}
+
+template <class T>
+void LaneImage::copy_vector(step::PlainVector<T>& to, const step::PlainVector<T>& from) {
+    to.data = from.count > 0 ? copy(from.data, from.count) : nullptr;
+    to.count = from.count;
+    to.capacity = from.count;
+}
+
+void LaneImage::copy_ring(step::Ring& to, const step::Ring& from) {
+    step::Ring source = from;
+    const std::uint32_t count = source.size();
+    to.capacity = ring_capacity(count);
+    to.slots = to.capacity > 0 ? place<step::Packet>(to.capacity) : nullptr;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        to.slots[i] = source.at(source.head + i);
+    }
+    to.head = 0;
+    to.tail = count;
+}
+
+void LaneImage::copy_ints(step::IntBlock& to, const step::IntBlock& from) {
+    if (!from.empty()) {
+        step::Memory memory;
+        memory.arena = &lane_->arena;
+        to = step::new_int_block(memory, from.size_class(), store_.world().int_stride);
+        if (to.empty()) {
+            throw InternalError("a lane's memory was planned too small");
+        }
+        std::memcpy(to.words(), from.words(),
+                    (std::size_t{from.mask()} + 1) * store_.world().int_stride *
+                        sizeof(congestion::IntRecord));
+    }
+}
+
+std::size_t LaneImage::bytes_needed() const {
+    const World& world = store_.world();
+    const std::size_t nodes = world.node_count;
+    const std::size_t table =
+        rounded((static_cast<std::size_t>(step::largest_packet(store_.config())) + 1) *
+                sizeof(std::uint32_t));
+    std::size_t bytes = rounded(sizeof(Lane)) + rounded(sizeof(StepConfig));
+    // Columns, each rounded up.
+    bytes += 64 * 48;
+    bytes += ports_ * (sizeof(step::Egress) + sizeof(step::Ingress) + 2 * sizeof(step::Wire) +
+                       sizeof(step::HostPort) + sizeof(PortPlan) + sizeof(Tick) +
+                       sizeof(PortId) + sizeof(NodeId));
+    bytes += nodes * (sizeof(step::Host) + sizeof(step::Buffer) + sizeof(SwitchPlan) +
+                      sizeof(Tick) + sizeof(CellId) + 3 * sizeof(NodeId) + sizeof(PortId) + 1);
+    bytes += slots_ * (sizeof(FlowId) + sizeof(FlowSpec) + sizeof(step::FlowRoute) +
+                       sizeof(step::Receiver) + sizeof(FlowResult) + sizeof(std::int64_t) +
+                       sizeof(Tick) + 2 * sizeof(std::uint32_t));
+    bytes += connections_ * sizeof(step::QueuePair);
+    std::map<const std::uint32_t*, bool> tables;
+    for (std::size_t p = 0; p < ports_; ++p) {
+        const step::Egress& egress = world.egress[p];
+        bytes += tables.emplace(egress.serialization, true).second ? table : 0;
+        bytes += ring_bytes(world.link[p]);
+        for (const step::Ring& ring : egress.queue) {
+            bytes += ring_bytes(ring);
+        }
+        bytes += vector_bytes(world.host_port[p].sender) + vector_bytes(world.host_port[p].ready);
+    }
+    for (std::size_t n = 0; n < nodes; ++n) {
+        const step::Host& host = world.host[n];
+        bytes += vector_bytes(host.timers) + vector_bytes(host.senders) +
+                 vector_bytes(host.free_senders);
+    }
+    for (std::size_t slot = 0; slot < slots_; ++slot) {
+        const step::IntBlock& ints = world.route[slot].ints;
+        bytes += ints.empty() ? 0
+                              : rounded((std::size_t{ints.mask()} + 1) * world.int_stride *
+                                        sizeof(congestion::IntRecord));
+    }
+    return bytes;
+}
+
+void LaneImage::load() {
+    const std::size_t bytes = bytes_needed() + plan_.slack;
+    step::Arena arena;
+    arena.base = static_cast<unsigned char*>(segment(bytes));
+    arena.size = bytes;
+    void* const block = step::take(arena, sizeof(Lane));
+    lane_ = new (block) Lane;
+    lane_->arena = arena;
+    load_columns();
+    load_ports();
+    load_hosts();
+    load_flows();
+    load_items();
+}
+
+void LaneImage::load_columns() {
+    const World& from = store_.world();
+    World& world = lane_->world;
+    static_cast<step::Columns&>(world) = from;
+    world.events = from.events;
+    world.drops = from.drops;
+    world.retransmitted = from.retransmitted;
+    world.checksum = from.checksum;
+    world.active_senders = from.active_senders;
+    world.memory.arena = &lane_->arena;
+    world.lane = true;
+    world.block_wake = nullptr;
+    world.callbacks = step::Callbacks{};
+    world.callbacks.context = from.callbacks.context;
+    world.callbacks.route = from.callbacks.route;
+    const std::size_t nodes = from.node_count;
+    world.first_port = copy(from.first_port, nodes + 1);
+    world.is_host = copy(from.is_host, nodes);
+    world.buffer = copy(from.buffer, nodes);
+    world.home = copy(from.home, nodes);
+    world.wake = copy(from.wake, nodes);
+    world.config = copy(from.config, 1);
+    world.first_outbox = static_cast<PortId>(ports_);
+}
+
+void LaneImage::load_ports() {
+    const World& from = store_.world();
+    World& world = lane_->world;
+    const std::size_t table = static_cast<std::size_t>(step::largest_packet(store_.config())) + 1;
+    world.egress = copy(from.egress, ports_);
+    world.ingress = copy(from.ingress, ports_);
+    world.link = place<step::Wire>(2 * ports_);
+    world.host_port = place<step::HostPort>(ports_);
+    tables_.clear();
+    for (std::size_t p = 0; p < ports_; ++p) {
+        step::Egress& egress = world.egress[p];
+        const std::uint32_t*& known = tables_[egress.serialization];
+        if (known == nullptr) {
+            known = copy(egress.serialization, table);
+        }
+        egress.serialization = known;
+        egress.out = world.first_outbox + egress.peer;
+        for (int queue = 0; queue < step::kClasses; ++queue) {
+            copy_ring(egress.queue[queue], from.egress[p].queue[queue]);
+        }
+        world.link[p] = from.link[p];
+        copy_ring(world.link[p], from.link[p]);
+        world.link[ports_ + p] = step::Wire{};
+        world.link[ports_ + p].base = from.link[p].base;
+        world.host_port[p] = from.host_port[p];
+        copy_vector(world.host_port[p].sender, from.host_port[p].sender);
+        copy_vector(world.host_port[p].ready, from.host_port[p].ready);
+    }
+}
+
+void LaneImage::load_hosts() {
+    const World& from = store_.world();
+    World& world = lane_->world;
+    world.host = place<step::Host>(from.node_count);
+    for (NodeId n = 0; n < from.node_count; ++n) {
+        step::Host& host = world.host[n];
+        host = step::Host{};
+        copy_vector(host.timers, from.host[n].timers);
+        copy_vector(host.senders, from.host[n].senders);
+        copy_vector(host.free_senders, from.host[n].free_senders);
+    }
+}
+
+void LaneImage::load_flows() {
+    const World& from = store_.world();
+    World& world = lane_->world;
+    world.id = copy(from.id, slots_);
+    world.spec = copy(from.spec, slots_);
+    world.route = copy(from.route, slots_);
+    world.receiver = copy(from.receiver, slots_);
+    world.sender_at = copy(from.sender_at, slots_);
+    world.result = copy(from.result, slots_);
+    world.following = copy(from.following, slots_);
+    world.flow_window = copy(from.flow_window, slots_);
+    world.flow_base_rtt = copy(from.flow_base_rtt, slots_);
+    world.queue_pair = copy(from.queue_pair, connections_);
+    for (std::size_t slot = 0; slot < slots_; ++slot) {
+        copy_ints(world.route[slot].ints, from.route[slot].ints);
+    }
+}
+
+void LaneImage::load_items() {
+    const World& world = lane_->world;
+    Lane& lane = *lane_;
+    NodeId* const hosts = place<NodeId>(world.node_count);
+    NodeId* const switches = place<NodeId>(world.node_count);
+    PortId* const switch_ports = place<PortId>(ports_);
+    NodeId* const node_of = place<NodeId>(ports_);
+    lane.port_plan = place<PortPlan>(ports_);
+    lane.switch_plan = place<SwitchPlan>(world.node_count);
+    lane.next = place<Tick>(ports_);
+    for (NodeId n = 0; n < world.node_count; ++n) {
+        lane.switch_plan[n] = SwitchPlan{};
+        const bool host = world.is_host[n] != 0;
+        (host ? hosts[lane.host_count++] : switches[lane.switch_count++]) = n;
+        for (PortId p = world.first_port[n]; p < world.first_port[n + 1]; ++p) {
+            node_of[p] = n;
+            lane.port_plan[p] = PortPlan{};
+            if (!host) {
+                lane.next[lane.switch_port_count] =
+                    std::min(world.link[p].arrival, world.link[p].decision);
+                switch_ports[lane.switch_port_count++] = p;
+            }
+        }
+    }
+    lane.hosts = hosts;
+    lane.switches = switches;
+    lane.switch_ports = switch_ports;
+    lane.node_of = node_of;
+}
+
+void LaneImage::save() {
+    if (lane_->stage != Stage::choose) {
+        throw InternalError("a lane was saved in the middle of a window");
+    }
+    World& world = store_.world();
+    const World& from = lane_->world;
+    world.events = from.events;
+    world.drops = from.drops;
+    world.retransmitted = from.retransmitted;
+    world.checksum = from.checksum;
+    world.active_senders = from.active_senders;
+    std::memcpy(static_cast<void*>(world.buffer), from.buffer,
+                world.node_count * sizeof(step::Buffer));
+    save_ports();
+    save_hosts();
+    save_flows();
+    save_wakes();
+}
+
+void LaneImage::save_ring(step::Ring& to, const step::Ring& from) {
+    step::Ring source = from;
+    to.head = 0;
+    to.tail = 0;
+    for (; source.head != source.tail; source.pop()) {
+        to.push(store_.world().memory, source.front());
+    }
+}
+
+template <class T>
+void LaneImage::save_vector(step::PlainVector<T>& to, const step::PlainVector<T>& from) {
+    to.count = 0;
+    to.reserve(store_.world().memory, from.count);
+    std::copy_n(from.data, from.count, to.data);
+    to.count = from.count;
+}
+
+void LaneImage::save_ports() {
+    World& world = store_.world();
+    const World& from = lane_->world;
+    for (std::size_t p = 0; p < ports_; ++p) {
+        step::Egress egress = from.egress[p];
+        step::Egress& to = world.egress[p];
+        egress.serialization = to.serialization;
+        egress.out = to.out;
+        for (int queue = 0; queue < step::kClasses; ++queue) {
+            egress.queue[queue] = to.queue[queue];
+            save_ring(egress.queue[queue], from.egress[p].queue[queue]);
+        }
+        to = egress;
+        world.ingress[p] = from.ingress[p];
+        step::Wire& link = world.link[p];
+        save_ring(link, from.link[p]);
+        link.base = from.link[p].base;
+        link.arrival = from.link[p].arrival;
+        link.decision = from.link[p].decision;
+        step::HostPort& port = world.host_port[p];
+        save_vector(port.sender, from.host_port[p].sender);
+        save_vector(port.ready, from.host_port[p].ready);
+        port.last = from.host_port[p].last;
+        port.last_was_ack = from.host_port[p].last_was_ack;
+    }
+}
+
+void LaneImage::save_hosts() {
+    World& world = store_.world();
+    const World& from = lane_->world;
+    for (NodeId n = 0; n < world.node_count; ++n) {
+        save_vector(world.host[n].timers, from.host[n].timers);
+        save_vector(world.host[n].senders, from.host[n].senders);
+        save_vector(world.host[n].free_senders, from.host[n].free_senders);
+        world.wake[n] = from.wake[n];
+    }
+}
+
+void LaneImage::save_flows() {
+    World& world = store_.world();
+    const World& from = lane_->world;
+    const std::size_t word = world.int_stride * sizeof(congestion::IntRecord);
+    for (FlowSlot slot = 0; slot < slots_; ++slot) {
+        world.receiver[slot] = from.receiver[slot];
+        world.sender_at[slot] = from.sender_at[slot];
+        world.result[slot] = from.result[slot];
+        world.following[slot] = from.following[slot];
+        step::IntBlock& ints = world.route[slot].ints;
+        const step::IntBlock& now = from.route[slot].ints;
+        step::return_int_slots(world, step::source_of(world, slot), slot);
+        if (!now.empty()) {
+            ints = step::new_int_block(world.memory, now.size_class(), world.int_stride);
+            std::memcpy(ints.words(), now.words(), (std::size_t{now.mask()} + 1) * word);
+        }
+    }
+    std::copy_n(from.queue_pair, connections_, world.queue_pair);
+}
+
+void LaneImage::save_wakes() {
+    World& world = store_.world();
+    std::fill_n(world.block_wake, (world.cell_count + 63) / 64, kNever);
+    for (NodeId n = 0; n < world.node_count; ++n) {
+        Tick wake = world.is_host[n] != 0 ? world.wake[n] : kNever;
+        for (PortId p = world.first_port[n]; p < world.first_port[n + 1]; ++p) {
+            wake = std::min({wake, world.link[p].arrival, world.link[p].decision});
+        }
+        world.wake[n] = wake;
+        world.block_wake[n / 64] = std::min(world.block_wake[n / 64], wake);
+    }
+}
+
+}  // namespace sluice::gpu

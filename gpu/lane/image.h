@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A network's state as a lane: copied out of a WorldStore into memory of a device, and back. Between the two
+/// the store stands still.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/world/world_store.h"
+#include "gpu/lane/device_memory.h"
+#include "gpu/program/lane.h"
+
+namespace sluice::gpu {
+
+/// How much memory a lane gets.
+struct LaneMemory {
+    std::size_t slack = std::size_t{1} << 18;    ///< bytes beyond what it holds at first
+    std::size_t segment = std::size_t{1} << 18;  ///< bytes more when it is full; twice as many each time
+    std::size_t most = SIZE_MAX;                 ///< bytes in all
+};
+
+class LaneImage {
+  public:
+    /// Every flow of the store's list must have a slot, and the store have begun (WorldStore::pin_list(),
+    /// begin()). `memory` must outlive this; std::bad_alloc.
+    LaneImage(step::WorldStore& store, DeviceMemory& memory, const LaneMemory& plan);
+    ~LaneImage();
+    LaneImage(const LaneImage&) = delete;
+    LaneImage& operator=(const LaneImage&) = delete;
+
+    Lane& lane() { return *lane_; }
+    /// Outcome::full: more memory. ConfigError if that were more than LaneMemory::most.
+    void grow();
+    /// Between windows: the store's state is the lane's.
+    void save();
+    /// All that the lane has been given.
+    std::size_t bytes() const { return bytes_; }
+
+  private:
+    void* segment(std::size_t bytes);
+    template <class T>
+    T* place(std::size_t count);
+    template <class T>
+    T* copy(const T* from, std::size_t count);
+    template <class T>
+    void copy_vector(step::PlainVector<T>& to, const step::PlainVector<T>& from);
+    void copy_ring(step::Ring& to, const step::Ring& from);
+    void copy_ints(step::IntBlock& to, const step::IntBlock& from);
+    std::size_t bytes_needed() const;
+    void load();
+    void load_columns();
+    void load_ports();
+    void load_hosts();
+    void load_flows();
+    void load_items();
+    void save_ring(step::Ring& to, const step::Ring& from);
+    template <class T>
+    void save_vector(step::PlainVector<T>& to, const step::PlainVector<T>& from);
+    void save_ports();
+    void save_hosts();
+    void save_flows();
+    void save_wakes();
+
+    step::WorldStore& store_;
+    DeviceMemory& memory_;
+    LaneMemory plan_;
+    std::vector<void*> segments_;
+    std::size_t bytes_ = 0;
+    Lane* lane_ = nullptr;
+    std::size_t ports_;
+    std::size_t slots_;
+    std::size_t connections_;
+    std::map<const std::uint32_t*, const std::uint32_t*> tables_;  ///< of serialization times
+};
+
+}  // namespace sluice::gpu

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/lane_run.h"
+
+#include <algorithm>
+
+#include "core/clocks/hook_runner.h"
+#include "core/clocks/window_loop.h"
+#include "core/error.h"
+#include "core/packet/sender.h"
+#include "core/world/paused_cycle.h"
+#include "core/world/skip.h"
+
+namespace sluice::gpu {
+
+namespace {
+
+/// Windows between two looks at the clock on the wall.
+constexpr std::uint64_t kWindowsAtATime = 4096;
+
+const Experiment& checked(const Experiment& experiment) {
+    if (experiment.network.arithmetic == Arithmetic::ns3) {
+        throw ConfigError("network.arithmetic = \"ns3\": no device keeps ns-3's order of events");
+    }
+    if (experiment.application != nullptr) {
+        throw ConfigError("a job's operations are not executed by a device; --device cpu");
+    }
+    if (experiment.on_ack != nullptr) {
+        throw ConfigError("output.rtt = true: no device tells round trips");
+    }
+    return experiment;
+}
+
+}  // namespace
+
+LaneRun::LaneRun(const Experiment& experiment, const Mapping& mapping, const LaneMemory& memory)
+    : experiment_(checked(experiment)),
+      mapping_(mapping),
+      plan_(memory),
+      begin_(std::chrono::steady_clock::now()),
+      routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)),
+      store_(experiment.topology, routing_, experiment.network, experiment.flows, experiment.paths,
+             experiment.application.get()),
+      told_(experiment.flows.size()) {
+    store_.pin_list();
+    elaboration_ = std::chrono::steady_clock::now() - begin_;
+}
+
+LaneRun::~LaneRun() = default;
+
+void LaneRun::load() {
+    image_ = std::make_unique<LaneImage>(store_, memory_, plan_);
+    saved_ = true;
+}
+
+void LaneRun::save() const {
+    if (!saved_) {
+        image_->save();
+        saved_ = true;
+    }
+}
+
+/// Flows that have finished since the last call.
+std::vector<FlowRecord> LaneRun::take_finished() {
+    std::vector<FlowRecord> finished;
+    for (FlowSlot slot = 0; slot < told_.size(); ++slot) {
+        if (!told_[slot] && store_.world().result[slot].finish != kNever) {
+            told_[slot] = true;
+            finished.push_back(store_.record(slot));
+        }
+    }
+    return finished;
+}
+
+/// Executes everything before `until`; false if a hook has stopped it.
+bool LaneRun::advance(Tick until, step::HookRunner& hooks) {
+    Lane& lane = image_->lane();
+    lane.until = until;
+    std::vector<FlowRecord> none;
+    for (;;) {
+        const std::uint64_t before = lane.windows;
+        const Outcome outcome = run_blocks(lane, mapping_, kWindowsAtATime);
+        windows_ += lane.windows - before;
+        saved_ = false;
+        if (outcome == Outcome::full) {
+            image_->grow();
+            bytes_ = std::max(bytes_, image_->bytes());
+            continue;
+        }
+        now_ = std::max(now_, std::min(lane.end, until));
+        if (outcome == Outcome::reached) {
+            return true;
+        }
+        hooks.report(now_, none);
+        if (hooks.stopped()) {
+            return false;
+        }
+    }
+}
+
+/// Nothing is under way and nothing will start: a link event would change nothing.
+bool LaneRun::at_rest() const {
+    const step::World& world = store_.world();
+    return world.active_senders == 0 && step::next_instant(world) == kNever;
+}
+
+void LaneRun::run(const RunHooks& hooks) {
+    if (hooks.on_sample || hooks.on_pfc) {
+        throw ConfigError("no device records queues or PFC frames; --device cpu");
+    }
+    step::HookRunner runner(store_, experiment_.link_events, hooks);
+    store_.begin();
+    bool stopped = false;
+    for (;;) {
+        const Tick event = at_rest() ? kNever : runner.next_event();
+        if (step::next_instant(store_.world()) < experiment_.stop) {
+            load();
+            bytes_ = std::max(bytes_, image_->bytes());
+            stopped = !advance(std::min(event, experiment_.stop), runner);
+            save();
+        }
+        std::vector<FlowRecord> finished = take_finished();
+        runner.report(now_, finished);
+        stopped = stopped || runner.stopped();
+        if (stopped || at_rest() || event >= experiment_.stop) {
+            break;
+        }
+        now_ = std::max(now_, event);
+        runner.run_events(event);
+        store_.world().links_changed = true;
+    }
+    if (!stopped) {
+        step::forget_stale_wakes(store_.world());
+        at_rest_ = step::next_instant(store_.world()) == kNever;
+        cut_off_ = !at_rest_;
+    }
+}
+
+Tick LaneRun::now() const {
+    if (cut_off_) {
+        return experiment_.stop;
+    }
+    return at_rest_ ? store_.last_arrival() : now_;
+}
+
+const std::vector<FlowResult>& LaneRun::results() const {
+    save();
+    return store_.results();
+}
+
+std::vector<FlowSpec> LaneRun::under_way() const {
+    save();
+    std::vector<FlowSpec> flows;
+    for (FlowSlot slot = 0; slot < told_.size(); ++slot) {
+        const FlowRecord flow = store_.record(slot);
+        if (flow.result.start != kNever && flow.result.finish == kNever) {
+            flows.push_back(flow.spec);
+        }
+    }
+    return flows;
+}
+
+/// Payload bytes acknowledged.
+std::int64_t LaneRun::progress() const {
+    const step::World& world = saved_ ? store_.world() : image_->lane().world;
+    std::int64_t bytes = 0;
+    for (FlowSlot slot = 0; slot < told_.size(); ++slot) {
+        if (world.sender_at[slot] != kNone) {
+            const step::Sender& sender = step::sender_of(world, slot);
+            bytes += sender.offset + sender.una_bytes;
+        }
+    }
+    return bytes;
+}
+
+std::vector<PortId> LaneRun::paused_cycle() const {
+    save();
+    return step::paused_cycle(store_);
+}
+
+RunCounters LaneRun::counters() const {
+    save();
+    RunCounters counters = store_.counters();
+    counters.windows = windows_;
+    return counters;
+}
+
+std::vector<PortStatistics> LaneRun::port_statistics() const {
+    save();
+    return store_.port_statistics(now());
+}
+
+}  // namespace sluice::gpu

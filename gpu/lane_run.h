@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An Experiment in mode packet by the device's program, executed by threads that stand for a device's
+/// (gpu/blocks/). Results are those of every other engine, byte for byte.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "core/routing/routing.h"
+#include "core/world/world_store.h"
+#include "experiment/modes/mode_run.h"
+#include "gpu/blocks/block_executor.h"
+#include "gpu/lane/image.h"
+
+namespace sluice::step {
+class HookRunner;
+}
+
+namespace sluice::gpu {
+
+class LaneRun : public ModeRun {
+  public:
+    /// The experiment must outlive this. ConfigError as of step::WorldStore, or if the experiment has what a
+    /// device does not know: ns-3's order of events, an application, a model's ear for ACKs.
+    LaneRun(const Experiment& experiment, const Mapping& mapping, const LaneMemory& memory);
+    ~LaneRun() override;
+
+    /// ConfigError if a hook wants to sample queues or to be told of PFC frames.
+    void run(const RunHooks& hooks) override;
+    bool cut_off() const override { return cut_off_; }
+    Tick now() const override;
+    const std::vector<FlowResult>& results() const override;
+    std::vector<FlowSpec> under_way() const override;
+    std::int64_t progress() const override;
+    std::vector<PortId> paused_cycle() const override;
+    RunCounters counters() const override;
+    std::vector<PortStatistics> port_statistics() const override;
+    double elaboration_seconds() const override { return elaboration_.count(); }
+    std::size_t memory_bytes() const override { return bytes_; }
+
+  private:
+    bool advance(Tick until, step::HookRunner& hooks);
+    bool at_rest() const;
+    void load();
+    void save() const;
+    std::vector<FlowRecord> take_finished();
+
+    const Experiment& experiment_;
+    Mapping mapping_;
+    LaneMemory plan_;
+    std::chrono::steady_clock::time_point begin_;
+    Routing routing_;
+    mutable step::WorldStore store_;  ///< as of the last save()
+    std::chrono::duration<double> elaboration_;
+    HostMemory memory_;
+    std::unique_ptr<LaneImage> image_;
+    mutable bool saved_ = true;
+    std::vector<bool> told_;  ///< by flow: it is finished
+    std::size_t bytes_ = 0;
+    std::uint64_t windows_ = 0;
+    Tick now_ = 0;
+    bool cut_off_ = false;
+    bool at_rest_ = false;
+};
+
+}  // namespace sluice::gpu
