@@ -15,6 +15,13 @@
 #define SLUICE_COLD __attribute__((noinline, cold))
 #endif
 
+/// Kept a function of its own on a device, where what is inlined adds up in registers.
+#if defined(__CUDACC__)
+#define SLUICE_APART __noinline__
+#else
+#define SLUICE_APART
+#endif
+
 /// Asks the cache for a line that is about to be read or written. No effect on results.
 #if defined(__CUDA_ARCH__)
 #define SLUICE_PREFETCH(address) static_cast<void>(address)

@@ -20,7 +20,7 @@ struct RunRequest {
     std::string directory;           ///< where results go
     bool only_summary = false;       ///< nothing is written
     Caller caller = Caller::systemc;
-    RunMaker maker;  ///< empty: make_run()
+    RunMaker maker;                                      ///< empty: make_run()
     std::vector<std::string> outputs = usual_outputs();  ///< the optional ones, by key
     Tick series_step = 10 * kMicrosecond;                ///< between two samples of series.csv
     std::vector<std::string> keys_without_effect;

@@ -6,6 +6,7 @@
 #include "core/clocks/hook_runner.h"
 #include "core/clocks/window_loop.h"
 #include "core/error.h"
+#include "core/job/job_set.h"
 #include "core/packet/sender.h"
 #include "core/world/paused_cycle.h"
 #include "core/world/skip.h"
@@ -21,19 +22,37 @@ const Experiment& checked(const Experiment& experiment) {
     if (experiment.network.arithmetic == Arithmetic::ns3) {
         throw ConfigError("network.arithmetic = \"ns3\": no device keeps ns-3's order of events");
     }
-    if (experiment.application != nullptr) {
-        throw ConfigError("a job's operations are not executed by a device; --device cpu");
-    }
     if (experiment.on_ack != nullptr) {
         throw ConfigError("output.rtt = true: no device tells round trips");
     }
     return experiment;
 }
 
+/// The experiment's jobs, by number.
+std::vector<const JobApplication*> jobs_of(const Experiment& experiment) {
+    const Application* const application = experiment.application.get();
+    if (application == nullptr) {
+        return {};
+    }
+    if (const auto* const job = dynamic_cast<const JobApplication*>(application)) {
+        return {job};
+    }
+    std::vector<const JobApplication*> jobs;
+    const auto* const set = dynamic_cast<const JobSet*>(application);
+    if (set == nullptr) {
+        throw ConfigError("a stream of operations is not executed by a device; --device cpu");
+    }
+    for (std::size_t i = 0; i < set->size(); ++i) {
+        jobs.push_back(&set->job(i));
+    }
+    return jobs;
+}
+
 }  // namespace
 
 LaneRun::LaneRun(const Experiment& experiment, const Mapping& mapping, const LaneMemory& memory)
     : experiment_(checked(experiment)),
+      jobs_(jobs_of(experiment)),
       mapping_(mapping),
       plan_(memory),
       begin_(std::chrono::steady_clock::now()),
@@ -48,7 +67,7 @@ LaneRun::LaneRun(const Experiment& experiment, const Mapping& mapping, const Lan
 LaneRun::~LaneRun() = default;
 
 void LaneRun::load() {
-    image_ = std::make_unique<LaneImage>(store_, memory_, plan_);
+    image_ = std::make_unique<LaneImage>(store_, jobs_, memory_, plan_);
     saved_ = true;
 }
 
@@ -81,6 +100,9 @@ bool LaneRun::advance(Tick until, step::HookRunner& hooks) {
         const Outcome outcome = run_blocks(lane, mapping_, kWindowsAtATime);
         windows_ += lane.windows - before;
         saved_ = false;
+        if (lane.fault != 0) {
+            throw InternalError("an operation gives back a resource that no acquire holds");
+        }
         if (outcome == Outcome::full) {
             image_->grow();
             bytes_ = std::max(bytes_, image_->bytes());

@@ -22,7 +22,8 @@ namespace sluice::gpu {
 class LaneRun : public ModeRun {
   public:
     /// The experiment must outlive this. ConfigError as of step::WorldStore, or if the experiment has what a
-    /// device does not know: ns-3's order of events, an application, a model's ear for ACKs.
+    /// device does not know: ns-3's order of events, an application that is no graph of operations, somebody who
+    /// is told of every ACK.
     LaneRun(const Experiment& experiment, const Mapping& mapping, const LaneMemory& memory);
     ~LaneRun() override;
 
@@ -47,6 +48,7 @@ class LaneRun : public ModeRun {
     std::vector<FlowRecord> take_finished();
 
     const Experiment& experiment_;
+    std::vector<const JobApplication*> jobs_;
     Mapping mapping_;
     LaneMemory plan_;
     std::chrono::steady_clock::time_point begin_;

@@ -57,7 +57,7 @@ PARTS = {
         "workloads/hpcc", "workloads/traffic",
     ],
     "experiment": ["scenario/workload", "flowlevel", "models", "core/engine", "core/audit", "core/database"],
-    "gpu/program": ["core/packet"],
+    "gpu/program": ["core/job", "core/packet"],
     "gpu/lane": ["gpu/program", "core/world"],
     "gpu/blocks": ["gpu/program"],
     "gpu": ["gpu/lane", "gpu/blocks", "experiment"],

@@ -77,8 +77,7 @@ bool same_ports(const std::vector<PortStatistics>& a, const std::vector<PortStat
                           return x.tx_bytes == y.tx_bytes && x.tx_packets == y.tx_packets &&
                                  x.max_queue_bytes == y.max_queue_bytes &&
                                  x.ecn_marks == y.ecn_marks && x.drops == y.drops &&
-                                 x.pauses_sent == y.pauses_sent &&
-                                 x.paused_ticks == y.paused_ticks;
+                                 x.pauses_sent == y.pauses_sent && x.paused_ticks == y.paused_ticks;
                       });
 }
 

@@ -191,7 +191,7 @@ class SkippingRun {
             if (world.is_host[node] == 0 || world.host[node].timers.count == 0) {
                 continue;
             }
-            step::PlainVector<step::Timer>& heap = world.host[node].timers;
+            PlainVector<step::Timer>& heap = world.host[node].timers;
             std::vector<step::Timer> timers(heap.data, heap.data + heap.count);
             heap.count = 0;
             for (step::Timer timer : timers) {

@@ -253,7 +253,7 @@ Tick WorldEngine::next_call(NodeId host) const {
 
 bool WorldEngine::run_calls(NodeId host, Tick at) {
     step::World& world = store_.world();
-    step::PlainVector<step::Timer>& timers = world.host[host].timers;
+    PlainVector<step::Timer>& timers = world.host[host].timers;
     for (;;) {
         // The network's own timers of a paused host lie behind; stale ones are popped by the way.
         const bool due = timers.count > 0 && timers[0].time <= at;

@@ -99,7 +99,7 @@ void WorldEngine::list_ports(NodeId node, std::vector<PortId>& ports) const {
 
 void WorldEngine::run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) {
     step::World& world = store_.world();
-    step::PlainVector<step::Timer>& timers = world.host[host].timers;
+    PlainVector<step::Timer>& timers = world.host[host].timers;
     while (timers.count > 0 && timers[0].time <= at) {
         const std::uint32_t known = world.changed.count;
         step::host_timer(world, host, at);

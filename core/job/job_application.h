@@ -18,6 +18,7 @@
 
 #include "core/flow/application.h"
 #include "core/job/job_graph.h"
+#include "core/job/job_state.h"
 
 namespace sluice {
 
@@ -25,6 +26,9 @@ class JobApplication final : public Application {
   public:
     /// `graph` must be finished; `hosts` are different nodes, at least one per rank.
     JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId first_flow = 0);
+    ~JobApplication() override;
+    JobApplication(const JobApplication&) = delete;
+    JobApplication& operator=(const JobApplication&) = delete;
 
     bool waits_at(NodeId host) const override { return rank_of(host) != kNone; }
     void on_begin(NodeId host, HostServices& services) override;
@@ -36,9 +40,9 @@ class JobApplication final : public Application {
     void on_timer(NodeId host, std::uint64_t token, Tick now, HostServices& services) override;
 
     const JobGraph& graph() const { return graph_; }
-    FlowId first_flow() const { return first_flow_; }
+    FlowId first_flow() const { return job_.first_flow; }
     /// Before the first run.
-    void set_first_flow(FlowId first_flow) { first_flow_ = first_flow; }
+    void set_first_flow(FlowId first_flow) { job_.first_flow = first_flow; }
     NodeId host(RankId rank) const { return hosts_[rank]; }
 
     /// When the operation's dependencies were complete (a compute operation: also its stream free;
@@ -58,68 +62,27 @@ class JobApplication final : public Application {
     /// Latest completion so far; 0 if nothing has completed.
     Tick last_end() const;
 
-  private:
-    /// One of a rank's resources, and who waits for it: a heap, the least id on top; of a counted one,
-    /// those from `served` on in their order.
-    struct Resource {
-        OpId holder = kNone;    ///< of a counted one: the last that took one
-        OpId given_by = kNone;  ///< the last one that gave it back
-        std::uint32_t left = 0;
-        std::uint32_t served = 0;
-        std::vector<OpId> waiting;
-    };
-    /// Compute in progress, of a graph where communication slows it.
-    struct Running {
-        OpId op = kNone;
-        Tick work = 0;   ///< left, in time of a rank that does not communicate
-        Tick since = 0;  ///< when that was so
-        Tick due = 0;    ///< when it ends at the present speed
-    };
-    /// What one rank's callbacks keep between them; a cache line of its own.
-    struct alignas(64) RankState {
-        std::vector<OpId> ready;
-        std::size_t completed = 0;
-        Tick last_end = 0;
-        std::vector<Resource> resources;
-        bool claimed = false;  ///< somebody waits for a resource that may be free
-        std::vector<Running> running;
-        std::uint32_t communicating = 0;  ///< sends and meets in progress
-        bool slow = false;                ///< `running` is timed for communication
-    };
-    struct MeetingState {
-        std::uint32_t present = 0;
-        Tick latest = 0;
-    };
+    /// The job as columns, which stay where they are: for whoever executes it elsewhere (gpu/), and puts what
+    /// came of it back.
+    const job::Job& columns() const { return job_; }
 
-    RankId rank_of(NodeId host) const { return host < ranks_.size() ? ranks_[host] : kNone; }
-    const JobGraph::Message* message_of(FlowId flow) const;
-    void arrive(OpId op, Tick now, HostServices& services);
-    void advance(OpId op, Tick now, HostServices& services);
-    void drain(RankState& state, Tick now, HostServices& services);
-    void start_op(OpId op, Tick now, RankState& state, HostServices& services);
-    void start_timed(OpId op, Tick now, RankState& state, HostServices& services);
-    std::vector<Resource> fresh_resources() const;
-    void take_one(OpId op, Tick now, RankState& state);
-    void give_one(OpId op, Tick now, RankState& state);
-    void check_release(OpId op, const Resource& resource) const;
-    void finish_op(OpId op, Tick now, RankState& state);
-    void grant_resources(RankState& state, Tick now, HostServices& services);
-    void part_present(OpId op, Tick at, HostServices& services);
-    bool slows(OpId op) const;
-    void time_running(RankState& state, Tick now, HostServices& services);
-    bool finish_running(OpId op, Tick now, RankState& state);
+  private:
+    RankId rank_of(NodeId host) const { return job::rank_at(job_, host); }
+    void build_columns();
+    void fresh_resources(job::RankState& state) const;
+    static void free_state(job::RankState& state);
 
     JobGraph graph_;
     std::vector<NodeId> hosts_;
     std::vector<RankId> ranks_;  ///< by node id
-    FlowId first_flow_;
-    std::vector<RankState> rank_states_;
-    std::vector<MeetingState> meetings_;  ///< each touched at its first part's host only
+    std::vector<job::RankState> rank_states_;
+    std::vector<job::MeetingState> meetings_;  ///< each touched at its first part's host only
     std::vector<std::uint32_t> pending_;
     std::vector<std::uint8_t> arrived_;
     std::vector<Tick> start_;
     std::vector<Tick> end_;
     std::vector<OpId> served_after_;  ///< empty without resources
+    job::Job job_;
 };
 
 }  // namespace sluice

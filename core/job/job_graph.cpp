@@ -357,6 +357,25 @@ std::vector<FlowSpec> JobGraph::flows(const std::vector<NodeId>& hosts) const {
     return flows;
 }
 
+job::Job JobGraph::columns() const {
+    job::Job job;
+    job.ops = static_cast<std::uint32_t>(op_count());
+    job.kind = kind_.data();
+    job.cls = cls_.data();
+    job.rank = rank_.data();
+    job.duration = duration_.data();
+    job.target = target_.data();
+    job.successors_begin = successors_begin_.data();
+    job.successors = successors_.data();
+    job.messages = static_cast<std::uint32_t>(messages_.size());
+    job.message = messages_.data();
+    job.meeting = meetings_.data();
+    job.counts = static_cast<std::uint32_t>(counts_.size());
+    job.count = counts_.data();
+    job.overlap_slowdown = overlap_slowdown_;
+    return job;
+}
+
 void JobGraph::check_signals(Tick lookahead) const {
     const auto check = [&](OpId op, const std::string& what, Tick least) {
         if (duration_[op] >= least) return;

@@ -36,36 +36,11 @@
 #include "core/flow/flow.h"
 #include "core/ids.h"
 #include "core/job/connection_table.h"
+#include "core/job/job_state.h"
+#include "core/job/operation.h"
 #include "core/units.h"
 
 namespace sluice {
-
-using OpId = std::uint32_t;
-using RankId = std::uint32_t;
-using NameId = std::uint32_t;
-using CollectiveId = std::uint32_t;
-
-/// A resource of each rank, by number.
-using RankResourceId = std::uint32_t;
-/// Ranks that have queue pairs with each other: JobGraph::communicator().
-using CommunicatorId = std::uint32_t;
-
-enum class OpKind : std::uint8_t {
-    compute,
-    delay,
-    send,
-    recv,
-    signal,
-    await,
-    meet,
-    task,
-    acquire,
-    release,
-};
-
-/// What an operation is for: the parallel group whose traffic it is. `embedding`: the tie of the
-/// first and last pipeline stage's embeddings; `collective`: one that is no part of a training job.
-enum class OpClass : std::uint8_t { compute, tp, dp, pp, ep, cp, embedding, other, collective };
 
 const char* to_string(OpKind kind);
 const char* to_string(OpClass cls);
@@ -109,12 +84,7 @@ class JobGraph {
         OpId to;
     };
 
-    /// Of a counted resource.
-    struct Count {
-        std::uint32_t first = 0;
-        std::uint32_t most = 0;
-        bool counted = true;
-    };
+    using Count = ResourceCount;
 
     explicit JobGraph(RankId ranks);
 
@@ -173,17 +143,10 @@ class JobGraph {
     }
     std::int64_t overlap_slowdown() const { return overlap_slowdown_; }
 
-    struct Message {
-        OpId send = kNone;
-        OpId recv = kNone;
-        std::int64_t bytes = 0;
-    };
+    using Message = JobMessage;
     const std::vector<Message>& messages() const { return messages_; }
 
-    struct Meeting {
-        OpId first = kNone;  ///< the parts are first to first + parts - 1
-        std::uint32_t parts = 0;
-    };
+    using Meeting = JobMeeting;
     const std::vector<Meeting>& meetings() const { return meetings_; }
     /// The connection of a message, kNone if it has one of its own.
     ConnectionId connection(std::uint32_t message) const { return connection_[message]; }
@@ -205,6 +168,8 @@ class JobGraph {
     OpSpan ops_of(RankId rank) const {
         return {rank_ops_.data() + rank_begin_[rank], rank_ops_.data() + rank_begin_[rank + 1]};
     }
+    /// The graph as columns, which stay where they are.
+    job::Job columns() const;
     /// Throws ConfigError if a signal between ranks is quicker than `lookahead`, or a meeting of
     /// several than twice that.
     void check_signals(Tick lookahead) const;

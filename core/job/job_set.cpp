@@ -10,11 +10,6 @@ namespace sluice {
 
 namespace {
 
-/// A timer's token: the job's own below, then the job's number, then whether it is the job's start.
-constexpr int kJobShift = 40;
-constexpr std::uint64_t kStart = std::uint64_t{1} << 63;
-constexpr std::uint64_t kOwn = (std::uint64_t{1} << kJobShift) - 1;
-
 /// An engine's services to one of several jobs.
 class JobServices final : public HostServices {
   public:
@@ -23,7 +18,7 @@ class JobServices final : public HostServices {
     FlowId open_flow(const FlowSpec& spec, Tick at) override { return engine_.open_flow(spec, at); }
     void start_flow(FlowId flow, Tick at) override { engine_.start_flow(flow, at); }
     void set_timer(NodeId host, Tick at, std::uint64_t token) override {
-        engine_.set_timer(host, at, token | (std::uint64_t{job_} << kJobShift));
+        engine_.set_timer(host, at, token | (std::uint64_t{job_} << job::kJobShift));
     }
     Tick lookahead() const override { return engine_.lookahead(); }
 
@@ -70,7 +65,7 @@ void JobSet::on_begin(NodeId host, HostServices& services) {
     if (jobs_[index].start == 0) {
         jobs_[index].application->begin(host, 0, own);
     } else {
-        services.set_timer(host, jobs_[index].start, kStart);
+        services.set_timer(host, jobs_[index].start, job::kStart);
     }
 }
 
@@ -89,14 +84,15 @@ void JobSet::on_sent(NodeId host, FlowId flow, Tick now, HostServices& services)
 }
 
 void JobSet::on_timer(NodeId host, std::uint64_t token, Tick now, HostServices& services) {
-    const std::size_t index =
-        (token & kStart) != 0 ? job_on(host) : static_cast<std::size_t>(token >> kJobShift);
+    const std::size_t index = (token & job::kStart) != 0
+                                  ? job_on(host)
+                                  : static_cast<std::size_t>(token >> job::kJobShift);
     if (index >= jobs_.size()) return;
     JobServices own(services, index);
-    if ((token & kStart) != 0) {
+    if ((token & job::kStart) != 0) {
         jobs_[index].application->begin(host, now, own);
     } else {
-        jobs_[index].application->on_timer(host, token & kOwn, now, own);
+        jobs_[index].application->on_timer(host, token & job::kOwnToken, now, own);
     }
 }
 

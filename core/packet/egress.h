@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/congestion/int_record.h"
+#include "core/packet/int_slots.h"
 #include "core/packet/policies/policies.h"
 #include "core/packet/state.h"
 
@@ -77,7 +78,7 @@ SLUICE_HD inline void put_on_wire(World& world, PortId port, Egress& egress, con
         world.link[out].arrival = arrival;
         if (out < world.first_outbox) {
             wake_cell(world, egress.peer_cell, arrival);
-        } else if (!world.lane) {
+        } else if (world.lane == nullptr) {
             list_outbox(world, out);
         }
     }

@@ -4,46 +4,11 @@
 #pragma once
 
 #include "core/packet/answers.h"
+#include "core/packet/host_events.h"
 #include "core/packet/sender.h"
 #include "core/packet/switch.h"
 
 namespace sluice::step {
-
-/// What a host's step tells, and asks before it executes something: a policy of the step. This one calls
-/// World::callbacks, and memory is always there; gpu/program/lane_events.h has that of lanes.
-struct CallbackEvents {
-    /// Something is about to be executed at a host. False: it must wait for memory.
-    SLUICE_HD static bool has_room(World&, NodeId) { return true; }
-    /// The same for the start of a flow.
-    SLUICE_HD static bool has_room_for_flow(World&, NodeId, FlowSlot) { return true; }
-    /// The last in-order byte of a flow has come.
-    SLUICE_HD static void received([[maybe_unused]] World& world, [[maybe_unused]] NodeId node,
-                                   [[maybe_unused]] FlowSlot flow, [[maybe_unused]] Tick now) {
-#if !defined(__CUDA_ARCH__)
-        if (world.callbacks.received != nullptr) {
-            world.callbacks.received(world, node, flow, now);
-        }
-#endif
-    }
-    /// All of a flow is acknowledged.
-    SLUICE_HD static void sent([[maybe_unused]] World& world, [[maybe_unused]] NodeId node,
-                               [[maybe_unused]] FlowSlot flow, [[maybe_unused]] Tick now) {
-#if !defined(__CUDA_ARCH__)
-        if (world.callbacks.sent != nullptr) {
-            world.callbacks.sent(world, node, flow, now);
-        }
-#endif
-    }
-    /// An application's timer.
-    SLUICE_HD static void timer([[maybe_unused]] World& world, [[maybe_unused]] NodeId node,
-                                [[maybe_unused]] std::uint64_t token, [[maybe_unused]] Tick now) {
-#if !defined(__CUDA_ARCH__)
-        if (world.callbacks.timer != nullptr) {
-            world.callbacks.timer(world, node, token, now);
-        }
-#endif
-    }
-};
 
 /// May this NIC port send ACKs now (as far as PFC goes)?
 SLUICE_HD inline bool ack_ready(const World& world, const Egress& egress) {
@@ -374,6 +339,27 @@ SLUICE_COLD inline bool meet_followers(World& world, NodeId node, Tick now, bool
 }
 #endif
 
+/// Takes the first packet of a host's link.
+SLUICE_HD inline Packet next_packet(World& world, PortId in) {
+    Wire& link = world.link[in];
+    const Packet packet = link.front();
+    link.pop();
+    SLUICE_PREFETCH(&link.at(link.head + 5));
+    if (!link.empty() && link.front().packet_kind() == PacketKind::ack) {
+        prefetch_int(world, link.front());
+    }
+    link.arrival = next_arrival(link);
+    return packet;
+}
+
+/// A host's first timer, the start of a flow, waits until the window's other cells are done.
+SLUICE_HD inline void wait_for_start(World& world, const Cell& cell, Tick now) {
+    if (world.host[cell.node].timers[0].slot == kNone) {
+        world.stalled.push(world.memory, cell.id);
+    }
+    world.wake[cell.id] = now;
+}
+
 /// The step. Sets the cell's wake to the host's next instant, which is in the window where it must wait.
 template <class Events = CallbackEvents>
 SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
@@ -381,6 +367,9 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
     const bool followed = world.followed != nullptr && world.followed[node] != kUnfollowed;
     const PortId first = world.first_port[node];
     const PortId last = world.first_port[node + 1];
+    if (!Events::resume(world, node)) {
+        return;
+    }
     for (;;) {
         PortId in = first;
         PortId out = first;
@@ -416,25 +405,17 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
             return;
         }
         if (arrival == now) {
-            Wire& link = world.link[in];
-            const Packet packet = link.front();
-            link.pop();
-            SLUICE_PREFETCH(&link.at(link.head + 5));
-            if (!link.empty() && link.front().packet_kind() == PacketKind::ack) {
-                prefetch_int(world, link.front());
-            }
-            world.link[in].arrival = next_arrival(link);
-            host_arrive<Events>(world, node, in, packet, now);
+            host_arrive<Events>(world, node, in, next_packet(world, in), now);
         } else if (timer == now) {
             if (!host_timer<Events>(world, node, now)) {
-                if (host.timers.data[0].slot == kNone) {
-                    world.stalled.push(world.memory, cell.id);
-                }
-                world.wake[cell.id] = now;
-                return;
+                return wait_for_start(world, cell, now);
             }
         } else {
             host_transmit(world, node, out, now);
+        }
+        if (Events::is_stuck(world, node)) {
+            world.wake[cell.id] = now;
+            return;
         }
     }
 }

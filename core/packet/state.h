@@ -346,9 +346,9 @@ struct Columns {
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc
     bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch
-    /// A lane of gpu/: every packet leaves by an outbox that its receiver empties, the wakes of cells are in no
-    /// blocks, and what has changed is read from the columns.
-    bool lane = false;
+    /// Not null: a lane of gpu/, where every packet leaves by an outbox that its receiver empties, the wakes of
+    /// cells are in no blocks, and what has changed is read from the columns.
+    void* lane = nullptr;
     bool links_changed = false;  ///< lanes: packets may come out of their order
 };
 
@@ -386,53 +386,9 @@ struct World : Columns {
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
 };
 
-/// Whose an INT slot is. In one window a host may give it to a packet while a switch of another worker asks for
-/// a late duplicate of the packet before: an atomic word, and either answer will do, for what the duplicate
-/// writes is written over before anybody reads it.
-SLUICE_HD inline std::uint64_t slot_tag(const congestion::IntRecord* slot) {
-#if defined(__CUDA_ARCH__)
-    return slot[0];
-#else
-    return __atomic_load_n(slot, __ATOMIC_RELAXED);
-#endif
-}
-SLUICE_HD inline void set_slot_tag(congestion::IntRecord* slot, std::uint64_t tag) {
-#if defined(__CUDA_ARCH__)
-    slot[0] = tag;
-#else
-    __atomic_store_n(slot, tag, __ATOMIC_RELAXED);
-#endif
-}
-
-/// The slot of a packet whose flow has slots.
-SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowRoute& route,
-                                                 std::uint16_t transmission) {
-    return route.ints.words() + std::size_t{transmission & route.ints.mask()} * world.int_stride;
-}
-
-/// A new block of 2^`size_class` slots, freed by whoever owns the world; none in an arena without room.
-SLUICE_HD inline IntBlock new_int_block(Memory& memory, std::uint32_t size_class,
-                                        std::uint32_t stride) {
-    const std::size_t bytes =
-        (std::size_t{1} << size_class) * stride * sizeof(congestion::IntRecord);
-    void* const block = new_block(memory, bytes);
-    if (block == nullptr) {
-        return IntBlock{};
-    }
-    const std::uint64_t address = reinterpret_cast<std::uintptr_t>(block);
-#if !defined(__CUDA_ARCH__)
-    if (address >> 48 != 0) {
-        throw std::bad_alloc();
-    }
-#endif
-    std::memset(block, 0, bytes);
-    memory.other_bytes += bytes;
-    return IntBlock{address << 16 | ((1U << size_class) - 1)};
-}
-
 /// A flow was opened or closed.
 SLUICE_HD inline void note_change(World& world, FlowSlot flow) {
-    if (!world.lane) {
+    if (world.lane == nullptr) {
         world.changed.push(world.memory, flow);
     }
 }
@@ -456,7 +412,7 @@ SLUICE_HD inline CellId cell_of(const World& world, PortId port) {
 SLUICE_HD inline void wake_cell(World& world, CellId cell, Tick at) {
     if (at < world.wake[cell]) {
         world.wake[cell] = at;
-        if (!world.lane && at < world.block_wake[cell >> 6]) {
+        if (world.lane == nullptr && at < world.block_wake[cell >> 6]) {
             world.block_wake[cell >> 6] = at;
         }
     }

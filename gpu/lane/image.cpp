@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <type_traits>
 
 #include "core/error.h"
 #include "core/packet/sender.h"
 #include "core/world/network_check.h"
+#include "gpu/lane/job_bounds.h"
 
 namespace sluice::gpu {
 
@@ -25,21 +25,21 @@ std::uint32_t ring_capacity(std::uint32_t count) {
     return capacity;
 }
 
-constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 std::size_t ring_bytes(const step::Ring& ring) {
     return rounded(ring_capacity(ring.size()) * sizeof(step::Packet));
 }
 
 template <class T>
-std::size_t vector_bytes(const step::PlainVector<T>& vector) {
+std::size_t vector_bytes(const PlainVector<T>& vector) {
     return rounded(vector.count * sizeof(T));
 }
 
 }  // namespace
 
-LaneImage::LaneImage(step::WorldStore& store, DeviceMemory& memory, const LaneMemory& plan)
+LaneImage::LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
+                     DeviceMemory& memory, const LaneMemory& plan)
     : store_(store),
+      jobs_(jobs),
       memory_(memory),
       plan_(plan),
       ports_(store.topology().port_count()),
@@ -66,38 +66,19 @@ void* LaneImage::segment(std::size_t bytes) {
 }
 
 void LaneImage::grow() {
-    step::Arena& arena = lane_->arena;
+    Arena& arena = lane_->arena;
     arena.base = static_cast<unsigned char*>(segment(plan_.segment));
     arena.size = plan_.segment;
     arena.used = 0;
     plan_.segment *= 2;
 }
 
-template <class T>
-T* LaneImage::place(std::size_t count) {
-    static_assert(std::is_trivially_copyable<T>::value && alignof(T) <= 64, "plain data only");
-    void* const block = step::take(lane_->arena, count * sizeof(T));
+void* LaneImage::place_bytes(std::size_t bytes) {
+    void* const block = take(lane_->arena, bytes);
     if (block == nullptr) {
         throw InternalError("a lane's memory was planned too small");
     }
-    return static_cast<T*>(block);
-}
-
-template <class T>
-T* LaneImage::copy(const T* from, std::size_t count) {
-    if (from == nullptr) {
-        return nullptr;
-    }
-    T* const to = place<T>(count);
-    std::memcpy(static_cast<void*>(to), from, count * sizeof(T));
-    return to;
-}
-
-template <class T>
-void LaneImage::copy_vector(step::PlainVector<T>& to, const step::PlainVector<T>& from) {
-    to.data = from.count > 0 ? copy(from.data, from.count) : nullptr;
-    to.count = from.count;
-    to.capacity = from.count;
+    return block;
 }
 
 void LaneImage::copy_ring(step::Ring& to, const step::Ring& from) {
@@ -114,7 +95,7 @@ void LaneImage::copy_ring(step::Ring& to, const step::Ring& from) {
 
 void LaneImage::copy_ints(step::IntBlock& to, const step::IntBlock& from) {
     if (!from.empty()) {
-        step::Memory memory;
+        Memory memory;
         memory.arena = &lane_->arena;
         to = step::new_int_block(memory, from.size_class(), store_.world().int_stride);
         if (to.empty()) {
@@ -138,7 +119,7 @@ std::size_t LaneImage::bytes_needed() const {
     bytes += ports_ * (sizeof(step::Egress) + sizeof(step::Ingress) + 2 * sizeof(step::Wire) +
                        sizeof(step::HostPort) + sizeof(PortPlan) + sizeof(Tick) +
                        sizeof(PortId) + sizeof(NodeId));
-    bytes += nodes * (sizeof(step::Host) + sizeof(step::Buffer) + sizeof(SwitchPlan) +
+    bytes += nodes * (sizeof(HostPlan) + sizeof(NodeId) + sizeof(step::Host) + sizeof(step::Buffer) + sizeof(SwitchPlan) +
                       sizeof(Tick) + sizeof(CellId) + 3 * sizeof(NodeId) + sizeof(PortId) + 1);
     bytes += slots_ * (sizeof(FlowId) + sizeof(FlowSpec) + sizeof(step::FlowRoute) +
                        sizeof(step::Receiver) + sizeof(FlowResult) + sizeof(std::int64_t) +
@@ -165,15 +146,15 @@ std::size_t LaneImage::bytes_needed() const {
                               : rounded((std::size_t{ints.mask()} + 1) * world.int_stride *
                                         sizeof(congestion::IntRecord));
     }
-    return bytes;
+    return bytes + bytes_of_jobs(jobs_);
 }
 
 void LaneImage::load() {
     const std::size_t bytes = bytes_needed() + plan_.slack;
-    step::Arena arena;
+    Arena arena;
     arena.base = static_cast<unsigned char*>(segment(bytes));
     arena.size = bytes;
-    void* const block = step::take(arena, sizeof(Lane));
+    void* const block = take(arena, sizeof(Lane));
     lane_ = new (block) Lane;
     lane_->arena = arena;
     load_columns();
@@ -181,6 +162,7 @@ void LaneImage::load() {
     load_hosts();
     load_flows();
     load_items();
+    load_jobs();
 }
 
 void LaneImage::load_columns() {
@@ -193,7 +175,7 @@ void LaneImage::load_columns() {
     world.checksum = from.checksum;
     world.active_senders = from.active_senders;
     world.memory.arena = &lane_->arena;
-    world.lane = true;
+    world.lane = lane_;
     world.block_wake = nullptr;
     world.callbacks = step::Callbacks{};
     world.callbacks.context = from.callbacks.context;
@@ -278,9 +260,12 @@ void LaneImage::load_items() {
     NodeId* const node_of = place<NodeId>(ports_);
     lane.port_plan = place<PortPlan>(ports_);
     lane.switch_plan = place<SwitchPlan>(world.node_count);
+    lane.host_plan = place<HostPlan>(world.node_count);
+    lane.callers = place<NodeId>(world.node_count);
     lane.next = place<Tick>(ports_);
     for (NodeId n = 0; n < world.node_count; ++n) {
         lane.switch_plan[n] = SwitchPlan{};
+        lane.host_plan[n] = HostPlan{};
         const bool host = world.is_host[n] != 0;
         (host ? hosts[lane.host_count++] : switches[lane.switch_count++]) = n;
         for (PortId p = world.first_port[n]; p < world.first_port[n + 1]; ++p) {
@@ -316,6 +301,7 @@ void LaneImage::save() {
     save_hosts();
     save_flows();
     save_wakes();
+    save_jobs();
 }
 
 void LaneImage::save_ring(step::Ring& to, const step::Ring& from) {
@@ -325,14 +311,6 @@ void LaneImage::save_ring(step::Ring& to, const step::Ring& from) {
     for (; source.head != source.tail; source.pop()) {
         to.push(store_.world().memory, source.front());
     }
-}
-
-template <class T>
-void LaneImage::save_vector(step::PlainVector<T>& to, const step::PlainVector<T>& from) {
-    to.count = 0;
-    to.reserve(store_.world().memory, from.count);
-    std::copy_n(from.data, from.count, to.data);
-    to.count = from.count;
 }
 
 void LaneImage::save_ports() {
@@ -355,8 +333,8 @@ void LaneImage::save_ports() {
         link.arrival = from.link[p].arrival;
         link.decision = from.link[p].decision;
         step::HostPort& port = world.host_port[p];
-        save_vector(port.sender, from.host_port[p].sender);
-        save_vector(port.ready, from.host_port[p].ready);
+        save_vector(store_.world().memory, port.sender, from.host_port[p].sender);
+        save_vector(store_.world().memory, port.ready, from.host_port[p].ready);
         port.last = from.host_port[p].last;
         port.last_was_ack = from.host_port[p].last_was_ack;
     }
@@ -366,9 +344,9 @@ void LaneImage::save_hosts() {
     World& world = store_.world();
     const World& from = lane_->world;
     for (NodeId n = 0; n < world.node_count; ++n) {
-        save_vector(world.host[n].timers, from.host[n].timers);
-        save_vector(world.host[n].senders, from.host[n].senders);
-        save_vector(world.host[n].free_senders, from.host[n].free_senders);
+        save_vector(store_.world().memory, world.host[n].timers, from.host[n].timers);
+        save_vector(store_.world().memory, world.host[n].senders, from.host[n].senders);
+        save_vector(store_.world().memory, world.host[n].free_senders, from.host[n].free_senders);
         world.wake[n] = from.wake[n];
     }
 }

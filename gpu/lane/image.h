@@ -3,10 +3,13 @@
 /// the store stands still.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <type_traits>
 #include <vector>
 
+#include "core/job/job_application.h"
 #include "core/world/world_store.h"
 #include "gpu/lane/device_memory.h"
 #include "gpu/program/lane.h"
@@ -23,8 +26,9 @@ struct LaneMemory {
 class LaneImage {
   public:
     /// Every flow of the store's list must have a slot, and the store have begun (WorldStore::pin_list(),
-    /// begin()). `memory` must outlive this; std::bad_alloc.
-    LaneImage(step::WorldStore& store, DeviceMemory& memory, const LaneMemory& plan);
+    /// begin()). `jobs`: the store's application, by number. `memory` must outlive this; std::bad_alloc.
+    LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
+              DeviceMemory& memory, const LaneMemory& plan);
     ~LaneImage();
     LaneImage(const LaneImage&) = delete;
     LaneImage& operator=(const LaneImage&) = delete;
@@ -32,7 +36,7 @@ class LaneImage {
     Lane& lane() { return *lane_; }
     /// Outcome::full: more memory. ConfigError if that were more than LaneMemory::most.
     void grow();
-    /// Between windows: the store's state is the lane's.
+    /// Between windows: the store's state is the lane's, and so is that of its jobs.
     void save();
     /// All that the lane has been given.
     std::size_t bytes() const { return bytes_; }
@@ -40,11 +44,24 @@ class LaneImage {
   private:
     void* segment(std::size_t bytes);
     template <class T>
-    T* place(std::size_t count);
+    T* place(std::size_t count) {
+        static_assert(std::is_trivially_copyable<T>::value && alignof(T) <= 64, "plain data only");
+        return static_cast<T*>(place_bytes(count * sizeof(T)));
+    }
+    void* place_bytes(std::size_t bytes);
+    /// Null for nothing.
     template <class T>
-    T* copy(const T* from, std::size_t count);
+    T* copy(const T* from, std::size_t count) {
+        if (from == nullptr) return nullptr;
+        return std::copy_n(from, count, place<T>(count)) - count;
+    }
     template <class T>
-    void copy_vector(step::PlainVector<T>& to, const step::PlainVector<T>& from);
+    void copy_vector(PlainVector<T>& to, const PlainVector<T>& from, std::uint32_t room = 0) {
+        to.count = from.count;
+        to.capacity = std::max(from.count, room);
+        to.data = to.capacity > 0 ? place<T>(to.capacity) : nullptr;
+        std::copy_n(from.data, from.count, to.data);
+    }
     void copy_ring(step::Ring& to, const step::Ring& from);
     void copy_ints(step::IntBlock& to, const step::IntBlock& from);
     std::size_t bytes_needed() const;
@@ -54,15 +71,25 @@ class LaneImage {
     void load_hosts();
     void load_flows();
     void load_items();
+    void load_jobs();
+    void load_job(const job::Job& from, job::Job& to);
+    void load_ranks(const JobApplication& application, job::RankState* to);
     void save_ring(step::Ring& to, const step::Ring& from);
     template <class T>
-    void save_vector(step::PlainVector<T>& to, const step::PlainVector<T>& from);
+    static void save_vector(Memory& memory, PlainVector<T>& to, const PlainVector<T>& from) {
+        to.count = 0;
+        to.reserve(memory, from.count);
+        std::copy_n(from.data, from.count, to.data);
+        to.count = from.count;
+    }
     void save_ports();
     void save_hosts();
     void save_flows();
     void save_wakes();
+    void save_jobs();
 
     step::WorldStore& store_;
+    std::vector<const JobApplication*> jobs_;
     DeviceMemory& memory_;
     LaneMemory plan_;
     std::vector<void*> segments_;

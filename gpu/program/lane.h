@@ -3,6 +3,7 @@
 /// data; pointers point into the lane's arena. Whoever builds a lane (gpu/lane/image.h) owns the arena.
 #pragma once
 
+#include "core/job/job_state.h"
 #include "core/packet/state.h"
 
 namespace sluice::gpu {
@@ -32,9 +33,9 @@ struct Planned {
 
 /// What a switch's port keeps of a window, as ingress and as egress.
 struct alignas(64) PortPlan {
-    step::PlainVector<Planned> arrivals;    ///< by this port, in order
-    step::PlainVector<std::uint64_t> keys;  ///< of what leaves by this port
-    step::PlainVector<std::uint64_t> merge;
+    PlainVector<Planned> arrivals;    ///< by this port, in order
+    PlainVector<std::uint64_t> keys;  ///< of what leaves by this port
+    PlainVector<std::uint64_t> merge;
     std::uint32_t coming[step::kClasses] = {};  ///< packets for a queue, while its room is asked for
     std::uint32_t bytes = 0;                    ///< arrived
     std::uint32_t head = 0;                     ///< of the link, after the window
@@ -46,16 +47,21 @@ struct alignas(64) PortPlan {
 enum class SwitchMode : std::uint8_t { open, idle, quiet, done };
 
 struct alignas(64) SwitchPlan {
-    step::PlainVector<std::uint64_t> keys;  ///< of all arrivals, where the window is not quiet
-    step::PlainVector<std::uint64_t> merge;
+    PlainVector<std::uint64_t> keys;  ///< of all arrivals, where the window is not quiet
+    PlainVector<std::uint64_t> merge;
     std::uint32_t active = 0;  ///< a port has something to do
     SwitchMode mode = SwitchMode::open;
+};
+
+struct alignas(64) HostPlan {
+    PlainVector<step::Call> calls;  ///< timers for other hosts, set in the window
+    bool called = false;            ///< has taken what others have set for it
 };
 
 struct Lane {
     /// The columns; counters are sums over the threads that have left the lane.
     step::World world;
-    step::Arena arena;
+    Arena arena;
 
     std::uint32_t host_count = 0;
     std::uint32_t switch_count = 0;
@@ -66,7 +72,15 @@ struct Lane {
     const NodeId* node_of = nullptr;       ///< by port
     PortPlan* port_plan = nullptr;         ///< by port
     SwitchPlan* switch_plan = nullptr;     ///< by node
+    HostPlan* host_plan = nullptr;         ///< by node
     Tick* next = nullptr;                  ///< by switch port: its next arrival or decision
+
+    std::uint32_t job_count = 0;
+    const job::Job* jobs = nullptr;
+    const std::uint32_t* job_at = nullptr;  ///< by node, kNone: no job's; null without jobs
+    NodeId* callers = nullptr;              ///< hosts with calls in this window, in any order
+    std::uint32_t caller_count = 0;
+    std::uint32_t fault = 0;  ///< a job has given back what it does not hold
 
     Stage stage = Stage::choose;
     Tick begin = 0;  ///< of the window

@@ -5,14 +5,9 @@
 #pragma once
 
 #include "core/packet/nic.h"
-#include "gpu/program/lane.h"
+#include "gpu/program/lane_job.h"
 
 namespace sluice::gpu {
-
-/// Room for one packet more in a link or queue.
-SLUICE_HD inline bool room_for_one(step::Memory& memory, step::Ring& ring) {
-    return ring.reserve(memory, 1);
-}
 
 /// More than any one event of a host's puts into its heap, jobs aside: a turn passed on, and timers of two
 /// senders.
@@ -21,19 +16,19 @@ inline constexpr std::uint32_t kTimersOfAnEvent = 4;
 struct LaneEvents {
     SLUICE_HD static bool has_room(step::World& world, NodeId node) {
         step::Host& host = world.host[node];
-        step::Memory& memory = world.memory;
+        Memory& memory = world.memory;
         bool there = host.timers.reserve(memory, host.timers.count + kTimersOfAnEvent);
         for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
             step::Egress& egress = world.egress[p];
-            there = there && room_for_one(memory, egress.queue[0]) &&
-                    room_for_one(memory, world.link[egress.out]);
+            there = there && egress.queue[0].reserve(memory, 1) &&
+                    world.link[egress.out].reserve(memory, 1);
         }
-        return there;
+        return there && has_room_for_parts(world, node);
     }
 
     SLUICE_HD static bool has_room_for_flow(step::World& world, NodeId node, FlowSlot flow) {
         step::Host& host = world.host[node];
-        step::Memory& memory = world.memory;
+        Memory& memory = world.memory;
         bool there = host.free_senders.count > 0 ||
                      host.senders.reserve(memory, host.senders.count + 1);
         there = there && host.free_senders.reserve(memory, host.senders.capacity);
@@ -45,26 +40,101 @@ struct LaneEvents {
         return there && has_int_slots(world, host, flow);
     }
 
-    SLUICE_HD static void received(step::World&, NodeId, FlowSlot, Tick) {}
+    /// The host's job has what it could not do for want of memory done now. False: not yet.
+    SLUICE_APART SLUICE_HD static bool resume(step::World& world, NodeId node) {
+        const Lane& lane = *static_cast<Lane*>(world.lane);
+        const job::RankState* const state = rank_state(lane, node);
+        if (state == nullptr || state->stuck_at == kNever) {
+            return true;
+        }
+        const RankId rank = job::rank_at(lane.jobs[lane.job_at[node]], node);
+        at_job(world, node, Resume{rank});
+        return state->stuck_at == kNever;
+    }
+    SLUICE_HD static bool is_stuck(const step::World& world, NodeId node) {
+        const job::RankState* const state = rank_state(*static_cast<Lane*>(world.lane), node);
+        return state != nullptr && state->stuck_at != kNever;
+    }
 
-    SLUICE_HD static void sent(step::World& world, NodeId node, FlowSlot flow, Tick) {
+    SLUICE_APART SLUICE_HD static void received(step::World& world, NodeId node, FlowSlot flow, Tick now) {
+        at_job(world, node, Received{node, flow, now});
+    }
+
+    SLUICE_APART SLUICE_HD static void sent(step::World& world, NodeId node, FlowSlot flow, Tick now) {
         // Nothing is left of a flow that sent nothing twice and whose packets kept their order.
         if (world.result[flow].retransmitted == 0 && !world.route_by_table &&
             !world.links_changed) {
             step::return_int_slots(world, world.host[node], flow);
         }
+        at_job(world, node, Sent{node, flow, now});
     }
 
-    SLUICE_HD static void timer(step::World&, NodeId, std::uint64_t, Tick) {}
+    SLUICE_APART SLUICE_HD static void timer(step::World& world, NodeId node, std::uint64_t token, Tick now) {
+        at_job(world, node, TimerOf{node, token, now});
+    }
 
   private:
+    // What is asked of a job's step.
+    struct Resume {
+        RankId rank;
+        template <class Step>
+        SLUICE_HD void operator()(Step& step) const {
+            step.resume(rank);
+        }
+    };
+    struct Received {
+        NodeId node;
+        FlowSlot flow;
+        Tick now;
+        template <class Step>
+        SLUICE_HD void operator()(Step& step) const {
+            step.received(node, flow, now);
+        }
+    };
+    struct Sent {
+        NodeId node;
+        FlowSlot flow;
+        Tick now;
+        template <class Step>
+        SLUICE_HD void operator()(Step& step) const {
+            step.sent(node, flow, now);
+        }
+    };
+    struct TimerOf {
+        NodeId node;
+        std::uint64_t token;
+        Tick now;
+        template <class Step>
+        SLUICE_HD void operator()(Step& step) const {
+            if ((token & job::kStart) != 0) {
+                step.begin(node, now);
+            } else {
+                step.timer(node, token & job::kOwnToken, now);
+            }
+        }
+    };
+
+    /// Should the host's first timer complete a meeting, all its parts are told.
+    SLUICE_HD static bool has_room_for_parts(step::World& world, NodeId node) {
+        Lane& lane = *static_cast<Lane*>(world.lane);
+        const step::Host& host = world.host[node];
+        if (lane.job_count == 0 || lane.job_at[node] == kNone || host.timers.count == 0 ||
+            host.timers[0].kind != step::TimerKind::application ||
+            (host.timers[0].id & job::kPresent) == 0) {
+            return true;
+        }
+        const job::Job& job = lane.jobs[lane.job_at[node]];
+        const auto op = static_cast<OpId>(host.timers[0].id & (job::kPresent - 1));
+        LaneServices services(lane, world, node, lane.job_at[node]);
+        return services.room(job.meeting[job.target[op]].parts);
+    }
+
     /// Sees to it that take_int_slots() finds a free block.
     SLUICE_HD static bool has_int_slots(step::World& world, step::Host& host, FlowSlot flow) {
         if (world.int_block == 0) {
             return true;
         }
-        const std::int64_t packets =
-            (world.spec[flow].size + world.payload - 1) / world.payload;
+        const std::int64_t packets = (world.spec[flow].size + world.payload - 1) / world.payload;
         const std::uint32_t size_class =
             step::int_size_class(world, static_cast<std::uint32_t>(packets));
         while (host.free_ints.count <= size_class) {

@@ -54,6 +54,7 @@ class Program {
                     if (done_ == windows) {
                         return leave(Outcome::paused);
                     }
+                    forget_calls();
                     begin_ = gang_.min(earliest());
                     if (begin_ >= lane_.until) {
                         return leave(Outcome::reached);
@@ -103,6 +104,23 @@ class Program {
         return outcome;
     }
 
+    /// What the window before has delivered.
+    SLUICE_HD void forget_calls() {
+        const std::uint32_t callers = lane_.caller_count;
+        std::uint32_t i = 0;
+        for (std::uint32_t k = 0; callers > 0 && (i = gang_.item(k, lane_.host_count)) < lane_.host_count; ++k) {
+            HostPlan& plan = lane_.host_plan[lane_.hosts[i]];
+            plan.calls.count = 0;
+            plan.called = false;
+        }
+        if (callers > 0) {
+            gang_.any(false);
+            if (gang_.first()) {
+                lane_.caller_count = 0;
+            }
+        }
+    }
+
     SLUICE_HD Tick earliest() const {
         Tick at = kNever;
         std::uint32_t i = 0;
@@ -123,8 +141,7 @@ class Program {
         for (std::uint32_t k = 0; (i = gang_.item(k, lane_.host_count)) < lane_.host_count; ++k) {
             const NodeId host = lane_.hosts[i];
             if (world_.wake[host] < end_) {
-                step::host_step<LaneEvents>(world_, step::whole_node(host), end_);
-                there = there && world_.wake[host] >= end_;
+                there = step_host(host) && there;
             }
         }
         const std::uint32_t ports = lane_.switch_port_count;
@@ -138,8 +155,18 @@ class Program {
         return there;
     }
 
+    SLUICE_APART SLUICE_HD bool step_host(NodeId host) {
+        PlainVector<step::Call>& calls = lane_.host_plan[host].calls;
+        const bool called = calls.count > 0;
+        step::host_step<LaneEvents>(world_, step::whole_node(host), end_);
+        if (!called && calls.count > 0) {
+            lane_.callers[add_shared(lane_.caller_count, 1)] = host;
+        }
+        return world_.wake[host] >= end_;
+    }
+
     /// Routes and lists what arrives at a switch's port.
-    SLUICE_HD bool plan_port(PortId port) {
+    SLUICE_APART SLUICE_HD bool plan_port(PortId port) {
         PortPlan& plan = lane_.port_plan[port];
         step::Wire& link = world_.link[port];
         if (plan.planned || link.arrival >= end_) {
@@ -224,7 +251,7 @@ class Program {
     }
 
     /// Steps a switch by this thread alone.
-    SLUICE_HD bool step_whole(NodeId node, SwitchPlan& plan) {
+    SLUICE_APART SLUICE_HD bool step_whole(NodeId node, SwitchPlan& plan) {
         const PortId first = world_.first_port[node];
         const PortId last = world_.first_port[node + 1];
         std::uint32_t total = 0;
@@ -313,7 +340,7 @@ class Program {
         return there;
     }
 
-    SLUICE_HD bool pull_port(NodeId node, PortId port, PortPlan& plan) {
+    SLUICE_APART SLUICE_HD bool pull_port(NodeId node, PortId port, PortPlan& plan) {
         const PortId first = world_.first_port[node];
         const PortId last = world_.first_port[node + 1];
         const std::uint32_t self = port - first;
@@ -366,6 +393,7 @@ class Program {
                 there = take_outbox(p) && there;
                 step::wake_cell(world_, host, world_.link[p].arrival);
             }
+            there = take_calls(host) && there;
         }
         const std::uint32_t ports = lane_.switch_port_count;
         for (std::uint32_t k = 0; (i = gang_.item(k, ports)) < ports; ++k) {
@@ -391,7 +419,36 @@ class Program {
         return there;
     }
 
-    SLUICE_HD bool take_outbox(PortId port) {
+    /// Sets the timers that others have for `host`.
+    SLUICE_APART SLUICE_HD bool take_calls(NodeId host) {
+        HostPlan& plan = lane_.host_plan[host];
+        if (lane_.caller_count == 0 || plan.called) {
+            return true;
+        }
+        std::uint32_t count = 0;
+        for (std::uint32_t c = 0; c < lane_.caller_count; ++c) {
+            const PlainVector<step::Call>& calls = lane_.host_plan[lane_.callers[c]].calls;
+            for (std::uint32_t k = 0; k < calls.count; ++k) {
+                count += calls[k].host == host ? 1 : 0;
+            }
+        }
+        PlainVector<step::Timer>& timers = world_.host[host].timers;
+        if (count > 0 && !timers.reserve(world_.memory, timers.count + count)) {
+            return false;
+        }
+        for (std::uint32_t c = 0; count > 0 && c < lane_.caller_count; ++c) {
+            const PlainVector<step::Call>& calls = lane_.host_plan[lane_.callers[c]].calls;
+            for (std::uint32_t k = 0; k < calls.count; ++k) {
+                if (calls[k].host == host) {
+                    step::schedule(world_, host, calls[k].timer);
+                }
+            }
+        }
+        plan.called = true;
+        return true;
+    }
+
+    SLUICE_APART SLUICE_HD bool take_outbox(PortId port) {
         step::Wire& box = world_.link[outbox_of(world_, port)];
         step::Wire& link = world_.link[port];
         const std::uint32_t count = box.size();

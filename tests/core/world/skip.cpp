@@ -16,7 +16,7 @@ void shift_all(step::World& world, const Topology& topology, Tick dt) {
         step::shift_port(world, p, dt);
     }
     for (NodeId n = 0; n < topology.node_count(); ++n) {
-        const step::PlainVector<step::Sender>& senders = world.host[n].senders;
+        const PlainVector<step::Sender>& senders = world.host[n].senders;
         for (std::uint32_t i = 0; i < senders.count; ++i) {
             if (senders[i].flow != kNone) {
                 step::shift_flow(world, senders[i].flow, dt);

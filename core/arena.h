@@ -7,7 +7,7 @@
 
 #include "core/hd.h"
 
-namespace sluice::step {
+namespace sluice {
 
 struct Arena {
     unsigned char* base = nullptr;  ///< aligned to 64
@@ -44,4 +44,4 @@ SLUICE_HD inline void* take(Arena& arena, std::uint64_t bytes) {
 #endif
 }
 
-}  // namespace sluice::step
+}  // namespace sluice

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The slots of INT records that packets on their way have (core/packet/state.h).
+#pragma once
+
+#include <cstring>
+#include <new>
+
+#include "core/packet/state.h"
+
+namespace sluice::step {
+
+/// Whose an INT slot is. In one window a host may give it to a packet while a switch of another worker asks for
+/// a late duplicate of the packet before: an atomic word, and either answer will do, for what the duplicate
+/// writes is written over before anybody reads it.
+SLUICE_HD inline std::uint64_t slot_tag(const congestion::IntRecord* slot) {
+#if defined(__CUDA_ARCH__)
+    return slot[0];
+#else
+    return __atomic_load_n(slot, __ATOMIC_RELAXED);
+#endif
+}
+SLUICE_HD inline void set_slot_tag(congestion::IntRecord* slot, std::uint64_t tag) {
+#if defined(__CUDA_ARCH__)
+    slot[0] = tag;
+#else
+    __atomic_store_n(slot, tag, __ATOMIC_RELAXED);
+#endif
+}
+
+/// The slot of a packet whose flow has slots.
+SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowRoute& route,
+                                                 std::uint16_t transmission) {
+    return route.ints.words() + std::size_t{transmission & route.ints.mask()} * world.int_stride;
+}
+
+/// A new block of 2^`size_class` slots, freed by whoever owns the world; none in an arena without room.
+SLUICE_HD inline IntBlock new_int_block(Memory& memory, std::uint32_t size_class,
+                                        std::uint32_t stride) {
+    const std::size_t bytes =
+        (std::size_t{1} << size_class) * stride * sizeof(congestion::IntRecord);
+    void* const block = new_block(memory, bytes);
+    if (block == nullptr) {
+        return IntBlock{};
+    }
+    const std::uint64_t address = reinterpret_cast<std::uintptr_t>(block);
+#if !defined(__CUDA_ARCH__)
+    if (address >> 48 != 0) {
+        throw std::bad_alloc();
+    }
+#endif
+    std::memset(block, 0, bytes);
+    memory.other_bytes += bytes;
+    return IntBlock{address << 16 | ((1U << size_class) - 1)};
+}
+
+}  // namespace sluice::step

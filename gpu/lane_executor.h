@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who executes lanes, and in whose memory they lie: threads of the host (gpu/blocks/), or a GPU (gpu/cuda/).
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/lane/device_memory.h"
+#include "gpu/program/lane.h"
+
+namespace sluice::gpu {
+
+class LaneExecutor {
+  public:
+    virtual ~LaneExecutor() = default;
+    /// Lanes for run() must lie in it.
+    virtual DeviceMemory& memory() = 0;
+    /// Executes `windows` windows of the lane, or fewer, and returns why it stopped; Lane::world has its counters
+    /// then. Any thread may call it for a lane of its own.
+    virtual Outcome run(Lane& lane, std::uint64_t windows) = 0;
+};
+
+}  // namespace sluice::gpu

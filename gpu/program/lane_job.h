@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Jobs in a lane: what a job's step (core/job/job_step.h) is offered there. Timers for other hosts wait in
+/// their caller's list until the window's end.
+#pragma once
+
+#include "core/job/job_step.h"
+#include "core/packet/timers.h"
+#include "gpu/program/counting.h"
+#include "gpu/program/lane.h"
+
+namespace sluice::gpu {
+
+class LaneServices {
+  public:
+    SLUICE_HD LaneServices(Lane& lane, step::World& world, NodeId host, std::uint32_t number)
+        : lane_(lane), world_(world), host_(host), number_(number) {}
+
+    SLUICE_HD bool room(std::uint32_t more) {
+        step::Host& host = world_.host[host_];
+        PlainVector<step::Call>& calls = lane_.host_plan[host_].calls;
+        return host.timers.reserve(world_.memory, host.timers.count + more) &&
+               calls.reserve(world_.memory, calls.count + more);
+    }
+    SLUICE_HD void start_flow(FlowId flow, Tick at) {
+        const auto slot = static_cast<FlowSlot>(flow);  // the list's flows have the slots of their ids
+        step::schedule(world_, host_, step::Timer{at, step::TimerKind::flow_start, slot, flow});
+    }
+    SLUICE_HD void set_timer(NodeId host, Tick at, std::uint64_t token) {
+        const step::Timer timer{at, step::TimerKind::application, kNone,
+                                token | std::uint64_t{number_} << job::kJobShift};
+        if (host == host_) {
+            step::schedule(world_, host, timer);
+        } else {
+            lane_.host_plan[host_].calls.push(world_.memory, step::Call{host, timer});
+        }
+    }
+    SLUICE_HD Tick lookahead() const { return world_.lookahead; }
+    SLUICE_HD void bad_release(OpId, RankResourceId) { set_shared(lane_.fault, 1); }
+
+  private:
+    Lane& lane_;
+    step::World& world_;
+    NodeId host_;
+    std::uint32_t number_;
+};
+
+/// The rank at `host`, null if there is none.
+SLUICE_HD inline job::RankState* rank_state(const Lane& lane, NodeId host) {
+    const std::uint32_t number = lane.job_count == 0 ? kNone : lane.job_at[host];
+    if (number == kNone) {
+        return nullptr;
+    }
+    const job::Job& job = lane.jobs[number];
+    return &job.state[job::rank_at(job, host)];
+}
+
+/// Calls `act(step, job)` for the job at `host`, if there is one.
+template <class Act>
+SLUICE_HD inline void at_job(step::World& world, NodeId host, Act&& act) {
+    Lane& lane = *static_cast<Lane*>(world.lane);
+    const std::uint32_t number = lane.job_count == 0 ? kNone : lane.job_at[host];
+    if (number != kNone) {
+        LaneServices services(lane, world, host, number);
+        job::Step<LaneServices> step(lane.jobs[number], services);
+        act(step);
+    }
+}
+
+}  // namespace sluice::gpu
