@@ -16,6 +16,8 @@
 #include "experiment/batch/batch_plan.h"
 #include "experiment/batch/batch_run.h"
 #include "experiment/modes/mode_run.h"
+#include "gpu/blocks/block_executor.h"
+#include "gpu/cuda/cuda_executor.h"
 #include "gpu/lane_run.h"
 
 namespace sluice {
@@ -140,6 +142,22 @@ Batch load(const BatchOptions& options) {
     return batch;
 }
 
+/// Null: the modes' own engines.
+std::unique_ptr<gpu::LaneExecutor> executor_of(const BatchOptions& options) {
+    std::string why;
+    const bool gpu = options.device == "auto" && gpu::cuda_device_count(why) > 0;
+    if (options.device == "cuda" || gpu) {
+        gpu::CudaOptions cuda;
+        cuda.blocks_of_gang = options.gang;
+        return gpu::make_cuda_executor(cuda);
+    }
+    if (options.device == "blocks") {
+        return std::make_unique<gpu::BlockExecutor>(
+            gpu::Mapping{options.gang, gpu::Share::strided, 1});
+    }
+    return nullptr;
+}
+
 int batch_command(const BatchOptions& options) {
     const Batch batch = load(options);
     const unsigned threads =
@@ -156,10 +174,10 @@ int batch_command(const BatchOptions& options) {
     settings.anew = options.anew;
     settings.allow_oom = options.allow_oom;
     settings.checks = options.checks;
-    if (options.device == "blocks") {
-        const gpu::Mapping mapping{options.gang, gpu::Share::strided, 1};
-        settings.maker = [mapping](const Experiment& experiment) {
-            return std::make_unique<gpu::LaneRun>(experiment, mapping, gpu::LaneMemory{});
+    const std::unique_ptr<gpu::LaneExecutor> executor = executor_of(options);
+    if (executor != nullptr) {
+        settings.maker = [&](const Experiment& experiment) {
+            return std::make_unique<gpu::LaneRun>(experiment, *executor, gpu::LaneMemory{});
         };
     }
     BatchRun run(batch, settings);
@@ -195,10 +213,12 @@ Command add_batch_command(CLI::App& program) {
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
     app->add_option("--device", options->device,
-                    "cpu; or blocks: a GPU's program, mode packet, executed by threads of the CPU")
+                    "cpu; cuda: mode packet on a GPU; auto: that where there is one;\n"
+                    "blocks: the GPU's program by threads of the CPU (default: cpu)")
         ->type_name("DEVICE")
-        ->check(CLI::IsMember({"cpu", "blocks"}));
-    app->add_option("--gang", options->gang, "Threads that share an experiment; --device blocks")
+        ->check(CLI::IsMember({"cpu", "cuda", "auto", "blocks"}));
+    app->add_option("--gang", options->gang,
+                    "Who share an experiment: threads (blocks), blocks of the GPU (cuda)")
         ->type_name("N")
         ->check(CLI::Range(1, 256));
     app->add_option(

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds nvcc, in PATH or where NVIDIA's installers put it. Sets SLUICE_HAS_CUDA. Without it
-# everything else is built all the same.
+# Finds nvcc: that of ./quickstart --cuda (build/cuda), in PATH, or where NVIDIA's installers put it. Sets
+# SLUICE_HAS_CUDA. Without it everything else is built all the same.
 set(SLUICE_HAS_CUDA OFF)
-if(SLUICE_CUDA_CHECK)
-    find_program(SLUICE_NVCC nvcc PATHS /usr/local/cuda/bin)
+if(SLUICE_CUDA)
+    file(GLOB sluice_own_nvcc
+         "${PROJECT_SOURCE_DIR}/build/cuda/lib/python3*/site-packages/nvidia/*/bin")
+    find_program(SLUICE_NVCC nvcc HINTS ${sluice_own_nvcc} PATHS /usr/local/cuda/bin)
     if(SLUICE_NVCC)
-        # PTX of one architecture: compiled in seconds, and loadable by every newer GPU.
+        # PTX of one architecture: loadable by every newer GPU, whose driver finishes it in seconds.
         if(NOT CMAKE_CUDA_ARCHITECTURES)
-            set(CMAKE_CUDA_ARCHITECTURES 90-virtual)
+            set(CMAKE_CUDA_ARCHITECTURES 80-virtual)
         endif()
         set(ENV{CUDACXX} "${SLUICE_NVCC}")
         set(ENV{CUDAARCHS} "${CMAKE_CUDA_ARCHITECTURES}")
@@ -24,5 +26,5 @@ endif()
 if(SLUICE_HAS_CUDA)
     message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")
 else()
-    message(STATUS "CUDA: no working nvcc; the CUDA checks are left out, all else is built")
+    message(STATUS "CUDA: off, no working nvcc (./quickstart --cuda installs it); all else is built")
 endif()

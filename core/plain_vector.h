@@ -22,7 +22,7 @@ struct Memory {
 };
 
 /// A new block of `bytes`, aligned to 64. Null: the arena has none left, and `memory` says so.
-SLUICE_HD inline void* new_block(Memory& memory, std::size_t bytes) {
+SLUICE_APART SLUICE_HD inline void* new_block(Memory& memory, std::size_t bytes) {
     void* block = nullptr;
     if (memory.arena != nullptr) {
         block = take(*memory.arena, bytes);
@@ -62,23 +62,7 @@ struct PlainVector {
     SLUICE_HD T& operator[](std::uint32_t i) { return data[i]; }
     SLUICE_HD const T& operator[](std::uint32_t i) const { return data[i]; }
     SLUICE_HD bool reserve(Memory& memory, std::uint32_t wanted) {
-        if (wanted <= capacity) {
-            return true;
-        }
-        std::uint32_t larger = capacity < 4 ? 4 : capacity * 2;
-        larger = larger < wanted ? wanted : larger;
-        T* const block = static_cast<T*>(new_block(memory, larger * sizeof(T)));
-        if (block == nullptr) {
-            return false;
-        }
-        if (count > 0) {
-            std::memcpy(block, data, count * sizeof(T));
-        }
-        free_block(memory, data);
-        data = block;
-        memory.other_bytes += (larger - capacity) * sizeof(T);
-        capacity = larger;
-        return true;
+        return wanted <= capacity || grow(memory, wanted);
     }
     /// False: the arena has no room for it.
     SLUICE_HD bool push(Memory& memory, const T& value) {
@@ -94,6 +78,24 @@ struct PlainVector {
         for (; i < count; ++i) {
             data[i] = data[i + 1];
         }
+    }
+
+  private:
+    SLUICE_APART SLUICE_HD bool grow(Memory& memory, std::uint32_t wanted) {
+        std::uint32_t larger = capacity < 4 ? 4 : capacity * 2;
+        larger = larger < wanted ? wanted : larger;
+        T* const block = static_cast<T*>(new_block(memory, larger * sizeof(T)));
+        if (block == nullptr) {
+            return false;
+        }
+        if (count > 0) {
+            std::memcpy(block, data, count * sizeof(T));
+        }
+        free_block(memory, data);
+        data = block;
+        memory.other_bytes += (larger - capacity) * sizeof(T);
+        capacity = larger;
+        return true;
     }
 };
 

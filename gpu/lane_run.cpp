@@ -50,24 +50,50 @@ std::vector<const JobApplication*> jobs_of(const Experiment& experiment) {
 
 }  // namespace
 
-LaneRun::LaneRun(const Experiment& experiment, const Mapping& mapping, const LaneMemory& memory)
+LaneRun::LaneRun(const Experiment& experiment, LaneExecutor& executor, const LaneMemory& memory)
     : experiment_(checked(experiment)),
       jobs_(jobs_of(experiment)),
-      mapping_(mapping),
+      executor_(executor),
       plan_(memory),
       begin_(std::chrono::steady_clock::now()),
       routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)),
       store_(experiment.topology, routing_, experiment.network, experiment.flows, experiment.paths,
              experiment.application.get()),
       told_(experiment.flows.size()) {
+    if (!executor.routes_by_table()) {
+        check_ways();
+    }
     store_.pin_list();
     elaboration_ = std::chrono::steady_clock::now() - begin_;
 }
 
 LaneRun::~LaneRun() = default;
 
+/// ConfigError unless every packet finds its next hop in its flow's way.
+void LaneRun::check_ways() const {
+    if (experiment_.network.load_balance == LoadBalance::spray) {
+        throw ConfigError(
+            "network.load_balance = \"spray\": a GPU has no routing tables; --device cpu");
+    }
+    if (!experiment_.link_events.empty()) {
+        throw ConfigError("[[link_event]]: a GPU has no routing tables; --device cpu");
+    }
+    for (FlowId id = 0; id < experiment_.flows.size(); ++id) {
+        const FlowSpec& spec = experiment_.flows[id];
+        const std::size_t given = experiment_.paths.empty()
+                                      ? 0
+                                      : std::max(experiment_.paths[id].forward.size(),
+                                                 experiment_.paths[id].reverse.size());
+        if (given > step::kPathHops || routing_.distance(spec.src, spec.dst) > step::kPathHops) {
+            throw ConfigError("flow " + std::to_string(id) + " takes more than " +
+                              std::to_string(step::kPathHops) +
+                              " hops: a GPU has no routing tables; --device cpu");
+        }
+    }
+}
+
 void LaneRun::load() {
-    image_ = std::make_unique<LaneImage>(store_, jobs_, memory_, plan_);
+    image_ = std::make_unique<LaneImage>(store_, jobs_, executor_.memory(), plan_);
     saved_ = true;
 }
 
@@ -97,7 +123,7 @@ bool LaneRun::advance(Tick until, step::HookRunner& hooks) {
     std::vector<FlowRecord> none;
     for (;;) {
         const std::uint64_t before = lane.windows;
-        const Outcome outcome = run_blocks(lane, mapping_, kWindowsAtATime);
+        const Outcome outcome = executor_.run(lane, kWindowsAtATime);
         windows_ += lane.windows - before;
         saved_ = false;
         if (lane.fault != 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An Experiment in mode packet by the device's program, executed by threads that stand for a device's
-/// (gpu/blocks/). Results are those of every other engine, byte for byte.
+/// An Experiment in mode packet by the device's program, whoever executes that. Results are those of every
+/// other engine, byte for byte.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 #include "core/routing/routing.h"
 #include "core/world/world_store.h"
 #include "experiment/modes/mode_run.h"
-#include "gpu/blocks/block_executor.h"
 #include "gpu/lane/image.h"
+#include "gpu/lane/lane_executor.h"
 
 namespace sluice::step {
 class HookRunner;
@@ -21,10 +21,10 @@ namespace sluice::gpu {
 
 class LaneRun : public ModeRun {
   public:
-    /// The experiment must outlive this. ConfigError as of step::WorldStore, or if the experiment has what a
+    /// The experiment and the executor must outlive this. ConfigError as of step::WorldStore, or if the experiment has what a
     /// device does not know: ns-3's order of events, an application that is no graph of operations, somebody who
     /// is told of every ACK.
-    LaneRun(const Experiment& experiment, const Mapping& mapping, const LaneMemory& memory);
+    LaneRun(const Experiment& experiment, LaneExecutor& executor, const LaneMemory& memory);
     ~LaneRun() override;
 
     /// ConfigError if a hook wants to sample queues or to be told of PFC frames.
@@ -43,19 +43,19 @@ class LaneRun : public ModeRun {
   private:
     bool advance(Tick until, step::HookRunner& hooks);
     bool at_rest() const;
+    void check_ways() const;
     void load();
     void save() const;
     std::vector<FlowRecord> take_finished();
 
     const Experiment& experiment_;
     std::vector<const JobApplication*> jobs_;
-    Mapping mapping_;
+    LaneExecutor& executor_;
     LaneMemory plan_;
     std::chrono::steady_clock::time_point begin_;
     Routing routing_;
     mutable step::WorldStore store_;  ///< as of the last save()
     std::chrono::duration<double> elaboration_;
-    HostMemory memory_;
     std::unique_ptr<LaneImage> image_;
     mutable bool saved_ = true;
     std::vector<bool> told_;  ///< by flow: it is finished

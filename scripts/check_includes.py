@@ -59,12 +59,12 @@ PARTS = {
     "experiment": ["scenario/workload", "flowlevel", "models", "core/engine", "core/audit", "core/database"],
     "gpu/program": ["core/job", "core/packet"],
     "gpu/lane": ["gpu/program", "core/world"],
-    "gpu/blocks": ["gpu/program"],
-    "gpu": ["gpu/lane", "gpu/blocks", "experiment"],
+    "gpu/blocks": ["gpu/lane"],
+    "gpu/cuda": ["gpu/lane"],
+    "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
     "cli": ["gpu", "restore", "core/memo"],
     "bench": ["gpu", "restore", "core/memo"],
     "tests": ["cli"],
-    "tests/cuda": ["core/packet"],
 }
 # Folders that are part of the one that they lie in.
 WITHIN = ["cli", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]

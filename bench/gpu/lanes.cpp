@@ -16,6 +16,7 @@
 #include "experiment/build_experiment.h"
 #include "experiment/modes/packet_run.h"
 #include "experiment/run.h"
+#include "gpu/blocks/block_executor.h"
 #include "gpu/lane_run.h"
 #include "scenario/scenario.h"
 
@@ -112,8 +113,9 @@ std::string difference(const Trial& loop, const Trial& lane) {
 }
 
 RunMaker blocks(const gpu::Mapping& mapping, const gpu::LaneMemory& memory) {
-    return [mapping, memory](const Experiment& experiment) {
-        return std::make_unique<gpu::LaneRun>(experiment, mapping, memory);
+    const auto executor = std::make_shared<gpu::BlockExecutor>(mapping);
+    return [executor, memory](const Experiment& experiment) {
+        return std::make_unique<gpu::LaneRun>(experiment, *executor, memory);
     };
 }
 

@@ -373,11 +373,11 @@ void PhaseController::level_rates(State& state) {
     const std::size_t flows = state.group.flows.size();
     const std::size_t bins = record.bins.size() / flows;
     const auto past = [&](std::size_t f) {
-        std::vector<BinReading> past = {record.origin[f]};
+        std::vector<BinReading> readings = {record.origin[f]};
         for (std::size_t bin = bins - std::min(bins, kCompared); bin < bins; ++bin) {
-            past.push_back(record.bins[bin * flows + f]);
+            readings.push_back(record.bins[bin * flows + f]);
         }
-        return past;
+        return readings;
     };
     std::map<std::vector<BinReading>, std::pair<double, double>> sums;
     for (std::size_t f = 0; f < flows; ++f) {

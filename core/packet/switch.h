@@ -63,8 +63,8 @@ SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packe
 
 /// One arrival with every decision taken at its instant.
 template <class Policies>
-SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, PortId out,
-                                    const Packet& packet, Tick now) {
+SLUICE_APART SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in,
+                                                 PortId out, const Packet& packet, Tick now) {
     if (packet.packet_kind() >= PacketKind::pause) {
         receive_pfc(world, in, packet, now);
         return;
@@ -98,7 +98,8 @@ SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in, P
 /// One departure. `kExact` also takes the PFC decision that follows it. Returns the port's next
 /// decision; the caller stores it.
 template <class Policies, bool kExact, class Counting = OneCounts>
-SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId port, Tick now) {
+SLUICE_APART SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId port,
+                                                   Tick now) {
     Egress& egress = world.egress[port];
     const std::uint32_t queue = pick_class<Policies>(world, egress, eligible(egress));
     const Packet& packet = dequeue(egress, queue);

@@ -6,7 +6,7 @@
 
 namespace sluice::step {
 
-SLUICE_HD inline void push_timer(Memory& memory, Host& host, const Timer& timer) {
+SLUICE_APART SLUICE_HD inline void push_timer(Memory& memory, Host& host, const Timer& timer) {
     if (!host.timers.push(memory, timer)) {
         return;
     }
@@ -22,7 +22,7 @@ SLUICE_HD inline void push_timer(Memory& memory, Host& host, const Timer& timer)
     host.timers[child] = timer;
 }
 
-SLUICE_HD inline Timer pop_timer(Host& host) {
+SLUICE_APART SLUICE_HD inline Timer pop_timer(Host& host) {
     const Timer top = host.timers[0];
     const Timer last = host.timers[--host.timers.count];
     const std::uint32_t count = host.timers.count;

@@ -2,10 +2,9 @@
 #include "gpu/blocks/block_executor.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "core/error.h"
-#include "gpu/program/window.h"
+#include "gpu/blocks/run_gang.h"
 
 namespace sluice::gpu {
 
@@ -13,43 +12,6 @@ namespace {
 
 /// A thread waits so often before it lets others go first.
 constexpr int kSpins = 200;
-
-/// A thread's own copy of the lane's world: what it counts begins at nothing.
-step::World own_world(const Lane& lane) {
-    step::World world;
-    static_cast<step::Columns&>(world) = lane.world;
-    world.memory.arena = lane.world.memory.arena;
-    return world;
-}
-
-void add_counters(step::World& to, const step::World& from) {
-    to.events += from.events;
-    to.drops += from.drops;
-    to.retransmitted += from.retransmitted;
-    to.checksum += from.checksum;
-    to.active_senders += from.active_senders;
-    to.memory.ring_bytes += from.memory.ring_bytes;
-    to.memory.other_bytes += from.memory.other_bytes;
-    to.misrouted = to.misrouted || from.misrouted;
-}
-
-struct ThreadResult {
-    step::World world;
-    Outcome outcome = Outcome::running;
-    std::exception_ptr error;
-};
-
-void run_thread(Lane& lane, Meeting& meeting, std::uint32_t thread, const Mapping& mapping,
-                std::uint64_t windows, ThreadResult& result) {
-    try {
-        BlockGang gang(meeting, thread, mapping);
-        Program<BlockGang> program(lane, result.world, gang);
-        result.outcome = program.run(windows);
-    } catch (...) {
-        result.error = std::current_exception();
-        meeting.leave_in_error();
-    }
-}
 
 }  // namespace
 
@@ -77,28 +39,35 @@ Tick Meeting::least(std::uint32_t thread, Tick at) {
     return least;
 }
 
-Outcome run_blocks(Lane& lane, const Mapping& mapping, std::uint64_t windows) {
-    Meeting meeting(mapping.threads);
-    std::vector<ThreadResult> results(mapping.threads);
-    for (ThreadResult& result : results) {
-        result.world = own_world(lane);
+std::vector<GangThread> gang_threads(const Lane& lane, std::uint32_t count) {
+    std::vector<GangThread> threads(count);
+    for (GangThread& thread : threads) {
+        static_cast<step::Columns&>(thread.world) = lane.world;
+        thread.world.memory.arena = lane.world.memory.arena;
     }
-    std::vector<std::thread> threads;
-    for (std::uint32_t t = 1; t < mapping.threads; ++t) {
-        threads.emplace_back(run_thread, std::ref(lane), std::ref(meeting), t, std::cref(mapping),
-                             windows, std::ref(results[t]));
-    }
-    run_thread(lane, meeting, 0, mapping, windows, results[0]);
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-    for (const ThreadResult& result : results) {
-        if (result.error != nullptr) {
-            std::rethrow_exception(result.error);
+    return threads;
+}
+
+Outcome add_up(Lane& lane, const std::vector<GangThread>& threads) {
+    step::World& to = lane.world;
+    for (const GangThread& thread : threads) {
+        if (thread.error != nullptr) {
+            std::rethrow_exception(thread.error);
         }
-        add_counters(lane.world, result.world);
+        const step::World& from = thread.world;
+        to.events += from.events;
+        to.drops += from.drops;
+        to.retransmitted += from.retransmitted;
+        to.checksum += from.checksum;
+        to.active_senders += from.active_senders;
+        to.memory.ring_bytes += from.memory.ring_bytes;
+        to.memory.other_bytes += from.memory.other_bytes;
     }
-    return results[0].outcome;
+    return threads.front().outcome;
+}
+
+Outcome run_blocks(Lane& lane, const Mapping& mapping, std::uint64_t windows) {
+    return run_gang<step::ScenarioPolicies>(lane, mapping, windows);
 }
 
 }  // namespace sluice::gpu

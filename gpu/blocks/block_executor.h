@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/packet/state.h"
+#include "gpu/lane/lane_executor.h"
 #include "gpu/program/lane.h"
 
 namespace sluice::gpu {
@@ -95,5 +96,19 @@ class BlockGang {
 /// Executes `windows` windows of the lane, or fewer; its counters are in Lane::world then. Throws what a thread
 /// has thrown.
 Outcome run_blocks(Lane& lane, const Mapping& mapping, std::uint64_t windows);
+
+class BlockExecutor : public LaneExecutor {
+  public:
+    explicit BlockExecutor(const Mapping& mapping) : mapping_(mapping) {}
+    DeviceMemory& memory() override { return memory_; }
+    Outcome run(Lane& lane, std::uint64_t windows) override {
+        return run_blocks(lane, mapping_, windows);
+    }
+    bool routes_by_table() const override { return true; }
+
+  private:
+    Mapping mapping_;
+    HostMemory memory_;
+};
 
 }  // namespace sluice::gpu

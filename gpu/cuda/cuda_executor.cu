@@ -97,6 +97,7 @@ class CudaExecutor : public LaneExecutor {
     }
 
     DeviceMemory& memory() override { return memory_; }
+    bool routes_by_table() const override { return false; }
 
     Outcome run(Lane& lane, std::uint64_t windows) override {
         check(cudaSetDevice(options_.device), "no such GPU");

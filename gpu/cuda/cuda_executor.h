@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "gpu/lane_executor.h"
+#include "gpu/lane/lane_executor.h"
 
 namespace sluice::gpu {
 

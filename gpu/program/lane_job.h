@@ -15,17 +15,17 @@ class LaneServices {
     SLUICE_HD LaneServices(Lane& lane, step::World& world, NodeId host, std::uint32_t number)
         : lane_(lane), world_(world), host_(host), number_(number) {}
 
-    SLUICE_HD bool room(std::uint32_t more) {
+    SLUICE_APART SLUICE_HD bool room(std::uint32_t more) {
         step::Host& host = world_.host[host_];
         PlainVector<step::Call>& calls = lane_.host_plan[host_].calls;
         return host.timers.reserve(world_.memory, host.timers.count + more) &&
                calls.reserve(world_.memory, calls.count + more);
     }
-    SLUICE_HD void start_flow(FlowId flow, Tick at) {
+    SLUICE_APART SLUICE_HD void start_flow(FlowId flow, Tick at) {
         const auto slot = static_cast<FlowSlot>(flow);  // the list's flows have the slots of their ids
         step::schedule(world_, host_, step::Timer{at, step::TimerKind::flow_start, slot, flow});
     }
-    SLUICE_HD void set_timer(NodeId host, Tick at, std::uint64_t token) {
+    SLUICE_APART SLUICE_HD void set_timer(NodeId host, Tick at, std::uint64_t token) {
         const step::Timer timer{at, step::TimerKind::application, kNone,
                                 token | std::uint64_t{number_} << job::kJobShift};
         if (host == host_) {

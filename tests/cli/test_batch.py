@@ -160,6 +160,34 @@ class Batch(CliTest):
                 self.assertEqual(row["status"], "cut_off" if "stop" in keys else "done", keys)
         self.assertEqual(self.settled("out1"), self.settled("out3"))
 
+    def test_the_program_of_a_gpu_leaves_what_lanes_leave(self):
+        for name, text in (("base", BASE), ("leaves", LEAVES), ("job", JOB)):
+            self.write(f"{name}.toml", text)
+        text = "".join(f"[[experiment]]\nbase = \"{name}.toml\"\nset = {{ fold = false, seed = {seed}, "
+                       f"congestion.law = \"{law}\" }}\n"
+                       for seed, (name, law) in enumerate((name, law) for name in ("base", "leaves", "job")
+                                                          for law in LAWS))
+        self.batch(text, "--folders")
+        lanes = self.settled()
+        files = [self.files_of(f"out/runs/{i}") for i in range(len(lanes))]
+        for gang in ("1", "3"):
+            self.batch(text, "--folders", "--anew", "--device", "blocks", "--gang", gang, "--threads", "2")
+            self.assertEqual(self.settled(), lanes)
+            self.assertEqual([self.files_of(f"out/runs/{i}") for i in range(len(lanes))], files)
+
+    def test_what_a_gpu_does_not_know_is_refused(self):
+        self.write("base.toml", BASE)
+        cases = (("mode = \"hybrid\"", "mode = \"hybrid\": a device executes mode packet only"),
+                 ("network.arithmetic = \"ns3\"",
+                  "network.arithmetic = \"ns3\": no device keeps ns-3's order of events"),
+                 ("output.series = true", "no device records queues or PFC frames; --device cpu"))
+        text = "".join(f"[[experiment]]\nbase = \"base.toml\"\nset = {{ {change} }}\n" for change, _ in cases)
+        self.batch(text, "--device", "blocks", "--folders", code=3)
+        for row, (_, reason) in zip(self.rows(), cases):
+            self.assertEqual((row["status"], row["reason"]), ("refused", reason))
+        result = self.batch(text, "--device", "tpu", "--anew", code=2)
+        self.assertIn("--device: tpu not in {cpu,cuda,auto,blocks}", result.stderr)
+
     def test_what_fails_fails_alone(self):
         self.write("base.toml", BASE)
         self.write("training.toml", TRAINING)

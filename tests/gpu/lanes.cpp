@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The device's program by the block executor: whoever of a gang does what, and however often memory runs out,
+/// every hop, flow and port is what the engine of windows gives. Run under a thread sanitizer, too.
+#include <memory>
+
+#include "core/error.h"
+#include "core/job/job_set.h"
+#include "experiment/modes/packet_run.h"
+#include "gpu/blocks/block_executor.h"
+#include "gpu/blocks/run_gang.h"
+#include "gpu/lane_run.h"
+#include "tests/support/job_random.h"
+#include "tests/support/step_random.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+/// Memory that is full all the time: a pause wherever there can be one.
+constexpr gpu::LaneMemory kTiny{0, 4096, SIZE_MAX};
+
+struct Variant {
+    gpu::Mapping mapping;
+    gpu::LaneMemory memory;
+};
+
+const Variant kVariants[] = {
+    {{1, gpu::Share::strided, 1}, {}},     {{2, gpu::Share::chunked, 1}, {}},
+    {{3, gpu::Share::shuffled, 7}, {}},    {{4, gpu::Share::strided, 1}, {}},
+    {{1, gpu::Share::shuffled, 3}, kTiny}, {{3, gpu::Share::strided, 1}, kTiny},
+};
+
+RunHooks with_checksum() {
+    RunHooks hooks;
+    hooks.checksum = true;
+    return hooks;
+}
+
+Experiment experiment_of(const Case& given) {
+    Experiment experiment;
+    experiment.topology = with_links(given.topology, [](Link&) {});
+    experiment.network = given.config;
+    experiment.flows = given.flows;
+    experiment.paths = given.paths;
+    experiment.link_events = given.events;
+    experiment.stop = given.stop;
+    return experiment;
+}
+
+Outcome run_lane(const Case& given, const Variant& variant) {
+    const Experiment experiment = experiment_of(given);
+    gpu::BlockExecutor executor(variant.mapping);
+    gpu::LaneRun run(experiment, executor, variant.memory);
+    run.run(with_checksum());
+    return Outcome{run.counters().hop_checksum, run.counters(), run.results(),
+                   run.port_statistics()};
+}
+
+void compare_lanes(std::uint64_t first_seed, std::uint64_t count) {
+    MechanismTally tally;
+    for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
+        const Case given = random_case(seed);
+        INFO(given.name);
+        const Experiment experiment = experiment_of(given);
+        PacketRun loop(experiment, Caller::loop);
+        loop.run(with_checksum());
+        const Outcome expected{loop.counters().hop_checksum, loop.counters(), loop.results(),
+                               loop.port_statistics()};
+        for (const Variant& variant : kVariants) {
+            INFO(variant.mapping.threads);
+            const Outcome made = run_lane(given, variant);
+            check_same(expected, made);
+            CHECK(expected.counters.events == made.counters.events);
+            CHECK(expected.counters.retransmitted_bytes == made.counters.retransmitted_bytes);
+        }
+        tally.add(expected.counters);
+    }
+    tally.check();
+}
+
+/// Two jobs of random operations on a star, the second from 30 us on.
+Experiment jobs(std::uint64_t seed) {
+    constexpr RankId kRanks = 5;
+    Experiment experiment;
+    experiment.topology = with_links(build_star({2 * kRanks, {}}),
+                                     [](Link& link) { link.delay = 300 * kNanosecond; });
+    experiment.network = config_for(congestion::Law::hpcc);
+    auto set = std::make_unique<JobSet>();
+    for (RankId job = 0; job < 2; ++job) {
+        std::vector<NodeId> hosts;
+        for (RankId rank = 0; rank < kRanks; ++rank) {
+            hosts.push_back(experiment.topology.hosts()[2 * rank + job]);
+        }
+        JobGraph graph = random_job(kRanks, seed + job);
+        const FlowId first = experiment.flows.size();
+        for (const FlowSpec& spec : graph.flows(hosts)) {
+            experiment.flows.push_back(spec);
+        }
+        set->add(std::make_unique<JobApplication>(std::move(graph), hosts, first),
+                 job * 30 * kMicrosecond);
+    }
+    experiment.application = std::move(set);
+    return experiment;
+}
+
+const JobApplication& job_of(const Experiment& experiment, std::size_t number) {
+    return dynamic_cast<const JobSet&>(*experiment.application).job(number);
+}
+
+/// Marks every seventh packet that leaves a switch, in the order in which threads come by.
+struct InOrderOfCalls : step::ScenarioPolicies {
+    static std::uint32_t calls;
+    static bool marks(const step::World&, PortId, step::Egress&, std::uint32_t) {
+        return calls++ % 7 == 0;
+    }
+};
+std::uint32_t InOrderOfCalls::calls = 0;
+
+/// The checksum of a run on one thread under the policies.
+template <class Policies>
+std::uint64_t checksum(const gpu::Mapping& mapping) {
+    const Case given = random_case(52'001);
+    Routing routing(given.topology);
+    step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
+                           nullptr);
+    store.pin_list();
+    store.begin();
+    store.world().digest_hops = true;
+    gpu::HostMemory memory;
+    gpu::LaneImage image(store, {}, memory, {});
+    InOrderOfCalls::calls = 0;
+    image.lane().until = 200 * kMicrosecond;
+    while (gpu::run_gang<Policies>(image.lane(), mapping, 10'000) == gpu::Outcome::full) {
+        image.grow();
+    }
+    return image.lane().world.checksum;
+}
+
+}  // namespace
+
+TEST_CASE("unit.lanes.random_1") { compare_lanes(51'000, 9); }
+TEST_CASE("unit.lanes.random_2") { compare_lanes(52'000, 9); }
+TEST_CASE("unit.lanes.random_3") { compare_lanes(53'000, 9); }
+TEST_CASE("unit.lanes.random_4") { compare_lanes(54'000, 9); }
+
+TEST_CASE("unit.lanes.jobs") {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        INFO(seed);
+        const Experiment expected = jobs(seed);
+        PacketRun loop(expected, Caller::loop);
+        loop.run(with_checksum());
+        REQUIRE(job_of(expected, 1).complete());
+        for (const Variant& variant : kVariants) {
+            const Experiment made = jobs(seed);
+            gpu::BlockExecutor executor(variant.mapping);
+            gpu::LaneRun lane(made, executor, variant.memory);
+            lane.run(with_checksum());
+            CHECK(lane.counters().hop_checksum == loop.counters().hop_checksum);
+            for (std::size_t number = 0; number < 2; ++number) {
+                const JobApplication& a = job_of(expected, number);
+                const JobApplication& b = job_of(made, number);
+                REQUIRE(b.complete());
+                for (OpId op = 0; op < a.graph().op_count(); ++op) {
+                    REQUIRE(a.start(op) == b.start(op));
+                    REQUIRE(a.end(op) == b.end(op));
+                    REQUIRE(a.served_after(op) == b.served_after(op));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("unit.lanes.what_depends_on_the_order_of_threads_is_found") {
+    const gpu::Mapping strided{1, gpu::Share::strided, 1};
+    const gpu::Mapping shuffled{1, gpu::Share::shuffled, 7};
+    CHECK(checksum<step::ScenarioPolicies>(strided) == checksum<step::ScenarioPolicies>(shuffled));
+    CHECK(checksum<InOrderOfCalls>(strided) != checksum<InOrderOfCalls>(shuffled));
+}
+
+TEST_CASE("unit.lanes.an_end_of_memory_is_told") {
+    const Experiment experiment = experiment_of(random_case(51'000));
+    gpu::BlockExecutor executor({2, gpu::Share::strided, 1});
+    gpu::LaneRun run(experiment, executor, {0, 4096, 1 << 20});
+    CHECK_THROWS_WITH_AS(run.run({}),
+                         "the network needs more than the 1048576 bytes of memory that a lane may "
+                         "take",
+                         ConfigError);
+}
+
+TEST_CASE("unit.lanes.what_no_device_knows_is_refused") {
+    Experiment experiment = experiment_of(random_case(51'000));
+    gpu::BlockExecutor executor({});
+    experiment.network.arithmetic = Arithmetic::ns3;
+    CHECK_THROWS_AS(gpu::LaneRun(experiment, executor, {}), ConfigError);
+    experiment.network.arithmetic = Arithmetic::exact;
+    gpu::LaneRun run(experiment, executor, {});
+    RunHooks hooks;
+    hooks.on_pfc = [](const PfcEvent&) {};
+    CHECK_THROWS_AS(run.run(hooks), ConfigError);
+}
