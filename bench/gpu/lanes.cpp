@@ -2,8 +2,9 @@
 /// Does the device's program give what the engine of windows gives? Runs scenarios in mode packet by the loop,
 /// unfolded, and by the block executor under several mappings and memories, with the checksum of every
 /// packet-hop. Says of each scenario "same", "refused" (by both, or by the device for what it does not know)
-/// or what differs; or, with --speed N, how long each takes, N times in turn.
-///   lanes [--speed N] [--gang N] SCENARIO.toml...
+/// or what differs; or, with --speed N, how long each takes, N times in turn; or, with --memory, what a lane of it
+/// takes.
+///   lanes [--speed N] [--gang N] [--memory] SCENARIO.toml...
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -163,6 +164,24 @@ void time(const std::string& path, int times, std::uint32_t gang) {
                median(ratios), median(hops) / 1e6);
 }
 
+/// At its start, and when it has been run to its end or stop.
+void tell_memory(const std::string& path) {
+    Scenario scenario = load_scenario(path);
+    const BuiltExperiment built = build_experiment(scenario);
+    gpu::BlockExecutor executor({});
+    gpu::LaneRun run(built.experiment, executor, {});
+    std::size_t first = 0;
+    RunHooks hooks;
+    hooks.on_progress = [&](Tick) {
+        first = first == 0 ? run.memory_bytes() : first;
+        return true;
+    };
+    run.run(hooks);
+    fmt::print("{}: {} hosts, a lane of {:.2f} MiB at first, {:.2f} MiB at most\n", path,
+               built.experiment.topology.hosts().size(), static_cast<double>(first) / (1 << 20),
+               static_cast<double>(run.memory_bytes()) / (1 << 20));
+}
+
 }  // namespace
 
 }  // namespace sluice
@@ -171,11 +190,16 @@ int main(int argc, char** argv) {
     int times = 0;
     std::uint32_t gang = 1;
     bool same = true;
+    bool memory = false;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--speed") == 0 && i + 1 < argc) {
             times = std::atoi(argv[++i]);
         } else if (std::strcmp(argv[i], "--gang") == 0 && i + 1 < argc) {
             gang = static_cast<std::uint32_t>(std::atoi(argv[++i]));
+        } else if (std::strcmp(argv[i], "--memory") == 0) {
+            memory = true;
+        } else if (memory) {
+            sluice::tell_memory(argv[i]);
         } else if (times > 0) {
             sluice::time(argv[i], times, gang);
         } else {

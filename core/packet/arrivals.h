@@ -175,8 +175,8 @@ SLUICE_HD inline PortArrivals route_arrivals(World& world, const Cell& cell, con
                 continue;
             }
             arrivals.bytes += packet.bytes;
+            prefetch_int(world, packet);
         }
-        prefetch_int(world, packet);
         list.add(world, out - first,
                  arrival_key(packet.time - local_begin, i, position - link.head));
     }

@@ -65,12 +65,16 @@ void* LaneImage::segment(std::size_t bytes) {
     return segments_.back();
 }
 
+/// A quarter more; or, if the last segment was too small for what was asked of it, one twice as large.
 void LaneImage::grow() {
     Arena& arena = lane_->arena;
-    arena.base = static_cast<unsigned char*>(segment(plan_.segment));
-    arena.size = plan_.segment;
+    std::size_t bytes = std::max(plan_.segment, rounded(bytes_ / 4));
+    if (2 * arena.used < arena.size) {
+        bytes = std::max(bytes, rounded(2 * arena.size));
+    }
+    arena.base = static_cast<unsigned char*>(segment(bytes));
+    arena.size = bytes;
     arena.used = 0;
-    plan_.segment *= 2;
 }
 
 void* LaneImage::place_bytes(std::size_t bytes) {

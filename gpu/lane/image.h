@@ -18,8 +18,8 @@ namespace sluice::gpu {
 
 /// How much memory a lane gets.
 struct LaneMemory {
-    std::size_t slack = std::size_t{1} << 18;    ///< bytes beyond what it holds at first
-    std::size_t segment = std::size_t{1} << 18;  ///< bytes more when it is full; twice as many each time
+    std::size_t slack = std::size_t{1} << 16;    ///< bytes beyond what it holds at first
+    std::size_t segment = std::size_t{1} << 16;  ///< bytes more, at least, when it is full
     std::size_t most = SIZE_MAX;                 ///< bytes in all
 };
 
