@@ -59,7 +59,7 @@ PARTS = {
     "experiment": ["scenario/workload", "flowlevel", "models", "core/engine", "core/audit", "core/database"],
     "gpu/program": ["core/job", "core/packet"],
     "gpu/lane": ["gpu/program", "core/world"],
-    "gpu/blocks": ["gpu/lane"],
+    "gpu/blocks": ["gpu/lane", "core/clocks"],
     "gpu/cuda": ["gpu/lane"],
     "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
     "cli": ["gpu", "restore", "core/memo"],

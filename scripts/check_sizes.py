@@ -17,8 +17,9 @@ FUNCTION_LINES = 60
 FILE_LINES = 450
 FOLDER_KINDS = 25
 
-TOPS = ["bench", "cli", "core", "experiment", "flowlevel", "models", "restore", "scenario", "scripts", "tests",
-        "workloads"]
+# Folders at the top that hold what is made, not what people write.
+MADE = ["build", "runs"]
+SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".py"}
 # Folders of tests hold cases, not parts of the program.
 CASES = ["tests"]
 # What may be larger, each with its reason.
@@ -105,11 +106,12 @@ def python_functions(text):
 def source_files(root):
     """Path -> text, of what people write."""
     files = {}
-    for top in TOPS:
-        for file in sorted((root / top).rglob("*")):
-            path = file.relative_to(root).as_posix()
-            if file.suffix in {".h", ".cpp", ".cu", ".py"} and file.is_file():
-                files[path] = file.read_text(encoding="utf-8")
+    for top in sorted(root.iterdir()):
+        if not top.is_dir() or top.name in MADE or top.name.startswith("."):
+            continue
+        for file in sorted(top.rglob("*")):
+            if file.suffix in SUFFIXES and file.is_file():
+                files[file.relative_to(root).as_posix()] = file.read_text(encoding="utf-8")
     return files
 
 

@@ -26,13 +26,10 @@ case ${1:-} in
         ;;
 esac
 
-folders=
-for folder in bench cli core experiment flowlevel models restore scenario tests workloads; do
-    [ ! -d "$folder" ] || folders="$folders $folder"
-done
-# $folders is words on purpose.
+# All but what is made.
 list() {
-    find $folders -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \) -print0
+    find . \( -path ./build -o -path ./runs -o -name '.?*' \) -prune -o \
+        -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0
 }
 if [ "${1:-}" = --fix ]; then
     list | xargs -0 "$formatter" --style=file -i

@@ -36,6 +36,11 @@ class CheckSizes(unittest.TestCase):
         self.assertEqual(self.problems({"core/a.cpp": "\n" * 450, "cli/b.py": "\n" * 451}),
                          ["cli/b.py: 451 lines; at most 450"])
 
+    def test_every_folder_but_what_is_made(self):
+        long = "\n" * 451
+        self.assertEqual(self.problems({"new/kernel.cuh": long, "build/a.cpp": long, "runs/a.py": long, ".x/a.h": long}),
+                         ["new/kernel.cuh: 451 lines; at most 450"])
+
     def test_a_long_function(self):
         text = ("namespace sluice {\nclass Part {\n"
                 + function("fits", 60) + function("grows", 61) + "};\n"
