@@ -143,12 +143,13 @@ Batch load(const BatchOptions& options) {
 }
 
 /// Null: the modes' own engines.
-std::unique_ptr<gpu::LaneExecutor> executor_of(const BatchOptions& options) {
+std::unique_ptr<gpu::LaneExecutor> executor_of(const BatchOptions& options, unsigned threads) {
     std::string why;
     const bool gpu = options.device == "auto" && gpu::cuda_device_count(why) > 0;
     if (options.device == "cuda" || gpu) {
         gpu::CudaOptions cuda;
         cuda.blocks_of_gang = options.gang;
+        cuda.lanes = threads;
         return gpu::make_cuda_executor(cuda);
     }
     if (options.device == "blocks") {
@@ -174,7 +175,7 @@ int batch_command(const BatchOptions& options) {
     settings.anew = options.anew;
     settings.allow_oom = options.allow_oom;
     settings.checks = options.checks;
-    const std::unique_ptr<gpu::LaneExecutor> executor = executor_of(options);
+    const std::unique_ptr<gpu::LaneExecutor> executor = executor_of(options, threads);
     if (executor != nullptr) {
         settings.maker = [&](const Experiment& experiment) {
             return std::make_unique<gpu::LaneRun>(experiment, *executor, gpu::LaneMemory{});

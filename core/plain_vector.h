@@ -22,7 +22,7 @@ struct Memory {
 };
 
 /// A new block of `bytes`, aligned to 64. Null: the arena has none left, and `memory` says so.
-SLUICE_APART SLUICE_HD inline void* new_block(Memory& memory, std::size_t bytes) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void* new_block(Memory& memory, std::size_t bytes) {
     void* block = nullptr;
     if (memory.arena != nullptr) {
         block = take(*memory.arena, bytes);
@@ -81,7 +81,7 @@ struct PlainVector {
     }
 
   private:
-    SLUICE_APART SLUICE_HD bool grow(Memory& memory, std::uint32_t wanted) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD bool grow(Memory& memory, std::uint32_t wanted) {
         std::uint32_t larger = capacity < 4 ? 4 : capacity * 2;
         larger = larger < wanted ? wanted : larger;
         T* const block = static_cast<T*>(new_block(memory, larger * sizeof(T)));

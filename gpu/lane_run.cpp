@@ -145,12 +145,6 @@ bool LaneRun::advance(Tick until, step::HookRunner& hooks) {
     }
 }
 
-/// Nothing is under way and nothing will start: a link event would change nothing.
-bool LaneRun::at_rest() const {
-    const step::World& world = store_.world();
-    return world.active_senders == 0 && step::next_instant(world) == kNever;
-}
-
 void LaneRun::run(const RunHooks& hooks) {
     if (hooks.on_sample || hooks.on_pfc) {
         throw ConfigError("no device records queues or PFC frames; --device cpu");
@@ -159,7 +153,7 @@ void LaneRun::run(const RunHooks& hooks) {
     store_.begin();
     bool stopped = false;
     for (;;) {
-        const Tick event = at_rest() ? kNever : runner.next_event();
+        const Tick event = step::at_rest(store_.world()) ? kNever : runner.next_event();
         if (step::next_instant(store_.world()) < experiment_.stop) {
             load();
             bytes_ = std::max(bytes_, image_->bytes());
@@ -169,7 +163,7 @@ void LaneRun::run(const RunHooks& hooks) {
         std::vector<FlowRecord> finished = take_finished();
         runner.report(now_, finished);
         stopped = stopped || runner.stopped();
-        if (stopped || at_rest() || event >= experiment_.stop) {
+        if (stopped || step::at_rest(store_.world()) || event >= experiment_.stop) {
             break;
         }
         now_ = std::max(now_, event);
@@ -197,27 +191,12 @@ const std::vector<FlowResult>& LaneRun::results() const {
 
 std::vector<FlowSpec> LaneRun::under_way() const {
     save();
-    std::vector<FlowSpec> flows;
-    for (FlowSlot slot = 0; slot < told_.size(); ++slot) {
-        const FlowRecord flow = store_.record(slot);
-        if (flow.result.start != kNever && flow.result.finish == kNever) {
-            flows.push_back(flow.spec);
-        }
-    }
-    return flows;
+    return store_.under_way();
 }
 
-/// Payload bytes acknowledged.
 std::int64_t LaneRun::progress() const {
     const step::World& world = saved_ ? store_.world() : image_->lane().world;
-    std::int64_t bytes = 0;
-    for (FlowSlot slot = 0; slot < told_.size(); ++slot) {
-        if (world.sender_at[slot] != kNone) {
-            const step::Sender& sender = step::sender_of(world, slot);
-            bytes += sender.offset + sender.una_bytes;
-        }
-    }
-    return bytes;
+    return step::acknowledged_bytes(world, store_.slot_count());
 }
 
 std::vector<PortId> LaneRun::paused_cycle() const {

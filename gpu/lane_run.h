@@ -42,7 +42,6 @@ class LaneRun : public ModeRun {
 
   private:
     bool advance(Tick until, step::HookRunner& hooks);
-    bool at_rest() const;
     void check_ways() const;
     void load();
     void save() const;

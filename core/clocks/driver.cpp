@@ -120,17 +120,11 @@ void Driver::run_divided(Tick begin, Tick until) {
 
 Tick Driver::next_cut() const {
     const Tick event = hooks_.next_event();
-    const bool pending = event != kNever && !at_rest();
+    const bool pending = event != kNever && !at_rest(store_.world());
     const Tick at = std::min(pending ? event : kNever, hooks_.next_sample());
     // Nothing left to do is the end, however much there would be to look at.
     const bool watched = supervisor_ != nullptr && next_instant(store_.world()) != kNever;
     return watched ? std::min(at, supervisor_->next_cut()) : at;
-}
-
-/// Nothing is under way and nothing will start: a link event would change nothing.
-bool Driver::at_rest() const {
-    const World& world = store_.world();
-    return world.active_senders == 0 && next_instant(world) == kNever;
 }
 
 void Driver::execute_cut(Tick at) {

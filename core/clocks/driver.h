@@ -127,7 +127,6 @@ class Driver {
     bool for_team();
     void run_divided(Tick begin, Tick until);
     Tick next_cut() const;
-    bool at_rest() const;
     void execute_cut(Tick at);
     Tick solo_until(Tick begin, Tick limit);
     void take_up_changes();

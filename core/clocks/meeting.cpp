@@ -21,7 +21,10 @@ inline void pause() {
 
 }  // namespace
 
-void Meeting::meet() {
+bool Meeting::meet() {
+    if (failed_.load(std::memory_order_acquire)) {
+        return false;
+    }
     const std::uint32_t meeting = meetings_.load(std::memory_order_relaxed);
     if (present_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_) {
         present_.store(0, std::memory_order_relaxed);
@@ -31,11 +34,14 @@ void Meeting::meet() {
             { const std::lock_guard<std::mutex> lock(bed_); }
             over_.notify_all();
         }
-        return;
+        return true;
     }
     for (int look = 0; look < looks_; ++look) {
         if (meetings_.load(std::memory_order_acquire) != meeting) {
-            return;
+            return true;
+        }
+        if (failed_.load(std::memory_order_acquire)) {
+            return meetings_.load(std::memory_order_relaxed) != meeting;
         }
         if (look % kRests == kRests - 1) {
             std::this_thread::yield();
@@ -43,7 +49,15 @@ void Meeting::meet() {
             pause();
         }
     }
-    sleep(meeting);
+    return sleep(meeting);
+}
+
+void Meeting::fail() {
+    {
+        const std::lock_guard<std::mutex> lock(bed_);
+        failed_.store(true, std::memory_order_release);
+    }
+    over_.notify_all();
 }
 
 void Meeting::await_others() const {
@@ -56,11 +70,13 @@ void Meeting::await_others() const {
     }
 }
 
-void Meeting::sleep(std::uint32_t meeting) {
+bool Meeting::sleep(std::uint32_t meeting) {
     std::unique_lock<std::mutex> lock(bed_);
     asleep_.fetch_add(1, std::memory_order_seq_cst);
-    over_.wait(lock, [&] { return meetings_.load(std::memory_order_seq_cst) != meeting; });
+    const auto over = [&] { return meetings_.load(std::memory_order_seq_cst) != meeting; };
+    over_.wait(lock, [&] { return over() || failed_.load(std::memory_order_relaxed); });
     asleep_.fetch_sub(1, std::memory_order_relaxed);
+    return over();
 }
 
 }  // namespace sluice::step

@@ -17,19 +17,22 @@ class Meeting {
     Meeting(const Meeting&) = delete;
     Meeting& operator=(const Meeting&) = delete;
 
-    /// Until all members have come.
-    void meet();
+    /// Until all members have come. False: one of them will not, for it has failed.
+    bool meet();
+    /// A member fails: nobody waits for it, now or later. Meetings that it came to have taken place.
+    void fail();
     /// Until all others have come, who go on waiting: what they have done before, the caller sees after.
     void await_others() const;
 
   private:
-    void sleep(std::uint32_t meeting);
+    bool sleep(std::uint32_t meeting);
 
     const std::uint32_t members_;
     const int looks_;
     alignas(64) std::atomic<std::uint32_t> present_{0};   ///< members that have come
     alignas(64) std::atomic<std::uint32_t> meetings_{0};  ///< that are over
     alignas(64) std::atomic<std::uint32_t> asleep_{0};
+    std::atomic<bool> failed_{false};
     std::mutex bed_;
     std::condition_variable over_;
 };

@@ -17,6 +17,11 @@ inline Tick next_instant(const World& world) {
     return at;
 }
 
+/// Nothing is under way and nothing will start: a link event would change nothing.
+inline bool at_rest(const World& world) {
+    return world.active_senders == 0 && next_instant(world) == kNever;
+}
+
 /// Fetches what the step of the node after this one begins with; nodes are stepped by id.
 inline void prefetch_node(const World& world, NodeId node, NodeId last) {
     if (node >= last) {

@@ -19,8 +19,8 @@ SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int
               [&](auto law, auto& own, const auto& p) { law.start(state, own, p); });
 }
 
-SLUICE_APART SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters,
-                                          const IntRates& rates, const Ack& ack) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters,
+                                                    const IntRates& rates, const Ack& ack) {
     return visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
         return law.on_ack(state, own, parameters, p, rates, ack);
     });
@@ -32,7 +32,8 @@ SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameter
     });
 }
 
-SLUICE_APART SLUICE_HD inline void on_timer(State& state, const Parameters& parameters, Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void on_timer(State& state, const Parameters& parameters,
+                                                      Tick now) {
     visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
         law.on_timer(state, own, parameters, p, now);
     });

@@ -30,18 +30,19 @@ __extension__ typedef unsigned __int128 Wide;
 
 /// How long `work` takes, and how much is done in `time`, where work is `slowdown` millionths slower.
 /// Rounded so that work is never done early.
-SLUICE_APART SLUICE_HD inline Tick slowed_time(Tick work, std::int64_t slowdown) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline Tick slowed_time(Tick work, std::int64_t slowdown) {
     const std::uint64_t slowed = kMillion + static_cast<std::uint64_t>(slowdown);
     const Wide time = (static_cast<Wide>(work) * slowed + (kMillion - 1)) / kMillion;
     return time < static_cast<Wide>(kTooLate) ? static_cast<Tick>(time) : kTooLate;
 }
-SLUICE_APART SLUICE_HD inline Tick slowed_work(Tick time, std::int64_t slowdown) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline Tick slowed_work(Tick time, std::int64_t slowdown) {
     return static_cast<Tick>(static_cast<Wide>(time) * kMillion /
                              (kMillion + static_cast<std::uint64_t>(slowdown)));
 }
 
 /// A heap, the least on top.
-SLUICE_APART SLUICE_HD inline void push_least(Memory& memory, PlainVector<OpId>& heap, OpId op) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void push_least(Memory& memory, PlainVector<OpId>& heap,
+                                                        OpId op) {
     if (!heap.push(memory, op)) {
         return;
     }
@@ -51,7 +52,7 @@ SLUICE_APART SLUICE_HD inline void push_least(Memory& memory, PlainVector<OpId>&
     }
     heap[child] = op;
 }
-SLUICE_APART SLUICE_HD inline OpId pop_least(PlainVector<OpId>& heap) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline OpId pop_least(PlainVector<OpId>& heap) {
     const OpId least = heap[0];
     const OpId last = heap[--heap.count];
     std::uint32_t parent = 0;
@@ -144,7 +145,7 @@ class Step {
 
     /// Starts all that can start now. A queue, not recursion: a chain of operations that take no time may
     /// be long.
-    SLUICE_APART SLUICE_HD void drain(RankState& state, Tick now) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD void drain(RankState& state, Tick now) {
         state.stuck_at = now;
         do {
             for (; state.started < state.ready.count; ++state.started) {
@@ -168,7 +169,7 @@ class Step {
         state.stuck_at = kNever;
     }
 
-    SLUICE_APART SLUICE_HD void start_op(OpId op, Tick now, RankState& state) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD void start_op(OpId op, Tick now, RankState& state) {
         const OpKind kind = job_.kind[op];
         const std::uint32_t target = job_.target[op];
         if (kind == OpKind::acquire && counted(job_, target) != nullptr) {
@@ -237,7 +238,7 @@ class Step {
 
     /// Free resources go to those that wait for them; what that completes at once may free them again. False:
     /// no room.
-    SLUICE_APART SLUICE_HD bool grant_resources(RankState& state, Tick now) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD bool grant_resources(RankState& state, Tick now) {
         if (!state.claimed) {
             return true;
         }
@@ -288,7 +289,7 @@ class Step {
         take_one(next, now, state);
     }
 
-    SLUICE_APART SLUICE_HD void finish_op(OpId op, Tick now, RankState& state) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD void finish_op(OpId op, Tick now, RankState& state) {
         job_.end[op] = now;
         ++state.completed;
         state.last_end = state.last_end > now ? state.last_end : now;
@@ -316,7 +317,7 @@ class Step {
     }
 
     /// Runs at the host of the meeting's first part: another one's part `op` has been there since `at`.
-    SLUICE_APART SLUICE_HD void part_present(OpId op, Tick at) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD void part_present(OpId op, Tick at) {
         const std::uint32_t index = job_.target[op];
         const JobMeeting& meeting = job_.meeting[index];
         MeetingState& state = job_.meet[index];
@@ -338,7 +339,7 @@ class Step {
 
     /// Compute that runs changes speed when its rank begins or ends to communicate. Timers cannot be
     /// taken back: those set for an earlier speed find another due time and mean nothing.
-    SLUICE_APART SLUICE_HD void time_running(RankState& state, Tick now) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD void time_running(RankState& state, Tick now) {
         const std::int64_t slowdown = job_.overlap_slowdown;
         const bool slow = state.communicating > 0;
         for (std::uint32_t i = 0; i < state.running.count; ++i) {

@@ -170,9 +170,8 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
 
 /// What a switch does to a packet that leaves its queue: mark, stamp, send.
 template <class Policies>
-SLUICE_APART SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress,
-                                               const Packet& packet, std::uint32_t queue,
-                                               Tick now) {
+SLUICE_HOT SLUICE_HD inline void switch_emit(World& world, PortId port, Egress& egress,
+                                             const Packet& packet, std::uint32_t queue, Tick now) {
     const Written written = mark_and_stamp<Policies>(world, port, egress, packet, queue, now);
     put_on_wire(world, port, egress, packet, written.int_hops, written.ce, now);
 }

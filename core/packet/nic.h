@@ -21,7 +21,8 @@ SLUICE_HD inline bool sender_paused(const Host& host, const Egress& egress, std:
 }
 
 /// Sets the next decision of a port of `host`.
-SLUICE_APART SLUICE_HD inline void decide(World& world, const Host& host, PortId port, Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void decide(World& world, const Host& host, PortId port,
+                                                    Tick now) {
     const Egress& egress = world.egress[port];
     if (!egress.up) {
         world.link[port].decision = kNever;
@@ -72,7 +73,8 @@ SLUICE_HD inline std::uint32_t next_in_round(const Host& host, const Egress& egr
 }
 
 /// A transmit decision of a NIC port.
-SLUICE_APART SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port, Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void host_transmit(World& world, NodeId node, PortId port,
+                                                           Tick now) {
     Egress& egress = world.egress[port];
     HostPort& nic = world.host_port[port];
     bool ack = ack_ready(world, egress);
@@ -120,9 +122,9 @@ SLUICE_HD inline bool no_more_answers(const World& world, const Egress& egress) 
 }
 
 /// Queues the answer to a data packet.
-SLUICE_APART SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data,
-                                          PacketKind kind, std::uint32_t expected, bool echo,
-                                          Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data,
+                                                    PacketKind kind, std::uint32_t expected,
+                                                    bool echo, Tick now) {
     const Packet packet = make_answer(world, data, kind, expected, echo);
     if (world.answers != nullptr) {
         send_answer(world, packet, now);
@@ -175,8 +177,8 @@ SLUICE_HD inline void note_sent(World& world, NodeId node, FlowSlot flow, Tick n
 
 /// A data packet at its destination: in order, a gap, or a duplicate.
 template <class Events>
-SLUICE_APART SLUICE_HD inline void receive_data(World& world, NodeId node, const Packet& packet,
-                                                Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_data(World& world, NodeId node,
+                                                          const Packet& packet, Tick now) {
     Receiver& receiver = world.receiver[packet.flow];
     const NicConfig& nic = world.config->nic;
     const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
@@ -207,8 +209,8 @@ SLUICE_APART SLUICE_HD inline void receive_data(World& world, NodeId node, const
 
 /// An ACK or NACK at the flow's source. Late ones of finished flows are ignored.
 template <class Events>
-SLUICE_APART SLUICE_HD inline void receive_ack(World& world, NodeId node, const Packet& packet,
-                                               Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_ack(World& world, NodeId node,
+                                                         const Packet& packet, Tick now) {
     const std::uint32_t index = world.sender_at[packet.flow];
     if (index == kNone) {
         return;
@@ -280,7 +282,7 @@ SLUICE_HD inline bool must_wake(World& world, NodeId node, FlowSlot flow, Tick n
 /// Runs a host's earliest timer. False: it is the start of a flow that must wait until the window's other
 /// cells are done, for a slot, for the host to wake or for memory; nothing has happened.
 template <class Events = CallbackEvents>
-SLUICE_APART SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool host_timer(World& world, NodeId node, Tick now) {
     Host& host = world.host[node];
     if (Timer& first = host.timers[0]; first.kind == TimerKind::flow_start) {
         first.slot = slot_of(world, node, first);

@@ -26,8 +26,8 @@ SLUICE_HD inline std::uint32_t key_position(std::uint64_t key) {
 
 /// Sorts keys that consist of few ascending runs (one per ingress port): merges neighbouring runs
 /// until one is left, in n log(runs). `scratch` holds n keys.
-SLUICE_APART SLUICE_HD inline void sort_runs(std::uint64_t* keys, std::uint32_t n,
-                                             std::uint64_t* scratch) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sort_runs(std::uint64_t* keys, std::uint32_t n,
+                                                       std::uint64_t* scratch) {
     if (n < 2) {
         return;
     }

@@ -53,7 +53,7 @@ struct Ring {
     }
 
   private:
-    SLUICE_APART SLUICE_HD bool grow(Memory& memory) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD bool grow(Memory& memory) {
         const std::uint32_t larger = capacity == 0 ? 16 : capacity * 2;
         auto* const block = static_cast<Packet*>(new_block(memory, larger * sizeof(Packet)));
         if (block == nullptr) {

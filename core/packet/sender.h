@@ -155,8 +155,8 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
 
 /// Brings `flow` into service at the end of `port`'s round, by a queue pair of its own or by its
 /// connection's. Returns its sender's index.
-SLUICE_APART SLUICE_HD inline std::uint32_t open_sender(World& world, FlowSlot flow, PortId port,
-                                                        Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline std::uint32_t open_sender(World& world, FlowSlot flow,
+                                                                  PortId port, Tick now) {
     const std::uint32_t index = create_sender(world, flow, port, now);
     const std::uint32_t before = come_into_service(world, flow);
     Host& host = source_of(world, flow);
@@ -231,8 +231,8 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
 }
 
 /// Sends the queue pair's next packet.
-SLUICE_APART SLUICE_HD inline void send_data(World& world, NodeId node, std::uint32_t index,
-                                             Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void send_data(World& world, NodeId node,
+                                                       std::uint32_t index, Tick now) {
     Host& host = world.host[node];
     Sender& sender = host.senders[index];
     Egress& egress = world.egress[sender.port];
@@ -290,8 +290,9 @@ SLUICE_HD inline std::uint32_t acknowledged_index(const NicConfig& nic, const Se
 
 /// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
 /// it completed the flow.
-SLUICE_APART SLUICE_HD inline bool acknowledge(World& world, Host& host, std::uint32_t index,
-                                               const Packet& packet, Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& host,
+                                                         std::uint32_t index, const Packet& packet,
+                                                         Tick now) {
     Sender& sender = host.senders[index];
     const std::uint32_t acked = acknowledged_index(world.config->nic, sender, packet.sequence);
     const std::int64_t una_bytes = sender.una_bytes;
@@ -347,8 +348,8 @@ SLUICE_HD inline bool superseded(const World& world, const Host& host, const Tim
 }
 
 /// A sender's timer came up: law timers, then the time-out.
-SLUICE_APART SLUICE_HD inline void sender_timer(World& world, Host& host, std::uint32_t index,
-                                                Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sender_timer(World& world, Host& host,
+                                                          std::uint32_t index, Tick now) {
     Sender& sender = host.senders[index];
     sender.armed = kNever;
     if (congestion::next_timer(sender.cc, world.config->congestion) <= now) {

@@ -386,6 +386,16 @@ struct World : Columns {
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
 };
 
+/// What `from` has counted is `to`'s, too; `add(word, more)` adds.
+template <class Add>
+SLUICE_HD inline void add_counts(World& to, const World& from, Add&& add) {
+    add(to.events, from.events);
+    add(to.drops, from.drops);
+    add(to.retransmitted, from.retransmitted);
+    add(to.checksum, from.checksum);
+    add(to.active_senders, from.active_senders);
+}
+
 /// A flow was opened or closed.
 SLUICE_HD inline void note_change(World& world, FlowSlot flow) {
     if (world.lane == nullptr) {

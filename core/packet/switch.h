@@ -63,8 +63,9 @@ SLUICE_HD inline void receive_pfc(World& world, PortId port, const Packet& packe
 
 /// One arrival with every decision taken at its instant.
 template <class Policies>
-SLUICE_APART SLUICE_HD inline void switch_arrive(World& world, const Cell& cell, PortId in,
-                                                 PortId out, const Packet& packet, Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const Cell& cell,
+                                                           PortId in, PortId out,
+                                                           const Packet& packet, Tick now) {
     if (packet.packet_kind() >= PacketKind::pause) {
         receive_pfc(world, in, packet, now);
         return;
@@ -98,8 +99,8 @@ SLUICE_APART SLUICE_HD inline void switch_arrive(World& world, const Cell& cell,
 /// One departure. `kExact` also takes the PFC decision that follows it. Returns the port's next
 /// decision; the caller stores it.
 template <class Policies, bool kExact, class Counting = OneCounts>
-SLUICE_APART SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell, PortId port,
-                                                   Tick now) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cell,
+                                                             PortId port, Tick now) {
     Egress& egress = world.egress[port];
     const std::uint32_t queue = pick_class<Policies>(world, egress, eligible(egress));
     const Packet& packet = dequeue(egress, queue);
@@ -119,10 +120,20 @@ SLUICE_APART SLUICE_HD inline Tick switch_transmit(World& world, const Cell& cel
     return eligible(egress) != 0 ? egress.free_at : kNever;
 }
 
-/// True if no decision of this window can depend on the shared buffer (see the file's head).
-template <class Policies, class Ports>
-SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scratch,
-                                   const Cell& cell, const Ports& mine, std::int64_t arriving) {
+/// What arrives at a switch in a window, as its scratch has it.
+struct ScratchArrivals {
+    const SwitchScratch& scratch;
+    /// By the local port `in`.
+    SLUICE_HD std::uint32_t bytes(std::uint32_t in) const { return scratch.bytes[in]; }
+    /// False: nothing that came leaves by `out`.
+    SLUICE_HD bool may_leave_by(std::uint32_t out) const { return scratch.count[out] != 0; }
+};
+
+/// True if no decision of this window can depend on the shared buffer (see the file's head). `arriving`: bytes
+/// of all `arrivals`.
+template <class Policies, class Ports, class Arrivals>
+SLUICE_HD inline bool quiet_window(const World& world, const Cell& cell, const Ports& mine,
+                                   std::int64_t arriving, const Arrivals& arrivals) {
     const Buffer& buffer = world.buffer[cell.id];
     if (!Policies::kQuietWindows || buffer.paused_classes != 0) {
         return false;
@@ -134,15 +145,15 @@ SLUICE_HD inline bool quiet_window(const World& world, const SwitchScratch& scra
     const PortId first = world.first_port[cell.node];
     for (std::uint32_t k = 0; k < mine.count; ++k) {
         const std::uint32_t p = mine[k];
-        if (world.pfc && scratch.bytes[p] != 0) {
+        if (world.pfc && arrivals.bytes(p) != 0) {
             const Ingress& ingress = world.ingress[first + p];
             const std::int64_t above =
-                static_cast<std::int64_t>(ingress.total_bytes) + scratch.bytes[p] - buffer.reserve;
+                static_cast<std::int64_t>(ingress.total_bytes) + arrivals.bytes(p) - buffer.reserve;
             if (!ingress_is_free<Policies>(world, ingress, above, left)) {
                 return false;
             }
         }
-        if (!world.pfc && scratch.count[p] != 0 &&
+        if (!world.pfc && arrivals.may_leave_by(p) &&
             !egress_is_free<Policies>(world, world.egress[first + p].queued_bytes + arriving,
                                       left)) {
             return false;
@@ -296,7 +307,7 @@ SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cel
         scratch.bytes[mine[k]] = 0;
     }
     const std::int64_t arriving = collect_arrivals(world, scratch, cell, mine, begin, end);
-    if (quiet_window<Policies>(world, scratch, cell, mine, arriving)) {
+    if (quiet_window<Policies>(world, cell, mine, arriving, ScratchArrivals{scratch})) {
         for (std::uint32_t i = 0; i < mine.count; ++i) {
             const std::uint32_t p = mine[i];
             const std::uint32_t count = scratch.count[p];

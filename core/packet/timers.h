@@ -6,7 +6,8 @@
 
 namespace sluice::step {
 
-SLUICE_APART SLUICE_HD inline void push_timer(Memory& memory, Host& host, const Timer& timer) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void push_timer(Memory& memory, Host& host,
+                                                        const Timer& timer) {
     if (!host.timers.push(memory, timer)) {
         return;
     }
@@ -22,7 +23,7 @@ SLUICE_APART SLUICE_HD inline void push_timer(Memory& memory, Host& host, const 
     host.timers[child] = timer;
 }
 
-SLUICE_APART SLUICE_HD inline Timer pop_timer(Host& host) {
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline Timer pop_timer(Host& host) {
     const Timer top = host.timers[0];
     const Timer last = host.timers[--host.timers.count];
     const std::uint32_t count = host.timers.count;

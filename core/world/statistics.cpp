@@ -6,6 +6,28 @@
 
 namespace sluice::step {
 
+std::int64_t acknowledged_bytes(const World& world, std::size_t slots) {
+    std::int64_t bytes = 0;
+    for (FlowSlot slot = 0; slot < slots; ++slot) {
+        if (world.id[slot] != kNoFlow && world.sender_at[slot] != kNone) {
+            const Sender& sender = sender_of(world, slot);
+            bytes += sender.offset + sender.una_bytes;
+        }
+    }
+    return bytes;
+}
+
+std::vector<FlowSpec> WorldStore::under_way() const {
+    std::vector<FlowSpec> flows;
+    for (const FlowSlot slot : living()) {
+        const FlowRecord flow = record(slot);
+        if (flow.result.start != kNever && flow.result.finish == kNever) {
+            flows.push_back(flow.spec);
+        }
+    }
+    return flows;
+}
+
 void WorldStore::add_skipped(PortId port, std::int64_t packets, std::int64_t bytes) {
     if (skipped_.empty()) {
         skipped_.resize(egress_.size());

@@ -25,11 +25,7 @@ void hand_over(Memory& memory, PlainVector<T>& to, PlainVector<T>& from) {
 
 /// What has happened at `from` is `to`'s.
 void hand_over(World& to, World& from) {
-    to.events += from.events;
-    to.drops += from.drops;
-    to.retransmitted += from.retransmitted;
-    to.checksum += from.checksum;
-    to.active_senders += from.active_senders;
+    add_counts(to, from, [](auto& word, auto more) { word += more; });
     to.memory.ring_bytes += from.memory.ring_bytes;
     to.memory.other_bytes += from.memory.other_bytes;
     to.memory.overflow = to.memory.overflow || from.memory.overflow;

@@ -28,6 +28,9 @@ struct SkippedFrames {
     std::int64_t bytes = 0;
 };
 
+/// Payload bytes that the sources of flows in slots below `slots` have had acknowledged.
+std::int64_t acknowledged_bytes(const World& world, std::size_t slots);
+
 class WorldStore {
   public:
     /// All arguments must outlive the store; `routing` is changed by link events. `paths` is empty
@@ -100,6 +103,8 @@ class WorldStore {
     FlowRecord record(FlowSlot slot) const;
     /// Flows that have a slot, in order of their ids.
     std::vector<FlowSlot> living() const;
+    /// Those of them that have started and are not complete.
+    std::vector<FlowSpec> under_way() const;
     std::size_t living_count() const { return id_.size() - free_slots_.size() - stocked_slots(); }
     std::size_t slot_count() const { return id_.size(); }
 

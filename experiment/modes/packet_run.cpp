@@ -55,29 +55,11 @@ Tick PacketRun::now() const { return engine_->engine().reached(); }
 
 const std::vector<FlowResult>& PacketRun::results() const { return engine_->store().results(); }
 
-std::vector<FlowSpec> PacketRun::under_way() const {
-    const step::WorldStore& store = engine_->store();
-    std::vector<FlowSpec> flows;
-    for (const FlowSlot slot : store.living()) {
-        const FlowRecord flow = store.record(slot);
-        const bool started = flow.result.start != kNever;
-        if (started && flow.result.finish == kNever) flows.push_back(flow.spec);
-    }
-    return flows;
-}
+std::vector<FlowSpec> PacketRun::under_way() const { return engine_->store().under_way(); }
 
-/// Payload bytes acknowledged.
 std::int64_t PacketRun::progress() const {
     const step::WorldStore& store = engine_->store();
-    const step::World& world = store.world();
-    std::int64_t bytes = 0;
-    for (const FlowSlot slot : store.living()) {
-        if (world.sender_at[slot] != kNone) {
-            const step::Sender& sender = step::sender_of(world, slot);
-            bytes += sender.offset + sender.una_bytes;
-        }
-    }
-    return bytes;
+    return step::acknowledged_bytes(store.world(), store.slot_count());
 }
 
 std::vector<PortId> PacketRun::paused_cycle() const { return step::paused_cycle(engine_->store()); }

@@ -3,34 +3,24 @@
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "gpu/blocks/run_gang.h"
 
 namespace sluice::gpu {
 
 namespace {
 
-/// A thread waits so often before it lets others go first.
-constexpr int kSpins = 200;
+/// Looks at a meeting before a thread goes to sleep: systems take microseconds.
+constexpr int kLooks = 20'000;
 
 }  // namespace
 
-Tick Meeting::least(std::uint32_t thread, Tick at) {
-    const std::uint32_t round = round_.load(std::memory_order_relaxed);
+ThreadMeeting::ThreadMeeting(std::uint32_t threads) : meeting_(threads, kLooks), told_(threads) {}
+
+Tick ThreadMeeting::least(std::uint32_t thread, std::uint32_t round, Tick at) {
     const std::uint32_t side = round & 1U;
     told_[thread].at[side] = at;
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
-        arrived_.store(0, std::memory_order_relaxed);
-        round_.store(round + 1, std::memory_order_release);
-    } else {
-        for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
-            if (failed()) {
-                throw InternalError("another thread of the gang has failed");
-            }
-            if (spins >= kSpins) {
-                std::this_thread::yield();
-            }
-        }
+    if (!meeting_.meet()) {
+        throw Failed{};
     }
     Tick least = kNever;
     for (const Told& told : told_) {
@@ -55,11 +45,7 @@ Outcome add_up(Lane& lane, const std::vector<GangThread>& threads) {
             std::rethrow_exception(thread.error);
         }
         const step::World& from = thread.world;
-        to.events += from.events;
-        to.drops += from.drops;
-        to.retransmitted += from.retransmitted;
-        to.checksum += from.checksum;
-        to.active_senders += from.active_senders;
+        step::add_counts(to, from, [](auto& word, auto more) { word += more; });
         to.memory.ring_bytes += from.memory.ring_bytes;
         to.memory.other_bytes += from.memory.other_bytes;
     }

@@ -4,11 +4,11 @@
 /// depend on it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <vector>
 
+#include "core/clocks/meeting.h"
 #include "core/packet/state.h"
 #include "gpu/lane/lane_executor.h"
 #include "gpu/program/lane.h"
@@ -28,31 +28,29 @@ struct Mapping {
     std::uint64_t seed = 1;  ///< of a shuffled order
 };
 
-/// A barrier that may be used again at once, and what its threads tell each other at it.
-class Meeting {
+/// Where a gang's threads wait for each other, and what they tell each other there.
+class ThreadMeeting {
   public:
-    explicit Meeting(std::uint32_t threads) : threads_(threads), told_(threads) {}
-    /// The least of what all threads say.
-    Tick least(std::uint32_t thread, Tick at);
+    explicit ThreadMeeting(std::uint32_t threads);
+    /// Thrown in the others when one of them fails.
+    struct Failed {};
+    /// The least of what all threads say in the `round`-th meeting.
+    Tick least(std::uint32_t thread, std::uint32_t round, Tick at);
     /// What ends the run in one thread ends it in all.
-    void leave_in_error() { failed_.store(true, std::memory_order_relaxed); }
-    bool failed() const { return failed_.load(std::memory_order_relaxed); }
+    void fail() { meeting_.fail(); }
 
   private:
     struct alignas(64) Told {
-        Tick at[2] = {};
+        Tick at[2] = {};  ///< in meetings of even and odd number: late readers see the one before
     };
-    std::uint32_t threads_;
+    step::Meeting meeting_;
     std::vector<Told> told_;
-    std::atomic<std::uint32_t> arrived_{0};
-    std::atomic<std::uint32_t> round_{0};
-    std::atomic<bool> failed_{false};
 };
 
 /// A thread's view of its gang (gpu/program/window.h).
 class BlockGang {
   public:
-    BlockGang(Meeting& meeting, std::uint32_t thread, const Mapping& mapping)
+    BlockGang(ThreadMeeting& meeting, std::uint32_t thread, const Mapping& mapping)
         : meeting_(meeting), thread_(thread), mapping_(mapping) {}
 
     bool first() const { return thread_ == 0; }
@@ -76,9 +74,9 @@ class BlockGang {
     Tick min(Tick at) {
         round_ = round_ * 6364136223846793005ULL + mapping_.seed;
         round_ >>= 20;
-        return meeting_.least(thread_, at);
+        return meeting_.least(thread_, meetings_++, at);
     }
-    bool any(bool said) { return meeting_.least(thread_, said ? 0 : 1) == 0; }
+    bool any(bool said) { return meeting_.least(thread_, meetings_++, said ? 0 : 1) == 0; }
 
   private:
     /// A stride through `count` things that comes by all of them: a prime that does not divide it.
@@ -87,10 +85,11 @@ class BlockGang {
         return count % kLarge == 0 ? 1 : kLarge;
     }
 
-    Meeting& meeting_;
+    ThreadMeeting& meeting_;
     std::uint32_t thread_;
     Mapping mapping_;
-    std::uint64_t round_ = 0;
+    std::uint64_t round_ = 0;  ///< of a shuffled order
+    std::uint32_t meetings_ = 0;
 };
 
 /// Executes `windows` windows of the lane, or fewer; its counters are in Lane::world then. Throws what a thread

@@ -25,7 +25,7 @@ Outcome add_up(Lane& lane, const std::vector<GangThread>& threads);
 
 template <class Policies>
 Outcome run_gang(Lane& lane, const Mapping& mapping, std::uint64_t windows) {
-    Meeting meeting(mapping.threads);
+    ThreadMeeting meeting(mapping.threads);
     std::vector<GangThread> gang = gang_threads(lane, mapping.threads);
     const auto work = [&](std::uint32_t number) {
         GangThread& self = gang[number];
@@ -33,9 +33,11 @@ Outcome run_gang(Lane& lane, const Mapping& mapping, std::uint64_t windows) {
             BlockGang share(meeting, number, mapping);
             Program<BlockGang, Policies> program(lane, self.world, share);
             self.outcome = program.run(windows);
+        } catch (const ThreadMeeting::Failed&) {
+            // The one that failed says why.
         } catch (...) {
             self.error = std::current_exception();
-            meeting.leave_in_error();
+            meeting.fail();
         }
     };
     std::vector<std::thread> threads;

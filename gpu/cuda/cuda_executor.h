@@ -13,7 +13,7 @@ struct CudaOptions {
     int device = 0;
     std::uint32_t threads = 128;       ///< a block, a multiple of 32
     std::uint32_t blocks_of_gang = 1;  ///< that share a lane
-    std::uint32_t orders = 4096;       ///< lanes that may be placed at once
+    std::uint32_t lanes = 1;           ///< that run() has at a time, at most; others wait
 };
 
 /// ConfigError if there is no such GPU, or the build has no CUDA.

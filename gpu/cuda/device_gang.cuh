@@ -23,8 +23,7 @@ class DeviceGang {
 
     __device__ bool first() const { return block_ == 0 && threadIdx.x == 0; }
     __device__ std::uint32_t item(std::uint32_t k, std::uint32_t count) const {
-        const std::uint64_t at =
-            (std::uint64_t{k} * blocks_ + block_) * blockDim.x + threadIdx.x;
+        const std::uint64_t at = (std::uint64_t{k} * blocks_ + block_) * blockDim.x + threadIdx.x;
         return at < count ? static_cast<std::uint32_t>(at) : count;
     }
     __device__ Tick min(Tick at) {

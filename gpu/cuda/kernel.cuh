@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The kernel: launched once, it takes lanes out of a queue that the host fills until the host closes it.
+/// The kernel: launched once, its gangs take lanes out of a queue that the host fills until the host closes it.
 #pragma once
 
 #include "gpu/cuda/device_gang.cuh"
@@ -8,45 +8,30 @@
 namespace sluice::gpu {
 
 /// A lane that is to be executed, in memory that host and device both see. Whoever writes `state` says by it that
-/// the rest is as it is to be.
-struct Order {
+/// the rest is as it is to be: the host free and placed, the gang that has it taken and done.
+struct WorkItem {
     Lane* lane = nullptr;
     std::uint64_t windows = 0;
     Outcome outcome = Outcome::running;
-    std::uint32_t state = 0;  ///< of OrderState
+    std::uint32_t state = 0;  ///< of WorkState
 };
-enum OrderState : std::uint32_t { kNoOrder, kPlaced, kTaken, kDone };
+enum WorkState : std::uint32_t { kFree, kPlaced, kTaken, kDone };
 
 /// In memory that host and device both see.
-struct Orders {
-    std::uint32_t count = 0;   ///< slots of `order`
+struct WorkQueue {
+    std::uint32_t count = 0;   ///< of `item`
     std::uint32_t closed = 0;  ///< no more will come
-    Order* order = nullptr;
+    WorkItem* item = nullptr;
 };
 
-/// What the kernel is launched with. Threads a block: `threads`; blocks: gangs * blocks of each.
+/// What the kernel is launched with. Blocks: those of all gangs.
 struct Launch {
-    Orders* orders = nullptr;
-    step::World* worlds = nullptr;     ///< one a thread
-    GangMeeting* meetings = nullptr;   ///< one a gang
-    std::uint32_t* chosen = nullptr;   ///< one a gang: the order that it has taken
+    WorkQueue* queue = nullptr;
+    step::World* worlds = nullptr;    ///< one a thread
+    GangMeeting* meetings = nullptr;  ///< one a gang
+    std::uint32_t* taken = nullptr;   ///< one a gang: the item that it works on
     std::uint32_t blocks_of_gang = 1;
 };
-
-/// A thread's counters into the lane's.
-__device__ inline void add_counters(step::World& to, const step::World& from) {
-    const auto add = [](auto& word, auto value) {
-        if (value != 0) {
-            atomicAdd(reinterpret_cast<unsigned long long*>(&word),
-                      static_cast<unsigned long long>(value));
-        }
-    };
-    add(to.events, from.events);
-    add(to.drops, from.drops);
-    add(to.retransmitted, from.retransmitted);
-    add(to.checksum, from.checksum);
-    add(to.active_senders, from.active_senders);
-}
 
 /// Executes a lane by the calling gang.
 __device__ inline Outcome run_lane(Lane& lane, step::World& world, DeviceGang& gang,
@@ -56,25 +41,32 @@ __device__ inline Outcome run_lane(Lane& lane, step::World& world, DeviceGang& g
     world.memory.arena = &lane.arena;
     Program<DeviceGang> program(lane, world, gang);
     const Outcome outcome = program.run(windows);
-    add_counters(lane.world, world);
+    step::add_counts(lane.world, world, [](auto& word, auto more) {
+        atomicAdd(reinterpret_cast<unsigned long long*>(&word),
+                  static_cast<unsigned long long>(more));
+    });
     return outcome;
 }
 
-/// The order that the gang takes next; Orders::count when the queue is closed. One thread.
-__device__ inline std::uint32_t take_order(Orders& orders, std::uint32_t from) {
+/// The item that the gang takes next, looked for from `from` on; WorkQueue::count when the queue is closed. One
+/// thread.
+__device__ inline std::uint32_t take_work(WorkQueue& queue, std::uint32_t from) {
     for (;;) {
-        const bool closed = *static_cast<volatile std::uint32_t*>(&orders.closed) != 0;
-        for (std::uint32_t k = 0; k < orders.count; ++k) {
-            const std::uint32_t i = (from + k) % orders.count;
-            if (atomicCAS_system(&orders.order[i].state, kPlaced, kTaken) == kPlaced) {
+        const bool closed = *static_cast<volatile std::uint32_t*>(&queue.closed) != 0;
+        for (std::uint32_t k = 0; k < queue.count; ++k) {
+            const std::uint32_t i = (from + k) % queue.count;
+            std::uint32_t& state = queue.item[i].state;
+            // Looking is cheaper than trying, over the bus to the host's memory.
+            if (*static_cast<volatile std::uint32_t*>(&state) == kPlaced &&
+                atomicCAS_system(&state, kPlaced, kTaken) == kPlaced) {
                 __threadfence_system();
                 return i;
             }
         }
         if (closed) {
-            return orders.count;
+            return queue.count;
         }
-        __nanosleep(1000);
+        __nanosleep(10'000);
     }
 }
 
@@ -82,29 +74,28 @@ __device__ inline std::uint32_t take_order(Orders& orders, std::uint32_t from) {
 inline constexpr int kMostThreads = 256;
 inline constexpr int kBlocksAtLeast = 2;
 
-__global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_orders(Launch launch) {
+__global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes(Launch launch) {
     const std::uint32_t number = blockIdx.x / launch.blocks_of_gang;
     const std::uint32_t block = blockIdx.x % launch.blocks_of_gang;
     DeviceGang gang(&launch.meetings[number], launch.blocks_of_gang, block);
     step::World& world = launch.worlds[blockIdx.x * blockDim.x + threadIdx.x];
-    Orders& orders = *launch.orders;
+    WorkQueue& queue = *launch.queue;
     for (;;) {
         if (gang.first()) {
-            launch.chosen[number] = take_order(orders, number);
+            launch.taken[number] = take_work(queue, number);
         }
         gang.any(false);
-        const std::uint32_t i =
-            *static_cast<volatile std::uint32_t*>(&launch.chosen[number]);
-        if (i >= orders.count) {
+        const std::uint32_t i = *static_cast<volatile std::uint32_t*>(&launch.taken[number]);
+        if (i >= queue.count) {
             return;
         }
-        Order& order = orders.order[i];
-        const Outcome outcome = run_lane(*order.lane, world, gang, order.windows);
+        WorkItem& item = queue.item[i];
+        const Outcome outcome = run_lane(*item.lane, world, gang, item.windows);
         gang.any(false);
         if (gang.first()) {
-            order.outcome = outcome;
+            item.outcome = outcome;
             __threadfence_system();
-            atomicExch_system(&order.state, static_cast<std::uint32_t>(kDone));
+            atomicExch_system(&item.state, static_cast<std::uint32_t>(kDone));
         }
     }
 }

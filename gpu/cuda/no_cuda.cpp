@@ -8,7 +8,8 @@ namespace sluice::gpu {
 namespace {
 
 constexpr const char* kOff =
-    "this build has no CUDA: ./quickstart --cuda builds with it, and installs its compiler where there is none";
+    "this build has no CUDA: ./quickstart --cuda builds with it, and installs its compiler where "
+    "there is none";
 
 }  // namespace
 

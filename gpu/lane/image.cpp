@@ -121,13 +121,14 @@ std::size_t LaneImage::bytes_needed() const {
     // Columns, each rounded up.
     bytes += 64 * 48;
     bytes += ports_ * (sizeof(step::Egress) + sizeof(step::Ingress) + 2 * sizeof(step::Wire) +
-                       sizeof(step::HostPort) + sizeof(PortPlan) + sizeof(Tick) +
-                       sizeof(PortId) + sizeof(NodeId));
-    bytes += nodes * (sizeof(HostPlan) + sizeof(NodeId) + sizeof(step::Host) + sizeof(step::Buffer) + sizeof(SwitchPlan) +
-                      sizeof(Tick) + sizeof(CellId) + 3 * sizeof(NodeId) + sizeof(PortId) + 1);
-    bytes += slots_ * (sizeof(FlowId) + sizeof(FlowSpec) + sizeof(step::FlowRoute) +
-                       sizeof(step::Receiver) + sizeof(FlowResult) + sizeof(std::int64_t) +
-                       sizeof(Tick) + 2 * sizeof(std::uint32_t));
+                       sizeof(step::HostPort) + sizeof(PortPlan) + sizeof(Tick) + sizeof(PortId) +
+                       sizeof(NodeId));
+    bytes += nodes * (sizeof(HostPlan) + sizeof(NodeId) + sizeof(step::Host) +
+                      sizeof(step::Buffer) + sizeof(SwitchPlan) + sizeof(Tick) + sizeof(CellId) +
+                      3 * sizeof(NodeId) + sizeof(PortId) + 1);
+    bytes += slots_ *
+             (sizeof(FlowId) + sizeof(FlowSpec) + sizeof(step::FlowRoute) + sizeof(step::Receiver) +
+              sizeof(FlowResult) + sizeof(std::int64_t) + sizeof(Tick) + 2 * sizeof(std::uint32_t));
     bytes += connections_ * sizeof(step::QueuePair);
     std::map<const std::uint32_t*, bool> tables;
     for (std::size_t p = 0; p < ports_; ++p) {

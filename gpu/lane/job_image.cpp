@@ -15,8 +15,7 @@ RankBounds rank_bounds(const JobApplication& application, RankId rank) {
         if (kind == OpKind::task || kind == OpKind::acquire) {
             ++bounds.waiting[graph.target(op)];
         }
-        const bool timed =
-            kind == OpKind::compute || kind == OpKind::delay || kind == OpKind::task;
+        const bool timed = kind == OpKind::compute || kind == OpKind::delay || kind == OpKind::task;
         bounds.running += timed && graph.overlap_slowdown() > 0 ? 1 : 0;
     }
     return bounds;
@@ -78,8 +77,8 @@ void LaneImage::load_job(const job::Job& from, job::Job& to) {
     }
     std::uint32_t meetings = 0;
     for (OpId op = 0; op < from.ops; ++op) {
-        meetings = from.kind[op] == OpKind::meet ? std::max(meetings, from.target[op] + 1)
-                                                 : meetings;
+        meetings =
+            from.kind[op] == OpKind::meet ? std::max(meetings, from.target[op] + 1) : meetings;
     }
     to = from;
     to.kind = copy(from.kind, from.ops);

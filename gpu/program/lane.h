@@ -22,7 +22,7 @@ enum class Outcome : std::uint8_t {
     running,
     paused,   ///< after as many windows as were asked for
     reached,  ///< nothing is left to do before Lane::until
-    full,     ///< the arena has no room for what is to be done next; more memory, and the lane goes on
+    full,  ///< the arena has no room for what is to be done next; more memory, and the lane goes on
 };
 
 /// A packet that arrives at a switch in the window.
@@ -36,9 +36,10 @@ struct alignas(64) PortPlan {
     PlainVector<Planned> arrivals;    ///< by this port, in order
     PlainVector<std::uint64_t> keys;  ///< of what leaves by this port
     PlainVector<std::uint64_t> merge;
-    std::uint32_t coming[step::kClasses] = {};  ///< packets for a queue, while its room is asked for
-    std::uint32_t bytes = 0;                    ///< arrived
-    std::uint32_t head = 0;                     ///< of the link, after the window
+    std::uint32_t coming[step::kClasses] =
+        {};                   ///< packets for a queue, while its room is asked for
+    std::uint32_t bytes = 0;  ///< arrived
+    std::uint32_t head = 0;   ///< of the link, after the window
     bool planned = false;
     bool pulled = false;
 };

@@ -29,8 +29,8 @@ struct LaneEvents {
     SLUICE_HD static bool has_room_for_flow(step::World& world, NodeId node, FlowSlot flow) {
         step::Host& host = world.host[node];
         Memory& memory = world.memory;
-        bool there = host.free_senders.count > 0 ||
-                     host.senders.reserve(memory, host.senders.count + 1);
+        bool there =
+            host.free_senders.count > 0 || host.senders.reserve(memory, host.senders.count + 1);
         there = there && host.free_senders.reserve(memory, host.senders.capacity);
         for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
             step::HostPort& port = world.host_port[p];
@@ -41,14 +41,14 @@ struct LaneEvents {
     }
 
     /// The host's job has what it could not do for want of memory done now. False: not yet.
-    SLUICE_APART SLUICE_HD static bool resume(step::World& world, NodeId node) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD static bool resume(step::World& world, NodeId node) {
         const Lane& lane = *static_cast<Lane*>(world.lane);
         const job::RankState* const state = rank_state(lane, node);
         if (state == nullptr || state->stuck_at == kNever) {
             return true;
         }
         const RankId rank = job::rank_at(lane.jobs[lane.job_at[node]], node);
-        at_job(world, node, Resume{rank});
+        at_job(world, node, [&](auto& step) { step.resume(rank); });
         return state->stuck_at == kNever;
     }
     SLUICE_HD static bool is_stuck(const step::World& world, NodeId node) {
@@ -56,64 +56,33 @@ struct LaneEvents {
         return state != nullptr && state->stuck_at != kNever;
     }
 
-    SLUICE_APART SLUICE_HD static void received(step::World& world, NodeId node, FlowSlot flow, Tick now) {
-        at_job(world, node, Received{node, flow, now});
+    SLUICE_DEVICE_NOINLINE SLUICE_HD static void received(step::World& world, NodeId node,
+                                                          FlowSlot flow, Tick now) {
+        at_job(world, node, [&](auto& step) { step.received(node, flow, now); });
     }
 
-    SLUICE_APART SLUICE_HD static void sent(step::World& world, NodeId node, FlowSlot flow, Tick now) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD static void sent(step::World& world, NodeId node,
+                                                      FlowSlot flow, Tick now) {
         // Nothing is left of a flow that sent nothing twice and whose packets kept their order.
         if (world.result[flow].retransmitted == 0 && !world.route_by_table &&
             !world.links_changed) {
             step::return_int_slots(world, world.host[node], flow);
         }
-        at_job(world, node, Sent{node, flow, now});
+        at_job(world, node, [&](auto& step) { step.sent(node, flow, now); });
     }
 
-    SLUICE_APART SLUICE_HD static void timer(step::World& world, NodeId node, std::uint64_t token, Tick now) {
-        at_job(world, node, TimerOf{node, token, now});
-    }
-
-  private:
-    // What is asked of a job's step.
-    struct Resume {
-        RankId rank;
-        template <class Step>
-        SLUICE_HD void operator()(Step& step) const {
-            step.resume(rank);
-        }
-    };
-    struct Received {
-        NodeId node;
-        FlowSlot flow;
-        Tick now;
-        template <class Step>
-        SLUICE_HD void operator()(Step& step) const {
-            step.received(node, flow, now);
-        }
-    };
-    struct Sent {
-        NodeId node;
-        FlowSlot flow;
-        Tick now;
-        template <class Step>
-        SLUICE_HD void operator()(Step& step) const {
-            step.sent(node, flow, now);
-        }
-    };
-    struct TimerOf {
-        NodeId node;
-        std::uint64_t token;
-        Tick now;
-        template <class Step>
-        SLUICE_HD void operator()(Step& step) const {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD static void timer(step::World& world, NodeId node,
+                                                       std::uint64_t token, Tick now) {
+        at_job(world, node, [&](auto& step) {
             if ((token & job::kStart) != 0) {
                 step.begin(node, now);
             } else {
                 step.timer(node, token & job::kOwnToken, now);
             }
-        }
-    };
+        });
+    }
 
+  private:
     /// Should the host's first timer complete a meeting, all its parts are told.
     SLUICE_HD static bool has_room_for_parts(step::World& world, NodeId node) {
         Lane& lane = *static_cast<Lane*>(world.lane);

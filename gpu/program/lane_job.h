@@ -15,17 +15,18 @@ class LaneServices {
     SLUICE_HD LaneServices(Lane& lane, step::World& world, NodeId host, std::uint32_t number)
         : lane_(lane), world_(world), host_(host), number_(number) {}
 
-    SLUICE_APART SLUICE_HD bool room(std::uint32_t more) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD bool room(std::uint32_t more) {
         step::Host& host = world_.host[host_];
         PlainVector<step::Call>& calls = lane_.host_plan[host_].calls;
         return host.timers.reserve(world_.memory, host.timers.count + more) &&
                calls.reserve(world_.memory, calls.count + more);
     }
-    SLUICE_APART SLUICE_HD void start_flow(FlowId flow, Tick at) {
-        const auto slot = static_cast<FlowSlot>(flow);  // the list's flows have the slots of their ids
+    SLUICE_DEVICE_NOINLINE SLUICE_HD void start_flow(FlowId flow, Tick at) {
+        const auto slot =
+            static_cast<FlowSlot>(flow);  // the list's flows have the slots of their ids
         step::schedule(world_, host_, step::Timer{at, step::TimerKind::flow_start, slot, flow});
     }
-    SLUICE_APART SLUICE_HD void set_timer(NodeId host, Tick at, std::uint64_t token) {
+    SLUICE_DEVICE_NOINLINE SLUICE_HD void set_timer(NodeId host, Tick at, std::uint64_t token) {
         const step::Timer timer{at, step::TimerKind::application, kNone,
                                 token | std::uint64_t{number_} << job::kJobShift};
         if (host == host_) {
@@ -54,7 +55,7 @@ SLUICE_HD inline job::RankState* rank_state(const Lane& lane, NodeId host) {
     return &job.state[job::rank_at(job, host)];
 }
 
-/// Calls `act(step, job)` for the job at `host`, if there is one.
+/// Calls `act` with the step of the job at `host`, if there is one.
 template <class Act>
 SLUICE_HD inline void at_job(step::World& world, NodeId host, Act&& act) {
     Lane& lane = *static_cast<Lane*>(world.lane);

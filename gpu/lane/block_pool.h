@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Blocks of one piece of memory, given out and taken back on the host: first fit, neighbours joined. For memory
+/// of a device, whose own allocator waits for the kernel to end.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+#include "gpu/lane/device_memory.h"
+
+namespace sluice::gpu {
+
+class BlockPool : public DeviceMemory {
+  public:
+    /// `base` aligned to 64. It must outlive this.
+    BlockPool(void* base, std::size_t bytes);
+    void* allocate(std::size_t bytes) override;
+    void free(void* block) override;
+
+  private:
+    using Extents = std::map<unsigned char*, std::size_t>;
+    void add_free(unsigned char* base, std::size_t bytes);
+
+    std::mutex mutex_;
+    Extents free_;  ///< bytes by where they begin
+    Extents used_;
+};
+
+}  // namespace sluice::gpu

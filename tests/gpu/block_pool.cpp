@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Memory of a device, given out on the host.
+#include "gpu/lane/block_pool.h"
+
+#include <cstdint>
+#include <map>
+#include <new>
+
+#include <doctest/doctest.h>
+
+#include "core/random.h"
+
+using namespace sluice;
+
+TEST_CASE("unit.block_pool.blocks_do_not_overlap_and_all_comes_back") {
+    constexpr std::size_t kBytes = 64 * 1024;
+    alignas(64) static unsigned char memory[kBytes];
+    gpu::BlockPool pool(memory, kBytes);
+    std::map<unsigned char*, std::size_t> held;
+    int refused = 0;
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+        if (!held.empty() && uniform_below(1, 0, i, 2) == 0) {
+            auto one = held.begin();
+            std::advance(one, uniform_below(1, 1, i, static_cast<std::uint32_t>(held.size())));
+            pool.free(one->first);
+            held.erase(one);
+            continue;
+        }
+        const std::size_t bytes = 1 + uniform_below(1, 2, i, 6000);
+        try {
+            auto* const block = static_cast<unsigned char*>(pool.allocate(bytes));
+            REQUIRE(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
+            REQUIRE(block >= memory);
+            REQUIRE(block + bytes <= memory + kBytes);
+            const auto after = held.lower_bound(block);
+            REQUIRE((after == held.end() || block + bytes <= after->first));
+            if (after != held.begin()) {
+                const auto before = std::prev(after);
+                REQUIRE(before->first + before->second <= block);
+            }
+            held.emplace(block, bytes);
+        } catch (const std::bad_alloc&) {
+            ++refused;
+        }
+    }
+    CHECK(refused > 0);
+    for (const auto& [block, bytes] : held) pool.free(block);
+    CHECK(pool.allocate(kBytes) == memory);
+    CHECK_THROWS_AS(pool.allocate(1), std::bad_alloc);
+}
