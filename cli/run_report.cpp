@@ -20,6 +20,10 @@ namespace {
 void print_phases(const PhaseCounters& phases) {
     print("  phases           {:.1f}% of flow-time steady, {} skips ({} taken back)\n",
           100 * phases.steady_share(), phases.skips, phases.skip_backs);
+    if (phases.recalled_skips > 0) {
+        print("  remembered       {} skips' rates, from earlier runs (--no-memo leaves them out)\n",
+              phases.recalled_skips);
+    }
     const EpisodeCounters& episodes = phases.episodes;
     if (phases.skips + episodes.hits == 0) return;
     print("  skipped          {}B, {} packet-hops saved\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rates and lengths of skips from groups that were simulated long (core/hybrid/calibration.h).
+/// Rates and lengths of skips from groups that were simulated long (core/calibration/calibration.h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,8 +51,9 @@ void PhaseController::begin_record(State& state, const steady::GroupFacts& facts
     }
     const steady::DetectorSettings settings = steady::resolved(config_.detector, facts);
     record.agreement = settings.theta / 2;
-    record.swings = settings.span;
-    record.unit = std::max(facts.base_rtt, 2 * state.period);
+    record.kind.flows = facts.flows;
+    record.kind.swings = settings.span;
+    record.kind.unit = std::max(facts.base_rtt, 2 * state.period);
     for (const FlowSlot flow : state.group.flows) {
         const auto packets = static_cast<double>(engine_.reading(flow).acked) /
                              static_cast<double>(engine_.payload());
@@ -107,7 +108,7 @@ void PhaseController::record(State& state, Tick now) {
         bin = ended_bin(state);
         record.on = !bin.empty();
     }
-    record.edge += record.unit;
+    record.edge += record.kind.unit;
     record.progress.resize(flows);
     record.acked.resize(flows);
     for (std::size_t i = 0; i < flows; ++i) {
@@ -152,9 +153,9 @@ void PhaseController::note_streams(State& state, bool begins) {
     if (begins || !std::equal(across.begin(), across.end(), record.across.begin(),
                               record.across.end(), same)) {
         record.across = std::move(across);
-        record.key = key_of(state);
+        record.kind.key = key_of(state);
         record.from_begin = begins && known;
-        record.key.push_back(record.from_begin ? 1 : 0);
+        record.kind.key.push_back(record.from_begin ? 1 : 0);
         record.tells = false;
     }
 }
@@ -165,7 +166,8 @@ ClusterKey PhaseController::key_of(const State& state) const {
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const FlowSlot flow = state.group.flows[i];
         flows.push_back({&engine_.tracks(flow), engine_.base_rtt(flow), engine_.line_rate(flow),
-                         state.record.age[i], engine_.traffic_class(flow)});
+                         state.record.age[i], engine_.traffic_class(flow),
+                         engine_.law_facts(flow)});
         const std::vector<PortId>& way = engine_.tracks(flow).data;
         data.insert(way.begin(), way.end());
     }
@@ -237,7 +239,7 @@ bool PhaseController::is_recognized(State& state, steady::Verdict& verdict, Tick
         return false;
     }
     const std::uint32_t entry =
-        record.entry != kNone ? record.entry : calibration_.known(record.key);
+        record.entry != kNone ? record.entry : calibration_.known(record.kind);
     if (entry == kNone) {
         return false;
     }
@@ -283,8 +285,7 @@ void PhaseController::begin_telling(State& state, Tick at) {
     if (record.entry != kNone || record.bins.empty()) {
         return;
     }
-    record.entry =
-        calibration_.find(record.key, state.group.flows.size(), record.unit, record.swings, at);
+    record.entry = calibration_.find(record.kind, at);
     record.tells = state.skipped == 0;
     if (record.tells) {
         calibration_.add_origin(record.entry, at, record.origin);
@@ -296,6 +297,7 @@ void PhaseController::begin_telling(State& state, Tick at) {
 /// simulated for others. May change the rates.
 Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     SteadyRecord& record = state.record;
+    record.recalled = false;
     if (!record.on && !record.long_run) {
         return longest;
     }
@@ -319,17 +321,18 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     const bool alike = longest == 0 || agrees(state, curve);  // 0: it has been recognized
     const auto take = [&] {
         take_calibrated_rates(state, curve, at);
+        record.recalled = calibration_.is_recalled(record.entry);
         return static_cast<Tick>(trusted);
     };
     if (alike && (trusted >= left || curve.trusted() > static_cast<double>(longest))) {
         return take();
     }
-    const auto unit = static_cast<double>(record.unit);
+    const auto unit = static_cast<double>(record.kind.unit);
     const bool is_long = left > kLong * unit;
     record.long_run = record.on && record.tells &&
                       (is_long || !curve.told_enough(age + left / unit)) &&
                       calibration_.wants(record.entry, at,
-                                         is_long ? static_cast<Tick>(kMostBins) * record.unit
+                                         is_long ? static_cast<Tick>(kMostBins) * record.kind.unit
                                                  : static_cast<Tick>(left));
     if (record.long_run) {
         note_could_skip(state);
@@ -347,13 +350,13 @@ void PhaseController::note_could_skip(const State& state) {
 
 /// In bins.
 double PhaseController::age_of(const SteadyRecord& record, Tick at) {
-    return static_cast<double>(at - record.begin) / static_cast<double>(record.unit);
+    return static_cast<double>(at - record.begin) / static_cast<double>(record.kind.unit);
 }
 
 /// Means over the time that the skip will take, which depends on them.
 void PhaseController::take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at) {
     const SteadyRecord& record = state.record;
-    const auto unit = static_cast<double>(record.unit);
+    const auto unit = static_cast<double>(record.kind.unit);
     const double age = age_of(record, at);
     constexpr int kRounds = 3;
     for (int round = 0; round < kRounds; ++round) {

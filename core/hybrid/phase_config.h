@@ -54,7 +54,7 @@ struct PhaseConfig {
     Sharing shares = Sharing::hold;
     std::string restore_model;  ///< its file; empty: the shipped one
     RestoreEngine restore_engine = RestoreEngine::plain;
-    /// Rates from groups that were simulated long (core/hybrid/calibration.h); of partitions, where rates are
+    /// Rates from groups that were simulated long (core/calibration/calibration.h); of partitions, where rates are
     /// measured.
     bool calibrate = true;
     /// Episodes that were simulated are told from then on (core/hybrid/episode.h), where the means of what is told are

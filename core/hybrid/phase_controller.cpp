@@ -388,6 +388,7 @@ void PhaseController::finish(Tick now) {
         state->since = now;
     }
     report_until(kNever);
+    calibration_.leave(now);
     if (acks_ != nullptr) {
         for (const PartitionId id : partitions_.set().partitions()) {
             for (const FlowSlot flow : partitions_.set().flows(id)) {

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/calibration/calibration.h"
 #include "core/clocks/flow_partitions.h"
 #include "core/clocks/supervisor.h"
-#include "core/hybrid/calibration.h"
 #include "core/hybrid/episode.h"
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
@@ -67,6 +67,8 @@ class PhaseController : public step::Supervisor {
     /// What is known of episodes is used, and more of it learned; of partitions on one clock. Before the first window;
     /// `memory` must outlive this.
     void remember_episodes(EpisodeMemory& memory);
+    /// The same of steady curves (core/calibration/curve_memory.h).
+    void remember_curves(CurveMemory& memory) { calibration_.remember(memory); }
     /// Tells `watcher`, which must outlive the run, of every skip and every episode that is known. Groups are then not
     /// folded upon themselves: their columns are the group's. Before the first window.
     void watch(PhaseWatcher& watcher) { watcher_ = &watcher; }

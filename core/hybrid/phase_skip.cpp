@@ -50,6 +50,7 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     state.until = at + dt;
     state.flows_at_start = static_cast<std::uint32_t>(flows.size());
     statistics_.skips += copies();
+    statistics_.recalled_skips += state.record.recalled ? copies() : 0;
     set_cut(state, state.until);
     if (acks_ == nullptr) {
         pause_hosts(state);  // else a flow that starts at a host that sleeps disturbs it

@@ -47,6 +47,7 @@ struct PhaseCounters {
     std::uint64_t hops_saved = 0;    ///< packet-hops that packet mode would have executed in skips
     std::int64_t bytes_skipped = 0;  ///< payload advanced by equations
     std::uint64_t skips = 0;
+    std::uint64_t recalled_skips = 0;   ///< of them, at rates that earlier runs had told a memo
     std::uint64_t skip_backs = 0;       ///< skips cut short by an interrupt that was not foreseen
     std::size_t most_partitions = 0;    ///< largest number at one time
     std::size_t largest_partition = 0;  ///< flows of the largest one seen

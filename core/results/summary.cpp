@@ -64,6 +64,9 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
         json["hops_saved"] = phases.hops_saved;
         json["bytes_skipped"] = phases.bytes_skipped;
         json["skips"] = phases.skips;
+        if (phases.recalled_skips > 0) {
+            json["recalled_skips"] = phases.recalled_skips;
+        }
         json["skip_backs"] = phases.skip_backs;
         json["partitions"] = {{"most", phases.most_partitions},
                               {"largest", phases.largest_partition}};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/audit/audit.h"
+#include "core/calibration/curve_memory.h"
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
 #include "core/hybrid/world_engine.h"
@@ -96,9 +97,11 @@ struct HybridRun::Watch {
           controller(view, partitions, rates.get(), restorer.get(), shares.get(), given.phases,
                      given.stop),
           memo(given.memo != nullptr ? given.memo : std::make_shared<memo::Memo>()),
-          episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance, given.network.seed) {
+          episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance, given.network.seed),
+          curves(*memo, given.memo_fingerprint) {
         if (given.phases.memo) {
             controller.remember_episodes(episodes);
+            controller.remember_curves(curves);
         }
         if (given.phases.audit > 0 && (given.phases.skip || given.phases.memo)) {
             audit::AuditSettings settings;
@@ -121,6 +124,7 @@ struct HybridRun::Watch {
     hybrid::PhaseController controller;
     std::shared_ptr<memo::Memo> memo;
     hybrid::EpisodeMemory episodes;
+    hybrid::CurveMemory curves;
     std::unique_ptr<audit::Audit> audit;  ///< null: there is none
 };
 

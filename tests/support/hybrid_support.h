@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/calibration/curve_memory.h"
 #include "core/clocks/cell_step.h"
 #include "core/clocks/driver.h"
 #include "core/clocks/team.h"
@@ -322,7 +323,8 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
                                 bool forgets = false, hybrid::Restorer* restorer = nullptr,
                                 hybrid::ShareRestorer* shares = nullptr,
                                 FoldCounters* fold = nullptr, const Workers* workers = nullptr,
-                                hybrid::EpisodeMemory* memory = nullptr) {
+                                hybrid::EpisodeMemory* memory = nullptr,
+                                hybrid::CurveMemory* curves = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
@@ -338,6 +340,9 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
                                        given.stop);
     if (memory != nullptr) {
         controller.remember_episodes(*memory);
+    }
+    if (curves != nullptr) {
+        controller.remember_curves(*curves);
     }
     HybridOutcome made;
     controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });

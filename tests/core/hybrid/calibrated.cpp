@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Calibrated rates: which groups are copies of each other, what is known of one that was simulated long,
 /// and that every contract holds where others take their rates from it.
-#include "core/hybrid/calibration.h"
+#include "core/calibration/calibration.h"
 
 #include "tests/support/fold_support.h"
 #include "tests/support/hybrid_support.h"
+#include "tests/support/ring_cases.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -24,6 +25,7 @@ struct Cluster {
     std::vector<Tick> base_rtt{4000, 4100};
     std::vector<std::int64_t> age{0, 2};
     std::uint8_t traffic_class = 3;
+    std::vector<std::int64_t> law{4200, 7};
     std::int64_t rate = 100;
     std::int64_t marks = 5;
     std::int64_t across = 1;
@@ -31,7 +33,7 @@ struct Cluster {
     ClusterKey key() const {
         std::vector<ClusterFlow> flows;
         for (std::size_t i = 0; i < ways.size(); ++i) {
-            flows.push_back({&ways[i], base_rtt[i], 100, age[i], traffic_class});
+            flows.push_back({&ways[i], base_rtt[i], 100, age[i], traffic_class, law});
         }
         return hybrid::cluster_key(flows, [&](PortId port) {
             return port % 10 == 0 ? ClusterPort{rate, marks, across} : ClusterPort{100, 5, 0};
@@ -81,6 +83,7 @@ TEST_CASE("unit.calibration.copies_have_one_key_and_near_misses_another") {
     differs([](Cluster& other) { other.base_rtt[0] = 4001; });
     differs([](Cluster& other) { other.age[1] = 3; });
     differs([](Cluster& other) { other.traffic_class = 4; });
+    differs([](Cluster& other) { other.law[0] = 4201; });         // of the whole network
     differs([](Cluster& other) { other.ways[1].acks[1] = 40; });  // it crosses nobody's data
     differs([](Cluster& other) { std::swap(other.ways[0], other.ways[1]); });
     differs([](Cluster& other) {
@@ -149,7 +152,7 @@ TEST_CASE("unit.calibration.as_far_as_several_have_gone_they_tell_what_others_wi
 TEST_CASE("unit.calibration.nothing_depends_on_order_within_an_instant") {
     const auto told = [](const std::vector<double>& rates) {
         Calibration calibration;
-        const std::uint32_t entry = calibration.find({1}, 1, kUnit, 0, 5);
+        const std::uint32_t entry = calibration.find({{1}, 1, kUnit, 0}, 5);
         for (const double rate : rates) {
             calibration.add(entry, 5, 0, {{rate, 1000}}, false);
             CHECK(calibration.curve(entry, 5).bins() == 0);
@@ -165,11 +168,11 @@ TEST_CASE("unit.calibration.nothing_depends_on_order_within_an_instant") {
 TEST_CASE("unit.calibration.one_group_at_a_time_is_simulated_long") {
     constexpr Tick kLasts = 512 * kUnit;
     Calibration calibration;
-    const std::uint32_t entry = calibration.find({1}, 1, kUnit, 0, 10);
-    CHECK(calibration.find({1}, 1, kUnit, 0, 10) == entry);
-    CHECK(calibration.find({2}, 1, kUnit, 0, 10) != entry);
+    const std::uint32_t entry = calibration.find({{1}, 1, kUnit, 0}, 10);
+    CHECK(calibration.find({{1}, 1, kUnit, 0}, 10) == entry);
+    CHECK(calibration.find({{2}, 1, kUnit, 0}, 10) != entry);
     CHECK(!calibration.wants(entry, 10, kLasts));  // nobody is known to come again
-    calibration.find({1}, 1, kUnit, 0, 20);
+    calibration.find({{1}, 1, kUnit, 0}, 20);
     CHECK(calibration.wants(entry, 20, kLasts));
     CHECK(calibration.wants(entry, 20, kLasts));
     CHECK(!calibration.wants(entry, 21, kLasts));
@@ -183,37 +186,6 @@ TEST_CASE("unit.calibration.one_group_at_a_time_is_simulated_long") {
 }
 
 namespace {
-
-/// Copies of a ring of four hosts that sends the same again and again, in step or not, and a stranger.
-struct Rings {
-    explicit Rings(std::uint64_t seed, congestion::Law law) {
-        Dice dice(seed);
-        constexpr std::int64_t kCopies = 3;
-        constexpr std::int64_t kHosts = 4;
-        const Rate rate{100'000'000'000};
-        given.name = "rings " + std::to_string(seed);
-        given.topology = build_star({kCopies * kHosts, {rate, 200 * kNanosecond}});
-        given.config = config_for(law, rate);
-        const auto hosts = given.topology.hosts();
-        const bool in_step = dice.chance(50);
-        const std::int64_t size = 6'000'000 + 1000 * dice.below(2000);
-        for (std::int64_t round = 0; round < 4; ++round) {
-            for (std::int64_t copy = 0; copy < kCopies; ++copy) {
-                const Tick late = in_step ? 0 : dice.below(40) * kMicrosecond;
-                for (std::int64_t host = 0; host < kHosts; ++host) {
-                    given.flows.push_back(flow(hosts[copy * kHosts + host],
-                                               hosts[copy * kHosts + (host + 1) % kHosts], size,
-                                               round * kMillisecond + late));
-                }
-            }
-        }
-        if (dice.chance(50)) {
-            given.flows.push_back(flow(hosts[0], hosts[kHosts + dice.below(kHosts)], 20'000,
-                                       static_cast<Tick>(2'000 + dice.below(400)) * kMicrosecond));
-        }
-    }
-    Case given;
-};
 
 PhaseConfig uncalibrated() {
     PhaseConfig config;

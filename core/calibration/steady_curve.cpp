@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/hybrid/calibration.h"
+#include "core/calibration/steady_curve.h"
 
 #include <algorithm>
 #include <array>
@@ -19,34 +19,65 @@ constexpr double kFlightRange = 0.3;
 constexpr double kUnlimited = 1e18;
 /// Groups that have to have gone as far before others are told what they did there.
 constexpr double kTellers = 3;
+/// Of a summary: so many bins of its age have one mean.
+constexpr std::size_t kBinsPerBlock = 16;
 /// A conclusion is drawn from the later half of the bins, in blocks of equal length.
 constexpr std::size_t kPerConclusion = 2 * steady::kBlocks;
 
-void append_way(ClusterKey& key, const std::vector<PortId>& way, std::map<PortId, int>& names,
-                const std::function<ClusterPort(PortId)>& describe) {
-    key.push_back(static_cast<std::int64_t>(way.size()));
-    for (const PortId port : way) {
-        const auto [name, first] = names.insert({port, static_cast<int>(names.size())});
-        key.push_back(name->second);
-        if (first) {
-            const ClusterPort told = describe(port);
-            key.insert(key.end(), {told.rate, told.mark_bytes, told.across});
-        }
+}  // namespace
+
+SteadyCurve::SteadyCurve(std::size_t flows, Tick unit, Tick swings, const CurveSummary& summary)
+    : SteadyCurve(flows, unit, swings) {
+    saturated_ = summary.saturated;
+    trusted_ = summary.trusted;
+    tail_ = summary.tail;
+    origins_ =
+        total_of(summary.origins, summary.origin, std::vector<double>(summary.origin.size(), 0));
+    for (const CurveSummary::Block& block : summary.blocks) {
+        bins_.insert(bins_.end(), block.bins, total_of(block.groups, block.readings, block.spread));
     }
 }
 
-}  // namespace
-
-ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
-                       const std::function<ClusterPort(PortId)>& describe) {
-    ClusterKey key;
-    std::map<PortId, int> names;
-    for (const ClusterFlow& flow : flows) {
-        key.insert(key.end(), {flow.base_rtt, flow.line_rate, flow.age, flow.traffic_class});
-        append_way(key, flow.way->data, names, describe);
-        append_way(key, flow.way->acks, names, describe);
+SteadyCurve::Bin SteadyCurve::total_of(double groups, const std::vector<BinReading>& means,
+                                       const std::vector<double>& spread) {
+    Bin total{groups, {}, {}};
+    for (std::size_t f = 0; f < means.size(); ++f) {
+        total.sum.push_back({means[f].rate * groups, means[f].flight * groups});
+        total.squares.push_back((means[f].rate * means[f].rate + spread[f] * spread[f]) * groups);
     }
-    return key;
+    return total;
+}
+
+CurveSummary SteadyCurve::summary() const {
+    CurveSummary summary;
+    summary.saturated = saturated_;
+    summary.trusted = trusted_;
+    summary.tail = tail_;
+    summary.origins = origins_.groups;
+    for (std::size_t f = 0; f < origins_.sum.size(); ++f) {
+        summary.origin.push_back(origin(f));
+    }
+    for (std::size_t first = 0; first < bins_.size();) {
+        CurveSummary::Block block;
+        block.bins =
+            std::min(bins_.size() - first, std::max<std::size_t>(first / kBinsPerBlock, 1));
+        const std::size_t last = first + block.bins;
+        block.groups = bins_[first].groups;
+        for (std::size_t at = first; at < last; ++at) {
+            block.groups = std::min(block.groups, bins_[at].groups);
+        }
+        for (std::size_t f = 0; f < flows_; ++f) {
+            block.readings.push_back(between(f, first, last));
+            double most = 0;
+            for (std::size_t at = first; at < last; ++at) {
+                most = std::max(most, spread(f, at));
+            }
+            block.spread.push_back(most);
+        }
+        summary.blocks.push_back(std::move(block));
+        first = last;
+    }
+    return summary;
 }
 
 void SteadyCurve::add(std::size_t first, const std::vector<BinReading>& readings, bool saturated) {
@@ -202,86 +233,6 @@ void SteadyCurve::conclude() {
         tail.push_back(between(f, half, bins_.size()));
     }
     tail_ = std::move(tail);
-}
-
-std::uint32_t Calibration::find(const ClusterKey& key, std::size_t flows, Tick unit, Tick swings,
-                                Tick now) {
-    const auto [found, first] = index_.insert({key, static_cast<std::uint32_t>(entries_.size())});
-    if (first) {
-        entries_.emplace_back(SteadyCurve(flows, unit, swings));
-    }
-    Entry& entry = entries_[found->second];
-    if (entry.seen != now) {
-        entry.sightings += entry.seen == kNever ? 0 : 1;
-        entry.seen = now;
-    }
-    return found->second;
-}
-
-/// What was told before `now`.
-void Calibration::take_up(Entry& entry, Tick now) {
-    if (entry.told_at >= now) {
-        return;
-    }
-    for (const std::vector<BinReading>& origin : entry.origins) {
-        entry.curve.add_origin(origin);
-    }
-    entry.origins.clear();
-    for (const auto& [first, saturated, readings] : entry.told) {
-        entry.curve.add(first, readings, saturated);
-    }
-    entry.told.clear();
-}
-
-const SteadyCurve& Calibration::curve(std::uint32_t entry, Tick now) {
-    Entry& found = entries_[entry];
-    take_up(found, now);
-    return found.curve;
-}
-
-void Calibration::add_origin(std::uint32_t entry, Tick now,
-                             const std::vector<BinReading>& readings) {
-    if (closed(entry, now)) {
-        return;
-    }
-    Entry& found = entries_[entry];
-    take_up(found, now);
-    found.told_at = now;
-    found.origins.insert(readings);
-}
-
-void Calibration::add(std::uint32_t entry, Tick now, std::size_t first,
-                      std::vector<BinReading> readings, bool saturated) {
-    if (closed(entry, now)) {
-        return;
-    }
-    Entry& found = entries_[entry];
-    take_up(found, now);
-    found.told_at = now;
-    found.told.insert(Told{first, saturated, std::move(readings)});
-}
-
-bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts) {
-    Entry& found = entries_[entry];
-    if (closed(entry, now)) {
-        return false;
-    }
-    if (found.asked == now) {
-        found.free = std::max(found.free, now + lasts);
-        return true;
-    }
-    const std::uint64_t before = found.sightings + (found.seen < now ? 1 : 0);
-    if (before < found.enough || (found.asked != kNever && now <= found.free)) {
-        return false;
-    }
-    found.asked = now;
-    found.free = now + lasts;
-    found.enough *= 2;
-    return true;
-}
-
-void Calibration::close(std::uint32_t entry, Tick now) {
-    entries_[entry].closed = std::min(entries_[entry].closed, now);
 }
 
 }  // namespace sluice::hybrid

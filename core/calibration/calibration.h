@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Steady rates that are known already (docs/models/phases.md, Calibrated rates). Groups that are renamed
+/// copies of each other (ClusterKey) go the same way: one of them is simulated long once, and what its flows
+/// sent per base RTT since the group formed is kept (SteadyCurve). The others take the rate of a skip from
+/// it, and how far it may be trusted.
+///
+/// Nothing depends on the order in which groups are looked at: what is told at one instant is seen after it,
+/// and what several tell alike then counts once, so that copies of which one is executed tell no less.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/calibration/cluster_kind.h"
+#include "core/calibration/steady_curve.h"
+#include "core/ids.h"
+#include "core/units.h"
+
+namespace sluice::hybrid {
+
+class CurveMemory;
+
+class Calibration {
+  public:
+    /// What earlier runs told is known, too. Before anything is asked for; `memory` must outlive this.
+    void remember(CurveMemory& memory) { memory_ = &memory; }
+    /// After the run: what is new to the memory is told to it.
+    void leave(Tick now);
+
+    /// The entry of a kind, made as it is first seen.
+    std::uint32_t find(const ClusterKind& kind, Tick now);
+    /// The same if it is known, else kNone.
+    std::uint32_t known(const ClusterKind& kind);
+    /// As it was told before `now`, in this run or, if that tells more, an earlier one. Groups of both are never put
+    /// together: the same run again would count them twice.
+    const SteadyCurve& curve(std::uint32_t entry, Tick now);
+    /// At `now`: as SteadyCurve::add_origin().
+    void add_origin(std::uint32_t entry, Tick now, const std::vector<BinReading>& readings);
+    /// The same: as SteadyCurve::add().
+    void add(std::uint32_t entry, Tick now, std::size_t first, std::vector<BinReading> readings,
+             bool saturated);
+    /// True if a group that is looked at `now` is to be simulated long, for `lasts` ticks: the key has been seen
+    /// before, at twice as many instants for each group that was asked in vain, and nobody else is being
+    /// simulated for it but who was asked at this instant.
+    bool wants(std::uint32_t entry, Tick now, Tick lasts);
+    /// After `now` nothing is added any more.
+    void close(std::uint32_t entry, Tick now);
+    /// curve() is what an earlier run told.
+    bool is_recalled(std::uint32_t entry) const { return is_recalled(entries_[entry]); }
+    bool closed(std::uint32_t entry, Tick now) const { return entries_[entry].closed < now; }
+
+  private:
+    using Told = std::tuple<std::size_t, bool, std::vector<BinReading>>;
+    struct Entry {
+        explicit Entry(SteadyCurve made) : curve(std::move(made)) {}
+
+        SteadyCurve curve;
+        std::optional<SteadyCurve> recalled;  ///< what earlier runs told
+        Tick seen = kNever;                   ///< last
+        std::uint64_t sightings = 0;          ///< instants, before that
+        Tick asked = kNever;                  ///< when a group was last asked to be simulated
+        Tick free = kNever;                   ///< it will have told then
+        std::uint64_t enough = 1;             ///< sightings for it to be asked
+        Tick closed = kNever;
+        Tick told_at = 0;
+        std::set<Told> told;                        ///< then
+        std::set<std::vector<BinReading>> origins;  ///< then, too
+    };
+
+    static void take_up(Entry& entry, Tick now);
+    static bool is_recalled(const Entry& entry) {
+        return entry.recalled && entry.curve.trusted() <= entry.recalled->trusted();
+    }
+    std::uint32_t make(const ClusterKind& kind);
+    std::uint32_t& look_up(const ClusterKind& kind);
+
+    CurveMemory* memory_ = nullptr;
+    std::map<ClusterKey, std::uint32_t> index_;  ///< kNone: nobody has told of it
+    std::vector<Entry> entries_;
+};
+
+/// What a group has done since it formed.
+struct SteadyRecord {
+    bool on = false;
+    bool long_run = false;  ///< it is simulated for others, without skips
+    bool saturated = true;  ///< every flow was at its NIC's line rate throughout
+    std::uint32_t entry = kNone;
+    std::int64_t echoes = 0;  ///< of all flows, at the first bin's start
+    Tick begin = 0;
+    Tick edge = 0;                  ///< of the open bin, local
+    double agreement = 0;           ///< relative difference of rates that are the same
+    std::vector<std::int64_t> age;  ///< by flow: class of it, as the group formed
+    std::vector<Tick> progress;  ///< by flow, at the open bin's start; none: nothing was read yet
+    std::vector<std::int64_t> acked;
+    ClusterKind kind;            ///< what it is among included, as long as that is the same
+    std::vector<double> across;  ///< that, by flow and port of its data: a share of the link
+    bool from_begin = false;     ///< that was known as the first bin began, and is the same
+    bool tells = false;          ///< what it does is told of
+    bool recalled = false;       ///< the next skip's rates are from an earlier run
+    std::vector<BinReading>
+        origin;  ///< by flow, at the first bin's start; rates are the laws', bits/s
+    std::vector<BinReading> bins;  ///< all flows', bin by bin
+};
+
+}  // namespace sluice::hybrid

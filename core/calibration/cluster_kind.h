@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Groups that are renamed copies of each other, and so go the same way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/clocks/flow_partitions.h"
+#include "core/ids.h"
+#include "core/units.h"
+
+namespace sluice::hybrid {
+
+/// What a group's flow is to its key.
+struct ClusterFlow {
+    const step::Footprint* way = nullptr;
+    Tick base_rtt = 0;
+    std::int64_t line_rate = 0;  ///< bits/s
+    std::int64_t age = 0;        ///< a class of it, as the group formed
+    std::uint8_t traffic_class = 0;
+    std::vector<std::int64_t> law;  ///< PhaseEngine::law_facts()
+};
+
+/// What a port is to the key, beside which flows meet there.
+struct ClusterPort {
+    std::int64_t rate = 0;        ///< bits/s
+    std::int64_t mark_bytes = 0;  ///< where it begins to mark
+    std::int64_t across = 0;      ///< a class of the ACK stream that crosses it
+};
+
+/// A group up to the names of its flows, ports and nodes; the order of its flows counts.
+using ClusterKey = std::vector<std::int64_t>;
+
+ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
+                       const std::function<ClusterPort(PortId)>& describe);
+
+/// Groups that go the same way, and how they are recorded.
+struct ClusterKind {
+    ClusterKey key;
+    std::size_t flows = 0;
+    Tick unit = 0;  ///< of SteadyCurve, as the next
+    Tick swings = 0;
+};
+
+}  // namespace sluice::hybrid

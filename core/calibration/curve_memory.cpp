@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/calibration/curve_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace sluice::hybrid {
+
+namespace {
+
+/// 100 kbit/s, in bytes per tick and, of laws' rates, in bits/s.
+constexpr double kRateUnit = 1e5 / 8e12;
+constexpr double kLawRateUnit = 1e5;
+/// Ticks beyond which it makes no difference how long a curve is trusted.
+constexpr double kForever = 1e18;
+
+void append(memo::Numbers& numbers, const BinReading& reading, double unit) {
+    numbers.push_back(std::llround(reading.rate / unit));
+    numbers.push_back(std::llround(reading.flight));
+}
+
+/// Takes numbers one by one; `whole` is false once one was missing or out of range.
+class Reader {
+  public:
+    explicit Reader(const memo::Numbers& numbers) : numbers_(numbers) {}
+
+    std::int64_t take(std::int64_t most) {
+        if (next_ >= numbers_.size() || numbers_[next_] < 0 || numbers_[next_] > most) {
+            whole_ = false;
+            return 0;
+        }
+        return numbers_[next_++];
+    }
+    BinReading take_reading(double unit) {
+        const double rate = static_cast<double>(take(kMost)) * unit;
+        return {rate, static_cast<double>(take(kMost))};
+    }
+    std::vector<BinReading> take_readings(std::size_t flows, double unit) {
+        std::vector<BinReading> readings;
+        for (std::size_t f = 0; f < flows && whole_; ++f) {
+            readings.push_back(take_reading(unit));
+        }
+        return readings;
+    }
+    bool whole() const { return whole_; }
+    bool at_end() const { return next_ == numbers_.size(); }
+
+    static constexpr std::int64_t kMost = std::int64_t{1} << 60;
+
+  private:
+    const memo::Numbers& numbers_;
+    std::size_t next_ = 0;
+    bool whole_ = true;
+};
+
+/// What lets skips be taken: how long beyond the bins, and from the first bin on.
+std::tuple<double, double> reach(const SteadyCurve& curve) {
+    return {curve.trusted(), curve.trusted(0)};
+}
+
+}  // namespace
+
+memo::Numbers numbers_of(const CurveSummary& summary) {
+    memo::Numbers numbers = {summary.saturated ? 1 : 0,
+                             static_cast<std::int64_t>(std::min(summary.trusted, kForever)),
+                             summary.tail.empty() ? 0 : 1, std::llround(summary.origins),
+                             static_cast<std::int64_t>(summary.blocks.size())};
+    for (const BinReading& reading : summary.tail) {
+        append(numbers, reading, kRateUnit);
+    }
+    for (const BinReading& reading : summary.origin) {
+        append(numbers, reading, kLawRateUnit);
+    }
+    for (const CurveSummary::Block& block : summary.blocks) {
+        numbers.push_back(static_cast<std::int64_t>(block.bins));
+        numbers.push_back(std::llround(block.groups));
+        for (std::size_t f = 0; f < block.readings.size(); ++f) {
+            append(numbers, block.readings[f], kRateUnit);
+            numbers.push_back(std::llround(block.spread[f] / kRateUnit));
+        }
+    }
+    return numbers;
+}
+
+std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, std::size_t flows) {
+    Reader reader(numbers);
+    CurveSummary summary;
+    summary.saturated = reader.take(1) == 1;
+    summary.trusted = static_cast<double>(reader.take(Reader::kMost));
+    const bool has_tail = reader.take(1) == 1;
+    summary.origins = static_cast<double>(reader.take(Reader::kMost));
+    const std::int64_t blocks = reader.take(kMostBins);
+    summary.tail = reader.take_readings(has_tail ? flows : 0, kRateUnit);
+    summary.origin = reader.take_readings(summary.origins > 0 ? flows : 0, kLawRateUnit);
+    std::size_t bins = 0;
+    for (std::int64_t i = 0; i < blocks && reader.whole(); ++i) {
+        CurveSummary::Block block;
+        block.bins = static_cast<std::size_t>(reader.take(kMostBins));
+        block.groups = static_cast<double>(reader.take(Reader::kMost));
+        bins += block.bins;
+        for (std::size_t f = 0; f < flows && reader.whole(); ++f) {
+            block.readings.push_back(reader.take_reading(kRateUnit));
+            block.spread.push_back(static_cast<double>(reader.take(Reader::kMost)) * kRateUnit);
+        }
+        if (block.bins == 0 || block.groups < 1 || bins > kMostBins) {
+            return std::nullopt;
+        }
+        summary.blocks.push_back(std::move(block));
+    }
+    const bool beyond = summary.trusted > 0 && !has_tail;
+    if (!reader.whole() || !reader.at_end() || beyond) {
+        return std::nullopt;
+    }
+    return summary;
+}
+
+memo::Digest CurveMemory::digest_of(const ClusterKind& kind) const {
+    memo::Digester digester;
+    digester.take(static_cast<std::uint64_t>(memo::Kind::transient));
+    for (const std::int64_t word : fingerprint_) {
+        digester.take(static_cast<std::uint64_t>(word));
+    }
+    digester.take(kind.flows);
+    digester.take(static_cast<std::uint64_t>(kind.unit));
+    digester.take(static_cast<std::uint64_t>(kind.swings));
+    for (const std::int64_t word : kind.key) {
+        digester.take(static_cast<std::uint64_t>(word));
+    }
+    return digester.digest();
+}
+
+std::optional<SteadyCurve> CurveMemory::recall(const ClusterKind& kind) const {
+    const memo::Entry* const entry = memo_.find(digest_of(kind), 0);
+    std::optional<SteadyCurve> best;
+    if (entry == nullptr || entry->kind != memo::Kind::transient) {
+        return best;
+    }
+    for (const memo::SampleCount& seen : entry->samples) {
+        const std::optional<CurveSummary> summary = summary_of(seen.sample->values, kind.flows);
+        if (!summary) {
+            continue;
+        }
+        SteadyCurve curve(kind.flows, kind.unit, kind.swings, *summary);
+        if (!best || reach(*best) < reach(curve)) {
+            best = std::move(curve);
+        }
+    }
+    return best;
+}
+
+void CurveMemory::learn(const ClusterKey& key, const SteadyCurve& curve,
+                        const std::optional<SteadyCurve>& recalled, Tick now) {
+    const ClusterKind kind{key, curve.flows(), curve.unit(), curve.swings()};
+    const auto unit = static_cast<double>(kind.unit);
+    const auto [beyond, from_begin] = reach(curve);
+    if ((beyond < unit && from_begin < unit) || (recalled && reach(curve) <= reach(*recalled))) {
+        return;
+    }
+    const auto flows = static_cast<std::int64_t>(kind.flows);
+    memo_.add(digest_of(kind), now, memo::Kind::transient, {flows, kind.unit, kind.swings},
+              memo::Sample{numbers_of(curve.summary())});
+}
+
+}  // namespace sluice::hybrid

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Steady curves that outlive their run: what is kept of one, who is told of it, and that every contract holds
+/// where an earlier run's rates are taken.
+#include "core/calibration/curve_memory.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/support/fold_support.h"
+#include "tests/support/hybrid_support.h"
+#include "tests/support/ring_cases.h"
+
+using namespace sluice;
+using namespace sluice::test;
+using hybrid::BinReading;
+using hybrid::ClusterKind;
+using hybrid::CurveMemory;
+using hybrid::CurveSummary;
+using hybrid::SteadyCurve;
+
+namespace {
+
+constexpr Tick kUnit = 4 * kMicrosecond;
+constexpr Tick kSwings = 30 * kMicrosecond;
+
+ClusterKind kind_of(std::size_t flows) { return {{1, 2, 3}, flows, kUnit, kSwings}; }
+
+/// Flows at about a twelfth and a quarter of a byte a nanosecond that begin slower, as `groups` told of `bins` bins.
+SteadyCurve curve_of(std::size_t bins, int groups, double slower = 0) {
+    SteadyCurve curve(2, kUnit, kSwings);
+    for (int group = 0; group < groups; ++group) {
+        curve.add_origin({{1e11, 20'000}, {9e10, 0}});
+        for (std::size_t at = 0; at < bins; ++at) {
+            const double noise =
+                static_cast<double>(mix_bits(at * 7 + static_cast<std::size_t>(group)) % 1000) /
+                1e5;
+            const double rate = 0.0125 * (1 - 0.3 / static_cast<double>(at + 1) + noise) - slower;
+            curve.add(at, {{rate, 40'000}, {2 * rate, 80'000}}, false);
+        }
+    }
+    return curve;
+}
+
+SteadyCurve again(const SteadyCurve& curve) {
+    const memo::Numbers numbers = numbers_of(curve.summary());
+    const std::optional<CurveSummary> summary = hybrid::summary_of(numbers, curve.flows());
+    REQUIRE(summary.has_value());
+    return {curve.flows(), curve.unit(), curve.swings(), *summary};
+}
+
+}  // namespace
+
+TEST_CASE("unit.curves.a_summary_says_what_the_curve_says") {
+    for (const std::size_t bins : {3, 40, 200, 512}) {
+        const SteadyCurve curve = curve_of(bins, 3);
+        const SteadyCurve told = again(curve);
+        CAPTURE(bins);
+        CHECK(told.bins() == curve.bins());
+        CHECK(told.has_origin());
+        CHECK(told.origin(1).rate == doctest::Approx(9e10));
+        CHECK(told.trusted() == doctest::Approx(curve.trusted()));
+        CHECK(told.told_enough(static_cast<double>(bins) - 1));
+        CHECK(told.trusted(0) <= curve.trusted(0));
+        for (std::size_t f = 0; f < 2; ++f) {
+            for (const double first : {0.0, 1.5, 20.0, 130.0, 600.0}) {
+                for (const double count : {1.0, 30.0, 400.0}) {
+                    const BinReading a = curve.mean(f, first, count);
+                    const BinReading b = told.mean(f, first, count);
+                    CHECK(b.rate == doctest::Approx(a.rate).epsilon(0.01));
+                    CHECK(b.flight == doctest::Approx(a.flight).epsilon(0.01));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("unit.curves.numbers_that_are_no_summary_are_passed_over") {
+    const memo::Numbers whole = numbers_of(curve_of(90, 3).summary());
+    CHECK(hybrid::summary_of(whole, 2).has_value());
+    CHECK(!hybrid::summary_of(whole, 3).has_value());
+    CHECK(!hybrid::summary_of(whole, 1).has_value());
+    for (std::size_t n = 0; n < whole.size(); ++n) {
+        memo::Numbers cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
+        CHECK(!hybrid::summary_of(cut, 2).has_value());
+        memo::Numbers wrong = whole;
+        for (const std::int64_t value : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max(),
+                                         std::numeric_limits<std::int64_t>::min()}) {
+            wrong[n] = value;
+            CHECK(!hybrid::summary_of(wrong, 2).has_value());
+        }
+    }
+    memo::Numbers longer = whole;
+    longer.push_back(0);
+    CHECK(!hybrid::summary_of(longer, 2).has_value());
+}
+
+TEST_CASE("unit.curves.only_who_is_alike_is_told") {
+    memo::Memo first;
+    CurveMemory(first, {5}).learn({1, 2, 3}, curve_of(300, 3), std::nullopt, 1000);
+    memo::Memo memo(first.news());
+    const CurveMemory memory(memo, {5});
+    const ClusterKind kind = kind_of(2);
+    CHECK(memory.recall(kind).has_value());
+    CHECK(!CurveMemory(memo, {6}).recall(kind).has_value());
+    const auto unknown = [&](auto&& change) {
+        ClusterKind other = kind;
+        change(other);
+        CHECK(!memory.recall(other).has_value());
+    };
+    unknown([](ClusterKind& other) { other.key[1] = 3; });
+    unknown([](ClusterKind& other) { other.key.push_back(0); });
+    unknown([](ClusterKind& other) { other.flows = 3; });
+    unknown([](ClusterKind& other) { other.unit += 1; });
+    unknown([](ClusterKind& other) { other.swings += 1; });
+}
+
+TEST_CASE("unit.curves.what_reaches_farthest_is_told_and_no_more_is_kept") {
+    const SteadyCurve few = curve_of(12, 3);
+    const SteadyCurve many = curve_of(400, 3, 1e-6);
+    memo::Memo first;
+    CurveMemory(first, {}).learn({1, 2, 3}, few, std::nullopt, 1);
+    CurveMemory(first, {}).learn({1, 2, 3}, many, std::nullopt, 1);
+    // Nothing can be taken of one group's few bins.
+    CurveMemory(first, {}).learn({7}, curve_of(12, 1), std::nullopt, 1);
+    CHECK(first.news().size() == 1);
+    memo::Memo memo(first.news());
+    CurveMemory memory(memo, {});
+    const std::optional<SteadyCurve> told = memory.recall(kind_of(2));
+    REQUIRE(told.has_value());
+    CHECK(told->bins() == 400);
+    memory.learn({1, 2, 3}, few, told, 2);
+    memory.learn({1, 2, 3}, again(*told), told, 2);  // the same run again
+    CHECK(memo.news().empty());
+}
+
+namespace {
+
+/// A run of the case that may know and teaches.
+HybridOutcome run_with_memo(const Case& given, memo::Memo& memo, Driver driver, bool check,
+                            FoldCounters* fold = nullptr, const PhaseConfig& config = {}) {
+    CurveMemory memory(memo, {});
+    return run_hybrid(given, config, driver, nullptr, check, false, nullptr, nullptr, fold, nullptr,
+                      nullptr, &memory);
+}
+
+memo::Content lessons_of(const Case& given, const PhaseConfig& config = {}) {
+    memo::Memo memo;
+    run_with_memo(given, memo, Driver::windows, false, nullptr, config);
+    return memo.news();
+}
+
+}  // namespace
+
+TEST_CASE("unit.curves.who_knows_simulates_less_and_every_contract_holds") {
+    std::uint64_t cold = 0;
+    std::uint64_t warm = 0;
+    std::uint64_t recalled = 0;
+    double error = 0;
+    double cold_error = 0;
+    double flows = 0;
+    PhaseConfig packets;
+    packets.skip = false;
+    for (const congestion::Law law : kLaws) {
+        for (std::uint64_t seed = 0; seed < 6; ++seed) {
+            const Rings rings(31'000 + seed, law);
+            INFO(rings.given.name << " " << congestion::law_name(law));
+            memo::Memo nothing;
+            const HybridOutcome first = run_with_memo(rings.given, nothing, Driver::windows, false);
+            CHECK(first.phases.recalled_skips == 0);
+            memo::Memo memo(nothing.news());
+            const HybridOutcome second = run_with_memo(rings.given, memo, Driver::windows, true);
+            const HybridOutcome truth = run_hybrid(rings.given, packets, Driver::windows);
+            cold += first.outcome.counters.packet_hops;
+            warm += second.outcome.counters.packet_hops;
+            recalled += second.phases.recalled_skips;
+            for (std::size_t f = 0; f < rings.given.flows.size(); ++f) {
+                const auto time = [&](const HybridOutcome& made) {
+                    return static_cast<double>(made.outcome.flows[f].finish -
+                                               made.outcome.flows[f].start);
+                };
+                cold_error += std::abs(time(first) / time(truth) - 1);
+                error += std::abs(time(second) / time(truth) - 1);
+                flows += 1;
+            }
+        }
+    }
+    MESSAGE(cold << " hops cold, " << warm << " warm, " << recalled << " skips; errors "
+                 << cold_error / flows << ", " << error / flows);
+    CHECK(recalled > 0);
+    CHECK(warm < cold);
+    CHECK(error / flows < 0.01);
+}
+
+TEST_CASE("unit.curves.windows_and_oracle_agree") {
+    std::uint64_t recalled = 0;
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        const congestion::Law law = kLaws[seed % std::size(kLaws)];
+        const Rings rings(32'000 + seed, law);
+        INFO(rings.given.name);
+        PhaseConfig config;
+        config.wake =
+            seed % 2 == 0 && law != congestion::Law::none ? Wake::neighbours : Wake::partition;
+        const memo::Content known = lessons_of(rings.given, config);
+        memo::Memo one(known);
+        memo::Memo other(known);
+        const HybridOutcome windows =
+            run_with_memo(rings.given, one, Driver::windows, false, nullptr, config);
+        const HybridOutcome oracle =
+            run_with_memo(rings.given, other, Driver::oracle, false, nullptr, config);
+        check_same(windows.outcome, oracle.outcome);
+        CHECK(windows.phases.recalled_skips == oracle.phases.recalled_skips);
+        recalled += windows.phases.recalled_skips;
+    }
+    CHECK(recalled > 0);
+}
+
+TEST_CASE("unit.curves.folded_is_unfolded") {
+    std::uint64_t folded_hops = 0;
+    std::uint64_t recalled = 0;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Rings rings(33'000 + seed, kLaws[seed % std::size(kLaws)]);
+        INFO(rings.given.name);
+        const memo::Content known = lessons_of(rings.given);
+        memo::Memo one(known);
+        memo::Memo other(known);
+        const HybridOutcome plain = run_with_memo(rings.given, one, Driver::windows, false);
+        FoldCounters fold;
+        const HybridOutcome folded =
+            run_with_memo(rings.given, other, Driver::windows, false, &fold);
+        check_same_but_executed(plain.outcome, folded.outcome);
+        CHECK(plain.phases.recalled_skips == folded.phases.recalled_skips);
+        CHECK(plain.phases.bytes_skipped == folded.phases.bytes_skipped);
+        folded_hops += fold.hops;
+        recalled += plain.phases.recalled_skips;
+    }
+    CHECK(folded_hops > 0);
+    CHECK(recalled > 0);
+}
