@@ -190,6 +190,8 @@ def network(draw):
     keys = tables["[network]"]
     if chance(draw, 0.25):
         keys["load_balance"] = "spray"
+    elif chance(draw, 0.15):
+        keys["sprayed_priorities"] = sorted(draw.sample(range(1, 8), draw.randrange(1, 8)))
     if chance(draw, 0.3):
         keys["pfc"] = False
     if chance(draw, 0.1):

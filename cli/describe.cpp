@@ -33,6 +33,16 @@ struct DescribeOptions {
     bool allow_oom = false;         ///< jobs that do not fit their GPUs: a warning, not an error
 };
 
+std::string load_balance_text(const NetworkConfig& network) {
+    if (network.sprayed_classes() == 0) return "ECMP";
+    if (network.load_balance == LoadBalance::spray) return "packet spraying";
+    std::string text = "ECMP, packet spraying of priorities";
+    for (std::uint8_t priority = 1; priority <= 7; ++priority) {
+        if (network.sprays(priority)) text += fmt::format(" {}", priority);
+    }
+    return text;
+}
+
 void print_network(const Experiment& experiment) {
     const Topology& topology = experiment.topology;
     std::size_t nvswitches = 0;
@@ -49,7 +59,7 @@ void print_network(const Experiment& experiment) {
     print("\n  devices      {}, payload {} B, {}, buffer {}, {}\n",
           congestion::law_name(network.congestion.law), network.format.payload,
           network.pfc ? "PFC" : "no PFC", format_bytes(network.buffer.size),
-          network.load_balance == LoadBalance::ecmp ? "ECMP" : "packet spraying");
+          load_balance_text(network));
     if (!experiment.link_events.empty()) {
         print("  link events  {}\n", experiment.link_events.size());
     }

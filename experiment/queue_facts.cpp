@@ -38,7 +38,7 @@ std::int64_t mark_bytes(const EcnConfig& config, Rate rate) {
 }  // namespace
 
 std::shared_ptr<const QueueFacts> queue_facts(const Experiment& experiment) {
-    if (experiment.network.load_balance == LoadBalance::spray) {
+    if (experiment.network.sprayed_classes() != 0) {
         throw ConfigError(
             "output.record_queues: network.load_balance = \"spray\" sends a flow's packets several "
             "ways; only \"ecmp\" can be recorded");

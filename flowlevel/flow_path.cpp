@@ -120,7 +120,7 @@ FlowPorts find_ports(const Topology& topology, const Routing& routing, const Net
                      const FlowSpec& spec, const FlowPath& path) {
     const FlowKey forward{spec.src, spec.dst, spec.sport, spec.dport};
     const FlowKey reverse{spec.dst, spec.src, spec.dport, spec.sport};
-    const bool spray = config.load_balance == LoadBalance::spray;
+    const bool spray = config.sprays(spec.priority);
     const auto ports_of = [&](const std::vector<PortId>& given, const FlowKey& key) {
         const bool usable =
             !spray && !given.empty() && std::all_of(given.begin(), given.end(), [&](PortId port) {

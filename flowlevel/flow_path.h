@@ -44,9 +44,8 @@ struct FlowPorts {
     Tick ack_return = 0;  ///< of one ACK over idle links
 };
 
-/// The ports by `path` where it is given and all its links are up, else by ECMP; under
-/// LoadBalance::spray every equal-cost next hop takes an equal part, and times are those of the
-/// ECMP path.
+/// The ports by `path` where it is given and all its links are up, else by ECMP; of a flow that is
+/// sprayed every equal-cost next hop takes an equal part, and times are those of the ECMP path.
 FlowPorts find_ports(const Topology& topology, const Routing& routing, const NetworkConfig& config,
                      const FlowSpec& spec, const FlowPath& path);
 

@@ -71,9 +71,10 @@ LaneRun::~LaneRun() = default;
 
 /// ConfigError unless every packet finds its next hop in its flow's way.
 void LaneRun::check_ways() const {
-    if (experiment_.network.load_balance == LoadBalance::spray) {
+    if (experiment_.network.sprayed_classes() != 0) {
         throw ConfigError(
-            "network.load_balance = \"spray\": a GPU has no routing tables; --device cpu");
+            "network.load_balance: packets are sprayed, and a GPU has no routing tables; --device "
+            "cpu");
     }
     if (!experiment_.link_events.empty()) {
         throw ConfigError("[[link_event]]: a GPU has no routing tables; --device cpu");

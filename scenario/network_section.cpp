@@ -273,6 +273,21 @@ Rate nic_rate(const Topology& topology) {
     throw ConfigError(topology.name + ": no host has a link");
 }
 
+/// Bit p: flows of priority p are sprayed, beside what `otherwise` says of all.
+std::uint8_t read_sprayed(ConfigSection& section, LoadBalance otherwise) {
+    unsigned sprayed = 0;
+    if (const auto priorities = section.integers("sprayed_priorities", 1, 7, 7)) {
+        if (otherwise == LoadBalance::spray) {
+            section.fail("sprayed_priorities",
+                         "is of load_balance = \"ecmp\": \"spray\" sprays all");
+        }
+        for (const std::int64_t priority : *priorities) {
+            sprayed |= 1U << priority;
+        }
+    }
+    return static_cast<std::uint8_t>(sprayed);
+}
+
 NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     const Rate nic = nic_rate(topology);
     NetworkConfig config;
@@ -287,6 +302,7 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     config.load_balance =
         section.choice("load_balance", config.load_balance,
                        {{"ecmp", LoadBalance::ecmp}, {"spray", LoadBalance::spray}});
+    config.sprayed_priorities = read_sprayed(section, config.load_balance);
     config.format = read_format(section, law);
     config.congestion.payload = config.format.payload;
     config.pfc = section.flag("pfc", config.pfc);

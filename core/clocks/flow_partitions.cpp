@@ -64,7 +64,7 @@ Footprint FlowPartitions::footprint(FlowSlot flow) const {
     const Topology& topology = store_.topology();
     Footprint print;
     print.resources = {spec.src, spec.dst};
-    if (store_.world().route_by_table) {
+    if (is_sprayed(store_.world(), flow)) {
         // Cut off, it still sends: by its first port.
         const PortId first = departure_port(store_.world(), spec.src, flow);
         print.resources.push_back(cable_resource(topology, topology.link_of(first)));

@@ -124,7 +124,7 @@ void Membership::enter(FlowSlot flow, Tick at) {
 /// in the order in which they were sent.
 bool Membership::kept_order(FlowSlot flow) const {
     return stray_[flow] == 0 && store_.world().result[flow].retransmitted == 0 &&
-           !store_.world().route_by_table;
+           !is_sprayed(store_.world(), flow);
 }
 
 void Membership::close(FlowSlot flow, Tick at, Tick now) {

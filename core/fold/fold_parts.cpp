@@ -53,13 +53,14 @@ FlowPrint Folds::print_of(FlowSlot flow) const {
     FlowPrint print;
     print.src = spec.src;
     print.dst = spec.dst;
-    print.whole = supervisor_ == nullptr || !world_.route_by_table;  // else partitions know of none
+    print.whole =
+        supervisor_ == nullptr || !is_sprayed(world_, flow);  // else partitions know of none
     const auto walk = [&](const PortId* entries, NodeId from, NodeId to) {
         NodeId node = from;
         for (int hop = 0; node != to; ++hop) {
             const PortId port = hop < kPathHops ? entries[hop] : kNone;
             if (port == kNone || store_.topology().node_of(port) != node ||
-                (world_.route_by_table && !only_way(node, port, to))) {
+                (is_sprayed(world_, flow) && !only_way(node, port, to))) {
                 print.whole = false;
                 return;
             }

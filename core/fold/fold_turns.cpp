@@ -12,7 +12,9 @@ namespace sluice::step {
 /// False: it has no symmetry that could be used.
 bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick from) {
     const Part& leader = *candidates.front();
-    if (world_.route_by_table || leader.flows.size() < 2) {
+    if (leader.flows.size() < 2 ||
+        std::any_of(leader.flows.begin(), leader.flows.end(),
+                    [&](FlowSlot flow) { return is_sprayed(world_, flow); })) {
         return false;  // a table knows of no other way than a flow's own
     }
     if (!may_fold_inside(leader.flows)) {

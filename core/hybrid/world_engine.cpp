@@ -103,7 +103,8 @@ std::int64_t WorldEngine::unsent_packets(FlowSlot flow) const {
 
 bool WorldEngine::may_skip(const Group& group) const {
     const step::World& world = store_.world();
-    if (world.route_by_table) {
+    if (std::any_of(group.flows.begin(), group.flows.end(),
+                    [&](FlowSlot flow) { return step::is_sprayed(world, flow); })) {
         return false;
     }
     const auto calm = [&](PortId port) {

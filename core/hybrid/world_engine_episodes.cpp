@@ -77,7 +77,7 @@ bool WorldEngine::may_tell(FlowSlot flow) const {
         return !ports.empty() && node_of(world.egress[ports.back()].peer) == to &&
                std::all_of(ports.begin(), ports.end(), plain);
     };
-    return !world.route_by_table && leads(way.data, world.spec[flow].dst) &&
+    return world.sprayed_classes == 0 && leads(way.data, world.spec[flow].dst) &&
            leads(way.acks, world.spec[flow].src);
 }
 

@@ -32,11 +32,12 @@ inline void free_scratch(SwitchScratch& scratch) {
     scratch = SwitchScratch{};
 }
 
-/// Egress port of a packet at `node`: its flow's path entry, or the routing table.
+/// Egress port of a packet at `node`: its flow's path entry, or, where that is none (a sprayed flow has a choice, a link
+/// is down, it is far from its source), the routing table's.
 SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet& packet) {
     const PortId first = world.first_port[node];
     const std::uint32_t ports = world.first_port[node + 1] - first;
-    if (packet.hop < kPathHops && !world.route_by_table) {
+    if (packet.hop < kPathHops) {
         const std::uint32_t back = packet.packet_kind() == PacketKind::data ? 0 : kPathHops;
         const PortId port = world.route[packet.flow].port[packet.hop + back];
         if (port - first < ports && (!world.any_link_down || world.egress[port].up)) {

@@ -108,6 +108,13 @@ static_assert(std::is_trivially_copyable<StepConfig>::value, "plain data only");
 struct NetworkConfig : StepConfig {
     EcnConfig ecn;
     LoadBalance load_balance = LoadBalance::ecmp;
+    std::uint8_t sprayed_priorities = 0;  ///< bit p: those of flows of priority p spray, too
+
+    /// Bit p: packets of flows of priority p choose their ways one by one.
+    std::uint8_t sprayed_classes() const {
+        return load_balance == LoadBalance::spray ? std::uint8_t{0xff} : sprayed_priorities;
+    }
+    bool sprays(std::uint8_t priority) const { return (sprayed_classes() >> priority & 1U) != 0; }
 };
 
 /// A link taken out of service, or put back, at an instant.

@@ -341,8 +341,8 @@ struct Columns {
     Tick lookahead = 0;
     bool digest_hops = false;
     bool track_flows = false;
-    bool list_pauses = false;     ///< PFC frames go to World::pauses
-    bool route_by_table = false;  ///< packet spraying
+    bool list_pauses = false;          ///< PFC frames go to World::pauses
+    std::uint8_t sprayed_classes = 0;  ///< NetworkConfig::sprayed_classes()
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc
     bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch
@@ -401,6 +401,12 @@ SLUICE_HD inline void note_change(World& world, FlowSlot flow) {
     if (world.lane == nullptr) {
         world.changed.push(world.memory, flow);
     }
+}
+
+/// Its packets choose their ways one by one, where there is a choice.
+SLUICE_HD inline bool is_sprayed(const World& world, FlowSlot flow) {
+    return world.sprayed_classes != 0 &&
+           (world.sprayed_classes >> world.spec[flow].priority & 1U) != 0;
 }
 
 /// The host at which a flow's sender is.

@@ -343,7 +343,7 @@ std::vector<FlowSlot> WorldStore::living() const {
 void WorldStore::set_route(FlowSlot slot) {
     FlowRoute& route = route_[slot];
     const FlowSpec& spec = spec_[slot];
-    if (spec.connection == kNone || id_[slot] < paths_.size()) {
+    if (spec.connection == kNone || id_[slot] < paths_.size() || is_sprayed(world_, slot)) {
         find_route(slot);
     } else {
         KnownRoute& known = known_route_[spec.connection];
@@ -363,12 +363,20 @@ void WorldStore::set_route(FlowSlot slot) {
 void WorldStore::find_route(FlowSlot slot) {
     const FlowSpec& spec = spec_[slot];
     FlowRoute& route = route_[slot];
+    const bool sprayed = is_sprayed(world_, slot);
     const auto fill = [&](PortId* entries, const std::vector<PortId>& given, const FlowKey& key) {
         std::fill(entries, entries + kPathHops, kNone);
-        const bool usable = !given.empty() && std::all_of(given.begin(), given.end(),
-                                                          [&](PortId p) { return egress_[p].up; });
+        const bool usable =
+            !sprayed && !given.empty() &&
+            std::all_of(given.begin(), given.end(), [&](PortId p) { return egress_[p].up; });
         const std::vector<PortId> ports = usable ? given : routing_.path(key);
         std::copy_n(ports.begin(), std::min<std::size_t>(ports.size(), kPathHops), entries);
+        for (int hop = 1; sprayed && hop < kPathHops; ++hop) {
+            if (entries[hop] != kNone &&
+                routing_.next_hops(topology_.node_of(entries[hop]), key.dst).size() > 1) {
+                entries[hop] = kNone;  // each packet chooses
+            }
+        }
     };
     static const FlowPath kNoPath;
     const bool listed = id_[slot] < paths_.size();

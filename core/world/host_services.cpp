@@ -79,7 +79,7 @@ PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
     const bool data = packet.packet_kind() == PacketKind::data;
     const FlowKey key = data ? FlowKey{spec.src, spec.dst, spec.sport, spec.dport}
                              : FlowKey{spec.dst, spec.src, spec.dport, spec.sport};
-    if (!store.world_.route_by_table || node == key.src) {
+    if (!is_sprayed(store.world_, packet.flow) || node == key.src) {
         return store.routing_.select(node, key);
     }
     const Routing::PortRange ports = store.routing_.next_hops(node, key.dst);

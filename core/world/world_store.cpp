@@ -43,7 +43,7 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     world_.pfc = config.pfc;
     world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world_.data_overhead = config.format.header + config.format.extra_header;
-    world_.route_by_table = config.load_balance == LoadBalance::spray;
+    world_.sprayed_classes = config.sprayed_classes();
     check_format();
     build_ports();
     build_buffers();

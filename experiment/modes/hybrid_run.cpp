@@ -45,7 +45,7 @@ void check_local(const Experiment& experiment) {
             std::string("mode hybrid: phases.wake = \"partition\" is all that is allowed ") + what);
     };
     const std::vector<Link>& links = experiment.topology.links();
-    if (experiment.network.load_balance == LoadBalance::spray) {
+    if (experiment.network.sprayed_classes() != 0) {
         refuse("where packets are sprayed");
     }
     if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.loss > 0; })) {

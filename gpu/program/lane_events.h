@@ -64,7 +64,7 @@ struct LaneEvents {
     SLUICE_DEVICE_NOINLINE SLUICE_HD static void sent(step::World& world, NodeId node,
                                                       FlowSlot flow, Tick now) {
         // Nothing is left of a flow that sent nothing twice and whose packets kept their order.
-        if (world.result[flow].retransmitted == 0 && !world.route_by_table &&
+        if (world.result[flow].retransmitted == 0 && !step::is_sprayed(world, flow) &&
             !world.links_changed) {
             step::return_int_slots(world, world.host[node], flow);
         }

@@ -118,7 +118,8 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
             flow.own_port = exceptions.own_port;
         }
         set_priorities(part, priorities);
-        if (!priorities.empty() && scenario.mode == Mode::flow) {
+        if (!priorities.empty() && scenario.mode == Mode::flow &&
+            scenario.network.sprayed_priorities == 0) {
             part.warnings.emplace_back("'priorities' has no effect: mode flow has no queues");
         }
         if (part.stream != nullptr) {

@@ -48,7 +48,7 @@ class Examples(CliTest):
 
     def test_batches_are_as_their_comments_say(self):
         (self.folder / "examples").symlink_to(EXAMPLES)
-        for name, experiments in (("incast-laws", 120), ("topology-128gpu", 10_000)):
+        for name, experiments in (("incast-laws", 120), ("priorities-1024gpu", 500), ("topology-128gpu", 10_000)):
             plan = self.succeed("batch", f"examples/batches/{name}.toml", "--plan")
             self.assertIn(f"{experiments} experiments", plan.stdout)
             self.assertNotIn("refused", plan.stdout)
@@ -58,7 +58,7 @@ class Examples(CliTest):
         self.assertEqual(len(rows), 10)
         for tp, dp, pp, micro_batches in (map(int, row) for row in rows):
             self.assertEqual((tp * dp * pp, dp * micro_batches), (8192, 2048))
-        self.assertEqual(len(list(BATCHES.iterdir())), 3)
+        self.assertEqual(len(list(BATCHES.iterdir())), 4)
         result = self.succeed("batch", "examples/batches/incast-laws.toml")
         self.assertIn("120 of 120 experiments: 120 done", result.stdout)
 

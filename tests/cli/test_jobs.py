@@ -76,6 +76,9 @@ size = "4MB"
         self.assertEqual(times(5, 2, "--mode", "hybrid", "--no-skip"), behind)
         flow = self.succeed("run", "s.toml", "--mode", "flow", "--set", "workload.0.priorities.collective=2")
         self.assertIn("'priorities' has no effect: mode flow has no queues", flow.stdout + flow.stderr)
+        sprayed = self.succeed("run", "s.toml", "--mode", "flow", "--set", "workload.0.priorities.collective=2",
+                               "--set", "network.sprayed_priorities=[2]")
+        self.assertNotIn("'priorities' has no effect", sprayed.stdout + sprayed.stderr)
         for key, said in (("dq=2", 'did you mean "dp"'), ("dp=8", "must be an integer from 1 to 7")):
             refused = self.sluice("run", "s.toml", "--set", f"workload.0.priorities.{key}")
             self.assertEqual(refused.returncode, 2)

@@ -24,6 +24,9 @@ SCENARIOS = [
      "[congestion]\nlaw = \"hpcc\"\n", ["bad.toml", "link rates"]),
     ("a long path", "[topology]\ntype = \"file\"\npath = \"line.txt\"\n" + FLOW +
      "[congestion]\nlaw = \"hpcc\"\n", ["bad.toml:8:7", "switches"]),
+    ("sprayed beside sprayed", STAR + FLOW +
+     "[network]\nload_balance = \"spray\"\nsprayed_priorities = [2]\n", ["bad.toml:9:22", "spray"]),
+    ("no priority", STAR + FLOW + "[network]\nsprayed_priorities = [2, 8]\n", ["bad.toml:8:26", "7"]),
     ("hybrid with sprayed packets", "mode = \"hybrid\"\n" + TREE + FLOW +
      "[network]\nload_balance = \"spray\"\n[phases]\nwake = \"data\"\n", ["bad.toml", "spray"]),
 ]

@@ -191,6 +191,12 @@ TEST_CASE("unit.flowlevel.flow_run.spraying_divides_evenly") {
     for (PortId port = up; port < up + 4; ++port) {
         CHECK(ports[port].tx_bytes == 2'500'000);
     }
+    // Of some priorities only.
+    given.config.load_balance = LoadBalance::ecmp;
+    given.config.sprayed_priorities = 1U << 2;
+    CHECK(run_flows(given)[0].received > 4 * sending);
+    given.flows[0].priority = 2;
+    CHECK(run_flows(given)[0].received == run.results()[0].received);
 }
 
 namespace {

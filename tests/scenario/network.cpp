@@ -142,6 +142,10 @@ TEST_CASE("unit.scenario.devices_are_settable") {
         "reserve = \"1KiB\"\nheadroom_factor = 2.5\nalpha_shift = 1\nresume_offset = \"0B\"\n"
         "egress_alpha = 0.25\n");
     CHECK(n.load_balance == LoadBalance::spray);
+    CHECK(n.sprayed_classes() == 0xff);
+    const NetworkConfig some = network_of("[network]\nsprayed_priorities = [2, 7]\n");
+    CHECK(some.sprayed_classes() == 0x84);
+    CHECK((some.sprays(2) && !some.sprays(3)));
     CHECK(n.congestion.payload == 4096);
     CHECK(!n.pfc);
     CHECK((n.queues.weights[0] == 0 && n.queues.weights[1] == 1 && n.queues.weights[7] == 7));

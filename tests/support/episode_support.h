@@ -24,6 +24,7 @@ inline Case rounds_case(std::uint64_t seed, std::uint32_t rounds, Tick apart,
     given.flows.clear();
     given.stop = 100 * kMillisecond;
     given.config.load_balance = LoadBalance::ecmp;
+    given.config.sprayed_priorities = 0;
     given.config.nic.back_to_zero = false;
     given.config.buffer.size = Bytes{std::int64_t{32} << 20};
     const std::uint32_t kind = dice.below(3);

@@ -174,6 +174,11 @@ inline NetworkConfig random_config(Dice& dice, const Topology& topology,
     config.nic.global_base_rtt = dice.chance(60);
     config.load_balance =
         !options.lossless && dice.chance(15) ? LoadBalance::spray : LoadBalance::ecmp;
+    const std::uint64_t other =
+        mix_bits(config.seed);  // no draw: the cases' other draws stay as they are
+    if (!options.lossless && config.load_balance == LoadBalance::ecmp && other % 6 == 0) {
+        config.sprayed_priorities = static_cast<std::uint8_t>(other >> 8 & 0xfe);
+    }
     choose_policies(config);
     return config;
 }
