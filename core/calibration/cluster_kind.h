@@ -9,6 +9,7 @@
 
 #include "core/clocks/flow_partitions.h"
 #include "core/ids.h"
+#include "core/memo/conflict_graph.h"
 #include "core/units.h"
 
 namespace sluice::hybrid {
@@ -30,7 +31,9 @@ struct ClusterPort {
     std::int64_t across = 0;      ///< a class of the ACK stream that crosses it
 };
 
-/// A group up to the names of its flows, ports and nodes; the order of its flows counts.
+/// A group up to the names of its flows, ports and nodes; the order of its flows counts. Flow by flow what it is, its
+/// law's facts after their number, its ways: each the number of its ports, and the ports by order of appearance, what
+/// a port is where it first appears.
 using ClusterKey = std::vector<std::int64_t>;
 
 ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
@@ -43,5 +46,14 @@ struct ClusterKind {
     Tick unit = 0;  ///< of SteadyCurve, as the next
     Tick swings = 0;
 };
+
+/// Isomorphic for groups that differ in what their flows and ports are called and in nothing else.
+struct ClusterGraph {
+    memo::ConflictGraph graph;
+    std::vector<std::uint32_t> flows;  ///< vertices, in the key's order; the others are ports
+};
+
+/// `words` describe the whole.
+ClusterGraph cluster_graph(const ClusterKind& kind, std::vector<std::int64_t> words);
 
 }  // namespace sluice::hybrid

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
+#include <utility>
+
+#include "core/memo/canonical_form.h"
 
 namespace sluice::hybrid {
 
@@ -115,33 +119,60 @@ std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, std::size_t
     return summary;
 }
 
-memo::Digest CurveMemory::digest_of(const ClusterKind& kind) const {
-    memo::Digester digester;
-    digester.take(static_cast<std::uint64_t>(memo::Kind::transient));
-    for (const std::int64_t word : fingerprint_) {
-        digester.take(static_cast<std::uint64_t>(word));
+CurveSummary reordered(const CurveSummary& summary, const std::vector<std::size_t>& order) {
+    const auto permuted = [&order](const auto& given) {
+        auto made = given;
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            made[i] = given[order[i]];
+        }
+        return made;
+    };
+    CurveSummary made = summary;
+    made.tail = permuted(summary.tail);
+    made.origin = permuted(summary.origin);
+    for (CurveSummary::Block& block : made.blocks) {
+        block.readings = permuted(block.readings);
+        block.spread = permuted(block.spread);
     }
-    digester.take(kind.flows);
-    digester.take(static_cast<std::uint64_t>(kind.unit));
-    digester.take(static_cast<std::uint64_t>(kind.swings));
-    for (const std::int64_t word : kind.key) {
-        digester.take(static_cast<std::uint64_t>(word));
+    return made;
+}
+
+CurveMemory::Canonical CurveMemory::canonical(const ClusterKind& kind) const {
+    std::vector<std::int64_t> words = {static_cast<std::int64_t>(memo::Kind::transient), kind.unit,
+                                       kind.swings};
+    words.insert(words.end(), fingerprint_.begin(), fingerprint_.end());
+    const ClusterGraph cluster = cluster_graph(kind, std::move(words));
+    const memo::CanonicalForm form = memo::canonical_form(cluster.graph);
+    std::map<std::uint32_t, std::size_t> places;
+    for (std::size_t flow = 0; flow < kind.flows; ++flow) {
+        places[cluster.flows[flow]] = flow;
     }
-    return digester.digest();
+    Canonical made{form.digest, {}};
+    for (const std::uint32_t vertex : form.order) {
+        if (const auto place = places.find(vertex); place != places.end()) {
+            made.flows.push_back(place->second);
+        }
+    }
+    return made;
 }
 
 std::optional<SteadyCurve> CurveMemory::recall(const ClusterKind& kind) const {
-    const memo::Entry* const entry = memo_.find(digest_of(kind), 0);
+    const Canonical form = canonical(kind);
+    const memo::Entry* const entry = memo_.find(form.digest, 0);
     std::optional<SteadyCurve> best;
     if (entry == nullptr || entry->kind != memo::Kind::transient) {
         return best;
+    }
+    std::vector<std::size_t> kept(kind.flows);
+    for (std::size_t place = 0; place < kind.flows; ++place) {
+        kept[form.flows[place]] = place;
     }
     for (const memo::SampleCount& seen : entry->samples) {
         const std::optional<CurveSummary> summary = summary_of(seen.sample->values, kind.flows);
         if (!summary) {
             continue;
         }
-        SteadyCurve curve(kind.flows, kind.unit, kind.swings, *summary);
+        SteadyCurve curve(kind.flows, kind.unit, kind.swings, reordered(*summary, kept));
         if (!best || reach(*best) < reach(curve)) {
             best = std::move(curve);
         }
@@ -158,8 +189,9 @@ void CurveMemory::learn(const ClusterKey& key, const SteadyCurve& curve,
         return;
     }
     const auto flows = static_cast<std::int64_t>(kind.flows);
-    memo_.add(digest_of(kind), now, memo::Kind::transient, {flows, kind.unit, kind.swings},
-              memo::Sample{numbers_of(curve.summary())});
+    const Canonical form = canonical(kind);
+    memo_.add(form.digest, now, memo::Kind::transient, {flows, kind.unit, kind.swings},
+              memo::Sample{numbers_of(reordered(curve.summary(), form.flows))});
 }
 
 }  // namespace sluice::hybrid

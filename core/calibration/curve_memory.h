@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Steady curves that outlive their run (core/calibration/calibration.h): in a memo, as transients, by the digest of what their
-/// groups are. Groups are of one kind if they are renamed copies of each other, flows in order of their ids. After
-/// Wormhole's simulation database (4.2 to 4.4), which keeps a rate and how long it took to be reached.
+/// groups are, whatever flows, ports and their order are called (core/memo/canonical_form.h). After Wormhole's simulation
+/// database (4.2 to 4.4), which keeps a rate and how long it took to be reached.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,12 @@ class CurveMemory {
                const std::optional<SteadyCurve>& recalled, Tick now);
 
   private:
-    memo::Digest digest_of(const ClusterKind& kind) const;
+    /// What a kind is called in the memo, and its flows (places in its key) in the order in which they are kept there.
+    struct Canonical {
+        memo::Digest digest;
+        std::vector<std::size_t> flows;
+    };
+    Canonical canonical(const ClusterKind& kind) const;
 
     memo::Memo& memo_;
     std::vector<std::int64_t> fingerprint_;
@@ -36,5 +41,7 @@ class CurveMemory {
 memo::Numbers numbers_of(const CurveSummary& summary);
 /// None if these are not a summary of so many flows.
 std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, std::size_t flows);
+/// Flow i of the result is flow order[i] of what is given.
+CurveSummary reordered(const CurveSummary& summary, const std::vector<std::size_t>& order);
 
 }  // namespace sluice::hybrid

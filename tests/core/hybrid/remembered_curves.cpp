@@ -23,7 +23,28 @@ namespace {
 constexpr Tick kUnit = 4 * kMicrosecond;
 constexpr Tick kSwings = 30 * kMicrosecond;
 
-ClusterKind kind_of(std::size_t flows) { return {{1, 2, 3}, flows, kUnit, kSwings}; }
+/// Flows of two hosts at one switch that send to each other, as they are named: `first` is the faster one's place.
+struct Pair {
+    explicit Pair(std::size_t first = 0) : ways(2), flows(2) {
+        const PortId a{static_cast<std::uint32_t>(4 + first)};
+        const PortId b{static_cast<std::uint32_t>(9 - first)};
+        ways[first] = {{a, b}, {b, a}};
+        ways[1 - first] = {{b, a}, {a, b}};
+        for (std::size_t f = 0; f < 2; ++f) {
+            flows[f] = {&ways[f], kUnit, 100'000'000'000, 2, 0, {7, f == first ? 1 : 0}};
+        }
+    }
+    Pair(const Pair&) = delete;
+    Pair& operator=(const Pair&) = delete;
+
+    ClusterKind kind() const {
+        const auto describe = [this](PortId) { return port; };
+        return {hybrid::cluster_key(flows, describe), flows.size(), kUnit, kSwings};
+    }
+    std::vector<step::Footprint> ways;
+    std::vector<hybrid::ClusterFlow> flows;
+    hybrid::ClusterPort port{100'000'000'000, 40'000, 0};
+};
 
 /// Flows at about a twelfth and a quarter of a byte a nanosecond that begin slower, as `groups` told of `bins` bins.
 SteadyCurve curve_of(std::size_t bins, int groups, double slower = 0) {
@@ -96,40 +117,73 @@ TEST_CASE("unit.curves.numbers_that_are_no_summary_are_passed_over") {
 
 TEST_CASE("unit.curves.only_who_is_alike_is_told") {
     memo::Memo first;
-    CurveMemory(first, {5}).learn({1, 2, 3}, curve_of(300, 3), std::nullopt, 1000);
+    CurveMemory(first, {5}).learn(Pair().kind().key, curve_of(300, 3), std::nullopt, 1000);
     memo::Memo memo(first.news());
     const CurveMemory memory(memo, {5});
-    const ClusterKind kind = kind_of(2);
-    CHECK(memory.recall(kind).has_value());
-    CHECK(!CurveMemory(memo, {6}).recall(kind).has_value());
+    CHECK(memory.recall(Pair().kind()).has_value());
+    CHECK(!CurveMemory(memo, {6}).recall(Pair().kind()).has_value());
+    ClusterKind other = Pair().kind();
+    other.unit += 1;
+    CHECK(!memory.recall(other).has_value());
+    other = Pair().kind();
+    other.swings += 1;
+    CHECK(!memory.recall(other).has_value());
     const auto unknown = [&](auto&& change) {
-        ClusterKind other = kind;
-        change(other);
-        CHECK(!memory.recall(other).has_value());
+        Pair pair;
+        change(pair);
+        CHECK(!memory.recall(pair.kind()).has_value());
     };
-    unknown([](ClusterKind& other) { other.key[1] = 3; });
-    unknown([](ClusterKind& other) { other.key.push_back(0); });
-    unknown([](ClusterKind& other) { other.flows = 3; });
-    unknown([](ClusterKind& other) { other.unit += 1; });
-    unknown([](ClusterKind& other) { other.swings += 1; });
+    unknown([](Pair& pair) { pair.flows[0].age += 1; });
+    unknown([](Pair& pair) { pair.flows[1].law[1] += 1; });
+    unknown([](Pair& pair) { pair.flows[1].law.push_back(0); });
+    unknown([](Pair& pair) { pair.flows[1].traffic_class = 1; });
+    unknown([](Pair& pair) { pair.port.rate /= 2; });
+    unknown([](Pair& pair) { pair.port.mark_bytes += 1; });
+    unknown([](Pair& pair) { pair.port.across += 1; });
+    unknown([](Pair& pair) { pair.ways[1].data.front() = PortId{77}; });
+    unknown([](Pair& pair) { std::swap(pair.ways[1].data, pair.ways[1].acks); });
+    unknown([](Pair& pair) { pair.flows.pop_back(); });
+}
+
+TEST_CASE("unit.curves.what_flows_are_called_is_nothing_to_them") {
+    memo::Memo first;
+    const SteadyCurve curve = curve_of(300, 3);
+    CurveMemory(first, {}).learn(Pair().kind().key, curve, std::nullopt, 1000);
+    memo::Memo memo(first.news());
+    CurveMemory memory(memo, {});
+    const std::optional<SteadyCurve> same = memory.recall(Pair().kind());
+    const ClusterKind turned = Pair(1).kind();
+    REQUIRE(turned.key != Pair().kind().key);
+    const std::optional<SteadyCurve> other = memory.recall(turned);
+    REQUIRE(same.has_value());
+    REQUIRE(other.has_value());
+    for (std::size_t f = 0; f < 2; ++f) {
+        CHECK(same->mean(f, 3, 50).rate ==
+              doctest::Approx(curve.mean(f, 3, 50).rate).epsilon(0.01));
+        CHECK(other->mean(f, 3, 50).rate == same->mean(1 - f, 3, 50).rate);
+        CHECK(other->origin(f).rate == same->origin(1 - f).rate);
+    }
+    // Who was told so learns nothing new under the other name.
+    memory.learn(turned.key, *other, other, 2);
+    CHECK(memo.news().empty());
 }
 
 TEST_CASE("unit.curves.what_reaches_farthest_is_told_and_no_more_is_kept") {
     const SteadyCurve few = curve_of(12, 3);
     const SteadyCurve many = curve_of(400, 3, 1e-6);
     memo::Memo first;
-    CurveMemory(first, {}).learn({1, 2, 3}, few, std::nullopt, 1);
-    CurveMemory(first, {}).learn({1, 2, 3}, many, std::nullopt, 1);
+    CurveMemory(first, {}).learn(Pair().kind().key, few, std::nullopt, 1);
+    CurveMemory(first, {}).learn(Pair().kind().key, many, std::nullopt, 1);
     // Nothing can be taken of one group's few bins.
-    CurveMemory(first, {}).learn({7}, curve_of(12, 1), std::nullopt, 1);
+    CurveMemory(first, {}).learn(Pair(1).kind().key, curve_of(12, 1), std::nullopt, 1);
     CHECK(first.news().size() == 1);
     memo::Memo memo(first.news());
     CurveMemory memory(memo, {});
-    const std::optional<SteadyCurve> told = memory.recall(kind_of(2));
+    const std::optional<SteadyCurve> told = memory.recall(Pair().kind());
     REQUIRE(told.has_value());
     CHECK(told->bins() == 400);
-    memory.learn({1, 2, 3}, few, told, 2);
-    memory.learn({1, 2, 3}, again(*told), told, 2);  // the same run again
+    memory.learn(Pair().kind().key, few, told, 2);
+    memory.learn(Pair().kind().key, again(*told), told, 2);  // the same run again
     CHECK(memo.news().empty());
 }
 
