@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Does the device's program give what the engine of windows gives? Runs scenarios in mode packet by the loop,
-/// unfolded, and by the block executor under several mappings and memories, with the checksum of every
-/// packet-hop. Says of each scenario "same", "refused" (by both, or by the device for what it does not know)
-/// or what differs; or, with --speed N, how long each takes, N times in turn; or, with --memory, what a lane of it
-/// takes.
-///   lanes [--speed N] [--gang N] [--memory] SCENARIO.toml...
+/// unfolded, by the block executor under several mappings and memories, and on a GPU where there is one, with
+/// the checksum of every packet-hop. Says of each scenario "same", "refused" (by both, or by the device for what it
+/// does not know) or what differs; or, with --speed N, how long each takes, N times in turn; or, with --memory, what
+/// a lane of it takes. --devices: whether there is a GPU.
+///   lanes [--devices] [--speed N] [--gang N] [--memory] SCENARIO.toml...
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -18,6 +20,7 @@
 #include "experiment/modes/packet_run.h"
 #include "experiment/run.h"
 #include "gpu/blocks/block_executor.h"
+#include "gpu/cuda/cuda_executor.h"
 #include "gpu/lane_run.h"
 #include "scenario/scenario.h"
 
@@ -33,22 +36,56 @@ struct Trial {
 };
 
 struct Variant {
-    const char* name;
-    gpu::Mapping mapping;
-    gpu::LaneMemory memory;
+    std::string name;
+    RunMaker maker;
 };
 
 /// Memory that is full all the time: growth is a pause wherever it can be.
 constexpr gpu::LaneMemory kTiny{0, 4096, SIZE_MAX};
 
-const Variant kVariants[] = {
-    {"1 thread", {1, gpu::Share::strided, 1}, {}},
-    {"2 threads, chunked", {2, gpu::Share::chunked, 1}, {}},
-    {"3 threads, shuffled", {3, gpu::Share::shuffled, 7}, {}},
-    {"4 threads, strided", {4, gpu::Share::strided, 1}, {}},
-    {"1 thread, shuffled, tiny memory", {1, gpu::Share::shuffled, 3}, kTiny},
-    {"3 threads, strided, tiny memory", {3, gpu::Share::strided, 1}, kTiny},
+/// A run with the executor that it needs: a GPU has one at a time, as each keeps the GPU busy.
+struct HeldExecutor {
+    std::unique_ptr<gpu::LaneExecutor> executor;
 };
+class HeldRun : HeldExecutor, public gpu::LaneRun {
+  public:
+    HeldRun(const Experiment& experiment, std::unique_ptr<gpu::LaneExecutor> made,
+            const gpu::LaneMemory& memory)
+        : HeldExecutor{std::move(made)}, LaneRun(experiment, *executor, memory) {}
+};
+
+RunMaker blocks(const gpu::Mapping& mapping, const gpu::LaneMemory& memory = {}) {
+    return [=](const Experiment& experiment) {
+        return std::make_unique<HeldRun>(experiment, std::make_unique<gpu::BlockExecutor>(mapping),
+                                         memory);
+    };
+}
+
+RunMaker cuda(std::uint32_t threads, std::uint32_t blocks_of_gang,
+              const gpu::LaneMemory& memory = {}) {
+    return [=](const Experiment& experiment) {
+        return std::make_unique<HeldRun>(
+            experiment, gpu::make_cuda_executor({0, threads, blocks_of_gang, 1}), memory);
+    };
+}
+
+std::vector<Variant> variants_here() {
+    std::vector<Variant> variants = {
+        {"1 thread", blocks({1, gpu::Share::strided, 1})},
+        {"2 threads, chunked", blocks({2, gpu::Share::chunked, 1})},
+        {"3 threads, shuffled", blocks({3, gpu::Share::shuffled, 7})},
+        {"4 threads, strided", blocks({4, gpu::Share::strided, 1})},
+        {"1 thread, shuffled, tiny memory", blocks({1, gpu::Share::shuffled, 3}, kTiny)},
+        {"3 threads, strided, tiny memory", blocks({3, gpu::Share::strided, 1}, kTiny)},
+    };
+    std::string why;
+    if (gpu::cuda_device_count(why) > 0) {
+        variants.push_back({"CUDA, a block of 128", cuda(128, 1)});
+        variants.push_back({"CUDA, 3 blocks of 64", cuda(64, 3)});
+        variants.push_back({"CUDA, 2 blocks of 32, tiny memory", cuda(32, 2, kTiny)});
+    }
+    return variants;
+}
 
 Trial run(const std::string& path, const RunMaker& maker, bool checksum = true) {
     Trial trial;
@@ -113,22 +150,15 @@ std::string difference(const Trial& loop, const Trial& lane) {
     return "";
 }
 
-RunMaker blocks(const gpu::Mapping& mapping, const gpu::LaneMemory& memory) {
-    const auto executor = std::make_shared<gpu::BlockExecutor>(mapping);
-    return [executor, memory](const Experiment& experiment) {
-        return std::make_unique<gpu::LaneRun>(experiment, *executor, memory);
-    };
-}
-
 /// False if anything differs.
-bool compare(const std::string& path) {
+bool compare(const std::string& path, const std::vector<Variant>& variants) {
     const Trial loop = run(path, {});
     bool same = true;
-    for (const Variant& variant : kVariants) {
-        const Trial lane = run(path, blocks(variant.mapping, variant.memory));
+    for (const Variant& variant : variants) {
+        const Trial lane = run(path, variant.maker);
         if (!lane.refusal.empty()) {
-            if (&variant == kVariants) fmt::print("refused  {}  {}\n", path, lane.refusal);
-            return true;
+            fmt::print("refused  {}  {}\n", path, lane.refusal);
+            return same;
         }
         const std::string text =
             !loop.refusal.empty() ? "refused by the loop only" : difference(loop, lane);
@@ -150,12 +180,22 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+void tell_devices() {
+    std::string why;
+    const int count = gpu::cuda_device_count(why);
+    if (count > 0) {
+        fmt::print("{} GPU{}: compared, too\n", count, count == 1 ? "" : "s");
+    } else {
+        fmt::print("SKIPPED: nothing was compared on a GPU: {}\n", why);
+    }
+}
+
 void time(const std::string& path, int times, std::uint32_t gang) {
     std::vector<double> ratios;
     std::vector<double> hops;
     for (int i = 0; i < times; ++i) {
         const Trial loop = run(path, {}, false);
-        const Trial lane = run(path, blocks({gang, gpu::Share::strided, 1}, {}), false);
+        const Trial lane = run(path, blocks({gang, gpu::Share::strided, 1}), false);
         ratios.push_back(loop.outcome.wall_s / lane.outcome.wall_s);
         hops.push_back(static_cast<double>(lane.outcome.counters.packet_hops) /
                        lane.outcome.wall_s);
@@ -191,6 +231,7 @@ int main(int argc, char** argv) {
     std::uint32_t gang = 1;
     bool same = true;
     bool memory = false;
+    std::vector<sluice::Variant> variants;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--speed") == 0 && i + 1 < argc) {
             times = std::atoi(argv[++i]);
@@ -198,12 +239,15 @@ int main(int argc, char** argv) {
             gang = static_cast<std::uint32_t>(std::atoi(argv[++i]));
         } else if (std::strcmp(argv[i], "--memory") == 0) {
             memory = true;
+        } else if (std::strcmp(argv[i], "--devices") == 0) {
+            sluice::tell_devices();
         } else if (memory) {
             sluice::tell_memory(argv[i]);
         } else if (times > 0) {
             sluice::time(argv[i], times, gang);
         } else {
-            same = sluice::compare(argv[i]) && same;
+            if (variants.empty()) variants = sluice::variants_here();
+            same = sluice::compare(argv[i], variants) && same;
         }
     }
     return same ? 0 : 1;

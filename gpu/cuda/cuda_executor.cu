@@ -91,8 +91,9 @@ class CudaExecutor : public LaneExecutor {
           managed_(chosen(options.device)),
           pool_(managed_.base(), managed_.bytes()),
           busy_(options.lanes) {
-        // All blocks must be resident: those of a gang wait for each other.
-        const std::uint32_t gangs = std::max(resident_blocks() / options.blocks_of_gang, 1U);
+        // All blocks must be resident: those of a gang wait for each other. More gangs than lanes have nothing to do.
+        const std::uint32_t gangs =
+            std::max(std::min(resident_blocks() / options.blocks_of_gang, options.lanes), 1U);
         const std::uint32_t grid = gangs * options.blocks_of_gang;
         queue_ = shared_array<WorkQueue>(1);
         queue_->count = options.lanes;

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device's program by the block executor: whoever of a gang does what, and however often memory runs out,
 /// every hop, flow and port is what the engine of windows gives. Run under a thread sanitizer, too.
-#include <memory>
-
 #include "core/error.h"
-#include "core/job/job_set.h"
 #include "experiment/modes/packet_run.h"
 #include "gpu/blocks/block_executor.h"
 #include "gpu/blocks/run_gang.h"
-#include "gpu/lane_run.h"
-#include "tests/support/job_random.h"
-#include "tests/support/step_random.h"
+#include "tests/support/lane_support.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
-
-/// Memory that is full all the time: a pause wherever there can be one.
-constexpr gpu::LaneMemory kTiny{0, 4096, SIZE_MAX};
 
 struct Variant {
     gpu::Mapping mapping;
@@ -31,30 +23,10 @@ const Variant kVariants[] = {
     {{1, gpu::Share::shuffled, 3}, kTiny}, {{3, gpu::Share::strided, 1}, kTiny},
 };
 
-RunHooks with_checksum() {
-    RunHooks hooks;
-    hooks.checksum = true;
-    return hooks;
-}
-
-Experiment experiment_of(const Case& given) {
-    Experiment experiment;
-    experiment.topology = with_links(given.topology, [](Link&) {});
-    experiment.network = given.config;
-    experiment.flows = given.flows;
-    experiment.paths = given.paths;
-    experiment.link_events = given.events;
-    experiment.stop = given.stop;
-    return experiment;
-}
-
-Outcome run_lane(const Case& given, const Variant& variant) {
-    const Experiment experiment = experiment_of(given);
+Outcome run_lane(const Experiment& experiment, const Variant& variant) {
     gpu::BlockExecutor executor(variant.mapping);
     gpu::LaneRun run(experiment, executor, variant.memory);
-    run.run(with_checksum());
-    return Outcome{run.counters().hop_checksum, run.counters(), run.results(),
-                   run.port_statistics()};
+    return outcome_of(run);
 }
 
 void compare_lanes(std::uint64_t first_seed, std::uint64_t count) {
@@ -64,48 +36,15 @@ void compare_lanes(std::uint64_t first_seed, std::uint64_t count) {
         INFO(given.name);
         const Experiment experiment = experiment_of(given);
         PacketRun loop(experiment, Caller::loop);
-        loop.run(with_checksum());
-        const Outcome expected{loop.counters().hop_checksum, loop.counters(), loop.results(),
-                               loop.port_statistics()};
+        const Outcome expected = outcome_of(loop);
         for (const Variant& variant : kVariants) {
             INFO(variant.mapping.threads);
-            const Outcome made = run_lane(given, variant);
-            check_same(expected, made);
-            CHECK(expected.counters.events == made.counters.events);
-            CHECK(expected.counters.retransmitted_bytes == made.counters.retransmitted_bytes);
+            const Outcome made = run_lane(experiment, variant);
+            check_same_lanes(expected, made);
         }
         tally.add(expected.counters);
     }
     tally.check();
-}
-
-/// Two jobs of random operations on a star, the second from 30 us on.
-Experiment jobs(std::uint64_t seed) {
-    constexpr RankId kRanks = 5;
-    Experiment experiment;
-    experiment.topology = with_links(build_star({2 * kRanks, {}}),
-                                     [](Link& link) { link.delay = 300 * kNanosecond; });
-    experiment.network = config_for(congestion::Law::hpcc);
-    auto set = std::make_unique<JobSet>();
-    for (RankId job = 0; job < 2; ++job) {
-        std::vector<NodeId> hosts;
-        for (RankId rank = 0; rank < kRanks; ++rank) {
-            hosts.push_back(experiment.topology.hosts()[2 * rank + job]);
-        }
-        JobGraph graph = random_job(kRanks, seed + job);
-        const FlowId first = experiment.flows.size();
-        for (const FlowSpec& spec : graph.flows(hosts)) {
-            experiment.flows.push_back(spec);
-        }
-        set->add(std::make_unique<JobApplication>(std::move(graph), hosts, first),
-                 job * 30 * kMicrosecond);
-    }
-    experiment.application = std::move(set);
-    return experiment;
-}
-
-const JobApplication& job_of(const Experiment& experiment, std::size_t number) {
-    return dynamic_cast<const JobSet&>(*experiment.application).job(number);
 }
 
 /// Marks every seventh packet that leaves a switch, in the order in which threads come by.
@@ -157,16 +96,7 @@ TEST_CASE("unit.lanes.jobs") {
             gpu::LaneRun lane(made, executor, variant.memory);
             lane.run(with_checksum());
             CHECK(lane.counters().hop_checksum == loop.counters().hop_checksum);
-            for (std::size_t number = 0; number < 2; ++number) {
-                const JobApplication& a = job_of(expected, number);
-                const JobApplication& b = job_of(made, number);
-                REQUIRE(b.complete());
-                for (OpId op = 0; op < a.graph().op_count(); ++op) {
-                    REQUIRE(a.start(op) == b.start(op));
-                    REQUIRE(a.end(op) == b.end(op));
-                    REQUIRE(a.served_after(op) == b.served_after(op));
-                }
-            }
+            check_same_jobs(expected, made);
         }
     }
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The kernel on a GPU gives what the engine of windows gives, byte for byte: one gang, several blocks a gang, several
+/// lanes at once, memory that is always full. Skipped, and said so, where there is no GPU.
+#include <thread>
+
+#include "experiment/modes/packet_run.h"
+#include "gpu/cuda/cuda_executor.h"
+#include "tests/support/lane_support.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+struct Variant {
+    gpu::CudaOptions options;
+    gpu::LaneMemory memory;
+};
+
+const Variant kVariants[] = {
+    {{0, 128, 1, 1}, {}},
+    {{0, 32, 1, 1}, {}},
+    {{0, 64, 3, 1}, {}},
+    {{0, 128, 2, 1}, kTiny},
+};
+
+/// False, and says why, where nothing can be executed.
+bool has_gpu() {
+    std::string why;
+    if (gpu::cuda_device_count(why) > 0) {
+        return true;
+    }
+    MESSAGE("skipped: no GPU executes this (" << why << ")");
+    return false;
+}
+
+void compare(std::uint64_t seed) {
+    const Case given = random_case(seed);
+    INFO(given.name);
+    const Experiment experiment = experiment_of(given);
+    PacketRun loop(experiment, Caller::loop);
+    const Outcome expected = outcome_of(loop);
+    for (const Variant& variant : kVariants) {
+        INFO(variant.options.blocks_of_gang << " blocks");
+        const auto executor = gpu::make_cuda_executor(variant.options);
+        gpu::LaneRun run(experiment, *executor, variant.memory);
+        check_same_lanes(expected, outcome_of(run));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("unit.cuda.random") {
+    if (has_gpu()) {
+        for (std::uint64_t seed = 51'000; seed < 51'030; ++seed) {
+            compare(seed);
+        }
+    }
+}
+
+TEST_CASE("unit.cuda.jobs") {
+    for (std::uint64_t seed = 1; has_gpu() && seed <= 6; ++seed) {
+        INFO(seed);
+        const Experiment expected = jobs(seed);
+        PacketRun loop(expected, Caller::loop);
+        loop.run(with_checksum());
+        for (const Variant& variant : kVariants) {
+            const Experiment made = jobs(seed);
+            const auto executor = gpu::make_cuda_executor(variant.options);
+            gpu::LaneRun lane(made, *executor, variant.memory);
+            lane.run(with_checksum());
+            CHECK(lane.counters().hop_checksum == loop.counters().hop_checksum);
+            check_same_jobs(expected, made);
+        }
+    }
+}
+
+TEST_CASE("unit.cuda.lanes_at_once") {
+    if (!has_gpu()) {
+        return;
+    }
+    constexpr std::uint32_t kLanes = 8;
+    const auto executor = gpu::make_cuda_executor({0, 64, 2, kLanes / 2});
+    std::vector<Experiment> experiments;
+    std::vector<Outcome> made(kLanes);
+    for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
+        experiments.push_back(experiment_of(random_case(53'000 + lane)));
+    }
+    std::vector<std::thread> threads;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        threads.emplace_back([&, lane] {
+            gpu::LaneRun run(experiments[lane], *executor, {});
+            made[lane] = outcome_of(run);
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        INFO(lane);
+        PacketRun loop(experiments[lane], Caller::loop);
+        check_same_lanes(outcome_of(loop), made[lane]);
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Experiments for lanes, and what is compared of them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/job/job_set.h"
+#include "experiment/modes/mode_run.h"
+#include "gpu/lane_run.h"
+#include "tests/support/job_random.h"
+#include "tests/support/step_random.h"
+
+namespace sluice::test {
+
+/// Memory that is full all the time: a pause wherever there can be one.
+inline constexpr gpu::LaneMemory kTiny{0, 4096, SIZE_MAX};
+
+inline RunHooks with_checksum() {
+    RunHooks hooks;
+    hooks.checksum = true;
+    return hooks;
+}
+
+/// Runs it to its end.
+inline Outcome outcome_of(ModeRun& run) {
+    run.run(with_checksum());
+    return Outcome{run.counters().hop_checksum, run.counters(), run.results(),
+                   run.port_statistics()};
+}
+
+inline void check_same_lanes(const Outcome& expected, const Outcome& made) {
+    check_same(expected, made);
+    CHECK(expected.counters.events == made.counters.events);
+    CHECK(expected.counters.retransmitted_bytes == made.counters.retransmitted_bytes);
+}
+
+inline Experiment experiment_of(const Case& given) {
+    Experiment experiment;
+    experiment.topology = with_links(given.topology, [](Link&) {});
+    experiment.network = given.config;
+    experiment.flows = given.flows;
+    experiment.paths = given.paths;
+    experiment.link_events = given.events;
+    experiment.stop = given.stop;
+    return experiment;
+}
+
+/// Two jobs of random operations on a star, the second from 30 us on.
+inline Experiment jobs(std::uint64_t seed) {
+    constexpr RankId kRanks = 5;
+    Experiment experiment;
+    experiment.topology = with_links(build_star({2 * kRanks, {}}),
+                                     [](Link& link) { link.delay = 300 * kNanosecond; });
+    experiment.network = config_for(congestion::Law::hpcc);
+    auto set = std::make_unique<JobSet>();
+    for (RankId job = 0; job < 2; ++job) {
+        std::vector<NodeId> hosts;
+        for (RankId rank = 0; rank < kRanks; ++rank) {
+            hosts.push_back(experiment.topology.hosts()[2 * rank + job]);
+        }
+        JobGraph graph = random_job(kRanks, seed + job);
+        const FlowId first = experiment.flows.size();
+        for (const FlowSpec& spec : graph.flows(hosts)) {
+            experiment.flows.push_back(spec);
+        }
+        set->add(std::make_unique<JobApplication>(std::move(graph), hosts, first),
+                 job * 30 * kMicrosecond);
+    }
+    experiment.application = std::move(set);
+    return experiment;
+}
+
+inline const JobApplication& job_of(const Experiment& experiment, std::size_t number) {
+    return dynamic_cast<const JobSet&>(*experiment.application).job(number);
+}
+
+/// Both have run.
+inline void check_same_jobs(const Experiment& expected, const Experiment& made) {
+    for (std::size_t number = 0; number < 2; ++number) {
+        const JobApplication& a = job_of(expected, number);
+        const JobApplication& b = job_of(made, number);
+        REQUIRE(b.complete());
+        for (OpId op = 0; op < a.graph().op_count(); ++op) {
+            REQUIRE(a.start(op) == b.start(op));
+            REQUIRE(a.end(op) == b.end(op));
+            REQUIRE(a.served_after(op) == b.served_after(op));
+        }
+    }
+}
+
+}  // namespace sluice::test
