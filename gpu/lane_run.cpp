@@ -2,6 +2,7 @@
 #include "gpu/lane_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/clocks/hook_runner.h"
 #include "core/clocks/window_loop.h"
@@ -59,42 +60,42 @@ LaneRun::LaneRun(const Experiment& experiment, LaneExecutor& executor, const Lan
       routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)),
       store_(experiment.topology, routing_, experiment.network, experiment.flows, experiment.paths,
              experiment.application.get()),
+      tables_(needs_tables()),
       told_(experiment.flows.size()) {
-    if (!executor.routes_by_table()) {
-        check_ways();
-    }
     store_.pin_list();
     elaboration_ = std::chrono::steady_clock::now() - begin_;
 }
 
 LaneRun::~LaneRun() = default;
 
-/// ConfigError unless every packet finds its next hop in its flow's way.
-void LaneRun::check_ways() const {
-    if (experiment_.network.sprayed_classes() != 0) {
-        throw ConfigError(
-            "network.load_balance: packets are sprayed, and a GPU has no routing tables; --device "
-            "cpu");
+/// A packet may not find its next hop in its flow's way.
+bool LaneRun::needs_tables() const {
+    if (experiment_.network.sprayed_classes() != 0 || !experiment_.link_events.empty()) {
+        return true;
     }
-    if (!experiment_.link_events.empty()) {
-        throw ConfigError("[[link_event]]: a GPU has no routing tables; --device cpu");
-    }
-    for (FlowId id = 0; id < experiment_.flows.size(); ++id) {
+    const auto is_long = [this](FlowId id) {
         const FlowSpec& spec = experiment_.flows[id];
         const std::size_t given = experiment_.paths.empty()
                                       ? 0
                                       : std::max(experiment_.paths[id].forward.size(),
                                                  experiment_.paths[id].reverse.size());
-        if (given > step::kPathHops || routing_.distance(spec.src, spec.dst) > step::kPathHops) {
-            throw ConfigError("flow " + std::to_string(id) + " takes more than " +
-                              std::to_string(step::kPathHops) +
-                              " hops: a GPU has no routing tables; --device cpu");
+        return given > step::kPathHops || routing_.distance(spec.src, spec.dst) > step::kPathHops;
+    };
+    for (FlowId id = 0; id < experiment_.flows.size(); ++id) {
+        if (is_long(id)) {
+            return true;
         }
     }
+    return false;
 }
 
 void LaneRun::load() {
-    image_ = std::make_unique<LaneImage>(store_, jobs_, executor_.memory(), plan_);
+    RouteImage routes;
+    if (tables_) {
+        routes = RouteImage(experiment_.topology, routing_, experiment_.flows);
+    }
+    image_ =
+        std::make_unique<LaneImage>(store_, jobs_, std::move(routes), executor_.memory(), plan_);
     saved_ = true;
 }
 

@@ -42,7 +42,7 @@ class LaneRun : public ModeRun {
 
   private:
     bool advance(Tick until, step::HookRunner& hooks);
-    void check_ways() const;
+    bool needs_tables() const;
     void load();
     void save() const;
     std::vector<FlowRecord> take_finished();
@@ -56,6 +56,7 @@ class LaneRun : public ModeRun {
     mutable step::WorldStore store_;  ///< as of the last save()
     std::chrono::duration<double> elaboration_;
     std::unique_ptr<LaneImage> image_;
+    bool tables_;  ///< the device needs next hops, too
     mutable bool saved_ = true;
     std::vector<bool> told_;  ///< by flow: it is finished
     std::size_t bytes_ = 0;

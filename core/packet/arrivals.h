@@ -7,6 +7,7 @@
 
 #include "core/packet/egress.h"
 #include "core/packet/order.h"
+#include "core/packet/route_table.h"
 
 namespace sluice::step {
 
@@ -43,6 +44,9 @@ SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet&
         if (port - first < ports && (!world.any_link_down || world.egress[port].up)) {
             return port;
         }
+    }
+    if (world.table != nullptr) {
+        return route_by_table(world, node, packet);
     }
 #if defined(__CUDA_ARCH__)
     return kNone;

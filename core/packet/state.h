@@ -260,6 +260,7 @@ struct Disturbance {
 };
 
 struct World;
+struct RouteTable;
 
 /// Calls out of a step, host engines only. Null members are skipped. `world` is the worker's that steps.
 struct Callbacks {
@@ -350,6 +351,8 @@ struct Columns {
     /// cells are in no blocks, and what has changed is read from the columns.
     void* lane = nullptr;
     bool links_changed = false;  ///< lanes: packets may come out of their order
+    /// Lanes: in place of Callbacks::route; null where every packet finds its next hop in its flow's way.
+    const RouteTable* table = nullptr;
 };
 
 /// What one worker steps cells with: everything that a step sees. Its own part begins empty; sums over

@@ -77,6 +77,8 @@ std::vector<PortId> Routing::path(const FlowKey& key) const {
     return ports;
 }
 
+std::uint32_t Routing::group(NodeId host) const { return tables_->group_of[host]; }
+
 void Routing::prepare(NodeId dst) const {
     if (topology_.is_host(dst)) {
         tables_->table_for(dst);

@@ -14,8 +14,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/flow/ecmp_hash.h"
 #include "core/ids.h"
-#include "core/routing/ecmp_hash.h"
 #include "core/topology/topology.h"
 
 namespace sluice {
@@ -66,6 +66,10 @@ class Routing {
     int distance(NodeId node, NodeId dst) const;
     /// The egress ports a flow takes, source port first, by ECMP. Empty if unreachable.
     std::vector<PortId> path(const FlowKey& key) const;
+
+    /// Hosts with the same number have the same next hops and distances at all switches but NVSwitches that join hosts only
+    /// and those that they hang on.
+    std::uint32_t group(NodeId host) const;
 
     /// Computes the table that host `dst` needs, or all tables, now.
     void prepare(NodeId dst) const;

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/packet/nic.h"
+#include "core/packet/route_table.h"
 
 namespace sluice::step {
 
@@ -75,25 +76,14 @@ void WorldStore::begin() {
 
 PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
     const auto& store = *static_cast<const WorldStore*>(self);
-    const FlowSpec& spec = store.world_.spec[packet.flow];
-    const bool data = packet.packet_kind() == PacketKind::data;
-    const FlowKey key = data ? FlowKey{spec.src, spec.dst, spec.sport, spec.dport}
-                             : FlowKey{spec.dst, spec.src, spec.dport, spec.sport};
+    const FlowKey key = key_of(store.world_, packet);
     if (!is_sprayed(store.world_, packet.flow) || node == key.src) {
         return store.routing_.select(node, key);
     }
     const Routing::PortRange ports = store.routing_.next_hops(node, key.dst);
-    if (ports.empty()) {
-        return kNone;
-    }
-    constexpr std::uint64_t kSprayDraws = 0x7370726179;
-    const std::uint64_t stream = random_stream(kSprayDraws, store.world_.id[packet.flow]);
-    const std::uint64_t draw =
-        (static_cast<std::uint64_t>(node) << 32 |
-         static_cast<std::uint64_t>(packet.transmission) << 1 | (data ? 1U : 0U)) ^
-        static_cast<std::uint64_t>(packet.sequence) << 48;
-    return ports.begin()[uniform_below(store.config_.seed, stream, draw,
-                                       static_cast<std::uint32_t>(ports.size()))];
+    return ports.empty() ? kNone
+                         : ports.begin()[sprayed_way(store.world_, node, packet,
+                                                     static_cast<std::uint32_t>(ports.size()))];
 }
 
 void WorldStore::received(World& world, NodeId host, FlowSlot flow, Tick now) {

@@ -103,7 +103,6 @@ class BlockExecutor : public LaneExecutor {
     Outcome run(Lane& lane, std::uint64_t windows) override {
         return run_blocks(lane, mapping_, windows);
     }
-    bool routes_by_table() const override { return true; }
 
   private:
     Mapping mapping_;

@@ -119,7 +119,6 @@ class CudaExecutor : public LaneExecutor {
     }
 
     DeviceMemory& memory() override { return pool_; }
-    bool routes_by_table() const override { return false; }
 
     Outcome run(Lane& lane, std::uint64_t windows) override {
         chosen(options_.device);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "core/packet/sender.h"
@@ -37,9 +38,10 @@ std::size_t vector_bytes(const PlainVector<T>& vector) {
 }  // namespace
 
 LaneImage::LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
-                     DeviceMemory& memory, const LaneMemory& plan)
+                     RouteImage routes, DeviceMemory& memory, const LaneMemory& plan)
     : store_(store),
       jobs_(jobs),
+      routes_(std::move(routes)),
       memory_(memory),
       plan_(plan),
       ports_(store.topology().port_count()),
@@ -151,6 +153,9 @@ std::size_t LaneImage::bytes_needed() const {
                               : rounded((std::size_t{ints.mask()} + 1) * world.int_stride *
                                         sizeof(congestion::IntRecord));
     }
+    if (routes_.columns > 0) {
+        bytes += rounded(sizeof(step::RouteTable)) + routes_.bytes();
+    }
     return bytes + bytes_of_jobs(jobs_);
 }
 
@@ -163,6 +168,7 @@ void LaneImage::load() {
     lane_ = new (block) Lane;
     lane_->arena = arena;
     load_columns();
+    load_routes();
     load_ports();
     load_hosts();
     load_flows();
@@ -184,7 +190,6 @@ void LaneImage::load_columns() {
     world.block_wake = nullptr;
     world.callbacks = step::Callbacks{};
     world.callbacks.context = from.callbacks.context;
-    world.callbacks.route = from.callbacks.route;
     const std::size_t nodes = from.node_count;
     world.first_port = copy(from.first_port, nodes + 1);
     world.is_host = copy(from.is_host, nodes);
@@ -193,6 +198,23 @@ void LaneImage::load_columns() {
     world.wake = copy(from.wake, nodes);
     world.config = copy(from.config, 1);
     world.first_outbox = static_cast<PortId>(ports_);
+}
+
+void LaneImage::load_routes() {
+    if (routes_.columns == 0) {
+        return;
+    }
+    auto* const table = place<step::RouteTable>(1);
+    *table = step::RouteTable{};
+    table->columns = routes_.columns;
+    table->column = copy(routes_.column.data(), routes_.column.size());
+    table->row = copy(routes_.row.data(), routes_.row.size());
+    table->next = copy(routes_.next.data(), routes_.next.size());
+    table->far = copy(routes_.far.data(), routes_.far.size());
+    table->ports = copy(routes_.ports.data(), routes_.ports.size());
+    table->way = copy(routes_.way.data(), routes_.way.size());
+    lane_->world.table = table;
+    routes_ = RouteImage{};
 }
 
 void LaneImage::load_ports() {

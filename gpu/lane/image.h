@@ -12,6 +12,7 @@
 #include "core/job/job_application.h"
 #include "core/world/world_store.h"
 #include "gpu/lane/device_memory.h"
+#include "gpu/lane/route_image.h"
 #include "gpu/program/lane.h"
 
 namespace sluice::gpu {
@@ -26,9 +27,10 @@ struct LaneMemory {
 class LaneImage {
   public:
     /// Every flow of the store's list must have a slot, and the store have begun (WorldStore::pin_list(),
-    /// begin()). `jobs`: the store's application, by number. `memory` must outlive this; std::bad_alloc.
+    /// begin()). `jobs`: the store's application, by number. `routes`: next hops, empty where flows' ways suffice. `memory`
+    /// must outlive this; std::bad_alloc.
     LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
-              DeviceMemory& memory, const LaneMemory& plan);
+              RouteImage routes, DeviceMemory& memory, const LaneMemory& plan);
     ~LaneImage();
     LaneImage(const LaneImage&) = delete;
     LaneImage& operator=(const LaneImage&) = delete;
@@ -67,6 +69,7 @@ class LaneImage {
     std::size_t bytes_needed() const;
     void load();
     void load_columns();
+    void load_routes();
     void load_ports();
     void load_hosts();
     void load_flows();
@@ -90,6 +93,7 @@ class LaneImage {
 
     step::WorldStore& store_;
     std::vector<const JobApplication*> jobs_;
+    RouteImage routes_;
     DeviceMemory& memory_;
     LaneMemory plan_;
     std::vector<void*> segments_;

@@ -17,8 +17,6 @@ class LaneExecutor {
     /// Executes `windows` windows of the lane, or fewer, and returns why it stopped; Lane::world has its counters
     /// then. Any thread may call it for a lane of its own.
     virtual Outcome run(Lane& lane, std::uint64_t windows) = 0;
-    /// Packets without an entry for the next hop in their flow's way find it by the tables of routing.
-    virtual bool routes_by_table() const = 0;
 };
 
 }  // namespace sluice::gpu

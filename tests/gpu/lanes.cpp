@@ -67,7 +67,7 @@ std::uint64_t checksum(const gpu::Mapping& mapping) {
     store.begin();
     store.world().digest_hops = true;
     gpu::HostMemory memory;
-    gpu::LaneImage image(store, {}, memory, {});
+    gpu::LaneImage image(store, {}, {}, memory, {});
     InOrderOfCalls::calls = 0;
     image.lane().until = 200 * kMicrosecond;
     while (gpu::run_gang<Policies>(image.lane(), mapping, 10'000) == gpu::Outcome::full) {
@@ -82,6 +82,42 @@ TEST_CASE("unit.lanes.random_1") { compare_lanes(51'000, 9); }
 TEST_CASE("unit.lanes.random_2") { compare_lanes(52'000, 9); }
 TEST_CASE("unit.lanes.random_3") { compare_lanes(53'000, 9); }
 TEST_CASE("unit.lanes.random_4") { compare_lanes(54'000, 9); }
+
+TEST_CASE("unit.lanes.ways_longer_than_a_flow_keeps") {
+    constexpr std::uint32_t kSwitches = 12;
+    Case given;
+    given.name = "a chain of switches";
+    for (int host = 0; host < 4; ++host) given.topology.add_node(NodeKind::host);
+    for (std::uint32_t i = 0; i < kSwitches; ++i) given.topology.add_node(NodeKind::ethernet);
+    const auto join = [&](NodeId a, NodeId b) {
+        given.topology.add_link({a, b, gigabits_per_second(100), kMicrosecond, 0});
+    };
+    join(0, 4);
+    join(1, 4);
+    join(2, 3 + kSwitches);
+    join(3, 3 + kSwitches);
+    for (std::uint32_t i = 0; i + 1 < kSwitches; ++i) {
+        join(4 + i, 5 + i);
+        join(4 + i, 5 + i);  // a choice at each
+    }
+    given.topology.finish();
+    given.config = config_for(congestion::Law::dctcp);
+    for (const NodeId src : {0U, 1U, 2U}) {
+        given.flows.push_back(flow(src, src < 2 ? 2 + src : 0, 300'000, 0));
+    }
+    for (const std::uint8_t sprayed : {0, 0xff}) {
+        given.config.sprayed_priorities = sprayed;
+        const Experiment experiment = experiment_of(given);
+        PacketRun loop(experiment, Caller::loop);
+        const Outcome expected = outcome_of(loop);
+        for (const FlowResult& result : expected.flows) {
+            CHECK(result.finish != kNever);
+        }
+        for (const Variant& variant : kVariants) {
+            check_same_lanes(expected, run_lane(experiment, variant));
+        }
+    }
+}
 
 TEST_CASE("unit.lanes.jobs") {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {

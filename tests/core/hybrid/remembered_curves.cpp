@@ -28,8 +28,8 @@ struct Pair {
     explicit Pair(std::size_t first = 0) : ways(2), flows(2) {
         const PortId a{static_cast<std::uint32_t>(4 + first)};
         const PortId b{static_cast<std::uint32_t>(9 - first)};
-        ways[first] = {{a, b}, {b, a}};
-        ways[1 - first] = {{b, a}, {a, b}};
+        ways[first] = {{}, {a, b}, {b, a}};
+        ways[1 - first] = {{}, {b, a}, {a, b}};
         for (std::size_t f = 0; f < 2; ++f) {
             flows[f] = {&ways[f], kUnit, 100'000'000'000, 2, 0, {7, f == first ? 1 : 0}};
         }
