@@ -11,6 +11,15 @@ namespace sluice {
 
 namespace {
 
+void check_slowdown(std::int64_t millionths) {
+    if (millionths < 0 || millionths > JobGraph::kMostSlowdown) {
+        throw ConfigError(
+            "the slow-down of compute by communication is out of range: allowed are "
+            "0 to " +
+            std::to_string(JobGraph::kMostSlowdown / 1'000'000));
+    }
+}
+
 constexpr std::array<const char*, 10> kKindNames = {
     "compute", "delay", "send", "recv", "signal", "await", "meet", "task", "acquire", "release"};
 constexpr std::array<const char*, 9> kClassNames = {
@@ -179,17 +188,30 @@ void JobGraph::add_dependency(OpId op, OpId on) {
 }
 
 void JobGraph::set_overlap_slowdown(std::int64_t millionths) {
-    if (millionths < 0 || millionths > kMostSlowdown) {
-        throw ConfigError(
-            "the slow-down of compute by communication is out of range: allowed are "
-            "0 to " +
-            std::to_string(kMostSlowdown / 1'000'000));
+    check_slowdown(millionths);
+    slowdowns_.front() = millionths;
+}
+
+void JobGraph::set_overlap_slowdown(OpId op, std::int64_t millionths) {
+    check_slowdown(millionths);
+    const auto own = std::find(slowdowns_.begin() + 1, slowdowns_.end(), millionths);
+    if (own - slowdowns_.begin() > UINT16_MAX) {
+        throw InternalError("a job graph has too many different slow-downs");
     }
-    overlap_slowdown_ = millionths;
+    if (slowdown_of_.size() <= op) {
+        slowdown_of_.resize(std::size_t{op} + 1, 0);
+    }
+    slowdown_of_[op] = static_cast<std::uint16_t>(own - slowdowns_.begin());
+    if (own == slowdowns_.end()) {
+        slowdowns_.push_back(millionths);
+    }
 }
 
 void JobGraph::finish() {
     if (finished_) return;
+    if (!slowdown_of_.empty()) {
+        slowdown_of_.resize(op_count(), 0);
+    }
     check_edges();
     index_successors();
     group_by_rank();
@@ -372,7 +394,9 @@ job::Job JobGraph::columns() const {
     job.meeting = meetings_.data();
     job.counts = static_cast<std::uint32_t>(counts_.size());
     job.count = counts_.data();
-    job.overlap_slowdown = overlap_slowdown_;
+    job.slowdowns = slowdowns_.data();
+    job.slowdown_count = static_cast<std::uint32_t>(slowdowns_.size());
+    job.slowdown_of = slowdown_of_.empty() ? nullptr : slowdown_of_.data();
     return job;
 }
 

@@ -118,8 +118,11 @@ class JobGraph {
     Pair add_signal(RankId from, RankId to, Tick delay, Label label);
     /// `op` starts after `on` has completed. `on` may be added later; kNone is no dependency.
     void add_dependency(OpId op, OpId on);
-    /// By how much compute is slower while its rank communicates, in millionths: 0 to kMostSlowdown.
+    /// By how much compute is slower while its rank communicates, in millionths: 0 to kMostSlowdown. Of all compute,
+    /// but for operations that have their own.
     void set_overlap_slowdown(std::int64_t millionths);
+    /// Of one; a graph has few different ones.
+    void set_overlap_slowdown(OpId op, std::int64_t millionths);
     /// Checks everything and freezes the graph.
     void finish();
 
@@ -141,7 +144,9 @@ class JobGraph {
         return resource < counts_.size() && counts_[resource].counted ? &counts_[resource]
                                                                       : nullptr;
     }
-    std::int64_t overlap_slowdown() const { return overlap_slowdown_; }
+    std::int64_t overlap_slowdown(OpId op) const {
+        return slowdowns_[op < slowdown_of_.size() ? slowdown_of_[op] : 0];
+    }
 
     using Message = JobMessage;
     const std::vector<Message>& messages() const { return messages_; }
@@ -196,8 +201,9 @@ class JobGraph {
 
     RankId ranks_;
     RankResourceId resources_ = 0;
-    std::vector<Count> counts_;          ///< by resource, as far as any is counted
-    std::int64_t overlap_slowdown_ = 0;  ///< millionths
+    std::vector<Count> counts_;                  ///< by resource, as far as any is counted
+    std::vector<std::int64_t> slowdowns_ = {0};  ///< millionths; the first is the graph's
+    std::vector<std::uint16_t> slowdown_of_;     ///< by operation, as far as any has its own
     bool finished_ = false;
     std::vector<Tick> duration_;
     std::vector<RankId> rank_;

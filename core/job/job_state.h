@@ -73,8 +73,12 @@ struct Job {
     const JobMeeting* meeting = nullptr;
     std::uint32_t counts = 0;
     const ResourceCount* count = nullptr;  ///< by resource, `counts` of them
-    std::int64_t overlap_slowdown = 0;     ///< millionths
-    FlowId first_flow = 0;                 ///< of its messages
+    /// By how much compute is slower while its rank communicates, millionths: the first of all operations, where
+    /// `slowdown_of` says nothing else.
+    const std::int64_t* slowdowns = nullptr;
+    std::uint32_t slowdown_count = 0;
+    const std::uint16_t* slowdown_of = nullptr;  ///< by operation, null: the first
+    FlowId first_flow = 0;                       ///< of its messages
 
     std::uint32_t nodes = 0;
     const NodeId* host = nullptr;     ///< by rank
@@ -89,6 +93,14 @@ struct Job {
     RankState* state = nullptr;        ///< by rank
     MeetingState* meet = nullptr;
 };
+
+/// Some compute may be slower while its rank communicates.
+SLUICE_HD inline bool overlaps_slow(const Job& job) {
+    return job.slowdown_count > 1 || job.slowdowns[0] > 0;
+}
+SLUICE_HD inline std::int64_t overlap_slowdown(const Job& job, OpId op) {
+    return job.slowdowns[job.slowdown_of == nullptr ? 0 : job.slowdown_of[op]];
+}
 
 SLUICE_HD inline RankId rank_at(const Job& job, NodeId host) {
     return host < job.nodes ? job.rank_at[host] : kNone;

@@ -160,7 +160,7 @@ class Step {
                 return;
             }
         } while (state.ready.count > 0 || state.claimed);
-        if (job_.overlap_slowdown > 0) {
+        if (overlaps_slow(job_)) {
             if (!services_.room(state.running.count)) {
                 return;
             }
@@ -333,20 +333,20 @@ class Step {
 
     SLUICE_HD bool slows(OpId op) const {
         const OpKind kind = job_.kind[op];
-        return job_.overlap_slowdown > 0 && job_.cls[op] == OpClass::compute &&
+        return job_.cls[op] == OpClass::compute && overlap_slowdown(job_, op) > 0 &&
                (kind == OpKind::compute || kind == OpKind::task || kind == OpKind::delay);
     }
 
     /// Compute that runs changes speed when its rank begins or ends to communicate. Timers cannot be
     /// taken back: those set for an earlier speed find another due time and mean nothing.
     SLUICE_DEVICE_NOINLINE SLUICE_HD void time_running(RankState& state, Tick now) {
-        const std::int64_t slowdown = job_.overlap_slowdown;
         const bool slow = state.communicating > 0;
         for (std::uint32_t i = 0; i < state.running.count; ++i) {
             Running& running = state.running[i];
             if (running.due != kNever && slow == state.slow) {
                 continue;
             }
+            const std::int64_t slowdown = overlap_slowdown(job_, running.op);
             if (running.due != kNever) {
                 const Tick elapsed = now - running.since;
                 running.work -= state.slow ? slowed_work(elapsed, slowdown) : elapsed;

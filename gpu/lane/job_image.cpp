@@ -16,7 +16,7 @@ RankBounds rank_bounds(const JobApplication& application, RankId rank) {
             ++bounds.waiting[graph.target(op)];
         }
         const bool timed = kind == OpKind::compute || kind == OpKind::delay || kind == OpKind::task;
-        bounds.running += timed && graph.overlap_slowdown() > 0 ? 1 : 0;
+        bounds.running += timed && graph.overlap_slowdown(op) > 0 ? 1 : 0;
     }
     return bounds;
 }
@@ -27,13 +27,14 @@ std::size_t bytes_of_jobs(const std::vector<const JobApplication*>& jobs) {
         const JobGraph& graph = application->graph();
         const job::Job& job = application->columns();
         const std::size_t ops = graph.op_count();
-        bytes += 64 * 20;  // columns, each rounded up
+        bytes += 64 * 22;  // columns, each rounded up
         bytes += ops * (sizeof(OpKind) + sizeof(OpClass) + sizeof(RankId) + 3 * sizeof(Tick) +
                         4 * sizeof(std::uint32_t) + 1);
         bytes += job.successors_begin[ops] * sizeof(OpId);
         bytes += graph.messages().size() * sizeof(JobMessage);
         bytes += graph.meetings().size() * (sizeof(JobMeeting) + sizeof(job::MeetingState));
-        bytes += job.counts * sizeof(ResourceCount);
+        bytes += job.counts * sizeof(ResourceCount) + job.slowdown_count * sizeof(std::int64_t);
+        bytes += job.slowdown_of == nullptr ? 0 : ops * sizeof(std::uint16_t);
         bytes += job.nodes * sizeof(RankId);
         for (RankId rank = 0; rank < graph.rank_count(); ++rank) {
             const RankBounds bounds = rank_bounds(*application, rank);
@@ -91,6 +92,8 @@ void LaneImage::load_job(const job::Job& from, job::Job& to) {
     to.message = copy(from.message, from.messages);
     to.meeting = copy(from.meeting, meetings);
     to.count = copy(from.count, from.counts);
+    to.slowdowns = copy(from.slowdowns, from.slowdown_count);
+    to.slowdown_of = copy(from.slowdown_of, from.slowdown_of == nullptr ? 0 : from.ops);
     to.host = copy(from.host, ranks);
     to.rank_at = copy(from.rank_at, from.nodes);
     to.pending = copy(from.pending, from.ops);

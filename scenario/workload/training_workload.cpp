@@ -151,6 +151,27 @@ void add_slow_hosts(const std::vector<SlowHost>& slow, const std::vector<NodeId>
     }
 }
 
+/// A number for all operators, a table by kind of operator, or "gpu": what the GPU's file says.
+OverlapSlowdown read_slowdown(ConfigSection& section, const Gpu& gpu) {
+    const ConfigValue* value = section.raw("overlap_slowdown");
+    if (value != nullptr && value->kind == ConfigValue::Kind::table) {
+        return read_overlap(section.table("overlap_slowdown"));
+    }
+    if (value != nullptr && value->kind == ConfigValue::Kind::text) {
+        if (section.text("overlap_slowdown", std::nullopt) != "gpu") {
+            section.fail("overlap_slowdown",
+                         "is no number, table or \"gpu\" (what the GPU's file says)");
+        }
+        if (!gpu.overlap) {
+            section.fail("overlap_slowdown", "asks the file of GPU type \"" + gpu.name +
+                                                 "\", which has no table [overlap]");
+        }
+        return *gpu.overlap;
+    }
+    const double all = section.number("overlap_slowdown", 0.0, 0, 100);
+    return {all, all, all};
+}
+
 void read_compute(ConfigSection& section, const Scenario& scenario, const Gpu& gpu,
                   TrainingConfig& config) {
     if (section.has("forward_time")) {
@@ -175,7 +196,7 @@ void read_compute(ConfigSection& section, const Scenario& scenario, const Gpu& g
     if (config.source == ComputeSource::profile) read_profile(section, scenario, config);
     config.compute_jitter = section.number("compute_jitter", config.compute_jitter, 0, 1);
     config.jitter_seed = scenario.network.seed;
-    config.overlap_slowdown = section.number("overlap_slowdown", config.overlap_slowdown, 0, 100);
+    config.overlap_slowdown = read_slowdown(section, gpu);
 }
 
 void read_in_server(ConfigSection& section, const Gpu& gpu, TrainingConfig& config) {

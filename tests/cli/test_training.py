@@ -101,6 +101,20 @@ class Training(CliTest):
                                  "overlap_slowdown=1")
         self.assertGreater(slowed["jct_s"], overlapped["jct_s"])
 
+    def test_overlap_slows_operators_by_kind_and_gpu(self):
+        overlap = "overlap_gradients=true", "bucket_bytes=100MB"
+        free, _ = self.run_job(*overlap)
+        by_gpu, _ = self.run_job(*overlap, 'overlap_slowdown="gpu"')
+        by_kind, _ = self.run_job(*overlap, "overlap_slowdown={matrices=0.286,attention=0.286,memory=0.113}")
+        attention, _ = self.run_job(*overlap, "overlap_slowdown={matrices=0,attention=0.286,memory=0}")
+        self.assertEqual(by_gpu["jct_s"], by_kind["jct_s"])
+        self.assertLess(free["jct_s"], attention["jct_s"])
+        self.assertLess(attention["jct_s"], by_gpu["jct_s"])
+        for value, says in (('"cpu"', "is no number, table or \"gpu\""), ("{matrices=1}", "'attention' is missing"),
+                            ('"gpu"', "has no table [overlap]")):
+            self.refuse("run", "job.toml", "--set", 'workload.gpu="V100"', "--set",
+                        f"workload.overlap_slowdown={value}", says=says)
+
     def test_zero_3_gathers_in_both_passes_of_every_micro_batch(self):
         _, once = self.run_job("zero=1", "pp=1", "dp=4")
         _, always = self.run_job("zero=3", "pp=1", "dp=4")

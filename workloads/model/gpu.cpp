@@ -98,6 +98,19 @@ std::vector<Interconnect> read_interconnects(ConfigSection& root) {
     return interconnects;
 }
 
+}  // namespace
+
+OverlapSlowdown read_overlap(ConfigSection section) {
+    OverlapSlowdown overlap;
+    overlap.matrices = section.number("matrices", std::nullopt, 0, 100);
+    overlap.attention = section.number("attention", std::nullopt, 0, 100);
+    overlap.memory = section.number("memory", std::nullopt, 0, 100);
+    section.finish();
+    return overlap;
+}
+
+namespace {
+
 Gpu read_root(const ConfigValue& values, const std::string& source) {
     EffectiveConfig unused;
     ConfigSection root(values, unused);
@@ -111,6 +124,7 @@ Gpu read_root(const ConfigValue& values, const std::string& source) {
         static_cast<double>(root.rate("memory_bandwidth", std::nullopt).bits_per_second) / 8;
     gpu.memory_efficiency = root.number("memory_efficiency", gpu.memory_efficiency, 1e-6, 1);
     gpu.interconnects = read_interconnects(root);
+    if (root.has("overlap")) gpu.overlap = read_overlap(root.table("overlap"));
     root.finish();
     if (const Interconnect* nvlink = gpu.find_interconnect("nvlink")) {
         gpu.nvlink_bytes_per_second = static_cast<std::int64_t>(nvlink->ring.bytes_per_second);

@@ -9,12 +9,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/text/config_section.h"
 #include "core/units.h"
 #include "workloads/model/intra_node.h"
+#include "workloads/model/overlap_slowdown.h"
 
 namespace sluice {
 
@@ -35,6 +37,7 @@ struct Gpu {
     std::int64_t nvlink_bytes_per_second = 0;  ///< bus bandwidth; 0: the GPU has none
     Tick nvlink_latency = 0;                   ///< of one operation
     std::vector<Interconnect> interconnects;
+    std::optional<OverlapSlowdown> overlap;  ///< none: nothing is known of it
 
     /// Null if there is none called so.
     const Interconnect* find_interconnect(const std::string& interconnect) const;
@@ -42,6 +45,8 @@ struct Gpu {
     const IntraNode& intra_node(const std::string& interconnect) const;
 };
 
+/// Of a table with a key for each kind; all must be given.
+OverlapSlowdown read_overlap(ConfigSection section);
 Gpu parse_gpu(const std::string& text, const std::string& source);
 Gpu load_gpu(const std::string& path);
 /// `name` is the path of a file, or NAME of a NAME.toml in the first of `folders` that has one.

@@ -72,7 +72,7 @@ IterationBuilder::IterationBuilder(const TrainingConfig& config, const RankPlace
 }
 
 JobGraph IterationBuilder::build() {
-    graph_.set_overlap_slowdown(static_cast<std::int64_t>(config_.overlap_slowdown * 1e6 + 0.5));
+    graph_.set_overlap_slowdown(millionths(config_.overlap_slowdown.matrices));
     reserve();
     for (std::uint32_t device = 0; device < config_.pp; ++device) add_device(device);
     add_boundaries();
@@ -150,7 +150,7 @@ void IterationBuilder::run_alone(SlotRun& run) {
 void IterationBuilder::open_pair(SlotRun& first, SlotRun& second) {
     const Label label = {graph_.intern("pair" + first.suffix), OpClass::compute, kNone};
     for (Lane lane = 0; lane < lanes_; ++lane) {
-        const OpId both = compute(first, lane, 0, label);
+        const OpId both = compute(first, lane, 0, label, 0);
         first.done[lane] = both;
         second.done[lane] = both;
         first_[slot_index(rank(second.device, lane), false, second.slot.chunk,

@@ -43,6 +43,7 @@ struct Step {
     const char* name = "";
     Tick time = 0;
     Tick scores = 0;         ///< attention_ring: the part that keys and values are needed for
+    double attention = 0;    ///< compute: the share of it that is scores, without weights
     std::int64_t bytes = 0;  ///< all_experts: a rank's buffer
     double routed = 0;       ///< compute: the share of it that grows with the experts' load
     bool first = false;  ///< compute: of its layer, needs the parameters; gathering: of its slot
@@ -99,8 +100,10 @@ class IterationBuilder {
 
     // iteration_steps.cpp
     void open_slot(SlotRun& run);
-    OpId compute(SlotRun& run, Lane lane, Tick time, Label label);
+    OpId compute(SlotRun& run, Lane lane, Tick time, Label label, double attention);
+    void set_slowdown(OpId op, double slowdown);
     void add_compute(SlotRun& run, const Step& step);
+    static std::int64_t millionths(double slowdown);
     static Tick slowed(Tick time, double factor);
     Tick on_rank(RankId at, Tick time);
     void use_parameters(const SlotRun& run, const Step& step);

@@ -41,6 +41,7 @@ void IterationBuilder::finish_update(const DeviceSet& devices) {
                 const RankId at = rank(device, lane);
                 const Tick time = on_rank(at, config_.optimizer_time);
                 const OpId op = graph_.add_compute(at, time, label);
+                set_slowdown(op, config_.overlap_slowdown.memory);
                 graph_.add_dependency(op, reduce_tail_[at]);
                 reduce_tail_[at] = op;
             }

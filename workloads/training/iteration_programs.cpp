@@ -64,6 +64,19 @@ Weights weights_of(const LayerCosts& layer, SlotKind kind, Recomputation recompu
     return weights;
 }
 
+/// The share of a slot's compute that is attention without weights. `head`: seconds of the stage's own, or 0.
+double attention_share(const StageCosts& stage, SlotKind kind, Recomputation recompute,
+                       double head) {
+    double attention = 0;
+    double sum = head;
+    for (const LayerCosts& layer : stage.layers) {
+        const Weights weights = weights_of(layer, kind, recompute);
+        attention += weights.scores + (weights.attention_again > 0 ? layer.scores : 0);
+        sum += weights.attention_again + weights.mlp_again + weights.attention + weights.mlp;
+    }
+    return sum > 0 ? attention / sum : 0;
+}
+
 double head_weight(double head, SlotKind kind) {
     return kind == SlotKind::backward ? 2 * head : head;
 }
@@ -216,7 +229,7 @@ class LayerWriter {
     void attention(std::uint32_t layer, const char* name, double weight, double scores) {
         const Tick time = dealer_.next(weight);
         if (config_.cp == 1) {
-            compute(layer, name, time);
+            compute(layer, name, time).attention = weight > 0 ? scores / weight : 0;
             return;
         }
         Step& step = add(StepKind::attention_ring, layer, name);
@@ -239,11 +252,12 @@ class LayerWriter {
         return costs.mixture && costs.mlp > 0 ? costs.routed / costs.mlp : 0;
     }
 
-    void compute(std::uint32_t layer, const char* name, Tick time, double routed = 0) {
+    Step& compute(std::uint32_t layer, const char* name, Tick time, double routed = 0) {
         Step& step = add(StepKind::compute, layer, name);
         step.time = time;
         step.routed = routed;
         mark_first(step);
+        return step;
     }
 
     void mark_first(Step& step) {
@@ -299,6 +313,9 @@ Program IterationBuilder::stage_program(const StageCosts& stage, SlotKind kind) 
     Program program(1);
     program.front().name = slot_name(kind);
     program.front().time = total_time(stage, kind);
+    const bool own_head = config_.split == StageSplit::layers;
+    program.front().attention = attention_share(stage, kind, config_.recompute,
+                                                own_head ? head_weight(stage.head, kind) : 0);
     const Tick tensor = kind == SlotKind::forward           ? stage.forward_tensor
                         : kind == SlotKind::backward_weight ? 0
                                                             : stage.backward_tensor;

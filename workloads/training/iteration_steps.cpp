@@ -38,7 +38,7 @@ void IterationBuilder::open_slot(SlotRun& run) {
     if (run.open) return;
     const char* name = run.slot.kind == SlotKind::forward ? "activation" : "gradient";
     const Label label = {graph_.intern(name + run.suffix), OpClass::compute, kNone};
-    for (Lane lane = 0; lane < lanes_; ++lane) run.done[lane] = compute(run, lane, 0, label);
+    for (Lane lane = 0; lane < lanes_; ++lane) run.done[lane] = compute(run, lane, 0, label, 0);
     run.open = true;
 }
 
@@ -60,10 +60,24 @@ Tick IterationBuilder::on_rank(RankId at, Tick time) {
     return factor == 1.0 ? time : slowed(time, factor);
 }
 
-/// Consecutive operations of the stream need no dependency between them.
-OpId IterationBuilder::compute(SlotRun& run, Lane lane, Tick time, Label label) {
+std::int64_t IterationBuilder::millionths(double slowdown) {
+    return static_cast<std::int64_t>(slowdown * 1e6 + 0.5);
+}
+
+/// While its rank communicates; where it is not what most compute is.
+void IterationBuilder::set_slowdown(OpId op, double slowdown) {
+    if (slowdown != config_.overlap_slowdown.matrices) {
+        graph_.set_overlap_slowdown(op, millionths(slowdown));
+    }
+}
+
+/// `attention`: the share of it that has no weights. Consecutive operations of the stream need no dependency between
+/// them.
+OpId IterationBuilder::compute(SlotRun& run, Lane lane, Tick time, Label label, double attention) {
     const RankId at = rank(run.device, lane);
     const OpId op = graph_.add_compute(at, on_rank(at, time), label);
+    const OverlapSlowdown& overlap = config_.overlap_slowdown;
+    set_slowdown(op, overlap.matrices + attention * (overlap.attention - overlap.matrices));
     if (run.done[lane] != computed_[at]) graph_.add_dependency(op, run.done[lane]);
     computed_[at] = op;
     if (!run.open) {
@@ -80,7 +94,7 @@ void IterationBuilder::add_compute(SlotRun& run, const Step& step) {
     for (Lane lane = 0; lane < lanes_; ++lane) {
         const Tick time =
             loaded ? slowed(step.time, expert_slowdown(run.stage, step, lane)) : step.time;
-        run.done[lane] = compute(run, lane, time, label);
+        run.done[lane] = compute(run, lane, time, label, step.attention);
     }
     run.open = true;
     use_parameters(run, step);
@@ -170,7 +184,7 @@ void IterationBuilder::add_attention_ring(SlotRun& run, const Step& step) {
     const Label label = {graph_.intern(layer_name(run, step)), OpClass::compute, kNone};
     const auto project = [&] {
         for (Lane lane = 0; lane < lanes_; ++lane) {
-            run.done[lane] = compute(run, lane, step.time - step.scores, label);
+            run.done[lane] = compute(run, lane, step.time - step.scores, label, 0);
         }
         run.open = true;
     };
@@ -215,7 +229,7 @@ void IterationBuilder::pass_blocks(SlotRun& run, const Step& step, const LaneGro
             OpId& done = run.done[group[i]];
             done = block[i];
             if (passes) next_block[next] = hand_on(at, to, spec, block[i]);
-            done = compute(run, group[i], time, label);
+            done = compute(run, group[i], time, label, 1);
             if (step.forward) continue;
             const OpId summed = join(at, done, gradient[i]);
             if (passes) {

@@ -22,6 +22,7 @@
 #include "core/topology/topology.h"
 #include "workloads/collective/collective_library.h"
 #include "workloads/model/model.h"
+#include "workloads/model/overlap_slowdown.h"
 #include "workloads/training/memory.h"
 #include "workloads/training/parallel_groups.h"
 #include "workloads/training/rank_places.h"
@@ -110,7 +111,7 @@ struct TrainingConfig : ParallelDegrees {
     /// Each computation of a rank lasts exp(N(0, compute_jitter)) times as long, drawn by `jitter_seed`.
     double compute_jitter = 0;
     std::uint64_t jitter_seed = 0;
-    double overlap_slowdown = 0;  ///< of compute while its rank communicates
+    OverlapSlowdown overlap_slowdown;  ///< of compute while its rank communicates
 
     /// Communication inside a server: each operation takes latency + wire bytes / bandwidth, unless
     /// `calibrated` says more.

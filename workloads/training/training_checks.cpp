@@ -88,7 +88,11 @@ void check_sizes_and_times(const TrainingConfig& config) {
     check_number("peak_flops", config.peak_flops, 1e6, 1e21, "1e6 to 1e21 FLOP/s");
     check_number("efficiency", config.efficiency, 1e-6, 1, "1e-6 to 1");
     check_number("compute_jitter", config.compute_jitter, 0, 1, "0 to 1");
-    check_number("overlap_slowdown", config.overlap_slowdown, 0, 100, "0 to 100");
+    for (const double slowdown :
+         {config.overlap_slowdown.matrices, config.overlap_slowdown.attention,
+          config.overlap_slowdown.memory}) {
+        check_number("overlap_slowdown", slowdown, 0, 100, "0 to 100");
+    }
     check_number("expert_skew", config.expert_load.exponent, 0, 10, "0 to 10");
     check_number("expert_capacity", config.expert_load.capacity, 0, 1e6, "0 to 1e6");
     check_number("dispatch_factor", config.dispatch_factor, 1e-3, 16, "0.001 to 16");

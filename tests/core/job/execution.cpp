@@ -233,6 +233,36 @@ TEST_CASE("unit.job_execution.communication_slows_compute_by_the_stated_factor")
     CHECK(work.application->complete());
 }
 
+TEST_CASE("unit.job_execution.each_operation_is_slowed_by_its_own_factor") {
+    // As above, by one half, by as much again, not at all; on a silent rank none is.
+    JobGraph graph(7);
+    graph.set_overlap_slowdown(500'000);
+    const auto add = [&](RankId rank) {
+        return graph.add_compute(rank, 10 * kMicrosecond, label(graph, "gemm", OpClass::compute));
+    };
+    const OpId usual = add(0);
+    const OpId slow = add(1);
+    const OpId free = add(2);
+    const OpId alone = add(6);
+    graph.set_overlap_slowdown(slow, 1'000'000);
+    graph.set_overlap_slowdown(free, 0);
+    for (const RankId rank : {0U, 1U, 2U}) {
+        graph.add_message(rank, rank + 3, 1000, label(graph, "pp", OpClass::pp));
+    }
+    graph.finish();
+    CHECK(graph.overlap_slowdown(usual) == 500'000);
+    CHECK(graph.overlap_slowdown(slow) == 1'000'000);
+    CHECK(graph.overlap_slowdown(free) == 0);
+    const Workload work = run(std::move(graph));
+    const Tick busy = 2080 * kNanosecond;
+    CHECK(work.application->end(usual) == busy + 10 * kMicrosecond - busy * 2 / 3);
+    CHECK(work.application->end(slow) == busy + 10 * kMicrosecond - busy / 2);
+    CHECK(work.application->end(free) == 10 * kMicrosecond);
+    CHECK(work.application->end(alone) == 10 * kMicrosecond);
+    JobGraph other(1);
+    CHECK_THROWS_AS(other.set_overlap_slowdown(0, -1), ConfigError);
+}
+
 TEST_CASE("unit.job_execution.what_would_end_after_the_end_of_time_does_not_end") {
     for (const std::int64_t slowdown : {0, 1'000'000}) {
         JobGraph graph(2);

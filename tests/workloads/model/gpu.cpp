@@ -162,6 +162,16 @@ TEST_CASE("unit.gpu.calibrations_by_operation_and_members") {
     CHECK(link.cost(CollectiveKind::all_gather, 2).latency == 10 * kMicrosecond);
 }
 
+TEST_CASE("unit.gpu.overlap_is_known_of_those_with_a_source") {
+    // Processors that communication takes, of all.
+    REQUIRE(gpu("H800").overlap.has_value());
+    CHECK(gpu("H800").overlap->matrices == doctest::Approx(20.0 / 112).epsilon(0.005));
+    CHECK(gpu("H100").overlap->attention == doctest::Approx(24.0 / 108).epsilon(0.005));
+    CHECK(gpu("A100").overlap->matrices == doctest::Approx(24.0 / 84).epsilon(0.005));
+    CHECK(gpu("H100").overlap->memory < gpu("A100").overlap->memory);
+    CHECK(!gpu("V100").overlap.has_value());
+}
+
 TEST_CASE("unit.gpu.mistakes_are_placed_and_answered") {
     struct Case {
         std::string text;
@@ -174,6 +184,10 @@ TEST_CASE("unit.gpu.mistakes_are_placed_and_answered") {
         {"peak_flops = 1e15\nmemory = \"80\"\n", {"bad.toml:2:10", "memory"}},
         {kGpu + "memry_efficiency = 1\n", {"bad.toml:4:1", "memory_efficiency"}},
         {kGpu + "efficiency = 2\n", {"bad.toml:4", "efficiency"}},
+        {kGpu + "overlap = 0.2\n", {"bad.toml:4", "overlap", "table"}},
+        {kGpu + "[overlap]\nmatrices = 0.2\nattention = 0.2\n",
+         {"'memory'", "missing from [overlap]"}},
+        {kGpu + "[overlap]\nmatrices = -1\n", {"bad.toml:5:12", "matrices", "0 to 100"}},
         {kGpu + "interconnect = 3\n", {"bad.toml:4", "interconnect", "table"}},
         {kGpu + "[interconnect]\nx = 3\n", {"bad.toml:5", "interconnect.x", "table"}},
         {kGpu + "[interconnect.x]\nlatency = \"1us\"\n", {"bandwidth", "missing"}},

@@ -62,7 +62,8 @@ TrainingConfig draw(Draws& draws) {
     config.tied_embeddings = draws.flip();
     config.small_reductions = draws.flip();
     config.optimizer_time = draws.one_of({Tick{0}, kMicrosecond});
-    config.overlap_slowdown = draws.one_of({0.0, 0.5});
+    config.overlap_slowdown.matrices = draws.one_of({0.0, 0.5});
+    config.overlap_slowdown.attention = 2 * config.overlap_slowdown.matrices;
     if (draws.flip()) {
         config.forward_time = config.backward_time = config.weight_time = -1;
         config.peak_flops = 1e12;

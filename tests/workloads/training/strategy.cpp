@@ -2,7 +2,10 @@
 /// Orders, schedules, ZeRO and overlap of training graphs, against closed forms.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <map>
 #include <set>
+#include <string>
 
 #include "tests/support/schedule_forms.h"
 #include "tests/support/training_support.h"
@@ -210,12 +213,63 @@ TEST_CASE("unit.training.compute_slows_while_its_rank_communicates") {
     config.overlap_gradients = true;
     config.bucket_bytes = 4 * dense(config, 0) / 16;
     const Tick overlapped = duration(config, false);
-    config.overlap_slowdown = 1;
+    config.overlap_slowdown = {1, 1, 1};
     CHECK(overlapped < without);
     // Slower by what is overlapped, at least until the network is no longer hidden.
     CHECK(duration(config, false) > overlapped);
-    config.overlap_slowdown = 0;
+    config.overlap_slowdown = {};
     CHECK(duration(config, false) == overlapped);
+}
+
+TEST_CASE("unit.training.operators_are_slowed_by_their_kind") {
+    TrainingConfig config = small(2, 2);
+    config.detail = TrainingDetail::layer;
+    config.optimizer_time = kMicrosecond;
+    config.recompute = Recomputation::selective;
+    config.overlap_slowdown = {0.2, 0.7, 0.1};
+    const auto slowdowns = [&config] {
+        std::map<std::string, std::set<std::int64_t>> found;
+        const JobGraph graph = training_graph(config, config.ranks(), 1);
+        for (OpId op = 0; op < graph.op_count(); ++op) {
+            const std::string& name = graph.name(graph.label(op).name);
+            if (graph.kind(op) == OpKind::compute && graph.duration(op) > 0) {
+                found[name.substr(0, name.find(' '))].insert(graph.overlap_slowdown(op));
+            }
+        }
+        return found;
+    };
+    std::map<std::string, std::set<std::int64_t>> found = slowdowns();
+    CHECK(found["mlp"] == std::set<std::int64_t>{200'000});
+    CHECK(found["mlp-grad"] == std::set<std::int64_t>{200'000});
+    CHECK(found["optimizer"] == std::set<std::int64_t>{100'000});
+    // Of attention's 8 h^2 + 4 s h FLOPs a token (s = h here), 4 s h of them scores: a third; backward twice, and
+    // the scores once more: 3 x 4 of 2 x 12 + 4.
+    const auto mixed = [](double share) {
+        return std::set<std::int64_t>{std::llround((0.2 + share * 0.5) * 1e6)};
+    };
+    CHECK(found["attention"] == mixed(4.0 / 12));
+    CHECK(found["attention-grad"] == mixed(12.0 / 28));
+    // A whole slot as one operation has the mean of its parts.
+    config.detail = TrainingDetail::stage;
+    config.recompute = Recomputation::none;
+    found = slowdowns();
+    REQUIRE(found["forward"].size() == 1);
+    CHECK(*found["forward"].begin() > 200'000);
+    CHECK(*found["forward"].begin() < *mixed(4.0 / 12).begin());
+    CHECK(found["forward"] == found["backward"]);
+    // Slower by what is overlapped only.
+    config = small(1, 1);
+    config.dp = 2;
+    config.overlap_gradients = true;
+    config.bucket_bytes = 4 * dense(config, 0) / 16;
+    config.forward_time = kMillisecond;
+    config.backward_time = 2 * kMillisecond;
+    const Tick none = duration(config, false);
+    config.overlap_slowdown.attention = 0.5;
+    const Tick attention = duration(config, false);
+    config.overlap_slowdown.matrices = 0.5;
+    CHECK(none <= attention);
+    CHECK(attention < duration(config, false));
 }
 
 TEST_CASE("unit.training.a_straggler_delays_the_pipeline_as_its_schedule_says") {
