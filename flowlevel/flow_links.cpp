@@ -35,6 +35,7 @@ void FlowRun::Impl::change_links() {
         const double remaining = active[slot].remaining;
         finish.set(slot, kNever);
         net.remove(slot);
+        touch(active[slot].ports);
         active[slot].flow = kNone;
         if (found.shares.empty()) {
             stalled.push_back({flow, remaining});

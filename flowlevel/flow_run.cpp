@@ -64,6 +64,7 @@ FlowRun::Impl::Impl(const FlowExperiment& given)
     : experiment(given),
       routing(given.topology),
       net(capacities_of(given.topology, given.network)),
+      classes(given.topology, given.network, net),
       lookahead(step::network_lookahead(given.topology, given.network)),
       flows(given.flows, given.paths),
       opened_by(given.application == nullptr ? 0 : given.topology.node_count(), 0),
@@ -252,9 +253,10 @@ double FlowRun::elaboration_seconds() const { return impl_->elaboration_seconds;
 
 std::size_t FlowRun::memory_bytes() const {
     const Impl& run = *impl_;
-    std::size_t bytes = run.net.memory_bytes() + run.routing.memory_bytes() +
-                        run.finish.memory_bytes() + run.queues.memory_bytes() +
-                        run.flows.memory_bytes() + run.ports.capacity() * sizeof(PortStatistics) +
+    std::size_t bytes = run.net.memory_bytes() + run.classes.memory_bytes() +
+                        run.routing.memory_bytes() + run.finish.memory_bytes() +
+                        run.queues.memory_bytes() + run.flows.memory_bytes() +
+                        run.ports.capacity() * sizeof(PortStatistics) +
                         run.active.capacity() * sizeof(Active) + run.events.size() * sizeof(Event);
     for (const Active& one : run.active) {
         bytes += one.ports.shares.capacity() * sizeof(PortShare);

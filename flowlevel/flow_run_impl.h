@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/routing/routing.h"
+#include "flowlevel/class_shares.h"
 #include "flowlevel/connection_queues.h"
 #include "flowlevel/finish_times.h"
 #include "flowlevel/flow_events.h"
@@ -55,6 +56,8 @@ struct FlowRun::Impl {
     void attach(FlowSlot flow, double remaining, FlowPorts ports);
     void settle(Active& active) const;
     void count(const Active& active, double left, std::vector<PortStatistics>& into) const;
+    void touch(const FlowPorts& changed);
+    void share_classes();
     void apply_rates();
     FlowPorts ports_of(FlowSlot flow) const;
 
@@ -65,6 +68,7 @@ struct FlowRun::Impl {
     const FlowExperiment experiment;
     Routing routing;
     MaxMin net;
+    ClassShares classes;
     Tick lookahead = 0;
     FlowTable flows;
     std::vector<std::uint32_t> opened_by;  ///< by host: flows that the engine numbered
@@ -81,6 +85,7 @@ struct FlowRun::Impl {
     std::vector<std::uint32_t> due;
     std::vector<FlowSlot> begins;  ///< end_transfers(): whose turn it is
     std::vector<LinkUse> uses;
+    std::vector<MaxMin::Flow> moved;  ///< apply_rates(): those with new rates
     Tick now = 0;
     Tick next_progress = 0;
     Wall::time_point last_progress = Wall::now();

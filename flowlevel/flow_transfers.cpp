@@ -41,9 +41,10 @@ void FlowRun::Impl::attach(FlowSlot flow, double remaining, FlowPorts found) {
         const double coefficient =
             per_byte(share.data, frames.data_bytes) + per_byte(share.acks, ack_bytes);
         if (coefficient > 0) {
-            uses.push_back({share.port, coefficient});
+            uses.push_back({classes.link(share.port, flows.spec(flow).priority), coefficient});
         }
     }
+    touch(found);
     const MaxMin::Flow slot = net.add(uses, Demand{});
     if (slot >= active.size()) {
         active.resize(slot + std::size_t{1});
@@ -90,6 +91,7 @@ void FlowRun::Impl::end_transfers() {
         events.push({received + one.ports.ack_return, id, spec.src, one.flow, EventKind::sent});
         finish.set(slot, kNever);
         net.remove(slot);
+        touch(one.ports);
         const FlowSlot next = queues.pass_turn(one.flow);
         if (next != kNone) begins.push_back(next);
         one.flow = kNone;
@@ -99,9 +101,39 @@ void FlowRun::Impl::end_transfers() {
     }
 }
 
+/// What a flow puts on these ports is not what it was.
+void FlowRun::Impl::touch(const FlowPorts& changed) {
+    if (classes.idle()) {
+        return;
+    }
+    for (const PortShare& share : changed.shares) {
+        classes.touch(share.port);
+    }
+}
+
+/// Rates are right for what ports leave their classes: now that, and rates again, until both are.
+void FlowRun::Impl::share_classes() {
+    for (int round = 0; round < ClassShares::kMostRounds; ++round) {
+        for (const MaxMin::Flow slot : net.changed()) {
+            touch(active[slot].ports);
+        }
+        if (!classes.share(round)) {
+            break;
+        }
+        net.update();
+        moved.insert(moved.end(), net.changed().begin(), net.changed().end());
+    }
+    std::sort(moved.begin(), moved.end());
+    moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
+}
+
 void FlowRun::Impl::apply_rates() {
     net.update();
-    for (const MaxMin::Flow slot : net.changed()) {
+    moved = net.changed();
+    if (!classes.idle()) {
+        share_classes();
+    }
+    for (const MaxMin::Flow slot : moved) {
         Active& one = active[slot];
         const double rate = net.rate(slot);
         if (rate == one.rate) {

@@ -186,6 +186,14 @@ void MaxMin::set_capacity(std::uint32_t link, double capacity) {
     }
 }
 
+std::uint32_t MaxMin::add_link(double capacity) {
+    const auto link = static_cast<std::uint32_t>(links_.size());
+    links_.emplace_back();
+    members_.emplace_back();
+    set_capacity(link, capacity);
+    return link;
+}
+
 double MaxMin::load(std::uint32_t link) const {
     double sum = 0;
     for (const Member& member : members_[link]) {

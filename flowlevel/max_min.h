@@ -54,6 +54,8 @@ class MaxMin {
     Flow add(const std::vector<LinkUse>& links, const Demand& demand);
     void remove(Flow flow);
     void set_capacity(std::uint32_t link, double capacity);
+    /// One more; returns its number.
+    std::uint32_t add_link(double capacity);
 
     /// Makes rates right again after any number of the calls above.
     void update();
