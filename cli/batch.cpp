@@ -89,8 +89,8 @@ void tell(const BatchCheck& check) {
     if (check.pairs == 0) return;
     print(
         "  ranking      Kendall's tau {:.3f} over {} pairs; {:.3f} over the {} that differ by more "
-        "than {:.2f}%\n",
-        check.tau, check.pairs, check.tau_apart, check.pairs_apart, 100 * check.spread);
+        "than their error bars (median {:.2f}%)\n",
+        check.tau, check.pairs, check.tau_apart, check.pairs_apart, 100 * check.median_bar);
 }
 
 void report(const Batch& batch, const BatchRun& run, const std::string& directory) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -15,6 +16,32 @@ namespace {
 
 constexpr std::uint64_t kDrawsOfChecks = 0x6261746368;  // any constant that no other use has
 
+/// Of the checked experiments so many are an experiment's nearest: a quarter, but no fewer than five.
+std::size_t nearest_of(std::size_t checked) {
+    return std::min(checked - 1, std::max<std::size_t>(5, checked / 4));
+}
+
+/// By pair, of two or more; BatchCheck::error_bars.
+std::vector<double> error_bars(const std::vector<CheckedPair>& pairs) {
+    const std::size_t count = nearest_of(pairs.size());
+    std::vector<double> bars;
+    for (const CheckedPair& pair : pairs) {
+        std::vector<std::pair<double, double>> others;  // how far its time is, its error
+        for (const CheckedPair& other : pairs) {
+            if (&other != &pair) {
+                others.emplace_back(std::abs(std::log(other.jct_s / pair.jct_s)), other.error());
+            }
+        }
+        std::sort(others.begin(), others.end());
+        double squares = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            squares += others[i].second * others[i].second;
+        }
+        bars.push_back(1.96 * std::sqrt(squares / static_cast<double>(count)));
+    }
+    return bars;
+}
+
 int sign(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
 void rank(const std::vector<CheckedPair>& pairs, BatchCheck& check) {
@@ -24,15 +51,14 @@ void rank(const std::vector<CheckedPair>& pairs, BatchCheck& check) {
     double untied_packet = 0;  ///< in mode packet
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
-            const double longer = std::max(pairs[i].packet_jct_s, pairs[j].packet_jct_s);
-            const double apart = pairs[i].packet_jct_s - pairs[j].packet_jct_s;
+            const double ratio = std::log(pairs[i].packet_jct_s / pairs[j].packet_jct_s);
             const int here = sign(pairs[i].jct_s - pairs[j].jct_s);
-            const int there = sign(apart);
+            const int there = sign(ratio);
             ++check.pairs;
             agree += here * there;
             untied += here != 0 ? 1 : 0;
             untied_packet += there != 0 ? 1 : 0;
-            if (std::abs(apart) <= check.spread * longer) continue;
+            if (std::abs(ratio) <= std::hypot(check.error_bars[i], check.error_bars[j])) continue;
             ++check.pairs_apart;
             agree_apart += here * there;
         }
@@ -64,17 +90,24 @@ BatchCheck check_of(const std::vector<CheckedPair>& pairs) {
         const double deviation = std::sqrt(squares / (count - 1));
         check.half_width =
             student_t_quantile(0.975, pairs.size() - 1) * deviation / std::sqrt(count);
-        check.spread = 1.96 * deviation;
+        check.error_bars = error_bars(pairs);
+        std::vector<double> bars = check.error_bars;
+        const auto middle = bars.begin() + static_cast<std::ptrdiff_t>(bars.size() / 2);
+        std::nth_element(bars.begin(), middle, bars.end());
+        check.median_bar = *middle;
     }
     rank(pairs, check);
     return check;
 }
 
-std::string check_csv(const std::vector<CheckedPair>& pairs) {
-    std::string text = "experiment,jct_s,packet_jct_s,error,cpu_s,packet_cpu_s\n";
-    for (const CheckedPair& pair : pairs) {
-        text += fmt::format("{},{},{},{},{},{}\n", pair.experiment, pair.jct_s, pair.packet_jct_s,
-                            pair.error(), pair.cpu_s, pair.packet_cpu_s);
+std::string check_csv(const std::vector<CheckedPair>& pairs, const BatchCheck& check) {
+    std::string text = "experiment,jct_s,packet_jct_s,error,error_bar,cpu_s,packet_cpu_s\n";
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const CheckedPair& pair = pairs[i];
+        const std::string bar =
+            check.error_bars.empty() ? "" : fmt::format("{}", check.error_bars[i]);
+        text += fmt::format("{},{},{},{},{},{},{}\n", pair.experiment, pair.jct_s,
+                            pair.packet_jct_s, pair.error(), bar, pair.cpu_s, pair.packet_cpu_s);
     }
     return text;
 }

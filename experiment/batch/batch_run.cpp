@@ -240,8 +240,8 @@ void BatchRun::run_checks(const MayGoOn& go_on, const OnRow& on_row) {
     std::vector<CheckedPair> ordered;
     for (const auto& [experiment, pair] : pairs) ordered.push_back(pair);
     if (ordered.empty()) return;
-    write_output(folder_.file(kCheckTable), check_csv(ordered));
     check_ = check_of(ordered);
+    write_output(folder_.file(kCheckTable), check_csv(ordered, *check_));
 }
 
 void BatchRun::count(const BatchRow& row) {

@@ -36,7 +36,12 @@ TEST_CASE("unit.batch_check.errors_by_hand") {
     const BatchCheck check = check_of(pairs_of({0.99, 2, 3.12}, {1, 2, 3}));
     CHECK(check.mean_error == doctest::Approx(0.01));
     CHECK(check.half_width == doctest::Approx(4.302653 * 0.01 * std::sqrt(7.0 / 3)).epsilon(1e-5));
-    CHECK(check.spread == doctest::Approx(1.96 * 0.01 * std::sqrt(7.0)));
+    // Of each the others' root mean square; the middle one is of -1% and 4%.
+    REQUIRE(check.error_bars.size() == 3);
+    CHECK(check.error_bars[0] == doctest::Approx(1.96 * std::sqrt((0 + 16e-4) / 2)));
+    CHECK(check.error_bars[1] == doctest::Approx(1.96 * std::sqrt((1e-4 + 16e-4) / 2)));
+    CHECK(check.error_bars[2] == doctest::Approx(1.96 * std::sqrt(1e-4 / 2)));
+    CHECK(check.median_bar == check.error_bars[0]);
     CHECK(check.largest_error == doctest::Approx(0.04));
 }
 
@@ -50,8 +55,26 @@ TEST_CASE("unit.batch_check.rankings_by_hand") {
     CHECK(check_of(pairs_of({1, 1}, {1, 2})).tau == 0);
 }
 
+TEST_CASE("unit.batch_check.those_with_like_times_say_how_far_one_is_off") {
+    // Ten short ones that are right, ten long ones that are off by 10%: a quarter of twenty are nearest.
+    std::vector<double> batch;
+    std::vector<double> packet;
+    for (int i = 0; i < 10; ++i) {
+        batch.insert(batch.end(), {1 + 0.001 * i, (2 + 0.1 * i) * (i % 2 == 0 ? 1.1 : 0.9)});
+        packet.insert(packet.end(), {1 + 0.001 * i, 2 + 0.1 * i});
+    }
+    const BatchCheck check = check_of(pairs_of(batch, packet));
+    for (std::size_t i = 0; i < 20; ++i) {
+        CHECK(check.error_bars[i] == doctest::Approx(i % 2 == 0 ? 0 : 0.196));
+    }
+    // All 45 of the first, 100 mixed ones, and few of the others.
+    CHECK(check.pairs_apart > 145);
+    CHECK(check.pairs_apart < 170);
+    CHECK(check.tau_apart == 1);
+}
+
 TEST_CASE("unit.batch_check.pairs_closer_than_the_error_are_left_out") {
-    // Errors of -1%, +1%, 0, 0: a spread of 1.6%. The first two are 0.5% apart and change places.
+    // Errors of -1%, +1%, 0, 0: bars of 1.1% to 1.6%. The first two are 0.5% apart and change places.
     const BatchCheck check = check_of(pairs_of({1.01, 0.99495, 2, 3}, {1, 1.005, 2, 3}));
     CHECK(check.pairs == 6);
     CHECK(check.pairs_apart == 5);
