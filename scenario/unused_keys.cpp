@@ -96,7 +96,10 @@ std::vector<Rule> rules() {
          {"congestion.law", "congestion.hpcc.target_utilization"}},
         {"network.ecn.", flow_mode, "mode flow has no queues"},
         {"network.buffer.", flow_mode, "mode flow has no queues"},
-        {"network.queues.", flow_mode, "mode flow has no queues"},
+        {"network.queues.",
+         flow_mode,
+         "mode flow has no queues",
+         {"network.queues.scheduler", "network.queues.weights"}},
         // How many ACKs there are is how much they load their links.
         {"network.nic.",
          flow_mode,

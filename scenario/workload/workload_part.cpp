@@ -118,10 +118,6 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
             flow.own_port = exceptions.own_port;
         }
         set_priorities(part, priorities);
-        if (!priorities.empty() && scenario.mode == Mode::flow &&
-            scenario.network.sprayed_priorities == 0) {
-            part.warnings.emplace_back("'priorities' has no effect: mode flow has no queues");
-        }
         if (part.stream != nullptr) {
             part.stream->set_start(start);
             part.stream->set_priority(priority);
