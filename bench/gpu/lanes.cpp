@@ -196,6 +196,11 @@ void time(const std::string& path, int times, std::uint32_t gang) {
     for (int i = 0; i < times; ++i) {
         const Trial loop = run(path, {}, false);
         const Trial lane = run(path, blocks({gang, gpu::Share::strided, 1}), false);
+        if (!loop.refusal.empty() || !lane.refusal.empty()) {
+            fmt::print("refused  {}: {}\n", path,
+                       loop.refusal.empty() ? lane.refusal : loop.refusal);
+            return;
+        }
         ratios.push_back(loop.outcome.wall_s / lane.outcome.wall_s);
         hops.push_back(static_cast<double>(lane.outcome.counters.packet_hops) /
                        lane.outcome.wall_s);

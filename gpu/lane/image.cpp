@@ -121,10 +121,10 @@ std::size_t LaneImage::bytes_needed() const {
                 sizeof(std::uint32_t));
     std::size_t bytes = rounded(sizeof(Lane)) + rounded(sizeof(StepConfig));
     // Columns, each rounded up.
-    bytes += 64 * 48;
+    bytes += 64 * 49;
     bytes += ports_ * (sizeof(step::Egress) + sizeof(step::Ingress) + 2 * sizeof(step::Wire) +
-                       sizeof(step::HostPort) + sizeof(PortPlan) + sizeof(Tick) + sizeof(PortId) +
-                       sizeof(NodeId));
+                       sizeof(step::HostPort) + sizeof(PortPlan) + sizeof(std::uint16_t) +
+                       sizeof(Tick) + sizeof(PortId) + sizeof(NodeId));
     bytes += nodes * (sizeof(HostPlan) + sizeof(NodeId) + sizeof(step::Host) +
                       sizeof(step::Buffer) + sizeof(SwitchPlan) + sizeof(Tick) + sizeof(CellId) +
                       3 * sizeof(NodeId) + sizeof(PortId) + 1);
@@ -286,6 +286,7 @@ void LaneImage::load_items() {
     PortId* const switch_ports = place<PortId>(ports_);
     NodeId* const node_of = place<NodeId>(ports_);
     lane.port_plan = place<PortPlan>(ports_);
+    lane.arrived = place<std::uint16_t>(ports_);
     lane.switch_plan = place<SwitchPlan>(world.node_count);
     lane.host_plan = place<HostPlan>(world.node_count);
     lane.callers = place<NodeId>(world.node_count);

@@ -50,7 +50,8 @@ enum class SwitchMode : std::uint8_t { open, idle, quiet, done };
 struct alignas(64) SwitchPlan {
     PlainVector<std::uint64_t> keys;  ///< of all arrivals, where the window is not quiet
     PlainVector<std::uint64_t> merge;
-    std::uint32_t active = 0;  ///< a port has something to do
+    std::uint32_t active = 0;   ///< a port has something to do
+    std::uint32_t arrived = 0;  ///< ports by which something has arrived: so many of Lane::arrived
     SwitchMode mode = SwitchMode::open;
 };
 
@@ -72,9 +73,11 @@ struct Lane {
     const PortId* switch_ports = nullptr;  ///< of all switches, ascending
     const NodeId* node_of = nullptr;       ///< by port
     PortPlan* port_plan = nullptr;         ///< by port
-    SwitchPlan* switch_plan = nullptr;     ///< by node
-    HostPlan* host_plan = nullptr;         ///< by node
-    Tick* next = nullptr;                  ///< by switch port: its next arrival or decision
+    /// From a switch's first port on: ports that are PortPlan::planned, local indices in any order.
+    std::uint16_t* arrived = nullptr;
+    SwitchPlan* switch_plan = nullptr;  ///< by node
+    HostPlan* host_plan = nullptr;      ///< by node
+    Tick* next = nullptr;               ///< by switch port: its next arrival or decision
 
     std::uint32_t job_count = 0;
     const job::Job* jobs = nullptr;

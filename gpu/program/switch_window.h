@@ -61,6 +61,8 @@ class SwitchWindow {
         plan.bytes = arrivals.bytes;
         plan.head = arrivals.head;
         plan.planned = true;
+        const std::uint32_t place = add_shared(lane_.switch_plan[node].arrived, 1);
+        lane_.arrived[first + place] = static_cast<std::uint16_t>(port - first);
         return true;
     }
 
@@ -105,10 +107,10 @@ class SwitchWindow {
     /// Takes what leaves by a quiet switch's port out of the ingress ports' lists, and works it off.
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool pull_port(NodeId node, PortId port, PortPlan& plan) {
         const PortId first = world_.first_port[node];
-        const PortId last = world_.first_port[node + 1];
         const std::uint32_t self = port - first;
         plan.keys.count = 0;
-        for (PortId p = first; p < last; ++p) {
+        for (std::uint32_t a = 0; a < lane_.switch_plan[node].arrived; ++a) {
+            const PortId p = first + lane_.arrived[first + a];
             step::Wire& link = world_.link[p];
             for (std::uint32_t k = 0, count = planned(p); k < count; ++k) {
                 const Planned& arrival = lane_.port_plan[p].arrivals[k];

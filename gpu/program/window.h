@@ -199,6 +199,7 @@ class Program {
         share(lane_.switch_count, [&](std::uint32_t i) {
             SwitchPlan& plan = lane_.switch_plan[lane_.switches[i]];
             plan.active = 0;
+            plan.arrived = 0;
             plan.mode = SwitchMode::open;
         });
         return there;
