@@ -185,8 +185,8 @@ std::vector<Folds::Part> Folds::parts(const std::vector<std::vector<FlowSlot>>& 
     return found;
 }
 
-/// Nobody else is at the part's ports and hosts, and they may be folded.
-bool Folds::apart(const Part& part, Tick now) {
+/// Apart: nobody else is at the part's ports and hosts, and they may be folded.
+Folds::Standing Folds::standing(const Part& part, Tick now) {
     const auto ports = static_cast<std::uint32_t>(store_.topology().port_count());
     Count count{owner_, {}};
     for (const FlowSlot flow : part.flows) {
@@ -201,14 +201,16 @@ bool Folds::apart(const Part& part, Tick now) {
         count.add(ports + print.dst);
     }
     for (const std::uint32_t at : count.seen) {
-        if (owner_[at] != (at < ports ? unit_uses_[at] : host_uses_[at - ports]) ||
-            (at < ports && !foldable(PortId{at}, now))) {
-            return false;
+        if (at < ports && !foldable(PortId{at}, now)) {
+            return Standing::unfit;
+        }
+        if (owner_[at] != (at < ports ? unit_uses_[at] : host_uses_[at - ports])) {
+            return Standing::among_others;
         }
         const PortId back = at < ports ? world_.egress[at].peer : kNone;
         if (supervisor_ != nullptr && back != kNone && owner_[back] == kNone &&
             unit_uses_[back] > 0) {
-            return false;
+            return Standing::among_others;
         }
     }
     FeedersOf feeders;
@@ -216,9 +218,10 @@ bool Folds::apart(const Part& part, Tick now) {
         add_feeders(prints_[flow], feeders);
     }
     const std::map<PortId, std::int64_t> backlogs = unmarked_backlogs(feeders);
-    return std::all_of(backlogs.begin(), backlogs.end(), [&](const auto& entry) {
-        return std::int64_t{world_.egress[entry.first].queued_bytes} < entry.second;
+    const bool marks = std::any_of(backlogs.begin(), backlogs.end(), [&](const auto& entry) {
+        return std::int64_t{world_.egress[entry.first].queued_bytes} >= entry.second;
     });
+    return marks ? Standing::unfit : Standing::apart;
 }
 
 std::uint64_t Folds::signature(const Part& part) const {
@@ -249,8 +252,14 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
         if (alone && (supervisor_ != nullptr || candidates.front()->flows.size() < 2)) {
             continue;
         }
-        candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
-                                        [&](const Part* part) { return !apart(*part, now); }),
+        const auto stands_apart = [&](const Part* part) {
+            const Standing stands = standing(*part, now);
+            if (stands == Standing::among_others && !alone) {
+                wait(*part);
+            }
+            return stands == Standing::apart;
+        };
+        candidates.erase(std::stable_partition(candidates.begin(), candidates.end(), stands_apart),
                          candidates.end());
         for (int leaders = 0; leaders < kLeaders && !candidates.empty(); ++leaders) {
             if (fold_turned(candidates, now, from)) {
@@ -265,7 +274,7 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
             for (std::size_t i = 1; i < candidates.size(); ++i) {
                 auto image = std::make_unique<Image>();
                 if (pair_up(*folds_[id], *image, leader, *candidates[i]) &&
-                    Likeness(store_, places_, *folds_[id], *image, now, from).holds() &&
+                    Likeness(store_, places_, *folds_[id], *image, from).holds() &&
                     (supervisor_ == nullptr ||
                      supervisor_->alike(pairs_of(*folds_[id], *image), true))) {
                     add_image(id, std::move(image));

@@ -37,13 +37,12 @@ bool Folds::remembers_ports(FlowSlot flow) const {
     return !congestion::same(state, other, world_.config->congestion);
 }
 
-bool Folds::sheets_alike(const Fold& fold, const Sheets& sheets, Tick now, Tick from) {
+bool Folds::sheets_alike(const Fold& fold, const Sheets& sheets, Tick from) {
     if (!enters_alike(fold, sheets) || !keeps_order(fold, sheets)) {
         return false;
     }
     return std::all_of(sheets.begin(), sheets.end(), [&](const Image* image) {
-        return image == fold.self.get() ||
-               Likeness(store_, places_, fold, *image, now, from).holds();
+        return image == fold.self.get() || Likeness(store_, places_, fold, *image, from).holds();
     });
 }
 

@@ -38,14 +38,14 @@ bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick fro
     Fold& fold = *folds_[id];
     const auto own = add_sheets(id, shape, shape, *first, group);
     if (own == nullptr || !take_turns(id) || !canonical(fold, now) ||
-        !sheets_alike(fold, *own, now, from)) {
+        !sheets_alike(fold, *own, from)) {
         drop_sheets(id, own);
         dissolve(id);
         return false;
     }
     std::vector<const Part*> others;
     for (std::size_t i = 1; i < candidates.size(); ++i) {
-        if (!add_copy(id, shape, *first, group, *candidates[i], now, from)) {
+        if (!add_copy(id, shape, *first, group, *candidates[i], from)) {
             others.push_back(candidates[i]);
         }
     }
@@ -76,7 +76,7 @@ bool Folds::holds_together(const Fold& fold) const {
 
 /// The part's sheets follow those of the leader's.
 bool Folds::add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet& first,
-                     const std::vector<Isomorphism>& group, const Part& part, Tick now, Tick from) {
+                     const std::vector<Isomorphism>& group, const Part& part, Tick from) {
     const PartShape shape(world_, prints_, part.flows);
     const std::optional<Isomorphism> copy = isomorphism(world_, leader, 0, shape, 0);
     if (!copy.has_value()) {
@@ -88,7 +88,7 @@ bool Folds::add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet
     }
     const auto sheets = add_sheets(id, leader, shape, first, names);
     const auto last = static_cast<std::uint32_t>(folds_[id]->image.size() - 1);
-    if (sheets == nullptr || !take_turns(id) || !sheets_alike(*folds_[id], *sheets, now, from) ||
+    if (sheets == nullptr || !take_turns(id) || !sheets_alike(*folds_[id], *sheets, from) ||
         (supervisor_ != nullptr && !part_alike(id, last, true))) {
         drop_sheets(id, sheets);
         return false;

@@ -17,6 +17,7 @@ Folds::Folds(WorldStore& store, Supervisor* supervisor)
       followed_(world_.node_count, kUnfollowed),
       unit_uses_(store.topology().port_count(), 0),
       host_uses_(world_.node_count, 0),
+      waits_at_(store.topology().port_count() + world_.node_count, kNone),
       owner_(store.topology().port_count() + world_.node_count, kNone) {
     places_.unit.resize(store.topology().port_count());
     places_.host.resize(world_.node_count);
@@ -88,6 +89,7 @@ void Folds::leaving(FlowSlot flow) {
         use(print, false);
         leases_.remove(flow, footprint(print));
         strange_ -= print.whole ? 0 : 1;
+        note_leaving(print);
         print = FlowPrint{};
     }
 }
@@ -240,6 +242,7 @@ void Folds::settle(Tick now, bool may_fold) {
         entered_.clear();
         thinned_.clear();
         left_.clear();
+        stop_waiting();
         return;
     }
     std::set<std::uint32_t> disturbed;
@@ -275,6 +278,7 @@ void Folds::settle(Tick now, bool may_fold) {
         end_marking();  // skips that ended may have left other queues
         calm_until_ = came ? 0 : calm_until_;
     }
+    look_again(joined);
     if (joined.size() > 1) {
         std::vector<Part> found = parts(joined);
         fold_alike(found, now);

@@ -19,6 +19,9 @@
 /// flows have in the network (BufferLeases); of others, whose flows have no windows, queues are looked at, and a
 /// fold ends before a buffer could matter.
 ///
+/// Who comes while others are at its ports, as the next step of a ring does while the last ACKs of the one before are on
+/// their way, waits for them to leave, and is compared then.
+///
 /// A supervisor's partitions are parts, or lie in one, for then cables join flows, too. It is asked whether they
 /// are alike to it, and learns of flows from elsewhere when the fold that they meet has ended.
 ///
@@ -74,6 +77,18 @@ class Folds final : public Folding {
         std::uint64_t signature = 0;
     };
 
+    /// Whether a part can be folded.
+    enum class Standing : std::uint8_t {
+        apart,
+        among_others,  ///< others are at its ports or hosts, who may leave before it does
+        unfit,
+    };
+    /// Flows of a part that has copies, among others as it came.
+    struct Waiting {
+        std::vector<FlowSlot> flows;
+        std::vector<FlowId> ids;
+    };
+
     // Leaders' hosts and those that follow (fold_meeting.cpp).
     static void received(World& world, NodeId host, FlowSlot flow, Tick now);
     static void sent(World& world, NodeId host, FlowSlot flow, Tick now);
@@ -105,7 +120,7 @@ class Folds final : public Folding {
     bool may_mark(const Fold& fold) const;
     void end_marking();
     std::vector<Part> parts(const std::vector<std::vector<FlowSlot>>& joined);
-    bool apart(const Part& part, Tick now);
+    Standing standing(const Part& part, Tick now);
     std::uint64_t signature(const Part& part) const;
     void fold_alike(std::vector<Part>& found, Tick now);
     std::uint32_t new_fold();
@@ -120,6 +135,15 @@ class Folds final : public Folding {
     void count_anew(const Fold& fold);
     void still(const Fold& fold, const Image& image);
 
+    // Parts that wait for others to leave (fold_waiting.cpp).
+    template <class Visit>
+    void visit_places(const FlowPrint& print, Visit&& visit) const;
+    void wait(const Part& part);
+    void stop_waiting(std::uint32_t number);
+    void stop_waiting();
+    void note_leaving(const FlowPrint& print);
+    void look_again(std::vector<std::vector<FlowSlot>>& joined);
+
     // Switches whose buffers could matter (fold_crowding.cpp).
     Tick calm_until(NodeId node, Tick now) const;
     bool stays_calm(NodeId node, Tick now);
@@ -132,7 +156,7 @@ class Folds final : public Folding {
     bool may_fold_inside(const std::vector<FlowSlot>& flows) const;
     bool holds_together(const Fold& fold) const;
     bool add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet& first,
-                  const std::vector<Isomorphism>& group, const Part& part, Tick now, Tick from);
+                  const std::vector<Isomorphism>& group, const Part& part, Tick from);
     std::uint32_t lead_sheet(const PartShape& shape, const FirstSheet& first);
     std::shared_ptr<const Sheets> add_sheets(std::uint32_t id, const PartShape& leader,
                                              const PartShape& part, const FirstSheet& first,
@@ -147,7 +171,7 @@ class Folds final : public Folding {
     bool leads_on(const Turn& turn) const;
     bool canonical(const Fold& fold, Tick now) const;
     bool remembers_ports(FlowSlot flow) const;
-    bool sheets_alike(const Fold& fold, const Sheets& sheets, Tick now, Tick from);
+    bool sheets_alike(const Fold& fold, const Sheets& sheets, Tick from);
     bool enters_alike(const Fold& fold, const Sheets& sheets) const;
     bool meets_part_by_cable(std::uint32_t id, PortId port, const Sheets& part) const;
     bool keeps_order(const Fold& fold) const;
@@ -200,14 +224,18 @@ class Folds final : public Folding {
     FoldPlaces places_;
     std::vector<std::unique_ptr<Fold>> folds_;  ///< null: the number is free
     std::vector<std::uint32_t> free_folds_;
-    std::vector<Tick> followed_;               ///< World::followed
-    std::vector<std::uint32_t> unit_uses_;     ///< by port: flows in service
-    std::vector<std::uint32_t> host_uses_;     ///< by node
-    std::vector<FlowPrint> prints_;            ///< by slot, of flows in service
-    std::vector<FlowSlot> entered_;            ///< since the last settle()
-    std::vector<std::uint32_t> thinned_;       ///< folds that flows have left since
-    std::set<std::uint32_t> grown_;            ///< folds that flows have come to since
-    std::vector<std::vector<FlowSlot>> left_;  ///< by folds that have ended since
+    std::vector<Tick> followed_;                ///< World::followed
+    std::vector<std::uint32_t> unit_uses_;      ///< by port: flows in service
+    std::vector<std::uint32_t> host_uses_;      ///< by node
+    std::vector<FlowPrint> prints_;             ///< by slot, of flows in service
+    std::vector<FlowSlot> entered_;             ///< since the last settle()
+    std::vector<std::uint32_t> thinned_;        ///< folds that flows have left since
+    std::set<std::uint32_t> grown_;             ///< folds that flows have come to since
+    std::vector<std::vector<FlowSlot>> left_;   ///< by folds that have ended since
+    std::map<std::uint32_t, Waiting> waiting_;  ///< by number
+    std::vector<std::uint32_t> waits_at_;  ///< by port, then by node: the number of who waits there
+    std::set<std::uint32_t> thinner_;      ///< numbers of those among whom somebody has left
+    std::uint32_t next_waiting_ = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> forks_;  ///< images, of this window
     std::uint32_t strange_ = 0;  ///< flows in service whose way is not known whole
     bool may_crowd_ = false;     ///< folds are at switches that are not divisible

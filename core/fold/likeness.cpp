@@ -113,9 +113,10 @@ bool Likeness::queues_alike(PortId leader) const {
         }
         for (std::uint32_t i = 0; i < a.queue[queue].size(); ++i) {
             const Packet& other = b.queue[queue].at(b.queue[queue].head + i);
-            const Packet renamed =
-                renaming_.packet(a.queue[queue].at(a.queue[queue].head + i), leader);
-            if (!same_packet(renamed, other) || (in_switch && renamed.ingress != other.ingress)) {
+            const Packet& own = a.queue[queue].at(a.queue[queue].head + i);
+            const Packet renamed = renaming_.packet(own, leader);
+            if (!same_packet(renamed, other) || (in_switch && renamed.ingress != other.ingress) ||
+                !told_alike(own, other)) {
                 return false;
             }
         }
@@ -140,7 +141,8 @@ bool Likeness::links_alike(PortId leader) const {
     for (std::uint32_t i = 0; i < a.size(); ++i) {
         Packet renamed = renaming_.packet(a.at(a.head + i));
         renamed.time += a.base - b.base;
-        if (!same_packet(renamed, b.at(b.head + i))) {
+        if (!same_packet(renamed, b.at(b.head + i)) ||
+            !told_alike(a.at(a.head + i), b.at(b.head + i))) {
             return false;
         }
     }
@@ -238,30 +240,32 @@ bool Likeness::queue_pairs_alike(FlowSlot leader) const {
            renaming_.flow(a->current) == b->current && renaming_.flow(a->last) == b->last;
 }
 
+/// What packets have been told so far is compared with them: what else is in a flow's slots is left over, and nobody reads it.
 bool Likeness::int_slots_alike(FlowSlot leader) const {
-    const FlowSlot image = renaming_.flow(leader);
     const IntBlock& a = world_.route[leader].ints;
-    const IntBlock& b = world_.route[image].ints;
-    if (a.empty() != b.empty() || (!a.empty() && a.mask() != b.mask())) {
+    const IntBlock& b = world_.route[renaming_.flow(leader)].ints;
+    return a.empty() == b.empty() && (a.empty() || a.mask() == b.mask());
+}
+
+/// What INT has told a packet, or its acknowledgement.
+bool Likeness::told_alike(const Packet& leader, const Packet& image) const {
+    const PacketKind kind = leader.packet_kind();
+    const bool is_pause = kind == PacketKind::pause || kind == PacketKind::resume;
+    const FlowRoute& route = world_.route[leader.flow];
+    if (is_pause || route.ints.empty()) {
+        return true;
+    }
+    const congestion::IntRecord* const source = int_slot(world_, route, leader.transmission);
+    const congestion::IntRecord* const other =
+        int_slot(world_, world_.route[image.flow], image.transmission);
+    const bool told = slot_tag(source) == int_tag(leader.flow, leader.transmission);
+    if (told != (slot_tag(other) == int_tag(image.flow, image.transmission))) {
         return false;
     }
-    // What a packet has not been told yet is left over from who had the slot before; in the window of a
-    // flow's start no packet has reached a switch.
-    const bool told = world_.result[leader].start < now_ - world_.lookahead;
-    for (std::uint32_t i = 0; told && !a.empty() && i <= a.mask(); ++i) {
-        const congestion::IntRecord* const source = a.words() + std::size_t{i} * world_.int_stride;
-        const congestion::IntRecord* const other = b.words() + std::size_t{i} * world_.int_stride;
-        const auto transmission = static_cast<std::uint16_t>(source[0] & 0xffffU);
-        if (source[0] != int_tag(leader, transmission)) {
-            continue;
-        }
-        if (other[0] != int_tag(image, transmission)) {
+    for (std::uint32_t word = 1; told && word <= leader.int_hops && word < world_.int_stride;
+         ++word) {
+        if (renaming_.int_record(leader.flow, word, source[word]) != other[word]) {
             return false;
-        }
-        for (std::uint32_t word = 1; word < world_.int_stride; ++word) {
-            if (renaming_.int_record(leader, word, source[word]) != other[word]) {
-                return false;
-            }
         }
     }
     return true;

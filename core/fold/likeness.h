@@ -9,17 +9,15 @@ namespace sluice::step {
 
 class Likeness {
   public:
-    /// At `now`, the end of a window; nothing that is left to happen lies before `from`. All must outlive
-    /// this.
+    /// At the end of a window; nothing that is left to happen lies before `from`. All must outlive this.
     Likeness(WorldStore& store, const FoldPlaces& places, const Fold& fold, const Image& image,
-             Tick now, Tick from)
+             Tick from)
         : world_(store.world()),
           topology_(store.topology()),
           places_(places),
           fold_(fold),
           image_(image),
           renaming_(store, places, fold, image),
-          now_(now),
           from_(from) {}
 
     /// Of everything in the image.
@@ -36,6 +34,7 @@ class Likeness {
     bool senders_alike(FlowSlot leader) const;
     bool queue_pairs_alike(FlowSlot leader) const;
     bool int_slots_alike(FlowSlot leader) const;
+    bool told_alike(const Packet& leader, const Packet& image) const;
 
     World& world_;
     const Topology& topology_;
@@ -43,7 +42,6 @@ class Likeness {
     const Fold& fold_;
     const Image& image_;
     Renaming renaming_;
-    Tick now_;
     Tick from_;
 };
 

@@ -209,6 +209,26 @@ TEST_CASE("unit.folds.hops_of_a_host_that_goes_its_own_way_are_counted_up_to_the
     CHECK(folds.counters().hops == static_cast<std::uint64_t>(of_host + of_switch));
 }
 
+TEST_CASE("unit.folds.who_comes_among_others_waits_for_them_to_leave") {
+    // Two pairs of hosts begin the same while the last ACKs of something else are on their way, as the next step of a
+    // job does. These are no copies; when they are gone, the rest is.
+    for (const congestion::Law law : {congestion::Law::dcqcn, congestion::Law::dctcp}) {
+        const Tick delay = 10 * kMicrosecond;
+        Case given;
+        given.topology = build_star({4, {gigabits_per_second(100), delay}});
+        given.config = config_for(law);
+        given.flows = {flow(0, 1, 3'000, 0), flow(2, 3, 5'000, 0), flow(0, 1, 2'000'000, 3 * delay),
+                       flow(2, 3, 2'000'000, 3 * delay)};
+        assign_source_ports(given.flows);
+        const Folded made = check_folding(given);
+        INFO(congestion::law_name(law));
+        CHECK(made.fold.images == 1);
+        // But for the first round trip, half of what all send.
+        CHECK(static_cast<double>(made.fold.hops) >
+              0.4 * static_cast<double>(made.outcome.counters.packet_hops));
+    }
+}
+
 TEST_CASE("unit.folds.random_cases_are_as_without") {
     for (std::uint64_t seed = 5000; seed < 5060; ++seed) {
         Case given = random_case(seed);
