@@ -19,8 +19,13 @@ std::uint32_t& Calibration::look_up(const ClusterKind& kind) {
 }
 
 std::uint32_t Calibration::make(const ClusterKind& kind) {
-    entries_.emplace_back(SteadyCurve(kind.flows, kind.unit, kind.swings));
+    entries_.emplace_back(SteadyCurve(kind.curve));
+    kinds_.insert(kind.curve);
     return static_cast<std::uint32_t>(entries_.size() - 1);
+}
+
+bool Calibration::may_know(const CurveKind& kind) const {
+    return kinds_.count(kind) != 0 || (memory_ != nullptr && memory_->may_know(kind));
 }
 
 std::uint32_t Calibration::known(const ClusterKind& kind) { return look_up(kind); }

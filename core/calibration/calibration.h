@@ -32,6 +32,8 @@ class Calibration {
     /// After the run: what is new to the memory is told to it.
     void leave(Tick now);
 
+    /// False: no group like this, whatever its key, has told of itself, so that its key need not be known.
+    bool may_know(const CurveKind& kind) const;
     /// The entry of a kind, made as it is first seen.
     std::uint32_t find(const ClusterKind& kind, Tick now);
     /// The same if it is known, else kNone.
@@ -81,6 +83,7 @@ class Calibration {
 
     CurveMemory* memory_ = nullptr;
     std::map<ClusterKey, std::uint32_t> index_;  ///< kNone: nobody has told of it
+    std::set<CurveKind> kinds_;                  ///< of entries
     std::vector<Entry> entries_;
 };
 
@@ -97,11 +100,14 @@ struct SteadyRecord {
     std::vector<std::int64_t> age;  ///< by flow: class of it, as the group formed
     std::vector<Tick> progress;  ///< by flow, at the open bin's start; none: nothing was read yet
     std::vector<std::int64_t> acked;
-    ClusterKind kind;            ///< what it is among included, as long as that is the same
+    std::vector<double> sent;  ///< by flow, payload bytes since the first bin began
+    ClusterKind
+        kind;  ///< what it is among included, as long as that is the same; no key: it was not asked for
     std::vector<double> across;  ///< that, by flow and port of its data: a share of the link
     bool from_begin = false;     ///< that was known as the first bin began, and is the same
     bool tells = false;          ///< what it does is told of
-    bool recalled = false;       ///< the next skip's rates are from an earlier run
+    bool told = false;           ///< the next skip's rates are what others told
+    bool recalled = false;       ///< in an earlier run
     std::vector<BinReading>
         origin;  ///< by flow, at the first bin's start; rates are the laws', bits/s
     std::vector<BinReading> bins;  ///< all flows', bin by bin

@@ -85,7 +85,7 @@ ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
 ClusterGraph cluster_graph(const ClusterKind& kind, std::vector<std::int64_t> words) {
     ClusterGraph made{memo::ConflictGraph(std::move(words)), {}};
     KeyReader reader(kind.key);
-    for (std::size_t flow = 0; flow < kind.flows; ++flow) {
+    for (std::size_t flow = 0; flow < kind.curve.flows; ++flow) {
         made.flows.push_back(made.graph.add_vertex(reader.flow()));
         reader.way(made.graph, made.flows.back(), kData);
         reader.way(made.graph, made.flows.back(), kAcks);

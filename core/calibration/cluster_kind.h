@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/calibration/steady_curve.h"
 #include "core/clocks/flow_partitions.h"
 #include "core/ids.h"
 #include "core/memo/conflict_graph.h"
@@ -42,9 +43,7 @@ ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
 /// Groups that go the same way, and how they are recorded.
 struct ClusterKind {
     ClusterKey key;
-    std::size_t flows = 0;
-    Tick unit = 0;  ///< of SteadyCurve, as the next
-    Tick swings = 0;
+    CurveKind curve;
 };
 
 /// Isomorphic for groups that differ in what their flows and ports are called and in nothing else.

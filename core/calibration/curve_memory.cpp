@@ -38,8 +38,9 @@ class Reader {
     }
     BinReading take_reading(double unit) {
         const double rate = static_cast<double>(take(kMost)) * unit;
-        return {rate, static_cast<double>(take(kMost))};
+        return {rate, static_cast<double>(take(kMost)), 0, 0};
     }
+    double take_law() { return static_cast<double>(take(kMost)) * kLawRateUnit; }
     std::vector<BinReading> take_readings(std::size_t flows, double unit) {
         std::vector<BinReading> readings;
         for (std::size_t f = 0; f < flows && whole_; ++f) {
@@ -58,6 +59,10 @@ class Reader {
     bool whole_ = true;
 };
 
+memo::Numbers facts_of(const CurveKind& kind) {
+    return {static_cast<std::int64_t>(kind.flows), kind.unit, kind.swings};
+}
+
 /// What lets skips be taken: how long beyond the bins, and from the first bin on.
 std::tuple<double, double> reach(const SteadyCurve& curve) {
     return {curve.trusted(), curve.trusted(0)};
@@ -66,12 +71,16 @@ std::tuple<double, double> reach(const SteadyCurve& curve) {
 }  // namespace
 
 memo::Numbers numbers_of(const CurveSummary& summary) {
+    const bool shared = !summary.blocks.empty() && !summary.blocks.front().apart.empty();
     memo::Numbers numbers = {summary.saturated ? 1 : 0,
                              static_cast<std::int64_t>(std::min(summary.trusted, kForever)),
                              summary.tail.empty() ? 0 : 1, std::llround(summary.origins),
                              static_cast<std::int64_t>(summary.blocks.size())};
     for (const BinReading& reading : summary.tail) {
         append(numbers, reading, kRateUnit);
+        if (shared) {
+            numbers.push_back(std::llround(reading.law / kLawRateUnit));
+        }
     }
     for (const BinReading& reading : summary.origin) {
         append(numbers, reading, kLawRateUnit);
@@ -82,12 +91,17 @@ memo::Numbers numbers_of(const CurveSummary& summary) {
         for (std::size_t f = 0; f < block.readings.size(); ++f) {
             append(numbers, block.readings[f], kRateUnit);
             numbers.push_back(std::llround(block.spread[f] / kRateUnit));
+            if (!block.apart.empty()) {
+                numbers.push_back(std::llround(block.readings[f].law / kLawRateUnit));
+                numbers.push_back(std::llround(block.apart[f]));
+            }
         }
     }
     return numbers;
 }
 
-std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, std::size_t flows) {
+std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, const CurveKind& kind) {
+    const std::size_t flows = kind.flows;
     Reader reader(numbers);
     CurveSummary summary;
     summary.saturated = reader.take(1) == 1;
@@ -95,7 +109,10 @@ std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, std::size_t
     const bool has_tail = reader.take(1) == 1;
     summary.origins = static_cast<double>(reader.take(Reader::kMost));
     const std::int64_t blocks = reader.take(kMostBins);
-    summary.tail = reader.take_readings(has_tail ? flows : 0, kRateUnit);
+    for (std::size_t f = 0; has_tail && f < flows && reader.whole(); ++f) {
+        summary.tail.push_back(reader.take_reading(kRateUnit));
+        summary.tail.back().law = kind.shared ? reader.take_law() : 0;
+    }
     summary.origin = reader.take_readings(summary.origins > 0 ? flows : 0, kLawRateUnit);
     std::size_t bins = 0;
     for (std::int64_t i = 0; i < blocks && reader.whole(); ++i) {
@@ -106,6 +123,10 @@ std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, std::size_t
         for (std::size_t f = 0; f < flows && reader.whole(); ++f) {
             block.readings.push_back(reader.take_reading(kRateUnit));
             block.spread.push_back(static_cast<double>(reader.take(Reader::kMost)) * kRateUnit);
+            if (kind.shared) {
+                block.readings.back().law = reader.take_law();
+                block.apart.push_back(static_cast<double>(reader.take(Reader::kMost)));
+            }
         }
         if (block.bins == 0 || block.groups < 1 || bins > kMostBins) {
             return std::nullopt;
@@ -133,18 +154,19 @@ CurveSummary reordered(const CurveSummary& summary, const std::vector<std::size_
     for (CurveSummary::Block& block : made.blocks) {
         block.readings = permuted(block.readings);
         block.spread = permuted(block.spread);
+        block.apart = permuted(block.apart);
     }
     return made;
 }
 
 CurveMemory::Canonical CurveMemory::canonical(const ClusterKind& kind) const {
-    std::vector<std::int64_t> words = {static_cast<std::int64_t>(memo::Kind::transient), kind.unit,
-                                       kind.swings};
+    std::vector<std::int64_t> words = {static_cast<std::int64_t>(memo::Kind::transient),
+                                       kind.curve.unit, kind.curve.swings};
     words.insert(words.end(), fingerprint_.begin(), fingerprint_.end());
     const ClusterGraph cluster = cluster_graph(kind, std::move(words));
     const memo::CanonicalForm form = memo::canonical_form(cluster.graph);
     std::map<std::uint32_t, std::size_t> places;
-    for (std::size_t flow = 0; flow < kind.flows; ++flow) {
+    for (std::size_t flow = 0; flow < kind.curve.flows; ++flow) {
         places[cluster.flows[flow]] = flow;
     }
     Canonical made{form.digest, {}};
@@ -156,6 +178,10 @@ CurveMemory::Canonical CurveMemory::canonical(const ClusterKind& kind) const {
     return made;
 }
 
+bool CurveMemory::may_know(const CurveKind& kind) const {
+    return memo_.began_with(memo::Kind::transient, facts_of(kind));
+}
+
 std::optional<SteadyCurve> CurveMemory::recall(const ClusterKind& kind) const {
     const Canonical form = canonical(kind);
     const memo::Entry* const entry = memo_.find(form.digest, 0);
@@ -163,16 +189,16 @@ std::optional<SteadyCurve> CurveMemory::recall(const ClusterKind& kind) const {
     if (entry == nullptr || entry->kind != memo::Kind::transient) {
         return best;
     }
-    std::vector<std::size_t> kept(kind.flows);
-    for (std::size_t place = 0; place < kind.flows; ++place) {
+    std::vector<std::size_t> kept(kind.curve.flows);
+    for (std::size_t place = 0; place < kind.curve.flows; ++place) {
         kept[form.flows[place]] = place;
     }
     for (const memo::SampleCount& seen : entry->samples) {
-        const std::optional<CurveSummary> summary = summary_of(seen.sample->values, kind.flows);
+        const std::optional<CurveSummary> summary = summary_of(seen.sample->values, kind.curve);
         if (!summary) {
             continue;
         }
-        SteadyCurve curve(kind.flows, kind.unit, kind.swings, reordered(*summary, kept));
+        SteadyCurve curve(kind.curve, reordered(*summary, kept));
         if (!best || reach(*best) < reach(curve)) {
             best = std::move(curve);
         }
@@ -182,15 +208,14 @@ std::optional<SteadyCurve> CurveMemory::recall(const ClusterKind& kind) const {
 
 void CurveMemory::learn(const ClusterKey& key, const SteadyCurve& curve,
                         const std::optional<SteadyCurve>& recalled, Tick now) {
-    const ClusterKind kind{key, curve.flows(), curve.unit(), curve.swings()};
-    const auto unit = static_cast<double>(kind.unit);
+    const ClusterKind kind{key, curve.kind()};
+    const auto unit = static_cast<double>(kind.curve.unit);
     const auto [beyond, from_begin] = reach(curve);
     if ((beyond < unit && from_begin < unit) || (recalled && reach(curve) <= reach(*recalled))) {
         return;
     }
-    const auto flows = static_cast<std::int64_t>(kind.flows);
     const Canonical form = canonical(kind);
-    memo_.add(form.digest, now, memo::Kind::transient, {flows, kind.unit, kind.swings},
+    memo_.add(form.digest, now, memo::Kind::transient, facts_of(kind.curve),
               memo::Sample{numbers_of(reordered(curve.summary(), form.flows))});
 }
 

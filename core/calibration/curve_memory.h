@@ -19,6 +19,8 @@ class CurveMemory {
     CurveMemory(memo::Memo& memo, std::vector<std::int64_t> fingerprint)
         : memo_(memo), fingerprint_(std::move(fingerprint)) {}
 
+    /// Whether the memo held curves of groups of as many flows and such bins as the run began: recall() costs more.
+    bool may_know(const CurveKind& kind) const;
     /// What the memo held as the run began; of several curves the one that reaches farthest.
     std::optional<SteadyCurve> recall(const ClusterKind& kind) const;
     /// At the run's end: kept if skips can be taken from it, and more than from what was recalled.
@@ -39,8 +41,8 @@ class CurveMemory {
 
 /// A summary as integers: rates in 100 kbit/s, bytes in flight and times rounded to bytes and ticks.
 memo::Numbers numbers_of(const CurveSummary& summary);
-/// None if these are not a summary of so many flows.
-std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, std::size_t flows);
+/// None if these are not a summary of such groups.
+std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, const CurveKind& kind);
 /// Flow i of the result is flow order[i] of what is given.
 CurveSummary reordered(const CurveSummary& summary, const std::vector<std::size_t>& order);
 

@@ -14,8 +14,12 @@ namespace {
 /// Relative error of a flow's bytes in a skip that an entry's rate may cause, by its uncertainty or by a
 /// trend that goes on: a fifth of what a group alone is allowed by what it has seen of itself.
 constexpr double kTolerance = 0.02;
+/// The same of flows that share a port: as much as a group that shares one is allowed by what it has seen of itself.
+constexpr double kSharedTolerance = 0.01;
 /// As the detector's: bytes in flight may move by this part of their mean while a skip lasts.
 constexpr double kFlightRange = 0.3;
+/// A law's rate has settled if it moves by no more than this part of itself within the later half of the bins.
+constexpr double kLawRange = 0.02;
 constexpr double kUnlimited = 1e18;
 /// Groups that have to have gone as far before others are told what they did there.
 constexpr double kTellers = 3;
@@ -26,27 +30,39 @@ constexpr std::size_t kPerConclusion = 2 * steady::kBlocks;
 
 }  // namespace
 
-SteadyCurve::SteadyCurve(std::size_t flows, Tick unit, Tick swings, const CurveSummary& summary)
-    : SteadyCurve(flows, unit, swings) {
+SteadyCurve::SteadyCurve(const CurveKind& kind, const CurveSummary& summary) : SteadyCurve(kind) {
     saturated_ = summary.saturated;
     trusted_ = summary.trusted;
     tail_ = summary.tail;
-    origins_ =
-        total_of(summary.origins, summary.origin, std::vector<double>(summary.origin.size(), 0));
+    const std::vector<double> none(summary.origin.size(), 0);
+    origins_ = total_of(summary.origins, summary.origin, none, none);
     for (const CurveSummary::Block& block : summary.blocks) {
-        bins_.insert(bins_.end(), block.bins, total_of(block.groups, block.readings, block.spread));
+        const std::vector<double> unknown(block.readings.size(), 0);
+        bins_.insert(bins_.end(), block.bins,
+                     total_of(block.groups, block.readings, block.spread,
+                              kind.shared ? block.apart : unknown));
+        told_ += block.groups >= tellers() && told_ + block.bins == bins_.size() ? block.bins : 0;
     }
 }
 
+/// How far groups have come is kept as their distance from a mean of 0.
 SteadyCurve::Bin SteadyCurve::total_of(double groups, const std::vector<BinReading>& means,
-                                       const std::vector<double>& spread) {
-    Bin total{groups, {}, {}};
+                                       const std::vector<double>& spread,
+                                       const std::vector<double>& apart) {
+    Bin total{groups, {}, {}, {}};
     for (std::size_t f = 0; f < means.size(); ++f) {
-        total.sum.push_back({means[f].rate * groups, means[f].flight * groups});
+        total.sum.push_back(
+            {means[f].rate * groups, means[f].flight * groups, means[f].law * groups, 0});
         total.squares.push_back((means[f].rate * means[f].rate + spread[f] * spread[f]) * groups);
+        total.sent_squares.push_back(apart[f] * apart[f] * groups);
     }
     return total;
 }
+
+/// Groups that have to have told before others are told of what is beyond all bins.
+double SteadyCurve::tellers() const { return kind_.shared ? kTellers : 1; }
+
+double SteadyCurve::tolerance() const { return kind_.shared ? kSharedTolerance : kTolerance; }
 
 CurveSummary SteadyCurve::summary() const {
     CurveSummary summary;
@@ -66,13 +82,18 @@ CurveSummary SteadyCurve::summary() const {
         for (std::size_t at = first; at < last; ++at) {
             block.groups = std::min(block.groups, bins_[at].groups);
         }
-        for (std::size_t f = 0; f < flows_; ++f) {
+        for (std::size_t f = 0; f < kind_.flows; ++f) {
             block.readings.push_back(between(f, first, last));
             double most = 0;
+            double most_apart = 0;
             for (std::size_t at = first; at < last; ++at) {
                 most = std::max(most, spread(f, at));
+                most_apart = std::max(most_apart, apart(f, at));
             }
             block.spread.push_back(most);
+            if (kind_.shared) {
+                block.apart.push_back(most_apart);
+            }
         }
         summary.blocks.push_back(std::move(block));
         first = last;
@@ -86,31 +107,42 @@ void SteadyCurve::add(std::size_t first, const std::vector<BinReading>& readings
         trusted_ = 0;
         tail_.clear();
     }
-    for (std::size_t i = 0; i + flows_ <= readings.size(); i += flows_) {
-        const std::size_t at = first + i / flows_;
+    for (std::size_t i = 0; i + kind_.flows <= readings.size(); i += kind_.flows) {
+        const std::size_t at = first + i / kind_.flows;
         if (at > bins_.size() || at >= kMostBins) {
             return;  // nobody has told what comes before
         }
         if (at == bins_.size()) {
-            bins_.push_back({0, std::vector<BinReading>(flows_), std::vector<double>(flows_)});
+            bins_.push_back({0, std::vector<BinReading>(kind_.flows),
+                             std::vector<double>(kind_.flows), std::vector<double>(kind_.flows)});
         }
         Bin& bin = bins_[at];
         bin.groups += 1;
-        for (std::size_t f = 0; f < flows_; ++f) {
-            bin.sum[f].rate += readings[i + f].rate;
-            bin.sum[f].flight += readings[i + f].flight;
-            bin.squares[f] += readings[i + f].rate * readings[i + f].rate;
+        for (std::size_t f = 0; f < kind_.flows; ++f) {
+            const BinReading& reading = readings[i + f];
+            bin.sum[f].rate += reading.rate;
+            bin.sum[f].flight += reading.flight;
+            bin.sum[f].law += reading.law;
+            bin.sum[f].sent += reading.sent;
+            bin.squares[f] += reading.rate * reading.rate;
+            bin.sent_squares[f] += reading.sent * reading.sent;
         }
-        if (at + 1 == bins_.size() && bin.groups == 1 && bins_.size() % kPerConclusion == 0) {
-            conclude();
+        if (bin.groups == 1 && kind_.shared && bins_.size() % kPerConclusion == 0) {
+            foreseen_ = trusted_beyond(bins_.size());
+        }
+        if (at == told_ && bin.groups >= tellers()) {
+            ++told_;
+            if (told_ % kPerConclusion == 0) {
+                conclude(told_);
+            }
         }
     }
 }
 
 void SteadyCurve::add_origin(const std::vector<BinReading>& readings) {
-    origins_.sum.resize(flows_);
+    origins_.sum.resize(kind_.flows);
     origins_.groups += 1;
-    for (std::size_t f = 0; f < flows_; ++f) {
+    for (std::size_t f = 0; f < kind_.flows; ++f) {
         origins_.sum[f].rate += readings[f].rate;
         origins_.sum[f].flight += readings[f].flight;
     }
@@ -128,7 +160,8 @@ BinReading SteadyCurve::bin(std::size_t flow, std::size_t at) const {
         return bins_.empty() ? BinReading{} : bin(flow, bins_.size() - 1);
     }
     const Bin& found = bins_[at];
-    return {found.sum[flow].rate / found.groups, found.sum[flow].flight / found.groups};
+    return {found.sum[flow].rate / found.groups, found.sum[flow].flight / found.groups,
+            found.sum[flow].law / found.groups, 0};
 }
 
 BinReading SteadyCurve::between(std::size_t flow, std::size_t first, std::size_t last) const {
@@ -137,9 +170,10 @@ BinReading SteadyCurve::between(std::size_t flow, std::size_t first, std::size_t
         const BinReading one = bin(flow, at);
         sum.rate += one.rate;
         sum.flight += one.flight;
+        sum.law += one.law;
     }
     const auto count = static_cast<double>(last - first);
-    return {sum.rate / count, sum.flight / count};
+    return {sum.rate / count, sum.flight / count, sum.law / count, 0};
 }
 
 BinReading SteadyCurve::mean(std::size_t flow, double first, double count) const {
@@ -149,6 +183,7 @@ BinReading SteadyCurve::mean(std::size_t flow, double first, double count) const
     const auto weigh = [&](const BinReading& reading, double weight) {
         sum.rate += weight * reading.rate;
         sum.flight += weight * reading.flight;
+        sum.law += weight * reading.law;
     };
     for (double at = first; at < std::min(end, known);) {
         const double next = std::min(std::floor(at) + 1, end);
@@ -156,23 +191,31 @@ BinReading SteadyCurve::mean(std::size_t flow, double first, double count) const
         at = next;
     }
     weigh(bin(flow, bins_.size()), end - std::max(first, std::min(end, known)));
-    return {sum.rate / count, sum.flight / count};
+    return {sum.rate / count, sum.flight / count, sum.law / count, 0};
 }
 
-/// As Detector::trusted_skip(), with one standard error as there, by the later half of what is known of `flow`.
-double SteadyCurve::trusted_beyond(std::size_t flow) const {
+/// As Detector::trusted_skip(), with one standard error as there, by the later half of `bins`.
+double SteadyCurve::trusted_beyond(std::size_t flow, std::size_t bins) const {
     std::array<double, steady::kBlocks> rates{};
     std::array<double, steady::kBlocks> flights{};
-    const std::size_t block = bins_.size() / kPerConclusion;
+    std::array<double, steady::kBlocks> laws{};
+    const std::size_t block = bins / kPerConclusion;
     for (std::size_t b = 0; b < steady::kBlocks; ++b) {
         const std::size_t first = (steady::kBlocks + b) * block;
         const BinReading mean = between(flow, first, first + block);
         rates[b] = mean.rate;
         flights[b] = mean.flight;
+        laws[b] = mean.law;
     }
-    const double span = static_cast<double>(steady::kBlocks * block) * static_cast<double>(unit_);
+    // Of a shared port flows may have equal parts long before their laws know.
+    const steady::Line law = steady::fit_line(laws);
+    if (kind_.shared && std::abs(law.change) > kLawRange * law.mean) {
+        return 0;
+    }
+    const double span =
+        static_cast<double>(steady::kBlocks * block) * static_cast<double>(kind_.unit);
     const steady::Line rate = steady::fit_line(rates);
-    const double room = kTolerance - rate.mean_error / rate.mean;
+    const double room = tolerance() - rate.mean_error / rate.mean;
     if (!(room > 0)) {
         return 0;
     }
@@ -202,37 +245,99 @@ bool SteadyCurve::told_enough(double first) const {
             bins_[static_cast<std::size_t>(first)].groups >= kTellers);
 }
 
+/// The same of the bytes that they had sent by then.
+double SteadyCurve::apart(std::size_t flow, std::size_t at) const {
+    const Bin& found = bins_[at];
+    const double mean = found.sum[flow].sent / found.groups;
+    return std::sqrt(std::max(found.sent_squares[flow] / found.groups - mean * mean, 0.0));
+}
+
 double SteadyCurve::trusted(double first) const {
+    return std::max(trusted_, kind_.shared ? trusted_shares(first) : trusted_alike(first));
+}
+
+double SteadyCurve::trusted_alike(double first) const {
     double known = 0;
-    std::vector<double> sent(flows_, 0);
-    std::vector<double> off(flows_, 0);  // if who is off goes on being off
+    std::vector<double> sent(kind_.flows, 0);
+    std::vector<double> off(kind_.flows, 0);  // if who is off goes on being off
     for (auto at = static_cast<std::size_t>(first);
          told_enough(static_cast<double>(at)) && at < bins_.size(); ++at) {
-        for (std::size_t f = 0; f < flows_; ++f) {
+        for (std::size_t f = 0; f < kind_.flows; ++f) {
             sent[f] += bins_[at].sum[f].rate / bins_[at].groups;
             off[f] += spread(f, at);
             if (off[f] > kTolerance * sent[f]) {
-                return std::max(trusted_, known);
+                return known;
             }
         }
-        known = (static_cast<double>(at) + 1 - first) * static_cast<double>(unit_);
+        known = (static_cast<double>(at) + 1 - first) * static_cast<double>(kind_.unit);
     }
-    return std::max(trusted_, known);
+    return known;
 }
 
-void SteadyCurve::conclude() {
-    const std::size_t half = bins_.size() / 2;
-    const auto span = static_cast<double>(half) * static_cast<double>(unit_);
-    if (!saturated_ && span < 2 * static_cast<double>(swings_)) {
+/// Whether groups that were `before` apart, and sent about `sent` bytes of `flow` from there to the end of bin `at`, did not
+/// send the same.
+bool SteadyCurve::parted(std::size_t flow, std::size_t at, double before, double sent) const {
+    return apart(flow, at) + before > kSharedTolerance * sent;
+}
+
+/// Where shares wander, groups part; where they settle, or packets take turns, what sets groups apart is a packet or
+/// two, and less and less of what they send. So it counts how far they are apart in the end.
+double SteadyCurve::trusted_shares(double first) const {
+    double known = 0;
+    const auto begin = static_cast<std::size_t>(first);
+    std::vector<double> sent(kind_.flows, 0);
+    for (std::size_t at = begin; at < told_; ++at) {
+        bool alike = true;
+        for (std::size_t f = 0; f < kind_.flows; ++f) {
+            sent[f] += bin(f, at).rate * static_cast<double>(kind_.unit);
+            alike = alike && !parted(f, at, begin > 0 ? apart(f, begin - 1) : 0, sent[f]);
+        }
+        if (alike) {
+            known = (static_cast<double>(at) + 1 - first) * static_cast<double>(kind_.unit);
+        }
+    }
+    return known;
+}
+
+bool SteadyCurve::is_settled(double first) const {
+    if (!kind_.shared || told_ == 0) {
+        return true;
+    }
+    const auto at = std::min(static_cast<std::size_t>(first), told_ - 1);
+    double now = 0;
+    double then = 0;
+    for (std::size_t f = 0; f < kind_.flows; ++f) {
+        now += bin(f, at).flight;
+        then += tail_.empty() ? bin(f, told_ - 1).flight : tail_[f].flight;
+    }
+    return std::abs(now - then) <= kFlightRange * then;
+}
+
+/// Of all flows, by the later half of so many bins; 0: it does not tell.
+double SteadyCurve::trusted_beyond(std::size_t bins) const {
+    const auto span = static_cast<double>(bins / 2) * static_cast<double>(kind_.unit);
+    double trusted = kUnlimited;
+    for (std::size_t f = 0; f < kind_.flows && trusted > 0; ++f) {
+        trusted = std::min(trusted, trusted_beyond(f, bins));
+    }
+    return !saturated_ && span < 2 * static_cast<double>(kind_.swings) ? 0 : trusted;
+}
+
+void SteadyCurve::conclude(std::size_t bins) {
+    const auto span = static_cast<double>(bins / 2) * static_cast<double>(kind_.unit);
+    if (!saturated_ && span < 2 * static_cast<double>(kind_.swings)) {
         return;
     }
-    trusted_ = kUnlimited;
-    std::vector<BinReading> tail;
-    for (std::size_t f = 0; f < flows_; ++f) {
-        trusted_ = std::min(trusted_, trusted_beyond(f));
-        tail.push_back(between(f, half, bins_.size()));
+    trusted_ = trusted_beyond(bins);
+    tail_.clear();
+    for (std::size_t f = 0; f < kind_.flows; ++f) {
+        const double sent =
+            between(f, 0, bins).rate * static_cast<double>(bins) * static_cast<double>(kind_.unit);
+        if (kind_.shared && parted(f, bins - 1, 0, sent)) {
+            trusted_ = 0;
+        }
+        tail_.push_back(between(f, bins / 2, bins));
     }
-    tail_ = std::move(tail);
 }
 
 }  // namespace sluice::hybrid

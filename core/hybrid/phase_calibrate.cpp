@@ -22,8 +22,11 @@ constexpr double kLong = static_cast<double>(kMostBins) / 2;
 constexpr double kStreamClasses = 256;
 /// Of its link: shares of ACK streams that are the same.
 constexpr double kStreamsAgree = 2 / kStreamClasses;
-/// Most flows of a group that is recorded: a bin is kept of each.
+/// Most flows of a group that is recorded: a bin is kept of each. Of those that share ports nothing large comes again.
 constexpr std::size_t kMostFlows = 1024;
+constexpr std::size_t kMostSharing = 256;
+/// A law wakes with its rate within this factor of the one that it fell asleep with.
+constexpr double kMostChange = 16;
 /// Relative difference of bytes in flight that are the same, beyond a packet.
 constexpr double kFlightsAgree = 0.3;
 constexpr double kBitsPerByteAndTick = 8e12;
@@ -43,17 +46,20 @@ std::int64_t age_class(double packets, double bdp) {
 void PhaseController::begin_record(State& state, const steady::GroupFacts& facts) {
     state.record = SteadyRecord{};
     SteadyRecord& record = state.record;
-    // What flows have of a shared port wanders; its mean is not theirs. Sprayed flows have no ports.
+    // Sprayed flows have no ports. How shares move is drawn, or told by others.
+    const bool shared = facts.sharing > 1;
     record.on = config_.calibrate && config_.scope == PhaseScope::partition && rates_ == nullptr &&
-                facts.sharing == 1 && facts.flows > 0 && facts.flows <= kMostFlows;
+                facts.sharing > 0 && (!shared || shares_ == nullptr) && facts.flows > 0 &&
+                facts.flows <= (shared ? kMostSharing : kMostFlows);
     if (!record.on) {
         return;
     }
     const steady::DetectorSettings settings = steady::resolved(config_.detector, facts);
     record.agreement = settings.theta / 2;
-    record.kind.flows = facts.flows;
-    record.kind.swings = settings.span;
-    record.kind.unit = std::max(facts.base_rtt, 2 * state.period);
+    record.kind.curve.flows = facts.flows;
+    record.kind.curve.swings = settings.span;
+    record.kind.curve.unit = std::max(facts.base_rtt, 2 * state.period);
+    record.kind.curve.shared = shared;
     for (const FlowSlot flow : state.group.flows) {
         const auto packets = static_cast<double>(engine_.reading(flow).acked) /
                              static_cast<double>(engine_.payload());
@@ -78,9 +84,13 @@ std::vector<BinReading> PhaseController::ended_bin(const State& state) {
         if (reading.progress <= record.progress[i]) {
             return {};
         }
-        bin.push_back({static_cast<double>(reading.acked - record.acked[i]) /
-                           static_cast<double>(reading.progress - record.progress[i]),
+        const auto bytes = static_cast<double>(reading.acked - record.acked[i]);
+        bin.push_back({bytes / static_cast<double>(reading.progress - record.progress[i]),
                        static_cast<double>(reading.in_flight)});
+        if (record.kind.curve.shared) {
+            bin.back().law = static_cast<double>(reading.rate);
+            bin.back().sent = record.sent[i] + bytes;
+        }
     }
     return bin;
 }
@@ -108,11 +118,13 @@ void PhaseController::record(State& state, Tick now) {
         bin = ended_bin(state);
         record.on = !bin.empty();
     }
-    record.edge += record.kind.unit;
+    record.edge += record.kind.curve.unit;
     record.progress.resize(flows);
     record.acked.resize(flows);
+    record.sent.resize(flows);
     for (std::size_t i = 0; i < flows; ++i) {
         const steady::FlowReading& reading = state.readings[i];
+        record.sent[i] = bin.empty() ? 0 : bin[i].sent;
         record.progress[i] = reading.progress;
         record.acked[i] = reading.acked;
         record.saturated =
@@ -153,10 +165,22 @@ void PhaseController::note_streams(State& state, bool begins) {
     if (begins || !std::equal(across.begin(), across.end(), record.across.begin(),
                               record.across.end(), same)) {
         record.across = std::move(across);
-        record.kind.key = key_of(state);
         record.from_begin = begins && known;
-        record.kind.key.push_back(record.from_begin ? 1 : 0);
+        record.kind.key.clear();
+        if (acks_ != nullptr) {
+            name_kind(state);
+        }
         record.tells = false;
+    }
+}
+
+/// Gives the group's kind its key. Where ACKs are no packets that is as it is noted what it is among, else when it is first
+/// asked for.
+void PhaseController::name_kind(State& state) const {
+    SteadyRecord& record = state.record;
+    if (record.kind.key.empty()) {
+        record.kind.key = key_of(state);
+        record.kind.key.push_back(record.from_begin ? 1 : 0);
     }
 }
 
@@ -179,11 +203,12 @@ ClusterKey PhaseController::key_of(const State& state) const {
     });
 }
 
+/// `unsure`: what rates are not known to.
 bool PhaseController::agree(const SteadyRecord& record, const BinReading& own,
-                            const BinReading& told) const {
+                            const BinReading& told, double unsure) const {
     const double flight_range =
         kFlightsAgree * told.flight + static_cast<double>(engine_.payload());
-    return std::abs(own.rate - told.rate) <= record.agreement * told.rate &&
+    return std::abs(own.rate - told.rate) <= record.agreement * told.rate + unsure &&
            std::abs(own.flight - told.flight) <= flight_range;
 }
 
@@ -192,9 +217,14 @@ bool PhaseController::agrees(const State& state, const SteadyCurve& curve) const
     const SteadyRecord& record = state.record;
     const std::size_t flows = state.group.flows.size();
     const std::size_t bins = record.bins.size() / flows;
-    if (bins < kCompared) {
+    if (bins < kCompared || !curve.is_settled(static_cast<double>(bins))) {
         return false;
     }
+    // Of many flows that share a port each sends few packets: one more or less was sent in what is compared.
+    const double unsure = record.kind.curve.shared
+                              ? static_cast<double>(engine_.payload()) /
+                                    (kCompared * static_cast<double>(record.kind.curve.unit))
+                              : 0;
     for (std::size_t f = 0; f < flows; ++f) {
         BinReading own;
         for (std::size_t bin = bins - kCompared; bin < bins; ++bin) {
@@ -203,7 +233,7 @@ bool PhaseController::agrees(const State& state, const SteadyCurve& curve) const
         }
         const BinReading told =
             curve.mean(f, static_cast<double>(bins - kCompared), static_cast<double>(kCompared));
-        if (!agree(record, own, told)) {
+        if (!agree(record, own, told, unsure)) {
             return false;
         }
     }
@@ -215,11 +245,11 @@ bool PhaseController::begins_alike(const State& state, const SteadyCurve& curve)
     const SteadyRecord& record = state.record;
     const bool fresh = std::all_of(record.age.begin(), record.age.end(),
                                    [](std::int64_t age) { return age == 0; });
-    if (!fresh || !curve.has_origin()) {
+    if (!fresh || !curve.has_origin() || !curve.is_settled(0)) {
         return false;
     }
     for (std::size_t f = 0; f < record.origin.size(); ++f) {
-        if (!agree(record, record.origin[f], curve.origin(f))) {
+        if (!agree(record, record.origin[f], curve.origin(f), 0)) {
             return false;
         }
     }
@@ -235,9 +265,11 @@ bool PhaseController::is_recognized(State& state, steady::Verdict& verdict, Tick
     const auto payload = static_cast<double>(engine_.payload());
     const bool early = bins == 0 && state.skipped == 0 && record.from_begin;
     if (!record.on || record.long_run || record.origin.empty() || !(early || bins >= kCompared) ||
-        echoes_of(state) != record.echoes) {
+        echoes_of(state) != record.echoes ||
+        (record.entry == kNone && !calibration_.may_know(record.kind.curve))) {
         return false;
     }
+    name_kind(state);
     const std::uint32_t entry =
         record.entry != kNone ? record.entry : calibration_.known(record.kind);
     if (entry == kNone) {
@@ -285,6 +317,7 @@ void PhaseController::begin_telling(State& state, Tick at) {
     if (record.entry != kNone || record.bins.empty()) {
         return;
     }
+    name_kind(state);
     record.entry = calibration_.find(record.kind, at);
     record.tells = state.skipped == 0;
     if (record.tells) {
@@ -297,6 +330,7 @@ void PhaseController::begin_telling(State& state, Tick at) {
 /// simulated for others. May change the rates.
 Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     SteadyRecord& record = state.record;
+    record.told = false;
     record.recalled = false;
     if (!record.on && !record.long_run) {
         return longest;
@@ -312,28 +346,32 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     const double trusted = curve.trusted(age);
     const double left = time_left(state);
     if (record.long_run) {
-        if (trusted < left && record.on && record.tells && !calibration_.closed(record.entry, at)) {
+        if (std::max(trusted, curve.foreseen()) < left && record.on && record.tells &&
+            !calibration_.closed(record.entry, at)) {
             return 0;
         }
-        calibration_.close(record.entry, at);
+        if (trusted >= left || !record.kind.curve.shared || curve.told_enough(kMostBins - 1)) {
+            calibration_.close(record.entry, at);
+        }
         record.long_run = false;
     }
     const bool alike = longest == 0 || agrees(state, curve);  // 0: it has been recognized
     const auto take = [&] {
         take_calibrated_rates(state, curve, at);
+        record.told = true;
         record.recalled = calibration_.is_recalled(record.entry);
         return static_cast<Tick>(trusted);
     };
     if (alike && (trusted >= left || curve.trusted() > static_cast<double>(longest))) {
         return take();
     }
-    const auto unit = static_cast<double>(record.kind.unit);
-    const bool is_long = left > kLong * unit;
-    record.long_run = record.on && record.tells &&
-                      (is_long || !curve.told_enough(age + left / unit)) &&
-                      calibration_.wants(record.entry, at,
-                                         is_long ? static_cast<Tick>(kMostBins) * record.kind.unit
-                                                 : static_cast<Tick>(left));
+    const Tick unit = record.kind.curve.unit;
+    const double there = age + left / static_cast<double>(unit);
+    const bool is_long = left > kLong * static_cast<double>(unit);
+    record.long_run =
+        record.on && record.tells && (is_long || !curve.told_enough(there)) &&
+        calibration_.wants(record.entry, at,
+                           is_long ? static_cast<Tick>(kMostBins) * unit : static_cast<Tick>(left));
     if (record.long_run) {
         note_could_skip(state);
         return 0;
@@ -350,13 +388,13 @@ void PhaseController::note_could_skip(const State& state) {
 
 /// In bins.
 double PhaseController::age_of(const SteadyRecord& record, Tick at) {
-    return static_cast<double>(at - record.begin) / static_cast<double>(record.kind.unit);
+    return static_cast<double>(at - record.begin) / static_cast<double>(record.kind.curve.unit);
 }
 
 /// Means over the time that the skip will take, which depends on them.
 void PhaseController::take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at) {
     const SteadyRecord& record = state.record;
-    const auto unit = static_cast<double>(record.kind.unit);
+    const auto unit = static_cast<double>(record.kind.curve.unit);
     const double age = age_of(record, at);
     constexpr int kRounds = 3;
     for (int round = 0; round < kRounds; ++round) {
@@ -366,14 +404,33 @@ void PhaseController::take_calibrated_rates(State& state, const SteadyCurve& cur
                 curve.mean(f, age, lasts / unit).rate / static_cast<double>(engine_.payload());
         }
     }
-    level_rates(state);
+    level(record, state.rate);
+}
+
+/// After a skip with rates that others told: what they have of a port is not what they had as it began, so their laws wake as
+/// those of the others were.
+void PhaseController::wake_as_told(State& state) {
+    const SteadyRecord& record = state.record;
+    if (!record.told || !record.kind.curve.shared) {
+        return;
+    }
+    const SteadyCurve& curve = calibration_.curve(record.entry, state.until);
+    std::vector<double> change;
+    for (std::size_t f = 0; f < state.group.flows.size(); ++f) {
+        const auto own = static_cast<double>(engine_.reading(state.group.flows[f]).rate);
+        change.push_back(curve.mean(f, age_of(record, state.until), 1).law / own);
+    }
+    level(record, change);
+    for (std::size_t f = 0; f < change.size(); ++f) {
+        engine_.rescale_law(state.group.flows[f],
+                            std::clamp(change[f], 1 / kMostChange, kMostChange), state.until);
+    }
 }
 
 /// Flows that have done the same so far go on doing the same, though others, of which they were told, did not: those of
-/// a group that is folded upon itself have one rate.
-void PhaseController::level_rates(State& state) {
-    const SteadyRecord& record = state.record;
-    const std::size_t flows = state.group.flows.size();
+/// a group that is folded upon itself have one rate. `values` are by flow.
+void PhaseController::level(const SteadyRecord& record, std::vector<double>& values) {
+    const std::size_t flows = values.size();
     const std::size_t bins = record.bins.size() / flows;
     const auto past = [&](std::size_t f) {
         std::vector<BinReading> readings = {record.origin[f]};
@@ -385,12 +442,12 @@ void PhaseController::level_rates(State& state) {
     std::map<std::vector<BinReading>, std::pair<double, double>> sums;
     for (std::size_t f = 0; f < flows; ++f) {
         auto& [sum, count] = sums[past(f)];
-        sum += state.rate[f];
+        sum += values[f];
         count += 1;
     }
     for (std::size_t f = 0; f < flows && sums.size() < flows; ++f) {
         const auto& [sum, count] = sums[past(f)];
-        state.rate[f] = sum / count;
+        values[f] = sum / count;
     }
 }
 

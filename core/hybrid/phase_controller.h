@@ -144,8 +144,10 @@ class PhaseController : public step::Supervisor {
     ClusterKey key_of(const State& state) const;
     double share_across(PortId port) const;
     void note_streams(State& state, bool begins);
+    void name_kind(State& state) const;
     void begin_telling(State& state, Tick at);
-    bool agree(const SteadyRecord& record, const BinReading& own, const BinReading& told) const;
+    bool agree(const SteadyRecord& record, const BinReading& own, const BinReading& told,
+               double unsure) const;
     bool agrees(const State& state, const SteadyCurve& curve) const;
     bool begins_alike(const State& state, const SteadyCurve& curve) const;
     double time_left(const State& state) const;
@@ -153,8 +155,9 @@ class PhaseController : public step::Supervisor {
     bool is_recognized(State& state, steady::Verdict& verdict, Tick at);
     Tick calibrate(State& state, Tick longest, Tick at);
     void take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at);
+    void wake_as_told(State& state);
     void note_could_skip(const State& state);
-    static void level_rates(State& state);
+    static void level(const SteadyRecord& record, std::vector<double>& values);
     // Queues, in phase_restore.cpp.
     void watch_queues(State& state);
     void look_at_queues(State& state);

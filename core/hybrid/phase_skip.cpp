@@ -316,6 +316,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     }
     if (dt > 0) {
         wake_with_shares(state);
+        wake_as_told(state);
         bytes += restore_queues(state, dt);
     }
     engine_.settle(state.group);

@@ -77,6 +77,7 @@ Memo::Memo(const Content& known) {
             record.told.push_back({kBefore, entry.kind, nullptr, nullptr, audit});
         }
         std::sort(record.told.begin(), record.told.end());
+        known_.insert({entry.kind, *entry.facts});
     }
 }
 

@@ -13,7 +13,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/memo/digest.h"
@@ -92,6 +94,10 @@ class Memo {
     /// `known` is visible from the beginning.
     explicit Memo(const Content& known = {});
 
+    /// Whether an entry of this kind and with these facts was visible from the beginning.
+    bool began_with(Kind kind, const Numbers& facts) const {
+        return known_.count({kind, facts}) != 0;
+    }
     /// The entry as it was told before `now`, nullptr if it was not. What it points to never changes
     /// and lives as long as the memo.
     const Entry* find(const Digest& digest, Tick now);
@@ -129,6 +135,7 @@ class Memo {
 
     mutable std::mutex mutex_;
     std::unordered_map<Digest, Record> records_;
+    std::set<std::pair<Kind, Numbers>> known_;  ///< at the beginning: kinds and facts
     /// Views that something told late made wrong: somebody may hold them.
     std::vector<std::unique_ptr<const Entry>> outdated_;
     Counters counters_;

@@ -86,6 +86,9 @@ class CheckedEngine final : public hybrid::WorldEngine {
     }
     void rescale_law(FlowSlot flow, double factor, Tick now) override {
         WorldEngine::rescale_law(flow, factor, now);
+        if (columns().sender_at[flow] == kNone) {
+            return;  // it follows another
+        }
         const step::Sender& sender = step::sender_of(columns(), flow);
         CHECK(sender.cc.rate > 0);
         CHECK(sender.cc.rate <= sender.cc.line_rate);

@@ -54,7 +54,7 @@ constexpr Tick kUnit = 1000;
 
 /// A lone flow's curve of `bins` bins: from `start` to 100 bytes a tick, or by `drift` a bin.
 SteadyCurve curve_of(std::size_t bins, double start, double drift, Tick swings = 0) {
-    SteadyCurve curve(1, kUnit, swings);
+    SteadyCurve curve({1, kUnit, swings});
     for (std::size_t i = 0; i < bins; ++i) {
         const double rate = i < 8 ? start : 100 + drift * static_cast<double>(i);
         curve.add(i, {{rate, 5000}}, false);
@@ -111,7 +111,7 @@ TEST_CASE("unit.calibration.how_long_is_long_is_the_rates_own_uncertainty") {
     // A law that swings for longer than was looked at.
     CHECK(beyond(curve_of(64, 100, 0, 17 * kUnit)) == 0);
     CHECK(beyond(curve_of(64, 100, 0, 16 * kUnit)) > 0);
-    SteadyCurve noisy(1, kUnit, 0);
+    SteadyCurve noisy({1, kUnit, 0});
     double before = 0;
     for (std::size_t i = 0; i < 512; ++i) {
         noisy.add(i, {{99.0 + static_cast<double>(mix_bits(i) % 1000) / 500, 5000}}, false);
@@ -124,7 +124,7 @@ TEST_CASE("unit.calibration.how_long_is_long_is_the_rates_own_uncertainty") {
 
 TEST_CASE("unit.calibration.as_far_as_several_have_gone_they_tell_what_others_will_do") {
     const auto told = [](const std::vector<double>& rates, std::size_t bins) {
-        SteadyCurve curve(2, kUnit, 0);
+        SteadyCurve curve({2, kUnit, 0});
         for (const double rate : rates) {
             for (std::size_t bin = 0; bin < bins; ++bin) {
                 curve.add(bin, {{rate, 1000}, {50, 1000}}, false);
@@ -152,7 +152,7 @@ TEST_CASE("unit.calibration.as_far_as_several_have_gone_they_tell_what_others_wi
 TEST_CASE("unit.calibration.nothing_depends_on_order_within_an_instant") {
     const auto told = [](const std::vector<double>& rates) {
         Calibration calibration;
-        const std::uint32_t entry = calibration.find({{1}, 1, kUnit, 0}, 5);
+        const std::uint32_t entry = calibration.find({{1}, {1, kUnit, 0}}, 5);
         for (const double rate : rates) {
             calibration.add(entry, 5, 0, {{rate, 1000}}, false);
             CHECK(calibration.curve(entry, 5).bins() == 0);
@@ -168,11 +168,11 @@ TEST_CASE("unit.calibration.nothing_depends_on_order_within_an_instant") {
 TEST_CASE("unit.calibration.one_group_at_a_time_is_simulated_long") {
     constexpr Tick kLasts = 512 * kUnit;
     Calibration calibration;
-    const std::uint32_t entry = calibration.find({{1}, 1, kUnit, 0}, 10);
-    CHECK(calibration.find({{1}, 1, kUnit, 0}, 10) == entry);
-    CHECK(calibration.find({{2}, 1, kUnit, 0}, 10) != entry);
+    const std::uint32_t entry = calibration.find({{1}, {1, kUnit, 0}}, 10);
+    CHECK(calibration.find({{1}, {1, kUnit, 0}}, 10) == entry);
+    CHECK(calibration.find({{2}, {1, kUnit, 0}}, 10) != entry);
     CHECK(!calibration.wants(entry, 10, kLasts));  // nobody is known to come again
-    calibration.find({{1}, 1, kUnit, 0}, 20);
+    calibration.find({{1}, {1, kUnit, 0}}, 20);
     CHECK(calibration.wants(entry, 20, kLasts));
     CHECK(calibration.wants(entry, 20, kLasts));
     CHECK(!calibration.wants(entry, 21, kLasts));

@@ -39,7 +39,7 @@ struct Pair {
 
     ClusterKind kind() const {
         const auto describe = [this](PortId) { return port; };
-        return {hybrid::cluster_key(flows, describe), flows.size(), kUnit, kSwings};
+        return {hybrid::cluster_key(flows, describe), {flows.size(), kUnit, kSwings}};
     }
     std::vector<step::Footprint> ways;
     std::vector<hybrid::ClusterFlow> flows;
@@ -48,7 +48,7 @@ struct Pair {
 
 /// Flows at about a twelfth and a quarter of a byte a nanosecond that begin slower, as `groups` told of `bins` bins.
 SteadyCurve curve_of(std::size_t bins, int groups, double slower = 0) {
-    SteadyCurve curve(2, kUnit, kSwings);
+    SteadyCurve curve({2, kUnit, kSwings});
     for (int group = 0; group < groups; ++group) {
         curve.add_origin({{1e11, 20'000}, {9e10, 0}});
         for (std::size_t at = 0; at < bins; ++at) {
@@ -64,9 +64,9 @@ SteadyCurve curve_of(std::size_t bins, int groups, double slower = 0) {
 
 SteadyCurve again(const SteadyCurve& curve) {
     const memo::Numbers numbers = numbers_of(curve.summary());
-    const std::optional<CurveSummary> summary = hybrid::summary_of(numbers, curve.flows());
+    const std::optional<CurveSummary> summary = hybrid::summary_of(numbers, curve.kind());
     REQUIRE(summary.has_value());
-    return {curve.flows(), curve.unit(), curve.swings(), *summary};
+    return {curve.kind(), *summary};
 }
 
 }  // namespace
@@ -97,22 +97,22 @@ TEST_CASE("unit.curves.a_summary_says_what_the_curve_says") {
 
 TEST_CASE("unit.curves.numbers_that_are_no_summary_are_passed_over") {
     const memo::Numbers whole = numbers_of(curve_of(90, 3).summary());
-    CHECK(hybrid::summary_of(whole, 2).has_value());
-    CHECK(!hybrid::summary_of(whole, 3).has_value());
-    CHECK(!hybrid::summary_of(whole, 1).has_value());
+    CHECK(hybrid::summary_of(whole, {2}).has_value());
+    CHECK(!hybrid::summary_of(whole, {3}).has_value());
+    CHECK(!hybrid::summary_of(whole, {1}).has_value());
     for (std::size_t n = 0; n < whole.size(); ++n) {
         memo::Numbers cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
-        CHECK(!hybrid::summary_of(cut, 2).has_value());
+        CHECK(!hybrid::summary_of(cut, {2}).has_value());
         memo::Numbers wrong = whole;
         for (const std::int64_t value : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max(),
                                          std::numeric_limits<std::int64_t>::min()}) {
             wrong[n] = value;
-            CHECK(!hybrid::summary_of(wrong, 2).has_value());
+            CHECK(!hybrid::summary_of(wrong, {2}).has_value());
         }
     }
     memo::Numbers longer = whole;
     longer.push_back(0);
-    CHECK(!hybrid::summary_of(longer, 2).has_value());
+    CHECK(!hybrid::summary_of(longer, {2}).has_value());
 }
 
 TEST_CASE("unit.curves.only_who_is_alike_is_told") {
@@ -123,10 +123,10 @@ TEST_CASE("unit.curves.only_who_is_alike_is_told") {
     CHECK(memory.recall(Pair().kind()).has_value());
     CHECK(!CurveMemory(memo, {6}).recall(Pair().kind()).has_value());
     ClusterKind other = Pair().kind();
-    other.unit += 1;
+    other.curve.unit += 1;
     CHECK(!memory.recall(other).has_value());
     other = Pair().kind();
-    other.swings += 1;
+    other.curve.swings += 1;
     CHECK(!memory.recall(other).has_value());
     const auto unknown = [&](auto&& change) {
         Pair pair;
