@@ -25,6 +25,9 @@ namespace sluice::hybrid {
 
 class CurveMemory;
 
+/// What a group has done lately is compared over so many bins.
+inline constexpr std::size_t kCompared = 4;
+
 class Calibration {
   public:
     /// What earlier runs told is known, too. Before anything is asked for; `memory` must outlive this.

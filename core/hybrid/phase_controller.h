@@ -154,9 +154,10 @@ class PhaseController : public step::Supervisor {
     static double age_of(const SteadyRecord& record, Tick at);
     bool is_recognized(State& state, steady::Verdict& verdict, Tick at);
     Tick calibrate(State& state, Tick longest, Tick at);
+    void note_could_skip(const State& state);
+    // Taken from others, in phase_take_rates.cpp.
     void take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at);
     void wake_as_told(State& state);
-    void note_could_skip(const State& state);
     static void level(const SteadyRecord& record, std::vector<double>& values);
     // Queues, in phase_restore.cpp.
     void watch_queues(State& state);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rates of skips as others told them (core/calibration/calibration.h), and the laws' rates with which their flows wake.
+#include <algorithm>
+#include <map>
+
+#include "core/hybrid/phase_state.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+/// A law wakes with its rate within this factor of the one that it fell asleep with.
+constexpr double kMostChange = 16;
+
+}  // namespace
+
+/// Means over the time that the skip will take, which depends on them.
+void PhaseController::take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at) {
+    const SteadyRecord& record = state.record;
+    const auto unit = static_cast<double>(record.kind.curve.unit);
+    const double age = age_of(record, at);
+    constexpr int kRounds = 3;
+    for (int round = 0; round < kRounds; ++round) {
+        const double lasts = std::min(time_left(state), curve.trusted(age));
+        for (std::size_t f = 0; f < state.rate.size() && lasts > 0; ++f) {
+            state.rate[f] =
+                curve.mean(f, age, lasts / unit).rate / static_cast<double>(engine_.payload());
+        }
+    }
+    level(record, state.rate);
+}
+
+/// After a skip with rates that others told: what they have of a port is not what they had as it began, so their laws wake as
+/// those of the others were.
+void PhaseController::wake_as_told(State& state) {
+    const SteadyRecord& record = state.record;
+    if (!record.told || !record.kind.curve.shared) {
+        return;
+    }
+    const SteadyCurve& curve = calibration_.curve(record.entry, state.until);
+    std::vector<double> change;
+    for (std::size_t f = 0; f < state.group.flows.size(); ++f) {
+        const auto own = static_cast<double>(engine_.reading(state.group.flows[f]).rate);
+        change.push_back(curve.mean(f, age_of(record, state.until), 1).law / own);
+    }
+    level(record, change);
+    for (std::size_t f = 0; f < change.size(); ++f) {
+        engine_.rescale_law(state.group.flows[f],
+                            std::clamp(change[f], 1 / kMostChange, kMostChange), state.until);
+    }
+}
+
+/// Flows that have done the same so far go on doing the same, though others, of which they were told, did not: those of
+/// a group that is folded upon itself have one rate. `values` are by flow.
+void PhaseController::level(const SteadyRecord& record, std::vector<double>& values) {
+    const std::size_t flows = values.size();
+    const std::size_t bins = record.bins.size() / flows;
+    const auto past = [&](std::size_t f) {
+        std::vector<BinReading> readings = {record.origin[f]};
+        for (std::size_t bin = bins - std::min(bins, kCompared); bin < bins; ++bin) {
+            readings.push_back(record.bins[bin * flows + f]);
+        }
+        return readings;
+    };
+    std::map<std::vector<BinReading>, std::pair<double, double>> sums;
+    for (std::size_t f = 0; f < flows; ++f) {
+        auto& [sum, count] = sums[past(f)];
+        sum += values[f];
+        count += 1;
+    }
+    for (std::size_t f = 0; f < flows && sums.size() < flows; ++f) {
+        const auto& [sum, count] = sums[past(f)];
+        values[f] = sum / count;
+    }
+}
+
+}  // namespace sluice::hybrid
