@@ -179,7 +179,6 @@ class PhaseController : public step::Supervisor {
     std::map<std::uint32_t, std::uint32_t> paired_groups(
         const std::vector<step::FlowPair>& flows) const;
     void inherit_skips(const std::vector<step::FlowPair>& flows);
-    bool is_compared(FlowSlot flow) const;
     void take_over(State& state, const State& lead, const std::map<FlowSlot, FlowSlot>& flows,
                    const std::map<PortId, PortId>& ports);
     /// Groups that what is being done is done to.

@@ -193,20 +193,8 @@ bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
     }
     const PartitionId id = partitions_.set().partition_of(flows.front());
     return id != kNone && groups_[id]->dirty && is_whole(id) &&
-           std::all_of(flows.begin(), flows.end(), [&](FlowSlot flow) {
-               return partitions_.set().partition_of(flow) == id && !is_compared(flow);
-           });
-}
-
-/// Whether the flow is of an episode that is executed to be compared with what would have been told of it: of one that
-/// follows others nothing is known when it is over.
-bool PhaseController::is_compared(FlowSlot flow) const {
-    const std::uint32_t number = episodes_ == nullptr ? kNone : episodes_->of(flow);
-    if (number == kNone) {
-        return false;
-    }
-    const Episode& episode = *episodes_->all[number];
-    return episode.state == EpisodeState::simulated && !episode.foreseen.empty();
+           std::all_of(flows.begin(), flows.end(),
+                       [&](FlowSlot flow) { return partitions_.set().partition_of(flow) == id; });
 }
 
 void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
