@@ -44,8 +44,8 @@ std::uint64_t key_of(const step::World& world, const std::vector<FlowSlot>& flow
     return key;
 }
 
-step::NetworkPart part_of(const hybrid::Group& group) {
-    step::NetworkPart part{group.ports, group.hosts, group.flows};
+step::NetworkPart part_of(const hybrid::Executed& executed) {
+    step::NetworkPart part{executed.ports, executed.hosts, executed.flows};
     std::sort(part.ports.begin(), part.ports.end());  // of several partitions: one after the other
     return part;
 }
@@ -64,10 +64,13 @@ double over_levels(const Course& course, Tick horizon, Late&& late) {
 
 }  // namespace
 
-/// What packets make of a skip and of what follows, beside what the run made of it.
+/// What packets make of a skip and of what follows, beside what the run made of it. By flow of the group, but for
+/// runs, which are of what is executed of it.
 struct Audit::Compared {
-    ShadowRun run;    ///< from the end of the skip
-    ShadowRun truth;  ///< from its begin
+    ShadowRun run;                          ///< from the end of the skip
+    ShadowRun truth;                        ///< from its begin
+    std::vector<std::uint32_t> run_like;    ///< hybrid::Executed::like, as the skip ended
+    std::vector<std::uint32_t> truth_like;  ///< the same, as it began
     Tick length = 0;
     Tick audited = 0;
     Tick horizon = 0;
@@ -77,11 +80,13 @@ struct Audit::Compared {
     std::vector<double> besides;  ///< of them, not by its rate: queues were changed
 
     bool whole() const { return audited == length; }
+    const Course& run_of(std::size_t flow) const { return run.courses[run_like[flow]]; }
+    const Course& truth_of(std::size_t flow) const { return truth.courses[truth_like[flow]]; }
 
     /// Ticks that the flow has lost; of a prefix without what it loses to whole packets.
     double lost(std::size_t flow) const {
-        const Course& after = run.courses[flow];
-        const Course& course = truth.courses[flow];
+        const Course& after = run_of(flow);
+        const Course& course = truth_of(flow);
         if (whole()) {
             return over_levels(after, horizon, [&](double bytes) {
                 return course.time_of(bytes + shorter[flow]) - after.time_of(bytes) -
@@ -102,6 +107,7 @@ struct Audit::Compared {
 /// A skip that is audited, as it began.
 struct Audit::Drawn {
     step::NetworkPart part;
+    std::vector<std::uint32_t> like;  ///< hybrid::Executed::like
     step::Snapshot before;
     std::uint64_t cluster = 0;
     double probability = 1;
@@ -124,12 +130,17 @@ Audit::Known& Audit::known(FlowSlot flow) {
     return known_[flow];
 }
 
+/// Of what is executed, as a shadow has it.
 double Audit::hops_per_tick(const hybrid::WatchedSkip& skip) const {
     const step::World& world = store_.world();
     double hops = 0;
     for (std::size_t i = 0; i < skip.group.flows.size(); ++i) {
+        const FlowSlot flow = skip.group.flows[i];
+        if (skip.executed_for(i) != flow) {
+            continue;
+        }
         const auto entries = [&](int first) {
-            const PortId* const route = world.route[skip.group.flows[i]].port + first;
+            const PortId* const route = world.route[flow].port + first;
             return std::find(route, route + step::kPathHops, PortId{kNone}) - route;
         };
         const auto acks = world.answers == nullptr ? entries(step::kPathHops) : 0;
@@ -150,7 +161,7 @@ Tick Audit::length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tic
 /// The completion time of a flow of the group, should it go on at its rate.
 double Audit::foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const {
     const step::World& world = store_.world();
-    const FlowSlot slot = skip.group.flows[flow];
+    const FlowSlot slot = skip.executed_for(flow);
     const step::Sender& sender = step::sender_of(world, slot);
     const double left = static_cast<double>(sender.packets - sender.next) / skip.rate[flow];
     return static_cast<double>(skip.begin - world.result[slot].start) + left;
@@ -175,13 +186,13 @@ double Audit::cost_of(const hybrid::WatchedSkip& skip) const {
 void Audit::before_skip(const hybrid::WatchedSkip& skip) {
     const int stratum = stratum_of(foreseen_time(skip, 0));
     ++skips_;
-    const double probability =
-        draws_.draw({stratum, importance(skip), cost_of(skip), static_cast<double>(skip.copies)});
+    const auto copies = static_cast<double>(skip.copies * skip.sheets());
+    const double probability = draws_.draw({stratum, importance(skip), cost_of(skip), copies});
     if (probability > 0) {
         const std::uint64_t key = key_of(store_.world(), skip.group.flows);
-        const step::NetworkPart part = part_of(skip.group);
-        drawn_[skip.id] = std::make_unique<Drawn>(
-            Drawn{part, step::Snapshot(store_, part, skip.begin), key, probability});
+        const step::NetworkPart part = part_of(skip.executed);
+        drawn_[skip.id] = std::make_unique<Drawn>(Drawn{
+            part, skip.executed.like, step::Snapshot(store_, part, skip.begin), key, probability});
     }
 }
 
@@ -213,23 +224,28 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
     compared.horizon = horizon;
     compared.length = skip.end - skip.begin;
     compared.audited = length_to_audit(skip, hops_per_tick(skip));
-    const step::Snapshot after(store_, drawn.part, skip.end);
-    compared.run = shadow_.run(after, drawn.part, horizon);
-    const std::size_t flows = drawn.part.flows.size();
+    compared.truth_like = drawn.like;
+    compared.run_like = skip.executed.like;
+    const step::NetworkPart part = part_of(skip.executed);  // it may have been unfolded meanwhile
+    const step::Snapshot after(store_, part, skip.end);
+    compared.run = shadow_.run(after, part, horizon);
+    const std::size_t flows = skip.group.flows.size();
     const auto payload = static_cast<double>(store_.world().payload);
-    std::vector<double> wanted(flows);
+    std::vector<double> wanted(drawn.part.flows.size());
     compared.until = horizon;
     for (std::size_t i = 0; i < flows; ++i) {
+        const step::Sender* const before = drawn.before.sender(drawn.like[i]);
         const double shorter =
-            static_cast<double>(drawn.before.sender(i)->size - after.sender(i)->size);
+            static_cast<double>(before->size - after.sender(compared.run_like[i])->size);
         const double skipped = skip.rate[i] * static_cast<double>(compared.audited) * payload;
         compared.skipped.push_back(skipped);
         compared.shorter.push_back(shorter);
         compared.besides.push_back(shorter - static_cast<double>(packets[i]) * payload);
         const double more = compared.whole() ? shorter : skipped;
-        wanted[i] = compared.run.courses[i].bytes_at(horizon) + std::max(more, 0.0);
-        if (compared.run.courses[i].ended()) {
-            compared.until = std::min(compared.until, compared.run.courses[i].last());
+        double& bytes = wanted[drawn.like[i]];
+        bytes = std::max(bytes, compared.run_of(i).bytes_at(horizon) + std::max(more, 0.0));
+        if (compared.run_of(i).ended()) {
+            compared.until = std::min(compared.until, compared.run_of(i).last());
         }
     }
     compared.truth = shadow_.run(drawn.before, drawn.part, compared.audited + horizon, wanted);
@@ -240,7 +256,7 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
         const double lost = compared.lost(i) - (compared.whole() ? rounded : 0);
         const auto length = static_cast<double>(compared.length);
         largest_ = std::max(largest_, std::abs(lost) / length);
-        known(drawn.part.flows[i])
+        known(skip.group.flows[i])
             .found.push_back({drawn.cluster, static_cast<double>(skip.copies) / drawn.probability,
                               lost, length});
     }

@@ -96,7 +96,7 @@ void Folds::meet_paused(NodeId host, Tick at, bool own) {
         }
         ++counters_.forks;
         if (is_own(fold, number)) {
-            take_apart(place.fold);
+            reconsider(take_apart(place.fold));
             return;
         }
         const std::vector<std::uint32_t> numbers = part_of(fold, number);
@@ -276,10 +276,13 @@ void Folds::finish_units(std::uint32_t id, std::uint32_t number) {
 }
 
 /// A host of an image has gone its own way: the image ends, with all sheets of its part, and if that is the
-/// leader's own, the fold.
+/// leader's own, the fold. Its parts may still be copies of each other.
 void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
     Fold& fold = *folds_[id];
     const bool own = is_own(fold, number);
+    if (own) {
+        reconsider(members(fold));
+    }
     for (std::uint32_t other = 0; own && other < fold.image.size(); ++other) {
         if (fold.image[other] != nullptr && !is_own(fold, other)) {
             finish_fork(id, other, now);

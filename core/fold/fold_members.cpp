@@ -295,9 +295,8 @@ void Folds::end_image(std::uint32_t id, std::uint32_t number) {
     --fold.images;
 }
 
-/// Everything is executed by itself again. Returns each part's flows.
-std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
-    Fold& fold = *folds_[id];
+/// Flows of the leader and of each image.
+std::vector<std::vector<FlowSlot>> Folds::members(const Fold& fold) {
     std::vector<std::vector<FlowSlot>> members;
     const auto list = [&](const std::vector<FlowSlot>& flows) {
         members.emplace_back();
@@ -305,6 +304,18 @@ std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
                      [](FlowSlot flow) { return flow != kNone; });
     };
     list(fold.flow);
+    for (const auto& image : fold.image) {
+        if (image != nullptr) {
+            list(image->flow);
+        }
+    }
+    return members;
+}
+
+/// Everything is executed by itself again. Returns its members.
+std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
+    Fold& fold = *folds_[id];
+    std::vector<std::vector<FlowSlot>> members = this->members(fold);
     // The leader's own part last: the others are written by what it has in its first sheet's names.
     for (std::uint32_t left = static_cast<std::uint32_t>(fold.image.size()); left-- > 0;) {
         if (fold.image[left] == nullptr) {
@@ -312,9 +323,6 @@ std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
         }
         const std::vector<std::uint32_t> numbers = part_of(fold, left);
         write_part(id, numbers);
-        for (const std::uint32_t number : numbers) {
-            list(fold.image[number]->flow);
-        }
         end_part(id, numbers);
     }
     dissolve(id);

@@ -158,10 +158,13 @@ void Folds::end_disturbed() {
         }
     }
     for (const std::uint32_t fold : disturbed) {
-        for (std::vector<FlowSlot>& member : take_apart(fold)) {
-            left_.push_back(std::move(member));
-        }
+        reconsider(take_apart(fold));
     }
+}
+
+/// Of a fold that ends: what can be folded again is, at the next settle().
+void Folds::reconsider(std::vector<std::vector<FlowSlot>> members) {
+    std::move(members.begin(), members.end(), std::back_inserter(left_));
 }
 
 /// Of folds that flows have come to: images that are not to the supervisor what the leader is.

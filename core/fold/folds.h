@@ -213,7 +213,9 @@ class Folds final : public Folding {
     void end_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers);
     void end_image(std::uint32_t id, std::uint32_t number);
     bool part_alike(std::uint32_t id, std::uint32_t number, bool fresh) const;
+    static std::vector<std::vector<FlowSlot>> members(const Fold& fold);
     std::vector<std::vector<FlowSlot>> take_apart(std::uint32_t id);
+    void reconsider(std::vector<std::vector<FlowSlot>> members);
     void dissolve(std::uint32_t id);
 
     WorldStore& store_;

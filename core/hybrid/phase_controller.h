@@ -69,8 +69,8 @@ class PhaseController : public step::Supervisor {
     void remember_episodes(EpisodeMemory& memory);
     /// The same of steady curves (core/calibration/curve_memory.h).
     void remember_curves(CurveMemory& memory) { calibration_.remember(memory); }
-    /// Tells `watcher`, which must outlive the run, of every skip and every episode that is known. Groups are then not
-    /// folded upon themselves: their columns are the group's. Before the first window.
+    /// Tells `watcher`, which must outlive the run, of every skip and every episode that is known. Before the first
+    /// window.
     void watch(PhaseWatcher& watcher) { watcher_ = &watcher; }
     /// The run ends at `now`: skips end there, and the last phases are reported.
     void finish(Tick now);

@@ -49,6 +49,16 @@ struct Group : step::Extent {
     std::vector<FlowSlot> flows;
 };
 
+/// What is executed of a group: all of it or, where it is folded upon itself, one of its sheets (core/fold/fold.h),
+/// whose packets stay among its own ports.
+struct Executed {
+    std::vector<PortId> ports;
+    std::vector<NodeId> hosts;
+    std::vector<FlowSlot> flows;
+    std::vector<std::uint32_t>
+        like;  ///< by flow of the group: place of the one that is executed for it
+};
+
 class PhaseEngine {
   public:
     virtual ~PhaseEngine() = default;
@@ -112,6 +122,8 @@ class PhaseEngine {
     virtual void fold(step::Folding& /*folding*/) {}
     /// The host that is executed in its place: itself, unless it follows one.
     virtual NodeId executed_as(NodeId host) const { return host; }
+    /// Of a group that follows no other.
+    virtual Executed executed_of(const Group& group) const = 0;
 
     // Episodes (core/hybrid/episode.h).
     virtual FlowId id_of(FlowSlot flow) const = 0;

@@ -59,7 +59,9 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
 
 WatchedSkip PhaseController::watched(const State& state, Tick begin, Tick end) const {
     const bool holds_shares = config_.local() && state.sharing > 1;
-    return {state.id, state.group, state.rate, begin, end, state.rtt, copies(), holds_shares};
+    return {state.id,   state.group, engine_.executed_of(state.group),
+            state.rate, begin,       end,
+            state.rtt,  copies(),    holds_shares};
 }
 
 /// Where ACKs are streams, those of the group go on at the skip's rates.

@@ -16,6 +16,7 @@ namespace sluice::hybrid {
 struct WatchedSkip {
     std::uint32_t id = 0;  ///< of the group, as long as it skips
     const Group& group;
+    Executed executed;                ///< of the group
     const std::vector<double>& rate;  ///< by flow, packets per tick
     Tick begin = 0;
     Tick end = 0;  ///< as planned, or where it has ended
@@ -24,6 +25,11 @@ struct WatchedSkip {
     std::size_t copies = 1;
     /// Flows share ports, and only those that an event concerns wake: the others keep their shares.
     bool holds_shares = false;
+
+    /// That is executed for the group's `flow`-th.
+    FlowSlot executed_for(std::size_t flow) const { return executed.flows[executed.like[flow]]; }
+    /// Of each flow that is executed there are so many in the group.
+    std::size_t sheets() const { return group.flows.size() / executed.flows.size(); }
 };
 
 class PhaseWatcher {

@@ -2,6 +2,8 @@
 #include "core/hybrid/world_engine.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "core/clocks/folding.h"
@@ -235,6 +237,25 @@ RestoredQueues WorldEngine::set_queues(const Group& group, const Skipped& skip,
 
 NodeId WorldEngine::executed_as(NodeId host) const {
     return folding_ == nullptr ? host : static_cast<NodeId>(store_.world().home[host]);
+}
+
+Executed WorldEngine::executed_of(const Group& group) const {
+    Executed made;
+    std::copy_if(group.ports.begin(), group.ports.end(), std::back_inserter(made.ports),
+                 [&](PortId port) { return !follows_port(port); });
+    std::copy_if(group.hosts.begin(), group.hosts.end(), std::back_inserter(made.hosts),
+                 [&](NodeId host) { return executed_as(host) == host; });
+    std::unordered_map<FlowSlot, std::uint32_t> place;
+    for (const FlowSlot flow : group.flows) {
+        if (!follows(flow)) {
+            place.insert({flow, static_cast<std::uint32_t>(made.flows.size())});
+            made.flows.push_back(flow);
+        }
+    }
+    for (const FlowSlot flow : group.flows) {
+        made.like.push_back(place.at(executed(flow)));
+    }
+    return made;
 }
 
 bool WorldEngine::followed(NodeId host) const {

@@ -55,6 +55,7 @@ class WorldEngine : public PhaseEngine {
 
     void fold(step::Folding& folding) override { folding_ = &folding; }
     NodeId executed_as(NodeId host) const override;
+    Executed executed_of(const Group& group) const override;
 
     FlowId id_of(FlowSlot flow) const override { return store_.world().id[flow]; }
     std::int64_t size_of(FlowSlot flow) const override { return store_.world().spec[flow].size; }

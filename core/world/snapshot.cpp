@@ -24,7 +24,10 @@ class Snapshot::Taker {
         }
         // Messages behind one in service are a list; those behind them come up as it is walked.
         for (std::size_t i = 0; i < slots_.size(); ++i) {
-            place_of(follower_of(slots_[i]));
+            const FlowSlot next = follower_of(slots_[i]);
+            if (next != kNone && find_way(next, static_cast<std::uint32_t>(i))) {
+                place_of(next);
+            }
         }
         for (const PortId port : part_.ports) {
             take_unit(port);
@@ -55,6 +58,25 @@ class Snapshot::Taker {
         const bool waits = world_.result[flow].start == kNever;
         return pair != nullptr && (waits || pair->current == flow) ? world_.following[flow]
                                                                    : FlowSlot{kNone};
+    }
+    /// Whether it is known how a message that waits behind the flow at place `before` will go: among the part's ports;
+    /// or as that one does, whose way may have been led among them (core/fold/fold.h) when it came into service.
+    bool find_way(FlowSlot flow, std::uint32_t before) {
+        const auto inside = [&](PortId port) { return port == kNone || unit_of(port) != kNone; };
+        const PortId* const way = world_.route[flow].port;
+        if (std::all_of(way, way + 2 * kPathHops, inside)) {
+            return true;
+        }
+        goes_as_[flow] = before;
+        return world_.spec[flow].sport == world_.spec[slots_[before]].sport;
+    }
+    /// The last message of a queue pair that is in the snapshot.
+    std::uint32_t last_of(const QueuePair& pair) const {
+        FlowSlot last = pair.current;
+        while (last != pair.last && known(world_.following[last]) != kNone) {
+            last = world_.following[last];
+        }
+        return known(last);
     }
     std::uint32_t known(FlowSlot flow) const {
         const auto at = place_.find(flow);
@@ -165,17 +187,24 @@ class Snapshot::Taker {
         state.spec.id = world_.id[flow];
         state.result = world_.result[flow];
         state.receiver = world_.receiver[flow];
-        state.following = place_of(follower_of(flow));
-        const FlowRoute& route = world_.route[flow];
-        for (int hop = 0; hop < 2 * kPathHops; ++hop) {
-            const std::uint32_t unit = unit_of(route.port[hop]);
-            state.of_part[hop] = unit != kNone;
-            state.route[hop] = unit != kNone ? unit : route.port[hop];
+        state.following = known(follower_of(flow));
+        const auto goes_as = goes_as_.find(flow);
+        if (goes_as != goes_as_.end()) {
+            const FlowState& before = taken_.flows_[goes_as->second];
+            std::copy_n(before.route, 2 * kPathHops, state.route);
+            std::copy_n(before.of_part, 2 * kPathHops, state.of_part);
+        } else {
+            const FlowRoute& route = world_.route[flow];
+            for (int hop = 0; hop < 2 * kPathHops; ++hop) {
+                const std::uint32_t unit = unit_of(route.port[hop]);
+                state.of_part[hop] = unit != kNone;
+                state.route[hop] = unit != kNone ? unit : route.port[hop];
+            }
         }
         const QueuePair* const pair = queue_pair_of(world_, flow);
         if (pair != nullptr && state.result.finish == kNever) {
             state.current = place_of(pair->current);
-            state.last = place_of(pair->last);
+            state.last = last_of(*pair);
         }
         if (world_.sender_at[flow] != kNone) {
             state.sender = sender_of_.at(flow);
@@ -238,6 +267,8 @@ class Snapshot::Taker {
     std::vector<FlowSlot> slots_;  ///< by place
     std::unordered_map<FlowSlot, std::uint32_t> place_;
     std::unordered_map<FlowSlot, std::uint32_t> sender_of_;  ///< in senders_
+    std::unordered_map<FlowSlot, std::uint32_t>
+        goes_as_;  ///< messages that wait: place of the one whose way they go
 };
 
 Snapshot::Snapshot(WorldStore& store, const NetworkPart& part, Tick now) : at_(now) {

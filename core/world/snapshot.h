@@ -11,7 +11,10 @@
 /// numbers, whose draws they are.) Time inside is kept: INT's clocks, stamps and laws see no difference, for
 /// links and senders count from bases that move along, as they do in a skip.
 ///
-/// Not in it: applications and their timers, flows that have not started, failures to come.
+/// A part that is folded upon itself (core/fold/fold.h) is its first sheet: the same goes for that.
+///
+/// Not in it: applications and their timers, flows that have not started, failures to come, messages that wait for
+/// their turn and would go by other ports than the part's.
 #pragma once
 
 #include <cstddef>

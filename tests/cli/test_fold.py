@@ -62,6 +62,20 @@ class Fold(CliTest):
             self.assertEqual((self.folder / "folded" / name).read_bytes(),
                              (self.folder / "unfolded" / name).read_bytes(), name)
 
+    def test_an_audit_changes_nothing_of_what_is_folded(self):
+        self.write("job.toml", JOB)
+        for out, share in (("plain", "0%"), ("audited", "10%")):
+            self.succeed("run", "job.toml", "--mode", "hybrid", "--audit", share, "--set", "stop=60ms",
+                         "--quiet", "--out", out)
+        folder = self.folder
+        for name in ("flows.csv", "ports.csv", "phases.csv"):
+            self.assertEqual((folder / "plain" / name).read_bytes(),
+                             (folder / "audited" / name).read_bytes(), name)
+        plain = json.loads((folder / "plain/summary.json").read_text())
+        audited = json.loads((folder / "audited/summary.json").read_text())
+        self.assertEqual(plain["fold"], audited["fold"])
+        self.assertGreater(audited["audit"]["audited"], 0)
+
     def compare(self, mode, names):
         self.write("job.toml", JOB)
         for out, arguments in (("folded", ()), ("unfolded", ("--no-fold",))):

@@ -2,6 +2,9 @@
 /// Runs with an audit.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "core/audit/audit.h"
 #include "tests/support/fold_support.h"
 #include "tests/support/hybrid_support.h"
@@ -20,13 +23,17 @@ struct AuditOptions {
     /// Of episodes; null: none are remembered.
     hybrid::EpisodeMemory* memory = nullptr;
     memo::Memo* memo = nullptr;
+    /// Looks on in place of an audit.
+    std::function<std::unique_ptr<hybrid::PhaseWatcher>(step::WorldStore&)> watcher = {};
 };
 
 struct Audited {
     std::vector<FlowResult> flows;
+    std::vector<PortStatistics> ports;
     std::uint64_t checksum = 0;
     AuditCounters audit;
     hybrid::PhaseStatistics phases;
+    FoldCounters fold;
 };
 
 inline Audited run_audited(const Case& given, const PhaseConfig& config,
@@ -51,7 +58,10 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
     settings.flows = static_cast<double>(given.flows.size());
     settings.seed = options.seed;
     audit::Audit audit(store, settings, options.memo);
-    if (audits) {
+    const auto watcher = options.watcher ? options.watcher(store) : nullptr;
+    if (watcher != nullptr) {
+        controller.watch(*watcher);
+    } else if (audits) {
         controller.watch(audit);
     }
     store.begin();
@@ -66,7 +76,9 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
         driver.unfold();
     }
     controller.finish(given.stop == kNever ? 0 : given.stop);
-    return {store.results(), store.world().checksum, audit.counters(), controller.statistics()};
+    return {store.results(),         store.port_statistics(end_of(given)),
+            store.world().checksum,  audit.counters(),
+            controller.statistics(), folds.counters()};
 }
 
 /// Mean over flows of the relative error of a run's completion times.

@@ -50,6 +50,7 @@ struct Setting {
     double share = 1;
     double factor = 1;
     double tolerance = 1;
+    bool fold = false;
 };
 
 Audited run_told(const Case& given, memo::Memo& memo, const Setting& setting) {
@@ -58,6 +59,7 @@ Audited run_told(const Case& given, memo::Memo& memo, const Setting& setting) {
     options.tolerance = setting.tolerance;
     options.memory = &memory;
     options.memo = &memo;
+    options.fold = setting.fold;
     return run_audited(given, without_skips(), options);
 }
 
@@ -76,6 +78,39 @@ TEST_CASE("unit.audit.told.where_all_are_audited_nothing_is_told") {
         audited += run.audit.audited_episodes;
     }
     CHECK(audited > 60);
+}
+
+/// Two rings, again and again, that are no copies of each other.
+Case rings_case(std::uint32_t rounds) {
+    Case given;
+    constexpr NodeId kHosts = 4;
+    given.topology = build_star({2 * kHosts, {gigabits_per_second(100), kMicrosecond}});
+    given.config = config_for(congestion::Law::dctcp, gigabits_per_second(100));
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+        for (NodeId i = 0; i < 2 * kHosts; ++i) {
+            const NodeId next = i / kHosts * kHosts + (i + 1) % kHosts;
+            given.flows.push_back(flow(i, next, 300'000, round * kApart));
+            given.flows.back().priority = static_cast<std::uint8_t>(3 + i / kHosts);
+        }
+    }
+    assign_source_ports(given.flows);
+    given.stop = rounds * kApart;
+    return given;
+}
+
+TEST_CASE("unit.audit.told.rings_that_are_taken_are_compared") {
+    const Case given = rings_case(6);
+    memo::Memo memo(lessons_of(given));
+    Setting setting{kEvery};
+    setting.fold = true;
+    const Audited run = run_told(given, memo, setting);
+    const Audited plain = run_audited(given, without_skips(), {});
+    CHECK(first_difference(run.flows, plain.flows) == -1);
+    CHECK(run.audit.episodes == 0);
+    CHECK(run.audit.audited_episodes == 12);
+    AuditOptions folding;
+    folding.fold = true;
+    CHECK(run_audited(given, without_skips(), folding).fold.hops > 0);
 }
 
 TEST_CASE("unit.audit.told.the_interval_holds_the_error_of_a_memo_that_lies") {

@@ -112,6 +112,23 @@ TEST_CASE("unit.folds.copies_upon_themselves") {
     compare_copies(6800, 100, options);
 }
 
+TEST_CASE("unit.folds.rings_that_part_in_themselves_are_still_copies") {
+    // Of two rings of four, seven hosts follow the eighth. Then the first host of each ring sends something more:
+    // the hosts of a ring are alike no more, the rings are.
+    Case given;
+    given.topology = build_star({8, {gigabits_per_second(100), kMicrosecond}});
+    given.config = config_for(congestion::Law::dctcp);
+    for (const Tick start : {Tick{0}, 50 * kMicrosecond}) {
+        for (NodeId i = 0; i < 8; i += start == 0 ? 1 : 4) {
+            given.flows.push_back(flow(i, i / 4 * 4 + (i + 1) % 4, 2'000'000, start));
+        }
+    }
+    assign_source_ports(given.flows);
+    const Folded made = check_folding(given);
+    CHECK(made.fold.forks == 6);  // all others but the first of the second ring
+    CHECK(made.fold.images == 7 + 1);
+}
+
 TEST_CASE("unit.folds.every_law_upon_itself") {
     for (const congestion::Law law : kLaws) {
         CopiesOptions options;

@@ -256,6 +256,52 @@ TEST_CASE("unit.snapshot.a_partition_goes_on_alone") {
     CHECK(partitions > 100);
 }
 
+TEST_CASE("unit.snapshot.a_message_that_waits_to_go_elsewhere_is_not_in_it") {
+    LeafSpineParams shape;
+    shape.leaves = 2;
+    shape.spines = 2;
+    shape.hosts_per_leaf = 1;
+    shape.host_cable = shape.fabric_cable = {gigabits_per_second(100), kMicrosecond};
+    std::size_t elsewhere = 0;
+    for (std::uint16_t sport = 1; sport <= 8; ++sport) {
+        Case given;
+        given.topology = build_leaf_spine(shape);
+        given.config = config_for(congestion::Law::dctcp, gigabits_per_second(100));
+        for (const std::uint16_t port : {std::uint16_t{0}, sport}) {
+            given.flows.push_back(flow(0, 1, 1'000'000, 0));
+            given.flows.back().connection = 0;
+            given.flows.back().sport = port;
+            given.flows.back().own_port = port != 0;
+        }
+        const Tick at = 20 * kMicrosecond;
+        Rig rig(given);
+        step::FlowPartitions partitions(rig.store);
+        step::Driver driver(rig.store, {}, {}, step::Clocks::one, partitions, nullptr);
+        driver.advance(at, rig);
+        const step::Extent extent = partitions.extent(partitions.set().partitions().front());
+        const step::NetworkPart part{extent.ports, extent.hosts, {0}};
+        const step::Snapshot snapshot(rig.store, part, at);
+        driver.advance(kNever, rig);
+        Shadow shadow(given);
+        shadow.put(snapshot, part, at, specs_of(snapshot), true);
+        shadow.run(kSecond);
+        for (std::size_t i = 0; i < snapshot.flow_count(); ++i) {
+            check_flow(rig.store.results()[i],
+                       shadow.store.world().result[shadow.put_upon.flows[i]], at, 0);
+        }
+        step::clear_part(shadow.store, shadow.put_upon);
+        CHECK(step::next_instant(shadow.store.world()) == kNever);
+        const std::vector<PortStatistics> sent = shadow.store.port_statistics(kSecond);
+        for (PortId port = 0; port < sent.size(); ++port) {
+            const bool own = std::binary_search(part.ports.begin(), part.ports.end(), port);
+            CHECK((own || sent[port].tx_packets == 0));
+        }
+        elsewhere += 2 - snapshot.flow_count();
+    }
+    CHECK(elsewhere > 0);
+    CHECK(elsewhere < 8);
+}
+
 /// A star of which the first half of the hosts send.
 Case half_busy(Dice& dice, std::uint32_t hosts, congestion::Law law) {
     RandomOptions options;
