@@ -237,7 +237,8 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
         const step::Sender* const before = drawn.before.sender(drawn.like[i]);
         const double shorter =
             static_cast<double>(before->size - after.sender(compared.run_like[i])->size);
-        const double skipped = skip.rate[i] * static_cast<double>(compared.audited) * payload;
+        const double skipped =
+            skip.mean_rate(i, compared.audited) * static_cast<double>(compared.audited) * payload;
         compared.skipped.push_back(skipped);
         compared.shorter.push_back(shorter);
         compared.besides.push_back(shorter - static_cast<double>(packets[i]) * payload);

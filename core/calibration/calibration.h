@@ -44,6 +44,11 @@ class Calibration {
     /// As it was told before `now`, in this run or, if that tells more, an earlier one. Groups of both are never put
     /// together: the same run again would count them twice.
     const SteadyCurve& curve(std::uint32_t entry, Tick now);
+    /// What curve() was the last time.
+    const SteadyCurve& told(std::uint32_t entry) const {
+        const Entry& found = entries_[entry];
+        return is_recalled(found) ? *found.recalled : found.curve;
+    }
     /// At `now`: as SteadyCurve::add_origin().
     void add_origin(std::uint32_t entry, Tick now, const std::vector<BinReading>& readings);
     /// The same: as SteadyCurve::add().
@@ -109,7 +114,9 @@ struct SteadyRecord {
     std::vector<double> across;  ///< that, by flow and port of its data: a share of the link
     bool from_begin = false;     ///< that was known as the first bin began, and is the same
     bool tells = false;          ///< what it does is told of
-    bool told = false;           ///< the next skip's rates are what others told
+    bool told = false;           ///< the next skip's rates are what others told: means from
+    double told_from = 0;        ///< this age on, in bins,
+    double told_for = 0;         ///< over so many
     bool recalled = false;       ///< in an earlier run
     std::vector<BinReading>
         origin;  ///< by flow, at the first bin's start; rates are the laws', bits/s

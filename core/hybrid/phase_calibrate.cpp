@@ -353,7 +353,6 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     const bool alike = longest == 0 || agrees(state, curve);  // 0: it has been recognized
     const auto take = [&] {
         take_calibrated_rates(state, curve, at);
-        record.told = true;
         record.recalled = calibration_.is_recalled(record.entry);
         return static_cast<Tick>(trusted);
     };

@@ -59,9 +59,13 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
 
 WatchedSkip PhaseController::watched(const State& state, Tick begin, Tick end) const {
     const bool holds_shares = config_.local() && state.sharing > 1;
-    return {state.id,   state.group, engine_.executed_of(state.group),
-            state.rate, begin,       end,
-            state.rtt,  copies(),    holds_shares};
+    const auto mean_rate = [this, &state](std::size_t flow, Tick first) {
+        return state.rate[flow] * told_part(state, flow, first);
+    };
+    return {state.id,    state.group, engine_.executed_of(state.group),
+            state.rate,  mean_rate,   begin,
+            end,         state.rtt,   copies(),
+            holds_shares};
 }
 
 /// Where ACKs are streams, those of the group go on at the skip's rates.
@@ -274,6 +278,7 @@ void PhaseController::fit_to_links(State& state) {
 
 void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
     engine_.shift(state.group, now - state.until);
+    shorten_told(state, now - state.since);
     if (!state.shares.flows.empty() && now > state.since) {
         draw_shares(state, now - state.since);
         fit_to_links(state);

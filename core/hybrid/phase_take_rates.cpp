@@ -16,18 +16,51 @@ constexpr double kMostChange = 16;
 
 /// Means over the time that the skip will take, which depends on them.
 void PhaseController::take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at) {
-    const SteadyRecord& record = state.record;
-    const auto unit = static_cast<double>(record.kind.curve.unit);
-    const double age = age_of(record, at);
+    SteadyRecord& record = state.record;
+    record.told = true;
+    record.told_from = age_of(record, at);
+    record.told_for = 0;
     constexpr int kRounds = 3;
     for (int round = 0; round < kRounds; ++round) {
-        const double lasts = std::min(time_left(state), curve.trusted(age));
+        const double lasts = std::min(time_left(state), curve.trusted(record.told_from)) /
+                             static_cast<double>(record.kind.curve.unit);
         for (std::size_t f = 0; f < state.rate.size() && lasts > 0; ++f) {
-            state.rate[f] =
-                curve.mean(f, age, lasts / unit).rate / static_cast<double>(engine_.payload());
+            record.told_for = lasts;
+            state.rate[f] = curve.mean(f, record.told_from, lasts).rate /
+                            static_cast<double>(engine_.payload());
         }
     }
     level(record, state.rate);
+}
+
+/// What a flow's mean rate over the `first` ticks of the present skip is of that over all of it, for rates are not the same
+/// throughout.
+double PhaseController::told_part(const State& state, std::size_t flow, Tick first) const {
+    const SteadyRecord& record = state.record;
+    if (!record.told || record.told_for <= 0 || first <= 0) {
+        return 1;
+    }
+    const SteadyCurve& curve = calibration_.told(record.entry);
+    const auto bins = static_cast<double>(first) / static_cast<double>(record.kind.curve.unit);
+    const double whole = curve.mean(flow, record.told_from, record.told_for).rate;
+    return whole > 0 ? curve.mean(flow, record.told_from, bins).rate / whole : 1;
+}
+
+/// The skip lasts `dt`, and no longer.
+void PhaseController::shorten_told(State& state, Tick dt) {
+    SteadyRecord& record = state.record;
+    if (!record.told || dt <= 0) {
+        return;
+    }
+    std::vector<double> part;
+    for (std::size_t f = 0; f < state.rate.size(); ++f) {
+        part.push_back(told_part(state, f, dt));
+    }
+    level(record, part);
+    for (std::size_t f = 0; f < state.rate.size(); ++f) {
+        state.rate[f] *= part[f];
+    }
+    record.told_for = static_cast<double>(dt) / static_cast<double>(record.kind.curve.unit);
 }
 
 /// After a skip with rates that others told: what they have of a port is not what they had as it began, so their laws wake as

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/hybrid/episode.h"
@@ -18,6 +19,8 @@ struct WatchedSkip {
     const Group& group;
     Executed executed;                ///< of the group
     const std::vector<double>& rate;  ///< by flow, packets per tick
+    /// Of a flow, over so many ticks from the skip's begin on.
+    std::function<double(std::size_t flow, Tick first)> mean_rate;
     Tick begin = 0;
     Tick end = 0;  ///< as planned, or where it has ended
     Tick rtt = 0;  ///< base round trip of the slowest flow
