@@ -17,7 +17,8 @@
 /// tau the first part, A(r tau + k) - tau - A(k), is taken dt / tau times. What is lost by rounding to whole packets is
 /// known of every skip, and is no part of the estimate but added to it.
 ///
-/// A skip that is cut short is audited as it was. A leader's skip counts for all that follow it.
+/// A skip that is cut short is audited as it was. A leader's skip counts for all that follow it. Of a group that is
+/// folded upon itself a shadow has what is executed, and what is measured of a flow is so of those that do the same.
 ///
 /// The tolerance, of the mean relative error of flow completion times, is a budget: once flows that have left have surely,
 /// with the whole interval, lost as much as all flows may, the run is trusted no more (PhaseWatcher::trusts()), and

@@ -25,7 +25,7 @@ struct Candidate {
     int stratum = 0;
     double weight = 0;
     double cost = 0;    ///< packet-hops
-    double copies = 1;  ///< of it; an audit is of all
+    double copies = 1;  ///< of it, sheets among them; an audit is of all
 };
 
 class Draws {
