@@ -48,19 +48,16 @@ void Folds::add_folds_at(NodeId node, std::set<std::uint32_t>& folds) const {
 }
 
 /// Of leaders and images.
-std::set<NodeId> Folds::switches_of_folds() const {
-    std::set<NodeId> nodes;
-    const auto add = [&](PortId unit) {
-        for (const PortId port : {unit, world_.egress[unit].peer}) {
-            const NodeId node = store_.topology().node_of(port);
-            if (world_.is_host[node] == 0) {
-                nodes.insert(node);
-            }
+std::vector<NodeId> Folds::switches_of_folds() const {
+    std::vector<NodeId> nodes;
+    for (NodeId node = 0; node < world_.node_count; ++node) {
+        bool folded = false;
+        for (PortId p = world_.first_port[node];
+             world_.is_host[node] == 0 && !folded && p < world_.first_port[node + 1]; ++p) {
+            folded = places_.unit[p].folded() || places_.unit[world_.egress[p].peer].folded();
         }
-    };
-    for (PortId port = 0; port < places_.unit.size(); ++port) {
-        if (places_.unit[port].folded()) {
-            add(port);
+        if (folded) {
+            nodes.push_back(node);
         }
     }
     return nodes;
@@ -72,7 +69,7 @@ void Folds::end_crowded(Tick now) {
     if (!may_crowd_ || fold_count_ == 0 || calm_until_ > now + world_.lookahead) {
         return;
     }
-    const std::set<NodeId> nodes = switches_of_folds();
+    const std::vector<NodeId> nodes = switches_of_folds();
     may_crowd_ = std::any_of(nodes.begin(), nodes.end(),
                              [&](NodeId node) { return !leases_.divisible(node); });
     if (!may_crowd_) {

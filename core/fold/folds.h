@@ -148,7 +148,7 @@ class Folds final : public Folding {
     Tick calm_until(NodeId node, Tick now) const;
     bool stays_calm(NodeId node, Tick now);
     void add_folds_at(NodeId node, std::set<std::uint32_t>& folds) const;
-    std::set<NodeId> switches_of_folds() const;
+    std::vector<NodeId> switches_of_folds() const;
     void end_crowded(Tick now);
 
     // Parts that are folded upon themselves (fold_turns.cpp).
