@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/packet/sender.h"
 #include "core/world/network_check.h"
+#include "gpu/lane/device_error.h"
 #include "gpu/lane/job_bounds.h"
 
 namespace sluice::gpu {
@@ -38,45 +39,54 @@ std::size_t vector_bytes(const PlainVector<T>& vector) {
 }  // namespace
 
 LaneImage::LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
-                     RouteImage routes, DeviceMemory& memory, const LaneMemory& plan)
+                     RouteImage routes, MemorySource& memory, const LaneMemory& plan)
     : store_(store),
       jobs_(jobs),
       routes_(std::move(routes)),
-      memory_(memory),
       plan_(plan),
+      segments_(memory),
       ports_(store.topology().port_count()),
       slots_(store.slot_count()),
       connections_(connection_count(store.flows())) {
     load();
 }
 
-LaneImage::~LaneImage() {
-    for (void* const block : segments_) {
-        memory_.free(block);
-    }
-}
-
+/// Null: there is none.
 void* LaneImage::segment(std::size_t bytes) {
     if (bytes > plan_.most - std::min(plan_.most, bytes_)) {
-        throw ConfigError("the network needs more than the " + std::to_string(plan_.most) +
+        throw DeviceError("the network needs more than the " + std::to_string(plan_.most) +
                           " bytes of memory that a lane may take");
     }
-    segments_.push_back(nullptr);
-    segments_.back() = memory_.allocate(bytes);
-    bytes_ += bytes;
-    return segments_.back();
+    segments_.blocks.reserve(segments_.blocks.size() + 1);
+    void* const block = segments_.memory.allocate(bytes);
+    if (block != nullptr) {
+        segments_.blocks.push_back(block);
+        bytes_ += bytes;
+    }
+    return block;
 }
 
 /// A quarter more; or, if the last segment was too small for what was asked of it, one twice as large.
-void LaneImage::grow() {
-    Arena& arena = lane_->arena;
+std::size_t LaneImage::more() const {
+    const Arena& arena = lane_->arena;
     std::size_t bytes = std::max(plan_.segment, rounded(bytes_ / 4));
     if (2 * arena.used < arena.size) {
         bytes = std::max(bytes, rounded(2 * arena.size));
     }
-    arena.base = static_cast<unsigned char*>(segment(bytes));
+    return bytes;
+}
+
+bool LaneImage::grow() {
+    const std::size_t bytes = more();
+    void* const block = segment(bytes);
+    if (block == nullptr) {
+        return false;
+    }
+    Arena& arena = lane_->arena;
+    arena.base = static_cast<unsigned char*>(block);
     arena.size = bytes;
     arena.used = 0;
+    return true;
 }
 
 void* LaneImage::place_bytes(std::size_t bytes) {
@@ -160,9 +170,13 @@ std::size_t LaneImage::bytes_needed() const {
 }
 
 void LaneImage::load() {
-    const std::size_t bytes = bytes_needed() + plan_.slack;
+    needed_ = bytes_needed();
+    const std::size_t bytes = needed_ + plan_.slack;
     Arena arena;
     arena.base = static_cast<unsigned char*>(segment(bytes));
+    if (arena.base == nullptr) {
+        throw DeviceError("the device has no " + std::to_string(bytes) + " bytes for a lane");
+    }
     arena.size = bytes;
     void* const block = take(arena, sizeof(Lane));
     lane_ = new (block) Lane;

@@ -28,23 +28,37 @@ class LaneImage {
   public:
     /// Every flow of the store's list must have a slot, and the store have begun (WorldStore::pin_list(),
     /// begin()). `jobs`: the store's application, by number. `routes`: next hops, empty where flows' ways suffice. `memory`
-    /// must outlive this; std::bad_alloc.
+    /// must outlive this. DeviceError if it has no room.
     LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
-              RouteImage routes, DeviceMemory& memory, const LaneMemory& plan);
-    ~LaneImage();
+              RouteImage routes, MemorySource& memory, const LaneMemory& plan);
     LaneImage(const LaneImage&) = delete;
     LaneImage& operator=(const LaneImage&) = delete;
 
     Lane& lane() { return *lane_; }
-    /// Outcome::full: more memory. ConfigError if that were more than LaneMemory::most.
-    void grow();
+    /// Outcome::full: more memory. False: there is none now. DeviceError if that were more than LaneMemory::most.
+    bool grow();
+    /// The LaneMemory::slack with which the lane would have had that from the beginning.
+    std::size_t slack_with_more() const { return bytes_ + more() - needed_; }
     /// Between windows: the store's state is the lane's, and so is that of its jobs.
     void save();
     /// All that the lane has been given.
     std::size_t bytes() const { return bytes_; }
 
   private:
+    /// Blocks of the device's memory; given back even if the image was never finished.
+    struct Segments {
+        MemorySource& memory;
+        std::vector<void*> blocks;
+        explicit Segments(MemorySource& source) : memory(source) {}
+        ~Segments() {
+            for (void* const block : blocks) memory.free(block);
+        }
+        Segments(const Segments&) = delete;
+        Segments& operator=(const Segments&) = delete;
+    };
+
     void* segment(std::size_t bytes);
+    std::size_t more() const;
     template <class T>
     T* place(std::size_t count) {
         static_assert(std::is_trivially_copyable<T>::value && alignof(T) <= 64, "plain data only");
@@ -94,10 +108,10 @@ class LaneImage {
     step::WorldStore& store_;
     std::vector<const JobApplication*> jobs_;
     RouteImage routes_;
-    DeviceMemory& memory_;
     LaneMemory plan_;
-    std::vector<void*> segments_;
+    Segments segments_;
     std::size_t bytes_ = 0;
+    std::size_t needed_ = 0;  ///< for what it holds at first
     Lane* lane_ = nullptr;
     std::size_t ports_;
     std::size_t slots_;

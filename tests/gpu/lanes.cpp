@@ -3,8 +3,8 @@
 /// every hop, flow and port is what the engine of windows gives. Run under a thread sanitizer, too.
 #include "core/error.h"
 #include "experiment/modes/packet_run.h"
-#include "gpu/blocks/block_executor.h"
 #include "gpu/blocks/run_gang.h"
+#include "gpu/lane/device_error.h"
 #include "tests/support/lane_support.h"
 
 using namespace sluice;
@@ -24,8 +24,8 @@ const Variant kVariants[] = {
 };
 
 Outcome run_lane(const Experiment& experiment, const Variant& variant) {
-    gpu::BlockExecutor executor(variant.mapping);
-    gpu::LaneRun run(experiment, executor, variant.memory);
+    gpu::LaneDevices device = block_device(variant.mapping);
+    gpu::LaneRun run(experiment, device, variant.memory);
     return outcome_of(run);
 }
 
@@ -128,8 +128,8 @@ TEST_CASE("unit.lanes.jobs") {
         REQUIRE(job_of(expected, 1).complete());
         for (const Variant& variant : kVariants) {
             const Experiment made = jobs(seed);
-            gpu::BlockExecutor executor(variant.mapping);
-            gpu::LaneRun lane(made, executor, variant.memory);
+            gpu::LaneDevices device = block_device(variant.mapping);
+            gpu::LaneRun lane(made, device, variant.memory);
             lane.run(with_checksum());
             CHECK(lane.counters().hop_checksum == loop.counters().hop_checksum);
             check_same_jobs(expected, made);
@@ -146,21 +146,21 @@ TEST_CASE("unit.lanes.what_depends_on_the_order_of_threads_is_found") {
 
 TEST_CASE("unit.lanes.an_end_of_memory_is_told") {
     const Experiment experiment = experiment_of(random_case(51'000));
-    gpu::BlockExecutor executor({2, gpu::Share::strided, 1});
-    gpu::LaneRun run(experiment, executor, {0, 4096, 1 << 20});
+    gpu::LaneDevices device = block_device({2, gpu::Share::strided, 1});
+    gpu::LaneRun run(experiment, device, {0, 4096, 1 << 20});
     CHECK_THROWS_WITH_AS(run.run({}),
                          "the network needs more than the 1048576 bytes of memory that a lane may "
                          "take",
-                         ConfigError);
+                         DeviceError);
 }
 
 TEST_CASE("unit.lanes.what_no_device_knows_is_refused") {
     Experiment experiment = experiment_of(random_case(51'000));
-    gpu::BlockExecutor executor({});
+    gpu::LaneDevices device = block_device({});
     experiment.network.arithmetic = Arithmetic::ns3;
-    CHECK_THROWS_AS(gpu::LaneRun(experiment, executor, {}), ConfigError);
+    CHECK_THROWS_AS(gpu::LaneRun(experiment, device, {}), ConfigError);
     experiment.network.arithmetic = Arithmetic::exact;
-    gpu::LaneRun run(experiment, executor, {});
+    gpu::LaneRun run(experiment, device, {});
     RunHooks hooks;
     hooks.on_pfc = [](const PfcEvent&) {};
     CHECK_THROWS_AS(run.run(hooks), ConfigError);
