@@ -88,6 +88,7 @@ class LaneImage {
     void load_hosts();
     void load_flows();
     void load_items();
+    void load_lists();
     void load_jobs();
     void load_job(const job::Job& from, job::Job& to);
     void load_ranks(const JobApplication& application, job::RankState* to);
@@ -116,6 +117,9 @@ class LaneImage {
     std::size_t ports_;
     std::size_t slots_;
     std::size_t connections_;
+    // Hosts come first as a rule: what only hosts' ports have, or only switches', is not there for others.
+    std::size_t host_ports_ = 0;  ///< no port from here on is a host's
+    PortId first_plan_;           ///< no port before is a switch's
     std::map<const std::uint32_t*, const std::uint32_t*> tables_;  ///< of serialization times
 };
 
