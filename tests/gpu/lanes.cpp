@@ -56,10 +56,25 @@ struct InOrderOfCalls : step::ScenarioPolicies {
 };
 std::uint32_t InOrderOfCalls::calls = 0;
 
-/// The checksum of a run on one thread under the policies.
+/// Marks by what the port beside it has sent so far, which another thread may be about to send: a thread reads
+/// what another one writes in the same system.
+struct PlantedRace : step::ScenarioPolicies {
+    static bool marks(const step::World& world, PortId port, step::Egress&, std::uint32_t) {
+        const PortId ports = world.first_port[world.node_count];
+        return world.egress[port + 1 < ports ? port + 1 : port - 1].tx_packets % 2 == 1;
+    }
+};
+
+/// The checksum of a run under the policies.
 template <class Policies>
 std::uint64_t checksum(const gpu::Mapping& mapping) {
-    const Case given = random_case(52'001);
+    Case given;
+    given.topology = build_fat_tree({});
+    given.config = config_for(congestion::Law::dctcp);
+    const auto hosts = static_cast<NodeId>(given.topology.host_count());
+    for (NodeId host = 0; host < hosts; ++host) {
+        given.flows.push_back(flow(host, (host + 5) % hosts, 100'000, 0));
+    }
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            nullptr);
@@ -142,6 +157,25 @@ TEST_CASE("unit.lanes.what_depends_on_the_order_of_threads_is_found") {
     const gpu::Mapping shuffled{1, gpu::Share::shuffled, 7};
     CHECK(checksum<step::ScenarioPolicies>(strided) == checksum<step::ScenarioPolicies>(shuffled));
     CHECK(checksum<InOrderOfCalls>(strided) != checksum<InOrderOfCalls>(shuffled));
+}
+
+/// A sanitizer of threads names the place (bench/gpu/races).
+TEST_CASE("unit.lanes.planted_race") {
+    const gpu::Mapping alone{1, gpu::Share::strided, 1};
+    const gpu::Mapping mappings[] = {
+        {2, gpu::Share::chunked, 1}, {3, gpu::Share::shuffled, 7}, {4, gpu::Share::strided, 1}};
+    const std::uint64_t right = checksum<step::ScenarioPolicies>(alone);
+    const std::uint64_t planted = checksum<PlantedRace>(alone);
+    CHECK(planted == checksum<PlantedRace>(alone));
+    int found = 0;
+    for (int repetition = 0; repetition < 5; ++repetition) {
+        for (const gpu::Mapping& mapping : mappings) {
+            CHECK(checksum<step::ScenarioPolicies>(mapping) == right);
+            found += checksum<PlantedRace>(mapping) != planted ? 1 : 0;
+        }
+    }
+    MESSAGE(found << " of 15 runs differ");
+    CHECK(found > 0);
 }
 
 TEST_CASE("unit.lanes.an_end_of_memory_is_told") {
