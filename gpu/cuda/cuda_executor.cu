@@ -147,6 +147,25 @@ std::unique_ptr<LaneExecutor> make_cuda_executor(const CudaOptions& options) {
     });
 }
 
+CudaFigures cuda_figures(const CudaOptions& options) {
+    return before_launch(options.device, [&] {
+        cudaDeviceProp properties;
+        cudaFuncAttributes kernel;
+        check_cuda(cudaGetDeviceProperties(&properties, options.device), "its properties");
+        chosen(options.device);
+        check_cuda(cudaFuncGetAttributes(&kernel, run_lanes), "the kernel");
+        CudaFigures figures;
+        figures.name = properties.name;
+        figures.processors = static_cast<std::uint32_t>(properties.multiProcessorCount);
+        figures.blocks = resident_blocks(options);
+        figures.occupancy =
+            static_cast<double>(figures.blocks) * options.threads /
+            (static_cast<double>(figures.processors) * properties.maxThreadsPerMultiProcessor);
+        figures.registers = static_cast<std::uint32_t>(kernel.numRegs);
+        return figures;
+    });
+}
+
 std::size_t cuda_lane_memory(int device) {
     return before_launch(device, [&] {
         chosen(device);

@@ -28,6 +28,17 @@ std::unique_ptr<LaneExecutor> make_cuda_executor(const CudaOptions& options);
 /// GPUs that this build can use; why there are none in `why`.
 int cuda_device_count(std::string& why);
 
+/// What a GPU gives the kernel.
+struct CudaFigures {
+    std::string name;
+    std::uint32_t processors = 0;
+    std::uint32_t blocks = 0;  ///< of the options' threads, at once on all processors
+    double occupancy = 0;      ///< of the warps that the processors can hold
+    std::uint32_t registers = 0;
+};
+/// ConfigError as of make_cuda_executor().
+CudaFigures cuda_figures(const CudaOptions& options);
+
 /// Bytes of a GPU's memory that an executor would have for lanes now. ConfigError as of make_cuda_executor().
 std::size_t cuda_lane_memory(int device);
 
