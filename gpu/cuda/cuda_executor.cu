@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <mutex>
-
 #include "core/error.h"
 #include "gpu/cuda/cuda_executor.h"
 #include "gpu/cuda/cuda_memory.cuh"
 #include "gpu/cuda/kernel.cuh"
+#include "gpu/cuda/kernels.h"
 #include "gpu/lane/block_pool.h"
+#include "gpu/lane/variant_gate.h"
 #include "gpu/lane/work_desk.h"
 
 namespace sluice::gpu {
@@ -67,29 +67,42 @@ class CudaExecutor : public LaneExecutor {
 
     Outcome run(Lane& lane, std::uint64_t windows) override {
         chosen(device_);
-        std::call_once(launched_, [this] { launch(); });
+        const VariantGate::Pass pass =
+            gate_.enter(static_cast<int>(lane.world.config->congestion.law));
         return desk_->run(lane, windows);
     }
 
     void close() override {
-        desk_.reset();
-        __atomic_store_n(&queue_.data()->closed, 1U, __ATOMIC_SEQ_CST);
         cudaSetDevice(device_);
-        cudaStreamSynchronize(stream_.get());
+        end_kernel();
     }
 
   private:
-    /// When the first lane comes: by then every executor of the GPU has its memory.
-    void launch() {
+    /// First when the first lane comes: by then every executor of the GPU has its memory.
+    void launch(int variant) {
+        check_cuda(end_kernel(), "its kernel has ended");
+        worlds_.renew(stream_.get());
+        meetings_.renew(stream_.get());
+        __atomic_store_n(&queue_.data()->closed, 0U, __ATOMIC_SEQ_CST);
         Launch launch;
         launch.queue = queue_.data();
         launch.worlds = worlds_.data();
         launch.meetings = meetings_.data();
         launch.taken = taken_.data();
         launch.blocks_of_gang = options_.blocks_of_gang;
-        run_lanes<<<grid_, options_.threads, 0, stream_.get()>>>(launch);
-        check_cuda(cudaGetLastError(), "the kernel");
+        const void* const kernel = variant == VariantGate::kGeneral
+                                       ? reinterpret_cast<const void*>(run_lanes)
+                                       : kernel_of(static_cast<congestion::Law>(variant));
+        void* arguments[] = {&launch};
+        check_cuda(cudaLaunchKernel(kernel, dim3(grid_), dim3(options_.threads), arguments, 0,
+                                    stream_.get()),
+                   "the kernel");
         desk_ = std::make_unique<WorkDesk>(*queue_.data(), [this] { return death(); });
+    }
+    cudaError_t end_kernel() {
+        desk_.reset();
+        __atomic_store_n(&queue_.data()->closed, 1U, __ATOMIC_SEQ_CST);
+        return cudaStreamSynchronize(stream_.get());
     }
     /// The kernel ends only when it is told to, or fails.
     std::string death() const {
@@ -112,8 +125,8 @@ class CudaExecutor : public LaneExecutor {
     DeviceArray<GangMeeting> meetings_;
     DeviceArray<std::uint32_t> taken_;
     Stream stream_;
-    std::once_flag launched_;
     std::unique_ptr<WorkDesk> desk_;
+    VariantGate gate_{[this](int variant) { launch(variant); }};
 };
 
 }  // namespace

@@ -78,13 +78,18 @@ class SharedArray {
 template <class T>
 class DeviceArray {
   public:
-    explicit DeviceArray(std::size_t count) {
+    explicit DeviceArray(std::size_t count) : count_(count) {
         void* block = nullptr;
         check_cuda(cudaMalloc(&block, count * sizeof(T)), "memory of the threads");
         data_ = static_cast<T*>(block);
-        const std::vector<T> fresh(count);
-        check_cuda(cudaMemcpy(block, fresh.data(), count * sizeof(T), cudaMemcpyHostToDevice),
+    }
+    /// As a new T each, once the stream has come to it.
+    void renew(cudaStream_t stream) {
+        const std::vector<T> fresh(count_);
+        check_cuda(cudaMemcpyAsync(data_, fresh.data(), count_ * sizeof(T), cudaMemcpyHostToDevice,
+                                   stream),
                    "memory of the threads");
+        check_cuda(cudaStreamSynchronize(stream), "memory of the threads");
     }
     ~DeviceArray() { cudaFree(data_); }
     DeviceArray(const DeviceArray&) = delete;
@@ -92,6 +97,7 @@ class DeviceArray {
     T* data() const { return data_; }
 
   private:
+    std::size_t count_;
     T* data_ = nullptr;
 };
 

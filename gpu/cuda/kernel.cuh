@@ -58,7 +58,8 @@ __device__ inline std::uint32_t take_work(WorkQueue& queue, std::uint32_t from) 
 inline constexpr int kMostThreads = 256;
 inline constexpr int kBlocksAtLeast = 2;
 
-__global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes(Launch launch) {
+/// Each file that includes this has its own.
+static __global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes(Launch launch) {
     const std::uint32_t number = blockIdx.x / launch.blocks_of_gang;
     const std::uint32_t block = blockIdx.x % launch.blocks_of_gang;
     DeviceGang gang(&launch.meetings[number], launch.blocks_of_gang, block);
