@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice batch`: many experiments in one process, a row each.
-#include <algorithm>
 #include <memory>
-#include <thread>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -142,8 +140,7 @@ Batch load(const BatchOptions& options) {
 
 int batch_command(const BatchOptions& options) {
     const Batch batch = load(options);
-    const unsigned threads =
-        options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
+    const unsigned threads = lanes_at_once(options.devices, options.threads);
     if (options.plan) {
         print("{}", batch_plan(batch, threads, options.allow_oom));
         print("{}", plan_devices(options.devices, batch, threads, options.allow_oom));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/batch_devices.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,9 @@ namespace sluice {
 namespace {
 
 enum class Kind { cpu, cuda, blocks };
+
+/// On a GPU, if nothing is said: their threads sleep.
+constexpr unsigned kLanesOfGpu = 512;
 
 Kind kind_of(const DeviceOptions& options) {
     std::string why;
@@ -69,9 +74,21 @@ void add_device_options(CLI::App& app, DeviceOptions& options) {
                    "Who share an experiment: threads (blocks), blocks of the GPU (cuda)")
         ->type_name("N")
         ->check(CLI::Range(1, 256));
+    app.add_option("--lanes", options.lanes,
+                   "Experiments on the devices at once, each with a thread that sleeps meanwhile\n"
+                   "(default: --threads; cuda: 512)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 65'536));
     app.add_option("--device-memory", options.memory,
                    "Of each device, for experiments at once; others wait (default: what is free)")
         ->type_name("SIZE");
+}
+
+unsigned lanes_at_once(const DeviceOptions& options, unsigned threads) {
+    const Kind kind = kind_of(options);
+    if (kind != Kind::cpu && options.lanes > 0) return options.lanes;
+    if (threads > 0) return threads;
+    return kind == Kind::cuda ? kLanesOfGpu : std::max(std::thread::hardware_concurrency(), 1U);
 }
 
 std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, unsigned lanes) {

@@ -20,9 +20,13 @@ struct DeviceOptions {
     std::string memory;  ///< of each device, for lanes; "": what is free
     unsigned gpus = 1;
     unsigned gang = 1;
+    unsigned lanes = 0;  ///< experiments on all devices at once; 0: not said
 };
 
 void add_device_options(CLI::App& app, DeviceOptions& options);
+
+/// Experiments at a time, each with a thread of its own; `threads`: as many as the user wants, 0 if he has not said.
+unsigned lanes_at_once(const DeviceOptions& options, unsigned threads);
 
 /// Null: the modes' own engines. At most `lanes` lanes at once. ConfigError.
 std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, unsigned lanes);

@@ -182,9 +182,11 @@ class Batch(CliTest):
         lanes = self.settled()
         some = ("--device", "blocks", "--gpus", "2", "--threads", "6")
         plan = self.batch(text, *some, "--device-memory", "400kB", "--plan").stdout
-        self.assertRegex(plan, r"a lane +\d+ kB at first, (\d+) kB after its first windows, at most \1 kB")
+        self.assertRegex(plan, r"a lane +[\d.]+ kB at first, (\d+) kB after its first windows, at most \1 kB")
         self.assertIn("devices      400 kB, 400 kB: room for 4 lanes; 4 at once, the other 8 streamed", plan)
         self.batch(text, *some, "--device-memory", "400kB", "--anew")
+        self.assertEqual(self.settled(), lanes)
+        self.batch(text, *some, "--lanes", "300", "--device-memory", "400kB", "--anew")
         self.assertEqual(self.settled(), lanes)
         self.batch(text, *some, "--device-memory", "100kB", "--anew", code=3)
         for row in self.rows():
