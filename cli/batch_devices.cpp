@@ -58,6 +58,34 @@ std::size_t share_of_host(const DeviceOptions& options) {
     return given > 0 ? given : gpu::free_host_memory() / options.gpus;
 }
 
+std::string bytes(std::size_t number) { return human_count(static_cast<double>(number)) + "B"; }
+
+/// `wanted` of `all` lanes at once on devices of these `memories`.
+std::string told(const gpu::LanePlan& plan, const std::vector<std::size_t>& memories,
+                 std::size_t wanted, std::size_t all) {
+    std::string text;
+    if (plan.refused > 0) {
+        text += fmt::format("  device       refuses {} of {}, the first {}\n", plan.refused,
+                            plan.tried, plan.reason);
+    }
+    if (plan.fit == 0) return text;
+    const std::size_t mean = std::max<std::size_t>(plan.grown / plan.fit, 1);
+    std::size_t room = 0;
+    std::string sizes;
+    for (const std::size_t memory : memories) {
+        room += memory / mean;
+        sizes += (sizes.empty() ? "" : ", ") + bytes(memory);
+    }
+    text += fmt::format("  a lane       {} at first, {} after its first windows, at most {}\n",
+                        bytes(plan.first / plan.fit), bytes(mean), bytes(plan.most));
+    text += fmt::format("  {:<12} {}: room for {}", memories.size() == 1 ? "device" : "devices",
+                        sizes, counted(room, "lane", "lanes"));
+    if (room == 0) return text + ": the network does not fit\n";
+    const std::size_t at_once = std::min(room, wanted);
+    text += fmt::format("; {} at once", at_once);
+    return text + (at_once < all ? fmt::format(", the other {} streamed\n", all - at_once) : "\n");
+}
+
 }  // namespace
 
 void add_device_options(CLI::App& app, DeviceOptions& options) {
@@ -126,7 +154,8 @@ std::string plan_devices(const DeviceOptions& options, const Batch& batch, unsig
             memories.push_back(share_of_host(options));
         }
     }
-    return gpu::device_plan(batch, memories, lanes, allow_oom);
+    return told(gpu::plan_lanes(batch, allow_oom), memories,
+                std::min<std::size_t>(lanes, batch.size()), batch.size());
 }
 
 }  // namespace sluice

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "core/error.h"
-#include "core/text/human.h"
 #include "experiment/build_experiment.h"
 #include "gpu/blocks/block_executor.h"
 #include "gpu/lane_run.h"
@@ -55,23 +52,13 @@ class Measure : public LaneExecutor {
     std::size_t most_ = 0;
 };
 
-struct LanesPlanned {
-    std::size_t tried = 0;
-    std::size_t fit = 0;
-    std::size_t first = 0;  ///< bytes, summed
-    std::size_t grown = 0;  ///< the same after the first windows
-    std::size_t most = 0;
-    std::size_t refused = 0;
-    std::string reason;  ///< of the first that is refused
-};
-
-void plan_one(const Batch& batch, std::size_t experiment, bool allow_oom, LanesPlanned& planned) {
+void plan_one(const Batch& batch, std::size_t experiment, bool allow_oom, LanePlan& planned) {
     std::string path;
     ConfigValue values = batch.scenario(experiment, &path);
     Scenario scenario = make_scenario(std::move(values), path);
     if (scenario.mode != Mode::packet) {
-        throw ConfigError(fmt::format("mode = \"{}\": a device executes mode packet only",
-                                      mode_name(scenario.mode)));
+        throw ConfigError("mode = \"" + std::string(mode_name(scenario.mode)) +
+                          "\": a device executes mode packet only");
     }
     scenario.allow_oom = allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
@@ -91,8 +78,10 @@ void plan_one(const Batch& batch, std::size_t experiment, bool allow_oom, LanesP
     planned.most = std::max(planned.most, seen.most());
 }
 
-LanesPlanned plan(const Batch& batch, bool allow_oom) {
-    LanesPlanned planned;
+}  // namespace
+
+LanePlan plan_lanes(const Batch& batch, bool allow_oom) {
+    LanePlan planned;
     const std::size_t samples = std::min(batch.size(), kPlannedLanes);
     for (std::size_t i = 0; i < samples; ++i) {
         // From the middles of equal parts.
@@ -103,47 +92,11 @@ LanesPlanned plan(const Batch& batch, bool allow_oom) {
         } catch (const ConfigError& error) {
             ++planned.refused;
             if (planned.reason.empty()) {
-                planned.reason = fmt::format("{}: {}", experiment, error.what());
+                planned.reason = std::to_string(experiment) + ": " + error.what();
             }
         }
     }
     return planned;
-}
-
-}  // namespace
-
-std::string device_plan(const Batch& batch, const std::vector<std::size_t>& memories,
-                        std::size_t lanes, bool allow_oom) {
-    const LanesPlanned planned = plan(batch, allow_oom);
-    std::string text;
-    if (planned.refused > 0) {
-        text += fmt::format("  device       refuses {} of {}, the first {}\n", planned.refused,
-                            planned.tried, planned.reason);
-    }
-    if (planned.fit == 0) {
-        return text;
-    }
-    const std::size_t mean = std::max<std::size_t>(planned.grown / planned.fit, 1);
-    std::size_t room = 0;
-    std::string sizes;
-    for (const std::size_t memory : memories) {
-        room += memory / mean;
-        sizes += fmt::format("{}{}B", sizes.empty() ? "" : ", ",
-                             human_count(static_cast<double>(memory)));
-    }
-    text += fmt::format("  a lane       {}B at first, {}B after its first windows, at most {}B\n",
-                        human_count(static_cast<double>(planned.first / planned.fit)),
-                        human_count(static_cast<double>(mean)),
-                        human_count(static_cast<double>(planned.most)));
-    const std::size_t resident = std::min({room, lanes, batch.size()});
-    text += fmt::format("  {:<12} {}: room for {}; {} at once",
-                        memories.size() == 1 ? "device" : "devices", sizes,
-                        counted(room, "lane", "lanes"), resident);
-    if (resident < batch.size()) {
-        text += room == 0 ? ": the network does not fit"
-                          : fmt::format(", the other {} streamed", batch.size() - resident);
-    }
-    return text + "\n";
 }
 
 }  // namespace sluice::gpu

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "experiment/batch/batch_file.h"
 
@@ -13,9 +12,17 @@ namespace sluice::gpu {
 /// Experiments that are built to plan with, at most.
 inline constexpr std::size_t kPlannedLanes = 16;
 
-/// In lines for a terminal: bytes of a lane, at first and after its first windows, how many devices of the given
-/// `memories`, in bytes, hold at once, at most `lanes`, what is streamed, and what a device refuses.
-std::string device_plan(const Batch& batch, const std::vector<std::size_t>& memories,
-                        std::size_t lanes, bool allow_oom);
+struct LanePlan {
+    std::size_t tried = 0;
+    std::size_t fit = 0;    ///< a device would execute
+    std::size_t first = 0;  ///< bytes of these at their start, summed
+    std::size_t grown =
+        0;  ///< the same after their first windows, where the network is not too large for that
+    std::size_t most = 0;  ///< of one
+    std::size_t refused = 0;
+    std::string reason;  ///< of the first that is refused
+};
+
+LanePlan plan_lanes(const Batch& batch, bool allow_oom);
 
 }  // namespace sluice::gpu
