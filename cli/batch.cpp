@@ -155,9 +155,10 @@ int batch_command(const BatchOptions& options) {
     settings.allow_oom = options.allow_oom;
     settings.checks = options.checks;
     const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, threads);
+    const gpu::LaneMemory memory = lane_memory(options.devices);
     if (devices != nullptr) {
         settings.maker = [&](const Experiment& experiment) {
-            return std::make_unique<gpu::LaneRun>(experiment, *devices, gpu::LaneMemory{});
+            return std::make_unique<gpu::LaneRun>(experiment, *devices, memory);
         };
     }
     BatchRun run(batch, settings);

@@ -140,6 +140,12 @@ std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, uns
     return std::make_unique<gpu::LaneDevices>(std::move(executors));
 }
 
+gpu::LaneMemory lane_memory(const DeviceOptions& options) {
+    gpu::LaneMemory memory;
+    memory.alone = kind_of(options) == Kind::cuda;
+    return memory;
+}
+
 std::string plan_devices(const DeviceOptions& options, const Batch& batch, unsigned lanes,
                          bool allow_oom) {
     const Kind kind = kind_of(options);

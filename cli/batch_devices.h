@@ -7,9 +7,10 @@
 #include <string>
 
 #include "experiment/batch/batch_file.h"
+#include "gpu/lane/image.h"
 #include "gpu/lane/lane_devices.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
 class App;
 }
 
@@ -30,6 +31,8 @@ unsigned lanes_at_once(const DeviceOptions& options, unsigned threads);
 
 /// Null: the modes' own engines. At most `lanes` lanes at once. ConfigError.
 std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, unsigned lanes);
+
+gpu::LaneMemory lane_memory(const DeviceOptions& options);
 
 /// What --plan says of them; "" for the modes' own engines. ConfigError.
 std::string plan_devices(const DeviceOptions& options, const Batch& batch, unsigned lanes,

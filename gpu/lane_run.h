@@ -4,7 +4,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/routing/routing.h"
@@ -41,9 +43,11 @@ class LaneRun : public ModeRun {
     std::size_t memory_bytes() const override { return bytes_; }
 
   private:
-    bool execute(Tick until, step::HookRunner& hooks);
-    bool advance(Tick until, step::HookRunner& hooks);
+    bool execute(Tick until);
+    bool advance(Tick until);
     bool needs_tables() const;
+    std::unique_ptr<step::WorldStore> new_store() const;
+    void keep_opening();
     void load();
     void begin_again();
     void save() const;
@@ -55,8 +59,13 @@ class LaneRun : public ModeRun {
     LaneDevices& devices_;
     LaneMemory plan_;
     std::chrono::steady_clock::time_point begin_;
-    Routing routing_;
-    mutable step::WorldStore store_;  ///< as of the last save()
+    mutable Routing routing_;  ///< what a store may change by link events
+    mutable std::unique_ptr<step::WorldStore>
+        store_;  ///< as of the last save(); LaneMemory::alone: or none
+    std::vector<std::pair<NodeId, step::Timer>>
+        opening_;  ///< by host: timers with which all begins
+    bool digest_hops_ = false;
+    std::function<bool()> go_on_;
     std::chrono::duration<double> elaboration_;
     std::unique_ptr<LaneStay> stay_;
     std::unique_ptr<LaneImage> image_;  ///< in the stay's memory

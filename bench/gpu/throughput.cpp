@@ -103,8 +103,10 @@ BuiltExperiment build(const std::string& path, std::size_t seed, Tick slice) {
 std::vector<BuiltExperiment> build_all(const std::string& path, std::size_t count, Tick slice) {
     std::vector<BuiltExperiment> built(count);
     std::atomic<std::size_t> next{0};
+    const unsigned cores = std::max(std::thread::hardware_concurrency(), 1U);
     std::vector<std::thread> threads;
-    for (unsigned t = 0; t < std::max(std::thread::hardware_concurrency(), 1U); ++t) {
+    threads.reserve(cores);
+    for (unsigned t = 0; t < cores; ++t) {
         threads.emplace_back([&] {
             for (std::size_t i = next++; i < count; i = next++) {
                 built[i] = build(path, i + 1, slice);
@@ -144,11 +146,14 @@ void measure(const Options& options, const std::string& path, std::size_t count,
     gpu::LaneDevices devices(std::move(start));
     std::atomic<std::uint64_t> hops{0};
     std::atomic<std::size_t> failed{0};
+    gpu::LaneMemory memory;
+    memory.alone = !options.blocks;
     std::vector<std::thread> threads;
+    threads.reserve(count);
     for (const BuiltExperiment& one : built) {
         threads.emplace_back([&] {
             try {
-                gpu::LaneRun run(one.experiment, devices, {});
+                gpu::LaneRun run(one.experiment, devices, memory);
                 run.run({});
                 hops += run.counters().packet_hops;
             } catch (const DeviceError& error) {

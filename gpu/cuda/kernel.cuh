@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes
         if (gang.first()) {
             item.outcome = outcome;
             __threadfence_system();
-            atomicExch_system(&item.state, static_cast<std::uint32_t>(kDone));
+            atomicExch_system(&item.state, kDone);
         }
     }
 }

@@ -38,10 +38,9 @@ std::size_t vector_bytes(const PlainVector<T>& vector) {
 
 }  // namespace
 
-LaneImage::LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
+LaneImage::LaneImage(const step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
                      RouteImage routes, MemorySource& memory, const LaneMemory& plan)
-    : store_(store),
-      jobs_(jobs),
+    : jobs_(jobs),
       routes_(std::move(routes)),
       plan_(plan),
       segments_(memory),
@@ -57,7 +56,7 @@ LaneImage::LaneImage(step::WorldStore& store, const std::vector<const JobApplica
             first_plan_ = std::min(first_plan_, topology.first_port(n));
         }
     }
-    load();
+    load(store);
 }
 
 /// Null: there is none.
@@ -122,21 +121,21 @@ void LaneImage::copy_ints(step::IntBlock& to, const step::IntBlock& from) {
     if (!from.empty()) {
         Memory memory;
         memory.arena = &lane_->arena;
-        to = step::new_int_block(memory, from.size_class(), store_.world().int_stride);
+        to = step::new_int_block(memory, from.size_class(), lane_->world.int_stride);
         if (to.empty()) {
             throw InternalError("a lane's memory was planned too small");
         }
         std::memcpy(to.words(), from.words(),
-                    (std::size_t{from.mask()} + 1) * store_.world().int_stride *
+                    (std::size_t{from.mask()} + 1) * lane_->world.int_stride *
                         sizeof(congestion::IntRecord));
     }
 }
 
-std::size_t LaneImage::bytes_needed() const {
-    const World& world = store_.world();
+std::size_t LaneImage::bytes_needed(const step::WorldStore& store) const {
+    const World& world = store.world();
     const std::size_t nodes = world.node_count;
     const std::size_t table =
-        rounded((static_cast<std::size_t>(step::largest_packet(store_.config())) + 1) *
+        rounded((static_cast<std::size_t>(step::largest_packet(store.config())) + 1) *
                 sizeof(std::uint32_t));
     std::size_t bytes = rounded(sizeof(Lane)) + rounded(sizeof(StepConfig));
     // Columns, each rounded up.
@@ -183,8 +182,8 @@ std::size_t LaneImage::bytes_needed() const {
     return bytes + bytes_of_jobs(jobs_);
 }
 
-void LaneImage::load() {
-    needed_ = bytes_needed();
+void LaneImage::load(const step::WorldStore& store) {
+    needed_ = bytes_needed(store);
     const std::size_t bytes = needed_ + plan_.slack;
     Arena arena;
     arena.base = static_cast<unsigned char*>(segment(bytes));
@@ -195,17 +194,16 @@ void LaneImage::load() {
     void* const block = take(arena, sizeof(Lane));
     lane_ = new (block) Lane;
     lane_->arena = arena;
-    load_columns();
+    load_columns(store.world());
     load_routes();
-    load_ports();
-    load_hosts();
-    load_flows();
+    load_ports(store);
+    load_hosts(store.world());
+    load_flows(store.world());
     load_items();
     load_jobs();
 }
 
-void LaneImage::load_columns() {
-    const World& from = store_.world();
+void LaneImage::load_columns(const World& from) {
     World& world = lane_->world;
     static_cast<step::Columns&>(world) = from;
     world.events = from.events;
@@ -245,10 +243,10 @@ void LaneImage::load_routes() {
     routes_ = RouteImage{};
 }
 
-void LaneImage::load_ports() {
-    const World& from = store_.world();
+void LaneImage::load_ports(const step::WorldStore& store) {
+    const World& from = store.world();
     World& world = lane_->world;
-    const std::size_t table = static_cast<std::size_t>(step::largest_packet(store_.config())) + 1;
+    const std::size_t table = static_cast<std::size_t>(step::largest_packet(store.config())) + 1;
     world.egress = copy(from.egress, ports_);
     world.ingress = copy(from.ingress, ports_);
     world.link = place<step::Wire>(2 * ports_);
@@ -277,8 +275,7 @@ void LaneImage::load_ports() {
     }
 }
 
-void LaneImage::load_hosts() {
-    const World& from = store_.world();
+void LaneImage::load_hosts(const World& from) {
     World& world = lane_->world;
     world.host = place<step::Host>(from.node_count);
     for (NodeId n = 0; n < from.node_count; ++n) {
@@ -290,8 +287,7 @@ void LaneImage::load_hosts() {
     }
 }
 
-void LaneImage::load_flows() {
-    const World& from = store_.world();
+void LaneImage::load_flows(const World& from) {
     World& world = lane_->world;
     world.id = copy(from.id, slots_);
     world.spec = copy(from.spec, slots_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A network's state as a lane: copied out of a WorldStore into memory of a device, and back. Between the two
-/// the store stands still.
+/// A network's state as a lane: copied out of a WorldStore into memory of a device, and back into that or one
+/// like it.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,9 @@ struct LaneMemory {
     std::size_t slack = std::size_t{1} << 16;    ///< bytes beyond what it holds at first
     std::size_t segment = std::size_t{1} << 16;  ///< bytes more, at least, when it is full
     std::size_t most = SIZE_MAX;                 ///< bytes in all
+    /// While the lane is on its device the host does not keep its columns, too: they are made anew. For devices
+    /// with memory of their own; not where link events bring the lane back.
+    bool alone = false;
 };
 
 class LaneImage {
@@ -29,7 +32,7 @@ class LaneImage {
     /// Every flow of the store's list must have a slot, and the store have begun (WorldStore::pin_list(),
     /// begin()). `jobs`: the store's application, by number. `routes`: next hops, empty where flows' ways suffice. `memory`
     /// must outlive this. DeviceError if it has no room.
-    LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
+    LaneImage(const step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
               RouteImage routes, MemorySource& memory, const LaneMemory& plan);
     LaneImage(const LaneImage&) = delete;
     LaneImage& operator=(const LaneImage&) = delete;
@@ -39,8 +42,8 @@ class LaneImage {
     bool grow();
     /// The LaneMemory::slack with which the lane would have had that from the beginning.
     std::size_t slack_with_more() const { return bytes_ + more() - needed_; }
-    /// Between windows: the store's state is the lane's, and so is that of its jobs.
-    void save();
+    /// Between windows: the state of a store of the same experiment is the lane's, and so is that of its jobs.
+    void save(step::WorldStore& store) const;
     /// All that the lane has been given.
     std::size_t bytes() const { return bytes_; }
 
@@ -80,19 +83,19 @@ class LaneImage {
     }
     void copy_ring(step::Ring& to, const step::Ring& from);
     void copy_ints(step::IntBlock& to, const step::IntBlock& from);
-    std::size_t bytes_needed() const;
-    void load();
-    void load_columns();
+    std::size_t bytes_needed(const step::WorldStore& store) const;
+    void load(const step::WorldStore& store);
+    void load_columns(const step::World& from);
     void load_routes();
-    void load_ports();
-    void load_hosts();
-    void load_flows();
+    void load_ports(const step::WorldStore& store);
+    void load_hosts(const step::World& from);
+    void load_flows(const step::World& from);
     void load_items();
     void load_lists();
     void load_jobs();
     void load_job(const job::Job& from, job::Job& to);
     void load_ranks(const JobApplication& application, job::RankState* to);
-    void save_ring(step::Ring& to, const step::Ring& from);
+    static void save_ring(Memory& memory, step::Ring& to, const step::Ring& from);
     template <class T>
     static void save_vector(Memory& memory, PlainVector<T>& to, const PlainVector<T>& from) {
         to.count = 0;
@@ -100,13 +103,12 @@ class LaneImage {
         std::copy_n(from.data, from.count, to.data);
         to.count = from.count;
     }
-    void save_ports();
-    void save_hosts();
-    void save_flows();
-    void save_wakes();
-    void save_jobs();
+    void save_ports(step::WorldStore& store) const;
+    void save_hosts(step::WorldStore& store) const;
+    void save_flows(step::WorldStore& store) const;
+    void save_wakes(step::WorldStore& store) const;
+    void save_jobs() const;
 
-    step::WorldStore& store_;
     std::vector<const JobApplication*> jobs_;
     RouteImage routes_;
     LaneMemory plan_;

@@ -11,11 +11,11 @@ namespace sluice::gpu {
 
 using step::World;
 
-void LaneImage::save() {
+void LaneImage::save(step::WorldStore& store) const {
     if (lane_->stage != Stage::choose) {
         throw InternalError("a lane was saved in the middle of a window");
     }
-    World& world = store_.world();
+    World& world = store.world();
     const World& from = lane_->world;
     world.events = from.events;
     world.drops = from.drops;
@@ -24,24 +24,24 @@ void LaneImage::save() {
     world.active_senders = from.active_senders;
     std::memcpy(static_cast<void*>(world.buffer), from.buffer,
                 world.node_count * sizeof(step::Buffer));
-    save_ports();
-    save_hosts();
-    save_flows();
-    save_wakes();
+    save_ports(store);
+    save_hosts(store);
+    save_flows(store);
+    save_wakes(store);
     save_jobs();
 }
 
-void LaneImage::save_ring(step::Ring& to, const step::Ring& from) {
+void LaneImage::save_ring(Memory& memory, step::Ring& to, const step::Ring& from) {
     step::Ring source = from;
     to.head = 0;
     to.tail = 0;
     for (; source.head != source.tail; source.pop()) {
-        to.push(store_.world().memory, source.front());
+        to.push(memory, source.front());
     }
 }
 
-void LaneImage::save_ports() {
-    World& world = store_.world();
+void LaneImage::save_ports(step::WorldStore& store) const {
+    World& world = store.world();
     const World& from = lane_->world;
     for (std::size_t p = 0; p < ports_; ++p) {
         step::Egress egress = from.egress[p];
@@ -50,38 +50,38 @@ void LaneImage::save_ports() {
         egress.out = to.out;
         for (int queue = 0; queue < step::kClasses; ++queue) {
             egress.queue[queue] = to.queue[queue];
-            save_ring(egress.queue[queue], from.egress[p].queue[queue]);
+            save_ring(world.memory, egress.queue[queue], from.egress[p].queue[queue]);
         }
         to = egress;
         world.ingress[p] = from.ingress[p];
         step::Wire& link = world.link[p];
-        save_ring(link, from.link[p]);
+        save_ring(world.memory, link, from.link[p]);
         link.base = from.link[p].base;
         link.arrival = from.link[p].arrival;
         link.decision = from.link[p].decision;
     }
     for (std::size_t p = 0; p < host_ports_; ++p) {
         step::HostPort& port = world.host_port[p];
-        save_vector(store_.world().memory, port.sender, from.host_port[p].sender);
-        save_vector(store_.world().memory, port.ready, from.host_port[p].ready);
+        save_vector(world.memory, port.sender, from.host_port[p].sender);
+        save_vector(world.memory, port.ready, from.host_port[p].ready);
         port.last = from.host_port[p].last;
         port.last_was_ack = from.host_port[p].last_was_ack;
     }
 }
 
-void LaneImage::save_hosts() {
-    World& world = store_.world();
+void LaneImage::save_hosts(step::WorldStore& store) const {
+    World& world = store.world();
     const World& from = lane_->world;
     for (NodeId n = 0; n < world.node_count; ++n) {
-        save_vector(store_.world().memory, world.host[n].timers, from.host[n].timers);
-        save_vector(store_.world().memory, world.host[n].senders, from.host[n].senders);
-        save_vector(store_.world().memory, world.host[n].free_senders, from.host[n].free_senders);
+        save_vector(world.memory, world.host[n].timers, from.host[n].timers);
+        save_vector(world.memory, world.host[n].senders, from.host[n].senders);
+        save_vector(world.memory, world.host[n].free_senders, from.host[n].free_senders);
         world.wake[n] = from.wake[n];
     }
 }
 
-void LaneImage::save_flows() {
-    World& world = store_.world();
+void LaneImage::save_flows(step::WorldStore& store) const {
+    World& world = store.world();
     const World& from = lane_->world;
     const std::size_t word = world.int_stride * sizeof(congestion::IntRecord);
     for (FlowSlot slot = 0; slot < slots_; ++slot) {
@@ -100,8 +100,8 @@ void LaneImage::save_flows() {
     std::copy_n(from.queue_pair, connections_, world.queue_pair);
 }
 
-void LaneImage::save_wakes() {
-    World& world = store_.world();
+void LaneImage::save_wakes(step::WorldStore& store) const {
+    World& world = store.world();
     std::fill_n(world.block_wake, (world.cell_count + 63) / 64, kNever);
     for (NodeId n = 0; n < world.node_count; ++n) {
         Tick wake = world.is_host[n] != 0 ? world.wake[n] : kNever;

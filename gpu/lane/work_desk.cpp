@@ -72,13 +72,13 @@ Outcome WorkDesk::run(Lane& lane, std::uint64_t windows) {
     WorkItem& item = queue_.item[mine.number];
     item.lane = &lane;
     item.windows = windows;
-    __atomic_store_n(&item.state, static_cast<std::uint32_t>(kPlaced), __ATOMIC_RELEASE);
+    __atomic_store_n(&item.state, kPlaced, __ATOMIC_RELEASE);
     work_.notify_one();
     told_[mine.number].wait(lock, [&] { return !dead_.empty() || done_[mine.number]; });
     if (!done_[mine.number]) {
         throw DeviceError(dead_);
     }
-    __atomic_store_n(&item.state, static_cast<std::uint32_t>(kFree), __ATOMIC_RELEASE);
+    __atomic_store_n(&item.state, kFree, __ATOMIC_RELEASE);
     return item.outcome;
 }
 
@@ -86,8 +86,7 @@ Outcome WorkDesk::run(Lane& lane, std::uint64_t windows) {
 bool WorkDesk::collect() {
     bool any = false;
     for (const std::uint32_t i : out_) {
-        if (!done_[i] &&
-            __atomic_load_n(&queue_.item[i].state, __ATOMIC_ACQUIRE) == std::uint32_t{kDone}) {
+        if (!done_[i] && __atomic_load_n(&queue_.item[i].state, __ATOMIC_ACQUIRE) == kDone) {
             done_[i] = true;
             told_[i].notify_one();
         }

@@ -15,9 +15,12 @@ struct WorkItem {
     Lane* lane = nullptr;
     std::uint64_t windows = 0;
     Outcome outcome = Outcome::running;
-    std::uint32_t state = 0;  ///< of WorkState
+    std::uint32_t state = 0;  ///< kFree, ...
 };
-enum WorkState : std::uint32_t { kFree, kPlaced, kTaken, kDone };
+inline constexpr std::uint32_t kFree = 0;
+inline constexpr std::uint32_t kPlaced = 1;
+inline constexpr std::uint32_t kTaken = 2;
+inline constexpr std::uint32_t kDone = 3;
 
 struct WorkQueue {
     std::uint32_t count = 0;   ///< of `item`

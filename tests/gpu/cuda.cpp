@@ -110,6 +110,7 @@ TEST_CASE("unit.cuda.lanes_at_once") {
 TEST_CASE("unit.cuda.one_gpu_stands_for_two") {
     if (has_gpu()) {
         std::vector<std::unique_ptr<gpu::LaneExecutor>> shards;
+        shards.reserve(2);
         for (int shard = 0; shard < 2; ++shard) {
             shards.push_back(gpu::make_cuda_executor({0, 64, 2, 4, 2}));
         }

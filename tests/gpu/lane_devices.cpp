@@ -104,7 +104,7 @@ struct Lanes {
     }
 };
 
-gpu::LaneDevices several(std::vector<std::size_t> bytes) {
+gpu::LaneDevices several(const std::vector<std::size_t>& bytes) {
     Executors executors;
     for (const std::size_t size : bytes) {
         executors.push_back(std::make_unique<gpu::BlockExecutor>(kOneThread, size));
@@ -157,7 +157,7 @@ TEST_CASE("unit.lane_devices.what_finds_no_memory_waits") {
     // Little more than the largest needs at its end: the lanes stream through it, and some begin again.
     gpu::LaneDevices large = block_device(kOneThread);
     Lanes alone(8);
-    alone.run(large, {0, 4096, SIZE_MAX});
+    alone.run(large, kTiny);
     alone.check_same();
     for (const bool pool : {false, true}) {
         INFO(pool);
@@ -169,19 +169,19 @@ TEST_CASE("unit.lane_devices.what_finds_no_memory_waits") {
         }
         gpu::LaneDevices small(std::move(executor));
         Lanes lanes(8);
-        lanes.run(small, {0, 4096, SIZE_MAX});
+        lanes.run(small, pool ? kTiny : kAlone);
         lanes.check_same();
         CHECK(small.shares()[0] > 8);
     }
 }
 
-TEST_CASE("unit.lane_devices.jobs_begin_again") {
+void compare_jobs_begun_again(const gpu::LaneMemory& memory) {
     const Experiment expected = jobs(3);
     PacketRun loop(expected, Caller::loop);
     loop.run(with_checksum());
     gpu::LaneDevices large = block_device(kOneThread);
     const Experiment first = jobs(3);
-    gpu::LaneRun whole(first, large, {0, 4096, SIZE_MAX});
+    gpu::LaneRun whole(first, large, kTiny);
     whole.run(with_checksum());
     // Room for what the lane is at first, and not for what it becomes, until somebody older has left.
     const std::size_t all = 4 * (whole.memory_bytes() / 64 * 64);
@@ -189,7 +189,7 @@ TEST_CASE("unit.lane_devices.jobs_begin_again") {
     gpu::LaneStay holder(small, [] { return true; });
     void* block = holder.allocate(all - whole.memory_bytes() * 9 / 10);
     const Experiment made = jobs(3);
-    gpu::LaneRun lane(made, small, {0, 4096, SIZE_MAX});
+    gpu::LaneRun lane(made, small, memory);
     RunHooks hooks = with_checksum();
     hooks.on_progress = [&](Tick) {
         if (block != nullptr) {
@@ -203,6 +203,11 @@ TEST_CASE("unit.lane_devices.jobs_begin_again") {
     CHECK(small.shares()[0] == 3);
     CHECK(lane.counters().hop_checksum == loop.counters().hop_checksum);
     check_same_jobs(expected, made);
+}
+
+TEST_CASE("unit.lane_devices.jobs_begin_again") {
+    compare_jobs_begun_again(kTiny);
+    compare_jobs_begun_again(kAlone);
 }
 
 TEST_CASE("unit.lane_devices.what_no_device_holds_fails_with_figures") {
@@ -223,10 +228,10 @@ TEST_CASE("unit.lane_devices.a_lane_that_outgrows_the_device_fails") {
     // Room for what it is at first, and for nothing that it becomes.
     gpu::LaneDevices large = block_device(kOneThread);
     const Experiment experiment = experiment_number(1);
-    gpu::LaneRun whole(experiment, large, {0, 4096, SIZE_MAX});
+    gpu::LaneRun whole(experiment, large, kTiny);
     whole.run({});
     gpu::LaneDevices small(std::make_unique<PoolExecutor>(whole.memory_bytes() / 128 * 64));
-    gpu::LaneRun run(experiment, small, {0, 4096, SIZE_MAX});
+    gpu::LaneRun run(experiment, small, kTiny);
     CHECK_THROWS_AS(run.run({}), DeviceError);
 }
 
@@ -263,7 +268,7 @@ TEST_CASE("unit.lane_devices.a_dead_device_is_left_alone") {
 TEST_CASE("unit.lane_devices.when_all_are_dead_everybody_hears_of_it") {
     gpu::LaneDevices devices(std::make_unique<Mortal>(3));
     Lanes lanes(6);
-    lanes.run(devices, {0, 4096, SIZE_MAX});
+    lanes.run(devices, kTiny);
     const auto told = [](const std::string& why) { return why == "the GPU has gone"; };
     CHECK(std::count_if(lanes.failures.begin(), lanes.failures.end(), told) >= 3);
 }

@@ -21,6 +21,7 @@ const Variant kVariants[] = {
     {{1, gpu::Share::strided, 1}, {}},     {{2, gpu::Share::chunked, 1}, {}},
     {{3, gpu::Share::shuffled, 7}, {}},    {{4, gpu::Share::strided, 1}, {}},
     {{1, gpu::Share::shuffled, 3}, kTiny}, {{3, gpu::Share::strided, 1}, kTiny},
+    {{1, gpu::Share::strided, 1}, kAlone},
 };
 
 Outcome run_lane(const Experiment& experiment, const Variant& variant) {

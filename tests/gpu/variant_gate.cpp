@@ -34,6 +34,7 @@ TEST_CASE("unit.variant_gate.nobody_is_inside_when_it_switches") {
         ++launches;
     });
     std::vector<std::thread> threads;
+    threads.reserve(6);
     for (int kind = 0; kind < 6; ++kind) {
         threads.emplace_back([&, kind] {
             for (int round = 0; round < 500; ++round) {

@@ -49,7 +49,7 @@ Cost cost_of(int k) {
             REQUIRE(image.grow());
         }
     }
-    image.save();
+    image.save(store);
     REQUIRE(store.results()[0].finish != kNever);
     cost.windows = image.lane().windows;
     return cost;

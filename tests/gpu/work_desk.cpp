@@ -56,7 +56,7 @@ class Kernel {
                 --left_;
                 item.lane->windows += item.windows;
                 item.outcome = gpu::Outcome::paused;
-                __atomic_store_n(&item.state, std::uint32_t{gpu::kDone}, __ATOMIC_RELEASE);
+                __atomic_store_n(&item.state, gpu::kDone, __ATOMIC_RELEASE);
             }
             std::this_thread::yield();
         }
@@ -81,6 +81,7 @@ TEST_CASE("unit.work_desk.more_lanes_than_items") {
     gpu::WorkDesk desk(kernel.queue, [&] { return kernel.death(); });
     std::vector<gpu::Lane> lanes(10);
     std::vector<std::thread> threads;
+    threads.reserve(lanes.size());
     for (gpu::Lane& lane : lanes) {
         threads.emplace_back([&] {
             for (std::uint64_t windows = 1; windows <= 20; ++windows) {
@@ -103,6 +104,7 @@ TEST_CASE("unit.work_desk.nobody_waits_for_a_dead_kernel") {
     std::vector<gpu::Lane> lanes(8);
     std::atomic<int> told{0};
     std::vector<std::thread> threads;
+    threads.reserve(lanes.size());
     for (gpu::Lane& lane : lanes) {
         threads.emplace_back([&] {
             try {

@@ -16,6 +16,8 @@ namespace sluice::test {
 
 /// Memory that is full all the time: a pause wherever there can be one.
 inline constexpr gpu::LaneMemory kTiny{0, 4096, SIZE_MAX};
+/// The same, and nothing of it on the host meanwhile.
+inline constexpr gpu::LaneMemory kAlone{0, 4096, SIZE_MAX, true};
 
 /// A block executor as the only device, with so much memory for lanes.
 inline gpu::LaneDevices block_device(const gpu::Mapping& mapping, std::size_t bytes = SIZE_MAX) {
