@@ -18,7 +18,17 @@ int chosen(int device) {
     return device;
 }
 
-/// Blocks of an executor's kernel that are on the GPU at once.
+/// CUDA loads a kernel when it is first asked for, and may wait for kernels that run: not for one of another shard,
+/// which ends last.
+void load_kernels() {
+    cudaFuncAttributes attributes;
+    for (const void* const kernel : law_kernels()) {
+        check_cuda(cudaFuncGetAttributes(&attributes, kernel), "the kernels");
+    }
+}
+
+/// Blocks of an executor's kernel that are on the GPU at once, whatever the law: the general one has the registers
+/// that its launch bounds allow.
 std::uint32_t resident_blocks(const CudaOptions& options) {
     int processors = 0;
     int blocks = 0;
@@ -60,6 +70,9 @@ class CudaExecutor : public LaneExecutor {
           taken_(gangs_) {
         queue_.data()->count = options.lanes;
         queue_.data()->item = items_.data();
+        if (options.shards > 1) {
+            load_kernels();
+        }
     }
     ~CudaExecutor() override { close(); }
 
