@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <numeric>
 #include <thread>
 
@@ -12,6 +13,10 @@
 #include "gpu/lane/block_pool.h"
 #include "gpu/lane/device_error.h"
 #include "tests/support/lane_support.h"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 using namespace sluice;
 using namespace sluice::test;
@@ -209,6 +214,50 @@ TEST_CASE("unit.lane_devices.jobs_begin_again") {
     compare_jobs_begun_again(kTiny);
     compare_jobs_begun_again(kAlone);
 }
+
+#if defined(__GLIBC__)
+/// Bytes that malloc() has given out.
+std::size_t in_use() {
+    const auto info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/// Bytes in use when the lane is on its device, with the lane itself, and the lane's.
+std::pair<std::size_t, std::size_t> while_away(bool alone) {
+    struct Look : gpu::BlockExecutor {
+        std::size_t seen = 0;
+        Look() : BlockExecutor(kOneThread) {}
+        gpu::Outcome run(gpu::Lane& lane, std::uint64_t windows) override {
+            seen = std::max(seen, in_use());
+            return BlockExecutor::run(lane, windows);
+        }
+    };
+    auto look = std::make_unique<Look>();
+    const Look& seen = *look;
+    gpu::LaneDevices device(std::move(look));
+    FatTreeParams params;
+    params.k = 16;
+    Experiment experiment;
+    experiment.topology = build_fat_tree(params);
+    experiment.network = config_for(congestion::Law::dctcp);
+    experiment.flows = {flow(0, 1000, 10'000, 0)};
+    gpu::LaneMemory memory;
+    memory.alone = alone;
+    gpu::LaneRun run(experiment, device, memory);
+    run.run({});
+    CHECK(run.results()[0].finish != kNever);
+    return {seen.seen, run.memory_bytes()};
+}
+
+TEST_CASE("unit.lane_devices.nothing_is_kept_of_a_lane_that_is_away") {
+    const auto [kept, bytes] = while_away(false);
+    const auto [alone, same] = while_away(true);
+    CHECK(bytes == same);
+    if (kept > 0) {  // a sanitizer's malloc() does not say
+        CHECK(alone + bytes / 2 < kept);
+    }
+}
+#endif
 
 TEST_CASE("unit.lane_devices.what_no_device_holds_fails_with_figures") {
     gpu::LaneDevices devices = several({4096, 8192});
