@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 #include <utility>
 
 #include "gpu/lane/device_error.h"
@@ -92,12 +93,13 @@ void LaneDevices::check_fits(std::size_t bytes) const {
 }
 
 void* LaneDevices::find_room(LaneStay& stay, std::size_t bytes) {
-    std::vector<std::pair<std::pair<std::size_t, std::size_t>, Device*>> order;
+    using Key = std::tuple<std::size_t, std::size_t, std::size_t>;
+    std::vector<std::pair<Key, Device*>> order;
     for (Device& device : devices_) {
         if (device.dead.empty() && !device.claimed) {
-            // Ascending: by lanes, then by what is in use of the largest size there can be.
-            order.push_back(
-                {{device.lanes.size(), SIZE_MAX - device.executor->memory().room()}, &device});
+            // Ascending: by lanes, by the room that is missing to the most there can be, by lanes so far.
+            const std::size_t missing = SIZE_MAX - device.executor->memory().room();
+            order.push_back({Key(device.lanes.size(), missing, device.come), &device});
         }
     }
     std::stable_sort(order.begin(), order.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The devices that a batch's lanes are shared out to. A lane goes to the one with the fewest lanes, of
-/// those to the one with the most room, and stays there. What finds no room waits for another lane's end, in
+/// those to the one with the most room, of those to the one that has had the fewest so far, and stays there. What finds no room waits for another lane's end, in
 /// the order in which lanes were made: so memory bounds how many there are at once, and the rest streams
 /// through.
 ///

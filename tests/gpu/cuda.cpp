@@ -18,11 +18,8 @@ struct Variant {
 };
 
 const Variant kVariants[] = {
-    {{0, 128, 1, 1}, {}},
-    {{0, 32, 1, 1}, {}},
-    {{0, 64, 3, 1}, {}},
-    {{0, 128, 2, 1}, kTiny},
-    {{0, 128, 1, 1}, kAlone},
+    {{0, 128, 1, 1}, {}},    {{0, 32, 1, 1}, {}},      {{0, 64, 3, 1}, {}},
+    {{0, 128, 2, 1}, kTiny}, {{0, 128, 1, 1}, kAlone},
 };
 
 /// False, and says why, where nothing can be executed.

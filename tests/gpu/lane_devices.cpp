@@ -146,6 +146,15 @@ TEST_CASE("unit.lane_devices.fewest_lanes_then_most_room") {
     }
 }
 
+TEST_CASE("unit.lane_devices.one_after_the_other_go_round") {
+    gpu::LaneDevices devices = several({SIZE_MAX, SIZE_MAX});
+    for (int lane = 0; lane < 6; ++lane) {
+        gpu::LaneStay stay(devices, [] { return true; });
+        stay.free(stay.allocate(64));
+    }
+    CHECK(devices.shares() == std::vector<std::size_t>{3, 3});
+}
+
 TEST_CASE("unit.lane_devices.several_share_a_batch") {
     gpu::LaneDevices devices = several({SIZE_MAX, SIZE_MAX, SIZE_MAX});
     Lanes lanes(12);
