@@ -113,6 +113,11 @@ void add_device_options(CLI::App& app, DeviceOptions& options) {
 }
 
 unsigned lanes_at_once(const DeviceOptions& options, unsigned threads) {
+    if (options.device == "cpu" &&
+        (options.gpus > 1 || options.lanes > 0 || !options.memory.empty())) {
+        throw ConfigError(
+            "--gpus, --lanes and --device-memory are of devices: --device cuda, blocks or auto");
+    }
     const Kind kind = kind_of(options);
     if (kind != Kind::cpu && options.lanes > 0) return options.lanes;
     if (threads > 0) return threads;

@@ -27,6 +27,7 @@ struct DeviceOptions {
 void add_device_options(CLI::App& app, DeviceOptions& options);
 
 /// Experiments at a time, each with a thread of its own; `threads`: as many as the user wants, 0 if he has not said.
+/// ConfigError.
 unsigned lanes_at_once(const DeviceOptions& options, unsigned threads);
 
 /// Null: the modes' own engines. At most `lanes` lanes at once. ConfigError.

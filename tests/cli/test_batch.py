@@ -195,6 +195,9 @@ class Batch(CliTest):
                                             r"may take 100000 in all$")
         result = self.batch(text, "--device", "blocks", "--device-memory", "much", "--anew", code=2)
         self.assertIn("--device-memory \"much\"", result.stderr)
+        result = self.batch(text, "--gpus", "2", "--anew", code=2)
+        self.assertIn("--gpus, --lanes and --device-memory are of devices: --device cuda, blocks or auto",
+                      result.stderr)
 
     def test_what_a_gpu_does_not_know_is_refused(self):
         self.write("base.toml", BASE)
