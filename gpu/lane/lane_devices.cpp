@@ -99,7 +99,7 @@ void* LaneDevices::find_room(LaneStay& stay, std::size_t bytes) {
         if (device.dead.empty() && !device.claimed) {
             // Ascending: by lanes, by the room that is missing to the most there can be, by lanes so far.
             const std::size_t missing = SIZE_MAX - device.executor->memory().room();
-            order.push_back({Key(device.lanes.size(), missing, device.come), &device});
+            order.emplace_back(Key(device.lanes.size(), missing, device.come), &device);
         }
     }
     std::stable_sort(order.begin(), order.end(),
