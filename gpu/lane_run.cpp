@@ -51,18 +51,19 @@ std::vector<const JobApplication*> jobs_of(const Experiment& experiment) {
 
 }  // namespace
 
-LaneRun::LaneRun(const Experiment& experiment, LaneExecutor& executor, const LaneMemory& memory)
+LaneRun::LaneRun(const Experiment& experiment, LaneDevices& devices, const LaneMemory& memory)
     : experiment_(checked(experiment)),
       jobs_(jobs_of(experiment)),
-      executor_(executor),
+      devices_(devices),
       plan_(memory),
       begin_(std::chrono::steady_clock::now()),
       routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)),
-      store_(experiment.topology, routing_, experiment.network, experiment.flows, experiment.paths,
-             experiment.application.get()),
+      store_(std::make_unique<step::WorldStore>(experiment.topology, routing_, experiment.network,
+                                                experiment.flows, experiment.paths,
+                                                experiment.application.get())),
       tables_(needs_tables()),
       told_(experiment.flows.size()) {
-    store_.pin_list();
+    store_->pin_list();
     elaboration_ = std::chrono::steady_clock::now() - begin_;
 }
 
@@ -89,19 +90,67 @@ bool LaneRun::needs_tables() const {
     return false;
 }
 
+/// One more, in which no job begins again.
+std::unique_ptr<step::WorldStore> LaneRun::new_store() const {
+    auto store =
+        std::make_unique<step::WorldStore>(experiment_.topology, routing_, experiment_.network,
+                                           experiment_.flows, experiment_.paths, nullptr);
+    store->pin_list();
+    store->world().digest_hops = digest_hops_;
+    for (const auto& [host, timer] : opening_) {
+        step::schedule(store->world(), host, timer);
+    }
+    return store;
+}
+
+void LaneRun::keep_opening() {
+    const step::World& world = store_->world();
+    digest_hops_ = world.digest_hops;
+    for (const NodeId host : experiment_.topology.hosts()) {
+        const PlainVector<step::Timer>& timers = world.host[host].timers;
+        for (std::uint32_t i = 0; i < timers.count; ++i) {
+            opening_.emplace_back(host, timers[i]);
+        }
+    }
+}
+
 void LaneRun::load() {
+    if (store_ == nullptr) {
+        store_ = new_store();
+    }
     RouteImage routes;
     if (tables_) {
         routes = RouteImage(experiment_.topology, routing_, experiment_.flows);
     }
-    image_ =
-        std::make_unique<LaneImage>(store_, jobs_, std::move(routes), executor_.memory(), plan_);
+    image_ = std::make_unique<LaneImage>(*store_, jobs_, std::move(routes), *stay_, plan_);
+    bytes_ = std::max(bytes_, image_->bytes());
+    if (plan_.alone && experiment_.link_events.empty()) {
+        store_.reset();
+        saved_ = false;
+    }
+}
+
+/// The device has no room for what the lane has become. What it has done since load() is done anew, as soon as
+/// there is room for all of it.
+void LaneRun::begin_again() {
+    plan_.slack = image_->slack_with_more();
+    leave();
+    load();
+}
+
+/// The store's state is what counts.
+void LaneRun::leave() {
     saved_ = true;
+    image_.reset();
+    stay_->leave();
 }
 
 void LaneRun::save() const {
     if (!saved_) {
-        image_->save();
+        if (store_ == nullptr) {
+            store_ = new_store();
+        }
+        image_->save(*store_);
         saved_ = true;
     }
 }
@@ -110,71 +159,92 @@ void LaneRun::save() const {
 std::vector<FlowRecord> LaneRun::take_finished() {
     std::vector<FlowRecord> finished;
     for (FlowSlot slot = 0; slot < told_.size(); ++slot) {
-        if (!told_[slot] && store_.world().result[slot].finish != kNever) {
+        if (!told_[slot] && store_->world().result[slot].finish != kNever) {
             told_[slot] = true;
-            finished.push_back(store_.record(slot));
+            finished.push_back(store_->record(slot));
         }
     }
     return finished;
 }
 
 /// Executes everything before `until`; false if a hook has stopped it.
-bool LaneRun::advance(Tick until, step::HookRunner& hooks) {
-    Lane& lane = image_->lane();
-    lane.until = until;
-    std::vector<FlowRecord> none;
+bool LaneRun::advance(Tick until) {
+    image_->lane().until = until;
     for (;;) {
-        const std::uint64_t before = lane.windows;
-        const Outcome outcome = executor_.run(lane, kWindowsAtATime);
-        windows_ += lane.windows - before;
+        const Outcome outcome = stay_->run(image_->lane(), kWindowsAtATime);
         saved_ = false;
-        if (lane.fault != 0) {
+        if (image_->lane().fault != 0) {
             throw InternalError("an operation gives back a resource that no acquire holds");
         }
         if (outcome == Outcome::full) {
-            image_->grow();
+            if (!image_->grow()) {
+                begin_again();
+                image_->lane().until = until;
+            }
             bytes_ = std::max(bytes_, image_->bytes());
             continue;
         }
-        now_ = std::max(now_, std::min(lane.end, until));
+        now_ = std::max(now_, std::min(image_->lane().end, until));
         if (outcome == Outcome::reached) {
             return true;
         }
-        hooks.report(now_, none);
-        if (hooks.stopped()) {
+        if (!go_on_()) {
             return false;
         }
     }
+}
+
+/// Takes the store's state to a device, there up to `until`, and back; false if it was stopped.
+bool LaneRun::execute(Tick until) {
+    bool whole = false;
+    try {
+        load();
+        whole = advance(until);
+        save();
+        windows_ += image_->lane().windows;
+    } catch (const LaneStay::Interrupted&) {
+        whole = false;
+    }
+    leave();
+    if (store_ == nullptr) {
+        store_ = new_store();  // it was interrupted before there was anything to save
+    }
+    return whole;
 }
 
 void LaneRun::run(const RunHooks& hooks) {
     if (hooks.on_sample || hooks.on_pfc) {
         throw ConfigError("no device records queues or PFC frames; --device cpu");
     }
-    step::HookRunner runner(store_, experiment_.link_events, hooks);
-    store_.begin();
+    go_on_ = [&] { return !hooks.on_progress || hooks.on_progress(now_); };
+    stay_ = std::make_unique<LaneStay>(devices_, go_on_);
+    auto runner = std::make_unique<step::HookRunner>(*store_, experiment_.link_events, hooks);
+    store_->begin();
+    keep_opening();
     bool stopped = false;
     for (;;) {
-        const Tick event = step::at_rest(store_.world()) ? kNever : runner.next_event();
-        if (step::next_instant(store_.world()) < experiment_.stop) {
-            load();
-            bytes_ = std::max(bytes_, image_->bytes());
-            stopped = !advance(std::min(event, experiment_.stop), runner);
-            save();
+        const Tick event = step::at_rest(store_->world()) ? kNever : runner->next_event();
+        if (step::next_instant(store_->world()) < experiment_.stop) {
+            stopped = !execute(std::min(event, experiment_.stop));
+            if (experiment_.link_events.empty()) {
+                // It may be another store.
+                runner =
+                    std::make_unique<step::HookRunner>(*store_, experiment_.link_events, hooks);
+            }
         }
         std::vector<FlowRecord> finished = take_finished();
-        runner.report(now_, finished);
-        stopped = stopped || runner.stopped();
-        if (stopped || step::at_rest(store_.world()) || event >= experiment_.stop) {
+        runner->report(now_, finished);
+        stopped = stopped || runner->stopped();
+        if (stopped || step::at_rest(store_->world()) || event >= experiment_.stop) {
             break;
         }
         now_ = std::max(now_, event);
-        runner.run_events(event);
-        store_.world().links_changed = true;
+        runner->run_events(event);
+        store_->world().links_changed = true;
     }
     if (!stopped) {
-        step::forget_stale_wakes(store_.world());
-        at_rest_ = step::next_instant(store_.world()) == kNever;
+        step::forget_stale_wakes(store_->world());
+        at_rest_ = step::next_instant(store_->world()) == kNever;
         cut_off_ = !at_rest_;
     }
 }
@@ -183,39 +253,39 @@ Tick LaneRun::now() const {
     if (cut_off_) {
         return experiment_.stop;
     }
-    return at_rest_ ? store_.last_arrival() : now_;
+    return at_rest_ ? store_->last_arrival() : now_;
 }
 
 const std::vector<FlowResult>& LaneRun::results() const {
     save();
-    return store_.results();
+    return store_->results();
 }
 
 std::vector<FlowSpec> LaneRun::under_way() const {
     save();
-    return store_.under_way();
+    return store_->under_way();
 }
 
 std::int64_t LaneRun::progress() const {
-    const step::World& world = saved_ ? store_.world() : image_->lane().world;
-    return step::acknowledged_bytes(world, store_.slot_count());
+    const step::World& world = saved_ ? store_->world() : image_->lane().world;
+    return step::acknowledged_bytes(world, store_->slot_count());
 }
 
 std::vector<PortId> LaneRun::paused_cycle() const {
     save();
-    return step::paused_cycle(store_);
+    return step::paused_cycle(*store_);
 }
 
 RunCounters LaneRun::counters() const {
     save();
-    RunCounters counters = store_.counters();
-    counters.windows = windows_;
+    RunCounters counters = store_->counters();
+    counters.windows = windows_ + (image_ == nullptr ? 0 : image_->lane().windows);
     return counters;
 }
 
 std::vector<PortStatistics> LaneRun::port_statistics() const {
     save();
-    return store_.port_statistics(now());
+    return store_->port_statistics(now());
 }
 
 }  // namespace sluice::gpu

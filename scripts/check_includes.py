@@ -109,7 +109,7 @@ LIBRARIES = [
     (r"CLI/.*", ["cli"], False),
     (r"doctest/.*", ["tests"], True),
 ]
-SYSTEM = re.compile(r"(sys/\w+|unistd|fcntl|poll|signal|pthread|sched|dirent|csignal|dlfcn)\.h")
+SYSTEM = re.compile(r"(sys/\w+|unistd|fcntl|poll|signal|pthread|sched|dirent|csignal|dlfcn|malloc)\.h")
 STANDARD = re.compile(r"[a-z_0-9]+")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

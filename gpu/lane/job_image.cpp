@@ -123,7 +123,7 @@ void LaneImage::load_ranks(const JobApplication& application, job::RankState* to
     }
 }
 
-void LaneImage::save_jobs() {
+void LaneImage::save_jobs() const {
     for (std::uint32_t number = 0; number < jobs_.size(); ++number) {
         const job::Job& from = lane_->jobs[number];
         const job::Job& to = jobs_[number]->columns();

@@ -175,6 +175,30 @@ class Batch(CliTest):
             self.assertEqual(self.settled(), lanes)
             self.assertEqual([self.files_of(f"out/runs/{i}") for i in range(len(lanes))], files)
 
+    def test_devices_share_a_batch_and_their_memory_streams_it(self):
+        self.write("base.toml", BASE)
+        text = "base = \"base.toml\"\n[[axis]]\nkey = \"seed\"\nrange = [1, 12]\n"
+        self.batch(text)
+        lanes = self.settled()
+        some = ("--device", "blocks", "--gpus", "2", "--threads", "6")
+        plan = self.batch(text, *some, "--device-memory", "400kB", "--plan").stdout
+        self.assertRegex(plan, r"a lane +[\d.]+ kB at first, (\d+) kB after its first windows, at most \1 kB")
+        self.assertIn("devices      400 kB, 400 kB: room for 4 lanes; 4 at once, the other 8 streamed", plan)
+        self.batch(text, *some, "--device-memory", "400kB", "--anew")
+        self.assertEqual(self.settled(), lanes)
+        self.batch(text, *some, "--lanes", "300", "--device-memory", "400kB", "--anew")
+        self.assertEqual(self.settled(), lanes)
+        self.batch(text, *some, "--device-memory", "100kB", "--anew", code=3)
+        for row in self.rows():
+            self.assertEqual(row["status"], "failed")
+            self.assertRegex(row["reason"], r"^the network needs \d{6} bytes of the device's memory, of which lanes "
+                                            r"may take 100000 in all$")
+        result = self.batch(text, "--device", "blocks", "--device-memory", "much", "--anew", code=2)
+        self.assertIn("--device-memory \"much\"", result.stderr)
+        result = self.batch(text, "--gpus", "2", "--anew", code=2)
+        self.assertIn("--gpus, --lanes and --device-memory are of devices: --device cuda, blocks or auto",
+                      result.stderr)
+
     def test_what_a_gpu_does_not_know_is_refused(self):
         self.write("base.toml", BASE)
         cases = (("mode = \"hybrid\"", "mode = \"hybrid\": a device executes mode packet only"),

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `sluice batch --device`: the options, and the devices that they name.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "experiment/batch/batch_file.h"
+#include "gpu/lane/image.h"
+#include "gpu/lane/lane_devices.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
+class App;
+}
+
+namespace sluice {
+
+struct DeviceOptions {
+    std::string device = "cpu";
+    std::string memory;  ///< of each device, for lanes; "": what is free
+    unsigned gpus = 1;
+    unsigned gang = 1;
+    unsigned lanes = 0;  ///< experiments on all devices at once; 0: not said
+};
+
+void add_device_options(CLI::App& app, DeviceOptions& options);
+
+/// Experiments at a time, each with a thread of its own; `threads`: as many as the user wants, 0 if he has not said.
+/// ConfigError.
+unsigned lanes_at_once(const DeviceOptions& options, unsigned threads);
+
+/// Null: the modes' own engines. At most `lanes` lanes at once. ConfigError.
+std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, unsigned lanes);
+
+gpu::LaneMemory lane_memory(const DeviceOptions& options);
+
+/// What --plan says of them; "" for the modes' own engines. ConfigError.
+std::string plan_devices(const DeviceOptions& options, const Batch& batch, unsigned lanes,
+                         bool allow_oom);
+
+}  // namespace sluice
