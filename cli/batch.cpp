@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice batch`: many experiments in one process, a row each.
-#include <algorithm>
 #include <memory>
-#include <thread>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/batch_devices.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output/terminal.h"
@@ -16,8 +15,6 @@
 #include "experiment/batch/batch_plan.h"
 #include "experiment/batch/batch_run.h"
 #include "experiment/modes/mode_run.h"
-#include "gpu/blocks/block_executor.h"
-#include "gpu/cuda/cuda_executor.h"
 #include "gpu/lane_run.h"
 
 namespace sluice {
@@ -29,9 +26,8 @@ struct BatchOptions {
     std::string out;
     std::string mode;
     std::vector<std::string> sets;
-    std::string device = "cpu";
+    DeviceOptions devices;
     unsigned threads = 0;
-    unsigned gang = 1;
     std::size_t checks = 0;
     bool folders = false;
     bool resume = false;
@@ -172,23 +168,6 @@ Batch load(const BatchOptions& options) {
     return batch;
 }
 
-/// Null: the modes' own engines.
-std::unique_ptr<gpu::LaneExecutor> executor_of(const BatchOptions& options, unsigned threads) {
-    std::string why;
-    const bool gpu = options.device == "auto" && gpu::cuda_device_count(why) > 0;
-    if (options.device == "cuda" || gpu) {
-        gpu::CudaOptions cuda;
-        cuda.blocks_of_gang = options.gang;
-        cuda.lanes = threads;
-        return gpu::make_cuda_executor(cuda);
-    }
-    if (options.device == "blocks") {
-        return std::make_unique<gpu::BlockExecutor>(
-            gpu::Mapping{options.gang, gpu::Share::strided, 1});
-    }
-    return nullptr;
-}
-
 /// What the folder holds and this batch does not use.
 void tell_aside(const BatchAside& aside) {
     if (aside.to_redo == 0) return;
@@ -200,10 +179,10 @@ void tell_aside(const BatchAside& aside) {
 
 int batch_command(const BatchOptions& options) {
     const Batch batch = load(options);
-    const unsigned threads =
-        options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
+    const unsigned threads = lanes_at_once(options.devices, options.threads);
     if (options.plan) {
         print("{}", batch_plan(batch, threads, options.allow_oom));
+        print("{}", plan_devices(options.devices, batch, threads, options.allow_oom));
         return kExitDone;
     }
     BatchSettings settings;
@@ -214,12 +193,14 @@ int batch_command(const BatchOptions& options) {
     settings.anew = options.anew;
     settings.allow_oom = options.allow_oom;
     settings.checks = options.checks;
-    const std::unique_ptr<gpu::LaneExecutor> executor = executor_of(options, threads);
-    if (executor != nullptr) {
+    const gpu::LaneMemory memory = lane_memory(options.devices);
+    const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, threads);
+    if (devices != nullptr) {
         settings.maker = [&](const Experiment& experiment) {
-            return std::make_unique<gpu::LaneRun>(experiment, *executor, gpu::LaneMemory{});
+            return std::make_unique<gpu::LaneRun>(experiment, *devices, memory);
         };
-        settings.fall_back = options.device == "auto";
+        settings.fall_back = options.devices.device == "auto";
+        settings.host_lanes = lanes_at_once({}, options.threads);
     }
     BatchRun run(batch, settings);
     if (!options.quiet) tell_aside(run.aside());
@@ -254,17 +235,7 @@ Command add_batch_command(CLI::App& program) {
                     "Experiments at a time, each on one thread (default: all cores)")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
-    app->add_option(
-           "--device", options->device,
-           "cpu; cuda: mode packet on a GPU; auto: that where there is one, and on the CPU\n"
-           "what it does not do; blocks: the GPU's program by threads of the CPU\n"
-           "(default: cpu)")
-        ->type_name("DEVICE")
-        ->check(CLI::IsMember({"cpu", "cuda", "auto", "blocks"}));
-    app->add_option("--gang", options->gang,
-                    "Who share an experiment: threads (blocks), blocks of the GPU (cuda)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 256));
+    add_device_options(*app, options->devices);
     app->add_option(
            "--check", options->checks,
            "Run N experiments, drawn at random, in mode packet, too: how far times are off, and\n"

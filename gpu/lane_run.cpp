@@ -51,10 +51,10 @@ std::vector<const JobApplication*> jobs_of(const Experiment& experiment) {
 
 }  // namespace
 
-LaneRun::LaneRun(const Experiment& experiment, LaneExecutor& executor, const LaneMemory& memory)
+LaneRun::LaneRun(const Experiment& experiment, LaneDevices& devices, const LaneMemory& memory)
     : experiment_(checked(experiment)),
       jobs_(jobs_of(experiment)),
-      executor_(executor),
+      devices_(devices),
       plan_(memory),
       begin_(std::chrono::steady_clock::now()),
       routing_(experiment.topology, next_hop_order(experiment.network.arithmetic)),
@@ -94,9 +94,23 @@ void LaneRun::load() {
     if (tables_) {
         routes = RouteImage(experiment_.topology, routing_, experiment_.flows);
     }
-    image_ =
-        std::make_unique<LaneImage>(store_, jobs_, std::move(routes), executor_.memory(), plan_);
+    image_ = std::make_unique<LaneImage>(store_, jobs_, std::move(routes), *stay_, plan_);
+    bytes_ = std::max(bytes_, image_->bytes());
+}
+
+/// The device has no room for what the lane has become. What it has done since load() is done anew, as soon as
+/// there is room for all of it.
+void LaneRun::begin_again() {
+    plan_.slack = image_->slack_with_more();
+    leave();
+    load();
+}
+
+/// The store's state is what counts.
+void LaneRun::leave() {
     saved_ = true;
+    image_.reset();
+    stay_->leave();
 }
 
 void LaneRun::save() const {
@@ -120,23 +134,23 @@ std::vector<FlowRecord> LaneRun::take_finished() {
 
 /// Executes everything before `until`; false if a hook has stopped it.
 bool LaneRun::advance(Tick until, step::HookRunner& hooks) {
-    Lane& lane = image_->lane();
-    lane.until = until;
+    image_->lane().until = until;
     std::vector<FlowRecord> none;
     for (;;) {
-        const std::uint64_t before = lane.windows;
-        const Outcome outcome = executor_.run(lane, kWindowsAtATime);
-        windows_ += lane.windows - before;
+        const Outcome outcome = stay_->run(image_->lane(), kWindowsAtATime);
         saved_ = false;
-        if (lane.fault != 0) {
+        if (image_->lane().fault != 0) {
             throw InternalError("an operation gives back a resource that no acquire holds");
         }
         if (outcome == Outcome::full) {
-            image_->grow();
+            if (!image_->grow()) {
+                begin_again();
+                image_->lane().until = until;
+            }
             bytes_ = std::max(bytes_, image_->bytes());
             continue;
         }
-        now_ = std::max(now_, std::min(lane.end, until));
+        now_ = std::max(now_, std::min(image_->lane().end, until));
         if (outcome == Outcome::reached) {
             return true;
         }
@@ -147,20 +161,34 @@ bool LaneRun::advance(Tick until, step::HookRunner& hooks) {
     }
 }
 
+/// Takes the store's state to a device, there up to `until`, and back; false if it was stopped.
+bool LaneRun::execute(Tick until, step::HookRunner& hooks) {
+    bool whole = false;
+    try {
+        load();
+        whole = advance(until, hooks);
+        save();
+        windows_ += image_->lane().windows;
+    } catch (const LaneStay::Interrupted&) {
+        whole = false;
+    }
+    leave();
+    return whole;
+}
+
 void LaneRun::run(const RunHooks& hooks) {
     if (hooks.on_sample || hooks.on_pfc) {
         throw ConfigError("no device records queues or PFC frames; --device cpu");
     }
     step::HookRunner runner(store_, experiment_.link_events, hooks);
+    stay_ = std::make_unique<LaneStay>(
+        devices_, [&] { return !hooks.on_progress || hooks.on_progress(now_); });
     store_.begin();
     bool stopped = false;
     for (;;) {
         const Tick event = step::at_rest(store_.world()) ? kNever : runner.next_event();
         if (step::next_instant(store_.world()) < experiment_.stop) {
-            load();
-            bytes_ = std::max(bytes_, image_->bytes());
-            stopped = !advance(std::min(event, experiment_.stop), runner);
-            save();
+            stopped = !execute(std::min(event, experiment_.stop), runner);
         }
         std::vector<FlowRecord> finished = take_finished();
         runner.report(now_, finished);
@@ -209,7 +237,7 @@ std::vector<PortId> LaneRun::paused_cycle() const {
 RunCounters LaneRun::counters() const {
     save();
     RunCounters counters = store_.counters();
-    counters.windows = windows_;
+    counters.windows = windows_ + (image_ == nullptr ? 0 : image_->lane().windows);
     return counters;
 }
 

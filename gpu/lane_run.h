@@ -11,7 +11,7 @@
 #include "core/world/world_store.h"
 #include "experiment/modes/mode_run.h"
 #include "gpu/lane/image.h"
-#include "gpu/lane/lane_executor.h"
+#include "gpu/lane/lane_devices.h"
 
 namespace sluice::step {
 class HookRunner;
@@ -21,13 +21,13 @@ namespace sluice::gpu {
 
 class LaneRun : public ModeRun {
   public:
-    /// The experiment and the executor must outlive this. ConfigError as of step::WorldStore, or if the experiment has what a
+    /// The experiment and the devices must outlive this. ConfigError as of step::WorldStore, or if the experiment has what a
     /// device does not know: ns-3's order of events, an application that is no graph of operations, somebody who
     /// is told of every ACK.
-    LaneRun(const Experiment& experiment, LaneExecutor& executor, const LaneMemory& memory);
+    LaneRun(const Experiment& experiment, LaneDevices& devices, const LaneMemory& memory);
     ~LaneRun() override;
 
-    /// ConfigError if a hook wants to sample queues or to be told of PFC frames.
+    /// ConfigError if a hook wants to sample queues or to be told of PFC frames; DeviceError.
     void run(const RunHooks& hooks) override;
     bool cut_off() const override { return cut_off_; }
     Tick now() const override;
@@ -41,26 +41,30 @@ class LaneRun : public ModeRun {
     std::size_t memory_bytes() const override { return bytes_; }
 
   private:
+    bool execute(Tick until, step::HookRunner& hooks);
     bool advance(Tick until, step::HookRunner& hooks);
     bool needs_tables() const;
     void load();
+    void begin_again();
     void save() const;
+    void leave();
     std::vector<FlowRecord> take_finished();
 
     const Experiment& experiment_;
     std::vector<const JobApplication*> jobs_;
-    LaneExecutor& executor_;
+    LaneDevices& devices_;
     LaneMemory plan_;
     std::chrono::steady_clock::time_point begin_;
     Routing routing_;
     mutable step::WorldStore store_;  ///< as of the last save()
     std::chrono::duration<double> elaboration_;
-    std::unique_ptr<LaneImage> image_;
-    bool tables_;  ///< the device needs next hops, too
+    std::unique_ptr<LaneStay> stay_;
+    std::unique_ptr<LaneImage> image_;  ///< in the stay's memory
+    bool tables_;                       ///< the device needs next hops, too
     mutable bool saved_ = true;
     std::vector<bool> told_;  ///< by flow: it is finished
     std::size_t bytes_ = 0;
-    std::uint64_t windows_ = 0;
+    std::uint64_t windows_ = 0;  ///< before the lane's
     Tick now_ = 0;
     bool cut_off_ = false;
     bool at_rest_ = false;

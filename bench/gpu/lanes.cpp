@@ -43,15 +43,15 @@ struct Variant {
 /// Memory that is full all the time: growth is a pause wherever it can be.
 constexpr gpu::LaneMemory kTiny{0, 4096, SIZE_MAX};
 
-/// A run with the executor that it needs: a GPU has one at a time, as each keeps the GPU busy.
-struct HeldExecutor {
-    std::unique_ptr<gpu::LaneExecutor> executor;
+/// A run with the device that it needs: a GPU has one executor at a time, as each keeps the GPU busy.
+struct HeldDevice {
+    gpu::LaneDevices devices;
 };
-class HeldRun : HeldExecutor, public gpu::LaneRun {
+class HeldRun : HeldDevice, public gpu::LaneRun {
   public:
     HeldRun(const Experiment& experiment, std::unique_ptr<gpu::LaneExecutor> made,
             const gpu::LaneMemory& memory)
-        : HeldExecutor{std::move(made)}, LaneRun(experiment, *executor, memory) {}
+        : HeldDevice{gpu::LaneDevices(std::move(made))}, LaneRun(experiment, devices, memory) {}
 };
 
 RunMaker blocks(const gpu::Mapping& mapping, const gpu::LaneMemory& memory = {}) {
@@ -213,8 +213,8 @@ void time(const std::string& path, int times, std::uint32_t gang) {
 void tell_memory(const std::string& path) {
     Scenario scenario = load_scenario(path);
     const BuiltExperiment built = build_experiment(scenario);
-    gpu::BlockExecutor executor({});
-    gpu::LaneRun run(built.experiment, executor, {});
+    gpu::LaneDevices device(std::make_unique<gpu::BlockExecutor>(gpu::Mapping{}));
+    gpu::LaneRun run(built.experiment, device, {});
     std::size_t first = 0;
     RunHooks hooks;
     hooks.on_progress = [&](Tick) {

@@ -34,6 +34,18 @@ LanePosition position_of(const RunPosition& at, const Experiment& experiment) {
     return position;
 }
 
+/// From its begin to its end.
+class Turn {
+  public:
+    explicit Turn(Turns& turns) : turns_(turns) { turns_.take(); }
+    ~Turn() { turns_.give_back(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    Turns& turns_;
+};
+
 class Lane {
   public:
     Lane(const Batch& batch, std::size_t number, const LaneRequest& request)
@@ -50,7 +62,10 @@ class Lane {
                 declined_ = refusal.what();
             }
         }
-        return run_on(false, whole);
+        if (declined_.empty() || request_.host_turns == nullptr) return run_on(false, whole);
+        const Turn turn(*request_.host_turns);
+        whole = request_.go_on({});
+        return whole ? run_on(false, whole) : BatchRow();
     }
 
     /// Of its scenario; "" if its keys do not fit its base.
@@ -124,6 +139,18 @@ class Lane {
 };
 
 }  // namespace
+
+void Turns::take() {
+    std::unique_lock lock(mutex_);
+    one_is_free_.wait(lock, [&] { return free_ > 0; });
+    --free_;
+}
+
+void Turns::give_back() {
+    const std::lock_guard lock(mutex_);
+    ++free_;
+    one_is_free_.notify_one();
+}
 
 BatchRow run_lane(const Batch& batch, std::size_t experiment, const LaneRequest& request,
                   bool& whole) {

@@ -53,7 +53,8 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
       settings_(settings),
       folder_(settings.directory, OutputFolder::Use::alone),
       table_(folder_.file(kBatchTable), batch.columns(), batch.size()),
-      store_(folder_.file(kBatchDatabase), program_version()) {
+      store_(folder_.file(kBatchDatabase), program_version()),
+      host_turns_(settings.host_lanes) {
     position_.experiments = batch.size();
     const std::size_t there = store_.size();
     if (there > 0 && !settings_.resume && !settings_.anew) {
@@ -129,9 +130,10 @@ void BatchRun::run_all(const Round& round) {
             while (crew.size() + 1 < useful) crew.add([&] { work(round); });
         } catch (const std::system_error& error) {
             interrupted_ = true;
-            const ConfigError refusal(
-                fmt::format("--threads {}: the system makes only {} here ({}); allowed: fewer",
-                            useful, crew.size() + 1, error.code().message()));
+            const ConfigError refusal(fmt::format(
+                "the system makes only {} of {} threads here ({}); allowed: fewer (--threads, on "
+                "devices --lanes)",
+                crew.size() + 1, useful, error.code().message()));
             error_ = std::make_exception_ptr(refusal);
         }
     }
@@ -178,6 +180,7 @@ bool BatchRun::execute(std::size_t experiment, const Round& round) {
     request.allow_oom = settings_.allow_oom;
     request.maker = settings_.maker;
     request.fall_back = settings_.fall_back;
+    request.host_turns = &host_turns_;
     const auto tell = [&](const LanePosition& at) {
         return guarded([&] {
             position_.under_way[experiment] = at;

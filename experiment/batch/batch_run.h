@@ -44,6 +44,8 @@ struct BatchSettings {
     RunMaker maker;
     /// What the device refuses (ConfigError), another mode included, the mode's own engine does; else it is refused.
     bool fall_back = false;
+    unsigned host_lanes =
+        1;  ///< of these at a time: lanes of a device may be many more than the host has cores
 };
 
 /// How far a batch has come.
@@ -135,6 +137,7 @@ class BatchRun {
     /// Done, with a jct_s: what may be checked.
     std::map<std::size_t, CheckedPair> comparable_;
     std::optional<BatchCheck> check_;
+    Turns host_turns_;
     BatchAside aside_;
     std::string declined_;
     double wall_s_ = 0;

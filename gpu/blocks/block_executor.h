@@ -98,7 +98,9 @@ Outcome run_blocks(Lane& lane, const Mapping& mapping, std::uint64_t windows);
 
 class BlockExecutor : public LaneExecutor {
   public:
-    explicit BlockExecutor(const Mapping& mapping) : mapping_(mapping) {}
+    /// Lanes take at most `bytes` of the host's memory at once.
+    explicit BlockExecutor(const Mapping& mapping, std::size_t bytes = SIZE_MAX)
+        : mapping_(mapping), memory_(bytes) {}
     DeviceMemory& memory() override { return memory_; }
     Outcome run(Lane& lane, std::uint64_t windows) override {
         return run_blocks(lane, mapping_, windows);

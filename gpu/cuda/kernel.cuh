@@ -3,26 +3,10 @@
 #pragma once
 
 #include "gpu/cuda/device_gang.cuh"
+#include "gpu/lane/work_queue.h"
 #include "gpu/program/window.h"
 
 namespace sluice::gpu {
-
-/// A lane that is to be executed, in memory that host and device both see. Whoever writes `state` says by it that
-/// the rest is as it is to be: the host free and placed, the gang that has it taken and done.
-struct WorkItem {
-    Lane* lane = nullptr;
-    std::uint64_t windows = 0;
-    Outcome outcome = Outcome::running;
-    std::uint32_t state = 0;  ///< of WorkState
-};
-enum WorkState : std::uint32_t { kFree, kPlaced, kTaken, kDone };
-
-/// In memory that host and device both see.
-struct WorkQueue {
-    std::uint32_t count = 0;   ///< of `item`
-    std::uint32_t closed = 0;  ///< no more will come
-    WorkItem* item = nullptr;
-};
 
 /// What the kernel is launched with. Blocks: those of all gangs.
 struct Launch {
@@ -74,7 +58,8 @@ __device__ inline std::uint32_t take_work(WorkQueue& queue, std::uint32_t from) 
 inline constexpr int kMostThreads = 256;
 inline constexpr int kBlocksAtLeast = 2;
 
-__global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes(Launch launch) {
+/// Each file that includes this has its own.
+static __global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes(Launch launch) {
     const std::uint32_t number = blockIdx.x / launch.blocks_of_gang;
     const std::uint32_t block = blockIdx.x % launch.blocks_of_gang;
     DeviceGang gang(&launch.meetings[number], launch.blocks_of_gang, block);

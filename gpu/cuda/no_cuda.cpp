@@ -17,6 +17,12 @@ std::unique_ptr<LaneExecutor> make_cuda_executor(const CudaOptions&) {
     throw ConfigError(std::string("--device cuda: ") + kOff);
 }
 
+CudaFigures cuda_figures(const CudaOptions&) {
+    throw ConfigError(std::string("--device cuda: ") + kOff);
+}
+
+std::size_t cuda_lane_memory(int) { throw ConfigError(std::string("--device cuda: ") + kOff); }
+
 int cuda_device_count(std::string& why) {
     why = kOff;
     return 0;

@@ -6,8 +6,13 @@
 
 namespace sluice::gpu {
 
-BlockPool::BlockPool(void* base, std::size_t bytes) {
-    free_.emplace(static_cast<unsigned char*>(base), bytes / 64 * 64);
+BlockPool::BlockPool(void* base, std::size_t bytes) : size_(bytes / 64 * 64), room_(size_) {
+    free_.emplace(static_cast<unsigned char*>(base), size_);
+}
+
+std::size_t BlockPool::room() const {
+    const std::lock_guard lock(mutex_);
+    return room_;
 }
 
 void* BlockPool::allocate(std::size_t bytes) {
@@ -16,7 +21,7 @@ void* BlockPool::allocate(std::size_t bytes) {
     const auto found = std::find_if(free_.begin(), free_.end(),
                                     [&](const auto& extent) { return extent.second >= bytes; });
     if (found == free_.end()) {
-        throw std::bad_alloc();
+        return nullptr;
     }
     const auto [base, size] = *found;
     free_.erase(found);
@@ -24,6 +29,7 @@ void* BlockPool::allocate(std::size_t bytes) {
         free_.emplace(base + bytes, size - bytes);
     }
     used_.emplace(base, bytes);
+    room_ -= bytes;
     return base;
 }
 
@@ -31,6 +37,7 @@ void BlockPool::free(void* block) {
     const std::lock_guard lock(mutex_);
     const auto found = used_.find(static_cast<unsigned char*>(block));
     if (found != used_.end()) {
+        room_ += found->second;
         add_free(found->first, found->second);
         used_.erase(found);
     }

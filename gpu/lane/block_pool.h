@@ -17,12 +17,16 @@ class BlockPool : public DeviceMemory {
     BlockPool(void* base, std::size_t bytes);
     void* allocate(std::size_t bytes) override;
     void free(void* block) override;
+    std::size_t size() const override { return size_; }
+    std::size_t room() const override;
 
   private:
     using Extents = std::map<unsigned char*, std::size_t>;
     void add_free(unsigned char* base, std::size_t bytes);
 
-    std::mutex mutex_;
+    const std::size_t size_;
+    mutable std::mutex mutex_;
+    std::size_t room_;
     Extents free_;  ///< bytes by where they begin
     Extents used_;
 };

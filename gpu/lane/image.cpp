@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/packet/sender.h"
 #include "core/world/network_check.h"
+#include "gpu/lane/device_error.h"
 #include "gpu/lane/job_bounds.h"
 
 namespace sluice::gpu {
@@ -38,45 +39,63 @@ std::size_t vector_bytes(const PlainVector<T>& vector) {
 }  // namespace
 
 LaneImage::LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
-                     RouteImage routes, DeviceMemory& memory, const LaneMemory& plan)
+                     RouteImage routes, MemorySource& memory, const LaneMemory& plan)
     : store_(store),
       jobs_(jobs),
       routes_(std::move(routes)),
-      memory_(memory),
       plan_(plan),
+      segments_(memory),
       ports_(store.topology().port_count()),
       slots_(store.slot_count()),
-      connections_(connection_count(store.flows())) {
+      connections_(connection_count(store.flows())),
+      first_plan_(static_cast<PortId>(ports_)) {
+    const Topology& topology = store.topology();
+    for (NodeId n = 0; n < topology.node_count(); ++n) {
+        if (topology.is_host(n)) {
+            host_ports_ = topology.first_port(n + 1);
+        } else {
+            first_plan_ = std::min(first_plan_, topology.first_port(n));
+        }
+    }
     load();
 }
 
-LaneImage::~LaneImage() {
-    for (void* const block : segments_) {
-        memory_.free(block);
-    }
-}
-
+/// Null: there is none.
 void* LaneImage::segment(std::size_t bytes) {
     if (bytes > plan_.most - std::min(plan_.most, bytes_)) {
-        throw ConfigError("the network needs more than the " + std::to_string(plan_.most) +
+        throw DeviceError("the network needs more than the " + std::to_string(plan_.most) +
                           " bytes of memory that a lane may take");
     }
-    segments_.push_back(nullptr);
-    segments_.back() = memory_.allocate(bytes);
-    bytes_ += bytes;
-    return segments_.back();
+    segments_.blocks.reserve(segments_.blocks.size() + 1);
+    void* const block = segments_.memory.allocate(bytes);
+    if (block != nullptr) {
+        segments_.blocks.push_back(block);
+        bytes_ += bytes;
+    }
+    return block;
 }
 
 /// A quarter more; or, if the last segment was too small for what was asked of it, one twice as large.
-void LaneImage::grow() {
-    Arena& arena = lane_->arena;
+std::size_t LaneImage::more() const {
+    const Arena& arena = lane_->arena;
     std::size_t bytes = std::max(plan_.segment, rounded(bytes_ / 4));
     if (2 * arena.used < arena.size) {
         bytes = std::max(bytes, rounded(2 * arena.size));
     }
-    arena.base = static_cast<unsigned char*>(segment(bytes));
+    return bytes;
+}
+
+bool LaneImage::grow() {
+    const std::size_t bytes = more();
+    void* const block = segment(bytes);
+    if (block == nullptr) {
+        return false;
+    }
+    Arena& arena = lane_->arena;
+    arena.base = static_cast<unsigned char*>(block);
     arena.size = bytes;
     arena.used = 0;
+    return true;
 }
 
 void* LaneImage::place_bytes(std::size_t bytes) {
@@ -121,13 +140,16 @@ std::size_t LaneImage::bytes_needed() const {
                 sizeof(std::uint32_t));
     std::size_t bytes = rounded(sizeof(Lane)) + rounded(sizeof(StepConfig));
     // Columns, each rounded up.
-    bytes += 64 * 49;
+    bytes += 64 * 58;
     bytes += ports_ * (sizeof(step::Egress) + sizeof(step::Ingress) + 2 * sizeof(step::Wire) +
-                       sizeof(step::HostPort) + sizeof(PortPlan) + sizeof(std::uint16_t) +
-                       sizeof(Tick) + sizeof(PortId) + sizeof(NodeId));
-    bytes += nodes * (sizeof(HostPlan) + sizeof(NodeId) + sizeof(step::Host) +
-                      sizeof(step::Buffer) + sizeof(SwitchPlan) + sizeof(Tick) + sizeof(CellId) +
-                      3 * sizeof(NodeId) + sizeof(PortId) + 1);
+                       sizeof(std::uint16_t) + sizeof(NodeId));
+    bytes += host_ports_ * sizeof(step::HostPort);
+    // With a switch port's part of its block's instant, and its places in lists.
+    bytes += (ports_ - first_plan_) * (sizeof(PortPlan) + sizeof(Tick) + sizeof(PortId) +
+                                       sizeof(Tick) / kBlock + 1 + 3 * sizeof(std::uint32_t));
+    bytes += nodes * (sizeof(HostPlan) + sizeof(step::Host) + sizeof(step::Buffer) +
+                      sizeof(SwitchPlan) + sizeof(Tick) + sizeof(CellId) + 3 * sizeof(NodeId) +
+                      sizeof(PortId) + 1 + sizeof(Tick) / kBlock + 1 + 3 * sizeof(std::uint32_t));
     bytes += slots_ *
              (sizeof(FlowId) + sizeof(FlowSpec) + sizeof(step::FlowRoute) + sizeof(step::Receiver) +
               sizeof(FlowResult) + sizeof(std::int64_t) + sizeof(Tick) + 2 * sizeof(std::uint32_t));
@@ -140,6 +162,8 @@ std::size_t LaneImage::bytes_needed() const {
         for (const step::Ring& ring : egress.queue) {
             bytes += ring_bytes(ring);
         }
+    }
+    for (std::size_t p = 0; p < host_ports_; ++p) {
         bytes += vector_bytes(world.host_port[p].sender) + vector_bytes(world.host_port[p].ready);
     }
     for (std::size_t n = 0; n < nodes; ++n) {
@@ -160,9 +184,13 @@ std::size_t LaneImage::bytes_needed() const {
 }
 
 void LaneImage::load() {
-    const std::size_t bytes = bytes_needed() + plan_.slack;
+    needed_ = bytes_needed();
+    const std::size_t bytes = needed_ + plan_.slack;
     Arena arena;
     arena.base = static_cast<unsigned char*>(segment(bytes));
+    if (arena.base == nullptr) {
+        throw DeviceError("the device has no " + std::to_string(bytes) + " bytes for a lane");
+    }
     arena.size = bytes;
     void* const block = take(arena, sizeof(Lane));
     lane_ = new (block) Lane;
@@ -224,7 +252,7 @@ void LaneImage::load_ports() {
     world.egress = copy(from.egress, ports_);
     world.ingress = copy(from.ingress, ports_);
     world.link = place<step::Wire>(2 * ports_);
-    world.host_port = place<step::HostPort>(ports_);
+    world.host_port = place<step::HostPort>(host_ports_);
     tables_.clear();
     for (std::size_t p = 0; p < ports_; ++p) {
         step::Egress& egress = world.egress[p];
@@ -241,6 +269,8 @@ void LaneImage::load_ports() {
         copy_ring(world.link[p], from.link[p]);
         world.link[ports_ + p] = step::Wire{};
         world.link[ports_ + p].base = from.link[p].base;
+    }
+    for (std::size_t p = 0; p < host_ports_; ++p) {
         world.host_port[p] = from.host_port[p];
         copy_vector(world.host_port[p].sender, from.host_port[p].sender);
         copy_vector(world.host_port[p].ready, from.host_port[p].ready);
@@ -283,23 +313,26 @@ void LaneImage::load_items() {
     Lane& lane = *lane_;
     NodeId* const hosts = place<NodeId>(world.node_count);
     NodeId* const switches = place<NodeId>(world.node_count);
-    PortId* const switch_ports = place<PortId>(ports_);
+    PortId* const switch_ports = place<PortId>(ports_ - first_plan_);
     NodeId* const node_of = place<NodeId>(ports_);
-    lane.port_plan = place<PortPlan>(ports_);
+    lane.first_plan = first_plan_;
+    lane.port_plan = place<PortPlan>(ports_ - first_plan_);
     lane.arrived = place<std::uint16_t>(ports_);
     lane.switch_plan = place<SwitchPlan>(world.node_count);
     lane.host_plan = place<HostPlan>(world.node_count);
-    lane.callers = place<NodeId>(world.node_count);
-    lane.next = place<Tick>(ports_);
+    lane.next = place<Tick>(ports_ - first_plan_);
     for (NodeId n = 0; n < world.node_count; ++n) {
         lane.switch_plan[n] = SwitchPlan{};
         lane.host_plan[n] = HostPlan{};
+        lane.host_plan[n].place = lane.host_count;
         const bool host = world.is_host[n] != 0;
         (host ? hosts[lane.host_count++] : switches[lane.switch_count++]) = n;
         for (PortId p = world.first_port[n]; p < world.first_port[n + 1]; ++p) {
             node_of[p] = n;
-            lane.port_plan[p] = PortPlan{};
             if (!host) {
+                PortPlan& plan = plan_of(lane, p);
+                plan = PortPlan{};
+                plan.place = lane.switch_port_count;
                 lane.next[lane.switch_port_count] =
                     std::min(world.link[p].arrival, world.link[p].decision);
                 switch_ports[lane.switch_port_count++] = p;
@@ -310,106 +343,22 @@ void LaneImage::load_items() {
     lane.switches = switches;
     lane.switch_ports = switch_ports;
     lane.node_of = node_of;
+    load_lists();
 }
 
-void LaneImage::save() {
-    if (lane_->stage != Stage::choose) {
-        throw InternalError("a lane was saved in the middle of a window");
+void LaneImage::load_lists() {
+    Lane& lane = *lane_;
+    const std::uint32_t blocks = blocks_of(lane.host_count) + blocks_of(lane.switch_port_count);
+    lane.block_next = place<Tick>(blocks);
+    lane.outdated = place<std::uint32_t>(blocks);
+    std::fill_n(lane.outdated, blocks, 1U);
+    for (WindowList* const list : {&lane.active_hosts, &lane.touched_hosts, &lane.callers}) {
+        list->things = place<std::uint32_t>(lane.host_count);
     }
-    World& world = store_.world();
-    const World& from = lane_->world;
-    world.events = from.events;
-    world.drops = from.drops;
-    world.retransmitted = from.retransmitted;
-    world.checksum = from.checksum;
-    world.active_senders = from.active_senders;
-    std::memcpy(static_cast<void*>(world.buffer), from.buffer,
-                world.node_count * sizeof(step::Buffer));
-    save_ports();
-    save_hosts();
-    save_flows();
-    save_wakes();
-    save_jobs();
-}
-
-void LaneImage::save_ring(step::Ring& to, const step::Ring& from) {
-    step::Ring source = from;
-    to.head = 0;
-    to.tail = 0;
-    for (; source.head != source.tail; source.pop()) {
-        to.push(store_.world().memory, source.front());
+    for (WindowList* const list : {&lane.active_ports, &lane.touched_ports, &lane.leaving}) {
+        list->things = place<std::uint32_t>(lane.switch_port_count);
     }
-}
-
-void LaneImage::save_ports() {
-    World& world = store_.world();
-    const World& from = lane_->world;
-    for (std::size_t p = 0; p < ports_; ++p) {
-        step::Egress egress = from.egress[p];
-        step::Egress& to = world.egress[p];
-        egress.serialization = to.serialization;
-        egress.out = to.out;
-        for (int queue = 0; queue < step::kClasses; ++queue) {
-            egress.queue[queue] = to.queue[queue];
-            save_ring(egress.queue[queue], from.egress[p].queue[queue]);
-        }
-        to = egress;
-        world.ingress[p] = from.ingress[p];
-        step::Wire& link = world.link[p];
-        save_ring(link, from.link[p]);
-        link.base = from.link[p].base;
-        link.arrival = from.link[p].arrival;
-        link.decision = from.link[p].decision;
-        step::HostPort& port = world.host_port[p];
-        save_vector(store_.world().memory, port.sender, from.host_port[p].sender);
-        save_vector(store_.world().memory, port.ready, from.host_port[p].ready);
-        port.last = from.host_port[p].last;
-        port.last_was_ack = from.host_port[p].last_was_ack;
-    }
-}
-
-void LaneImage::save_hosts() {
-    World& world = store_.world();
-    const World& from = lane_->world;
-    for (NodeId n = 0; n < world.node_count; ++n) {
-        save_vector(store_.world().memory, world.host[n].timers, from.host[n].timers);
-        save_vector(store_.world().memory, world.host[n].senders, from.host[n].senders);
-        save_vector(store_.world().memory, world.host[n].free_senders, from.host[n].free_senders);
-        world.wake[n] = from.wake[n];
-    }
-}
-
-void LaneImage::save_flows() {
-    World& world = store_.world();
-    const World& from = lane_->world;
-    const std::size_t word = world.int_stride * sizeof(congestion::IntRecord);
-    for (FlowSlot slot = 0; slot < slots_; ++slot) {
-        world.receiver[slot] = from.receiver[slot];
-        world.sender_at[slot] = from.sender_at[slot];
-        world.result[slot] = from.result[slot];
-        world.following[slot] = from.following[slot];
-        step::IntBlock& ints = world.route[slot].ints;
-        const step::IntBlock& now = from.route[slot].ints;
-        step::return_int_slots(world, step::source_of(world, slot), slot);
-        if (!now.empty()) {
-            ints = step::new_int_block(world.memory, now.size_class(), world.int_stride);
-            std::memcpy(ints.words(), now.words(), (std::size_t{now.mask()} + 1) * word);
-        }
-    }
-    std::copy_n(from.queue_pair, connections_, world.queue_pair);
-}
-
-void LaneImage::save_wakes() {
-    World& world = store_.world();
-    std::fill_n(world.block_wake, (world.cell_count + 63) / 64, kNever);
-    for (NodeId n = 0; n < world.node_count; ++n) {
-        Tick wake = world.is_host[n] != 0 ? world.wake[n] : kNever;
-        for (PortId p = world.first_port[n]; p < world.first_port[n + 1]; ++p) {
-            wake = std::min({wake, world.link[p].arrival, world.link[p].decision});
-        }
-        world.wake[n] = wake;
-        world.block_wake[n / 64] = std::min(world.block_wake[n / 64], wake);
-    }
+    lane.awake.things = place<std::uint32_t>(lane.switch_count);
 }
 
 }  // namespace sluice::gpu

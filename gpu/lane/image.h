@@ -28,23 +28,37 @@ class LaneImage {
   public:
     /// Every flow of the store's list must have a slot, and the store have begun (WorldStore::pin_list(),
     /// begin()). `jobs`: the store's application, by number. `routes`: next hops, empty where flows' ways suffice. `memory`
-    /// must outlive this; std::bad_alloc.
+    /// must outlive this. DeviceError if it has no room.
     LaneImage(step::WorldStore& store, const std::vector<const JobApplication*>& jobs,
-              RouteImage routes, DeviceMemory& memory, const LaneMemory& plan);
-    ~LaneImage();
+              RouteImage routes, MemorySource& memory, const LaneMemory& plan);
     LaneImage(const LaneImage&) = delete;
     LaneImage& operator=(const LaneImage&) = delete;
 
     Lane& lane() { return *lane_; }
-    /// Outcome::full: more memory. ConfigError if that were more than LaneMemory::most.
-    void grow();
+    /// Outcome::full: more memory. False: there is none now. DeviceError if that were more than LaneMemory::most.
+    bool grow();
+    /// The LaneMemory::slack with which the lane would have had that from the beginning.
+    std::size_t slack_with_more() const { return bytes_ + more() - needed_; }
     /// Between windows: the store's state is the lane's, and so is that of its jobs.
     void save();
     /// All that the lane has been given.
     std::size_t bytes() const { return bytes_; }
 
   private:
+    /// Blocks of the device's memory; given back even if the image was never finished.
+    struct Segments {
+        MemorySource& memory;
+        std::vector<void*> blocks;
+        explicit Segments(MemorySource& source) : memory(source) {}
+        ~Segments() {
+            for (void* const block : blocks) memory.free(block);
+        }
+        Segments(const Segments&) = delete;
+        Segments& operator=(const Segments&) = delete;
+    };
+
     void* segment(std::size_t bytes);
+    std::size_t more() const;
     template <class T>
     T* place(std::size_t count) {
         static_assert(std::is_trivially_copyable<T>::value && alignof(T) <= 64, "plain data only");
@@ -74,6 +88,7 @@ class LaneImage {
     void load_hosts();
     void load_flows();
     void load_items();
+    void load_lists();
     void load_jobs();
     void load_job(const job::Job& from, job::Job& to);
     void load_ranks(const JobApplication& application, job::RankState* to);
@@ -94,14 +109,17 @@ class LaneImage {
     step::WorldStore& store_;
     std::vector<const JobApplication*> jobs_;
     RouteImage routes_;
-    DeviceMemory& memory_;
     LaneMemory plan_;
-    std::vector<void*> segments_;
+    Segments segments_;
     std::size_t bytes_ = 0;
+    std::size_t needed_ = 0;  ///< for what it holds at first
     Lane* lane_ = nullptr;
     std::size_t ports_;
     std::size_t slots_;
     std::size_t connections_;
+    // Hosts come first as a rule: what only hosts' ports have, or only switches', is not there for others.
+    std::size_t host_ports_ = 0;  ///< no port from here on is a host's
+    PortId first_plan_;           ///< no port before is a switch's
     std::map<const std::uint32_t*, const std::uint32_t*> tables_;  ///< of serialization times
 };
 

@@ -15,8 +15,10 @@ class LaneExecutor {
     /// Lanes for run() must lie in it.
     virtual DeviceMemory& memory() = 0;
     /// Executes `windows` windows of the lane, or fewer, and returns why it stopped; Lane::world has its counters
-    /// then. Any thread may call it for a lane of its own.
+    /// then. Any thread may call it for a lane of its own. DeviceError: the device executes no lane any more.
     virtual Outcome run(Lane& lane, std::uint64_t windows) = 0;
+    /// run() is not called again. Executors that share a device are all closed before one is destroyed.
+    virtual void close() {}
 };
 
 }  // namespace sluice::gpu

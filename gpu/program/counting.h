@@ -30,6 +30,16 @@ SLUICE_HD inline void set_shared(std::uint32_t& word, std::uint32_t value) {
 #endif
 }
 
+/// Sets a word that is 0 or 1. True for the one thread that has found it 0.
+SLUICE_HD inline bool claim_shared(std::uint32_t& word) {
+#if defined(__CUDA_ARCH__)
+    return *static_cast<volatile std::uint32_t*>(&word) == 0 && atomicExch(&word, 1U) == 0;
+#else
+    return __atomic_load_n(&word, __ATOMIC_RELAXED) == 0 &&
+           __atomic_exchange_n(&word, 1U, __ATOMIC_RELAXED) == 0;
+#endif
+}
+
 /// The accounting of a quiet window (core/packet/switch.h) by the ports of a switch at once. No headroom is
 /// in use then, no decision looks at it, and what a class has of the shared pool is what its bytes are above
 /// the reserve: each addition's part of that is known from the sum before it, so the parts add up to it in

@@ -32,11 +32,11 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool take_outbox(step::World& world, Por
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool take_calls(Lane& lane, step::World& world,
                                                         NodeId host) {
     HostPlan& plan = lane.host_plan[host];
-    if (lane.caller_count == 0 || plan.called) {
+    if (lane.callers.count == 0 || plan.called) {
         return true;
     }
     std::uint32_t count = 0;
-    for (std::uint32_t c = 0; c < lane.caller_count; ++c) {
+    for (std::uint32_t c = 0; c < lane.callers.count; ++c) {
         const PlainVector<step::Call>& calls = lane.host_plan[lane.callers[c]].calls;
         for (std::uint32_t k = 0; k < calls.count; ++k) {
             count += calls[k].host == host ? 1 : 0;
@@ -46,7 +46,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool take_calls(Lane& lane, step::World&
     if (count > 0 && !timers.reserve(world.memory, timers.count + count)) {
         return false;
     }
-    for (std::uint32_t c = 0; count > 0 && c < lane.caller_count; ++c) {
+    for (std::uint32_t c = 0; count > 0 && c < lane.callers.count; ++c) {
         const PlainVector<step::Call>& calls = lane.host_plan[lane.callers[c]].calls;
         for (std::uint32_t k = 0; k < calls.count; ++k) {
             if (calls[k].host == host) {

@@ -5,8 +5,7 @@
 
 #include "core/job/job_step.h"
 #include "core/packet/timers.h"
-#include "gpu/program/counting.h"
-#include "gpu/program/lane.h"
+#include "gpu/program/lists.h"
 
 namespace sluice::gpu {
 
@@ -33,6 +32,7 @@ class LaneServices {
             step::schedule(world_, host, timer);
         } else {
             lane_.host_plan[host_].calls.push(world_.memory, step::Call{host, timer});
+            touch_host(lane_, host);
         }
     }
     SLUICE_HD Tick lookahead() const { return world_.lookahead; }

@@ -4,8 +4,7 @@
 #pragma once
 
 #include "core/packet/switch.h"
-#include "gpu/program/counting.h"
-#include "gpu/program/lane.h"
+#include "gpu/program/lists.h"
 
 namespace sluice::gpu {
 
@@ -38,10 +37,13 @@ class SwitchWindow {
     SLUICE_HD SwitchWindow(Lane& lane, step::World& world, Tick begin, Tick end)
         : lane_(lane), world_(world), begin_(begin), end_(end) {}
 
-    /// Routes and lists what arrives at a switch's port.
+    /// Routes and lists what arrives at a switch's port, and by which ports it leaves.
     SLUICE_DEVICE_NOINLINE SLUICE_HD bool plan_port(PortId port) {
-        PortPlan& plan = lane_.port_plan[port];
+        PortPlan& plan = plan_of(lane_, port);
         step::Wire& link = world_.link[port];
+        if (link.decision < end_) {
+            list_leaving(lane_, plan);
+        }
         if (plan.planned || link.arrival >= end_) {
             return true;
         }
@@ -63,20 +65,27 @@ class SwitchWindow {
         plan.planned = true;
         const std::uint32_t place = add_shared(lane_.switch_plan[node].arrived, 1);
         lane_.arrived[first + place] = static_cast<std::uint16_t>(port - first);
+        for (std::uint32_t k = 0; k < plan.arrivals.count; ++k) {
+            list_leaving(lane_, plan_of(lane_, first + plan.arrivals[k].out));
+        }
         return true;
     }
 
     /// No decision of the window can depend on the shared buffer. A quiet window may be taken for one that is
     /// not, with the same results: see PlannedArrivals.
     SLUICE_HD bool is_quiet(NodeId node) const {
-        const PortPlan* const plan = &lane_.port_plan[world_.first_port[node]];
-        const step::AllPorts ports = all_ports(node);
-        PlannedArrivals arrivals{plan, 0};
-        for (std::uint32_t p = 0; p < ports.count; ++p) {
-            arrivals.arriving += arrivals.bytes(p);
+        const PortId first = world_.first_port[node];
+        const step::SomePorts arrived{lane_.switch_plan[node].arrived, lane_.arrived + first};
+        PlannedArrivals arrivals{&plan_of(lane_, first), 0};
+        for (std::uint32_t a = 0; a < arrived.count; ++a) {
+            arrivals.arriving += arrivals.bytes(arrived[a]);
         }
-        return step::quiet_window<Policies>(world_, step::whole_node(node), ports,
-                                            arrivals.arriving, arrivals);
+        const step::Cell cell = step::whole_node(node);
+        // Under PFC only ports by which something comes are asked.
+        return world_.pfc ? step::quiet_window<Policies>(world_, cell, arrived, arrivals.arriving,
+                                                         arrivals)
+                          : step::quiet_window<Policies>(world_, cell, all_ports(node),
+                                                         arrivals.arriving, arrivals);
     }
 
     /// Steps a switch by this thread alone.
@@ -95,12 +104,16 @@ class SwitchWindow {
         total = 0;
         for (PortId p = first; p < last; ++p) {
             for (std::uint32_t k = 0, count = planned(p); k < count; ++k) {
-                plan.keys[total++] = lane_.port_plan[p].arrivals[k].key;
+                plan.keys[total++] = plan_of(lane_, p).arrivals[k].key;
             }
         }
         step::sort_runs(plan.keys.data, total, plan.merge.data);
         step::run_interleaved<Policies>(world_, plan.keys.data, total, step::whole_node(node),
                                         all_ports(node), begin_, end_);
+        for (PortId p = first; p < last; ++p) {
+            touch_port(lane_, plan_of(lane_, p));
+            touch_receiver(lane_, world_, p);
+        }
         return true;
     }
 
@@ -113,7 +126,7 @@ class SwitchWindow {
             const PortId p = first + lane_.arrived[first + a];
             step::Wire& link = world_.link[p];
             for (std::uint32_t k = 0, count = planned(p); k < count; ++k) {
-                const Planned& arrival = lane_.port_plan[p].arrivals[k];
+                const Planned& arrival = plan_of(lane_, p).arrivals[k];
                 if (arrival.out != self) {
                     continue;
                 }
@@ -139,6 +152,8 @@ class SwitchWindow {
         step::sort_runs(plan.keys.data, count, plan.merge.data);
         step::run_port<Policies, ManyCount>(world_, step::whole_node(node), port, plan.keys.data,
                                             count, begin_, end_);
+        touch_port(lane_, plan);
+        touch_receiver(lane_, world_, port);
         return true;
     }
 
@@ -150,17 +165,17 @@ class SwitchWindow {
         for (PortId p = first; p < last; ++p) {
             step::Wire& link = world_.link[p];
             for (std::uint32_t k = 0, count = planned(p); k < count; ++k) {
-                const Planned& arrival = lane_.port_plan[p].arrivals[k];
+                const Planned& arrival = plan_of(lane_, p).arrivals[k];
                 const step::Packet& packet = link.at(link.head + step::key_position(arrival.key));
                 if (packet.packet_kind() < step::PacketKind::pause) {
-                    PortPlan& out = lane_.port_plan[first + arrival.out];
+                    PortPlan& out = plan_of(lane_, first + arrival.out);
                     ++out.coming[step::switch_queue(world_, packet)];
                 }
             }
         }
         bool there = true;
         for (PortId p = first; p < last; ++p) {
-            PortPlan& plan = lane_.port_plan[p];
+            PortPlan& plan = plan_of(lane_, p);
             plan.coming[0] += kFramesOfAnArrival * planned(p) + step::kClasses;
             there = room_for_coming(p) && there;
         }
@@ -169,7 +184,7 @@ class SwitchWindow {
 
     /// Room for what PortPlan::coming says, which is none afterwards.
     SLUICE_HD bool room_for_coming(PortId port) {
-        PortPlan& plan = lane_.port_plan[port];
+        PortPlan& plan = plan_of(lane_, port);
         step::Egress& egress = world_.egress[port];
         std::uint32_t leaving = 0;
         bool there = true;
@@ -200,7 +215,7 @@ class SwitchWindow {
     }
 
     SLUICE_HD std::uint32_t planned(PortId port) const {
-        const PortPlan& plan = lane_.port_plan[port];
+        const PortPlan& plan = plan_of(lane_, port);
         return plan.planned ? plan.arrivals.count : 0;
     }
 

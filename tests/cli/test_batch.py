@@ -124,6 +124,27 @@ class Batch(BatchTest):
             self.assertEqual(self.settled(), lanes)
             self.assertEqual([self.files_of(f"out/runs/{i}") for i in range(len(lanes))], files)
 
+    def test_devices_share_a_batch_and_their_memory_streams_it(self):
+        self.write("base.toml", BASE)
+        text = "base = \"base.toml\"\n[[axis]]\nkey = \"seed\"\nrange = [1, 12]\n"
+        self.batch(text)
+        lanes = self.settled()
+        some = ("--device", "blocks", "--gpus", "2", "--threads", "6")
+        plan = self.batch(text, *some, "--device-memory", "400kB", "--plan").stdout
+        self.assertRegex(plan, r"a lane +[\d.]+ kB at first, (\d+) kB after its first windows, at most \1 kB")
+        self.assertIn("devices      400 kB, 400 kB: room for 4 lanes; 4 at once, the other 8 streamed", plan)
+        self.batch(text, *some, "--device-memory", "400kB", "--anew")
+        self.assertEqual(self.settled(), lanes)
+        self.batch(text, *some, "--lanes", "300", "--device-memory", "400kB", "--anew")
+        self.assertEqual(self.settled(), lanes)
+        self.batch(text, *some, "--device-memory", "100kB", "--anew", code=3)
+        for row in self.rows():
+            self.assertEqual(row["status"], "failed")
+            self.assertRegex(row["reason"], r"^the network needs \d{6} bytes of the device's memory, of which lanes "
+                                            r"may take 100000 in all$")
+        result = self.batch(text, "--device", "blocks", "--device-memory", "much", "--anew", code=2)
+        self.assertIn("--device-memory \"much\"", result.stderr)
+
     def test_what_a_gpu_does_not_know_is_refused(self):
         self.write("base.toml", BASE)
         cases = (("mode = \"hybrid\"", "mode = \"hybrid\": a device executes mode packet only"),
@@ -136,6 +157,23 @@ class Batch(BatchTest):
             self.assertEqual((row["status"], row["reason"]), ("refused", reason))
         result = self.batch(text, "--device", "tpu", "--anew", code=2)
         self.assertIn("--device: tpu not in {cpu,cuda,auto,blocks}", result.stderr)
+
+    def test_a_lane_that_outgrows_its_memory_fails_alone(self):
+        self.write("base.toml", BASE)
+        self.write("leaves.toml", LEAVES)
+        text = ("base = \"base.toml\"\n[[experiment]]\nset = { topology.hosts = 4, workload.size = \"2KB\" }\n"
+                "[[experiment]]\nset = { topology.hosts = 400, workload.size = \"2KB\" }\n")
+        self.batch(text, "--device", "blocks", "--lane-memory", "200KiB", code=3)
+        fits, full = self.rows()
+        self.assertEqual((fits["status"], full["status"]), ("done", "failed"), full)
+        self.assertRegex(full["reason"], "204800 bytes")
+        # It is tried again, with more.
+        said = self.batch(text, "--device", "blocks", "--resume")
+        self.assertIn("known        1", said.stdout)
+        self.assertEqual([row["status"] for row in self.rows()], ["done", "done"])
+        self.refuse("batch", "batch.toml", "--out", "none", "--lane-memory", "1MiB", says="--device cuda, auto or blocks")
+        self.refuse("batch", "batch.toml", "--out", "none", "--device", "blocks", "--lane-memory", "1",
+                    says=["--lane-memory", "unit"])
 
     def test_what_fails_fails_alone(self):
         self.write("base.toml", BASE)

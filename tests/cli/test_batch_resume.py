@@ -100,7 +100,8 @@ class BatchResume(BatchTest):
             ["bash", "-c", f"ulimit -v 600000; exec '{BINARY}' batch batch.toml --out out --resume --threads 4096"],
             cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(limited.returncode, 2, limited.stderr)
-        self.assertRegex(limited.stderr, r"^sluice: --threads 4096: the system makes only \d+ here \(.*\); allowed: fewer\n$")
+        self.assertRegex(limited.stderr, r"^sluice: the system makes only \d+ of 4096 threads here \(.*\); allowed: fewer "
+                                         r"\(--threads, on devices --lanes\)\n$")
         self.assertEqual([row["status"] for row in self.rows()], ["done", "done"])
         self.assertEqual(self.results("SELECT count(*) FROM results WHERE status = 'done'"), [(2,)])
 

@@ -42,8 +42,8 @@ void compare(std::uint64_t seed) {
     const Outcome expected = outcome_of(loop);
     for (const Variant& variant : kVariants) {
         INFO(variant.options.blocks_of_gang << " blocks");
-        const auto executor = gpu::make_cuda_executor(variant.options);
-        gpu::LaneRun run(experiment, *executor, variant.memory);
+        gpu::LaneDevices device(gpu::make_cuda_executor(variant.options));
+        gpu::LaneRun run(experiment, device, variant.memory);
         check_same_lanes(expected, outcome_of(run));
     }
 }
@@ -66,8 +66,8 @@ TEST_CASE("unit.cuda.jobs") {
         loop.run(with_checksum());
         for (const Variant& variant : kVariants) {
             const Experiment made = jobs(seed);
-            const auto executor = gpu::make_cuda_executor(variant.options);
-            gpu::LaneRun lane(made, *executor, variant.memory);
+            gpu::LaneDevices device(gpu::make_cuda_executor(variant.options));
+            gpu::LaneRun lane(made, device, variant.memory);
             lane.run(with_checksum());
             CHECK(lane.counters().hop_checksum == loop.counters().hop_checksum);
             check_same_jobs(expected, made);
@@ -75,12 +75,9 @@ TEST_CASE("unit.cuda.jobs") {
     }
 }
 
-TEST_CASE("unit.cuda.lanes_at_once") {
-    if (!has_gpu()) {
-        return;
-    }
+/// Lanes at once, on one thread of the host each.
+void compare_at_once(gpu::LaneDevices& devices) {
     constexpr std::uint32_t kLanes = 8;
-    const auto executor = gpu::make_cuda_executor({0, 64, 2, kLanes / 2});
     std::vector<Experiment> experiments;
     std::vector<Outcome> made(kLanes);
     for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
@@ -89,7 +86,7 @@ TEST_CASE("unit.cuda.lanes_at_once") {
     std::vector<std::thread> threads;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
         threads.emplace_back([&, lane] {
-            gpu::LaneRun run(experiments[lane], *executor, {});
+            gpu::LaneRun run(experiments[lane], devices, {});
             made[lane] = outcome_of(run);
         });
     }
@@ -100,5 +97,26 @@ TEST_CASE("unit.cuda.lanes_at_once") {
         INFO(lane);
         PacketRun loop(experiments[lane], Caller::loop);
         check_same_lanes(outcome_of(loop), made[lane]);
+    }
+}
+
+TEST_CASE("unit.cuda.lanes_at_once") {
+    if (has_gpu()) {
+        gpu::LaneDevices device(gpu::make_cuda_executor({0, 64, 2, 4}));
+        compare_at_once(device);
+    }
+}
+
+TEST_CASE("unit.cuda.one_gpu_stands_for_two") {
+    if (has_gpu()) {
+        std::vector<std::unique_ptr<gpu::LaneExecutor>> shards;
+        for (int shard = 0; shard < 2; ++shard) {
+            shards.push_back(gpu::make_cuda_executor({0, 64, 2, 4, 2}));
+        }
+        gpu::LaneDevices devices(std::move(shards));
+        compare_at_once(devices);
+        for (const std::size_t share : devices.shares()) {
+            CHECK(share > 0);
+        }
     }
 }

@@ -3,8 +3,8 @@
 /// every hop, flow and port is what the engine of windows gives. Run under a thread sanitizer, too.
 #include "core/error.h"
 #include "experiment/modes/packet_run.h"
-#include "gpu/blocks/block_executor.h"
 #include "gpu/blocks/run_gang.h"
+#include "gpu/lane/device_error.h"
 #include "tests/support/lane_support.h"
 
 using namespace sluice;
@@ -24,8 +24,8 @@ const Variant kVariants[] = {
 };
 
 Outcome run_lane(const Experiment& experiment, const Variant& variant) {
-    gpu::BlockExecutor executor(variant.mapping);
-    gpu::LaneRun run(experiment, executor, variant.memory);
+    gpu::LaneDevices device = block_device(variant.mapping);
+    gpu::LaneRun run(experiment, device, variant.memory);
     return outcome_of(run);
 }
 
@@ -56,10 +56,25 @@ struct InOrderOfCalls : step::ScenarioPolicies {
 };
 std::uint32_t InOrderOfCalls::calls = 0;
 
-/// The checksum of a run on one thread under the policies.
+/// Marks by what the port beside it has sent so far, which another thread may be about to send: a thread reads
+/// what another one writes in the same system.
+struct PlantedRace : step::ScenarioPolicies {
+    static bool marks(const step::World& world, PortId port, step::Egress&, std::uint32_t) {
+        const PortId ports = world.first_port[world.node_count];
+        return world.egress[port + 1 < ports ? port + 1 : port - 1].tx_packets % 2 == 1;
+    }
+};
+
+/// The checksum of a run under the policies.
 template <class Policies>
 std::uint64_t checksum(const gpu::Mapping& mapping) {
-    const Case given = random_case(52'001);
+    Case given;
+    given.topology = build_fat_tree({});
+    given.config = config_for(congestion::Law::dctcp);
+    const auto hosts = static_cast<NodeId>(given.topology.host_count());
+    for (NodeId host = 0; host < hosts; ++host) {
+        given.flows.push_back(flow(host, (host + 5) % hosts, 100'000, 0));
+    }
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            nullptr);
@@ -128,8 +143,8 @@ TEST_CASE("unit.lanes.jobs") {
         REQUIRE(job_of(expected, 1).complete());
         for (const Variant& variant : kVariants) {
             const Experiment made = jobs(seed);
-            gpu::BlockExecutor executor(variant.mapping);
-            gpu::LaneRun lane(made, executor, variant.memory);
+            gpu::LaneDevices device = block_device(variant.mapping);
+            gpu::LaneRun lane(made, device, variant.memory);
             lane.run(with_checksum());
             CHECK(lane.counters().hop_checksum == loop.counters().hop_checksum);
             check_same_jobs(expected, made);
@@ -144,23 +159,42 @@ TEST_CASE("unit.lanes.what_depends_on_the_order_of_threads_is_found") {
     CHECK(checksum<InOrderOfCalls>(strided) != checksum<InOrderOfCalls>(shuffled));
 }
 
+/// A sanitizer of threads names the place (bench/gpu/races).
+TEST_CASE("unit.lanes.planted_race") {
+    const gpu::Mapping alone{1, gpu::Share::strided, 1};
+    const gpu::Mapping mappings[] = {
+        {2, gpu::Share::chunked, 1}, {3, gpu::Share::shuffled, 7}, {4, gpu::Share::strided, 1}};
+    const std::uint64_t right = checksum<step::ScenarioPolicies>(alone);
+    const std::uint64_t planted = checksum<PlantedRace>(alone);
+    CHECK(planted == checksum<PlantedRace>(alone));
+    int found = 0;
+    for (int repetition = 0; repetition < 5; ++repetition) {
+        for (const gpu::Mapping& mapping : mappings) {
+            CHECK(checksum<step::ScenarioPolicies>(mapping) == right);
+            found += checksum<PlantedRace>(mapping) != planted ? 1 : 0;
+        }
+    }
+    MESSAGE(found << " of 15 runs differ");
+    CHECK(found > 0);
+}
+
 TEST_CASE("unit.lanes.an_end_of_memory_is_told") {
     const Experiment experiment = experiment_of(random_case(51'000));
-    gpu::BlockExecutor executor({2, gpu::Share::strided, 1});
-    gpu::LaneRun run(experiment, executor, {0, 4096, 1 << 20});
+    gpu::LaneDevices device = block_device({2, gpu::Share::strided, 1});
+    gpu::LaneRun run(experiment, device, {0, 4096, 1 << 20});
     CHECK_THROWS_WITH_AS(run.run({}),
                          "the network needs more than the 1048576 bytes of memory that a lane may "
                          "take",
-                         ConfigError);
+                         DeviceError);
 }
 
 TEST_CASE("unit.lanes.what_no_device_knows_is_refused") {
     Experiment experiment = experiment_of(random_case(51'000));
-    gpu::BlockExecutor executor({});
+    gpu::LaneDevices device = block_device({});
     experiment.network.arithmetic = Arithmetic::ns3;
-    CHECK_THROWS_AS(gpu::LaneRun(experiment, executor, {}), ConfigError);
+    CHECK_THROWS_AS(gpu::LaneRun(experiment, device, {}), ConfigError);
     experiment.network.arithmetic = Arithmetic::exact;
-    gpu::LaneRun run(experiment, executor, {});
+    gpu::LaneRun run(experiment, device, {});
     RunHooks hooks;
     hooks.on_pfc = [](const PfcEvent&) {};
     CHECK_THROWS_AS(run.run(hooks), ConfigError);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel for the GPUs that there are, finished by ptxas: it must compile, spill little and stay small. Its launch
-bounds limit its registers; what does not fit them is spilled.
+"""The kernels for the GPUs that there are, finished by ptxas: that for all congestion-control laws, and one for each
+alone. They must compile, keep to their registers, spill little and stay small, and one law takes less than all.
 
-usage: ptxas.py NVCC SOURCE_DIR"""
+usage: ptxas.py NVCC SOURCE_DIR [GPU...]"""
 import concurrent.futures
 import pathlib
 import re
@@ -11,33 +11,50 @@ import subprocess
 import sys
 import tempfile
 
+MOST_REGISTERS = 128  # of a thread: its launch bounds, 256 threads by 2 blocks of 65,536
 MOST_SPILLED = 256  # bytes stored by one function: what calls save, and little more
 MOST_BYTES = 1 << 20  # of the file; inlined without bounds it was 3 MB
 GPUS = ["sm_80", "sm_90", "sm_100"]
+ALL = "all laws"
 
 
-def compile_for(gpu, nvcc, source, folder):
+def laws_of(source):
+    text = pathlib.Path(source, "core/congestion/laws.h").read_text()
+    return re.findall(r"^ +LAW\((\w+)\)", text, re.MULTILINE)
+
+
+def compile_for(gpu, law, nvcc, source, folder):
+    name = f"{folder}/{gpu}-{law.replace(' ', '-')}"
+    file = pathlib.Path(name + ".cu")
+    file.write_text('#include "gpu/cuda/cuda_executor.cu"\n' if law == ALL else
+                    f'#define SLUICE_ONE_LAW {law}\n#include "gpu/cuda/law_kernel.cuh"\n')
     command = [nvcc, "-std=c++17", "--fmad=false", "--expt-relaxed-constexpr", "-Xcompiler=-ffp-contract=off", f"-arch={gpu}",
-               "-Xptxas", "-v", "-cubin", "-I", source, f"{source}/gpu/cuda/cuda_executor.cu", "-o", f"{folder}/{gpu}.cubin"]
-    return gpu, subprocess.run(command, capture_output=True, text=True, check=False)
+               "-Xptxas", "-v", "-cubin", "-I", source, str(file), "-o", name + ".cubin"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    registers = [int(n) for n in re.findall(r"Used (\d+) registers", ran.stderr)]
+    spilled = [int(n) for n in re.findall(r"(\d+) bytes spill stores", ran.stderr)]
+    if ran.returncode != 0 or not registers or not spilled:
+        return gpu, law, ran.stdout + ran.stderr, None
+    return gpu, law, None, (max(registers), max(spilled), pathlib.Path(name + ".cubin").stat().st_size)
 
 
 def main():
-    nvcc, source = sys.argv[1:]
-    faults = 0
+    nvcc, source, *gpus = sys.argv[1:]
+    faults, sizes = 0, {}
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for gpu, ran in pool.map(lambda gpu: compile_for(gpu, nvcc, source, folder), GPUS):
-            registers = [int(n) for n in re.findall(r"Used (\d+) registers", ran.stderr)]
-            spilled = [int(n) for n in re.findall(r"(\d+) bytes spill stores", ran.stderr)]
-            if ran.returncode != 0 or not registers or not spilled:
+        cases = [(gpu, law) for gpu in gpus or GPUS for law in [ALL, *laws_of(source)]]
+        for gpu, law, error, figures in pool.map(lambda case: compile_for(*case, nvcc, source, folder), cases):
+            if figures is None:
                 faults += 1
-                print(ran.stdout + ran.stderr)
+                print(f"{gpu}, {law}: {error}")
                 continue
-            size = pathlib.Path(folder, f"{gpu}.cubin").stat().st_size
-            good = max(spilled) <= MOST_SPILLED and size <= MOST_BYTES
-            faults += 0 if good else 1
-            print(f"{gpu}: {'fits' if good else 'TOO LARGE'}: {max(registers)} registers, at most {max(spilled)} bytes "
-                  f"spilled by a function ({MOST_SPILLED}), {size} bytes ({MOST_BYTES})")
+            registers, spilled, size = figures
+            sizes[gpu, law] = size
+            fits = registers <= MOST_REGISTERS and spilled <= MOST_SPILLED and size <= MOST_BYTES
+            fits = fits and (law == ALL or size < sizes.get((gpu, ALL), size + 1))
+            faults += 0 if fits else 1
+            print(f"{gpu}, {law}: {'fits' if fits else 'TOO LARGE'}: {registers} registers ({MOST_REGISTERS}), at most "
+                  f"{spilled} bytes spilled by a function ({MOST_SPILLED}), {size} bytes ({MOST_BYTES})")
     return 1 if faults else 0
 
 

@@ -7,6 +7,7 @@
 
 #include "core/job/job_set.h"
 #include "experiment/modes/mode_run.h"
+#include "gpu/blocks/block_executor.h"
 #include "gpu/lane_run.h"
 #include "tests/support/job_random.h"
 #include "tests/support/step_random.h"
@@ -15,6 +16,11 @@ namespace sluice::test {
 
 /// Memory that is full all the time: a pause wherever there can be one.
 inline constexpr gpu::LaneMemory kTiny{0, 4096, SIZE_MAX};
+
+/// A block executor as the only device, with so much memory for lanes.
+inline gpu::LaneDevices block_device(const gpu::Mapping& mapping, std::size_t bytes = SIZE_MAX) {
+    return gpu::LaneDevices(std::make_unique<gpu::BlockExecutor>(mapping, bytes));
+}
 
 inline RunHooks with_checksum() {
     RunHooks hooks;

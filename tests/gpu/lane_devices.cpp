@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Lanes shared out to devices: balance, memory that holds few of them at once, devices that fail.
+#include "gpu/lane/lane_devices.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "core/error.h"
+#include "experiment/modes/packet_run.h"
+#include "gpu/lane/block_pool.h"
+#include "gpu/lane/device_error.h"
+#include "tests/support/lane_support.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+using Executors = std::vector<std::unique_ptr<gpu::LaneExecutor>>;
+
+constexpr gpu::Mapping kOneThread{1, gpu::Share::strided, 1};
+
+/// Memory in one piece, as a GPU's is: it can be in splinters.
+class PoolExecutor : public gpu::LaneExecutor {
+  public:
+    explicit PoolExecutor(std::size_t bytes)
+        : block_(std::aligned_alloc(64, bytes)), pool_(block_, bytes) {}
+    ~PoolExecutor() override { std::free(block_); }
+    PoolExecutor(const PoolExecutor&) = delete;
+    PoolExecutor& operator=(const PoolExecutor&) = delete;
+    gpu::DeviceMemory& memory() override { return pool_; }
+    gpu::Outcome run(gpu::Lane& lane, std::uint64_t windows) override {
+        return gpu::run_blocks(lane, kOneThread, windows);
+    }
+
+  private:
+    void* block_;
+    gpu::BlockPool pool_;
+};
+
+/// Dies after so many calls.
+class Mortal : public gpu::BlockExecutor {
+  public:
+    explicit Mortal(int calls) : BlockExecutor(kOneThread), calls_(calls) {}
+    gpu::Outcome run(gpu::Lane& lane, std::uint64_t windows) override {
+        if (--calls_ < 0) {
+            throw DeviceError("the GPU has gone");
+        }
+        return BlockExecutor::run(lane, windows);
+    }
+
+  private:
+    std::atomic<int> calls_;
+};
+
+/// Stays where it is: link events would bring it back to the host.
+Experiment experiment_number(std::uint64_t number) {
+    Experiment experiment = experiment_of(random_case(52'000 + number));
+    experiment.link_events.clear();
+    return experiment;
+}
+
+struct Lanes {
+    std::vector<Experiment> experiments;
+    std::vector<Outcome> made;
+    std::vector<std::string> failures;  ///< "" for those that came to their end
+    std::size_t bytes = 0;              ///< of the largest
+
+    explicit Lanes(std::uint64_t count) : made(count), failures(count) {
+        for (std::uint64_t lane = 0; lane < count; ++lane) {
+            experiments.push_back(experiment_number(lane));
+        }
+    }
+
+    void run(gpu::LaneDevices& devices, const gpu::LaneMemory& memory) {
+        std::vector<std::size_t> sizes(made.size());
+        std::vector<std::thread> threads;
+        for (std::size_t lane = 0; lane < made.size(); ++lane) {
+            threads.emplace_back([&, lane] {
+                try {
+                    gpu::LaneRun run(experiments[lane], devices, memory);
+                    made[lane] = outcome_of(run);
+                    sizes[lane] = run.memory_bytes();
+                } catch (const DeviceError& error) {
+                    failures[lane] = error.what();
+                }
+            });
+        }
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        bytes = *std::max_element(sizes.begin(), sizes.end());
+    }
+
+    void check_same() const {
+        for (std::size_t lane = 0; lane < made.size(); ++lane) {
+            INFO(lane);
+            REQUIRE(failures[lane] == "");
+            PacketRun loop(experiments[lane], Caller::loop);
+            check_same_lanes(outcome_of(loop), made[lane]);
+        }
+    }
+};
+
+gpu::LaneDevices several(std::vector<std::size_t> bytes) {
+    Executors executors;
+    for (const std::size_t size : bytes) {
+        executors.push_back(std::make_unique<gpu::BlockExecutor>(kOneThread, size));
+    }
+    return gpu::LaneDevices(std::move(executors));
+}
+
+}  // namespace
+
+TEST_CASE("unit.lane_devices.fewest_lanes_then_most_room") {
+    gpu::LaneDevices devices = several({1000, 5000, 3000});
+    const auto go_on = [] { return true; };
+    std::vector<std::unique_ptr<gpu::LaneStay>> stays;
+    std::vector<void*> blocks;
+    const auto enter = [&](std::size_t bytes) {
+        stays.push_back(std::make_unique<gpu::LaneStay>(devices, go_on));
+        blocks.push_back(stays.back()->allocate(bytes));
+        return devices.shares();
+    };
+    const auto leave = [&](std::size_t stay) {
+        stays[stay]->free(blocks[stay]);
+        stays[stay]->leave();
+    };
+    using Shares = std::vector<std::size_t>;
+    CHECK(enter(640) == Shares{0, 1, 0});  // most room
+    CHECK(enter(640) == Shares{0, 1, 1});  // fewer lanes
+    CHECK(enter(640) == Shares{1, 1, 1});
+    CHECK(enter(2560) == Shares{1, 2, 1});  // 360, 4360 and 2360 are free
+    leave(1);
+    CHECK(enter(640) == Shares{1, 2, 2});   // none is there
+    CHECK(enter(1280) == Shares{1, 2, 3});  // the first has as few, and no room
+    for (const std::size_t stay : {0, 2, 3, 4, 5}) {
+        leave(stay);
+    }
+}
+
+TEST_CASE("unit.lane_devices.several_share_a_batch") {
+    gpu::LaneDevices devices = several({SIZE_MAX, SIZE_MAX, SIZE_MAX});
+    Lanes lanes(12);
+    lanes.run(devices, {});
+    lanes.check_same();
+    const std::vector<std::size_t> shares = devices.shares();
+    CHECK(std::accumulate(shares.begin(), shares.end(), std::size_t{0}) == 12);
+    for (const std::size_t share : shares) {
+        CHECK(share > 0);
+    }
+}
+
+TEST_CASE("unit.lane_devices.what_finds_no_memory_waits") {
+    // Little more than the largest needs at its end: the lanes stream through it, and some begin again.
+    gpu::LaneDevices large = block_device(kOneThread);
+    Lanes alone(8);
+    alone.run(large, {0, 4096, SIZE_MAX});
+    alone.check_same();
+    for (const bool pool : {false, true}) {
+        INFO(pool);
+        const std::size_t bytes = alone.bytes * 5 / 4;
+        std::unique_ptr<gpu::LaneExecutor> executor =
+            std::make_unique<gpu::BlockExecutor>(kOneThread, bytes);
+        if (pool) {
+            executor = std::make_unique<PoolExecutor>(bytes / 64 * 64);
+        }
+        gpu::LaneDevices small(std::move(executor));
+        Lanes lanes(8);
+        lanes.run(small, {0, 4096, SIZE_MAX});
+        lanes.check_same();
+        CHECK(small.shares()[0] > 8);
+    }
+}
+
+TEST_CASE("unit.lane_devices.jobs_begin_again") {
+    const Experiment expected = jobs(3);
+    PacketRun loop(expected, Caller::loop);
+    loop.run(with_checksum());
+    gpu::LaneDevices large = block_device(kOneThread);
+    const Experiment first = jobs(3);
+    gpu::LaneRun whole(first, large, {0, 4096, SIZE_MAX});
+    whole.run(with_checksum());
+    // Room for what the lane is at first, and not for what it becomes, until somebody older has left.
+    const std::size_t all = 4 * (whole.memory_bytes() / 64 * 64);
+    gpu::LaneDevices small(std::make_unique<PoolExecutor>(all));
+    gpu::LaneStay holder(small, [] { return true; });
+    void* block = holder.allocate(all - whole.memory_bytes() * 9 / 10);
+    const Experiment made = jobs(3);
+    gpu::LaneRun lane(made, small, {0, 4096, SIZE_MAX});
+    RunHooks hooks = with_checksum();
+    hooks.on_progress = [&](Tick) {
+        if (block != nullptr) {
+            holder.free(block);
+            holder.leave();
+            block = nullptr;
+        }
+        return true;
+    };
+    lane.run(hooks);
+    CHECK(small.shares()[0] == 3);
+    CHECK(lane.counters().hop_checksum == loop.counters().hop_checksum);
+    check_same_jobs(expected, made);
+}
+
+TEST_CASE("unit.lane_devices.what_no_device_holds_fails_with_figures") {
+    gpu::LaneDevices devices = several({4096, 8192});
+    const Experiment experiment = experiment_number(0);
+    gpu::LaneRun run(experiment, devices, {});
+    try {
+        run.run({});
+        FAIL("it does not fit");
+    } catch (const DeviceError& error) {
+        const std::string text = error.what();
+        CHECK(text.find("of the device's memory, of which lanes may take 8192 in all") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("unit.lane_devices.a_lane_that_outgrows_the_device_fails") {
+    // Room for what it is at first, and for nothing that it becomes.
+    gpu::LaneDevices large = block_device(kOneThread);
+    const Experiment experiment = experiment_number(1);
+    gpu::LaneRun whole(experiment, large, {0, 4096, SIZE_MAX});
+    whole.run({});
+    gpu::LaneDevices small(std::make_unique<PoolExecutor>(whole.memory_bytes() / 128 * 64));
+    gpu::LaneRun run(experiment, small, {0, 4096, SIZE_MAX});
+    CHECK_THROWS_AS(run.run({}), DeviceError);
+}
+
+TEST_CASE("unit.lane_devices.who_waits_can_be_interrupted") {
+    gpu::LaneDevices devices = several({4096});
+    gpu::LaneStay holder(devices, [] { return true; });
+    void* const block = holder.allocate(4096);
+    int asked = 0;
+    gpu::LaneStay waiting(devices, [&] { return ++asked < 3; });
+    CHECK_THROWS_AS(waiting.allocate(64), gpu::LaneStay::Interrupted);
+    CHECK(asked == 3);
+    holder.free(block);
+}
+
+TEST_CASE("unit.lane_devices.a_dead_device_is_left_alone") {
+    Executors executors;
+    executors.push_back(std::make_unique<Mortal>(0));
+    executors.push_back(std::make_unique<gpu::BlockExecutor>(kOneThread));
+    gpu::LaneDevices devices(std::move(executors));
+    std::size_t failed = 0;
+    for (std::uint64_t lane = 0; lane < 6; ++lane) {
+        const Experiment experiment = experiment_number(lane);
+        gpu::LaneRun run(experiment, devices, {});
+        try {
+            run.run({});
+        } catch (const DeviceError&) {
+            ++failed;
+        }
+    }
+    CHECK(failed == 1);
+    CHECK(devices.shares() == std::vector<std::size_t>{1, 5});
+}
+
+TEST_CASE("unit.lane_devices.when_all_are_dead_everybody_hears_of_it") {
+    gpu::LaneDevices devices(std::make_unique<Mortal>(3));
+    Lanes lanes(6);
+    lanes.run(devices, {0, 4096, SIZE_MAX});
+    const auto told = [](const std::string& why) { return why == "the GPU has gone"; };
+    CHECK(std::count_if(lanes.failures.begin(), lanes.failures.end(), told) >= 3);
+}
