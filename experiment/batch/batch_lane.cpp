@@ -126,6 +126,7 @@ class Lane {
         whole = !report.outcome.interrupted;
         BatchRow row = row_of(number_, report, scenario.mode);
         row.over_memory = over_memory_;
+        row.folder = folders;
         row.declined = declined_;
         return row;
     }

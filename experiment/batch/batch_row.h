@@ -35,6 +35,7 @@ struct BatchRow {
     std::vector<std::string> values;   ///< of what varies, by column
     std::string digest;                ///< of its scenario, by which a later batch knows it again
     bool over_memory = false;          ///< it was simulated though it does not fit its GPUs' memory
+    bool folder = false;               ///< it has left runs/NUMBER
     std::string declined;              ///< why the host did it where a device was asked; not kept
 };
 

@@ -92,6 +92,7 @@ void BatchRun::take_up() {
         store_.clear();
         folder_.remove_old({kCheckTable}, {});
     }
+    check_folders();
     store_.begin(batch_.columns(), kept);
     aside_.results = store_.aside();
     position_.known = kept.size();
@@ -100,6 +101,21 @@ void BatchRun::take_up() {
         table_.add(known.row);
     }
     table_.write();
+}
+
+/// No experiment is to write where another one, or another version, has left its outputs.
+void BatchRun::check_folders() {
+    if (!settings_.folders || !settings_.resume) return;
+    const std::unordered_set<std::size_t> taken = store_.folders();
+    for (std::size_t i = 0; !taken.empty() && i < batch_.size(); ++i) {
+        if (is_known_[i] || taken.count(i) == 0) continue;
+        throw ConfigError(
+            settings_.directory, 0,
+            fmt::format(
+                "runs/{} is an earlier experiment's, which had this number; allowed: values "
+                "that are added at the end, --anew, another --out, or no --folders",
+                i));
+    }
 }
 
 void BatchRun::run(const MayGoOn& go_on, const OnChange& on_change) {

@@ -115,6 +115,7 @@ class BatchRun {
     };
 
     void take_up();
+    void check_folders();
     void run_all(const Round& round);
     void work(const Round& round);
     bool guarded(const std::function<void()>& action);

@@ -157,6 +157,16 @@ std::unordered_set<std::string> BatchStore::known_to_others() {
     return digests;
 }
 
+std::unordered_set<std::size_t> BatchStore::folders() {
+    std::unordered_set<std::size_t> numbers;
+    if (!has_results()) return numbers;
+    Statement select(database_,
+                     "SELECT folder FROM results WHERE folder IS NOT NULL AND status NOT IN "
+                     "('refused', 'failed')");
+    while (select.step()) numbers.insert(static_cast<std::size_t>(select.number(0)));
+    return numbers;
+}
+
 void BatchStore::make_tables() {
     database_.run(fmt::format("PRAGMA application_id={}", kApplicationId).c_str());
     database_.run(fmt::format("PRAGMA user_version={}", kFormat).c_str());
@@ -164,7 +174,7 @@ void BatchStore::make_tables() {
         [](const BatchFigureType& figure) { return figure.whole ? " INTEGER" : " REAL"; });
     database_.run(("CREATE TABLE IF NOT EXISTS results(id INTEGER PRIMARY KEY, digest TEXT, "
                    "version TEXT, varied TEXT, over_memory INTEGER, status TEXT" +
-                   figures + ", reason TEXT)")
+                   figures + ", reason TEXT, folder INTEGER)")
                       .c_str());
     database_.run(
         "CREATE TABLE IF NOT EXISTS checks(digest TEXT, version TEXT, packet_jct_s REAL, "
@@ -188,14 +198,14 @@ void BatchStore::make_view() {
             .c_str());
     database_.run(("CREATE VIEW experiments AS SELECT experiment, digest, status" + shown +
                    figure_names() +
-                   ", reason FROM numbers JOIN results ON results.id = numbers.result")
+                   ", reason, folder FROM numbers JOIN results ON results.id = numbers.result")
                       .c_str());
     insert_number_ = std::make_unique<Statement>(
         database_, ("INSERT INTO numbers VALUES(" + places + ")").c_str());
     std::string figures;
     for (std::size_t i = 0; i < batch_figures().size(); ++i) figures += ", ?";
     insert_result_ = std::make_unique<Statement>(
-        database_, ("INSERT INTO results VALUES(?, ?, ?, ?, ?, ?" + figures + ", ?)").c_str());
+        database_, ("INSERT INTO results VALUES(?, ?, ?, ?, ?, ?" + figures + ", ?, ?)").c_str());
 }
 
 void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<Known>& rows) {
@@ -237,7 +247,12 @@ void BatchStore::add(const BatchRow& row) {
         bind_figure(*insert_result_, parameter++,
                     i < row.figures.size() ? row.figures[i] : BatchFigure{});
     }
-    insert_result_->bind_text(parameter, row.reason);
+    insert_result_->bind_text(parameter++, row.reason);
+    if (row.folder) {
+        insert_result_->bind(parameter, static_cast<std::int64_t>(row.experiment));
+    } else {
+        insert_result_->bind_null(parameter);
+    }
     insert_result_->step();
     add_number(row, next_result_++);
     whole.commit();

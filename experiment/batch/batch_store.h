@@ -37,6 +37,8 @@ class BatchStore {
     std::unordered_map<std::string, Known> known(bool allow_oom);
     /// Digests of which other versions have results.
     std::unordered_set<std::string> known_to_others();
+    /// Numbers under which results have left folders, of whatever batch and version.
+    std::unordered_set<std::size_t> folders();
     /// Begins a batch with these keys, which has `rows` already. What was refused or has failed is forgotten: it has no
     /// result.
     void begin(const std::vector<std::string>& keys, const std::vector<Known>& rows);

@@ -52,6 +52,21 @@ class BatchResume(BatchTest):
         self.assertEqual(self.results("SELECT count(*) FROM results"), [(2,)])
         self.assertFalse((self.folder / "out" / "check.csv").exists())
 
+    def test_no_folder_of_another_experiment_is_written_over(self):
+        self.write("base.toml", BASE)
+        head = "base = \"base.toml\"\nset = { mode = \"flow\" }\n"
+        self.batch(head + axis("seed", [1, 2]), "--folders")
+        flows = (self.folder / "out" / "runs" / "0" / "flows.csv").read_bytes()
+        before = self.rows()
+        self.write("batch.toml", head + axis("seed", [3, 1, 2]))
+        self.refuse("batch", "batch.toml", "--out", "out", "--resume", "--folders",
+                    says=["out: runs/0 is an earlier experiment's", "allowed: values that are added at the end"])
+        self.assertEqual((self.folder / "out" / "runs" / "0" / "flows.csv").read_bytes(), flows)
+        self.assertEqual(self.rows(), before)
+        self.batch(head + axis("seed", [2, 1, 3]), "--resume", "--folders")  # what is known moves, and stays where it is
+        self.assertEqual(self.results("SELECT seed, folder FROM experiments ORDER BY 1"), [("1", 0), ("2", 1), ("3", 2)])
+        self.batch(head + axis("seed", [3, 1, 2, 4]), "--resume")
+
     def test_results_by_another_version_stay_and_are_not_used(self):
         self.write("base.toml", BASE)
         text = "base = \"base.toml\"\nset = { mode = \"flow\" }\n" + axis("seed", [1, 2, 3])
