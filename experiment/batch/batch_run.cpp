@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 #include <fmt/core.h>
@@ -144,12 +144,12 @@ void BatchRun::run_all(const Round& round) {
         const std::lock_guard none_works(start_);
         try {
             while (crew.size() + 1 < useful) crew.add([&] { work(round); });
-        } catch (const std::system_error& error) {
+        } catch (const std::exception& error) {
             interrupted_ = true;
             const ConfigError refusal(fmt::format(
                 "the system makes only {} of {} threads here ({}); allowed: fewer (--threads, on "
                 "devices --lanes)",
-                crew.size() + 1, useful, error.code().message()));
+                crew.size() + 1, useful, error.what()));
             error_ = std::make_exception_ptr(refusal);
         }
     }
@@ -170,7 +170,7 @@ void BatchRun::work(const Round& round) {
             goes_on = guarded([&] { std::rethrow_exception(error); });
         }
     }
-    interrupted_ = interrupted_ || !goes_on;
+    if (!goes_on) interrupted_ = true;
 }
 
 /// Does it while no other thread does anything so. What it throws ends the batch: false.
