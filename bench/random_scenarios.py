@@ -168,6 +168,13 @@ def aicb(draw, hosts):
 WORKLOADS = [flows, pattern, poisson, collective, bare_collective, training, goal, matrix, aicb]
 
 
+def priorities(draw, kind):
+    """Classes of traffic by what messages are of."""
+    classes = {"training": ["dp", "pp", "ep", "embedding"], "aicb": ["tp", "dp"]}
+    drawn = [cls for cls in classes.get(kind, ["collective", "other"]) if chance(draw, 0.6)]
+    return "{ " + ", ".join(f"{cls} = {draw.randrange(1, 8)}" for cls in drawn) + " }"
+
+
 def workloads(draw, hosts):
     """One or two tables; the second has start times only, as connection matrices stand no jobs."""
     made = draw.choice(WORKLOADS)(draw, hosts)
@@ -180,6 +187,8 @@ def workloads(draw, hosts):
     for keys in tables:
         if chance(draw, 0.3):
             keys["priority"] = draw.randrange(1, 8)
+        if keys["type"] not in ("flows", "permutation", "ring", "incast", "poisson") and chance(draw, 0.4):
+            keys["priorities"] = priorities(draw, keys["type"])
     return tables, files
 
 
@@ -220,6 +229,8 @@ def network(draw):
     queues = tables["[network.queues]"] = {}
     if chance(draw, 0.2) and "arithmetic" not in keys:
         queues["weights"] = "[1, 2, 3, 4, 5, 6, 7]"
+    if chance(draw, 0.3) and "arithmetic" not in keys:
+        queues["scheduler"] = "strict"
     for share, key, value in ((0.2, "ack_strict_in_switch", True), (0.1, "ack_strict_at_host", False),
                               (0.1, "ack_pause_class", 0)):
         if chance(draw, share):

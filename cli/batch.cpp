@@ -52,16 +52,38 @@ std::string statuses(const BatchPosition& at) {
     return text.empty() ? "none finished" : text;
 }
 
-/// Of the experiments, or, where these are done, of the checks.
+/// Of the experiments, or, where these are done, of the checks; those under way count by their share.
 double share_of(const BatchPosition& at) {
     const std::size_t done = at.checks > 0 ? at.checked : at.finished - at.known;
     const std::size_t all = at.checks > 0 ? at.checks : at.experiments - at.known;
-    return static_cast<double>(done) / static_cast<double>(all);
+    double sum = static_cast<double>(done);
+    for (const auto& [experiment, lane] : at.under_way) sum += lane.share;
+    return std::min(1.0, sum / static_cast<double>(all));
+}
+
+/// "; 37 at 1.2 ms (45%), 38 at 300 us (12%) and 14 more": those that have been under way longest, mostly.
+std::string lanes_text(const BatchPosition& at) {
+    constexpr std::size_t kToldLanes = 3;
+    std::string text;
+    std::size_t told = 0;
+    for (const auto& [experiment, lane] : at.under_way) {
+        if (told++ == kToldLanes) break;
+        text += fmt::format("{}{} at {}", text.empty() ? "; " : ", ", experiment,
+                            human_time(lane.simulated));
+        if (lane.share > 0) text += fmt::format(" ({:.0f}%)", 100 * lane.share);
+    }
+    if (at.under_way.size() > kToldLanes) {
+        text += fmt::format(" and {} more", at.under_way.size() - kToldLanes);
+    }
+    return text;
 }
 
 std::string progress_text(const BatchPosition& at) {
-    if (at.checks > 0) return fmt::format("{} of {} checks in mode packet", at.checked, at.checks);
-    return fmt::format("{} of {} experiments, {}", at.finished, at.experiments, statuses(at));
+    const std::string text =
+        at.checks > 0
+            ? fmt::format("{} of {} checks in mode packet", at.checked, at.checks)
+            : fmt::format("{} of {} experiments, {}", at.finished, at.experiments, statuses(at));
+    return text + lanes_text(at);
 }
 
 /// "experiment 17 (topology.k 8, seed 3)".
@@ -96,6 +118,14 @@ void report(const Batch& batch, const BatchRun& run, const std::string& director
     std::string text = fmt::format("{}: {} of {} experiments: {}\n", batch.name(), at.finished,
                                    at.experiments, statuses(at));
     if (at.known > 0) text += fmt::format("  known        {} from an earlier run\n", at.known);
+    if (run.aside().results > 0) {
+        text += fmt::format("  kept         {}, not of this batch, in {}\n",
+                            counted(run.aside().results, "result", "results"), kBatchDatabase);
+    }
+    if (at.declined > 0) {
+        text += fmt::format("  on the host  {}, as the device declines: {}\n", at.declined,
+                            run.declined());
+    }
     if (ran > 0) {
         text += fmt::format("  time         {} wall, {} of processors ({} an experiment)\n",
                             human_seconds(wall_s), human_seconds(at.cpu_s),
@@ -138,6 +168,15 @@ Batch load(const BatchOptions& options) {
     return batch;
 }
 
+/// What the folder holds and this batch does not use.
+void tell_aside(const BatchAside& aside) {
+    if (aside.to_redo == 0) return;
+    print_error(
+        "sluice: {} known to other versions of the program only: run again; the earlier results "
+        "stay in {}\n",
+        counted(aside.to_redo, "experiment is", "experiments are"), kBatchDatabase);
+}
+
 int batch_command(const BatchOptions& options) {
     const Batch batch = load(options);
     const unsigned threads = lanes_at_once(options.devices, options.threads);
@@ -154,14 +193,18 @@ int batch_command(const BatchOptions& options) {
     settings.anew = options.anew;
     settings.allow_oom = options.allow_oom;
     settings.checks = options.checks;
+    const gpu::LaneMemory memory = lane_memory(options.devices);
     const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, threads);
     const gpu::LaneMemory memory = lane_memory(options.devices);
     if (devices != nullptr) {
         settings.maker = [&](const Experiment& experiment) {
             return std::make_unique<gpu::LaneRun>(experiment, *devices, memory);
         };
+        settings.fall_back = options.devices.device == "auto";
+        settings.host_lanes = lanes_at_once({}, options.threads);
     }
     BatchRun run(batch, settings);
+    if (!options.quiet) tell_aside(run.aside());
     Progress progress(options.quiet);
     const InterruptGuard guard;
     run.run([] { return !InterruptGuard::requested(); },

@@ -33,12 +33,15 @@ Kind kind_of(const DeviceOptions& options) {
 }
 
 /// 0: not said.
-std::size_t memory_of(const DeviceOptions& options) {
-    if (options.memory.empty()) return 0;
-    const Bytes bytes = parse_bytes(options.memory, Place{{}, 0, "--device-memory"});
-    if (bytes.count <= 0)
-        throw ConfigError("--device-memory " + options.memory + ": more than nothing");
+std::size_t size_of(const std::string& text, const char* option) {
+    if (text.empty()) return 0;
+    const Bytes bytes = parse_bytes(text, Place{{}, 0, option});
+    if (bytes.count <= 0) throw ConfigError(fmt::format("{} {}: more than nothing", option, text));
     return static_cast<std::size_t>(bytes.count);
+}
+
+std::size_t memory_of(const DeviceOptions& options) {
+    return size_of(options.memory, "--device-memory");
 }
 
 /// Block executors stand for as many GPUs as are wanted.
@@ -89,9 +92,11 @@ std::string told(const gpu::LanePlan& plan, const std::vector<std::size_t>& memo
 }  // namespace
 
 void add_device_options(CLI::App& app, DeviceOptions& options) {
-    app.add_option("--device", options.device,
-                   "cpu; cuda: mode packet on a GPU; auto: that where there is one;\n"
-                   "blocks: the GPU's program by threads of the CPU (default: cpu)")
+    app.add_option(
+           "--device", options.device,
+           "cpu; cuda: mode packet on a GPU; auto: that where there is one, and on the CPU\n"
+           "what it does not do; blocks: the GPU's program by threads of the CPU\n"
+           "(default: cpu)")
         ->type_name("DEVICE")
         ->check(CLI::IsMember({"cpu", "cuda", "auto", "blocks"}));
     app.add_option("--gpus", options.gpus,
@@ -110,6 +115,9 @@ void add_device_options(CLI::App& app, DeviceOptions& options) {
     app.add_option("--device-memory", options.memory,
                    "Of each device, for experiments at once; others wait (default: what is free)")
         ->type_name("SIZE");
+    app.add_option("--lane-memory", options.lane_memory,
+                   "Most memory that an experiment on a device grows to: beyond it that one fails")
+        ->type_name("SIZE");
 }
 
 unsigned lanes_at_once(const DeviceOptions& options, unsigned threads) {
@@ -122,6 +130,18 @@ unsigned lanes_at_once(const DeviceOptions& options, unsigned threads) {
     if (kind != Kind::cpu && options.lanes > 0) return options.lanes;
     if (threads > 0) return threads;
     return kind == Kind::cuda ? kLanesOfGpu : std::max(std::thread::hardware_concurrency(), 1U);
+}
+
+gpu::LaneMemory lane_memory(const DeviceOptions& options) {
+    gpu::LaneMemory memory;
+    const std::size_t most = size_of(options.lane_memory, "--lane-memory");
+    if (most == 0) return memory;
+    if (options.device == "cpu") {
+        throw ConfigError(
+            "--lane-memory: of experiments on a device; --device cuda, auto or blocks");
+    }
+    memory.most = most;
+    return memory;
 }
 
 std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, unsigned lanes) {

@@ -18,7 +18,8 @@ namespace sluice {
 
 struct DeviceOptions {
     std::string device = "cpu";
-    std::string memory;  ///< of each device, for lanes; "": what is free
+    std::string memory;       ///< of each device, for lanes; "": what is free
+    std::string lane_memory;  ///< of each lane, at most; "": no limit of its own
     unsigned gpus = 1;
     unsigned gang = 1;
     unsigned lanes = 0;  ///< experiments on all devices at once; 0: not said
@@ -29,6 +30,9 @@ void add_device_options(CLI::App& app, DeviceOptions& options);
 /// Experiments at a time, each with a thread of its own; `threads`: as many as the user wants, 0 if he has not said.
 /// ConfigError.
 unsigned lanes_at_once(const DeviceOptions& options, unsigned threads);
+
+/// Of each lane. ConfigError; also where no device is asked for.
+gpu::LaneMemory lane_memory(const DeviceOptions& options);
 
 /// Null: the modes' own engines. At most `lanes` lanes at once. ConfigError.
 std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, unsigned lanes);

@@ -2,10 +2,13 @@
 #include "core/clocks/team.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/clocks/division.h"
 #include "core/clocks/window_loop.h"
+#include "core/error.h"
 #include "core/world/wakes.h"
 
 namespace sluice::step {
@@ -47,14 +50,26 @@ Team::Team(WorldStore& store, Threads threads, const std::function<Step(World& w
         worker.part = &store.add_worker();
         worker.step = make_step(worker.part->world);
     }
-    for (auto worker = workers_.begin() + 1; worker < workers_.end(); ++worker) {
-        worker->thread = std::thread([this, own = &*worker] { work(*own); });
+    try {
+        for (auto worker = workers_.begin() + 1; worker < workers_.end(); ++worker) {
+            worker->thread = std::thread([this, own = &*worker] { work(*own); });
+        }
+    } catch (const std::system_error& error) {
+        leaving_ = true;
+        meeting_.fail();
+        join();
+        throw ConfigError("the system does not make " + std::to_string(threads_.count) +
+                          " threads here (" + error.code().message() + "); allowed: fewer");
     }
 }
 
 Team::~Team() {
     leaving_ = true;
     meeting_.meet();
+    join();
+}
+
+void Team::join() {
     for (Worker& worker : workers_) {
         if (worker.thread.joinable()) {
             worker.thread.join();

@@ -48,7 +48,7 @@ class Team {
     using Step = std::function<void(const Cell& cell, Tick begin, Tick end)>;
 
     /// `threads.count` >= 1, the calling thread among them. `make_step` is called for each worker's world,
-    /// here. The store must outlive it.
+    /// here. The store must outlive it. ConfigError if the system does not make so many threads.
     Team(WorldStore& store, Threads threads, const std::function<Step(World& world)>& make_step);
     ~Team();
     Team(const Team&) = delete;
@@ -107,6 +107,7 @@ class Team {
         bool together = true;
     };
 
+    void join();
     void look(std::uint64_t windows);
     void plan();
     void work(Worker& worker);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/results/output_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "core/error.h"
 #include "core/results/output_file.h"
 
@@ -8,7 +14,7 @@ namespace sluice {
 
 namespace fs = std::filesystem;
 
-OutputFolder::OutputFolder(const std::string& directory) : directory_(directory) {
+OutputFolder::OutputFolder(const std::string& directory, Use use) : directory_(directory) {
     if (directory.empty()) {
         throw ConfigError("the output folder has no name");
     }
@@ -34,6 +40,25 @@ OutputFolder::OutputFolder(const std::string& directory) : directory_(directory)
     }
     for (const fs::path& folder : made) {
         leftovers_.emplace_back().watch(folder.string(), Leftover::Kind::folder);
+    }
+    if (use == Use::alone) {
+        lock();
+    }
+}
+
+OutputFolder::~OutputFolder() {
+    if (lock_ >= 0) {
+        ::close(lock_);
+    }
+}
+
+void OutputFolder::lock() {
+    lock_ = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    // A file system that knows no locks has no say.
+    if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        ::close(lock_);
+        throw ConfigError(directory_, 0,
+                          "another run is writing into this folder; give another one");
     }
 }
 

@@ -14,8 +14,16 @@ namespace sluice {
 
 class OutputFolder {
   public:
-    /// Makes the folder if it is not there. ConfigError naming it and the system's reason.
-    explicit OutputFolder(const std::string& directory);
+    /// Who else writes there: who writes each of his files once, locks the files (output_file.h); who writes one more than
+    /// once wants the folder alone.
+    enum class Use { shared, alone };
+
+    /// Makes the folder if it is not there. ConfigError naming it and the system's reason; also if two want it alone.
+    explicit OutputFolder(const std::string& directory, Use use = Use::shared);
+
+    OutputFolder(const OutputFolder&) = delete;
+    OutputFolder& operator=(const OutputFolder&) = delete;
+    ~OutputFolder();
 
     std::string file(const std::string& name) const;
     /// Takes away what an earlier run left under these names, complete or partial, in this order, but
@@ -27,9 +35,12 @@ class OutputFolder {
     void remove_if_empty() const;
 
   private:
+    void lock();
+
     std::string directory_;
     std::filesystem::path created_;  ///< the topmost folder that was not there, or empty
     std::list<Leftover> leftovers_;  ///< the folders from there on
+    int lock_ = -1;
 };
 
 }  // namespace sluice

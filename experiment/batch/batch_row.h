@@ -33,7 +33,10 @@ struct BatchRow {
     std::vector<BatchFigure> figures;  ///< by batch_figures(); empty: all none
     std::string reason;                ///< of what is not done, one line
     std::vector<std::string> values;   ///< of what varies, by column
-    std::string digest;                ///< by which a later batch knows it again
+    std::string digest;                ///< of its scenario, by which a later batch knows it again
+    bool over_memory = false;          ///< it was simulated though it does not fit its GPUs' memory
+    bool folder = false;               ///< it has left runs/NUMBER
+    std::string declined;              ///< why the host did it where a device was asked; not kept
 };
 
 /// How a figure is called, and what it is.

@@ -3,37 +3,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
+#include <exception>
 #include <thread>
 
 #include <fmt/core.h>
 
 #include "core/error.h"
-#include "core/memo/digest.h"
-#include "experiment/build_experiment.h"
-#include "experiment/run_memo.h"
-#include "experiment/run_to_folder.h"
+#include "core/results/output_file.h"
 #include "experiment/version.h"
-#include "scenario/scenario.h"
-#include "scenario/unused_keys.h"
 
 namespace sluice {
 
 namespace {
 
-/// Results are known again to the same program only.
-std::string known_by(const ConfigValue& scenario) {
-    return digest_of(scenario) + " " + program_version();
-}
-
-/// The same of one whose keys may not fit its base: "" then.
-std::string known_by(const Batch& batch, std::size_t experiment) {
-    try {
-        return known_by(batch.scenario(experiment));
-    } catch (const ConfigError&) {
-        return "";
-    }
-}
+/// How often an experiment that is under way says where it stands.
+constexpr std::chrono::milliseconds kBetweenPositions{100};
 
 double seconds_of(const BatchRow& row, const char* name, double without) {
     const BatchFigure figure = figure_of(row, name);
@@ -44,14 +28,33 @@ double seconds_of(const BatchRow& row, const char* name, double without) {
 double jct_of(const BatchRow& row) { return seconds_of(row, "jct_s", -1); }
 double cpu_of(const BatchRow& row) { return seconds_of(row, "cpu_s", 0); }
 
+/// Threads that are joined, whatever happens.
+class Crew {
+  public:
+    ~Crew() { join(); }
+    template <typename Work>
+    void add(const Work& work) {
+        threads_.emplace_back(work);
+    }
+    void join() {
+        for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
+    }
+    std::size_t size() const { return threads_.size(); }
+
+  private:
+    std::vector<std::thread> threads_;
+};
+
 }  // namespace
 
 BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
     : batch_(batch),
       settings_(settings),
-      folder_(settings.directory),
-      table_(folder_.file(kBatchTable)),
-      store_(folder_.file(kBatchDatabase)) {
+      folder_(settings.directory, OutputFolder::Use::alone),
+      table_(folder_.file(kBatchTable), batch.columns(), batch.size()),
+      store_(folder_.file(kBatchDatabase), program_version()),
+      host_turns_(settings.host_lanes) {
     position_.experiments = batch.size();
     const std::size_t there = store_.size();
     if (there > 0 && !settings_.resume && !settings_.anew) {
@@ -67,147 +70,165 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
 /// What an earlier run knows, under its new numbers.
 void BatchRun::take_up() {
     is_known_.resize(batch_.size());
-    std::vector<BatchRow> kept;
+    std::vector<BatchStore::Known> kept;
     if (settings_.resume) {
-        const std::unordered_map<std::string, BatchRow> known = store_.known();
-        for (std::size_t i = 0; !known.empty() && i < batch_.size(); ++i) {
-            const auto found = known.find(known_by(batch_, i));
-            if (found == known.end()) continue;
+        const std::unordered_map<std::string, BatchStore::Known> known =
+            store_.known(settings_.allow_oom);
+        const std::unordered_set<std::string> others = store_.known_to_others();
+        const bool any = !known.empty() || !others.empty();
+        for (std::size_t i = 0; any && i < batch_.size(); ++i) {
+            const std::string digest = digest_of(batch_, i);
+            const auto found = known.find(digest);
+            if (found == known.end()) {
+                aside_.to_redo += others.count(digest);
+                continue;
+            }
             is_known_[i] = true;
             kept.push_back(found->second);
-            kept.back().experiment = i;
-            kept.back().values = batch_.values(i);
-            kept.back().digest = found->first;
+            kept.back().row.experiment = i;
+            kept.back().row.values = batch_.values(i);
         }
+    } else {
+        store_.clear();
+        folder_.remove_old({kCheckTable}, {});
     }
+    check_folders();
     store_.begin(batch_.columns(), kept);
-    table_ << batch_csv_header(batch_.columns());
-    table_.preamble_done();
+    aside_.results = store_.aside();
     position_.known = kept.size();
-    for (const BatchRow& row : kept) {
-        count(row);
-        table(row);
+    for (const BatchStore::Known& known : kept) {
+        count(known.row);
+        table_.add(known.row);
+    }
+    table_.write();
+}
+
+/// No experiment is to write where another one, or another version, has left its outputs.
+void BatchRun::check_folders() {
+    if (!settings_.folders || !settings_.resume) return;
+    const std::unordered_set<std::size_t> taken = store_.folders();
+    for (std::size_t i = 0; !taken.empty() && i < batch_.size(); ++i) {
+        if (is_known_[i] || taken.count(i) == 0) continue;
+        throw ConfigError(
+            settings_.directory, 0,
+            fmt::format(
+                "runs/{} is an earlier experiment's, which had this number; allowed: values "
+                "that are added at the end, --anew, another --out, or no --folders",
+                i));
     }
 }
 
-void BatchRun::run(const MayGoOn& go_on, const OnRow& on_row) {
+void BatchRun::run(const MayGoOn& go_on, const OnChange& on_change) {
     std::vector<std::size_t> unknown;
     for (std::size_t i = 0; i < batch_.size(); ++i) {
         if (!is_known_[i]) unknown.push_back(i);
     }
     const auto begin = std::chrono::steady_clock::now();
-    run_all(unknown, false, go_on, [&](const BatchRow& row) {
-        store_.add(row);
-        count(row);
-        table(row);
-        table_.flush();
-        on_row(position_);
-    });
-    close_table();
-    wall_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (!interrupted_ && settings_.checks > 0) run_checks(go_on, on_row);
-}
-
-/// On the threads; what comes of each is taken by one at a time.
-void BatchRun::run_all(const std::vector<std::size_t>& experiments, bool checking,
-                       const MayGoOn& go_on, const Take& take) {
-    next_ = 0;
-    std::vector<std::thread> threads;
-    const std::size_t useful = std::min<std::size_t>(settings_.threads, experiments.size());
-    for (std::size_t i = 1; i < useful; ++i) {
-        threads.emplace_back([&] { work(experiments, checking, go_on, take); });
-    }
-    work(experiments, checking, go_on, take);
-    for (std::thread& thread : threads) thread.join();
+    run_all({unknown, false, go_on, on_change, [&](const BatchRow& row) {
+                 store_.add(row);
+                 table_.add(row);
+                 count(row);
+             }});
+    guarded([&] { table_.write(); });
     if (error_ != nullptr) std::rethrow_exception(error_);
+    wall_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!interrupted_ && settings_.checks > 0) run_checks(go_on, on_change);
 }
 
-void BatchRun::work(const std::vector<std::size_t>& experiments, bool checking,
-                    const MayGoOn& go_on, const Take& take) {
-    while (!interrupted_) {
-        const std::size_t next = next_++;
-        if (next >= experiments.size()) return;
-        BatchRow row;
-        if (!go_on() || !execute(experiments[next], checking, go_on, row)) {
-            interrupted_ = true;
-            return;
-        }
-        const std::lock_guard lock(mutex_);
-        if (error_ != nullptr) return;
+/// On the threads; what comes of each is taken by one at a time. What goes wrong is in error_ afterwards.
+void BatchRun::run_all(const Round& round) {
+    next_ = 0;
+    const std::size_t useful = std::min<std::size_t>(settings_.threads, round.experiments.size());
+    Crew crew;
+    {
+        const std::lock_guard none_works(start_);
         try {
-            take(row);
-        } catch (...) {
-            error_ = std::current_exception();
+            while (crew.size() + 1 < useful) crew.add([&] { work(round); });
+        } catch (const std::exception& error) {
             interrupted_ = true;
-            return;
+            const ConfigError refusal(fmt::format(
+                "the system makes only {} of {} threads here ({}); allowed: fewer (--threads, on "
+                "devices --lanes)",
+                crew.size() + 1, useful, error.what()));
+            error_ = std::make_exception_ptr(refusal);
         }
+    }
+    work(round);
+    crew.join();
+}
+
+void BatchRun::work(const Round& round) {
+    { const std::lock_guard all_are_there(start_); }
+    bool goes_on = true;
+    while (goes_on && !interrupted_) {
+        const std::size_t next = next_++;
+        if (next >= round.experiments.size()) return;
+        try {
+            goes_on = round.go_on() && execute(round.experiments[next], round);
+        } catch (...) {
+            const std::exception_ptr error = std::current_exception();
+            goes_on = guarded([&] { std::rethrow_exception(error); });
+        }
+    }
+    if (!goes_on) interrupted_ = true;
+}
+
+/// Does it while no other thread does anything so. What it throws ends the batch: false.
+bool BatchRun::guarded(const std::function<void()>& action) {
+    const std::lock_guard lock(mutex_);
+    try {
+        action();
+        return true;
+    } catch (...) {
+        if (error_ == nullptr) error_ = std::current_exception();
+        interrupted_ = true;
+        return false;
     }
 }
 
 /// False if it was interrupted.
-bool BatchRun::execute(std::size_t experiment, bool checking, const MayGoOn& go_on,
-                       BatchRow& row) const {
-    bool whole = true;
-    try {
-        row = simulate(experiment, checking, go_on, whole);
-    } catch (const OutOfMemoryError& error) {
-        row = row_of_error(experiment, BatchStatus::oom, error.what());
-    } catch (const ConfigError& error) {
-        row = row_of_error(experiment, BatchStatus::refused, error.what());
-    } catch (const std::bad_alloc&) {
-        row = row_of_error(experiment, BatchStatus::failed, "not enough memory on this machine");
-    } catch (const std::exception& error) {
-        row = row_of_error(experiment, BatchStatus::failed, error.what());
-    }
-    row.values = batch_.values(experiment);
-    if (row.digest.empty()) row.digest = known_by(batch_, experiment);
-    return whole;
-}
-
-/// `checking`: in mode packet, whatever mode the batch is in.
-BatchRow BatchRun::simulate(std::size_t experiment, bool checking, const MayGoOn& go_on,
-                            bool& whole) const {
-    std::string path;
-    ConfigValue values = batch_.scenario(experiment, &path);
-    const std::string digest = known_by(values);
-    if (checking) set_config(values, "mode", text_value(mode_name(Mode::packet)), "--check");
-    Scenario scenario = make_scenario(std::move(values), path);
-    scenario.allow_oom = settings_.allow_oom;
-    const bool folders = settings_.folders && !checking;
-    RunRequest request;
-    if (folders) request.keys_without_effect = keys_without_effect(scenario);
-    BuiltExperiment built = build_experiment(scenario);
-    built.experiment.threads = 1;
-    request.mode = scenario.mode;
-    request.name = scenario.name;
-    request.config_json = scenario.effective->json();
-    request.caller = Caller::loop;
-    if (settings_.maker) {
-        if (scenario.mode != Mode::packet) {
-            throw ConfigError(fmt::format("mode = \"{}\": a device executes mode packet only",
-                                          mode_name(scenario.mode)));
-        }
-        request.maker = settings_.maker;
-    }
-    request.only_summary = !folders;
-    if (folders) {
+bool BatchRun::execute(std::size_t experiment, const Round& round) {
+    LaneRequest request;
+    if (settings_.folders && !round.checking) {
         request.directory = folder_.file("runs/" + std::to_string(experiment));
-        request.outputs = scenario.output.optional;
-        request.series_step = scenario.output.series_step;
     }
-    request.go_on = [&](const RunPosition&) { return !interrupted_ && go_on(); };
-    // What it remembers it has seen itself: others run beside it, in no order.
-    const RunMemo memo("", false, request.config_json, built.experiment);
-    const RunReport report = run_to_folder(built, request);
-    whole = !report.outcome.interrupted;
-    BatchRow row = row_of(experiment, report, scenario.mode);
-    row.digest = digest;
-    return row;
+    request.checking = round.checking;
+    request.allow_oom = settings_.allow_oom;
+    request.maker = settings_.maker;
+    request.fall_back = settings_.fall_back;
+    request.host_turns = &host_turns_;
+    const auto tell = [&](const LanePosition& at) {
+        return guarded([&] {
+            position_.under_way[experiment] = at;
+            table_.write_if_due();
+            round.on_change(position_);
+        });
+    };
+    auto told = std::chrono::steady_clock::now();
+    request.go_on = [&](const LanePosition& at) {
+        if (interrupted_ || !round.go_on()) return false;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - told < kBetweenPositions) return true;
+        told = now;
+        return tell(at);
+    };
+    bool whole = true;
+    if (!tell({})) return false;
+    const BatchRow row = run_lane(batch_, experiment, request, whole);
+    return guarded([&] {
+               position_.under_way.erase(experiment);
+               if (!whole) return;
+               round.take(row);
+               table_.write_if_due();
+               round.on_change(position_);
+           }) &&
+           whole;
 }
 
 /// Compares a random few with mode packet.
-void BatchRun::run_checks(const MayGoOn& go_on, const OnRow& on_row) {
+void BatchRun::run_checks(const MayGoOn& go_on, const OnChange& on_change) {
     std::vector<std::size_t> candidates;
+    candidates.reserve(comparable_.size());
     for (const auto& [experiment, pair] : comparable_) candidates.push_back(experiment);
     const std::vector<std::size_t> drawn = draw_checks(candidates, settings_.checks);
     const std::unordered_map<std::string, BatchStore::Reference> known = store_.references();
@@ -221,7 +242,7 @@ void BatchRun::run_checks(const MayGoOn& go_on, const OnRow& on_row) {
     };
     std::vector<std::size_t> unknown;
     for (const std::size_t experiment : drawn) {
-        const auto found = known.find(known_by(batch_, experiment));
+        const auto found = known.find(digest_of(batch_, experiment));
         if (found == known.end()) {
             unknown.push_back(experiment);
         } else {
@@ -229,15 +250,15 @@ void BatchRun::run_checks(const MayGoOn& go_on, const OnRow& on_row) {
         }
     }
     position_.checks = drawn.size();
-    run_all(unknown, true, go_on, [&](const BatchRow& row) {
-        if (jct_of(row) > 0) {
-            const BatchStore::Reference reference{jct_of(row), cpu_of(row)};
-            store_.add_reference(row.digest, reference);
-            add(row.experiment, reference);
-        }
-        on_row(position_);
-    });
+    run_all({unknown, true, go_on, on_change, [&](const BatchRow& row) {
+                 if (jct_of(row) <= 0) return;
+                 const BatchStore::Reference reference{jct_of(row), cpu_of(row)};
+                 store_.add_reference(row.digest, reference);
+                 add(row.experiment, reference);
+             }});
+    if (error_ != nullptr) std::rethrow_exception(error_);
     std::vector<CheckedPair> ordered;
+    ordered.reserve(pairs.size());
     for (const auto& [experiment, pair] : pairs) ordered.push_back(pair);
     if (ordered.empty()) return;
     check_ = check_of(ordered);
@@ -252,6 +273,7 @@ void BatchRun::count(const BatchRow& row) {
         if (const auto* number = std::get_if<std::int64_t>(&hops)) position_.packet_hops += *number;
         position_.cpu_s += cpu_of(row);
     }
+    if (!row.declined.empty() && position_.declined++ == 0) declined_ = row.declined;
     const bool ended = row.status == BatchStatus::done || row.status == BatchStatus::cut_off;
     if (!ended && (!not_done_ || row.experiment < not_done_->experiment)) not_done_ = row;
     if (row.status != BatchStatus::done || jct_of(row) <= 0) return;
@@ -261,24 +283,6 @@ void BatchRun::count(const BatchRow& row) {
     };
     quickest_.insert(std::upper_bound(quickest_.begin(), quickest_.end(), row, before), row);
     if (quickest_.size() > kQuickest) quickest_.pop_back();
-}
-
-/// Rows come to the table in the order of their numbers.
-void BatchRun::table(const BatchRow& row) {
-    early_.emplace(row.experiment, row);
-    while (!early_.empty() && early_.begin()->first == tabled_) {
-        table_ << batch_csv_line(early_.begin()->second);
-        early_.erase(early_.begin());
-        ++tabled_;
-    }
-}
-
-void BatchRun::close_table() {
-    for (const auto& [experiment, row] : early_) {
-        table_ << batch_csv_line(row);
-    }
-    early_.clear();
-    table_.commit();
 }
 
 }  // namespace sluice

@@ -16,12 +16,13 @@
 #include <string>
 #include <vector>
 
-#include "core/results/output_file.h"
 #include "core/results/output_folder.h"
 #include "experiment/batch/batch_check.h"
 #include "experiment/batch/batch_file.h"
+#include "experiment/batch/batch_lane.h"
 #include "experiment/batch/batch_row.h"
 #include "experiment/batch/batch_store.h"
+#include "experiment/batch/batch_table.h"
 #include "experiment/run.h"
 
 namespace sluice {
@@ -39,8 +40,12 @@ struct BatchSettings {
     bool allow_oom = false;  ///< jobs that do not fit their GPUs are run all the same
     /// So many experiments, drawn at random, are run in mode packet, too, when all are done: check.csv.
     std::size_t checks = 0;
-    /// Empty: every mode's own engine. Else what executes mode packet, and no other mode is run.
+    /// Empty: every mode's own engine. Else what executes mode packet: a device.
     RunMaker maker;
+    /// What the device refuses (ConfigError), another mode included, the mode's own engine does; else it is refused.
+    bool fall_back = false;
+    unsigned host_lanes =
+        1;  ///< of these at a time: lanes of a device may be many more than the host has cores
 };
 
 /// How far a batch has come.
@@ -53,27 +58,40 @@ struct BatchPosition {
     double cpu_s = 0;                        ///< of the threads, so far in finished experiments
     std::size_t checks = 0;                  ///< that are wanted, once it has come to them
     std::size_t checked = 0;
+    std::size_t declined = 0;                       ///< that the host did where a device was asked
+    std::map<std::size_t, LanePosition> under_way;  ///< by experiment
 
     std::size_t count(BatchStatus status) const {
         return by_status[static_cast<std::size_t>(status)];
     }
 };
 
+/// What a folder holds that is not of the batch.
+struct BatchAside {
+    std::size_t results = 0;  ///< of other experiments, or by other versions of the program
+    /// Experiments of the batch that only other versions have results of: they run again.
+    std::size_t to_redo = 0;
+};
+
 class BatchRun {
   public:
     using MayGoOn = std::function<bool()>;
-    using OnRow = std::function<void(const BatchPosition&)>;
+    using OnChange = std::function<void(const BatchPosition&)>;
 
     /// Opens the outputs. `batch` must outlive it. ConfigError if the folder holds rows, and nothing was said
     /// of them.
     BatchRun(const Batch& batch, const BatchSettings& settings);
 
     /// Runs what is not known. `go_on` is asked now and then, from any thread: false interrupts it, and what
-    /// was under way is not in the results. `on_row` is called after each experiment, by one thread at a time.
-    /// Once.
-    void run(const MayGoOn& go_on, const OnRow& on_row);
+    /// was under way is not in the results. `on_change` is called after each experiment, and now and then while one runs,
+    /// by one thread at a time. Once. ConfigError if the system makes fewer threads than were asked for, or if outputs
+    /// cannot be written; what was finished before is in them.
+    void run(const MayGoOn& go_on, const OnChange& on_change);
 
     const BatchPosition& position() const { return position_; }
+    const BatchAside& aside() const { return aside_; }
+    /// Why the host did the first of those that the device declined; "": it declined none.
+    const std::string& declined() const { return declined_; }
     /// Rows with a jct_s, the least ones first, at most so many.
     const std::vector<BatchRow>& quickest() const { return quickest_; }
     /// The first of those that are neither done nor cut off, with its reason; null: there is none.
@@ -87,26 +105,28 @@ class BatchRun {
     static constexpr std::size_t kQuickest = 5;
 
   private:
-    /// Takes up what came of an experiment.
-    using Take = std::function<void(const BatchRow&)>;
+    /// Experiments that are run, and what is done with what comes of them.
+    struct Round {
+        std::vector<std::size_t> experiments;
+        bool checking = false;
+        const MayGoOn& go_on;
+        const OnChange& on_change;
+        std::function<void(const BatchRow&)> take;
+    };
 
     void take_up();
-    void run_all(const std::vector<std::size_t>& experiments, bool checking, const MayGoOn& go_on,
-                 const Take& take);
-    void work(const std::vector<std::size_t>& experiments, bool checking, const MayGoOn& go_on,
-              const Take& take);
-    bool execute(std::size_t experiment, bool checking, const MayGoOn& go_on, BatchRow& row) const;
-    BatchRow simulate(std::size_t experiment, bool checking, const MayGoOn& go_on,
-                      bool& whole) const;
-    void run_checks(const MayGoOn& go_on, const OnRow& on_row);
+    void check_folders();
+    void run_all(const Round& round);
+    void work(const Round& round);
+    bool guarded(const std::function<void()>& action);
+    bool execute(std::size_t experiment, const Round& round);
+    void run_checks(const MayGoOn& go_on, const OnChange& on_change);
     void count(const BatchRow& row);
-    void table(const BatchRow& row);
-    void close_table();
 
     const Batch& batch_;
     BatchSettings settings_;
     OutputFolder folder_;
-    OutputFile table_;
+    BatchTable table_;
     BatchStore store_;
     std::vector<bool> is_known_;
     std::atomic<std::size_t> next_{0};
@@ -118,10 +138,12 @@ class BatchRun {
     /// Done, with a jct_s: what may be checked.
     std::map<std::size_t, CheckedPair> comparable_;
     std::optional<BatchCheck> check_;
+    Turns host_turns_;
+    BatchAside aside_;
+    std::string declined_;
     double wall_s_ = 0;
-    std::size_t tabled_ = 0;                 ///< all before this one are in the table
-    std::map<std::size_t, BatchRow> early_;  ///< rows that wait for others before them
-    std::exception_ptr error_;               ///< of the outputs
+    std::exception_ptr error_;  ///< of the outputs, or of what makes threads
+    std::mutex start_;          ///< held while threads are made: none works before all are there
 };
 
 }  // namespace sluice

@@ -2,6 +2,8 @@
 #include "experiment/batch/batch_store.h"
 
 #include <array>
+#include <string_view>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -12,7 +14,8 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x536c4261;  // "SlBa"
-constexpr std::int64_t kFormat = 1;
+/// Of the tables; another one, too, if batch_figures() are others.
+constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kMostKeys = 500;
 
 constexpr std::array kStatuses = {BatchStatus::done, BatchStatus::cut_off, BatchStatus::left,
@@ -25,9 +28,35 @@ std::string quoted(const std::string& name) {
     return text + "\"";
 }
 
-std::string figure_names() {
+/// ", jct_s, ...", after each what `after` says of it.
+template <typename After>
+std::string figure_names(const After& after) {
     std::string text;
-    for (const BatchFigureType& figure : batch_figures()) text += std::string(", ") + figure.name;
+    for (const BatchFigureType& figure : batch_figures()) {
+        text += std::string(", ") + figure.name + after(figure);
+    }
+    return text;
+}
+
+std::string figure_names() {
+    return figure_names([](const BatchFigureType&) { return ""; });
+}
+
+BatchStatus status_in(const Statement& row, int column) {
+    const std::string_view name = row.bytes(column);
+    for (const BatchStatus status : kStatuses) {
+        if (status_name(status) == name) return status;
+    }
+    return BatchStatus::failed;
+}
+
+/// "seed = 3, topology.k = 8": what a result is of, for those who find it without its batch.
+std::string varied(const std::vector<std::string>& keys, const std::vector<std::string>& values) {
+    std::string text;
+    for (std::size_t i = 0; i < keys.size() && i < values.size(); ++i) {
+        if (values[i].empty()) continue;
+        text += (text.empty() ? "" : ", ") + keys[i] + " = " + values[i];
+    }
     return text;
 }
 
@@ -49,7 +78,8 @@ BatchFigure figure_in(const Statement& row, int column, const BatchFigureType& t
 
 }  // namespace
 
-BatchStore::BatchStore(const std::string& path) : database_(path, true) {
+BatchStore::BatchStore(const std::string& path, std::string version)
+    : database_(path, true), version_(std::move(version)) {
     check_ours();
     database_.run("PRAGMA journal_mode=WAL");
 }
@@ -68,85 +98,176 @@ void BatchStore::check_ours() {
     }
 }
 
-std::size_t BatchStore::size() {
-    if (database_.number("SELECT count(*) FROM sqlite_master WHERE name = 'experiments'") == 0)
-        return 0;
-    return static_cast<std::size_t>(database_.number("SELECT count(*) FROM experiments"));
+bool BatchStore::has_results() {
+    return database_.number("SELECT count(*) FROM sqlite_master WHERE name = 'results'") > 0;
 }
 
-std::unordered_map<std::string, BatchRow> BatchStore::known() {
-    std::unordered_map<std::string, BatchRow> rows;
-    if (size() == 0) return rows;
-    Statement select(
-        database_,
-        ("SELECT digest, status, reason" + figure_names() + " FROM experiments").c_str());
+std::size_t BatchStore::size() {
+    return has_results()
+               ? static_cast<std::size_t>(database_.number("SELECT count(*) FROM results"))
+               : 0;
+}
+
+void BatchStore::clear() {
+    Transaction whole(database_, "BEGIN IMMEDIATE");
+    database_.run("DROP VIEW IF EXISTS experiments");
+    for (const char* const table : {"numbers", "results", "checks"}) {
+        database_.run(fmt::format("DROP TABLE IF EXISTS {}", table).c_str());
+    }
+    whole.commit();
+}
+
+std::unordered_map<std::string, BatchStore::Known> BatchStore::known(bool allow_oom) {
+    std::unordered_map<std::string, Known> rows;
+    if (!has_results()) return rows;
+    // A file that was missing may be there now, and so may memory.
+    Statement select(database_, ("SELECT id, digest, over_memory, status, reason" + figure_names() +
+                                 " FROM results WHERE version = ? AND status NOT IN "
+                                 "('refused', 'failed')")
+                                    .c_str());
+    select.bind_text(1, version_);
     while (select.step()) {
-        BatchRow row;
-        const std::string_view name = select.bytes(1);
-        for (const BatchStatus status : kStatuses) {
-            if (status_name(status) == name) row.status = status;
+        Known known;
+        known.result = select.number(0);
+        BatchRow& row = known.row;
+        row.digest = select.bytes(1);
+        row.over_memory = select.number(2) != 0;
+        row.status = status_in(select, 3);
+        row.reason = select.bytes(4);
+        const bool oom = row.status == BatchStatus::oom;
+        if ((oom && allow_oom) || (row.over_memory && !allow_oom)) continue;
+        int column = 5;
+        for (const BatchFigureType& type : batch_figures()) {
+            if (!oom) row.figures.push_back(figure_in(select, column++, type));
         }
-        // A file that was missing may be there now, and so may memory.
-        if (row.status == BatchStatus::refused || row.status == BatchStatus::failed) continue;
-        row.reason = select.bytes(2);
-        if (row.status != BatchStatus::oom) {
-            int column = 3;
-            for (const BatchFigureType& type : batch_figures()) {
-                row.figures.push_back(figure_in(select, column++, type));
-            }
-        }
-        rows.emplace(select.bytes(0), std::move(row));
+        std::string digest = row.digest;
+        rows.emplace(std::move(digest), std::move(known));
     }
     return rows;
 }
 
-void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<BatchRow>& rows) {
+std::unordered_set<std::string> BatchStore::known_to_others() {
+    std::unordered_set<std::string> digests;
+    if (!has_results()) return digests;
+    Statement select(database_,
+                     "SELECT digest FROM results WHERE version <> ? AND status NOT IN "
+                     "('refused', 'failed')");
+    select.bind_text(1, version_);
+    while (select.step()) digests.emplace(select.bytes(0));
+    return digests;
+}
+
+std::unordered_set<std::size_t> BatchStore::folders() {
+    std::unordered_set<std::size_t> numbers;
+    if (!has_results()) return numbers;
+    Statement select(database_,
+                     "SELECT folder FROM results WHERE folder IS NOT NULL AND status NOT IN "
+                     "('refused', 'failed')");
+    while (select.step()) numbers.insert(static_cast<std::size_t>(select.number(0)));
+    return numbers;
+}
+
+void BatchStore::make_tables() {
+    database_.run(fmt::format("PRAGMA application_id={}", kApplicationId).c_str());
+    database_.run(fmt::format("PRAGMA user_version={}", kFormat).c_str());
+    const std::string figures = figure_names(
+        [](const BatchFigureType& figure) { return figure.whole ? " INTEGER" : " REAL"; });
+    database_.run(("CREATE TABLE IF NOT EXISTS results(id INTEGER PRIMARY KEY, digest TEXT, "
+                   "version TEXT, varied TEXT, over_memory INTEGER, status TEXT" +
+                   figures + ", reason TEXT, folder INTEGER)")
+                      .c_str());
+    database_.run(
+        "CREATE TABLE IF NOT EXISTS checks(digest TEXT, version TEXT, packet_jct_s REAL, "
+        "packet_cpu_s REAL, PRIMARY KEY(digest, version))");
+}
+
+/// The batch's results under its numbers, with what varies.
+void BatchStore::make_view() {
+    database_.run("DROP VIEW IF EXISTS experiments");
+    database_.run("DROP TABLE IF EXISTS numbers");
+    std::string columns;
+    std::string shown;
+    std::string places = "?, ?";
+    for (const std::string& key : keys_) {
+        columns += ", " + quoted(key) + " TEXT";
+        shown += ", " + quoted(key);
+        places += ", ?";
+    }
+    database_.run(
+        ("CREATE TABLE numbers(experiment INTEGER PRIMARY KEY, result INTEGER" + columns + ")")
+            .c_str());
+    database_.run(("CREATE VIEW experiments AS SELECT experiment, digest, status" + shown +
+                   figure_names() +
+                   ", reason, folder FROM numbers JOIN results ON results.id = numbers.result")
+                      .c_str());
+    insert_number_ = std::make_unique<Statement>(
+        database_, ("INSERT INTO numbers VALUES(" + places + ")").c_str());
+    std::string figures;
+    for (std::size_t i = 0; i < batch_figures().size(); ++i) figures += ", ?";
+    insert_result_ = std::make_unique<Statement>(
+        database_, ("INSERT INTO results VALUES(?, ?, ?, ?, ?, ?" + figures + ", ?, ?)").c_str());
+}
+
+void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<Known>& rows) {
     if (keys.size() > kMostKeys) {
         throw ConfigError(
             fmt::format("a batch varies at most {} keys; this one {}", kMostKeys, keys.size()));
     }
-    insert_.reset();
+    keys_ = keys;
+    insert_number_.reset();
+    insert_result_.reset();
     Transaction whole(database_, "BEGIN IMMEDIATE");
-    database_.run(fmt::format("PRAGMA application_id={}", kApplicationId).c_str());
-    database_.run(fmt::format("PRAGMA user_version={}", kFormat).c_str());
-    database_.run("DROP TABLE IF EXISTS experiments");
-    std::string columns = "experiment INTEGER PRIMARY KEY, digest TEXT, status TEXT";
-    std::string places = "?, ?, ?";
-    for (const std::string& key : keys) {
-        columns += ", " + quoted(key) + " TEXT";
-        places += ", ?";
-    }
-    for (const BatchFigureType& figure : batch_figures()) {
-        columns += std::string(", ") + figure.name + (figure.whole ? " INTEGER" : " REAL");
-        places += ", ?";
-    }
-    database_.run(("CREATE TABLE experiments(" + columns + ", reason TEXT)").c_str());
-    insert_ = std::make_unique<Statement>(
-        database_, ("INSERT INTO experiments VALUES(" + places + ", ?)").c_str());
-    if (rows.empty()) database_.run("DROP TABLE IF EXISTS checks");
-    database_.run(
-        "CREATE TABLE IF NOT EXISTS checks(digest TEXT PRIMARY KEY, packet_jct_s REAL, "
-        "packet_cpu_s REAL)");
-    for (const BatchRow& row : rows) add(row);
+    make_tables();
+    database_.run("DELETE FROM results WHERE status IN ('refused', 'failed')");
+    next_result_ = database_.number("SELECT max(id) FROM results") + 1;
+    make_view();
+    for (const Known& known : rows) add_number(known.row, known.result);
     whole.commit();
 }
 
-void BatchStore::add(const BatchRow& row) {
+void BatchStore::add_number(const BatchRow& row, std::int64_t result) {
     int parameter = 1;
-    insert_->bind(parameter++, static_cast<std::int64_t>(row.experiment));
-    insert_->bind_text(parameter++, row.digest);
-    insert_->bind_text(parameter++, status_name(row.status));
-    for (const std::string& value : row.values) insert_->bind_text(parameter++, value);
+    insert_number_->bind(parameter++, static_cast<std::int64_t>(row.experiment));
+    insert_number_->bind(parameter++, result);
+    for (const std::string& value : row.values) insert_number_->bind_text(parameter++, value);
+    insert_number_->step();
+}
+
+void BatchStore::add(const BatchRow& row) {
+    Transaction whole(database_, "BEGIN IMMEDIATE");
+    const std::string what = varied(keys_, row.values);
+    int parameter = 1;
+    insert_result_->bind(parameter++, next_result_);
+    insert_result_->bind_text(parameter++, row.digest);
+    insert_result_->bind_text(parameter++, version_);
+    insert_result_->bind_text(parameter++, what);
+    insert_result_->bind(parameter++, std::int64_t{row.over_memory});
+    insert_result_->bind_text(parameter++, status_name(row.status));
     for (std::size_t i = 0; i < batch_figures().size(); ++i) {
-        bind_figure(*insert_, parameter++, i < row.figures.size() ? row.figures[i] : BatchFigure{});
+        bind_figure(*insert_result_, parameter++,
+                    i < row.figures.size() ? row.figures[i] : BatchFigure{});
     }
-    insert_->bind_text(parameter, row.reason);
-    insert_->step();
+    insert_result_->bind_text(parameter++, row.reason);
+    if (row.folder) {
+        insert_result_->bind(parameter, static_cast<std::int64_t>(row.experiment));
+    } else {
+        insert_result_->bind_null(parameter);
+    }
+    insert_result_->step();
+    add_number(row, next_result_++);
+    whole.commit();
+}
+
+std::size_t BatchStore::aside() {
+    return static_cast<std::size_t>(database_.number(
+        "SELECT count(*) FROM results WHERE id NOT IN (SELECT result FROM numbers)"));
 }
 
 std::unordered_map<std::string, BatchStore::Reference> BatchStore::references() {
     std::unordered_map<std::string, Reference> known;
-    Statement select(database_, "SELECT digest, packet_jct_s, packet_cpu_s FROM checks");
+    Statement select(database_,
+                     "SELECT digest, packet_jct_s, packet_cpu_s FROM checks WHERE version = ?");
+    select.bind_text(1, version_);
     while (select.step()) {
         known[std::string(select.bytes(0))] = {select.real(1), select.real(2)};
     }
@@ -154,10 +275,11 @@ std::unordered_map<std::string, BatchStore::Reference> BatchStore::references() 
 }
 
 void BatchStore::add_reference(const std::string& digest, const Reference& reference) {
-    Statement insert(database_, "INSERT OR REPLACE INTO checks VALUES(?, ?, ?)");
+    Statement insert(database_, "INSERT OR REPLACE INTO checks VALUES(?, ?, ?, ?)");
     insert.bind_text(1, digest);
-    insert.bind(2, reference.jct_s);
-    insert.bind(3, reference.cpu_s);
+    insert.bind_text(2, version_);
+    insert.bind(3, reference.jct_s);
+    insert.bind(4, reference.cpu_s);
     insert.step();
 }
 

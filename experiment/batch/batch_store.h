@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rows of a batch in an SQLite file: each is in it, whole, from the moment it is added, whatever
-/// happens to the process. A later batch finds again what it knows by digest, whatever its number is there.
+/// What came of experiments, in an SQLite file: each row is in it, whole, from the moment it is added, whatever
+/// happens to the process, and stays until clear(). A batch shows those of its own experiments under its own numbers
+/// (view `experiments`); results of others, and those by other versions of the program, stay beside them (table
+/// `results`) and are found again by a batch that has them.
 /// Errors: ConfigError naming the file; a file that is no batch's is refused and left as it is.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/database/database.h"
@@ -16,31 +20,55 @@ namespace sluice {
 
 class BatchStore {
   public:
-    /// Makes the file if it is not there.
-    explicit BatchStore(const std::string& path);
+    /// Makes the file if it is not there. `version`: of the program, by which results are.
+    BatchStore(const std::string& path, std::string version);
 
-    /// Rows that need not be found out again: those of experiments that ran or do not fit their GPUs.
-    std::unordered_map<std::string, BatchRow> known();
-    /// How many rows there are.
+    /// How many results there are, of whatever batch and version.
     std::size_t size();
-    /// Replaces what it holds by `rows`, of experiments with these keys, at once. References stay if any row does.
-    void begin(const std::vector<std::string>& keys, const std::vector<BatchRow>& rows);
+    void clear();
+
+    /// A result, and the row that it makes but for the experiment's number and values.
+    struct Known {
+        std::int64_t result = 0;
+        BatchRow row;
+    };
+    /// By digest, of this version: what need not be found out again, which is that of experiments that ran or do not fit
+    /// their GPUs. `allow_oom`: those that do not fit are wanted simulated; else they are not.
+    std::unordered_map<std::string, Known> known(bool allow_oom);
+    /// Digests of which other versions have results.
+    std::unordered_set<std::string> known_to_others();
+    /// Numbers under which results have left folders, of whatever batch and version.
+    std::unordered_set<std::size_t> folders();
+    /// Begins a batch with these keys, which has `rows` already. What was refused or has failed is forgotten: it has no
+    /// result.
+    void begin(const std::vector<std::string>& keys, const std::vector<Known>& rows);
     /// After begin().
     void add(const BatchRow& row);
+    /// Results that are not of the batch: of other experiments, or by other versions. After begin().
+    std::size_t aside();
 
     /// What mode packet said of an experiment, by its digest.
     struct Reference {
         double jct_s = 0;
         double cpu_s = 0;
     };
+    /// By digest, of this version. After begin().
     std::unordered_map<std::string, Reference> references();
     void add_reference(const std::string& digest, const Reference& reference);
 
   private:
     void check_ours();
+    bool has_results();
+    void make_tables();
+    void make_view();
+    void add_number(const BatchRow& row, std::int64_t result);
 
     Database database_;
-    std::unique_ptr<Statement> insert_;
+    std::string version_;
+    std::vector<std::string> keys_;
+    std::int64_t next_result_ = 1;
+    std::unique_ptr<Statement> insert_result_;
+    std::unique_ptr<Statement> insert_number_;
 };
 
 }  // namespace sluice

@@ -60,10 +60,16 @@ Priorities read_priorities(ConfigSection& section) {
 
 void set_priorities(WorkloadPart& part, const Priorities& priorities) {
     if (priorities.empty()) return;
+    if (part.stream != nullptr) {
+        // All of a stream's messages are of one class.
+        for (const auto& [cls, priority] : priorities) {
+            if (key_of(cls) == part.flow_class) part.stream->set_priority(priority);
+        }
+        return;
+    }
     if (part.application == nullptr) {
         throw ConfigError(
-            "'priorities' is of jobs whose operations are all known when the run begins; "
-            "allowed: 'priority'");
+            "'priorities' is of jobs whose messages are of a class; allowed: 'priority'");
     }
     const JobGraph& graph = part.application->graph();
     const std::vector<JobGraph::Message>& messages = graph.messages();

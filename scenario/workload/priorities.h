@@ -16,7 +16,7 @@ using Priorities = std::map<OpClass, std::uint8_t>;
 /// Empty if the table is missing.
 Priorities read_priorities(ConfigSection& section);
 
-/// ConfigError if the part has no graph, or if a communicator's messages would be of several classes.
+/// Of a stream, whose messages are all of one class, that class's. ConfigError if the part is no job, or if a communicator's messages would be of several classes.
 void set_priorities(WorkloadPart& part, const Priorities& priorities);
 
 }  // namespace sluice

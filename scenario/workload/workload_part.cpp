@@ -117,11 +117,11 @@ WorkloadPart read_workload(ConfigSection& section, const Scenario& scenario, Hos
             flow.overlaps = exceptions.overlap;
             flow.own_port = exceptions.own_port;
         }
-        set_priorities(part, priorities);
         if (part.stream != nullptr) {
             part.stream->set_start(start);
             part.stream->set_priority(priority);
         }
+        set_priorities(part, priorities);
         return part;
     } catch (const OutOfMemoryError& error) {
         throw OutOfMemoryError(section.where("type") + ": " + error.what());

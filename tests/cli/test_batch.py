@@ -1,28 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`sluice batch`: rows and what they hold, lanes against runs, refusals, what kills and resuming leave."""
+"""`sluice batch`: rows and what they hold, lanes against runs, devices, checks, plans, refusals."""
 import csv
 import json
-import os
-import random
-import signal
 import sqlite3
-import subprocess
-import time
 import unittest
 
-from support import BINARY, CliTest
+from batch_support import BASE, BatchTest, TRAINING, axis
 
-BASE = """\
-name = "base"
-mode = "packet"
-[topology]
-type = "star"
-hosts = 8
-rate = "100Gbps"
-[workload]
-type = "permutation"
-size = "100KB"
-"""
 LEAVES = """\
 mode = "packet"
 [topology]
@@ -49,40 +33,11 @@ rate = "100Gbps"
 type = "ring-all-reduce"
 size = "400KB"
 """
-TRAINING = """\
-mode = "flow"
-[topology]
-type = "rail-optimized"
-gpus = 64
-gpus_per_server = 8
-servers_per_segment = 8
-[workload]
-type = "training"
-model = "gpt-175b"
-tp = 8
-pp = 1
-dp = 8
-gpu = "H100"
-micro_batches = 1
-"""
 LAWS = ("hpcc", "dcqcn", "timely", "dctcp", "none")
 MEASURED = {"elaboration_s", "elaboration_user_s", "wall_s", "user_s", "packet_hops_per_s", "peak_rss_bytes"}
-CLOCKS = {"wall_s", "cpu_s"}
 
 
-def axis(key, values):
-    return f"[[axis]]\nkey = \"{key}\"\nvalues = {values}\n"
-
-
-class Batch(CliTest):
-    def rows(self, folder="out"):
-        with open(self.folder / folder / "batch.csv", newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-
-    def settled(self, folder="out"):
-        """Rows without what a clock measured."""
-        return [{key: value for key, value in row.items() if key not in CLOCKS} for row in self.rows(folder)]
-
+class Batch(BatchTest):
     def files_of(self, folder):
         found = {}
         for path in sorted((self.folder / folder).iterdir()):
@@ -91,12 +46,6 @@ class Batch(CliTest):
                 text = {key: value for key, value in json.loads(text).items() if key not in MEASURED}
             found[path.name] = text
         return found
-
-    def batch(self, text, *options, code=0):
-        self.write("batch.toml", text)
-        result = self.sluice("batch", "batch.toml", "--out", "out", *options)
-        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
-        return result
 
     def test_a_row_for_each_point_of_the_product(self):
         self.write("base.toml", BASE)
@@ -212,6 +161,23 @@ class Batch(CliTest):
         result = self.batch(text, "--device", "tpu", "--anew", code=2)
         self.assertIn("--device: tpu not in {cpu,cuda,auto,blocks}", result.stderr)
 
+    def test_a_lane_that_outgrows_its_memory_fails_alone(self):
+        self.write("base.toml", BASE)
+        self.write("leaves.toml", LEAVES)
+        text = ("base = \"base.toml\"\n[[experiment]]\nset = { topology.hosts = 4, workload.size = \"2KB\" }\n"
+                "[[experiment]]\nset = { topology.hosts = 400, workload.size = \"2KB\" }\n")
+        self.batch(text, "--device", "blocks", "--lane-memory", "200KiB", code=3)
+        fits, full = self.rows()
+        self.assertEqual((fits["status"], full["status"]), ("done", "failed"), full)
+        self.assertRegex(full["reason"], "204800 bytes")
+        # It is tried again, with more.
+        said = self.batch(text, "--device", "blocks", "--resume")
+        self.assertIn("known        1", said.stdout)
+        self.assertEqual([row["status"] for row in self.rows()], ["done", "done"])
+        self.refuse("batch", "batch.toml", "--out", "none", "--lane-memory", "1MiB", says="--device cuda, auto or blocks")
+        self.refuse("batch", "batch.toml", "--out", "none", "--device", "blocks", "--lane-memory", "1",
+                    says=["--lane-memory", "unit"])
+
     def test_what_fails_fails_alone(self):
         self.write("base.toml", BASE)
         self.write("training.toml", TRAINING)
@@ -243,67 +209,6 @@ class Batch(CliTest):
         self.assertEqual([row["status"] for row in rows], ["left", "done"], rows)
         self.assertIn("flow", rows[0]["reason"])
 
-    def test_goes_on_and_with_more(self):
-        self.write("base.toml", BASE)
-        head = "base = \"base.toml\"\nset = { congestion.law = \"hpcc\" }\n"
-        self.batch(head + axis("seed", [1, 2, 3]))
-        first = self.rows()
-        refused = self.batch(head + axis("seed", [1, 2, 3]), code=2)
-        self.assertRegex(refused.stderr, "holds 3 results of a batch: --resume goes on with it, --anew")
-        self.assertEqual(self.rows(), first)
-        grown = self.batch(head + axis("congestion.law", ["dctcp", "hpcc"]) + axis("seed", [3, 4, 1]), "--resume")
-        self.assertIn("known        ", grown.stdout)
-        fresh = self.sluice("batch", "batch.toml", "--out", "fresh")
-        self.assertEqual(fresh.returncode, 0)
-        self.assertEqual(self.settled(), self.settled("fresh"))
-        # What was known has the very row that it had, clocks included.
-        by_seed = {row["seed"]: row for row in self.rows() if row["congestion.law"] == "hpcc"}
-        self.assertNotEqual(by_seed["3"]["wall_s"], "")
-
-    def test_nothing_finished_is_lost(self):
-        self.write("base.toml", BASE.replace("100KB", "300KB"))
-        self.write("batch.toml", "base = \"base.toml\"\n[[axis]]\nkey = \"seed\"\nrange = [1, 400]\n")
-        expected = self.sluice("batch", "batch.toml", "--out", "whole", "--threads", "2")
-        self.assertEqual(expected.returncode, 0)
-        draw = random.Random(1)
-        resumed = 0
-        for _ in range(8):
-            child = subprocess.Popen([str(BINARY), "batch", "batch.toml", "--out", "out", "--resume", "--quiet"],
-                                     cwd=self.folder, stderr=subprocess.DEVNULL)
-            time.sleep(draw.uniform(0.02, 0.15))
-            child.send_signal(signal.SIGKILL)
-            child.wait()
-            database = self.folder / "out" / "batch.db"
-            if not database.exists():
-                continue
-            opened = sqlite3.connect(database)
-            try:
-                (there,) = opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
-                finished = opened.execute("SELECT count(*) FROM experiments").fetchone()[0] if there else 0
-            finally:
-                opened.close()
-            self.assertGreaterEqual(finished, resumed)
-            resumed = finished
-        self.assertGreater(resumed, 0)
-        last = self.sluice("batch", "batch.toml", "--out", "out", "--resume")
-        self.assertEqual(last.returncode, 0, last.stderr)
-        self.assertEqual(self.settled(), self.settled("whole"))
-
-    def test_interrupted(self):
-        self.write("base.toml", BASE.replace("100KB", "1MB"))
-        self.write("batch.toml", "base = \"base.toml\"\n[[axis]]\nkey = \"seed\"\nrange = [1, 100000]\n")
-        child = subprocess.Popen([str(BINARY), "batch", "batch.toml", "--out", "out"], cwd=self.folder,
-                                 stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        while not (self.folder / "out" / "batch.csv.partial").exists() or \
-                len((self.folder / "out" / "batch.csv.partial").read_text().splitlines()) < 3:
-            time.sleep(0.01)
-        child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=60)
-        self.assertEqual(child.returncode, 130)
-        self.assertIn("--resume goes on from here", errors)
-        self.assertGreaterEqual(len(self.rows()), 2)
-        self.assertFalse(list(self.folder.rglob("*.partial")))
-
     def test_refusals(self):
         self.write("base.toml", BASE)
         head = "base = \"base.toml\"\n"
@@ -331,23 +236,6 @@ class Batch(CliTest):
             self.assertIn(said, result.stderr, text)
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
             self.assertFalse((self.folder / "out").exists(), text)
-
-    def test_foreign_and_damaged_databases_are_refused(self):
-        self.write("base.toml", BASE)
-        self.write("batch.toml", "base = \"base.toml\"\n" + axis("seed", [1, 2]))
-        (self.folder / "out").mkdir()
-        foreign = sqlite3.connect(self.folder / "out" / "batch.db")
-        foreign.execute("CREATE TABLE mine(x)")
-        foreign.commit()
-        foreign.close()
-        for content, said in ((None, "is a database of something else"), (b"no database at all" * 100, "is damaged")):
-            if content is not None:
-                (self.folder / "out" / "batch.db").write_bytes(content)
-            before = (self.folder / "out" / "batch.db").read_bytes()
-            result = self.sluice("batch", "batch.toml", "--out", "out", "--anew")
-            self.assertEqual(result.returncode, 2, result.stderr)
-            self.assertIn(said, result.stderr)
-            self.assertEqual((self.folder / "out" / "batch.db").read_bytes(), before)
 
     def test_checks_with_mode_packet(self):
         self.write("base.toml", BASE)

@@ -53,11 +53,15 @@ class Examples(CliTest):
             self.assertIn(f"{experiments} experiments", plan.stdout)
             self.assertNotIn("refused", plan.stdout)
             self.assertNotIn("oom", plan.stdout)
-        # Strategies of 8,192 GPUs: those of the table whose product is another number would be refused.
-        rows = re.findall(r"\[(\d+), (\d+), (\d+), (\d+)\]", (BATCHES / "parallel-8192gpu.toml").read_text())
-        self.assertEqual(len(rows), 10)
-        for tp, dp, pp, micro_batches in (map(int, row) for row in rows):
-            self.assertEqual((tp * dp * pp, dp * micro_batches), (8192, 2048))
+        # Strategies of 8,192 GPUs, 50 by 2: those of the table whose products are other numbers would be refused.
+        rows = re.findall(r'\[(\d+), (\d+), (\d+), (\d+), (\d+), "([a-z0-9-]+)", (\d)\],',
+                          (BATCHES / "parallel-8192gpu.toml").read_text())
+        self.assertEqual(len(set(rows)), 50)
+        for *numbers, schedule, chunks in rows:
+            tp, dp, pp, micro_batch, micro_batches = map(int, numbers)
+            self.assertEqual((tp * dp * pp, dp * micro_batch * micro_batches), (8192, 2048))
+            self.assertEqual(int(chunks), 3 if schedule == "interleaved" else 1)
+            self.assertTrue(schedule != "interleaved" or micro_batches % pp == 0)
         # Four laws: their plan alone builds 54,000 hosts.
         laws = (BATCHES / "congestion-54000gpu.toml").read_text()
         self.assertIn('values = ["hpcc", "dcqcn", "timely", "dctcp"]', laws)

@@ -64,6 +64,17 @@ class StreamTest(support.CliTest):
         self.assertEqual(len(self.rows("out")), 8001)
         self.assertFalse((self.folder / "out" / "trace.json").exists())
 
+    def test_the_messages_of_a_stream_have_the_priority_of_their_class(self):
+        self.write("s.toml", STREAM.replace("3000", "30"))
+        for out, keys, expected in (("given", ["priority=2"], "2"), ("class", ["priorities.other=5"], "5"),
+                                    ("both", ["priority=2", "priorities.other=5"], "5"),
+                                    ("none", ["priority=2", "priorities.dp=5"], "2")):
+            sets = [text for key in keys for text in ("--set", "workload." + key)]
+            self.succeed("run", "s.toml", "--out", out, *sets)
+            with open(self.folder / out / "flows.csv", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            self.assertEqual({(row["label"], row["priority"]) for row in rows}, {("other", expected)})
+
     def test_the_same_stream_twice_is_the_same_and_another_seed_is_not(self):
         self.write("s.toml", STREAM)
         for out, seed in (("a", 1), ("b", 1), ("c", 2)):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads: what `sluice run` writes is the same for every number of them, and the summary says how many."""
 import json
+import subprocess
 import unittest
 
-from support import CliTest
+from support import BINARY, CliTest
 
 NETWORK = """\
 mode = "packet"
@@ -45,6 +46,14 @@ compute = "5us"
 
 
 class Threads(CliTest):
+    def test_too_few_threads_are_told(self):
+        scenario = self.write("s.toml", FLOWS.replace("[topology]", "fold = false\n[topology]"))
+        limited = subprocess.run(
+            ["bash", "-c", f"ulimit -v 300000; exec '{BINARY}' run {scenario} --threads 64 --out out --quiet"],
+            cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(limited.returncode, 2, limited.stderr)
+        self.assertRegex(limited.stderr, r"^sluice: the system does not make \d+ threads here \(.*\); allowed: fewer\n$")
+
     def check_same(self, scenario, *arguments):
         """The summaries of runs on 1, 2, 4 and 8 threads, whose other files are the same."""
         summaries = []

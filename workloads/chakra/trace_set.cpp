@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "core/error.h"
@@ -130,8 +131,12 @@ std::vector<Trace> read_traces(const std::vector<std::string>& files, unsigned t
         }
     };
     std::vector<std::thread> others;
-    for (std::size_t i = 1; i < std::min<std::size_t>(threads, files.size()); ++i) {
-        others.emplace_back(work);
+    const std::size_t useful = std::min<std::size_t>(threads, files.size());
+    others.reserve(useful);
+    try {
+        for (std::size_t i = 1; i < useful; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {
+        // Those that there are read it all.
     }
     work();
     for (std::thread& other : others) other.join();

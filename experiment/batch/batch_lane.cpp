@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/batch/batch_lane.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "experiment/build_experiment.h"
+#include "experiment/run_memo.h"
+#include "experiment/run_to_folder.h"
+#include "scenario/scenario.h"
+#include "scenario/unused_keys.h"
+
+namespace sluice {
+
+namespace {
+
+LanePosition position_of(const RunPosition& at, const Experiment& experiment) {
+    LanePosition position;
+    position.simulated = at.now;
+    const auto share = [](auto part, auto all) {
+        return std::min(1.0, static_cast<double>(part) / static_cast<double>(all));
+    };
+    if (!experiment.flows.empty()) {
+        position.share = share(at.flows_finished, experiment.flows.size());
+    }
+    if (experiment.stop != kNever) {
+        position.share = std::max(position.share, share(at.now, experiment.stop));
+    }
+    return position;
+}
+
+/// From its begin to its end.
+class Turn {
+  public:
+    explicit Turn(Turns& turns) : turns_(turns) { turns_.take(); }
+    ~Turn() { turns_.give_back(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    Turns& turns_;
+};
+
+class Lane {
+  public:
+    Lane(const Batch& batch, std::size_t number, const LaneRequest& request)
+        : batch_(batch), number_(number), request_(request) {}
+
+    BatchRow run(bool& whole) {
+        if (request_.maker) {
+            try {
+                return run_on(true, whole);
+            } catch (const OutOfMemoryError&) {
+                throw;
+            } catch (const ConfigError& refusal) {
+                if (!request_.fall_back) throw;
+                declined_ = refusal.what();
+            }
+        }
+        if (declined_.empty() || request_.host_turns == nullptr) return run_on(false, whole);
+        const Turn turn(*request_.host_turns);
+        whole = request_.go_on({});
+        return whole ? run_on(false, whole) : BatchRow();
+    }
+
+    /// Of its scenario; "" if its keys do not fit its base.
+    std::string digest() const { return digest_.empty() ? digest_of(batch_, number_) : digest_; }
+
+  private:
+    Scenario scenario() {
+        std::string path;
+        ConfigValue values = batch_.scenario(number_, &path);
+        digest_ = digest_of(values);
+        if (request_.checking) {
+            set_config(values, "mode", text_value(mode_name(Mode::packet)), "--check");
+        }
+        return make_scenario(std::move(values), path);
+    }
+
+    /// Whether it fits its GPUs is asked first: a row says if it does not, and was run.
+    BuiltExperiment built(Scenario& scenario) {
+        try {
+            return build_experiment(scenario);
+        } catch (const OutOfMemoryError&) {
+            if (!request_.allow_oom) throw;
+        }
+        over_memory_ = true;
+        scenario = this->scenario();
+        scenario.allow_oom = true;
+        return build_experiment(scenario);
+    }
+
+    BatchRow run_on(bool device, bool& whole) {
+        Scenario scenario = this->scenario();
+        if (device && scenario.mode != Mode::packet) {
+            throw ConfigError(fmt::format("mode = \"{}\": a device executes mode packet only",
+                                          mode_name(scenario.mode)));
+        }
+        const bool folders = !request_.directory.empty();
+        RunRequest run;
+        if (folders) run.keys_without_effect = keys_without_effect(scenario);
+        BuiltExperiment built = this->built(scenario);
+        built.experiment.threads = 1;
+        run.mode = scenario.mode;
+        run.name = scenario.name;
+        run.config_json = scenario.effective->json();
+        run.caller = Caller::loop;
+        if (device) run.maker = request_.maker;
+        run.only_summary = !folders;
+        if (folders) {
+            run.directory = request_.directory;
+            run.outputs = scenario.output.optional;
+            run.series_step = scenario.output.series_step;
+        }
+        run.go_on = [&](const RunPosition& at) {
+            return request_.go_on(position_of(at, built.experiment));
+        };
+        // What it remembers it has seen itself: others run beside it, in no order.
+        const RunMemo memo("", false, run.config_json, built.experiment);
+        const RunReport report = run_to_folder(built, run);
+        whole = !report.outcome.interrupted;
+        BatchRow row = row_of(number_, report, scenario.mode);
+        row.over_memory = over_memory_;
+        row.folder = folders;
+        row.declined = declined_;
+        return row;
+    }
+
+    const Batch& batch_;
+    std::size_t number_;
+    const LaneRequest& request_;
+    std::string digest_;
+    bool over_memory_ = false;
+    std::string declined_;
+};
+
+}  // namespace
+
+void Turns::take() {
+    std::unique_lock lock(mutex_);
+    one_is_free_.wait(lock, [&] { return free_ > 0; });
+    --free_;
+}
+
+void Turns::give_back() {
+    const std::lock_guard lock(mutex_);
+    ++free_;
+    one_is_free_.notify_one();
+}
+
+BatchRow run_lane(const Batch& batch, std::size_t experiment, const LaneRequest& request,
+                  bool& whole) {
+    BatchRow row;
+    Lane lane(batch, experiment, request);
+    whole = true;
+    try {
+        row = lane.run(whole);
+    } catch (const OutOfMemoryError& error) {
+        row = row_of_error(experiment, BatchStatus::oom, error.what());
+    } catch (const ConfigError& error) {
+        row = row_of_error(experiment, BatchStatus::refused, error.what());
+    } catch (const std::bad_alloc&) {
+        row = row_of_error(experiment, BatchStatus::failed, "not enough memory on this machine");
+    } catch (const std::exception& error) {
+        row = row_of_error(experiment, BatchStatus::failed, error.what());
+    } catch (...) {
+        row = row_of_error(experiment, BatchStatus::failed, "of an unknown cause");
+    }
+    row.values = batch.values(experiment);
+    row.digest = lane.digest();
+    return row;
+}
+
+std::string digest_of(const Batch& batch, std::size_t experiment) {
+    try {
+        return digest_of(batch.scenario(experiment));
+    } catch (const ConfigError&) {
+        return "";
+    }
+}
+
+}  // namespace sluice
