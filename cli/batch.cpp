@@ -193,7 +193,6 @@ int batch_command(const BatchOptions& options) {
     settings.anew = options.anew;
     settings.allow_oom = options.allow_oom;
     settings.checks = options.checks;
-    const gpu::LaneMemory memory = lane_memory(options.devices);
     const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, threads);
     const gpu::LaneMemory memory = lane_memory(options.devices);
     if (devices != nullptr) {

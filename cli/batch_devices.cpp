@@ -134,6 +134,7 @@ unsigned lanes_at_once(const DeviceOptions& options, unsigned threads) {
 
 gpu::LaneMemory lane_memory(const DeviceOptions& options) {
     gpu::LaneMemory memory;
+    memory.alone = kind_of(options) == Kind::cuda;
     const std::size_t most = size_of(options.lane_memory, "--lane-memory");
     if (most == 0) return memory;
     if (options.device == "cpu") {
@@ -163,12 +164,6 @@ std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, uns
         }
     }
     return std::make_unique<gpu::LaneDevices>(std::move(executors));
-}
-
-gpu::LaneMemory lane_memory(const DeviceOptions& options) {
-    gpu::LaneMemory memory;
-    memory.alone = kind_of(options) == Kind::cuda;
-    return memory;
 }
 
 std::string plan_devices(const DeviceOptions& options, const Batch& batch, unsigned lanes,

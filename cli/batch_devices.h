@@ -37,8 +37,6 @@ gpu::LaneMemory lane_memory(const DeviceOptions& options);
 /// Null: the modes' own engines. At most `lanes` lanes at once. ConfigError.
 std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, unsigned lanes);
 
-gpu::LaneMemory lane_memory(const DeviceOptions& options);
-
 /// What --plan says of them; "" for the modes' own engines. ConfigError.
 std::string plan_devices(const DeviceOptions& options, const Batch& batch, unsigned lanes,
                          bool allow_oom);

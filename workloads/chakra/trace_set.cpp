@@ -77,6 +77,7 @@ void append_notes(ImportReport& report, const ImportReport& notes) {
             case ImportNote::Kind::read: report.read(note.where, note.text); break;
             case ImportNote::Kind::skipped: report.skipped(note.where, note.text); break;
             case ImportNote::Kind::misfit: report.misfit(note.where, note.text); break;
+            case ImportNote::Kind::doubtful: report.doubtful(note.where, note.text); break;
         }
     }
 }
