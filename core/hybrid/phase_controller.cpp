@@ -248,6 +248,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.carry.assign(group.flows.size(), 0);
     state.readings.resize(group.flows.size());
     state.queue_ports.clear();
+    state.data_ports.clear();
     steady::GroupFacts facts;
     facts.congestion = engine_.law();
     facts.payload = engine_.payload();

@@ -161,6 +161,9 @@ class PhaseController : public step::Supervisor {
     void shorten_told(State& state, Tick dt);
     void wake_as_told(State& state);
     static void level(const SteadyRecord& record, std::vector<double>& values);
+    // Whether flows have settled on what they have of ports, in phase_fairness.cpp.
+    void list_data_ports(State& state);
+    bool shares_are_fair(State& state);
     // Queues, in phase_restore.cpp.
     void watch_queues(State& state);
     void look_at_queues(State& state);

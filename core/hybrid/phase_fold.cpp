@@ -251,6 +251,7 @@ void PhaseController::take_over(State& state, const State& lead,
             port = ports.at(port);
         }
     }
+    state.data_ports.clear();
     for (SharedPortFlows& shared : state.shared_ports) {
         shared.port = ports.at(shared.port);
     }

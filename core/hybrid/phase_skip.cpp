@@ -25,7 +25,7 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     take_shares(state, verdict.full);
     const Tick longest = calibrate(state, verdict.longest_skip, at);
     const Tick dt = length_of_skip(state, longest, at);
-    if (dt < std::max<Tick>(state.rtt, 1)) {
+    if (dt < std::max<Tick>(state.rtt, 1) || !shares_are_fair(state)) {
         return;
     }
     draw_shares(state, dt);

@@ -75,6 +75,7 @@ struct PhaseController::State {
     std::vector<std::int64_t> packets;
     std::vector<double> marked;  ///< by flow of the group: share of its ACKs with a mark
     std::vector<SharedPortFlows> shared_ports;  ///< if it is known how shares move
+    std::vector<SharedPortFlows> data_ports;  ///< of the group's flows' data; none: not listed yet
     Shares shares;
     SteadyRecord record;
 
