@@ -249,6 +249,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.readings.resize(group.flows.size());
     state.queue_ports.clear();
     state.data_ports.clear();
+    state.uses.clear();
     steady::GroupFacts facts;
     facts.congestion = engine_.law();
     facts.payload = engine_.payload();

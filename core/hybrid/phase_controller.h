@@ -133,6 +133,8 @@ class PhaseController : public step::Supervisor {
     Tick length_with_shares(State& state, Tick dt);
     void draw_shares(State& state, Tick dt);
     void wake_with_shares(State& state);
+    void list_data_ports(State& state);
+    bool shares_are_fair(State& state);
     void skip_back(State& state, Tick now, PhaseEnd why);
     void commit(State& state, PhaseEnd why);
     WatchedSkip watched(const State& state, Tick begin, Tick end) const;
@@ -161,9 +163,6 @@ class PhaseController : public step::Supervisor {
     void shorten_told(State& state, Tick dt);
     void wake_as_told(State& state);
     static void level(const SteadyRecord& record, std::vector<double>& values);
-    // Whether flows have settled on what they have of ports, in phase_fairness.cpp.
-    void list_data_ports(State& state);
-    bool shares_are_fair(State& state);
     // Queues, in phase_restore.cpp.
     void watch_queues(State& state);
     void look_at_queues(State& state);

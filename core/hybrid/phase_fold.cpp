@@ -252,6 +252,7 @@ void PhaseController::take_over(State& state, const State& lead,
         }
     }
     state.data_ports.clear();
+    state.uses.clear();
     for (SharedPortFlows& shared : state.shared_ports) {
         shared.port = ports.at(shared.port);
     }

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/hybrid/phase_state.h"
 #include "core/random.h"
+#include "core/steady/fair_shares.h"
 
 namespace sluice::hybrid {
 
@@ -21,6 +22,8 @@ constexpr int kRounds = 6;
 constexpr Tick kSettling = 12;
 /// A law wakes with its rate within this factor of the one that it fell asleep with.
 constexpr double kMostChange = 16;
+/// Who allows errors of this part does not ask whether shares are fair.
+constexpr double kAnything = 1;
 
 /// Scales `rate` so that every full port carries its total.
 void scale_to_totals(const std::vector<FullPort>& ports, std::vector<double>& rate) {
@@ -185,6 +188,45 @@ void PhaseController::wake_with_shares(State& state) {
     for (std::size_t i = 0; i < shares.factor.size(); ++i) {
         engine_.rescale_law(state.group.flows[shares.flows[i]], shares.factor[i], state.until);
     }
+}
+
+/// Lists the ports by which data of the group's flows leave.
+void PhaseController::list_data_ports(State& state) {
+    std::vector<std::pair<PortId, std::uint32_t>> uses;
+    for (std::uint32_t i = 0; i < state.group.flows.size(); ++i) {
+        for (const PortId port : engine_.tracks(state.group.flows[i]).data) {
+            uses.emplace_back(port, i);
+        }
+    }
+    std::sort(uses.begin(), uses.end());
+    for (const auto& [port, flow] : uses) {
+        if (state.data_ports.empty() || state.data_ports.back() != port) {
+            state.data_ports.push_back(port);
+            state.uses.emplace_back();
+        }
+        state.uses.back().flows.push_back(flow);
+    }
+}
+
+/// A skip would hold up what packets go on doing, while flows have not settled on what they have of ports. Others, who tell,
+/// or draw, how shares move, know better.
+bool PhaseController::shares_are_fair(State& state) {
+    if (state.sharing < 2 || state.record.told || shares_ != nullptr || rates_ != nullptr ||
+        config_.detector.tolerance >= kAnything) {
+        return true;
+    }
+    if (state.data_ports.empty()) {
+        list_data_ports(state);
+    }
+    for (std::size_t i = 0; i < state.data_ports.size(); ++i) {
+        const PortId port = state.data_ports[i];
+        const double across = acks_ == nullptr ? 0 : acks_->across(port);
+        const double bytes =
+            static_cast<double>(engine_.link_rate(port)) / kBitsPerByteAndSecond - across;
+        state.uses[i].capacity = congestion::target_utilization(engine_.law()) * bytes /
+                                 static_cast<double>(engine_.data_bytes());
+    }
+    return steady::are_fair(state.uses, state.rate);
 }
 
 }  // namespace sluice::hybrid

@@ -8,6 +8,7 @@
 
 #include "core/hybrid/phase_controller.h"
 #include "core/steady/detector.h"
+#include "core/steady/fair_shares.h"
 
 namespace sluice::hybrid {
 
@@ -75,7 +76,8 @@ struct PhaseController::State {
     std::vector<std::int64_t> packets;
     std::vector<double> marked;  ///< by flow of the group: share of its ACKs with a mark
     std::vector<SharedPortFlows> shared_ports;  ///< if it is known how shares move
-    std::vector<SharedPortFlows> data_ports;  ///< of the group's flows' data; none: not listed yet
+    std::vector<PortId> data_ports;     ///< by which the flows' data leave; none: not listed yet
+    std::vector<steady::PortUse> uses;  ///< the same
     Shares shares;
     SteadyRecord record;
 
