@@ -18,6 +18,10 @@ constexpr double kTolerance = 0.02;
 constexpr double kSharedTolerance = 0.01;
 /// As the detector's: bytes in flight may move by this part of their mean while a skip lasts.
 constexpr double kFlightRange = 0.3;
+/// Sums of so many bins are kept.
+constexpr double kManyBins = 16;
+/// What groups have sent is compared at ends that are each this part of the rest before the one before.
+constexpr std::size_t kStepsBack = 8;
 /// A law's rate has settled if it moves by no more than this part of itself within the later half of the bins.
 constexpr double kLawRange = 0.02;
 constexpr double kUnlimited = 1e18;
@@ -109,6 +113,7 @@ void SteadyCurve::add(std::size_t first, const std::vector<BinReading>& readings
     }
     for (std::size_t i = 0; i + kind_.flows <= readings.size(); i += kind_.flows) {
         const std::size_t at = first + i / kind_.flows;
+        summed_ = std::min(summed_, at);
         if (at > bins_.size() || at >= kMostBins) {
             return;  // nobody has told what comes before
         }
@@ -176,6 +181,20 @@ BinReading SteadyCurve::between(std::size_t flow, std::size_t first, std::size_t
     return {sum.rate / count, sum.flight / count, sum.law / count, 0};
 }
 
+/// Of `flow`, the sum of all bins before `at`.
+const BinReading& SteadyCurve::before(std::size_t flow, std::size_t at) const {
+    sums_.resize((bins_.size() + 1) * kind_.flows);
+    for (; summed_ < at; ++summed_) {
+        for (std::size_t f = 0; f < kind_.flows; ++f) {
+            const BinReading& sum = sums_[summed_ * kind_.flows + f];
+            const BinReading one = bin(f, summed_);
+            sums_[(summed_ + 1) * kind_.flows + f] = {sum.rate + one.rate, sum.flight + one.flight,
+                                                      sum.law + one.law, 0};
+        }
+    }
+    return sums_[at * kind_.flows + flow];
+}
+
 BinReading SteadyCurve::mean(std::size_t flow, double first, double count) const {
     BinReading sum;
     const double end = first + count;
@@ -185,7 +204,15 @@ BinReading SteadyCurve::mean(std::size_t flow, double first, double count) const
         sum.flight += weight * reading.flight;
         sum.law += weight * reading.law;
     };
-    for (double at = first; at < std::min(end, known);) {
+    const double last = std::min(end, known);
+    for (double at = first; at < last;) {
+        if (kind_.shared && std::floor(at) == at && last - at >= kManyBins) {
+            const double whole = std::floor(last);
+            weigh(before(flow, static_cast<std::size_t>(whole)), 1);
+            weigh(before(flow, static_cast<std::size_t>(at)), -1);
+            at = whole;
+            continue;
+        }
         const double next = std::min(std::floor(at) + 1, end);
         weigh(bin(flow, static_cast<std::size_t>(at)), next - at);
         at = next;
@@ -281,22 +308,27 @@ bool SteadyCurve::parted(std::size_t flow, std::size_t at, double before, double
 }
 
 /// Where shares wander, groups part; where they settle, or packets take turns, what sets groups apart is a packet or
-/// two, and less and less of what they send. So it counts how far they are apart in the end.
+/// two, and less and less of what they send. So it counts how far they are apart in the end: the last of some ends at which
+/// they have sent the same.
 double SteadyCurve::trusted_shares(double first) const {
-    double known = 0;
     const auto begin = static_cast<std::size_t>(first);
-    std::vector<double> sent(kind_.flows, 0);
-    for (std::size_t at = begin; at < told_; ++at) {
-        bool alike = true;
+    const auto alike = [&](std::size_t end) {
         for (std::size_t f = 0; f < kind_.flows; ++f) {
-            sent[f] += bin(f, at).rate * static_cast<double>(kind_.unit);
-            alike = alike && !parted(f, at, begin > 0 ? apart(f, begin - 1) : 0, sent[f]);
+            const double sent =
+                (before(f, end).rate - before(f, begin).rate) * static_cast<double>(kind_.unit);
+            if (parted(f, end - 1, begin > 0 ? apart(f, begin - 1) : 0, sent)) {
+                return false;
+            }
         }
-        if (alike) {
-            known = (static_cast<double>(at) + 1 - first) * static_cast<double>(kind_.unit);
+        return true;
+    };
+    for (std::size_t end = told_; end > begin;) {
+        if (alike(end)) {
+            return (static_cast<double>(end) - first) * static_cast<double>(kind_.unit);
         }
+        end -= std::max<std::size_t>((end - begin) / kStepsBack, 1);
     }
-    return known;
+    return 0;
 }
 
 bool SteadyCurve::is_settled(double first) const {

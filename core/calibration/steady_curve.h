@@ -113,6 +113,7 @@ class SteadyCurve {
     bool parted(std::size_t flow, std::size_t at, double before, double sent) const;
     BinReading bin(std::size_t flow, std::size_t at) const;
     BinReading between(std::size_t flow, std::size_t first, std::size_t last) const;
+    const BinReading& before(std::size_t flow, std::size_t at) const;
     double trusted_beyond(std::size_t flow, std::size_t bins) const;
     double trusted_beyond(std::size_t bins) const;
     double spread(std::size_t flow, std::size_t at) const;
@@ -124,7 +125,10 @@ class SteadyCurve {
     Bin origins_;
     std::vector<Bin> bins_;
     std::size_t told_ = 0;  ///< bins of which as many groups told as are needed
-    double trusted_ = 0;    ///< beyond the bins, ticks
+    mutable std::vector<BinReading>
+        sums_;  ///< of the bins before each, by flow, as far as `summed_`
+    mutable std::size_t summed_ = 0;
+    double trusted_ = 0;  ///< beyond the bins, ticks
     double foreseen_ =
         0;  ///< the same if those that tell of a shared port later will tell what the first did
     std::vector<BinReading> tail_;  ///< by flow: the mean of the later half
