@@ -17,6 +17,7 @@
 
 #include "core/error.h"
 #include "core/memo/store.h"
+#include "core/memo/version.h"
 
 namespace sluice::memo {
 
@@ -113,10 +114,11 @@ void make_folders(const std::string& path) {
 }
 
 std::string default_path() {
+    const std::string name = std::string("/sluice/memo-") + kResultsVersion + ".sqlite";
     const char* cache = std::getenv("XDG_CACHE_HOME");
-    if (cache != nullptr && *cache == '/') return std::string(cache) + "/sluice/memo.sqlite";
+    if (cache != nullptr && *cache == '/') return std::string(cache) + name;
     const char* home = std::getenv("HOME");
-    if (home != nullptr && *home == '/') return std::string(home) + "/.cache/sluice/memo.sqlite";
+    if (home != nullptr && *home == '/') return std::string(home) + "/.cache" + name;
     return {};
 }
 

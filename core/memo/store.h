@@ -16,8 +16,8 @@
 
 namespace sluice::memo {
 
-/// $XDG_CACHE_HOME/sluice/memo.sqlite, or that of ~/.cache; empty if neither variable has an absolute
-/// path.
+/// $XDG_CACHE_HOME/sluice/memo-VERSION.sqlite, by kResultsVersion, or that of ~/.cache; empty if neither variable has
+/// an absolute path.
 std::string default_path();
 
 struct Loaded {
