@@ -347,7 +347,8 @@ bool SteadyCurve::is_settled(double first) const {
 
 /// Of all flows, by the later half of so many bins; 0: it does not tell.
 double SteadyCurve::trusted_beyond(std::size_t bins) const {
-    const auto span = static_cast<double>(bins / 2) * static_cast<double>(kind_.unit);
+    const std::size_t half = bins / 2;
+    const auto span = static_cast<double>(half) * static_cast<double>(kind_.unit);
     double trusted = kUnlimited;
     for (std::size_t f = 0; f < kind_.flows && trusted > 0; ++f) {
         trusted = std::min(trusted, trusted_beyond(f, bins));
@@ -356,7 +357,8 @@ double SteadyCurve::trusted_beyond(std::size_t bins) const {
 }
 
 void SteadyCurve::conclude(std::size_t bins) {
-    const auto span = static_cast<double>(bins / 2) * static_cast<double>(kind_.unit);
+    const std::size_t half = bins / 2;
+    const auto span = static_cast<double>(half) * static_cast<double>(kind_.unit);
     if (!saturated_ && span < 2 * static_cast<double>(kind_.swings)) {
         return;
     }
@@ -368,7 +370,7 @@ void SteadyCurve::conclude(std::size_t bins) {
         if (kind_.shared && parted(f, bins - 1, 0, sent)) {
             trusted_ = 0;
         }
-        tail_.push_back(between(f, bins / 2, bins));
+        tail_.push_back(between(f, half, bins));
     }
 }
 

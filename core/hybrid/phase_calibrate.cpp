@@ -130,7 +130,7 @@ void PhaseController::record(State& state, Tick now) {
     }
     note_streams(state, false);
     record.tells = record.tells && state.skipped == 0;
-    const std::size_t first = record.bins.size() / flows;
+    const std::size_t first = record.bins.size() / bin.size();
     record.bins.insert(record.bins.end(), bin.begin(), bin.end());
     if (record.tells) {
         calibration_.add(record.entry, now, first, std::move(bin), record.saturated);
