@@ -6,6 +6,14 @@
 
 namespace sluice::step {
 
+namespace {
+
+/// Parts that may have waited for nothing, beside one for each image that came of it: to wait costs, and where copies part
+/// again at once nothing is won.
+constexpr std::uint64_t kInVain = 64;
+
+}  // namespace
+
 /// Where a flow meets others: its ports, those of its cables' other ways, its hosts; by index into waits_at_.
 template <class Visit>
 void Folds::visit_places(const FlowPrint& print, Visit&& visit) const {
@@ -22,7 +30,10 @@ void Folds::visit_places(const FlowPrint& print, Visit&& visit) const {
 
 /// Who waited at its ports is among others anew, who will hardly leave before it does.
 void Folds::wait(const Part& part) {
-    const std::uint32_t number = next_waiting_++;
+    if (waited_ >= kInVain + won_by_waiting_) {
+        return;
+    }
+    const std::uint32_t number = waited_++;
     Waiting made;
     for (const FlowSlot flow : part.flows) {
         made.flows.push_back(flow);

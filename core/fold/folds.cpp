@@ -281,12 +281,15 @@ void Folds::settle(Tick now, bool may_fold) {
         end_marking();  // skips that ended may have left other queues
         calm_until_ = came ? 0 : calm_until_;
     }
+    const std::size_t newcomers = joined.size();
+    const std::uint64_t images = counters_.images;
     look_again(joined);
     if (joined.size() > 1) {
         std::vector<Part> found = parts(joined);
         fold_alike(found, now);
         calm_until_ = 0;
     }
+    won_by_waiting_ += joined.size() > newcomers ? counters_.images - images : 0;
     end_crowded(now);
 }
 

@@ -237,7 +237,8 @@ class Folds final : public Folding {
     std::map<std::uint32_t, Waiting> waiting_;  ///< by number
     std::vector<std::uint32_t> waits_at_;  ///< by port, then by node: the number of who waits there
     std::set<std::uint32_t> thinner_;      ///< numbers of those among whom somebody has left
-    std::uint32_t next_waiting_ = 0;
+    std::uint32_t waited_ = 0;             ///< parts; the number of the next one
+    std::uint64_t won_by_waiting_ = 0;     ///< images
     std::vector<std::pair<std::uint32_t, std::uint32_t>> forks_;  ///< images, of this window
     std::uint32_t strange_ = 0;  ///< flows in service whose way is not known whole
     bool may_crowd_ = false;     ///< folds are at switches that are not divisible
