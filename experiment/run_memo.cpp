@@ -44,8 +44,8 @@ std::vector<std::int64_t> memo_fingerprint(const std::string& config_json) {
     memo::Digester digester;
     for (const char* section : {"network", "congestion", "phases"}) {
         nlohmann::json values = config.value(section, nlohmann::json::object());
-        for (const char* key :
-             {"memo", "memo_tolerance", "audit", "audit_tolerance"}) {  // of what is done with it
+        for (const char* key : {"memo", "episodes", "memo_tolerance", "audit",
+                                "audit_tolerance"}) {  // of what is done with it
             values.erase(key);
         }
         for (const char letter : values.dump()) {

@@ -73,6 +73,7 @@ VerifiedMemo verify_memo(Experiment experiment, const std::string& config_json,
     experiment.memo = std::make_shared<memo::Memo>(without_audits(content));
     experiment.memo_fingerprint = memo_fingerprint(config_json);
     experiment.phases.memo = true;
+    experiment.phases.episodes = true;
     experiment.phases.skip = false;
     experiment.phases.wake = Wake::partition;
     experiment.phases.audit = kEverything;

@@ -40,6 +40,7 @@ PhaseConfig read_phases(ConfigSection section, Mode mode) {
         {{"plain", RestoreEngine::plain}, {"libtorch", RestoreEngine::libtorch}});
     phases.calibrate = section.flag("calibrate", phases.calibrate);
     phases.memo = section.flag("memo", phases.memo);
+    phases.episodes = section.flag("episodes", phases.episodes);
     phases.memo_crowded = section.flag("memo_crowded", phases.memo_crowded);
     phases.memo_tolerance = section.number("memo_tolerance", phases.memo_tolerance, 1e-6, 1);
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so

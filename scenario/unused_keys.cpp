@@ -62,10 +62,13 @@ std::vector<Rule> rules() {
          "only mode packet has every queue"},
         {"phases.calibrate", never_calibrates,
          "only rates of partitions that are measured are calibrated"},
-        {"phases.memo", never_remembers, "episodes are of partitions that an event wakes whole"},
+        {"phases.episodes", [](const Scenario& s) { return never_remembers(s) || !s.phases.memo; },
+         "episodes are remembered (phases.memo), of partitions that an event wakes whole"},
         {"phases.memo_tolerance",
-         [](const Scenario& s) { return never_remembers(s) || !s.phases.memo; },
-         "nothing is remembered"},
+         [](const Scenario& s) {
+             return never_remembers(s) || !s.phases.memo || !s.phases.episodes;
+         },
+         "no episodes are told"},
         {"phases.eps_bw", [](const Scenario& s) { return !by_hygra(s); },
          "the detector is another one"},
         {"phases.eps_q", [](const Scenario& s) { return !by_hygra(s); },

@@ -57,9 +57,11 @@ struct PhaseConfig {
     /// Rates from groups that were simulated long (core/calibration/calibration.h); of partitions, where rates are
     /// measured.
     bool calibrate = true;
-    /// Episodes that were simulated are told from then on (core/hybrid/episode.h), where the means of what is told are
-    /// known to within `memo_tolerance`.
+    /// What is found out about how groups come to steady rates outlives the run (core/calibration/curve_memory.h).
     bool memo = false;
+    /// With `memo`: episodes that were simulated are told from then on (core/hybrid/episode.h), where the means of what is
+    /// told are known to within `memo_tolerance`.
+    bool episodes = false;
     double memo_tolerance = 0.005;
     /// They are told, and learned, where they could fill a port together with others, too, which they do not see then.
     bool memo_crowded = false;

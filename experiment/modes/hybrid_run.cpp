@@ -100,17 +100,20 @@ struct HybridRun::Watch {
           episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance, given.network.seed),
           curves(*memo, given.memo_fingerprint) {
         if (given.phases.memo) {
-            controller.remember_episodes(episodes);
             controller.remember_curves(curves);
         }
-        if (given.phases.audit > 0 && (given.phases.skip || given.phases.memo)) {
+        const bool tells = given.phases.memo && given.phases.episodes;
+        if (tells) {
+            controller.remember_episodes(episodes);
+        }
+        if (given.phases.audit > 0 && (given.phases.skip || tells)) {
             audit::AuditSettings settings;
             settings.share = given.phases.audit;
             settings.tolerance = given.phases.audit_tolerance;
             settings.flows = static_cast<double>(given.flows.size());
             settings.seed = given.network.seed;
             audit = std::make_unique<audit::Audit>(engine.store(), settings,
-                                                   given.phases.memo ? memo.get() : nullptr);
+                                                   tells ? memo.get() : nullptr);
             controller.watch(*audit);
         }
     }

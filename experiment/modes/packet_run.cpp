@@ -20,7 +20,7 @@ constexpr double kWorthMeeting = 150;
 constexpr std::size_t kNodesPerThread = 8;
 
 step::Threads threads_for(const Experiment& experiment, bool several) {
-    if (!several && experiment.phases.memo) {
+    if (!several && experiment.phases.memo && experiment.phases.episodes) {
         return {1, 0, 0};  // what is held is executed later by one of them (core/clocks/alone.h)
     }
     if (experiment.threads > 0) {

@@ -10,6 +10,8 @@ from support import CliTest
 # Every host sends to every other one, at intervals.
 FLOWS = """\
 mode = "wormhole"
+[phases]
+episodes = true
 [topology]
 type = "star"
 hosts = 6
@@ -119,6 +121,12 @@ class Wormhole(CliTest):
         self.assertEqual(summary["audit"]["share"], 0.1)
         self.assertGreater(summary["episodes"]["learned"], 0)
         self.assertTrue((self.folder / "cache" / "sluice" / "memo-2.sqlite").is_file())
+
+    def test_episodes_are_told_only_if_asked(self):
+        for _ in range(2):
+            summary = self.run_job("plain", "--set", "phases.episodes=false")
+        self.assertEqual(summary["flows_completed"], summary["flows"])
+        self.assertNotIn("memoized", (self.folder / "plain" / "phases.csv").read_text())
 
     def test_nothing_is_remembered_if_asked(self):
         summary = self.run_job("none", "--no-memo")
