@@ -184,7 +184,8 @@ class MemoTest(CliTest):
 
     def test_a_run_harms_nothing_that_is_no_memo(self):
         self.write("small.toml", SMALL)
-        run = ("run", "small.toml", "--mode", "wormhole", "--quiet", "--out", "out", "--memo")
+        run = ("run", "small.toml", "--mode", "wormhole", "--set", "phases.episodes=true", "--quiet",
+               "--out", "out", "--memo")
         self.succeed(*run, "good")
         whole = (self.folder / "good").read_bytes()
         os.symlink("good", self.folder / "link")

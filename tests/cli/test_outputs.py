@@ -111,7 +111,7 @@ class InTheWay(CliTest):
     def test_a_memo_follows_no_link(self):
         self.write("memo", "")
         (self.folder / "link").symlink_to("memo")
-        run = ("run", "small.toml", "--mode", "wormhole", "--memo")
+        run = ("run", "small.toml", "--mode", "wormhole", "--set", "phases.episodes=true", "--memo")
         self.refuse(*run, "link", says=["link", "symbolic"])
         (self.folder / "link").unlink()
         (self.folder / "link").symlink_to("nowhere")
