@@ -72,9 +72,8 @@ void Calibration::take_up(Entry& entry, Tick now) {
 }
 
 const SteadyCurve& Calibration::curve(std::uint32_t entry, Tick now) {
-    Entry& found = entries_[entry];
-    take_up(found, now);
-    return is_recalled(found) ? *found.recalled : found.curve;
+    take_up(entries_[entry], now);
+    return told(entry);
 }
 
 void Calibration::add_origin(std::uint32_t entry, Tick now,
