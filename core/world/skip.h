@@ -193,6 +193,9 @@ inline void place_in_flight(World& world, FlowSlot flow, std::uint32_t packets, 
 
 /// Recomputes from when a node has something to do, after its ports were moved.
 inline void refresh_wake(World& world, NodeId node) {
+    if (world.followed != nullptr && world.home[node] != node) {
+        return;  // a host that follows another: that one's cell is woken for both
+    }
     // A block may look too early, never too late.
     world.wake[world.home[node]] = kNever;
     for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
