@@ -147,8 +147,9 @@ class PhaseEngine {
     /// Packet-hops of an active flow, its ACKs' among them, that loses none.
     virtual std::int64_t whole_hops(FlowSlot flow) const = 0;
     virtual void list_ports(NodeId node, std::vector<PortId>& ports) const = 0;
-    /// As run_calls(), of a host that is held: flows start, are held, too, and appended to `opened`.
-    virtual void run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) = 0;
+    /// As run_calls(), of a host that is held: flows start, are held, too, and appended to `opened`. False: the next
+    /// thing is the start of a message behind another one of its connection, which is under way.
+    virtual bool run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) = 0;
     /// As step::run_alone() at the group's hosts and switches.
     virtual std::uint32_t run_alone(const Group& group, Tick from, Tick to) = 0;
     virtual void tell_ends(FlowSlot flow, Tick received, Tick finish) = 0;
@@ -171,6 +172,8 @@ class PhaseEngine {
     /// Runs the application's timers of a paused host that are due at `at`. True if a flow is to
     /// start there at `at`: the group must resume first.
     virtual bool run_calls(NodeId host, Tick at) = 0;
+    /// The same, but true for a flow that would have to wait for others of its connection, too.
+    virtual bool run_calls_to_start(NodeId host, Tick at) = 0;
 };
 
 }  // namespace sluice::hybrid

@@ -189,7 +189,8 @@ void PhaseController::enter_episode(FlowSlot flow, Tick now) {
     const bool follows = folding_ != nullptr && folding_->leader_of(flow) != flow;
     // It enters under way where a link's failure has led it elsewhere.
     const bool begins = engine_.result(flow).start == now && engine_.may_tell(flow);
-    if (follows || episodes_->beside || !begins || episode.flows.size() >= kMostFlows) {
+    if (follows || episodes_->beside || !begins || !engine_.stands_alone(flow) ||
+        episode.flows.size() >= kMostFlows) {
         episode.whole = false;
     }
     if (!episode.whole) {

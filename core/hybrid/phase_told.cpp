@@ -49,15 +49,16 @@ void PhaseController::hold(std::uint32_t number, FlowSlot flow) {
 void PhaseController::run_held_calls(NodeId host, Tick at) {
     const std::uint32_t number = episodes_->holder(host);
     Episode& episode = *episodes_->all[number];
-    if (episode.state == EpisodeState::held) {
-        engine_.run_held_calls(host, at, episode.held.flows);
-    } else if (engine_.run_calls(host, at)) {
-        if (at >= episode.joins_until) {
+    const bool was_told = episode.state == EpisodeState::told;
+    if (!was_told || engine_.run_calls_to_start(host, at)) {
+        if (was_told && at < episode.joins_until) {
+            take_back(number);  // what is about to start may belong to it
+        }
+        if (episode.state == EpisodeState::told ||
+            !engine_.run_held_calls(host, at, episode.held.flows)) {
             release_episode(number, at);
             return;
         }
-        take_back(number);  // what is about to start may belong to it
-        engine_.run_held_calls(host, at, episode.held.flows);
     }
     if (const Tick next = engine_.next_call(host); next != kNever) {
         calls_.insert({next, host});

@@ -273,7 +273,9 @@ Tick WorldEngine::next_call(NodeId host) const {
     return at;
 }
 
-bool WorldEngine::run_calls(NodeId host, Tick at) {
+/// Up to the start of a flow for which `stop` says so.
+template <class Stop>
+bool WorldEngine::run_calls_until(NodeId host, Tick at, Stop&& stop) {
     step::World& world = store_.world();
     PlainVector<step::Timer>& timers = world.host[host].timers;
     for (;;) {
@@ -289,7 +291,7 @@ bool WorldEngine::run_calls(NodeId host, Tick at) {
         if (timers[0].kind == step::TimerKind::flow_start) {
             step::Timer& start = timers[0];
             start.slot = step::slot_of(world, host, start);
-            if (!step::must_wait(world, start.slot)) {
+            if (stop(start.slot)) {
                 return true;
             }
         }
@@ -300,6 +302,15 @@ bool WorldEngine::run_calls(NodeId host, Tick at) {
     }
     step::refresh_wake(world, host);
     return false;
+}
+
+bool WorldEngine::run_calls(NodeId host, Tick at) {
+    return run_calls_until(
+        host, at, [&](FlowSlot flow) { return !step::must_wait(store_.world(), flow); });
+}
+
+bool WorldEngine::run_calls_to_start(NodeId host, Tick at) {
+    return run_calls_until(host, at, [](FlowSlot) { return true; });
 }
 
 }  // namespace sluice::hybrid

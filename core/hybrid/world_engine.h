@@ -75,7 +75,7 @@ class WorldEngine : public PhaseEngine {
     bool stands_alone(FlowSlot flow) const override;
     std::int64_t whole_hops(FlowSlot flow) const override;
     void list_ports(NodeId node, std::vector<PortId>& ports) const override;
-    void run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) override;
+    bool run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) override;
     std::uint32_t run_alone(const Group& group, Tick from, Tick to) override;
     void tell_ends(FlowSlot flow, Tick received, Tick finish) override;
     void untell_ends(FlowSlot flow) override;
@@ -87,11 +87,14 @@ class WorldEngine : public PhaseEngine {
 
     Tick next_call(NodeId host) const override;
     bool run_calls(NodeId host, Tick at) override;
+    bool run_calls_to_start(NodeId host, Tick at) override;
 
   protected:
     step::World& columns() { return store_.world(); }
 
   private:
+    template <class Stop>
+    bool run_calls_until(NodeId host, Tick at, Stop&& stop);
     std::int64_t acks_for(std::int64_t packets) const;
     const step::Sender& sender(FlowSlot flow) const;
     FlowSlot executed(FlowSlot flow) const;

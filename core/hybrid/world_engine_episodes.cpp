@@ -97,10 +97,18 @@ void WorldEngine::list_ports(NodeId node, std::vector<PortId>& ports) const {
     }
 }
 
-void WorldEngine::run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) {
+bool WorldEngine::run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& opened) {
     step::World& world = store_.world();
     PlainVector<step::Timer>& timers = world.host[host].timers;
+    bool alone = true;
     while (timers.count > 0 && timers[0].time <= at) {
+        if (step::Timer& start = timers[0]; start.kind == step::TimerKind::flow_start) {
+            start.slot = step::slot_of(world, host, start);
+            alone = !step::is_queue_busy(world, start.slot);
+            if (!alone) {
+                break;
+            }
+        }
         const std::uint32_t known = world.changed.count;
         step::host_timer(world, host, at);
         for (std::uint32_t i = known; i < world.changed.count; ++i) {
@@ -111,6 +119,7 @@ void WorldEngine::run_held_calls(NodeId host, Tick at, std::vector<FlowSlot>& op
         }
     }
     step::refresh_wake(world, host);
+    return alone;
 }
 
 std::uint32_t WorldEngine::run_alone(const Group& group, Tick from, Tick to) {

@@ -36,6 +36,13 @@ SLUICE_HD inline bool must_wait(const World& world, FlowSlot flow) {
     return pair->last != pair->current || !has_left(world, pair->current);
 }
 
+/// Whether messages of `flow`'s connection that were started before are under way, or wait.
+SLUICE_HD inline bool is_queue_busy(const World& world, FlowSlot flow) {
+    const QueuePair* const pair = queue_pair_of(world, flow);
+    return pair != nullptr && pair->current != kNone &&
+           (pair->last != pair->current || world.sender_at[pair->current] != kNone);
+}
+
 /// `flow` is started: true if it comes into service now, else it waits.
 SLUICE_HD inline bool take_turn(World& world, FlowSlot flow) {
     QueuePair* const pair = queue_pair_of(world, flow);
