@@ -24,7 +24,8 @@ constexpr Tick kPerSkip = 64;
 constexpr double kUnseen = 3e-4;
 constexpr double kUnseenWithoutAcks = 1e-3;
 /// The same of flow-time in which shares of ports are held that packets would have gone on to even out: a job waits
-/// for the flow that has the smallest one.
+/// for the flow that has the smallest one. And of flows of episodes that are met when they are told: what is left of
+/// them begins where equal sharing has it (unit.hybrid.episodes.what_meets_the_rest_of_one_shares_with_it).
 constexpr double kUnseenOfShares = 0.05;
 constexpr double kUnseenOfSlowest = 0.2;
 /// Levels at which two courses are compared.
@@ -272,8 +273,8 @@ bool Audit::takes(const hybrid::Episode& episode) {
         time += static_cast<double>(episode.foreseen[i].finish - episode.flows[i].start);
     }
     const auto flows = static_cast<double>(episode.flows.size());
-    const double probability =
-        draws_.draw({kOfEpisodes + stratum_of(time / flows), flows, episode.hops});
+    const double drawn = draws_.draw({kOfEpisodes + stratum_of(time / flows), flows, episode.hops});
+    const double probability = told_.may_tell(episode) ? drawn : 1;
     if (probability > 0) {
         taken_[episode.flows.front().id] = probability;
     }
@@ -314,8 +315,9 @@ void Audit::left(FlowSlot flow) {
     time_ += time;
     rounded_share_ += had.rounded / time;
     rounded_time_ += had.rounded;
-    held_share_ += had.held / time;
-    held_time_ += had.held;
+    const double held = had.resumed ? time : had.held;
+    held_share_ += held / time;
+    held_time_ += held;
     const int stratum = stratum_of(time);
     shares_.count(stratum, had.skipped / time);
     times_.count(stratum, had.skipped);
@@ -354,9 +356,8 @@ AuditCounters Audit::counters() const {
 void Audit::estimate(AuditCounters& made) const {
     Interval shares;
     Interval times;
-    double unseen = 0;
+    const double unseen = store_.answers_left_out() ? kUnseenWithoutAcks : kUnseen;
     if (skips_ > 0) {
-        unseen = store_.answers_left_out() ? kUnseenWithoutAcks : kUnseen;
         shares = shares_.total();
         times = times_.total();
         made.mean_skip_error = -times.mean / times_.known();

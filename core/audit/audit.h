@@ -59,6 +59,7 @@ class Audit : public hybrid::PhaseWatcher {
     void left(FlowSlot flow) override;
     bool takes(const hybrid::Episode& episode) override;
     void told(const hybrid::Episode& episode) override { told_.told(episode); }
+    void resumed(FlowSlot flow) override { known(flow).resumed = true; }
     void compared(const hybrid::Episode& episode, Tick now) override;
     bool trusts() const override { return distrusted_ == kNever; }
 
@@ -79,6 +80,7 @@ class Audit : public hybrid::PhaseWatcher {
         double skipped = 0;  ///< ticks, times copies
         double rounded = 0;  ///< ticks that packets lose to whole packets, times copies
         double held = 0;     ///< ticks, times copies, of skips that hold shares of ports
+        bool resumed = false;
         std::vector<Found> found;
     };
 
@@ -112,7 +114,7 @@ class Audit : public hybrid::PhaseWatcher {
     double time_ = 0;           ///< of flows, ticks
     double rounded_share_ = 0;  ///< sums over flows
     double rounded_time_ = 0;
-    double held_share_ = 0;  ///< the same
+    double held_share_ = 0;  ///< the same, of flows that were resumed all
     double held_time_ = 0;
     StratifiedRatio shares_;
     StratifiedRatio times_;

@@ -10,6 +10,8 @@ namespace {
 
 /// Numbers of an audit in the memo: Found's.
 constexpr std::size_t kNumbers = 4;
+/// An interval takes so many.
+constexpr std::size_t kFewestAudits = 2;
 
 double foreseen_time(const hybrid::Episode& episode, std::size_t flow) {
     return static_cast<double>(episode.foreseen[flow].finish - episode.flows[flow].start);
@@ -51,6 +53,12 @@ ToldAudit::Kind& ToldAudit::kind_of(const hybrid::Episode& episode) {
     return kind;
 }
 
+bool ToldAudit::may_tell(const hybrid::Episode& episode) {
+    const Kind& kind = kind_of(episode);
+    const std::size_t own = kind.found.size();
+    return own > 0 && (kind.flows > 0 ? 0 : own) + clusters() >= kFewestAudits;
+}
+
 void ToldAudit::told(const hybrid::Episode& episode) {
     Kind& kind = kind_of(episode);
     const auto flows = static_cast<double>(episode.flows.size());
@@ -84,6 +92,8 @@ void ToldAudit::compared(const hybrid::Episode& episode, double probability, Tic
         memo_->add_audit(episode.key, now, {{found.shares, found.flows, found.lost, found.time}});
     }
 }
+
+bool ToldAudit::enough() const { return told_ == 0 || clusters() >= kFewestAudits; }
 
 std::size_t ToldAudit::clusters() const {
     std::size_t count = 0;

@@ -29,19 +29,22 @@ class ToldAudit {
     /// `memo`, if any, keeps what is found, and must outlive it.
     explicit ToldAudit(memo::Memo* memo) : memo_(memo) {}
 
+    /// Whether an audit of its kind is known, and two of what is told in all: else a run that tells the episode might
+    /// not be able to say its error.
+    bool may_tell(const hybrid::Episode& episode);
     void told(const hybrid::Episode& episode);
     /// All of the flows of an episode that was drawn with this probability have ended, simulated.
     void compared(const hybrid::Episode& episode, double probability, Tick now);
 
     std::uint64_t told_count() const { return told_; }
     std::uint64_t compared_count() const { return compared_; }
-    /// Of kinds that were told in this run.
+    /// Of kinds that this run has met.
     std::uint64_t inherited_count() const { return inherited_; }
     std::size_t clusters() const;
     double flows() const { return flows_; }
 
     /// Nothing was told, or at least two audits say what that was off by.
-    bool enough() const { return told_ == 0 || clusters() >= 2; }
+    bool enough() const;
     struct Lost {
         Interval shares;  ///< of told flows' completion times, summed over them
         Interval time;    ///< ticks, summed over told flows

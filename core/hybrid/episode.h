@@ -116,7 +116,7 @@ class EpisodeMemory {
     std::optional<std::vector<EpisodeEnd>> recall(Episode& episode, const Describe& describe,
                                                   Tick now);
     /// What came of holding an episode: with `won` its ends were put into effect, else it was simulated after all, from
-    /// its beginning. Kinds for which that happens often are held no more.
+    /// its beginning or from where it was met. Kinds for which that happens often are held no more.
     void held(const memo::Digest& key, bool won);
 
   private:

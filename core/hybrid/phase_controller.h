@@ -159,6 +159,7 @@ class PhaseController : public step::Supervisor {
     void note_could_skip(const State& state);
     // Taken from others, in phase_take_rates.cpp.
     void take_calibrated_rates(State& state, const SteadyCurve& curve, Tick at);
+    static double told_length(const SteadyRecord& record);
     double told_part(const State& state, std::size_t flow, Tick first) const;
     void shorten_told(State& state, Tick dt);
     void wake_as_told(State& state);

@@ -103,6 +103,9 @@ Tick PhaseController::length_of_skip(State& state, Tick longest, Tick at) {
     if (stop_ != kNever) {
         dt = std::min(dt, stop_ - at - 1);
     }
+    if (dt < longest && static_cast<double>(dt) < told_length(state.record)) {
+        shorten_told(state, dt);
+    }
     dt = length_with_shares(state, dt);
     std::vector<bool> governed(flows.size(), false);
     for (const std::uint32_t flow : state.shares.flows) {

@@ -46,6 +46,11 @@ double PhaseController::told_part(const State& state, std::size_t flow, Tick fir
     return whole > 0 ? curve.mean(flow, record.told_from, bins).rate / whole : 1;
 }
 
+/// Ticks for which the record's flows were told rates; 0: for none.
+double PhaseController::told_length(const SteadyRecord& record) {
+    return record.told ? record.told_for * static_cast<double>(record.kind.curve.unit) : 0;
+}
+
 /// The skip lasts `dt`, and no longer.
 void PhaseController::shorten_told(State& state, Tick dt) {
     SteadyRecord& record = state.record;

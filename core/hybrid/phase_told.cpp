@@ -277,7 +277,11 @@ void PhaseController::resume_episode(std::uint32_t number, Tick now) {
         return;
     }
     ++statistics_.episodes.resumed;
+    episodes_->memory.held(episode.key, false);
     for (const FlowSlot flow : entered) {
+        if (watcher_ != nullptr) {
+            watcher_->resumed(flow);
+        }
         if (partitions_.contains(flow)) {
             changed(group_of(partitions_.set().partition_of(flow)), now);
         }

@@ -51,6 +51,8 @@ class PhaseWatcher {
     virtual bool takes(const Episode& episode) = 0;
     /// What was foreseen of the episode is put into effect.
     virtual void told(const Episode& episode) = 0;
+    /// A flow of an episode that was told goes on with packets, as something has met it: where it would be is a guess.
+    virtual void resumed(FlowSlot flow) = 0;
     /// An episode that was taken is over: its flows' ends are those of its packets. Not called where something else
     /// has met it before its first end.
     virtual void compared(const Episode& episode, Tick now) = 0;

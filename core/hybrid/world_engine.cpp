@@ -305,8 +305,8 @@ bool WorldEngine::run_calls_until(NodeId host, Tick at, Stop&& stop) {
 }
 
 bool WorldEngine::run_calls(NodeId host, Tick at) {
-    return run_calls_until(
-        host, at, [&](FlowSlot flow) { return !step::must_wait(store_.world(), flow); });
+    return run_calls_until(host, at,
+                           [&](FlowSlot flow) { return !step::must_wait(store_.world(), flow); });
 }
 
 bool WorldEngine::run_calls_to_start(NodeId host, Tick at) {

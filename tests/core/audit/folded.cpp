@@ -55,6 +55,7 @@ class Looks final : public hybrid::PhaseWatcher {
     void left(FlowSlot) override {}
     bool takes(const hybrid::Episode&) override { return false; }
     void told(const hybrid::Episode&) override {}
+    void resumed(FlowSlot) override {}
     void compared(const hybrid::Episode&, Tick) override {}
     bool trusts() const override { return true; }
 

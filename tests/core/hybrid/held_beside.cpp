@@ -33,8 +33,7 @@ HybridOutcome run_folded(const Case& given, hybrid::EpisodeMemory* memory, FoldC
 void add_copies(Case& given, std::uint64_t seed, std::uint32_t rounds) {
     const auto hosts = static_cast<NodeId>(given.topology.hosts().size());
     constexpr NodeId kCopies = 4;
-    given.topology =
-        build_star({hosts + 2 * kCopies, {gigabits_per_second(100), kMicrosecond}});
+    given.topology = build_star({hosts + 2 * kCopies, {gigabits_per_second(100), kMicrosecond}});
     Dice dice(seed);
     const std::int64_t size = 100'000 + dice.below(400'000);
     const Tick gap = (20 + dice.below(40)) * kMicrosecond;

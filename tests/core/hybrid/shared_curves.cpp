@@ -144,6 +144,8 @@ TEST_CASE("unit.shared_curves.exchanges_are_told_and_every_contract_holds") {
     uncalibrated.calibrate = false;
     PhaseConfig packets;
     packets.skip = false;
+    PhaseConfig capped;
+    capped.longest_skip = 40 * kMicrosecond;
     for (const congestion::Law law : kLaws) {
         if (law == congestion::Law::none) {
             continue;  // queues without end
@@ -157,6 +159,9 @@ TEST_CASE("unit.shared_curves.exchanges_are_told_and_every_contract_holds") {
             const HybridOutcome again = run_with(exchanges.given, memo, Driver::windows, true);
             const HybridOutcome truth = run_hybrid(exchanges.given, packets, Driver::windows);
             const std::size_t flows = exchanges.given.flows.size();
+            const HybridOutcome shorter = run_hybrid(exchanges.given, capped, Driver::windows);
+            CHECK(mean_time(shorter, flows) ==
+                  doctest::Approx(mean_time(truth, flows)).epsilon(0.01));
             CHECK(mean_time(cold, flows) == doctest::Approx(mean_time(truth, flows)).epsilon(0.01));
             CHECK(mean_time(again, flows) ==
                   doctest::Approx(mean_time(truth, flows)).epsilon(0.01));
