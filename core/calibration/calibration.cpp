@@ -8,8 +8,12 @@
 namespace sluice::hybrid {
 
 std::uint32_t& Calibration::look_up(const ClusterKind& kind) {
-    const auto [found, first] = index_.insert({kind.key, kNone});
-    if (first && memory_ != nullptr) {
+    auto found = index_.lower_bound(kind.key);
+    if (found != index_.end() && found->first == kind.key) {
+        return found->second;
+    }
+    found = index_.emplace_hint(found, kind.key, kNone);
+    if (memory_ != nullptr) {
         if (std::optional<SteadyCurve> curve = memory_->recall(kind)) {
             found->second = make(kind);
             entries_.back().recalled = std::move(curve);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,6 +63,7 @@ class Calibration {
     void close(std::uint32_t entry, Tick now);
     /// curve() is what an earlier run told.
     bool is_recalled(std::uint32_t entry) const { return is_recalled(entries_[entry]); }
+    std::size_t entries() const { return entries_.size(); }
     bool closed(std::uint32_t entry, Tick now) const { return entries_[entry].closed < now; }
 
   private:
@@ -118,6 +120,13 @@ struct SteadyRecord {
     double told_from = 0;        ///< this age on, in bins,
     double told_for = 0;         ///< over so many
     bool recalled = false;       ///< in an earlier run
+    static constexpr std::size_t kNotAsked = std::numeric_limits<std::size_t>::max();
+    std::uint32_t known = kNone;       ///< the entry of its kind, kNone: there was none among the
+    std::size_t known_of = kNotAsked;  ///< first so many
+    /// Readings in `bins`, of which entry, as an earlier run told it or not, and how often that had been added to.
+    using Compared = std::tuple<std::size_t, std::uint32_t, bool, std::uint64_t>;
+    Compared compared{0, kNone, false, 0};  ///< last,
+    bool agrees = false;                    ///< and whether they agreed
     std::vector<BinReading>
         origin;  ///< by flow, at the first bin's start; rates are the laws', bits/s
     std::vector<BinReading> bins;  ///< all flows', bin by bin

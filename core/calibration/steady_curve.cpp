@@ -106,6 +106,7 @@ CurveSummary SteadyCurve::summary() const {
 }
 
 void SteadyCurve::add(std::size_t first, const std::vector<BinReading>& readings, bool saturated) {
+    ++additions_;
     if (saturated_ && !saturated) {
         saturated_ = false;  // the law swings: what was concluded without that is no longer sure
         trusted_ = 0;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <vector>
 
@@ -79,6 +80,8 @@ class SteadyCurve {
     void add(std::size_t first, const std::vector<BinReading>& readings, bool saturated);
 
     std::size_t bins() const { return bins_.size(); }
+    /// How often groups' readings have been added.
+    std::uint64_t additions() const { return additions_; }
     const CurveKind& kind() const { return kind_; }
     /// Of `flow` in the bins from `first` on, `count` of them; beyond the last one: its long-run mean.
     BinReading mean(std::size_t flow, double first, double count) const;
@@ -124,6 +127,7 @@ class SteadyCurve {
     bool saturated_ = true;
     Bin origins_;
     std::vector<Bin> bins_;
+    std::uint64_t additions_ = 0;
     std::size_t told_ = 0;  ///< bins of which as many groups told as are needed
     mutable std::vector<BinReading>
         sums_;  ///< of the bins before each, by flow, as far as `summed_`

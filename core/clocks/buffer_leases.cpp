@@ -197,12 +197,18 @@ bool BufferLeases::divisible(NodeId node) const {
 }
 
 bool BufferLeases::pauses(NodeId node) const {
-    const Ingress* const first = world_.ingress + world_.first_port[node];
-    const Ingress* const last = world_.ingress + world_.first_port[node + 1];
-    return std::any_of(first, last, [](const Ingress& ingress) {
-        return ingress.paused != 0 || std::any_of(ingress.headroom, ingress.headroom + kClasses,
-                                                  [](std::uint32_t bytes) { return bytes != 0; });
-    });
+    for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
+        if (pauses_at(p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool BufferLeases::pauses_at(PortId port) const {
+    const Ingress& ingress = world_.ingress[port];
+    return ingress.paused != 0 || std::any_of(ingress.headroom, ingress.headroom + kClasses,
+                                              [](std::uint32_t bytes) { return bytes != 0; });
 }
 
 std::int64_t BufferLeases::lease(const Cell& cell) const {

@@ -35,6 +35,8 @@ class BufferLeases {
     bool divisible(NodeId node) const;
     /// It has paused who sends to it, or its headroom is in use.
     bool pauses(NodeId node) const;
+    /// The same of one of its ports.
+    bool pauses_at(PortId port) const;
     /// The lease of one cell.
     std::int64_t lease(const Cell& cell) const;
     /// Then no switch is divisible.

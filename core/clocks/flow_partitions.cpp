@@ -23,6 +23,7 @@ FlowPartitions::FlowPartitions(const WorldStore& store, SharedBy shared)
 std::vector<PortId> FlowPartitions::walk(const FlowKey& key, const PortId* entries) const {
     const World& world = store_.world();
     std::vector<PortId> path;
+    path.reserve(kPathHops);
     NodeId node = key.src;
     while (node != key.dst) {
         const PortId first = world.first_port[node];
@@ -79,10 +80,12 @@ Footprint FlowPartitions::footprint(FlowSlot flow) const {
         print.acks = walk({spec.dst, spec.src, spec.dport, spec.sport}, route.port + kPathHops);
         if (shared_ == SharedBy::data_ports) {
             print.resources = {spec.src};
+            print.resources.reserve(1 + print.data.size());
             for (const PortId port : print.data) {
                 print.resources.push_back(port_resource(topology, port));
             }
         } else {
+            print.resources.reserve(2 + print.data.size() + print.acks.size());
             for (const std::vector<PortId>* ports : {&print.data, &print.acks}) {
                 for (const PortId port : *ports) {
                     print.resources.push_back(cable_resource(topology, topology.link_of(port)));
@@ -96,6 +99,7 @@ Footprint FlowPartitions::footprint(FlowSlot flow) const {
 
 std::vector<PartitionId> FlowPartitions::touched(const std::vector<ResourceId>& resources) const {
     std::vector<PartitionId> ids;
+    ids.reserve(resources.size());
     for (const ResourceId resource : resources) {
         const PartitionId id = set_.partition_of_resource(resource);
         if (id != kNone) {

@@ -7,29 +7,32 @@
 
 namespace sluice::step {
 
-/// The units from which a flow's packets come to each of its others.
-bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) {
+/// A switch port that marks at random.
+bool Folds::draws(PortId port) const {
+    const Egress& egress = world_.egress[port];
+    return egress.ecn_kmin < egress.ecn_kmax && egress.ecn_kmin != kNeverMarks &&
+           world_.config->marking != Marking::threshold_marking &&
+           world_.is_host[store_.topology().node_of(port)] == 0;
+}
+
+/// The units from which a flow's packets come to each of its others that draw.
+bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) const {
     bool more = false;
     for (std::uint32_t i = 1; i < print.units; ++i) {
-        if (i != print.data) {
+        if (i != print.data && draws(print.port[i])) {
             more = feeders[print.port[i]].insert(print.port[i - 1]).second || more;
         }
     }
     return more;
 }
 
-/// A switch port that marks at random may do so when more than its kmin waits. So much may wait at each at a
-/// window's end that it does not in the next one: what comes meanwhile is at most what its feeders send, and
-/// it sends itself whenever something waits. No entry: it never marks at random.
+/// A port that draws may do so when more than its kmin waits. So much may wait at each at a window's end that it
+/// does not in the next one: what comes meanwhile is at most what its feeders send, and it sends itself whenever
+/// something waits.
 std::map<PortId, std::int64_t> Folds::unmarked_backlogs(const FeedersOf& feeders) const {
     std::map<PortId, std::int64_t> backlogs;
     for (const auto& [port, from] : feeders) {
         const Egress& egress = world_.egress[port];
-        if (world_.is_host[store_.topology().node_of(port)] != 0 ||
-            world_.config->marking == Marking::threshold_marking ||
-            egress.ecn_kmin >= egress.ecn_kmax || egress.ecn_kmin == kNeverMarks) {
-            continue;
-        }
         std::int64_t rate = -egress.line_rate;
         std::int64_t frames = 0;
         for (const PortId feeder : from) {
@@ -52,6 +55,9 @@ bool Folds::may_mark(const Fold& fold) const {
 
 /// Folds end whose ports may draw in the next window.
 void Folds::end_marking() {
+    if (!draws_) {
+        return;
+    }
     for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) {
         if (folds_[fold] != nullptr && may_mark(*folds_[fold])) {
             take_apart(fold);

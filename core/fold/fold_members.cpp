@@ -11,7 +11,7 @@ namespace sluice::step {
 void Folds::claim(std::uint32_t id, std::uint32_t number) {
     const Image& image = *folds_[id]->image[number];
     for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
-        places_.unit[image.unit[i]] = FoldPlace{id, number, i};
+        place_unit(image.unit[i], FoldPlace{id, number, i});
     }
     for (std::uint32_t i = 0; i < image.host.size(); ++i) {
         places_.host[image.host[i]] = FoldPlace{id, number, i};
@@ -94,6 +94,7 @@ void Folds::use_in_fold(Fold& fold, std::uint32_t index) {
     change_uses(fold, print, 1U);
     if (add_feeders(print, fold.feeders)) {
         fold.backlogs = unmarked_backlogs(fold.feeders);
+        draws_ = true;
     }
 }
 
@@ -160,7 +161,7 @@ void Folds::drop_unit(std::uint32_t id, std::uint32_t index) {
             const Renaming renaming(store_, places_, fold, *image);
             counters_.hops += renaming.copy_egress(leader);
             renaming.copy_link(leader);
-            places_.unit[image->unit[index]] = FoldPlace{};
+            place_unit(image->unit[index], FoldPlace{});
         }
     }
     forget_unit(fold, index);
@@ -184,7 +185,7 @@ void Folds::drop_host(std::uint32_t id, std::uint32_t index) {
 void Folds::forget_unit(Fold& fold, std::uint32_t index) {
     Egress& egress = world_.egress[fold.unit[index]];
     egress.max_queued_bytes = std::max(egress.max_queued_bytes, fold.base[index].max_queued_bytes);
-    places_.unit[fold.unit[index]] = FoldPlace{};
+    place_unit(fold.unit[index], FoldPlace{});
     fold.unit[index] = kNone;
 }
 
@@ -274,7 +275,7 @@ void Folds::end_image(std::uint32_t id, std::uint32_t number) {
     const Image& image = *fold.image[number];
     for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
         if (fold.unit[i] != kNone) {
-            places_.unit[image.unit[i]] = FoldPlace{};
+            place_unit(image.unit[i], FoldPlace{});
         }
     }
     for (std::uint32_t i = 0; i < image.host.size(); ++i) {

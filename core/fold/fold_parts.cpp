@@ -74,11 +74,11 @@ FlowPrint Folds::print_of(FlowSlot flow) const {
     return print;
 }
 
-Footprint Folds::footprint(const FlowPrint& print) const {
-    Footprint footprint;
-    footprint.data.assign(print.port, print.port + print.data);
-    footprint.acks.assign(print.port + print.data, print.port + print.units);
-    return footprint;
+/// Good until the next call.
+const Footprint& Folds::footprint(const FlowPrint& print) {
+    footprint_.data.assign(print.port, print.port + print.data);
+    footprint_.acks.assign(print.port + print.data, print.port + print.units);
+    return footprint_;
 }
 
 /// Whether all that a flow of a leader's touches is in the fold, and the images' flows touch its images.
@@ -128,8 +128,18 @@ bool Folds::foldable(PortId port, Tick now) {
     const NodeId node = store_.topology().node_of(port);
     const bool at_switch = world_.is_host[node] == 0;
     return egress.up && egress.paused == 0 && world_.ingress[egress.peer].loss == 0 &&
-           (!at_switch || stays_calm(node, now)) &&
+           (!at_switch || is_calm(node, now)) &&
            (at_switch || world_.is_host[store_.topology().node_of(egress.peer)] == 0);
+}
+
+/// stays_calm(), which is asked for once of each switch: a part is not folded at one that is not calm, and none is less so
+/// for what is folded.
+bool Folds::is_calm(NodeId node, Tick now) {
+    Calmness& known = calmness_[node];
+    if (known == Calmness::unknown) {
+        known = stays_calm(node, now) ? Calmness::calm : Calmness::crowded;
+    }
+    return known == Calmness::calm;
 }
 
 /// Joins flows, in groups that belong together, to those with which they share a port or a host.
@@ -242,6 +252,7 @@ std::uint64_t Folds::signature(const Part& part) const {
 void Folds::fold_alike(std::vector<Part>& found, Tick now) {
     // What skipped back goes on within the last window.
     const Tick from = supervisor_ == nullptr ? now : now - world_.lookahead;
+    calmness_.assign(world_.node_count, Calmness::unknown);
     std::map<std::uint64_t, std::vector<const Part*>> alike;
     for (Part& part : found) {
         part.signature = signature(part);
@@ -309,8 +320,8 @@ void Folds::lead_unit(std::uint32_t id, PortId port) {
     }
     Fold& fold = *folds_[id];
     const Egress& egress = world_.egress[port];
-    places_.unit[port] =
-        FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.unit.size())};
+    place_unit(port,
+               FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.unit.size())});
     fold.unit.push_back(port);
     fold.unit_uses.push_back(0);
     fold.base.push_back(UnitBase{egress.tx_bytes, egress.tx_packets, egress.ecn_marks,

@@ -88,7 +88,8 @@ bool Folds::add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet
     }
     const auto sheets = add_sheets(id, leader, shape, first, names);
     const auto last = static_cast<std::uint32_t>(folds_[id]->image.size() - 1);
-    if (sheets == nullptr || !take_turns(id) || !sheets_alike(*folds_[id], *sheets, from) ||
+    if (sheets == nullptr || !takes_turns(id, *sheets) ||
+        !sheets_alike(*folds_[id], *sheets, from) ||
         (supervisor_ != nullptr && !part_alike(id, last, true))) {
         drop_sheets(id, sheets);
         return false;
@@ -176,7 +177,7 @@ void Folds::drop_sheets(std::uint32_t id, const std::shared_ptr<const Sheets>& s
     while (!fold.image.empty() && fold.image.back()->part == sheets) {
         const Image& image = *fold.image.back();
         for (const PortId port : image.unit) {
-            places_.unit[port] = FoldPlace{};
+            place_unit(port, FoldPlace{});
         }
         for (const NodeId host : image.host) {
             places_.host[host] = FoldPlace{};
@@ -220,6 +221,31 @@ bool Folds::take_turns(std::uint32_t id) {
     return true;
 }
 
+/// Whether the flows of a part that has been added go the ways that have been found.
+bool Folds::takes_turns(std::uint32_t id, const Sheets& part) const {
+    const Fold& fold = *folds_[id];
+    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
+        const Turn& turn = fold.turn[i];
+        for (std::uint32_t sheet = 0; turn.known() && sheet < part.size(); ++sheet) {
+            const FlowPrint print = known_print(part[sheet]->flow[i]);
+            if (!print.whole || print.units != turn.print.units || print.data != turn.print.data) {
+                return false;
+            }
+            for (std::uint32_t place = 0; place <= print.units; ++place) {
+                const FoldPlace& like = place == print.units ? places_.host[turn.print.dst]
+                                                             : places_.unit[turn.print.port[place]];
+                std::uint32_t index = kNone;
+                const Image* const of = sheet_at(id, part, print, place, index);
+                if (of == nullptr || index != like.index ||
+                    of->sheet != turn.unit_sheet[place][sheet]) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
 /// Of a flow that may not have been taken up yet.
 FlowPrint Folds::known_print(FlowSlot flow) const {
     return prints_[flow].src != kNone ? prints_[flow] : print_of(flow);
@@ -250,21 +276,18 @@ bool Folds::find_place(std::uint32_t id, std::uint32_t index, std::uint32_t plac
     for (const auto& part : fold.parts) {
         for (std::uint32_t sheet = 0; sheet < part->size(); ++sheet) {
             const FlowPrint print = known_print((*part)[sheet]->flow[index]);
-            if (!print.whole || print.units != turn.print.units || print.data != turn.print.data ||
-                (!host && meets_part_by_cable(id, print.port[place], *part))) {
+            if (!print.whole || print.units != turn.print.units || print.data != turn.print.data) {
                 return false;
             }
-            const FoldPlace& at = host ? places_.host[print.dst] : places_.unit[print.port[place]];
-            if (at.fold != id || (like != kNone && at.index != like)) {
+            std::uint32_t at = kNone;
+            const Image* const of = sheet_at(id, *part, print, place, at);
+            if (of == nullptr || (like != kNone && at != like) ||
+                (part != fold.parts.front() && of->sheet != unit_sheet[sheet])) {
                 return false;
             }
-            like = at.index;
-            const Image& of = at.leads() ? *fold.self : *fold.image[at.image];
-            if (of.part != part || (part != fold.parts.front() && of.sheet != unit_sheet[sheet])) {
-                return false;
-            }
+            like = at;
             if (part == fold.parts.front()) {
-                unit_sheet.push_back(of.sheet);
+                unit_sheet.push_back(of->sheet);
             }
         }
     }
@@ -283,6 +306,24 @@ bool Folds::find_place(std::uint32_t id, std::uint32_t index, std::uint32_t plac
     turn.unit_sheet.push_back(std::move(unit_sheet));
     turn.flow_sheet.push_back(std::move(flow_sheet));
     return true;
+}
+
+/// The sheet of `part` in which a flow of it is at `place` of its way, and the index that this has in the fold; null: it is
+/// not among the part's, or others are there.
+const Image* Folds::sheet_at(std::uint32_t id, const Sheets& part, const FlowPrint& print,
+                             std::uint32_t place, std::uint32_t& index) const {
+    const bool host = place == print.units;
+    if (!host && meets_part_by_cable(id, print.port[place], part)) {
+        return nullptr;
+    }
+    const FoldPlace& at = host ? places_.host[print.dst] : places_.unit[print.port[place]];
+    if (at.fold != id) {
+        return nullptr;
+    }
+    index = at.index;
+    const Fold& fold = *folds_[id];
+    const Image* const of = at.leads() ? fold.self.get() : fold.image[at.image].get();
+    return of->part.get() == &part ? of : nullptr;
 }
 
 /// Partitions are joined by cables: whether something that is not of the part goes the other way on that of

@@ -21,6 +21,7 @@ Folds::Folds(WorldStore& store, Supervisor* supervisor)
       owner_(store.topology().port_count() + world_.node_count, kNone) {
     places_.unit.resize(store.topology().port_count());
     places_.host.resize(world_.node_count);
+    empty_calm_for_ = calm_if_empty();
     world_.followed = followed_.data();
     Callbacks& callbacks = world_.callbacks;
     callbacks.folds = this;
@@ -44,9 +45,15 @@ void Folds::reserve_slots() {
     }
 }
 
+void Folds::place_unit(PortId port, const FoldPlace& place) {
+    places_.unit[port] = place;
+    entrances_listed_ = false;
+}
+
 // Flows come and go.
 
 void Folds::use(const FlowPrint& print, bool enter) {
+    entrances_listed_ = false;
     const std::uint32_t more = enter ? 1U : ~0U;
     for (std::uint32_t i = 0; i < print.units; ++i) {
         unit_uses_[print.port[i]] += more;

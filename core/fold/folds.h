@@ -83,6 +83,8 @@ class Folds final : public Folding {
         among_others,  ///< others are at its ports or hosts, who may leave before it does
         unfit,
     };
+    /// What is known of a switch while parts are compared: stays_calm().
+    enum class Calmness : std::uint8_t { unknown, calm, crowded };
     /// Flows of a part that has copies, among others as it came.
     struct Waiting {
         std::vector<FlowSlot> flows;
@@ -109,13 +111,15 @@ class Folds final : public Folding {
     // What can be folded (fold_parts.cpp).
     bool only_way(NodeId node, PortId port, NodeId to) const;
     FlowPrint print_of(FlowSlot flow) const;
-    Footprint footprint(const FlowPrint& print) const;
+    const Footprint& footprint(const FlowPrint& print);
     bool inside(std::uint32_t id, FlowSlot flow);
     bool all_inside(std::uint32_t id, FlowSlot flow) const;
     bool meets_by_cable(PortId port, std::uint32_t id, std::uint32_t image) const;
     bool foldable(PortId port, Tick now);
+    bool is_calm(NodeId node, Tick now);
+    bool draws(PortId port) const;
     /// True if there are more now.
-    static bool add_feeders(const FlowPrint& print, FeedersOf& feeders);
+    bool add_feeders(const FlowPrint& print, FeedersOf& feeders) const;
     std::map<PortId, std::int64_t> unmarked_backlogs(const FeedersOf& feeders) const;
     bool may_mark(const Fold& fold) const;
     void end_marking();
@@ -145,10 +149,13 @@ class Folds final : public Folding {
     void look_again(std::vector<std::vector<FlowSlot>>& joined);
 
     // Switches whose buffers could matter (fold_crowding.cpp).
+    Tick calm_for(PortId in, std::int64_t bytes) const;
+    Tick calm_for(PortId in) const;
+    std::vector<Tick> calm_if_empty() const;
     Tick calm_until(NodeId node, Tick now) const;
     bool stays_calm(NodeId node, Tick now);
     void add_folds_at(NodeId node, std::set<std::uint32_t>& folds) const;
-    std::vector<NodeId> switches_of_folds() const;
+    void list_entrances();
     void end_crowded(Tick now);
 
     // Parts that are folded upon themselves (fold_turns.cpp).
@@ -165,9 +172,12 @@ class Folds final : public Folding {
     void drop_sheets(std::uint32_t id, const std::shared_ptr<const Sheets>& sheets);
     void begin_turns(std::uint32_t id);
     bool take_turns(std::uint32_t id);
+    bool takes_turns(std::uint32_t id, const Sheets& part) const;
     FlowPrint known_print(FlowSlot flow) const;
     bool find_turn(std::uint32_t id, std::uint32_t index, Turn& turn) const;
     bool find_place(std::uint32_t id, std::uint32_t index, std::uint32_t place, Turn& turn) const;
+    const Image* sheet_at(std::uint32_t id, const Sheets& part, const FlowPrint& print,
+                          std::uint32_t place, std::uint32_t& index) const;
     bool leads_on(const Turn& turn) const;
     bool canonical(const Fold& fold, Tick now) const;
     bool remembers_ports(FlowSlot flow) const;
@@ -184,6 +194,7 @@ class Folds final : public Folding {
 
     // Folds as flows come and go (folds.cpp).
     void reserve_slots();
+    void place_unit(PortId port, const FoldPlace& place);
     void use(const FlowPrint& print, bool enter);
     void take_up(FlowSlot flow, std::set<std::uint32_t>& disturbed,
                  std::vector<std::vector<FlowSlot>>& joined);
@@ -240,12 +251,20 @@ class Folds final : public Folding {
     std::uint32_t waited_ = 0;             ///< parts; the number of the next one
     std::uint64_t won_by_waiting_ = 0;     ///< images
     std::vector<std::pair<std::uint32_t, std::uint32_t>> forks_;  ///< images, of this window
-    std::uint32_t strange_ = 0;  ///< flows in service whose way is not known whole
-    bool may_crowd_ = false;     ///< folds are at switches that are not divisible
-    Tick calm_until_ = 0;        ///< those switches' buffers do not matter before
+    std::uint32_t strange_ = 0;              ///< flows in service whose way is not known whole
+    bool draws_ = false;                     ///< a fold has had a port that does
+    bool may_crowd_ = false;                 ///< folds are at switches that are not divisible
+    Tick calm_until_ = 0;                    ///< those switches' buffers do not matter before
+    std::vector<Tick> empty_calm_for_;       ///< by node: calm_if_empty()
+    std::vector<Tick> calm_for_;             ///< by node, scratch
+    std::vector<Calmness> calmness_;         ///< by node, while parts are compared
+    std::vector<NodeId> switches_of_folds_;  ///< as list_entrances() found them
+    std::vector<PortId> entrances_;          ///< the same
+    bool entrances_listed_ = false;          ///< and nothing has changed since
     std::uint32_t fold_count_ = 0;
     FoldCounters counters_;
     std::vector<std::uint32_t> owner_;  ///< scratch: by port, then by node
+    Footprint footprint_;               ///< scratch of footprint()
 };
 
 }  // namespace sluice::step

@@ -262,9 +262,12 @@ bool Likeness::told_alike(const Packet& leader, const Packet& image) const {
     if (told != (slot_tag(other) == int_tag(image.flow, image.transmission))) {
         return false;
     }
-    for (std::uint32_t word = 1; told && word <= leader.int_hops && word < world_.int_stride;
-         ++word) {
-        if (renaming_.int_record(leader.flow, word, source[word]) != other[word]) {
+    if (!told) {
+        return true;
+    }
+    const Renaming::IntUnits units = renaming_.int_units(leader.flow);
+    for (std::uint32_t word = 1; word <= leader.int_hops && word < world_.int_stride; ++word) {
+        if (Renaming::int_record(units, word, source[word]) != other[word]) {
             return false;
         }
     }

@@ -75,14 +75,16 @@ Sender Renaming::sender(const Sender& leader) const {
     return sender;
 }
 
-congestion::IntRecord Renaming::int_record(FlowSlot leader, std::uint32_t word,
-                                           congestion::IntRecord record) const {
-    const PortId port = word < kPathHops && world_.route[leader].port[word] != kNone
-                            ? port_on_way(leader, word)
-                            : kNone;
-    const bool known = record != 0 && port != kNone && has(port);
-    return known ? congestion::with_more_units(record, more_units(unit_on_way(leader, word), port))
-                 : record;
+Renaming::IntUnits Renaming::int_units(FlowSlot leader) const {
+    IntUnits units = {};
+    for (std::uint32_t word = 1; word < kPathHops && word < world_.int_stride; ++word) {
+        const PortId port =
+            world_.route[leader].port[word] != kNone ? port_on_way(leader, word) : PortId{kNone};
+        if (port != kNone && has(port)) {
+            units[word] = more_units(unit_on_way(leader, word), port);
+        }
+    }
+    return units;
 }
 
 void Renaming::add_to_buffer(PortId image_sender, PortId image_receiver, std::int64_t sign) const {
@@ -249,6 +251,7 @@ void Renaming::copy_int_slots(FlowSlot leader, bool old) const {
         take_int_slots(world_, source_of(world_, slot), slot, from.mask() + 1);
     }
     const IntBlock& to = world_.route[slot].ints;
+    const IntUnits units = int_units(leader);
     for (std::uint32_t i = 0; i <= from.mask(); ++i) {
         const congestion::IntRecord* const source =
             from.words() + std::size_t{i} * world_.int_stride;
@@ -260,7 +263,7 @@ void Renaming::copy_int_slots(FlowSlot leader, bool old) const {
         }
         target[0] = int_tag(slot, transmission);
         for (std::uint32_t word = 1; word < world_.int_stride; ++word) {
-            target[word] = int_record(leader, word, source[word]);
+            target[word] = int_record(units, word, source[word]);
         }
     }
 }

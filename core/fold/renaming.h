@@ -3,6 +3,8 @@
 /// place of the leader's. What a port counts goes on from its own count.
 #pragma once
 
+#include <array>
+
 #include "core/fold/fold.h"
 
 namespace sluice::step {
@@ -30,9 +32,17 @@ class Renaming {
     Packet packet(const Packet& leader, PortId queued_at = kNone) const;
     /// A sender of the leader's, but for its heir, which keeps its number.
     Sender sender(const Sender& leader) const;
-    /// One record of the INT slot of a data packet of `leader`, by its place in the slot.
-    congestion::IntRecord int_record(FlowSlot leader, std::uint32_t word,
-                                     congestion::IntRecord record) const;
+    /// By place in INT slots of a flow's: units that the image's ports have sent more than the leader's, modulo
+    /// the field. 0 beyond the leader's units, and for the tag.
+    using IntUnits = std::array<std::uint64_t, kPathHops>;
+    IntUnits int_units(FlowSlot leader) const;
+    /// A record of such a slot, by its place there.
+    static congestion::IntRecord int_record(const IntUnits& units, std::uint32_t word,
+                                            congestion::IntRecord record) {
+        return record == 0 || word >= units.size()
+                   ? record
+                   : congestion::with_more_units(record, units[word]);
+    }
     /// Whether the counters of the leader's port and the image's differ by whole units.
     bool whole_units_apart(PortId leader) const;
 

@@ -103,11 +103,12 @@ void Renaming::restore_host(NodeId leader) const {
     for (const std::uint32_t index : fold_.source[places_.host[leader].index]) {
         const FlowSlot slot = fold_.flow[index];
         const IntBlock& block = world_.route[slot].ints;
+        const IntUnits units = int_units(slot);
         for (std::uint32_t i = 0; !block.empty() && i <= block.mask(); ++i) {
             congestion::IntRecord* const words = block.words() + std::size_t{i} * world_.int_stride;
             if (words[0] == int_tag(slot, static_cast<std::uint16_t>(words[0] & 0xffffU))) {
                 for (std::uint32_t word = 1; word < world_.int_stride; ++word) {
-                    words[word] = int_record(slot, word, words[word]);
+                    words[word] = int_record(units, word, words[word]);
                 }
             }
         }

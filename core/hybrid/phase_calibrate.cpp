@@ -176,6 +176,8 @@ void PhaseController::name_kind(State& state) const {
     if (record.kind.key.empty()) {
         record.kind.key = key_of(state);
         record.kind.key.push_back(record.from_begin ? 1 : 0);
+        record.known = kNone;
+        record.known_of = SteadyRecord::kNotAsked;
     }
 }
 
@@ -235,6 +237,30 @@ bool PhaseController::agrees(const State& state, const SteadyCurve& curve) const
     return true;
 }
 
+/// The same, compared once for all looks between which neither has more bins.
+bool PhaseController::agrees(State& state, std::uint32_t entry, const SteadyCurve& curve) const {
+    SteadyRecord& record = state.record;
+    const SteadyRecord::Compared with{record.bins.size(), entry, calibration_.is_recalled(entry),
+                                      curve.additions()};
+    if (record.compared != with) {
+        record.compared = with;
+        record.agrees = agrees(state, curve);
+    }
+    return record.agrees;
+}
+
+/// The entry of the group's kind, kNone: nobody has told of it.
+std::uint32_t PhaseController::entry_of(SteadyRecord& record) {
+    if (record.entry != kNone) {
+        return record.entry;
+    }
+    if (record.known == kNone && record.known_of != calibration_.entries()) {
+        record.known = calibration_.known(record.kind);
+        record.known_of = calibration_.entries();
+    }
+    return record.known;
+}
+
 /// Flows that have just begun are as others were that had.
 bool PhaseController::begins_alike(const State& state, const SteadyCurve& curve) const {
     const SteadyRecord& record = state.record;
@@ -265,13 +291,12 @@ bool PhaseController::is_recognized(State& state, steady::Verdict& verdict, Tick
         return false;
     }
     name_kind(state);
-    const std::uint32_t entry =
-        record.entry != kNone ? record.entry : calibration_.known(record.kind);
+    const std::uint32_t entry = entry_of(record);
     if (entry == kNone) {
         return false;
     }
     const SteadyCurve& curve = calibration_.curve(entry, at);
-    if (!(early ? begins_alike(state, curve) : agrees(state, curve))) {
+    if (!(early ? begins_alike(state, curve) : agrees(state, entry, curve))) {
         return false;
     }
     state.rate.resize(flows);
@@ -350,7 +375,8 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
         }
         record.long_run = false;
     }
-    const bool alike = longest == 0 || agrees(state, curve);  // 0: it has been recognized
+    const bool alike =
+        longest == 0 || agrees(state, record.entry, curve);  // 0: it has been recognized
     const auto take = [&] {
         take_calibrated_rates(state, curve, at);
         record.recalled = calibration_.is_recalled(record.entry);

@@ -49,12 +49,30 @@ void PhaseController::close(std::uint32_t id, Tick now, PhaseEnd why) {
 }
 
 void PhaseController::set_cut(State& state, Tick at) {
-    if (state.cut != kNever) {
-        cuts_.erase({state.cut, state.id});
+    if (state.cut != at) {
+        state.cut = at;
+        if (at != kNever) {
+            cuts_[at].push_back(state.id);
+        }
+        drop_old_cuts();
     }
-    state.cut = at;
-    if (at != kNever) {
-        cuts_.insert({at, state.id});
+}
+
+bool PhaseController::is_due(std::uint32_t id, Tick at) const {
+    return groups_[id] != nullptr && groups_[id]->cut == at;
+}
+
+void PhaseController::drop_old_cuts() {
+    while (!cuts_.empty()) {
+        const Tick at = cuts_.begin()->first;
+        std::vector<std::uint32_t>& groups = cuts_.begin()->second;
+        while (!groups.empty() && !is_due(groups.back(), at)) {
+            groups.pop_back();
+        }
+        if (!groups.empty()) {
+            return;
+        }
+        cuts_.erase(cuts_.begin());
     }
 }
 
@@ -98,7 +116,10 @@ void PhaseController::at_cut(Tick at) {
     }
     look_at_episodes(at);
     while (!cuts_.empty() && cuts_.begin()->first <= at) {
-        look_together(*groups_[cuts_.begin()->second], at);
+        const Tick when = cuts_.begin()->first;
+        std::vector<std::uint32_t> groups = std::move(cuts_.begin()->second);
+        cuts_.erase(cuts_.begin());
+        look_at(std::move(groups), when, at);
     }
     run_calls(at);
 }
@@ -202,6 +223,16 @@ void PhaseController::before_link_event(Tick now) {
         }
         if (state != nullptr) {
             changed(state->id, now);
+        }
+    }
+}
+
+/// At those of `groups` that are still to be looked at `when`.
+void PhaseController::look_at(std::vector<std::uint32_t> groups, Tick when, Tick at) {
+    std::sort(groups.begin(), groups.end());
+    for (const std::uint32_t id : groups) {
+        if (is_due(id, when)) {
+            look_together(*groups_[id], at);
         }
     }
 }

@@ -109,6 +109,9 @@ class PhaseController : public step::Supervisor {
     void changed(std::uint32_t id, Tick now);
     void leave_group(PartitionId from, const PartitionSet::Exit& exit, Tick now);
     void set_cut(State& state, Tick at);
+    void drop_old_cuts();
+    bool is_due(std::uint32_t id, Tick at) const;
+    void look_at(std::vector<std::uint32_t> groups, Tick when, Tick at);
     void look(State& state, Tick at);
     void rebuild(State& state, Tick at);
     std::size_t sharing(const State& state);
@@ -151,6 +154,8 @@ class PhaseController : public step::Supervisor {
     bool agree(const SteadyRecord& record, const BinReading& own, const BinReading& told,
                double unsure) const;
     bool agrees(const State& state, const SteadyCurve& curve) const;
+    bool agrees(State& state, std::uint32_t entry, const SteadyCurve& curve) const;
+    std::uint32_t entry_of(SteadyRecord& record);
     bool begins_alike(const State& state, const SteadyCurve& curve) const;
     double time_left(const State& state) const;
     static double age_of(const SteadyRecord& record, Tick at);
@@ -188,8 +193,10 @@ class PhaseController : public step::Supervisor {
     std::map<std::uint32_t, std::uint32_t> paired_groups(
         const std::vector<step::FlowPair>& flows) const;
     void inherit_skips(const std::vector<step::FlowPair>& flows);
-    void take_over(State& state, const State& lead, const std::map<FlowSlot, FlowSlot>& flows,
-                   const std::map<PortId, PortId>& ports);
+    /// Who follows whom, ascending by those who are followed.
+    using Names = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+    Names paired_ports(const std::vector<step::FlowPair>& flows);
+    void take_over(State& state, const State& lead, const Names& flows, const Names& ports);
     /// Groups that what is being done is done to.
     std::size_t copies() const { return 1 + followers_.size(); }
     // Episodes, in phase_episode.cpp.
@@ -246,16 +253,21 @@ class PhaseController : public step::Supervisor {
     std::function<void(const PhaseRecord&)> on_phase_;
     PhaseWatcher* watcher_ = nullptr;
     PhaseStatistics statistics_;
-    std::vector<std::unique_ptr<State>> groups_;     ///< by group id
-    std::set<std::pair<Tick, std::uint32_t>> cuts_;  ///< (when, group)
-    std::set<std::pair<Tick, NodeId>> calls_;        ///< timers of paused hosts
-    std::vector<std::uint32_t> paused_by_;           ///< by node: the group, kHeldHost, kNone
-    std::vector<std::uint32_t> followers_;           ///< groups, while something is done to one
-    std::vector<PhaseRecord> records_;               ///< to be reported
-    FlowTime steady_;                                ///< of flows in skips
-    std::vector<double> load_;                       ///< by port, scratch of fit_to_links
-    std::vector<std::uint32_t> link_index_;  ///< by port, scratch of take_given_rates, kNone
-    Tick left_cut_ = kNever;                 ///< streams of flows that have left end
+    std::vector<std::unique_ptr<State>> groups_;  ///< by group id
+    /// Groups by when they are to be looked at, most many at once, besides some that are to be at another time by now.
+    /// Of the first ones the last is as it says.
+    std::map<Tick, std::vector<std::uint32_t>> cuts_;
+    std::set<std::pair<Tick, NodeId>> calls_;  ///< timers of paused hosts
+    std::vector<std::uint32_t> paused_by_;     ///< by node: the group, kHeldHost, kNone
+    std::vector<std::uint32_t> followers_;     ///< groups, while something is done to one
+    std::vector<FlowSlot> following_;          ///< scratch of together()
+    std::vector<PortId> image_of_;             ///< by port, scratch of paired_ports(), kNone
+    std::vector<PhaseRecord> records_;         ///< to be reported
+    Tick first_end_ = kNever;                  ///< of them
+    FlowTime steady_;                          ///< of flows in skips
+    std::vector<double> load_;                 ///< by port, scratch of fit_to_links
+    std::vector<std::uint32_t> link_index_;    ///< by port, scratch of take_given_rates, kNone
+    Tick left_cut_ = kNever;                   ///< streams of flows that have left end
     Tick quiet_time_ = 0;  ///< a group whose flows changed is left alone so long: a base RTT
 };
 

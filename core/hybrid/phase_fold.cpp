@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "core/clocks/folding.h"
 #include "core/error.h"
 #include "core/hybrid/phase_episodes.h"
 #include "core/hybrid/phase_state.h"
+#include "core/sorted.h"
 
 namespace sluice::hybrid {
 
@@ -16,22 +18,13 @@ namespace {
 
 constexpr std::uint64_t kTicksPerSecond = 1'000'000'000'000U;
 
-/// Ports of flows by those of the flows that they follow, of those that are in partitions.
-std::map<PortId, PortId> paired_ports(const PhaseEngine& engine, const PartitionSet& partitions,
-                                      const std::vector<step::FlowPair>& flows) {
-    std::map<PortId, PortId> ports;
-    const auto pair_up = [&](const std::vector<PortId>& leader, const std::vector<PortId>& image) {
-        for (std::size_t i = 0; i < std::min(leader.size(), image.size()); ++i) {
-            ports[leader[i]] = image[i];
-        }
-    };
-    for (const step::FlowPair& pair : flows) {
-        if (partitions.contains(pair.leader) && partitions.contains(pair.image)) {
-            pair_up(engine.tracks(pair.leader).data, engine.tracks(pair.image).data);
-            pair_up(engine.tracks(pair.leader).acks, engine.tracks(pair.image).acks);
-        }
+std::uint32_t follower_of(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& names,
+                          std::uint32_t lead) {
+    const auto found = std::lower_bound(names.begin(), names.end(), std::make_pair(lead, 0U));
+    if (found == names.end() || found->first != lead) {
+        throw InternalError("a group that follows has no name for what the other one has");
     }
-    return ports;
+    return found->second;
 }
 
 }  // namespace
@@ -70,19 +63,21 @@ void PhaseController::together(State& state, Act&& act) {
         return;
     }
     State& lead = leader_of(state);
-    std::vector<FlowSlot> flows;
-    folding_->list_followers(folding_->leader_of(partitions_.set().flows(lead.id).front()), flows);
-    std::set<PartitionId> partitions;  // of which several flows may follow, and the leader's own
-    for (const FlowSlot flow : flows) {
-        partitions.insert(partitions_.set().partition_of(flow));
+    following_.clear();
+    folding_->list_followers(folding_->leader_of(partitions_.set().flows(lead.id).front()),
+                             following_);
+    for (const FlowSlot flow : following_) {  // several may be of one, or of the leader's own
+        const PartitionId id = partitions_.set().partition_of(flow);
+        if (id != lead.id) {
+            followers_.push_back(id);
+        }
     }
-    partitions.erase(lead.id);
-    for (const PartitionId id : partitions) {
-        State& follower = *groups_[id];
+    sort_unique(followers_);
+    for (const PartitionId id : followers_) {
+        const State& follower = *groups_[id];
         if (follower.cut != lead.cut || follower.skipping != lead.skipping) {
             throw InternalError("a partition is not what the one that it follows is");
         }
-        followers_.push_back(follower.id);
     }
     act(lead);
     for (const std::uint32_t id : followers_) {
@@ -115,6 +110,7 @@ void PhaseController::emit(PhaseRecord record) {
     if (!on_phase_) {
         return;
     }
+    first_end_ = std::min(first_end_, record.end);
     records_.push_back(record);
     for (const std::uint32_t id : followers_) {
         record.partition = id;
@@ -124,6 +120,9 @@ void PhaseController::emit(PhaseRecord record) {
 
 /// Reports what has ended before `now`, in order of time and of groups.
 void PhaseController::report_until(Tick now) {
+    if (first_end_ >= now) {
+        return;
+    }
     const auto first_later =
         std::stable_partition(records_.begin(), records_.end(),
                               [&](const PhaseRecord& record) { return record.end < now; });
@@ -132,6 +131,37 @@ void PhaseController::report_until(Tick now) {
     });
     std::for_each(records_.begin(), first_later, on_phase_);
     records_.erase(records_.begin(), first_later);
+    first_end_ = kNever;
+    for (const PhaseRecord& record : records_) {
+        first_end_ = std::min(first_end_, record.end);
+    }
+}
+
+/// Of ports of flows that are in partitions; where several follow one, the last of them.
+PhaseController::Names PhaseController::paired_ports(const std::vector<step::FlowPair>& flows) {
+    Names ports;
+    const auto pair_up = [&](const std::vector<PortId>& leader, const std::vector<PortId>& image) {
+        for (std::size_t i = 0; i < std::min(leader.size(), image.size()); ++i) {
+            if (image_of_.size() <= leader[i]) {
+                image_of_.resize(leader[i] + 1, kNone);
+            }
+            if (image_of_[leader[i]] == kNone) {
+                ports.emplace_back(leader[i], kNone);
+            }
+            image_of_[leader[i]] = image[i];
+        }
+    };
+    for (const step::FlowPair& pair : flows) {
+        if (partitions_.contains(pair.leader) && partitions_.contains(pair.image)) {
+            pair_up(engine_.tracks(pair.leader).data, engine_.tracks(pair.image).data);
+            pair_up(engine_.tracks(pair.leader).acks, engine_.tracks(pair.image).acks);
+        }
+    }
+    std::sort(ports.begin(), ports.end());
+    for (auto& [leader, image] : ports) {
+        image = std::exchange(image_of_[leader], kNone);
+    }
+    return ports;
 }
 
 /// Each group of `flows`, and the one that follows it; empty if they do not correspond.
@@ -164,7 +194,7 @@ bool PhaseController::alike(const std::vector<step::FlowPair>& flows, bool fresh
     }
     std::vector<FlowSlot> sorted = images;
     engine_.sort(sorted);
-    const std::map<PortId, PortId> ports = paired_ports(engine_, partitions_.set(), flows);
+    const Names ports = paired_ports(flows);
     const bool ordered = std::adjacent_find(ports.begin(), ports.end(), [](auto& a, auto& b) {
                              return a.second >= b.second;
                          }) == ports.end();
@@ -199,11 +229,8 @@ bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
 
 void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
     inherit_skips(flows);
-    std::map<FlowSlot, FlowSlot> renamed;
-    for (const step::FlowPair& pair : flows) {
-        renamed[pair.leader] = pair.image;
-    }
-    const std::map<PortId, PortId> ports = paired_ports(engine_, partitions_.set(), flows);
+    Names renamed;
+    Names ports;
     std::map<std::uint32_t, std::uint32_t> groups;
     for (const step::FlowPair& pair : flows) {
         groups.insert({partitions_.set().partition_of(pair.leader),
@@ -216,6 +243,13 @@ void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
                 pause_hosts(*groups_[image]);
             }
         } else if (image != kNone && !groups_[image]->dirty) {
+            if (renamed.empty()) {
+                for (const step::FlowPair& pair : flows) {
+                    renamed.emplace_back(pair.leader, pair.image);
+                }
+                std::sort(renamed.begin(), renamed.end());
+                ports = paired_ports(flows);
+            }
             take_over(*groups_[image], *groups_[lead], renamed, ports);
         }
     }
@@ -237,24 +271,23 @@ void PhaseController::inherit_skips(const std::vector<step::FlowPair>& flows) {
 }
 
 /// `state` is what `lead` is, by its own names.
-void PhaseController::take_over(State& state, const State& lead,
-                                const std::map<FlowSlot, FlowSlot>& flows,
-                                const std::map<PortId, PortId>& ports) {
+void PhaseController::take_over(State& state, const State& lead, const Names& flows,
+                                const Names& ports) {
     const std::uint32_t id = state.id;
     state = lead;
     state.id = id;
     for (FlowSlot& flow : state.group.flows) {
-        flow = flows.at(flow);
+        flow = follower_of(flows, flow);
     }
     for (std::vector<PortId>* list : {&state.queue_ports, &state.watched}) {
         for (PortId& port : *list) {
-            port = ports.at(port);
+            port = follower_of(ports, port);
         }
     }
     state.data_ports.clear();
     state.uses.clear();
     for (SharedPortFlows& shared : state.shared_ports) {
-        shared.port = ports.at(shared.port);
+        shared.port = follower_of(ports, shared.port);
     }
     if (state.has_extent) {
         list_extent(state);

@@ -93,21 +93,24 @@ void PhaseController::wake_as_told(State& state) {
 void PhaseController::level(const SteadyRecord& record, std::vector<double>& values) {
     const std::size_t flows = values.size();
     const std::size_t bins = record.bins.size() / flows;
-    const auto past = [&](std::size_t f) {
-        std::vector<BinReading> readings = {record.origin[f]};
-        for (std::size_t bin = bins - std::min(bins, kCompared); bin < bins; ++bin) {
-            readings.push_back(record.bins[bin * flows + f]);
+    const auto other_past = [&](std::size_t a, std::size_t b) {
+        const BinReading* one = &record.origin[a];
+        const BinReading* other = &record.origin[b];
+        for (std::size_t bin = bins - std::min(bins, kCompared);
+             bin < bins && !(*one < *other) && !(*other < *one); ++bin) {
+            one = &record.bins[bin * flows + a];
+            other = &record.bins[bin * flows + b];
         }
-        return readings;
+        return *one < *other;
     };
-    std::map<std::vector<BinReading>, std::pair<double, double>> sums;
+    std::map<std::size_t, std::pair<double, double>, decltype(other_past)> sums(other_past);
     for (std::size_t f = 0; f < flows; ++f) {
-        auto& [sum, count] = sums[past(f)];
+        auto& [sum, count] = sums[f];
         sum += values[f];
         count += 1;
     }
     for (std::size_t f = 0; f < flows && sums.size() < flows; ++f) {
-        const auto& [sum, count] = sums[past(f)];
+        const auto& [sum, count] = sums[f];
         values[f] = sum / count;
     }
 }
