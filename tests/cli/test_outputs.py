@@ -206,7 +206,7 @@ class Signals(CliTest):
     def test_while_building(self):
         """Exit code 130 and nothing empty left, whatever the instant."""
         self.write("big.toml", SMALL.replace("hosts = 4", "hosts = 4000")
-                   .replace("100KB", "100MB"))
+                   .replace("100KB", "10GB"))
         chance = random.Random(1)
         for attempt in range(20):
             number = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)[attempt % 3]
