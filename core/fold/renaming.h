@@ -77,6 +77,7 @@ class Renaming {
   private:
     /// What is known of the way of a flow of the leader's, by hop or place.
     const Turn* turn(FlowSlot leader) const;
+    FlowSlot way_known_of(FlowSlot leader) const;
     PortId port_on_way(FlowSlot leader, std::uint32_t place) const;
     /// The unit by which the flow that has the image's number of `leader` goes there.
     PortId unit_on_way(FlowSlot leader, std::uint32_t place) const;

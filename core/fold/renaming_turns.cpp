@@ -13,6 +13,23 @@ const Turn* Renaming::turn(FlowSlot leader) const {
     return turn.known() ? &turn : nullptr;
 }
 
+/// The flow, or one that goes its way: of a message that has taken over a queue pair, and the law with it, in the window
+/// just executed, the turn is not known yet, but that of the one before it is.
+FlowSlot Renaming::way_known_of(FlowSlot leader) const {
+    const FlowSpec& spec = world_.spec[leader];
+    if (image_.part == nullptr || turn(leader) != nullptr || spec.queue() == kNone) {
+        return leader;
+    }
+    for (const std::uint32_t index : fold_.source[places_.host[spec.src].index]) {
+        const FlowSlot other = fold_.flow[index];
+        if (turn(other) != nullptr && world_.spec[other].queue() == spec.queue() &&
+            world_.spec[other].sport == spec.sport) {
+            return other;
+        }
+    }
+    return leader;
+}
+
 PortId Renaming::port_on_way(FlowSlot leader, std::uint32_t place) const {
     const Turn* const turn = this->turn(leader);
     return turn != nullptr ? turn->print.port[place] : world_.route[leader].port[place];

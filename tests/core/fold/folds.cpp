@@ -189,6 +189,37 @@ TEST_CASE("unit.folds.buffers_that_come_to_matter") {
     CHECK(decided > 1000);
 }
 
+TEST_CASE("unit.folds.a_message_that_takes_a_queue_pair_over_has_a_law_that_knows_other_counters") {
+    // Pairs of hosts exchange messages, each pair folded upon itself and the second one after the first. The second one's
+    // ports have sent more before. The next messages take queue pairs over that are not idle, with their laws, and in another
+    // order at one end than at the other: there the fold ends, before anybody knows the next messages' turns.
+    std::uint64_t forks = 0;
+    for (Tick next = 20 * kMicrosecond; next < 50 * kMicrosecond; next += kMicrosecond / 2) {
+        Case given;
+        given.name = "next after " + std::to_string(next);
+        given.topology = build_star({4, {gigabits_per_second(100), kMicrosecond}});
+        given.config = config_for(congestion::Law::hpcc);
+        const std::int64_t whole_units = 4096 * std::int64_t{given.config.format.payload};
+        given.flows = {flow(0, 1, whole_units, 0), flow(1, 0, whole_units, 0),
+                       flow(2, 3, 2 * whole_units, 0), flow(3, 2, 2 * whole_units, 0)};
+        const Tick begin = kMillisecond;
+        for (const NodeId a : {NodeId{0}, NodeId{2}}) {
+            const NodeId b = a + 1;
+            for (FlowSpec spec : {flow(b, a, 400'000, begin), flow(a, b, 400'000, begin + next),
+                                  flow(a, b, 400'000, begin), flow(b, a, 400'000, begin + next)}) {
+                spec.connection = spec.src;
+                given.flows.push_back(spec);
+            }
+        }
+        assign_source_ports(given.flows);
+        for (FlowSpec& spec : given.flows) {
+            spec.sport = spec.connection == kNone ? spec.sport : 20'000;
+        }
+        forks += check_folding(given).fold.forks;
+    }
+    CHECK(forks > 0);
+}
+
 TEST_CASE("unit.folds.hops_of_a_host_that_goes_its_own_way_are_counted_up_to_then") {
     // Two pairs of hosts send the same, and fold when the first window is over. In the middle of the next
     // one host of the image starts another flow: its own hops are folded until then, its switch's until the
