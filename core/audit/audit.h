@@ -77,10 +77,10 @@ class Audit : public hybrid::PhaseWatcher {
     };
     /// What is known of a flow that has not left.
     struct Known {
-        double skipped = 0;  ///< ticks, times copies
-        double rounded = 0;  ///< ticks that packets lose to whole packets, times copies
-        double held = 0;     ///< ticks, times copies, of skips that hold shares of ports
-        bool resumed = false;
+        double skipped = 0;    ///< ticks, times copies
+        double rounded = 0;    ///< ticks that packets lose to whole packets, times copies
+        double held = 0;       ///< ticks, times copies, of skips that hold shares of ports
+        bool resumed = false;  ///< of a told episode that was met: it goes on from a guess
         std::vector<Found> found;
     };
 
