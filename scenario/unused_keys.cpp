@@ -62,6 +62,12 @@ std::vector<Rule> rules() {
          "only mode packet has every queue"},
         {"phases.calibrate", never_calibrates,
          "only rates of partitions that are measured are calibrated"},
+        {"phases.memo",
+         [](const Scenario& s) {
+             return (never_remembers(s) || !s.phases.episodes) &&
+                    (never_calibrates(s) || !s.phases.calibrate);
+         },
+         "neither calibrated rates nor episodes are remembered"},
         {"phases.episodes", [](const Scenario& s) { return never_remembers(s) || !s.phases.memo; },
          "episodes are remembered (phases.memo), of partitions that an event wakes whole"},
         {"phases.memo_tolerance",
