@@ -81,7 +81,7 @@ void BufferLeases::visit_ingresses(const Footprint& footprint, Visit&& visit) co
 
 void BufferLeases::charge(FlowSlot flow, const Footprint& footprint, bool enter) {
     const std::int64_t packets = packets_at_most(flow);
-    const bool bounded = state_[flow] == kBounded;
+    const bool bounded = state_[flow] == State::bounded;
     visit_ingresses(footprint, [&](PortId in, std::int64_t bytes) {
         if (bounded) {
             bytes_[in] += enter ? packets * bytes : -packets * bytes;
@@ -104,9 +104,10 @@ void BufferLeases::add(FlowSlot flow, const Footprint& footprint, bool steady_ro
         }
     }
     if (flow >= state_.size()) {
-        state_.resize(std::max<std::size_t>(store_.slot_count(), std::size_t{flow} + 1), kAbsent);
+        state_.resize(std::max<std::size_t>(store_.slot_count(), std::size_t{flow} + 1),
+                      State::absent);
     }
-    state_[flow] = bounded ? kBounded : kUnbounded;
+    state_[flow] = bounded ? State::bounded : State::unbounded;
     charge(flow, footprint, true);
     if (lossless_ && !stops_acks_of(world_.spec[flow])) {
         lossless_ = false;  // opened while running: no list told of it
@@ -133,13 +134,13 @@ void BufferLeases::set_loud(NodeId node) {
 
 void BufferLeases::remove(FlowSlot flow, const Footprint& footprint) {
     charge(flow, footprint, false);
-    state_[flow] = kAbsent;
+    state_[flow] = State::absent;
 }
 
 void BufferLeases::unbind(FlowSlot flow, const Footprint& footprint) {
-    if (state_[flow] == kBounded) {
+    if (state_[flow] == State::bounded) {
         charge(flow, footprint, false);
-        state_[flow] = kUnbounded;
+        state_[flow] = State::unbounded;
         charge(flow, footprint, true);
     }
 }

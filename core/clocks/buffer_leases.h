@@ -27,15 +27,15 @@ class BufferLeases {
     /// `flow` enters with this footprint; `steady_route`: links have not changed under it.
     void add(FlowSlot flow, const Footprint& footprint, bool steady_route);
     void remove(FlowSlot flow, const Footprint& footprint);
-    bool contains(FlowSlot flow) const { return flow < state_.size() && state_[flow] != kAbsent; }
+    bool contains(FlowSlot flow) const {
+        return flow < state_.size() && state_[flow] != State::absent;
+    }
     /// The flow has sent something twice, or may: its bound is void.
     void unbind(FlowSlot flow, const Footprint& footprint);
 
     /// May the cells of this switch be at different times?
     bool divisible(NodeId node) const;
-    /// It has paused who sends to it, or its headroom is in use.
-    bool pauses(NodeId node) const;
-    /// The same of one of its ports.
+    /// The switch has paused who sends to this port of it, or the port's headroom is in use.
     bool pauses_at(PortId port) const;
     /// The lease of one cell.
     std::int64_t lease(const Cell& cell) const;
@@ -45,14 +45,15 @@ class BufferLeases {
     /// depends on its buffer's total; of any switch. Negative: there is no such amount.
     std::int64_t share() const { return share_; }
     /// Until its time-out the flow sends nothing twice.
-    bool bounded(FlowSlot flow) const { return state_[flow] == kBounded; }
+    bool bounded(FlowSlot flow) const { return state_[flow] == State::bounded; }
 
   private:
-    enum State : std::uint8_t { kAbsent, kBounded, kUnbounded };
+    enum class State : std::uint8_t { absent, bounded, unbounded };
 
     template <class Visit>
     void visit_ingresses(const Footprint& footprint, Visit&& visit) const;
     std::int64_t packets_at_most(FlowSlot flow) const;
+    bool pauses(NodeId node) const;
     void charge(FlowSlot flow, const Footprint& footprint, bool enter);
     bool quiet(NodeId node) const;
     template <class BytesAt>

@@ -189,6 +189,7 @@ std::map<std::uint32_t, std::uint32_t> PhaseController::paired_groups(
 
 bool PhaseController::alike(const std::vector<step::FlowPair>& flows, bool fresh) {
     std::vector<FlowSlot> images;
+    images.reserve(flows.size());
     for (const step::FlowPair& pair : flows) {
         images.push_back(pair.image);
     }
