@@ -176,16 +176,22 @@ TEST_CASE("unit.lane_devices.what_finds_no_memory_waits") {
     for (const bool pool : {false, true}) {
         INFO(pool);
         const std::size_t bytes = alone.bytes * 5 / 4;
-        std::unique_ptr<gpu::LaneExecutor> executor =
-            std::make_unique<gpu::BlockExecutor>(kOneThread, bytes);
-        if (pool) {
-            executor = std::make_unique<PoolExecutor>(bytes / 64 * 64);
+        // A busy machine may run them one after the other, so that each finds room: then they run again.
+        constexpr int kRounds = 50;
+        bool met = false;
+        for (int round = 0; round < kRounds && !met; ++round) {
+            std::unique_ptr<gpu::LaneExecutor> executor =
+                std::make_unique<gpu::BlockExecutor>(kOneThread, bytes);
+            if (pool) {
+                executor = std::make_unique<PoolExecutor>(bytes / 64 * 64);
+            }
+            gpu::LaneDevices small(std::move(executor));
+            Lanes lanes(8);
+            lanes.run(small, pool ? kTiny : kAlone);
+            lanes.check_same();
+            met = small.shares()[0] > 8;
         }
-        gpu::LaneDevices small(std::move(executor));
-        Lanes lanes(8);
-        lanes.run(small, pool ? kTiny : kAlone);
-        lanes.check_same();
-        CHECK(small.shares()[0] > 8);
+        CHECK(met);
     }
 }
 
