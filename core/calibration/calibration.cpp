@@ -102,23 +102,42 @@ void Calibration::add(std::uint32_t entry, Tick now, std::size_t first,
     found.told.insert(Told{first, saturated, std::move(readings)});
 }
 
-bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts) {
+bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen) {
     Entry& found = entries_[entry];
     if (closed(entry, now)) {
         return false;
     }
-    if (found.asked == now) {
-        found.free = std::max(found.free, now + lasts);
+    if (!found.asked.empty() && found.asked.back().at == now) {
+        found.asked.back().until = std::max(found.asked.back().until, now + lasts);
         return true;
     }
-    const std::uint64_t before = found.sightings + (found.seen < now ? 1 : 0);
-    if (before < found.enough || (found.asked != kNever && now <= found.free)) {
+    std::uint64_t heard = 0;
+    std::uint64_t awaited = 0;
+    for (const Entry::Asked& asked : found.asked) {
+        heard += asked.told < now ? 1 : 0;
+        awaited += asked.told >= now && asked.until >= now ? 1 : 0;
+    }
+    const std::uint64_t needed = found.curve.tellers();
+    if (awaited >= (heard < needed ? needed - heard : 1)) {
         return false;
     }
-    found.asked = now;
-    found.free = now + lasts;
-    found.enough *= 2;
+    const std::uint64_t in_vain = found.asked.size() - heard - awaited;
+    const std::uint64_t tell = heard + awaited;
+    const std::uint64_t beyond = in_vain + (tell < needed ? 0 : tell - needed + 1);
+    const std::uint64_t before = found.sightings + (found.seen < now ? 1 : 0);
+    if (beyond == 0 ? before == 0 && !unseen : before >> std::min<std::uint64_t>(beyond, 63) == 0) {
+        return false;
+    }
+    found.asked.push_back({now, now + lasts, kNever});
     return true;
+}
+
+void Calibration::has_told(std::uint32_t entry, Tick asked, Tick now) {
+    for (Entry::Asked& one : entries_[entry].asked) {
+        if (one.at == asked) {
+            one.told = std::min(one.told, now);
+        }
+    }
 }
 
 void Calibration::close(std::uint32_t entry, Tick now) {

@@ -55,10 +55,13 @@ class Calibration {
     /// The same: as SteadyCurve::add().
     void add(std::uint32_t entry, Tick now, std::size_t first, std::vector<BinReading> readings,
              bool saturated);
-    /// True if a group that is looked at `now` is to be simulated long, for `lasts` ticks: the key has been seen
-    /// before, at twice as many instants for each group that was asked in vain, and nobody else is being
-    /// simulated for it but who was asked at this instant.
-    bool wants(std::uint32_t entry, Tick now, Tick lasts);
+    /// True if a group that is looked at `now` is to be simulated long, for `lasts` ticks: as many others as have to
+    /// tell (SteadyCurve::tellers()) have not done so nor are about to, and the key has been seen before or, `unseen`,
+    /// need not have been; for each group that was asked in vain, or told and was not enough, at twice as many
+    /// instants. Who is asked at one instant counts once.
+    bool wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen);
+    /// Who was asked at `asked` has told at `now` what it was asked for.
+    void has_told(std::uint32_t entry, Tick asked, Tick now);
     /// After `now` nothing is added any more.
     void close(std::uint32_t entry, Tick now);
     /// curve() is what an earlier run told.
@@ -69,15 +72,19 @@ class Calibration {
   private:
     using Told = std::tuple<std::size_t, bool, std::vector<BinReading>>;
     struct Entry {
+        /// To be simulated long.
+        struct Asked {
+            Tick at;
+            Tick until;  ///< it will have told then, or was asked in vain
+            Tick told;   ///< kNever: it has not
+        };
         explicit Entry(SteadyCurve made) : curve(std::move(made)) {}
 
         SteadyCurve curve;
         std::optional<SteadyCurve> recalled;  ///< what earlier runs told
         Tick seen = kNever;                   ///< last
         std::uint64_t sightings = 0;          ///< instants, before that
-        Tick asked = kNever;                  ///< when a group was last asked to be simulated
-        Tick free = kNever;                   ///< it will have told then
-        std::uint64_t enough = 1;             ///< sightings for it to be asked
+        std::vector<Asked> asked;
         Tick closed = kNever;
         Tick told_at = 0;
         std::set<Told> told;                        ///< then
@@ -101,6 +108,7 @@ class Calibration {
 struct SteadyRecord {
     bool on = false;
     bool long_run = false;  ///< it is simulated for others, without skips
+    Tick asked = kNever;    ///< when it was asked for that
     bool saturated = true;  ///< every flow was at its NIC's line rate throughout
     std::uint32_t entry = kNone;
     std::int64_t echoes = 0;  ///< of all flows, at the first bin's start

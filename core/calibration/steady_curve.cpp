@@ -25,8 +25,6 @@ constexpr std::size_t kStepsBack = 8;
 /// A law's rate has settled if it moves by no more than this part of itself within the later half of the bins.
 constexpr double kLawRange = 0.02;
 constexpr double kUnlimited = 1e18;
-/// Groups that have to have gone as far before others are told what they did there.
-constexpr double kTellers = 3;
 /// Of a summary: so many bins of its age have one mean.
 constexpr std::size_t kBinsPerBlock = 16;
 /// A conclusion is drawn from the later half of the bins, in blocks of equal length.
@@ -45,7 +43,10 @@ SteadyCurve::SteadyCurve(const CurveKind& kind, const CurveSummary& summary) : S
         bins_.insert(bins_.end(), block.bins,
                      total_of(block.groups, block.readings, block.spread,
                               kind.shared ? block.apart : unknown));
-        told_ += block.groups >= tellers() && told_ + block.bins == bins_.size() ? block.bins : 0;
+        told_ +=
+            block.groups >= static_cast<double>(tellers()) && told_ + block.bins == bins_.size()
+                ? block.bins
+                : 0;
     }
 }
 
@@ -62,9 +63,6 @@ SteadyCurve::Bin SteadyCurve::total_of(double groups, const std::vector<BinReadi
     }
     return total;
 }
-
-/// Groups that have to have told before others are told of what is beyond all bins.
-double SteadyCurve::tellers() const { return kind_.shared ? kTellers : 1; }
 
 double SteadyCurve::tolerance() const { return kind_.shared ? kSharedTolerance : kTolerance; }
 
@@ -135,8 +133,9 @@ void SteadyCurve::add(std::size_t first, const std::vector<BinReading>& readings
         }
         if (bin.groups == 1 && kind_.shared && bins_.size() % kPerConclusion == 0) {
             foreseen_ = trusted_beyond(bins_.size());
+            foreseen_by_ = bins_.size();
         }
-        if (at == told_ && bin.groups >= tellers()) {
+        if (at == told_ && bin.groups >= static_cast<double>(tellers())) {
             ++told_;
             if (told_ % kPerConclusion == 0) {
                 conclude(told_);
@@ -270,7 +269,7 @@ double SteadyCurve::spread(std::size_t flow, std::size_t at) const {
 bool SteadyCurve::told_enough(double first) const {
     return first >= static_cast<double>(kMostBins) ||
            (first < static_cast<double>(bins_.size()) &&
-            bins_[static_cast<std::size_t>(first)].groups >= kTellers);
+            bins_[static_cast<std::size_t>(first)].groups >= static_cast<double>(kTellers));
 }
 
 /// The same of the bytes that they had sent by then.

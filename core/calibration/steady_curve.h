@@ -18,6 +18,9 @@ namespace sluice::hybrid {
 /// Bins that a group is recorded for at most.
 inline constexpr std::size_t kMostBins = 512;
 
+/// Groups that share ports which have to have gone as far before others are told what they did there.
+inline constexpr std::uint64_t kTellers = 3;
+
 /// What a flow did in a bin.
 struct BinReading {
     double rate = 0;    ///< payload bytes per tick
@@ -80,6 +83,8 @@ class SteadyCurve {
     void add(std::size_t first, const std::vector<BinReading>& readings, bool saturated);
 
     std::size_t bins() const { return bins_.size(); }
+    /// Groups that have to have told before others are told of what is beyond all bins.
+    std::uint64_t tellers() const { return kind_.shared ? kTellers : 1; }
     /// How often groups' readings have been added.
     std::uint64_t additions() const { return additions_; }
     const CurveKind& kind() const { return kind_; }
@@ -93,8 +98,11 @@ class SteadyCurve {
     double trusted() const { return trusted_; }
     /// So many groups have gone that far that they tell what others will do; true beyond all bins.
     bool told_enough(double first) const;
-    /// What trusted() will be at least if others tell the same: nobody needs to be simulated longer than this asks for.
-    double foreseen() const { return kind_.shared ? foreseen_ : trusted_; }
+    /// What trusted() will be at least once as many as have to tell have told so many bins, if they tell the same: nobody needs
+    /// to be simulated longer than this asks for.
+    double foreseen(std::size_t bins) const {
+        return kind_.shared ? (bins >= foreseen_by_ ? foreseen_ : 0) : trusted_;
+    }
     /// In bin `first` as many bytes are in flight as will be, so that packets may wait as they are. Of flows that share
     /// no port it is not asked.
     bool is_settled(double first) const;
@@ -109,7 +117,6 @@ class SteadyCurve {
 
     static Bin total_of(double groups, const std::vector<BinReading>& means,
                         const std::vector<double>& spread, const std::vector<double>& apart);
-    double tellers() const;
     double tolerance() const;
     double trusted_alike(double first) const;
     double trusted_shares(double first) const;
@@ -134,7 +141,8 @@ class SteadyCurve {
     mutable std::size_t summed_ = 0;
     double trusted_ = 0;  ///< beyond the bins, ticks
     double foreseen_ =
-        0;  ///< the same if those that tell of a shared port later will tell what the first did
+        0;  ///< the same if those that tell of a shared port later will tell what the first did,
+    std::size_t foreseen_by_ = 0;   ///< by so many bins
     std::vector<BinReading> tail_;  ///< by flow: the mean of the later half
 };
 

@@ -15,6 +15,9 @@ namespace {
 /// Bins that a group must have left for it to be simulated so long that others are told of times beyond: half of what
 /// that may take. A shorter one is simulated to its end, for others as short.
 constexpr double kLong = static_cast<double>(kMostBins) / 2;
+/// A group that shares ports is simulated long though nobody knows whether its like will come, if that takes no more than this part of
+/// what it has left: by itself it would be probed for about as long.
+constexpr double kAtFirst = 0.25;
 /// Of its link: a class of ACK streams.
 constexpr double kStreamClasses = 256;
 /// Of its link: shares of ACK streams that are the same.
@@ -366,12 +369,16 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     const double trusted = curve.trusted(age);
     const double left = time_left(state);
     if (record.long_run) {
-        if (std::max(trusted, curve.foreseen()) < left && record.on && record.tells &&
+        const std::size_t bins = record.bins.size() / state.group.flows.size();
+        if (std::max(trusted, curve.foreseen(bins)) < left && record.on && record.tells &&
             !calibration_.closed(record.entry, at)) {
             return 0;
         }
         if (trusted >= left || !record.kind.curve.shared || curve.told_enough(kMostBins - 1)) {
             calibration_.close(record.entry, at);
+        }
+        if (record.tells) {
+            calibration_.has_told(record.entry, record.asked, at);
         }
         record.long_run = false;
     }
@@ -388,11 +395,13 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     const Tick unit = record.kind.curve.unit;
     const double there = age + left / static_cast<double>(unit);
     const bool is_long = left > kLong * static_cast<double>(unit);
-    record.long_run =
-        record.on && record.tells && (is_long || !curve.told_enough(there)) &&
-        calibration_.wants(record.entry, at,
-                           is_long ? static_cast<Tick>(kMostBins) * unit : static_cast<Tick>(left));
+    const Tick lasts = is_long ? static_cast<Tick>(kMostBins) * unit : static_cast<Tick>(left);
+    const bool unseen = record.kind.curve.shared && static_cast<double>(lasts) <= kAtFirst * left;
+    record.long_run = record.on && record.tells && record.asked == kNever &&
+                      (is_long || !curve.told_enough(there)) &&
+                      calibration_.wants(record.entry, at, lasts, unseen);
     if (record.long_run) {
+        record.asked = at;
         note_could_skip(state);
         return 0;
     }

@@ -57,7 +57,8 @@ SteadyCurve told(const std::vector<Telling>& tellings, std::size_t bins) {
 TEST_CASE("unit.shared_curves.three_must_have_come_to_the_same_bytes") {
     CHECK(told({{}, {}}, 64).trusted() == 0);
     CHECK(told({{}, {}}, 64).trusted(0) == 0);
-    CHECK(told({{}, {}}, 64).foreseen() > 1e9);  // a third one need not be simulated longer
+    CHECK(told({{}, {}}, 64).foreseen(64) > 1e9);  // a third one need not be simulated longer
+    CHECK(told({{}, {}}, 64).foreseen(63) == 0);   // nor less long
     CHECK(told({{}, {}, {}}, 64).trusted() > 1e9);
     CHECK(told({{0.3}, {-0.3}, {}}, 64).trusted() > 1e9);
     // Each is as steady as can be, and another one is somewhere else.
