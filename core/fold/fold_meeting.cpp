@@ -321,6 +321,12 @@ void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
             }
         }
     }
+    if (!own && fold.turned()) {
+        for (const std::uint32_t sheet : numbers) {
+            left_.push_back(
+                members_of(fold.image[sheet]->flow));  // all sheets may have parted alike
+        }
+    }
     end_part(id, numbers);
     if (fold.images == 0) {
         dissolve(id);

@@ -296,18 +296,20 @@ void Folds::end_image(std::uint32_t id, std::uint32_t number) {
     --fold.images;
 }
 
+/// Of a fold's or an image's flows those that are in it.
+std::vector<FlowSlot> Folds::members_of(const std::vector<FlowSlot>& flows) {
+    std::vector<FlowSlot> members;
+    std::copy_if(flows.begin(), flows.end(), std::back_inserter(members),
+                 [](FlowSlot flow) { return flow != kNone; });
+    return members;
+}
+
 /// Flows of the leader and of each image.
 std::vector<std::vector<FlowSlot>> Folds::members(const Fold& fold) {
-    std::vector<std::vector<FlowSlot>> members;
-    const auto list = [&](const std::vector<FlowSlot>& flows) {
-        members.emplace_back();
-        std::copy_if(flows.begin(), flows.end(), std::back_inserter(members.back()),
-                     [](FlowSlot flow) { return flow != kNone; });
-    };
-    list(fold.flow);
+    std::vector<std::vector<FlowSlot>> members = {members_of(fold.flow)};
     for (const auto& image : fold.image) {
         if (image != nullptr) {
-            list(image->flow);
+            members.push_back(members_of(image->flow));
         }
     }
     return members;

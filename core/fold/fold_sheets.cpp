@@ -37,6 +37,42 @@ bool Folds::remembers_ports(FlowSlot flow) const {
     return !congestion::same(state, other, world_.config->congestion);
 }
 
+/// The leader's columns get the names of its sheet where they do not have them; false, and nothing is changed, if that
+/// cannot be, or those whose names packets had were not told the same.
+bool Folds::adopt_names(const Fold& fold, Tick from) {
+    const Renaming self(store_, places_, fold, *fold.self);
+    for (const Image* const sheet : *fold.self->part) {
+        const Renaming renaming(store_, places_, fold, *sheet);
+        if (!std::all_of(fold.unit.begin(), fold.unit.end(),
+                         [&](PortId unit) { return renaming.whole_units_apart(unit); })) {
+            return false;
+        }
+    }
+    if (!std::all_of(fold.unit.begin(), fold.unit.end(),
+                     [&](PortId unit) { return self.is_nameable(unit); })) {
+        return false;
+    }
+    for (const NodeId host : fold.host) {
+        self.adopt_host(host);
+    }
+    for (const PortId unit : fold.unit) {
+        self.adopt_unit(unit);
+    }
+    if (!Likeness(store_, places_, fold, *fold.self, from).others_told_alike()) {
+        give_names_back(fold);
+        return false;
+    }
+    return true;
+}
+
+void Folds::give_names_back(const Fold& fold) {
+    const Renaming self(store_, places_, fold, *fold.self);
+    for (const NodeId host : fold.host) {
+        self.give_host_back(host);
+    }
+    restore_leader_units(fold);
+}
+
 bool Folds::sheets_alike(const Fold& fold, const Sheets& sheets, Tick from) {
     if (!enters_alike(fold, sheets) || !keeps_order(fold, sheets)) {
         return false;

@@ -37,8 +37,14 @@ bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick fro
     const std::uint32_t id = lead_sheet(shape, *first);
     Fold& fold = *folds_[id];
     const auto own = add_sheets(id, shape, shape, *first, group);
-    if (own == nullptr || !take_turns(id) || !canonical(fold, now) ||
-        !sheets_alike(fold, *own, from)) {
+    const bool led = own != nullptr && take_turns(id);
+    const bool named = led && canonical(fold, now);
+    const bool adopted = led && !named && adopt_names(fold, from);
+    const bool alike = (named || adopted) && sheets_alike(fold, *own, from);
+    if (!alike) {
+        if (adopted) {
+            give_names_back(fold);
+        }
         drop_sheets(id, own);
         dissolve(id);
         return false;

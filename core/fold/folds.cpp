@@ -174,15 +174,17 @@ void Folds::reconsider(std::vector<std::vector<FlowSlot>> members) {
     std::move(members.begin(), members.end(), std::back_inserter(left_));
 }
 
-/// Of folds that flows have come to: images that are not to the supervisor what the leader is.
-void Folds::end_unlike() {
+/// Of folds that flows have come to: images that are not to the supervisor what the leader is. Those that are no partition of
+/// their own any more may be folded again.
+void Folds::end_unlike(std::vector<std::vector<FlowSlot>>& joined) {
     for (const std::uint32_t id : grown_) {
         if (folds_[id] == nullptr) {
             continue;
         }
         Fold& fold = *folds_[id];
         if (fold.turned() && !holds_together(fold)) {
-            take_apart(id);
+            std::vector<std::vector<FlowSlot>> members = take_apart(id);
+            std::move(members.begin(), members.end(), std::back_inserter(joined));
             continue;
         }
         for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
@@ -284,7 +286,7 @@ void Folds::settle(Tick now, bool may_fold) {
     }
     thinned_.clear();
     if (supervisor_ != nullptr) {
-        end_unlike();
+        end_unlike(joined);
         end_marking();  // skips that ended may have left other queues
         calm_until_ = came ? 0 : calm_until_;
     }

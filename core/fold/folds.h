@@ -181,6 +181,8 @@ class Folds final : public Folding {
     bool leads_on(const Turn& turn) const;
     bool canonical(const Fold& fold, Tick now) const;
     bool remembers_ports(FlowSlot flow) const;
+    bool adopt_names(const Fold& fold, Tick from);
+    void give_names_back(const Fold& fold);
     bool sheets_alike(const Fold& fold, const Sheets& sheets, Tick from);
     bool enters_alike(const Fold& fold, const Sheets& sheets) const;
     bool meets_part_by_cable(std::uint32_t id, PortId port, const Sheets& part) const;
@@ -202,7 +204,7 @@ class Folds final : public Folding {
     void find_loud(std::set<std::uint32_t>& disturbed, Tick now);
     void disturb_with(FlowSlot flow, std::set<std::uint32_t>& disturbed) const;
     void end_disturbed();
-    void end_unlike();
+    void end_unlike(std::vector<std::vector<FlowSlot>>& joined);
     std::vector<FlowPair> pairs_of(const Fold& fold, const Image& image) const;
 
     // What belongs to a fold (fold_members.cpp).
@@ -224,6 +226,7 @@ class Folds final : public Folding {
     void end_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers);
     void end_image(std::uint32_t id, std::uint32_t number);
     bool part_alike(std::uint32_t id, std::uint32_t number, bool fresh) const;
+    static std::vector<FlowSlot> members_of(const std::vector<FlowSlot>& flows);
     static std::vector<std::vector<FlowSlot>> members(const Fold& fold);
     std::vector<std::vector<FlowSlot>> take_apart(std::uint32_t id);
     void reconsider(std::vector<std::vector<FlowSlot>> members);

@@ -22,6 +22,8 @@ class Likeness {
 
     /// Of everything in the image.
     bool holds() const;
+    /// Of a leader whose packets have got the names of its sheet: those whose names they had were told the same.
+    bool others_told_alike() const;
 
   private:
     bool same_order_of_ports() const;

@@ -56,14 +56,15 @@ bool Renaming::whole_units_apart(PortId leader) const {
 }
 
 /// What a law remembers of ports' counters.
-void Renaming::renumber(Sender& sender, FlowSlot leader) const {
+void Renaming::renumber(Sender& sender, FlowSlot leader, Count to) const {
     const FlowSlot known = way_known_of(leader);
     for (std::uint32_t hop = 0;
          world_.int_block != 0 && hop + 1 < kPathHops && world_.route[known].port[hop + 1] != kNone;
          ++hop) {
         if (const PortId port = port_on_way(known, hop + 1); has(port)) {
+            const std::uint64_t units = more_units(unit_on_way(known, hop + 1), port);
             congestion::renumber_hop(sender.cc, world_.config->congestion, static_cast<int>(hop),
-                                     more_units(unit_on_way(known, hop + 1), port));
+                                     to == Count::own ? units : 0 - units);
         }
     }
 }

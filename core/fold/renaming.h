@@ -69,6 +69,12 @@ class Renaming {
     // its own sheet gets those of whose it is. Hosts first, and while the image's counters are what they were.
     void restore_host(NodeId leader) const;
     void restore_unit(PortId leader) const;
+    // The other way round, as a fold begins among packets on their way: what is at the leader's gets the names of its
+    // sheet. False, and nothing is changed: something has none.
+    bool is_nameable(PortId leader) const;
+    void adopt_host(NodeId leader) const;
+    void give_host_back(NodeId leader) const;
+    void adopt_unit(PortId leader) const;
 
     /// Takes everything that could happen out of a unit or host of the image.
     void still_unit(PortId leader) const;
@@ -88,7 +94,12 @@ class Renaming {
     std::uint16_t entered_by(const Packet& leader, PortId queued_at) const;
     /// INT's units that `port` has sent more than the leader's, modulo the field.
     std::uint64_t more_units(PortId port, PortId leader) const;
-    void renumber(Sender& sender, FlowSlot leader) const;
+    enum class Count : std::uint8_t { own, leaders };
+    /// From the leader's counters to the own ones, or back.
+    void renumber(Sender& sender, FlowSlot leader, Count to = Count::own) const;
+    void renumber_host(NodeId leader, Count to) const;
+    FlowSlot named_in_sheet(const Packet& packet, PortId leader, bool queued) const;
+    Packet adopted(const Packet& packet, PortId leader, bool queued) const;
     bool receives(NodeId leader, FlowSlot flow) const;
     FlowSlot received_as(FlowSlot leader) const;
     void copy_receiver(NodeId leader, FlowSlot flow) const;

@@ -106,21 +106,29 @@ std::vector<FlowSlot> Renaming::received_by(NodeId leader) const {
 }
 
 void Renaming::restore_host(NodeId leader) const {
-    Host& host = world_.host[leader];
     for (const FlowSlot flow : fold_.flow) {
         if (flow != kNone) {
             copy_receiver(leader, flow);
         }
     }
+    renumber_host(leader, Count::own);
+}
+
+/// What its laws remember of ports' counters, and what its packets on their way were told.
+void Renaming::renumber_host(NodeId leader, Count to) const {
+    Host& host = world_.host[leader];
     for (std::uint32_t i = 0; i < host.senders.count; ++i) {
         if (host.senders[i].flow != kNone && places_.flow[host.senders[i].flow].leads()) {
-            renumber(host.senders[i], host.senders[i].flow);
+            renumber(host.senders[i], host.senders[i].flow, to);
         }
     }
     for (const std::uint32_t index : fold_.source[places_.host[leader].index]) {
         const FlowSlot slot = fold_.flow[index];
         const IntBlock& block = world_.route[slot].ints;
-        const IntUnits units = int_units(slot);
+        IntUnits units = int_units(slot);
+        for (std::uint64_t& count : units) {
+            count = to == Count::own ? count : 0 - count;
+        }
         for (std::uint32_t i = 0; !block.empty() && i <= block.mask(); ++i) {
             congestion::IntRecord* const words = block.words() + std::size_t{i} * world_.int_stride;
             if (words[0] == int_tag(slot, static_cast<std::uint16_t>(words[0] & 0xffffU))) {
@@ -141,6 +149,79 @@ void Renaming::restore_unit(PortId leader) const {
     Wire& link = world_.link[world_.egress[leader].peer];
     for (std::uint32_t at = link.head; at != link.tail; ++at) {
         link.at(at) = packet(link.at(at));
+    }
+}
+
+/// The leader's flow by whose name a packet at a unit of the leader's goes in its sheet; kNone: there is none.
+FlowSlot Renaming::named_in_sheet(const Packet& packet, PortId leader, bool queued) const {
+    if (packet.packet_kind() >= PacketKind::pause) {
+        return kNone;
+    }
+    const FoldPlace& at = places_.flow[packet.flow];
+    const FlowSlot flow =
+        at.folded() && at.index < fold_.flow.size() ? fold_.flow[at.index] : kNone;
+    const Turn* const turn = flow == kNone ? nullptr : this->turn(flow);
+    if (turn == nullptr) {
+        return kNone;
+    }
+    Packet named = packet;
+    named.flow = flow;
+    const std::uint32_t place = place_of(named, queued);
+    const bool known = place < turn->print.units && turn->print.port[place] == leader &&
+                       flow_at(flow, place) == packet.flow;
+    return known ? flow : kNone;
+}
+
+Packet Renaming::adopted(const Packet& packet, PortId leader, bool queued) const {
+    Packet named = packet;
+    named.flow = named_in_sheet(packet, leader, queued);
+    const NodeId node = store_.topology().node_of(leader);
+    if (named.flow != kNone && queued && world_.is_host[node] == 0) {
+        const Turn& turn = *this->turn(named.flow);
+        const PortId entered = world_.egress[turn.print.port[place_of(named, true) - 1]].peer;
+        named.ingress = static_cast<std::uint16_t>(entered - world_.first_port[node]);
+    }
+    return named;
+}
+
+bool Renaming::is_nameable(PortId leader) const {
+    const auto comes_back = [&](const Packet& own, bool queued) {
+        const Packet named = adopted(own, leader, queued);
+        if (named.flow == kNone) {
+            return false;
+        }
+        const Packet again = packet(named, queued ? leader : PortId{kNone});
+        return again.flow == own.flow && again.ingress == own.ingress;
+    };
+    for (Ring& queue : world_.egress[leader].queue) {
+        for (std::uint32_t at = queue.head; at != queue.tail; ++at) {
+            if (!comes_back(queue.at(at), true)) {
+                return false;
+            }
+        }
+    }
+    Wire& link = world_.link[world_.egress[leader].peer];
+    for (std::uint32_t at = link.head; at != link.tail; ++at) {
+        if (!comes_back(link.at(at), false)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void Renaming::adopt_host(NodeId leader) const { renumber_host(leader, Count::leaders); }
+
+void Renaming::give_host_back(NodeId leader) const { renumber_host(leader, Count::own); }
+
+void Renaming::adopt_unit(PortId leader) const {
+    for (Ring& queue : world_.egress[leader].queue) {
+        for (std::uint32_t at = queue.head; at != queue.tail; ++at) {
+            queue.at(at) = adopted(queue.at(at), leader, true);
+        }
+    }
+    Wire& link = world_.link[world_.egress[leader].peer];
+    for (std::uint32_t at = link.head; at != link.tail; ++at) {
+        link.at(at) = adopted(link.at(at), leader, false);
     }
 }
 

@@ -32,13 +32,18 @@ class Search {
         if (!name_host(from, to)) {
             return std::nullopt;
         }
-        while (!hosts_.empty()) {
-            const std::uint32_t host = hosts_.front();
-            hosts_.pop_front();
-            if (!follow(host)) {
+        do {
+            while (!hosts_.empty()) {
+                const std::uint32_t host = hosts_.front();
+                hosts_.pop_front();
+                if (!follow(host)) {
+                    return std::nullopt;
+                }
+            }
+            if (!go_back()) {
                 return std::nullopt;
             }
-        }
+        } while (!hosts_.empty());
         const auto whole = [](const std::vector<std::uint32_t>& names) {
             return std::find(names.begin(), names.end(), kNone) == names.end();
         };
@@ -85,6 +90,29 @@ class Search {
         const std::vector<std::uint32_t>& others = other_.sent[map_.host[host]];
         for (std::size_t i = 0; i < flows.size(); ++i) {
             if (!name_flow(flows[i], others[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// What hosts receive from those that no flow has led to.
+    bool go_back() {
+        std::map<std::uint32_t, std::vector<std::uint32_t>> received;
+        for (std::uint32_t flow = 0; flow < other_.flow.size(); ++flow) {
+            if (taken_flow_[flow] == 0 && other_.dst[flow] != kNone) {
+                received[other_.dst[flow]].push_back(flow);
+            }
+        }
+        std::map<std::uint32_t, std::size_t> count;
+        for (std::uint32_t flow = 0; flow < part_.flow.size(); ++flow) {
+            const std::uint32_t dst = part_.dst[flow];
+            if (map_.flow[flow] != kNone || dst == kNone || map_.host[dst] == kNone) {
+                continue;
+            }
+            const std::vector<std::uint32_t>& others = received[map_.host[dst]];
+            const std::size_t at = count[dst]++;
+            if (at >= others.size() || !name_host(part_.src[flow], other_.src[others[at]])) {
                 return false;
             }
         }

@@ -217,7 +217,7 @@ class PhaseController : public step::Supervisor {
     bool is_followed(FlowSlot flow) const;
     void note_skipped(FlowSlot flow, std::int64_t bytes);
     bool is_worth_telling(const Episode& episode) const;
-    void note_folds(FlowSlot flow, Episode& episode);
+    void note_folds(FlowSlot flow, std::uint32_t own);
     void leave_episode(FlowSlot flow, Tick now);
     // Those that are known, in phase_told.cpp.
     Tick next_episode_cut() const;

@@ -311,17 +311,20 @@ bool PhaseController::is_worth_telling(const Episode& episode) const {
            kOwnPart * episode.late <= episode.flows.size();
 }
 
-/// `flow` of the episode is leaving. Copies are not told of themselves; the first of them to leave speaks for all.
-void PhaseController::note_folds(FlowSlot flow, Episode& episode) {
+/// `flow` of episode `own` is leaving. Copies are not told of themselves; the first of them to leave speaks for all.
+void PhaseController::note_folds(FlowSlot flow, std::uint32_t own) {
     if (folding_ == nullptr) {
         return;
     }
-    episode.whole = episode.whole && folding_->leader_of(flow) == flow;
+    Episode& episode = *episodes_->all[own];
+    const FlowSlot leader = folding_->leader_of(flow);
+    episode.whole = episode.whole && (leader == flow || episodes_->of(leader) == own);
     std::vector<FlowSlot> followers;
     folding_->list_followers(flow, followers);
     episode.followed = episode.followed || !followers.empty();
     for (const FlowSlot follower : followers) {
-        if (const std::uint32_t number = episodes_->of(follower); number != kNone) {
+        if (const std::uint32_t number = episodes_->of(follower);
+            number != kNone && number != own) {
             episodes_->all[number]->whole = false;
         }
     }
@@ -348,7 +351,7 @@ void PhaseController::leave_episode(FlowSlot flow, Tick now) {
             one.slot = kNone;
         }
     }
-    note_folds(flow, episode);
+    note_folds(flow, number);
     if (episode.open > 0) {
         return;
     }
