@@ -20,7 +20,7 @@ bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick fro
     if (!may_fold_inside(leader.flows)) {
         return false;
     }
-    const PartShape shape(world_, prints_, leader.flows);
+    const PartShape shape(world_, prints_, leader.flows, owner_);
     const std::vector<Isomorphism> group = symmetries(world_, shape);
     if (group.size() < 2) {
         return false;
@@ -83,7 +83,7 @@ bool Folds::holds_together(const Fold& fold) const {
 /// The part's sheets follow those of the leader's.
 bool Folds::add_copy(std::uint32_t id, const PartShape& leader, const FirstSheet& first,
                      const std::vector<Isomorphism>& group, const Part& part, Tick from) {
-    const PartShape shape(world_, prints_, part.flows);
+    const PartShape shape(world_, prints_, part.flows, owner_);
     const std::optional<Isomorphism> copy = isomorphism(world_, leader, 0, shape, 0);
     if (!copy.has_value()) {
         return false;

@@ -273,6 +273,16 @@ bool Likeness::int_slots_alike(FlowSlot leader) const {
     return a.empty() == b.empty() && (a.empty() || a.mask() == b.mask());
 }
 
+/// Asked for once of a flow, whatever it has on its way.
+const Renaming::IntUnits& Likeness::units_of(FlowSlot leader) const {
+    units_.resize(fold_.flow.size());
+    std::optional<Renaming::IntUnits>& units = units_[places_.flow[leader].index];
+    if (!units.has_value()) {
+        units = renaming_.int_units(leader);
+    }
+    return *units;
+}
+
 /// What INT has told a packet, or its acknowledgement.
 bool Likeness::told_alike(const Packet& leader, const Packet& image) const {
     const PacketKind kind = leader.packet_kind();
@@ -291,7 +301,7 @@ bool Likeness::told_alike(const Packet& leader, const Packet& image) const {
     if (!told) {
         return true;
     }
-    const Renaming::IntUnits units = renaming_.int_units(leader.flow);
+    const Renaming::IntUnits& units = units_of(leader.flow);
     for (std::uint32_t word = 1; word <= leader.int_hops && word < world_.int_stride; ++word) {
         if (Renaming::int_record(units, word, source[word]) != other[word]) {
             return false;

@@ -3,6 +3,9 @@
 /// is the leader's, renamed. A false answer loses time only.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "core/fold/renaming.h"
 
 namespace sluice::step {
@@ -37,6 +40,7 @@ class Likeness {
     bool queue_pairs_alike(FlowSlot leader) const;
     bool int_slots_alike(FlowSlot leader) const;
     bool told_alike(const Packet& leader, const Packet& image) const;
+    const Renaming::IntUnits& units_of(FlowSlot leader) const;
 
     World& world_;
     const Topology& topology_;
@@ -45,6 +49,7 @@ class Likeness {
     const Image& image_;
     Renaming renaming_;
     Tick from_;
+    mutable std::vector<std::optional<Renaming::IntUnits>> units_;  ///< by flow of the fold
 };
 
 /// Whether the flows' own terms are the same: what is sent, how, and since when.

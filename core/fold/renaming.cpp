@@ -254,10 +254,21 @@ void Renaming::copy_int_slots(FlowSlot leader, bool old) const {
     }
     const IntBlock& to = world_.route[slot].ints;
     const IntUnits units = int_units(leader);
-    for (std::uint32_t i = 0; i <= from.mask(); ++i) {
-        const congestion::IntRecord* const source =
-            from.words() + std::size_t{i} * world_.int_stride;
-        congestion::IntRecord* const target = to.words() + std::size_t{i} * world_.int_stride;
+    // Of the flow's packets those that are on their way are the last ones, unless it has sent one twice.
+    std::uint32_t first = 0;
+    std::uint32_t count = from.mask() + 1;
+    if (const std::uint32_t at = world_.sender_at[leader]; at != kNone) {
+        const Sender& sender = source_of(world_, leader).senders[at];
+        const std::uint32_t outstanding = sender.next - sender.una;
+        if (sender.retransmitted == 0 && outstanding < count) {
+            first = sender.transmissions - outstanding;
+            count = outstanding;
+        }
+    }
+    for (std::uint32_t i = first; i != first + count; ++i) {
+        const std::size_t slot_at = std::size_t{i & from.mask()} * world_.int_stride;
+        const congestion::IntRecord* const source = from.words() + slot_at;
+        congestion::IntRecord* const target = to.words() + slot_at;
         const auto transmission = static_cast<std::uint16_t>(source[0] & 0xffffU);
         if (source[0] != int_tag(leader, transmission) ||
             (old && target[0] != int_tag(slot, transmission))) {

@@ -176,28 +176,30 @@ bool close(std::vector<Isomorphism>& group, const std::vector<Isomorphism>& gene
 }  // namespace
 
 PartShape::PartShape(const World& world, const std::vector<FlowPrint>& prints,
-                     const std::vector<FlowSlot>& flows)
+                     const std::vector<FlowSlot>& flows, std::vector<std::uint32_t>& scratch)
     : flow(flows) {
-    std::map<NodeId, std::uint32_t> host_number;
-    std::map<PortId, std::uint32_t> unit_number;
-    const auto number_of = [](auto& numbers, auto& list, std::uint32_t id) {
-        const auto [at, fresh] = numbers.emplace(id, static_cast<std::uint32_t>(list.size()));
-        if (fresh) {
+    const std::size_t ports = scratch.size() - world.node_count;
+    const auto number_of = [&](std::size_t at, auto& list, std::uint32_t id) {
+        if (scratch[at] == kNone) {
+            scratch[at] = static_cast<std::uint32_t>(list.size());
             list.push_back(id);
         }
-        return at->second;
+        return scratch[at];
     };
     const auto add_host = [&](NodeId node) {
-        const std::uint32_t number = number_of(host_number, host, node);
+        const std::uint32_t number = number_of(ports + node, host, node);
         if (number == first_unit.size()) {
             first_unit.push_back(static_cast<std::uint32_t>(unit.size()));
             for (PortId p = world.first_port[node]; p < world.first_port[node + 1]; ++p) {
-                number_of(unit_number, unit, p);
+                number_of(p, unit, p);
             }
             sent.emplace_back();
         }
         return number;
     };
+    src.reserve(flow.size());
+    dst.reserve(flow.size());
+    way.reserve(flow.size());
     // Hosts first: their ports' numbers follow each other.
     for (const FlowSlot slot : flow) {
         src.push_back(add_host(world.spec[slot].src));
@@ -207,9 +209,16 @@ PartShape::PartShape(const World& world, const std::vector<FlowPrint>& prints,
         const FlowPrint& print = prints[flow[i]];
         sent[src[i]].push_back(i);
         way.emplace_back();
+        way.back().reserve(print.units);
         for (std::uint32_t k = 0; print.src != kNone && k < print.units; ++k) {
-            way.back().push_back(number_of(unit_number, unit, print.port[k]));
+            way.back().push_back(number_of(print.port[k], unit, print.port[k]));
         }
+    }
+    for (const PortId port : unit) {
+        scratch[port] = kNone;
+    }
+    for (const NodeId node : host) {
+        scratch[ports + node] = kNone;
     }
 }
 

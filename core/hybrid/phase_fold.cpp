@@ -68,7 +68,7 @@ void PhaseController::together(State& state, Act&& act) {
                              following_);
     for (const FlowSlot flow : following_) {  // several may be of one, or of the leader's own
         const PartitionId id = partitions_.set().partition_of(flow);
-        if (id != lead.id) {
+        if (id != lead.id && (followers_.empty() || followers_.back() != id)) {
             followers_.push_back(id);
         }
     }
