@@ -37,6 +37,8 @@ class Folding {
     virtual FlowSlot leader_of(FlowSlot flow) const = 0;
     /// Flows that follow `flow`.
     virtual void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const = 0;
+    /// Another number than before if who follows whom may have changed since.
+    virtual std::uint64_t generation() const = 0;
     /// The port that is executed in its place: itself, unless it follows one.
     virtual PortId leader_of_port(PortId port) const = 0;
     /// A host that others follow has come to `at` without a window, as it is paused: those leave it that do

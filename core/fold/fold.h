@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/world/world_store.h"
@@ -79,6 +80,9 @@ struct Image {
 /// By unit: those that its packets come from.
 using FeedersOf = std::map<PortId, std::set<PortId>>;
 
+/// Of ports that mark: how much may wait there.
+using Backlogs = std::vector<std::pair<PortId, std::int64_t>>;
+
 /// What a flow's packets touch, data first, each way from its own sender.
 struct FlowPrint {
     PortId port[2 * kPathHops] = {};
@@ -114,7 +118,7 @@ struct Fold {
     std::vector<FlowSlot> flow;                 ///< started and not gone; kNone: the index is free
     std::vector<std::unique_ptr<Image>> image;  ///< null: gone
     FeedersOf feeders;                          ///< of its flows in service so far
-    std::map<PortId, std::int64_t> backlogs;    ///< of ports that mark: how much may wait there
+    Backlogs backlogs;
     std::vector<std::uint32_t> free_flows;      ///< indices
     std::uint32_t flows = 0;
     std::uint32_t images = 0;

@@ -29,8 +29,9 @@ bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) const {
 /// A port that draws may do so when more than its kmin waits. So much may wait at each at a window's end that it
 /// does not in the next one: what comes meanwhile is at most what its feeders send, and it sends itself whenever
 /// something waits.
-std::map<PortId, std::int64_t> Folds::unmarked_backlogs(const FeedersOf& feeders) const {
-    std::map<PortId, std::int64_t> backlogs;
+Backlogs Folds::unmarked_backlogs(const FeedersOf& feeders) const {
+    Backlogs backlogs;
+    backlogs.reserve(feeders.size());
     for (const auto& [port, from] : feeders) {
         const Egress& egress = world_.egress[port];
         std::int64_t rate = -egress.line_rate;
@@ -42,7 +43,7 @@ std::map<PortId, std::int64_t> Folds::unmarked_backlogs(const FeedersOf& feeders
         const auto more =
             static_cast<std::int64_t>(static_cast<double>(std::max<std::int64_t>(rate, 0)) *
                                       static_cast<double>(world_.lookahead) / 8e12);
-        backlogs[port] = std::int64_t{egress.ecn_kmin} - more - frames - 1;
+        backlogs.emplace_back(port, std::int64_t{egress.ecn_kmin} - more - frames - 1);
     }
     return backlogs;
 }

@@ -227,7 +227,7 @@ Folds::Standing Folds::standing(const Part& part, Tick now) {
     for (const FlowSlot flow : part.flows) {
         add_feeders(prints_[flow], feeders);
     }
-    const std::map<PortId, std::int64_t> backlogs = unmarked_backlogs(feeders);
+    const Backlogs backlogs = unmarked_backlogs(feeders);
     const bool marks = std::any_of(backlogs.begin(), backlogs.end(), [&](const auto& entry) {
         return std::int64_t{world_.egress[entry.first].queued_bytes} >= entry.second;
     });

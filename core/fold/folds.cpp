@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/packet/nic.h"
+#include "core/sorted.h"
 
 namespace sluice::step {
 
@@ -48,12 +49,14 @@ void Folds::reserve_slots() {
 void Folds::place_unit(PortId port, const FoldPlace& place) {
     places_.unit[port] = place;
     entrances_listed_ = false;
+    ++generation_;
 }
 
 // Flows come and go.
 
 void Folds::use(const FlowPrint& print, bool enter) {
     entrances_listed_ = false;
+    ++generation_;
     const std::uint32_t more = enter ? 1U : ~0U;
     for (std::uint32_t i = 0; i < print.units; ++i) {
         unit_uses_[print.port[i]] += more;
@@ -359,15 +362,19 @@ void Folds::disturb(const FlowPrint& print, std::set<std::uint32_t>& disturbed) 
 
 /// Folds at switches whose decisions may depend on their buffers from now on.
 void Folds::find_loud(std::set<std::uint32_t>& disturbed, Tick now) {
-    std::set<NodeId> nodes;
+    std::vector<NodeId> nodes;
     for (const FlowSlot flow : entered_) {
         const FlowPrint& print = prints_[flow];
         for (std::uint32_t i = 0; i < print.units; ++i) {
-            nodes.insert(store_.topology().node_of(print.port[i]));
+            const NodeId node = store_.topology().node_of(print.port[i]);
+            if (world_.is_host[node] == 0 && (nodes.empty() || nodes.back() != node)) {
+                nodes.push_back(node);
+            }
         }
     }
+    sort_unique(nodes);
     for (const NodeId node : nodes) {
-        if (world_.is_host[node] == 0 && !stays_calm(node, now)) {
+        if (!stays_calm(node, now)) {
             add_folds_at(node, disturbed);
         }
     }

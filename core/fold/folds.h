@@ -63,6 +63,7 @@ class Folds final : public Folding {
     void reconsider(std::vector<FlowSlot> flows) override;
     FlowSlot leader_of(FlowSlot flow) const override;
     void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const override;
+    std::uint64_t generation() const override { return generation_; }
     PortId leader_of_port(PortId port) const override;
     void meet_paused(NodeId host, Tick at, bool own) override;
     void go_on_together(NodeId host, Tick at) override;
@@ -120,7 +121,7 @@ class Folds final : public Folding {
     bool draws(PortId port) const;
     /// True if there are more now.
     bool add_feeders(const FlowPrint& print, FeedersOf& feeders) const;
-    std::map<PortId, std::int64_t> unmarked_backlogs(const FeedersOf& feeders) const;
+    Backlogs unmarked_backlogs(const FeedersOf& feeders) const;
     bool may_mark(const Fold& fold) const;
     void end_marking();
     std::vector<Part> parts(const std::vector<std::vector<FlowSlot>>& joined);
@@ -264,6 +265,7 @@ class Folds final : public Folding {
     std::vector<NodeId> switches_of_folds_;  ///< as list_entrances() found them
     std::vector<PortId> entrances_;          ///< the same
     bool entrances_listed_ = false;          ///< and nothing has changed since
+    std::uint64_t generation_ = 0;           ///< of what is in folds, and of flows in service
     std::uint32_t fold_count_ = 0;
     FoldCounters counters_;
     std::vector<std::uint32_t> owner_;  ///< scratch: by port, then by node

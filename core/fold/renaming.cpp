@@ -311,14 +311,16 @@ void Renaming::copy_host(NodeId leader) const {
     const NodeId node = host(leader);
     const Host& from = world_.host[leader];
     Host& to = world_.host[node];
-    for (const FlowSlot slot : fold_.flow) {
-        if (slot == kNone || flow(slot) == kNone) {
-            continue;  // one that the image has not started
-        }
-        if (world_.spec[slot].src == leader) {
+    const auto started = [&](FlowSlot slot) { return slot != kNone && flow(slot) != kNone; };
+    for (const std::uint32_t index : fold_.source[places_.host[leader].index]) {
+        if (const FlowSlot slot = fold_.flow[index]; started(slot)) {
             copy_flow_at_source(slot);
         }
-        copy_receiver(leader, slot);
+    }
+    for (const FlowSlot slot : fold_.flow) {
+        if (started(slot)) {
+            copy_receiver(leader, slot);
+        }
     }
     to.senders.count = 0;
     for (std::uint32_t i = 0; i < from.senders.count; ++i) {

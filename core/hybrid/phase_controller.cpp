@@ -148,6 +148,7 @@ void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>
 }
 
 void PhaseController::after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) {
+    ++partition_generation_;
     enter_streams(flow, now);
     if (engine_.active(folding_ == nullptr ? flow : folding_->leader_of(flow))) {
         quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
@@ -185,6 +186,7 @@ void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
 
 void PhaseController::after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                                  Tick now) {
+    ++partition_generation_;
     ++statistics_.exits;
     if (watcher_ != nullptr) {
         watcher_->left(flow);

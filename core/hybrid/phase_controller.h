@@ -190,6 +190,7 @@ class PhaseController : public step::Supervisor {
     void look_together(State& state, Tick at);
     void skip_back_together(State& state, Tick now, PhaseEnd why);
     void follow(State& state, const State& lead);
+    void list_followers(State& lead);
     std::map<std::uint32_t, std::uint32_t> paired_groups(
         const std::vector<step::FlowPair>& flows) const;
     void inherit_skips(const std::vector<step::FlowPair>& flows);
@@ -260,7 +261,8 @@ class PhaseController : public step::Supervisor {
     std::set<std::pair<Tick, NodeId>> calls_;  ///< timers of paused hosts
     std::vector<std::uint32_t> paused_by_;     ///< by node: the group, kHeldHost, kNone
     std::vector<std::uint32_t> followers_;     ///< groups, while something is done to one
-    std::vector<FlowSlot> following_;          ///< scratch of together()
+    std::uint64_t partition_generation_ = 0;   ///< of which flows are in which
+    std::vector<FlowSlot> following_;          ///< scratch of list_followers()
     std::vector<PortId> image_of_;             ///< by port, scratch of paired_ports(), kNone
     std::vector<PhaseRecord> records_;         ///< to be reported
     Tick first_end_ = kNever;                  ///< of them

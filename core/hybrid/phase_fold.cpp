@@ -55,6 +55,20 @@ PhaseController::State& PhaseController::leader_of(State& state) {
     return *groups_[partitions_.set().partition_of(folding_->leader_of(flows.front()))];
 }
 
+void PhaseController::list_followers(State& lead) {
+    following_.clear();
+    folding_->list_followers(folding_->leader_of(partitions_.set().flows(lead.id).front()),
+                             following_);
+    lead.followers.clear();
+    for (const FlowSlot flow : following_) {  // several may be of one, or of the leader's own
+        const PartitionId id = partitions_.set().partition_of(flow);
+        if (id != lead.id && (lead.followers.empty() || lead.followers.back() != id)) {
+            lead.followers.push_back(id);
+        }
+    }
+    sort_unique(lead.followers);
+}
+
 /// Does to the group that is executed for `state` what `act` does, and lets those that follow it follow.
 template <class Act>
 void PhaseController::together(State& state, Act&& act) {
@@ -63,16 +77,13 @@ void PhaseController::together(State& state, Act&& act) {
         return;
     }
     State& lead = leader_of(state);
-    following_.clear();
-    folding_->list_followers(folding_->leader_of(partitions_.set().flows(lead.id).front()),
-                             following_);
-    for (const FlowSlot flow : following_) {  // several may be of one, or of the leader's own
-        const PartitionId id = partitions_.set().partition_of(flow);
-        if (id != lead.id && (followers_.empty() || followers_.back() != id)) {
-            followers_.push_back(id);
-        }
+    const std::pair<std::uint64_t, std::uint64_t> generations = {folding_->generation(),
+                                                                 partition_generation_};
+    if (lead.followers_of != generations) {
+        list_followers(lead);
+        lead.followers_of = generations;
     }
-    sort_unique(followers_);
+    followers_ = lead.followers;
     for (const PartitionId id : followers_) {
         const State& follower = *groups_[id];
         if (follower.cut != lead.cut || follower.skipping != lead.skipping) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/hybrid/phase_controller.h"
@@ -53,6 +54,10 @@ struct PhaseController::State {
     Tick since_born = 0;  ///< from there to the last plan
     std::uint32_t flows_at_start = 0;
     Tick period = 0;
+
+    /// Groups that follow this one, as of these generations of folds and of partitions.
+    std::vector<std::uint32_t> followers;
+    std::pair<std::uint64_t, std::uint64_t> followers_of;
 
     Group group;
     steady::Detector detector;
