@@ -20,9 +20,10 @@ FlowPartitions::FlowPartitions(const WorldStore& store, SharedBy shared)
     }
 }
 
-std::vector<PortId> FlowPartitions::walk(const FlowKey& key, const PortId* entries) const {
+void FlowPartitions::walk(const FlowKey& key, const PortId* entries,
+                          std::vector<PortId>& path) const {
     const World& world = store_.world();
-    std::vector<PortId> path;
+    path.clear();
     path.reserve(kPathHops);
     NodeId node = key.src;
     while (node != key.dst) {
@@ -38,7 +39,6 @@ std::vector<PortId> FlowPartitions::walk(const FlowKey& key, const PortId* entri
         path.push_back(port);
         node = store_.topology().neighbor(port);
     }
-    return path;
 }
 
 void FlowPartitions::add_all_paths(NodeId from, NodeId to,
@@ -61,10 +61,17 @@ void FlowPartitions::add_all_paths(NodeId from, NodeId to,
 }
 
 Footprint FlowPartitions::footprint(FlowSlot flow) const {
+    Footprint print;
+    footprint(flow, print);
+    return print;
+}
+
+void FlowPartitions::footprint(FlowSlot flow, Footprint& print) const {
     const FlowSpec& spec = store_.world().spec[flow];
     const Topology& topology = store_.topology();
-    Footprint print;
     print.resources = {spec.src, spec.dst};
+    print.data.clear();
+    print.acks.clear();
     if (is_sprayed(store_.world(), flow)) {
         // Cut off, it still sends: by its first port.
         const PortId first = departure_port(store_.world(), spec.src, flow);
@@ -73,11 +80,11 @@ Footprint FlowPartitions::footprint(FlowSlot flow) const {
         add_all_paths(spec.dst, spec.src, print.resources);
     } else {
         const FlowRoute& route = store_.world().route[flow];
-        print.data = walk({spec.src, spec.dst, spec.sport, spec.dport}, route.port);
+        walk({spec.src, spec.dst, spec.sport, spec.dport}, route.port, print.data);
         if (print.data.empty()) {  // cut off, it still sends: by its first port
             print.data.push_back(departure_port(store_.world(), spec.src, flow));
         }
-        print.acks = walk({spec.dst, spec.src, spec.dport, spec.sport}, route.port + kPathHops);
+        walk({spec.dst, spec.src, spec.dport, spec.sport}, route.port + kPathHops, print.acks);
         if (shared_ == SharedBy::data_ports) {
             print.resources = {spec.src};
             print.resources.reserve(1 + print.data.size());
@@ -94,7 +101,6 @@ Footprint FlowPartitions::footprint(FlowSlot flow) const {
         }
     }
     sort_unique(print.resources);
-    return print;
 }
 
 std::vector<PartitionId> FlowPartitions::touched(const std::vector<ResourceId>& resources) const {
@@ -110,16 +116,19 @@ std::vector<PartitionId> FlowPartitions::touched(const std::vector<ResourceId>& 
     return ids;
 }
 
-PartitionSet::Entry FlowPartitions::enter(FlowSlot flow, Footprint footprint) {
+PartitionSet::Entry FlowPartitions::enter(FlowSlot flow, const Footprint& footprint) {
     if (flow >= prints_.size()) {
         prints_.resize(std::max<std::size_t>(store_.slot_count(), std::size_t{flow} + 1));
     }
-    prints_[flow] = std::move(footprint);
+    prints_[flow] = footprint;
     return set_.enter(flow, store_.world().id[flow], prints_[flow].resources);
 }
 
 PartitionSet::Exit FlowPartitions::leave(FlowSlot flow) {
-    prints_[flow] = Footprint{};
+    Footprint& print = prints_[flow];  // another flow has the slot next
+    print.resources.clear();
+    print.data.clear();
+    print.acks.clear();
     return set_.leave(flow);
 }
 

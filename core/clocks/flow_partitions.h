@@ -35,10 +35,12 @@ class FlowPartitions {
 
     /// By the flow's current route; packets routed by table may use every shortest path.
     Footprint footprint(FlowSlot flow) const;
+    /// The same, written to `print`.
+    void footprint(FlowSlot flow, Footprint& print) const;
     /// Partitions that hold one of `resources`, ascending.
     std::vector<PartitionId> touched(const std::vector<ResourceId>& resources) const;
 
-    PartitionSet::Entry enter(FlowSlot flow, Footprint footprint);
+    PartitionSet::Entry enter(FlowSlot flow, const Footprint& footprint);
     PartitionSet::Exit leave(FlowSlot flow);
 
     const PartitionSet& set() const { return set_; }
@@ -51,7 +53,7 @@ class FlowPartitions {
     PartitionId sends_by(PortId port) const;
 
   private:
-    std::vector<PortId> walk(const FlowKey& key, const PortId* entries) const;
+    void walk(const FlowKey& key, const PortId* entries, std::vector<PortId>& path) const;
     void add_all_paths(NodeId from, NodeId to, std::vector<ResourceId>& resources) const;
 
     const WorldStore& store_;

@@ -103,14 +103,14 @@ void Membership::enter(FlowSlot flow, Tick at) {
     if (partitions_ == nullptr) {
         return;
     }
-    Footprint print = partitions_->footprint(flow);
+    partitions_->footprint(flow, print_);
     if (supervisor_ != nullptr) {
-        supervisor_->before_entry(flow, partitions_->touched(print.resources), at);
+        supervisor_->before_entry(flow, partitions_->touched(print_.resources), at);
     }
     if (watcher_ != nullptr) {
         watcher_->before_entry();
     }
-    const PartitionSet::Entry entry = partitions_->enter(flow, std::move(print));
+    const PartitionSet::Entry entry = partitions_->enter(flow, print_);
     statistics_.merges += entry.absorbed.size();
     if (watcher_ != nullptr) {
         watcher_->after_entry(flow, entry, true);
@@ -258,9 +258,9 @@ void Membership::reroute_apart(Tick now, const std::vector<FlowSlot>& living) {
             hold_everything(flow, now);
             continue;
         }
-        Footprint print = partitions_->footprint(flow);
+        const Footprint print = partitions_->footprint(flow);
         if (print.resources != partitions_->footprint_of(flow).resources) {
-            change_footprint(flow, std::move(print), now);
+            change_footprint(flow, print, now);
         }
     }
 }
@@ -272,9 +272,9 @@ void Membership::reroute_together(Tick now, const std::vector<FlowSlot>& living)
         if (presence_[flow] != Presence::open || settled) {
             continue;
         }
-        Footprint print = partitions_->footprint(flow);
+        const Footprint print = partitions_->footprint(flow);
         if (print.resources != partitions_->footprint_of(flow).resources) {
-            change_footprint(flow, std::move(print), now);
+            change_footprint(flow, print, now);
         }
     }
 }
@@ -288,10 +288,10 @@ void Membership::hold_everything(FlowSlot flow, Tick now) {
     for (LinkId link = 0; link < topology.links().size(); ++link) {
         print.resources.push_back(cable_resource(topology, link));
     }
-    change_footprint(flow, std::move(print), now);
+    change_footprint(flow, print, now);
 }
 
-void Membership::change_footprint(FlowSlot flow, Footprint print, Tick now) {
+void Membership::change_footprint(FlowSlot flow, const Footprint& print, Tick now) {
     if (watcher_ != nullptr) {
         watcher_->before_exit(flow);
     }
@@ -301,7 +301,7 @@ void Membership::change_footprint(FlowSlot flow, Footprint print, Tick now) {
         supervisor_->after_exit(flow, from, exit, now);
         supervisor_->before_entry(flow, partitions_->touched(print.resources), now);
     }
-    const PartitionSet::Entry entry = partitions_->enter(flow, std::move(print));
+    const PartitionSet::Entry entry = partitions_->enter(flow, print);
     if (watcher_ != nullptr) {
         watcher_->after_entry(flow, entry, false);
     }

@@ -114,7 +114,7 @@ class Membership {
     void reroute_together(Tick now, const std::vector<FlowSlot>& living);
     void hold_everything(FlowSlot flow, Tick now);
     void pass_hold_on(FlowSlot flow, Tick now);
-    void change_footprint(FlowSlot flow, Footprint print, Tick now);
+    void change_footprint(FlowSlot flow, const Footprint& print, Tick now);
     bool stays_until_gone() const { return watcher_ != nullptr; }
 
     WorldStore& store_;
@@ -128,6 +128,7 @@ class Membership {
     std::uint32_t strays_ = 0;
     FlowSlot holder_ = kNone;  ///< the stray that holds every resource
     std::vector<FlowSlot> lingering_;
+    Footprint print_;  ///< scratch of enter()
     Tick next_search_ = kNever;
     std::vector<Change> changes_;  ///< scratch
     std::vector<FlowRecord> finished_;

@@ -62,10 +62,12 @@ class Supervisor {
     /// `flows` are all in service of a part, in order of the leader's ids. Whether their partitions are to it
     /// what the leader's are; `fresh`: they are about to follow them, else they have.
     virtual bool alike(const std::vector<FlowPair>& /*flows*/, bool /*fresh*/) { return false; }
-    /// `flows` are all in service of a part, which is to be folded upon itself, or has been and some of its flows
-    /// have left: some flows, hosts and ports of a partition are executed, and others of the same one follow
-    /// them.
+    /// `flows` are all in service of a part that is to be folded upon itself: some flows, hosts and ports of a partition
+    /// are executed, and others of the same one follow them.
     virtual bool may_fold_inside(const std::vector<FlowSlot>& /*flows*/) { return false; }
+    /// Flows have come to such a part or left it: `flows` are those in service, with what they follow. They may have become
+    /// several partitions, but a flow and what it follows may not.
+    virtual bool may_stay_folded(const std::vector<FlowPair>& /*flows*/) { return false; }
     /// The images' are executed by themselves from here on, and their columns say what the leader's did. A
     /// flow that is its own image is one of a part that has been folded upon itself.
     virtual void unfolded(const std::vector<FlowPair>& /*flows*/) {}

@@ -70,14 +70,20 @@ bool Folds::may_fold_inside(const std::vector<FlowSlot>& flows) const {
     return supervisor_->may_fold_inside(in_service);
 }
 
-/// Whether what is left of the leader's part is still one, to a supervisor, too.
+/// Whether the sheets of the leader's part still are that to a supervisor, too.
 bool Folds::holds_together(const Fold& fold) const {
-    std::vector<FlowSlot> flows;
-    for (const Image* const sheet : *fold.self->part) {
-        std::copy_if(sheet->flow.begin(), sheet->flow.end(), std::back_inserter(flows),
-                     [](FlowSlot flow) { return flow != kNone; });
+    if (supervisor_ == nullptr) {
+        return true;
     }
-    return may_fold_inside(flows);
+    std::vector<FlowPair> pairs;
+    for (const Image* const sheet : *fold.self->part) {
+        for (std::size_t i = 0; i < fold.flow.size(); ++i) {
+            if (fold.flow[i] != kNone && prints_[fold.flow[i]].src != kNone) {
+                pairs.push_back({fold.flow[i], sheet->flow[i]});
+            }
+        }
+    }
+    return supervisor_->may_stay_folded(pairs);
 }
 
 /// The part's sheets follow those of the leader's.

@@ -96,6 +96,7 @@ class PhaseController : public step::Supervisor {
     void fold(step::Folding& folding) override;
     bool alike(const std::vector<step::FlowPair>& flows, bool fresh) override;
     bool may_fold_inside(const std::vector<FlowSlot>& flows) override;
+    bool may_stay_folded(const std::vector<step::FlowPair>& flows) override;
     void unfolded(const std::vector<step::FlowPair>& flows) override;
 
   private:

@@ -239,6 +239,13 @@ bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
                        [&](FlowSlot flow) { return partitions_.set().partition_of(flow) == id; });
 }
 
+bool PhaseController::may_stay_folded(const std::vector<step::FlowPair>& flows) {
+    return std::all_of(flows.begin(), flows.end(), [&](const step::FlowPair& pair) {
+        const PartitionId id = partitions_.set().partition_of(pair.leader);
+        return id != kNone && partitions_.set().partition_of(pair.image) == id && is_whole(id);
+    });
+}
+
 void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
     inherit_skips(flows);
     Names renamed;

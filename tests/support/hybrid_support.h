@@ -264,6 +264,9 @@ class CheckingSupervisor final : public step::Supervisor {
         return inner_.alike(flows, fresh);
     }
     void unfolded(const std::vector<step::FlowPair>& flows) override { inner_.unfolded(flows); }
+    bool may_stay_folded(const std::vector<step::FlowPair>& flows) override {
+        return inner_.may_stay_folded(flows);
+    }
     bool may_fold_inside(const std::vector<FlowSlot>& f) override {
         return inner_.may_fold_inside(f);
     }
