@@ -119,7 +119,7 @@ struct Fold {
     std::vector<std::unique_ptr<Image>> image;  ///< null: gone
     FeedersOf feeders;                          ///< of its flows in service so far
     Backlogs backlogs;
-    std::vector<std::uint32_t> free_flows;      ///< indices
+    std::vector<std::uint32_t> free_flows;  ///< indices
     std::uint32_t flows = 0;
     std::uint32_t images = 0;
     // Of several sheets:

@@ -1,87 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Parts that are folded upon themselves in the midst of their lives: all-to-alls that messages of others, or the next ones
 /// of their own, join while packets are on their way that leave their sheets.
-#include "tests/support/fold_support.h"
+#include "tests/support/exchange_cases.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
-namespace {
-
-struct Shape {
-    std::uint32_t copies = 1;
-    std::uint32_t groups = 2;  ///< of a copy
-    std::uint32_t hosts = 4;   ///< of a group
-
-    NodeId host(std::uint32_t copy, std::uint32_t group, std::uint32_t at) const {
-        return (copy * groups + group) * hosts + at % hosts;
-    }
-    std::uint32_t all() const { return copies * groups * hosts; }
-};
-
-/// Each to each of its group.
-void add_all_to_all(Case& given, const Shape& shape, std::uint32_t copy, std::uint32_t group,
-                    std::int64_t size, Tick start) {
-    for (std::uint32_t i = 0; i < shape.hosts; ++i) {
-        for (std::uint32_t k = 1; k < shape.hosts; ++k) {
-            given.flows.push_back(
-                flow(shape.host(copy, group, i), shape.host(copy, group, i + k), size, start));
-        }
-    }
-}
-
-Case exchange(const Shape& shape, congestion::Law law) {
-    Case given;
-    given.topology = build_star({shape.all(), {gigabits_per_second(100), kMicrosecond}});
-    given.config = config_for(law);
-    given.stop = 40 * kMillisecond;
-    return given;
-}
-
-/// What comes between: from one group to the next, or within one.
-void add_joining(Case& given, const Shape& shape, Dice& dice) {
-    const Tick start = dice.below(120) * kMicrosecond;
-    const std::int64_t size = 1 + dice.below(300'000);
-    const std::uint32_t turn = dice.below(shape.hosts);
-    const bool within = shape.groups == 1 || dice.chance(40);
-    const bool connected = within && turn != 0 && dice.chance(60);
-    const std::uint32_t from = dice.below(shape.groups);
-    const std::uint32_t to = within ? from : (from + 1) % shape.groups;
-    const std::uint32_t missing = dice.chance(15) ? dice.below(shape.all()) : shape.all();
-    for (std::uint32_t copy = 0; copy < shape.copies; ++copy) {
-        for (std::uint32_t i = 0; i < shape.hosts; ++i) {
-            const NodeId src = shape.host(copy, from, i);
-            const NodeId dst = shape.host(copy, to, i + turn);
-            if (src == dst || src == missing) {
-                continue;
-            }
-            given.flows.push_back(flow(src, dst, size, start));
-            if (connected) {
-                // Behind what is under way from here to there.
-                for (FlowSpec& spec : given.flows) {
-                    spec.connection = spec.src == src && spec.dst == dst ? src * shape.all() + dst
-                                                                         : spec.connection;
-                }
-            }
-        }
-    }
-}
-
-/// Hosts whose ports have sent more than others, by whole units of INT or not.
-void add_past(Case& given, const Shape& shape, Dice& dice) {
-    const std::int64_t whole = 4096 * std::int64_t{given.config.format.payload};
-    for (std::uint32_t i = 0; i < shape.all(); ++i) {
-        if (dice.chance(30)) {
-            const bool by_units = dice.chance(90);
-            given.flows.push_back(flow(i, (i + 1) % shape.all(), by_units ? whole : whole / 3, 0));
-        }
-    }
-}
-
-}  // namespace
-
 TEST_CASE("unit.folds.exchanges.a_message_to_the_next_group_joins_two_all_to_alls") {
-    const Shape shape{1, 2, 8};
+    const ExchangeShape shape{1, 2, 8};
     for (const congestion::Law law : {congestion::Law::hpcc, congestion::Law::dctcp}) {
         for (const Tick joins : {7 * kMicrosecond, 33 * kMicrosecond, 80 * kMicrosecond}) {
             Case given = exchange(shape, law);
@@ -105,33 +31,7 @@ TEST_CASE("unit.folds.exchanges.random_ones_are_as_without") {
     std::uint64_t hops = 0;
     std::uint64_t forks = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
-        Dice dice(seed);
-        const Shape shape{1 + dice.below(2), 1 + dice.below(2), 2 + dice.below(4)};
-        Case given = exchange(shape, dice.chance(60) ? congestion::Law::hpcc : dice.pick(kLaws));
-        given.name = "exchange " + std::to_string(seed);
-        const bool past = dice.chance(50);
-        if (past) {
-            add_past(given, shape, dice);
-        }
-        const Tick begin = past ? 4 * kMillisecond : Tick{0};
-        const std::size_t first = given.flows.size();
-        const std::int64_t size = 1 + dice.below(400'000);
-        for (std::uint32_t copy = 0; copy < shape.copies; ++copy) {
-            for (std::uint32_t group = 0; group < shape.groups; ++group) {
-                add_all_to_all(given, shape, copy, group, size, 0);
-            }
-        }
-        for (std::uint32_t more = dice.below(4); more > 0; --more) {
-            add_joining(given, shape, dice);
-        }
-        for (std::size_t i = first; i < given.flows.size(); ++i) {
-            given.flows[i].start += begin;
-        }
-        assign_source_ports(given.flows);
-        for (FlowSpec& spec : given.flows) {
-            spec.sport = spec.connection == kNone ? spec.sport : 20'000;
-        }
-        const Folded made = check_folding(given);
+        const Folded made = check_folding(random_exchange(seed, 1, 1));
         hops += made.fold.hops;
         forks += made.fold.forks;
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/support/episode_support.h"
+#include "tests/support/exchange_cases.h"
 #include "tests/support/fold_support.h"
 #include "tests/support/hybrid_support.h"
 
@@ -75,6 +76,32 @@ void check_same_phases(const HybridOutcome& a, const HybridOutcome& b) {
     CHECK(a.phases.splits == b.phases.splits);
 }
 
+/// Adds what was folded and skipped.
+void compare(const Case& given, const PhaseConfig& config, Sums& sums,
+             hybrid::Restorer* restorer = nullptr, hybrid::ShareRestorer* shares = nullptr) {
+    INFO(given.name);
+    const auto run = [&](FoldCounters* fold) {
+        return run_hybrid(given, config, Driver::windows, given.application, false, false, restorer,
+                          shares, fold);
+    };
+    const HybridOutcome plain = run(nullptr);
+    FoldCounters fold;
+    const HybridOutcome folded = run(&fold);
+    check_same_but_executed(plain.outcome, folded.outcome);
+    check_same_phases(plain, folded);
+    sums.fold.hops += fold.hops;
+    sums.fold.images += fold.images;
+    sums.fold.forks += fold.forks;
+    sums.skips += folded.phases.skips;
+    sums.backs += folded.phases.skip_backs;
+}
+
+void tell(const Sums& sums) {
+    MESSAGE(sums.fold.images << " images, " << sums.fold.hops << " hops folded, " << sums.fold.forks
+                             << " forks, " << sums.skips << " skips, " << sums.backs
+                             << " skip-backs");
+}
+
 Sums compare_copies(std::uint64_t first_seed, std::uint64_t count, CopiesOptions options,
                     const PhaseConfig& config, hybrid::Restorer* restorer = nullptr,
                     hybrid::ShareRestorer* shares = nullptr) {
@@ -82,25 +109,9 @@ Sums compare_copies(std::uint64_t first_seed, std::uint64_t count, CopiesOptions
     options.size = 7;
     for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
         const Copies copies(seed, options);
-        INFO(copies.given.name);
-        const auto run = [&](FoldCounters* fold) {
-            return run_hybrid(copies.given, config, Driver::windows, copies.given.application,
-                              false, false, restorer, shares, fold);
-        };
-        const HybridOutcome plain = run(nullptr);
-        FoldCounters fold;
-        const HybridOutcome folded = run(&fold);
-        check_same_but_executed(plain.outcome, folded.outcome);
-        check_same_phases(plain, folded);
-        sums.fold.hops += fold.hops;
-        sums.fold.images += fold.images;
-        sums.fold.forks += fold.forks;
-        sums.skips += folded.phases.skips;
-        sums.backs += folded.phases.skip_backs;
+        compare(copies.given, config, sums, restorer, shares);
     }
-    MESSAGE(sums.fold.images << " images, " << sums.fold.hops << " hops folded, " << sums.fold.forks
-                             << " forks, " << sums.skips << " skips, " << sums.backs
-                             << " skip-backs");
+    tell(sums);
     return sums;
 }
 
@@ -207,6 +218,18 @@ TEST_CASE("unit.hybrid.folded.copies_upon_themselves") {
         INFO(congestion::law_name(law));
         compare_copies(7700, 30, options, eager_phases());
     }
+}
+
+TEST_CASE("unit.hybrid.folded.exchanges_upon_themselves") {
+    // They become one partition where a message joins them, and several again when it is over.
+    Sums sums;
+    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+        compare(random_exchange(seed, 2, 8), eager_phases(), sums);
+    }
+    tell(sums);
+    CHECK(sums.fold.hops > 0);
+    CHECK(sums.skips > 100);
+    CHECK(sums.backs > 10);
 }
 
 TEST_CASE("unit.hybrid.folded.every_law") {
