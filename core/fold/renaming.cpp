@@ -254,13 +254,14 @@ void Renaming::copy_int_slots(FlowSlot leader, bool old) const {
     }
     const IntBlock& to = world_.route[slot].ints;
     const IntUnits units = int_units(leader);
-    // Of the flow's packets those that are on their way are the last ones, unless it has sent one twice.
+    // Of the flow's packets those that are on their way are the last ones, unless it sends some twice or went another way.
     std::uint32_t first = 0;
     std::uint32_t count = from.mask() + 1;
     if (const std::uint32_t at = world_.sender_at[leader]; at != kNone) {
         const Sender& sender = source_of(world_, leader).senders[at];
         const std::uint32_t outstanding = sender.next - sender.una;
-        if (sender.retransmitted == 0 && outstanding < count) {
+        const bool sent_once = sender.retransmitted == 0 && sender.high == sender.next;
+        if (sent_once && !store_.links_have_changed() && outstanding < count) {
             first = sender.transmissions - outstanding;
             count = outstanding;
         }
