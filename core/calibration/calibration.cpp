@@ -117,7 +117,7 @@ bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen) 
         heard += asked.told < now ? 1 : 0;
         awaited += asked.told >= now && asked.until >= now ? 1 : 0;
     }
-    const std::uint64_t needed = found.curve.tellers();
+    const auto needed = static_cast<std::uint64_t>(found.curve.tellers());
     if (awaited >= (heard < needed ? needed - heard : 1)) {
         return false;
     }
@@ -125,7 +125,8 @@ bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen) 
     const std::uint64_t tell = heard + awaited;
     const std::uint64_t beyond = in_vain + (tell < needed ? 0 : tell - needed + 1);
     const std::uint64_t before = found.sightings + (found.seen < now ? 1 : 0);
-    if (beyond == 0 ? before == 0 && !unseen : before >> std::min<std::uint64_t>(beyond, 63) == 0) {
+    const std::uint64_t enough = std::uint64_t{1} << std::min<std::uint64_t>(beyond, 63);
+    if (before < enough && !(beyond == 0 && unseen)) {
         return false;
     }
     found.asked.push_back({now, now + lasts, kNever});

@@ -84,7 +84,7 @@ class Calibration {
         std::optional<SteadyCurve> recalled;  ///< what earlier runs told
         Tick seen = kNever;                   ///< last
         std::uint64_t sightings = 0;          ///< instants, before that
-        std::vector<Asked> asked;
+        std::vector<Asked> asked;             ///< ascending
         Tick closed = kNever;
         Tick told_at = 0;
         std::set<Told> told;                        ///< then

@@ -25,6 +25,8 @@ constexpr std::size_t kStepsBack = 8;
 /// A law's rate has settled if it moves by no more than this part of itself within the later half of the bins.
 constexpr double kLawRange = 0.02;
 constexpr double kUnlimited = 1e18;
+/// Groups that have to have gone as far before others are told what they did there.
+constexpr double kTellers = 3;
 /// Of a summary: so many bins of its age have one mean.
 constexpr std::size_t kBinsPerBlock = 16;
 /// A conclusion is drawn from the later half of the bins, in blocks of equal length.
@@ -43,10 +45,7 @@ SteadyCurve::SteadyCurve(const CurveKind& kind, const CurveSummary& summary) : S
         bins_.insert(bins_.end(), block.bins,
                      total_of(block.groups, block.readings, block.spread,
                               kind.shared ? block.apart : unknown));
-        told_ +=
-            block.groups >= static_cast<double>(tellers()) && told_ + block.bins == bins_.size()
-                ? block.bins
-                : 0;
+        told_ += block.groups >= tellers() && told_ + block.bins == bins_.size() ? block.bins : 0;
     }
 }
 
@@ -63,6 +62,8 @@ SteadyCurve::Bin SteadyCurve::total_of(double groups, const std::vector<BinReadi
     }
     return total;
 }
+
+double SteadyCurve::tellers() const { return kind_.shared ? kTellers : 1; }
 
 double SteadyCurve::tolerance() const { return kind_.shared ? kSharedTolerance : kTolerance; }
 
@@ -135,7 +136,7 @@ void SteadyCurve::add(std::size_t first, const std::vector<BinReading>& readings
             foreseen_ = trusted_beyond(bins_.size());
             foreseen_by_ = bins_.size();
         }
-        if (at == told_ && bin.groups >= static_cast<double>(tellers())) {
+        if (at == told_ && bin.groups >= tellers()) {
             ++told_;
             if (told_ % kPerConclusion == 0) {
                 conclude(told_);
@@ -269,7 +270,7 @@ double SteadyCurve::spread(std::size_t flow, std::size_t at) const {
 bool SteadyCurve::told_enough(double first) const {
     return first >= static_cast<double>(kMostBins) ||
            (first < static_cast<double>(bins_.size()) &&
-            bins_[static_cast<std::size_t>(first)].groups >= static_cast<double>(kTellers));
+            bins_[static_cast<std::size_t>(first)].groups >= kTellers);
 }
 
 /// The same of the bytes that they had sent by then.

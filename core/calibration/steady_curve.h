@@ -18,9 +18,6 @@ namespace sluice::hybrid {
 /// Bins that a group is recorded for at most.
 inline constexpr std::size_t kMostBins = 512;
 
-/// Groups that share ports which have to have gone as far before others are told what they did there.
-inline constexpr std::uint64_t kTellers = 3;
-
 /// What a flow did in a bin.
 struct BinReading {
     double rate = 0;    ///< payload bytes per tick
@@ -84,7 +81,7 @@ class SteadyCurve {
 
     std::size_t bins() const { return bins_.size(); }
     /// Groups that have to have told before others are told of what is beyond all bins.
-    std::uint64_t tellers() const { return kind_.shared ? kTellers : 1; }
+    double tellers() const;
     /// How often groups' readings have been added.
     std::uint64_t additions() const { return additions_; }
     const CurveKind& kind() const { return kind_; }

@@ -53,7 +53,7 @@ bool Folds::adopt_names(const Fold& fold, Tick from) {
         return false;
     }
     for (const NodeId host : fold.host) {
-        self.adopt_host(host);
+        self.renumber_host(host, Renaming::Counters::leaders);
     }
     for (const PortId unit : fold.unit) {
         self.adopt_unit(unit);
@@ -68,7 +68,7 @@ bool Folds::adopt_names(const Fold& fold, Tick from) {
 void Folds::give_names_back(const Fold& fold) {
     const Renaming self(store_, places_, fold, *fold.self);
     for (const NodeId host : fold.host) {
-        self.give_host_back(host);
+        self.renumber_host(host, Renaming::Counters::own);
     }
     restore_leader_units(fold);
 }

@@ -62,29 +62,12 @@ bool Likeness::holds() const {
 }
 
 bool Likeness::others_told_alike() const {
-    const auto alike = [&](const Packet& own, PortId queued_at) {
-        const Packet other = renaming_.packet(own, queued_at);
-        return other.flow == own.flow || told_alike(own, other);
-    };
-    for (const PortId unit : fold_.unit) {
-        if (unit == kNone) {
-            continue;
-        }
-        for (Ring& queue : world_.egress[unit].queue) {
-            for (std::uint32_t at = queue.head; at != queue.tail; ++at) {
-                if (!alike(queue.at(at), unit)) {
-                    return false;
-                }
-            }
-        }
-        Wire& link = world_.link[world_.egress[unit].peer];
-        for (std::uint32_t at = link.head; at != link.tail; ++at) {
-            if (!alike(link.at(at), kNone)) {
-                return false;
-            }
-        }
-    }
-    return true;
+    return std::all_of(fold_.unit.begin(), fold_.unit.end(), [&](PortId unit) {
+        return all_packets_of(world_, unit, [&](const Packet& own, bool queued) {
+            const Packet other = renaming_.packet(own, queued ? unit : PortId{kNone});
+            return other.flow == own.flow || told_alike(own, other);
+        });
+    });
 }
 
 /// Packets that arrive at one instant are taken in the order of their ports. (Of several sheets, others see to

@@ -56,7 +56,7 @@ bool Renaming::whole_units_apart(PortId leader) const {
 }
 
 /// What a law remembers of ports' counters.
-void Renaming::renumber(Sender& sender, FlowSlot leader, Count to) const {
+void Renaming::renumber(Sender& sender, FlowSlot leader, Counters to) const {
     const FlowSlot known = way_known_of(leader);
     for (std::uint32_t hop = 0;
          world_.int_block != 0 && hop + 1 < kPathHops && world_.route[known].port[hop + 1] != kNone;
@@ -64,7 +64,7 @@ void Renaming::renumber(Sender& sender, FlowSlot leader, Count to) const {
         if (const PortId port = port_on_way(known, hop + 1); has(port)) {
             const std::uint64_t units = more_units(unit_on_way(known, hop + 1), port);
             congestion::renumber_hop(sender.cc, world_.config->congestion, static_cast<int>(hop),
-                                     to == Count::own ? units : 0 - units);
+                                     to == Counters::own ? units : 0 - units);
         }
     }
 }
@@ -254,22 +254,10 @@ void Renaming::copy_int_slots(FlowSlot leader, bool old) const {
     }
     const IntBlock& to = world_.route[slot].ints;
     const IntUnits units = int_units(leader);
-    // Of the flow's packets those that are on their way are the last ones, unless it sends some twice or went another way.
-    std::uint32_t first = 0;
-    std::uint32_t count = from.mask() + 1;
-    if (const std::uint32_t at = world_.sender_at[leader]; at != kNone) {
-        const Sender& sender = source_of(world_, leader).senders[at];
-        const std::uint32_t outstanding = sender.next - sender.una;
-        const bool sent_once = sender.retransmitted == 0 && sender.high == sender.next;
-        if (sent_once && !store_.links_have_changed() && outstanding < count) {
-            first = sender.transmissions - outstanding;
-            count = outstanding;
-        }
-    }
-    for (std::uint32_t i = first; i != first + count; ++i) {
-        const std::size_t slot_at = std::size_t{i & from.mask()} * world_.int_stride;
-        const congestion::IntRecord* const source = from.words() + slot_at;
-        congestion::IntRecord* const target = to.words() + slot_at;
+    for (std::uint32_t i = 0; i <= from.mask(); ++i) {
+        const congestion::IntRecord* const source =
+            from.words() + std::size_t{i} * world_.int_stride;
+        congestion::IntRecord* const target = to.words() + std::size_t{i} * world_.int_stride;
         const auto transmission = static_cast<std::uint16_t>(source[0] & 0xffffU);
         if (source[0] != int_tag(leader, transmission) ||
             (old && target[0] != int_tag(slot, transmission))) {

@@ -9,6 +9,25 @@
 
 namespace sluice::step {
 
+/// Of everything in a unit's queues (`queued`), and on its link: whether `holds(packet, queued)`.
+template <class Predicate>
+bool all_packets_of(World& world, PortId unit, Predicate&& holds) {
+    const auto all = [&](Ring& ring, bool queued) {
+        for (std::uint32_t at = ring.head; at != ring.tail; ++at) {
+            if (!holds(ring.at(at), queued)) {
+                return false;
+            }
+        }
+        return true;
+    };
+    for (Ring& queue : world.egress[unit].queue) {
+        if (!all(queue, true)) {
+            return false;
+        }
+    }
+    return all(world.link[world.egress[unit].peer], false);
+}
+
 class Renaming {
   public:
     /// All must outlive this.
@@ -72,9 +91,10 @@ class Renaming {
     // The other way round, as a fold begins among packets on their way: what is at the leader's gets the names of its
     // sheet. False, and nothing is changed: something has none.
     bool is_nameable(PortId leader) const;
-    void adopt_host(NodeId leader) const;
-    void give_host_back(NodeId leader) const;
     void adopt_unit(PortId leader) const;
+    /// Whose counters of ports a host's laws remember, and its packets on their way were told.
+    enum class Counters : std::uint8_t { own, leaders };
+    void renumber_host(NodeId leader, Counters to) const;
 
     /// Takes everything that could happen out of a unit or host of the image.
     void still_unit(PortId leader) const;
@@ -94,10 +114,7 @@ class Renaming {
     std::uint16_t entered_by(const Packet& leader, PortId queued_at) const;
     /// INT's units that `port` has sent more than the leader's, modulo the field.
     std::uint64_t more_units(PortId port, PortId leader) const;
-    enum class Count : std::uint8_t { own, leaders };
-    /// From the leader's counters to the own ones, or back.
-    void renumber(Sender& sender, FlowSlot leader, Count to = Count::own) const;
-    void renumber_host(NodeId leader, Count to) const;
+    void renumber(Sender& sender, FlowSlot leader, Counters to = Counters::own) const;
     FlowSlot named_in_sheet(const Packet& packet, PortId leader, bool queued) const;
     Packet adopted(const Packet& packet, PortId leader, bool queued) const;
     bool receives(NodeId leader, FlowSlot flow) const;

@@ -111,11 +111,10 @@ void Renaming::restore_host(NodeId leader) const {
             copy_receiver(leader, flow);
         }
     }
-    renumber_host(leader, Count::own);
+    renumber_host(leader, Counters::own);
 }
 
-/// What its laws remember of ports' counters, and what its packets on their way were told.
-void Renaming::renumber_host(NodeId leader, Count to) const {
+void Renaming::renumber_host(NodeId leader, Counters to) const {
     Host& host = world_.host[leader];
     for (std::uint32_t i = 0; i < host.senders.count; ++i) {
         if (host.senders[i].flow != kNone && places_.flow[host.senders[i].flow].leads()) {
@@ -127,7 +126,7 @@ void Renaming::renumber_host(NodeId leader, Count to) const {
         const IntBlock& block = world_.route[slot].ints;
         IntUnits units = int_units(slot);
         for (std::uint64_t& count : units) {
-            count = to == Count::own ? count : 0 - count;
+            count = to == Counters::own ? count : 0 - count;
         }
         for (std::uint32_t i = 0; !block.empty() && i <= block.mask(); ++i) {
             congestion::IntRecord* const words = block.words() + std::size_t{i} * world_.int_stride;
@@ -141,15 +140,10 @@ void Renaming::renumber_host(NodeId leader, Count to) const {
 }
 
 void Renaming::restore_unit(PortId leader) const {
-    for (Ring& queue : world_.egress[leader].queue) {
-        for (std::uint32_t at = queue.head; at != queue.tail; ++at) {
-            queue.at(at) = packet(queue.at(at), leader);
-        }
-    }
-    Wire& link = world_.link[world_.egress[leader].peer];
-    for (std::uint32_t at = link.head; at != link.tail; ++at) {
-        link.at(at) = packet(link.at(at));
-    }
+    all_packets_of(world_, leader, [&](Packet& own, bool queued) {
+        own = packet(own, queued ? leader : PortId{kNone});
+        return true;
+    });
 }
 
 /// The leader's flow by whose name a packet at a unit of the leader's goes in its sheet; kNone: there is none.
@@ -185,44 +179,21 @@ Packet Renaming::adopted(const Packet& packet, PortId leader, bool queued) const
 }
 
 bool Renaming::is_nameable(PortId leader) const {
-    const auto comes_back = [&](const Packet& own, bool queued) {
+    return all_packets_of(world_, leader, [&](const Packet& own, bool queued) {
         const Packet named = adopted(own, leader, queued);
         if (named.flow == kNone) {
             return false;
         }
         const Packet again = packet(named, queued ? leader : PortId{kNone});
         return again.flow == own.flow && again.ingress == own.ingress;
-    };
-    for (Ring& queue : world_.egress[leader].queue) {
-        for (std::uint32_t at = queue.head; at != queue.tail; ++at) {
-            if (!comes_back(queue.at(at), true)) {
-                return false;
-            }
-        }
-    }
-    Wire& link = world_.link[world_.egress[leader].peer];
-    for (std::uint32_t at = link.head; at != link.tail; ++at) {
-        if (!comes_back(link.at(at), false)) {
-            return false;
-        }
-    }
-    return true;
+    });
 }
 
-void Renaming::adopt_host(NodeId leader) const { renumber_host(leader, Count::leaders); }
-
-void Renaming::give_host_back(NodeId leader) const { renumber_host(leader, Count::own); }
-
 void Renaming::adopt_unit(PortId leader) const {
-    for (Ring& queue : world_.egress[leader].queue) {
-        for (std::uint32_t at = queue.head; at != queue.tail; ++at) {
-            queue.at(at) = adopted(queue.at(at), leader, true);
-        }
-    }
-    Wire& link = world_.link[world_.egress[leader].peer];
-    for (std::uint32_t at = link.head; at != link.tail; ++at) {
-        link.at(at) = adopted(link.at(at), leader, false);
-    }
+    all_packets_of(world_, leader, [&](Packet& own, bool queued) {
+        own = adopted(own, leader, queued);
+        return true;
+    });
 }
 
 }  // namespace sluice::step

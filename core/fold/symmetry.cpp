@@ -40,7 +40,7 @@ class Search {
                     return std::nullopt;
                 }
             }
-            if (!go_back()) {
+            if (!follow_back()) {
                 return std::nullopt;
             }
         } while (!hosts_.empty());
@@ -97,7 +97,7 @@ class Search {
     }
 
     /// What hosts receive from those that no flow has led to.
-    bool go_back() {
+    bool follow_back() {
         std::map<std::uint32_t, std::vector<std::uint32_t>> received;
         for (std::uint32_t flow = 0; flow < other_.flow.size(); ++flow) {
             if (taken_flow_[flow] == 0 && other_.dst[flow] != kNone) {

@@ -3,9 +3,8 @@
 /// what it is, and the same between two parts.
 ///
 /// They are found by following flows from one host, which is taken to be another one: its flows are the other
-/// one's in the order of their ids, their destinations the others', and so on; then, from hosts that no flow leads to, those that
-/// are left at their destinations. A part of n hosts in a ring has n
-/// of them. What is found is a symmetry of who sends what by which ports; whether the state is the same is for
+/// one's in the order of their ids, their destinations the others', and so on; then the hosts to which no flow has led, from what
+/// they send to those that have names. A part of n hosts in a ring has n of them. What is found is a symmetry of who sends what by which ports; whether the state is the same is for
 /// others to compare (Likeness).
 #pragma once
 

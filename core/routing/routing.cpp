@@ -66,7 +66,7 @@ int Routing::distance(NodeId node, NodeId dst) const {
 
 std::vector<PortId> Routing::path(const FlowKey& key) const {
     std::vector<PortId> ports;
-    ports.reserve(8);
+    ports.reserve(8);  // most ways are shorter
     for (NodeId node = key.src; node != key.dst;) {
         const PortId port = select(node, key);
         if (port == kNone) {

@@ -95,7 +95,6 @@ void WorldStore::free_int_slots() {
 }
 
 void WorldStore::set_link(LinkId link, bool up, Tick now) {
-    links_have_changed_ = true;
     widen_int_slots();  // a detour may be longer than any shortest path
     const Topology& topology = topology_;
     for (PortId p = 0; p < topology.port_count(); ++p) {

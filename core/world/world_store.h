@@ -116,8 +116,6 @@ class WorldStore {
     /// queued for it are lost, routes are recomputed, queue pairs move to ports that still lead
     /// to their destinations.
     void set_link(LinkId link, bool up, Tick now);
-    /// One has, so that what a flow sends later may have arrived before what it sent earlier.
-    bool links_have_changed() const { return links_have_changed_; }
 
     /// The parts of set_link() that concern routes, for an engine that handles packets itself: the
     /// routing, then, when the ports' `up` is as it will be, the paths of flows that are not complete.
@@ -227,7 +225,6 @@ class WorldStore {
     };
     std::vector<Outbox> outbox_;  ///< in link_ behind the ports' links
     BaseRtt widest_;              ///< of the whole network
-    bool links_have_changed_ = false;
 
     std::vector<PortId> first_port_;
     std::vector<std::uint8_t> is_host_;

@@ -14,19 +14,23 @@ using namespace sluice::test;
 
 namespace {
 
-/// Queues are twice as deep as they were at the first look.
-class TwiceAsDeep final : public hybrid::Restorer {
+/// Queues are so many times as deep as they were at the first look.
+class Deeper final : public hybrid::Restorer {
   public:
+    explicit Deeper(double factor) : factor_(factor) {}
     std::size_t looks() const override { return 4; }
     std::vector<double> depths(const std::vector<hybrid::PortPast>& ports) override {
         std::vector<double> depths;
         for (const hybrid::PortPast& port : ports) {
-            depths.push_back(2 * port.depth.front());
+            depths.push_back(factor_ * port.depth.front());
         }
         asked += ports.size();
         return depths;
     }
     std::size_t asked = 0;
+
+  private:
+    double factor_;
 };
 
 /// Shares that depend on the skip and on the flow's place.
@@ -257,9 +261,18 @@ TEST_CASE("unit.hybrid.folded.queues_and_shares_that_are_restored") {
     CopiesOptions options;
     options.changed = 4;
     options.flows = 16;
-    TwiceAsDeep deeper;
-    compare_copies(6000, 40, options, eager_phases(), &deeper);
-    CHECK(deeper.asked > 10);
+    // Packets are put in, or taken out of the midst of what is on its way.
+    for (const double factor : {2.0, 0.3}) {
+        Deeper deeper(factor);
+        compare_copies(6000, 40, options, eager_phases(), &deeper);
+        Sums sums;
+        for (std::uint64_t seed = 0; seed < 60; ++seed) {
+            compare(random_exchange(seed, 2, 8), eager_phases(), sums, &deeper);
+        }
+        tell(sums);
+        CHECK(sums.fold.hops > 0);
+        CHECK(deeper.asked > 10);
+    }
     PhaseConfig config = eager_phases();
     config.shares = Sharing::learned_everywhere;
     DrawnByOccasion shares;
