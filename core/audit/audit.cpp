@@ -23,11 +23,11 @@ constexpr Tick kPerSkip = 64;
 /// skips of one group do to others; and, where ACKs are no packets, what that does, for shadows have none either.
 constexpr double kUnseen = 3e-4;
 constexpr double kUnseenWithoutAcks = 1e-3;
-/// The same of flow-time in which shares of ports are held that packets would have gone on to even out: a job waits
-/// for the flow that has the smallest one. And of flows of episodes that are met when they are told: what is left of
-/// them begins where equal sharing has it (unit.hybrid.episodes.what_meets_the_rest_of_one_shares_with_it).
+/// The same of flow-time in which shares of ports are held that packets would have gone on to even out. And of flows of
+/// episodes that are met when they are told: what is left of them begins where equal sharing has it
+/// (unit.hybrid.episodes.what_meets_the_rest_of_one_shares_with_it), and a job waits for their last bytes.
 constexpr double kUnseenOfShares = 0.05;
-constexpr double kUnseenOfSlowest = 0.2;
+constexpr double kUnseenOfResumed = 0.2;
 /// Levels at which two courses are compared.
 constexpr int kLevels = 8;
 /// Clusters that are known when it is first asked whether the run can be trusted.
@@ -317,7 +317,7 @@ void Audit::left(FlowSlot flow) {
     rounded_time_ += had.rounded;
     const double held = had.resumed ? time : had.held;
     held_share_ += held / time;
-    held_time_ += held;
+    unseen_time_ += had.resumed ? kUnseenOfResumed * time : kUnseenOfShares * held;
     const int stratum = stratum_of(time);
     shares_.count(stratum, had.skipped / time);
     times_.count(stratum, had.skipped);
@@ -376,8 +376,8 @@ void Audit::estimate(AuditCounters& made) const {
     made.fct_half = std::hypot(shares.half, told_shares.half) / flows_ + unseen +
                     kUnseenOfShares * held_share_ / flows_;
     made.time_error = -(times.mean + told_times.mean) / time_;
-    made.time_half = std::hypot(times.half, told_times.half) / time_ + unseen +
-                     kUnseenOfSlowest * held_time_ / time_;
+    made.time_half =
+        std::hypot(times.half, told_times.half) / time_ + unseen + unseen_time_ / time_;
 }
 
 }  // namespace sluice::audit

@@ -115,7 +115,7 @@ class Audit : public hybrid::PhaseWatcher {
     double rounded_share_ = 0;  ///< sums over flows
     double rounded_time_ = 0;
     double held_share_ = 0;  ///< the same, of flows that were resumed all
-    double held_time_ = 0;
+    double unseen_time_ = 0;
     StratifiedRatio shares_;
     StratifiedRatio times_;
 };

@@ -17,9 +17,12 @@ constexpr auto kUnit = static_cast<double>(std::int64_t{1} << step::kCrossShift)
 constexpr double kMostOfPort = 0.9;
 /// A port may be that much too full while it sleeps, so that noise wakes nobody.
 constexpr double kTooFull = 1.001;
-/// Weight of the latest look at a port that ACKs wait at, and how long it counts, in base RTTs.
+/// Weight of the latest look at a port that ACKs wait at, or at a flow, and how long it counts, in base RTTs.
 constexpr double kLatest = 0.125;
 constexpr Tick kLately = 16;
+/// A stream's rate has moved if one look differs by this part of it, or the mean of the latest by that.
+constexpr double kMoved = 0.05;
+constexpr double kDrifted = 0.02;
 
 }  // namespace
 
@@ -107,6 +110,11 @@ std::vector<PortId> AckStreams::leave(FlowSlot flow) {
 void AckStreams::drop_left(Tick now) {
     for (Stream& stream : left_) {
         set(stream, 0, now);
+        for (const PortId port : stream.way.acks) {
+            if (world_.cross[port].rate == 0) {
+                store_.settle_crossed(port);
+            }
+        }
     }
     left_.clear();
 }
@@ -132,7 +140,7 @@ void AckStreams::measure(FlowSlot flow, Tick now) {
     stream.measured = at;
     stream.progress = sender.last_progress - sender.skipped;
     stream.acked = sender.una_bytes;
-    set(stream, std::min(rate, most(stream)), now);
+    follow(stream, std::min(rate, most(stream)), now);
     count(flow);
     for (const PortId port : stream.way.acks) {
         look_at(port, port == stream.way.acks.front(), now);
@@ -140,7 +148,24 @@ void AckStreams::measure(FlowSlot flow, Tick now) {
     store_.set_answer_time(flow, takes(stream, now));
 }
 
-void AckStreams::hold(FlowSlot flow, double rate, Tick now) { set(streams_[flow], rate, now); }
+/// Whoever shares a port has another rate at each look, and each change of a stream is a jump of the byte counters
+/// that HPCC reads: only what has moved is followed at once, what drifts is in the mean.
+void AckStreams::follow(Stream& stream, double rate, Tick now) {
+    const double frame = world_.payload + world_.data_overhead;
+    const double held = static_cast<double>(stream.data) / (frame * kUnit);
+    stream.mean += kLatest * (rate - stream.mean);
+    if (stream.awaited || std::abs(rate - held) > kMoved * held) {
+        stream.mean = rate;
+        set(stream, rate, now);
+    } else if (std::abs(stream.mean - held) > kDrifted * held) {
+        set(stream, stream.mean, now);
+    }
+}
+
+void AckStreams::hold(FlowSlot flow, double rate, Tick now) {
+    streams_[flow].mean = rate;
+    set(streams_[flow], rate, now);
+}
 
 /// What its ports leave to it, packets per tick: it may have been sending before they knew of other ACKs.
 double AckStreams::most(const Stream& stream) const {
@@ -186,10 +211,10 @@ void AckStreams::change(PortId port, std::int64_t more, double jump, Tick now) {
     }
     if (!cross.asleep) {
         const Tick at = local(port, now);
-        cross.bytes = step::crossed(cross, at);
+        cross.parts = step::crossed_parts(cross, at);
         cross.since = at;
     }
-    cross.bytes += static_cast<std::int64_t>(jump);
+    cross.parts += std::llround(jump * static_cast<double>(1 << step::kPartShift));
     cross.rate += more;
     if (cross.asleep && more > 0 &&
         static_cast<double>(cross.rate + data_[port]) > kTooFull * capacity(port)) {
@@ -233,7 +258,7 @@ void AckStreams::set_asleep(const step::Extent& extent, bool asleep, Tick now) {
         step::CrossStream& cross = world_.cross[port];
         if (asleep) {
             const Tick at = local(port, now);
-            cross.bytes = step::crossed(cross, at);
+            cross.parts = step::crossed_parts(cross, at);
             cross.since = at;
         }
         cross.asleep = asleep;

@@ -51,6 +51,7 @@ class AckStreams {
         Tick base_rtt = 0;
         std::int64_t data = 0;  ///< bytes per 2^kCrossShift ticks
         std::int64_t acks = 0;
+        double mean = 0;           ///< of the rates measured lately, packets per tick
         Tick measured = kNever;    ///< in the flow's local time, like `progress`
         Tick progress = 0;         ///< the last ACK before
         std::int64_t acked = 0;    ///< bytes, then
@@ -60,6 +61,7 @@ class AckStreams {
 
     double most(const Stream& stream) const;
     void await(Stream& stream, bool awaited);
+    void follow(Stream& stream, double rate, Tick now);
     void set(Stream& stream, double rate, Tick now);
     void change(PortId port, std::int64_t more, double jump, Tick now);
     std::int64_t acks_of(FlowSlot flow) const;

@@ -115,7 +115,7 @@ void leave_answers_out(Dice dice, step::WorldStore& store) {
     for (PortId port = 0; port < store.topology().port_count(); ++port) {
         step::CrossStream& cross = store.world().cross[port];
         cross.rate = dice.below(1'000'000);
-        cross.bytes = dice.below(100'000);
+        cross.parts = dice.below(100'000) << step::kPartShift;
         cross.stretch = dice.below(1U << (step::kStretchShift - 3));
     }
 }
