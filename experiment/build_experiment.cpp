@@ -13,6 +13,7 @@
 #include "core/world/lookahead.h"
 #include "core/world/network_check.h"
 #include "experiment/modes/mode_run.h"
+#include "experiment/wake_choice.h"
 #include "scenario/workload/workload_part.h"
 
 namespace sluice {
@@ -157,6 +158,19 @@ void check_paths(const BuiltExperiment& built, const Scenario& scenario) {
         .fail("law", "does not fit: " + fault);
 }
 
+/// Decides what the scenario left open, as the effective configuration then says.
+void decide_wake(BuiltExperiment& built, const Scenario& scenario) {
+    Wake& wake = built.experiment.phases.wake;
+    if (wake != Wake::automatic || !has_phases(scenario.mode)) return;
+    const WakeChoice choice = choose_wake(built);
+    wake = choice.wake;
+    const char* const name = wake == Wake::data ? "data" : "partition";
+    ConfigSection(*scenario.values, *scenario.effective).table("phases").note("wake", name);
+    if (wake == Wake::data) {
+        built.notes.push_back(std::string("phases.wake: data, for ") + choice.reason);
+    }
+}
+
 }  // namespace
 
 BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,
@@ -196,6 +210,7 @@ BuiltExperiment build_experiment(Scenario& scenario) {
     BuiltExperiment built =
         build_experiment(std::move(experiment), std::move(parts), scenario.path);
     if (moves_packets(scenario.mode)) check_paths(built, scenario);
+    decide_wake(built, scenario);
     try {
         check_run(built.experiment, scenario.mode);
     } catch (const ConfigError& error) {

@@ -20,6 +20,7 @@ enum class Wake : std::uint8_t {
     partition,   ///< the partition; ACKs are packets
     neighbours,  ///< flows that share its data ports, and those whose data its ACKs cross
     data,        ///< flows that share its data ports
+    automatic,  ///< not decided yet, by whoever builds the run (experiment/wake_choice.h): as `partition`
 };
 
 /// Where a flow's rate in a steady phase comes from: the list in flowlevel/rate_sources.h. The first
@@ -73,7 +74,7 @@ struct PhaseConfig {
     double audit_tolerance = 0.01;
 
     /// Groups are flows that share data ports, and ACKs are no packets.
-    bool local() const { return skip && wake != Wake::partition; }
+    bool local() const { return skip && (wake == Wake::neighbours || wake == Wake::data); }
 };
 
 }  // namespace sluice

@@ -40,28 +40,10 @@ void check_local(const Experiment& experiment) {
     if (!experiment.phases.local()) {
         return;
     }
-    const auto refuse = [](const char* what) {
-        throw ConfigError(
-            std::string("mode hybrid: phases.wake = \"partition\" is all that is allowed ") + what);
-    };
-    const std::vector<Link>& links = experiment.topology.links();
-    if (experiment.network.sprayed_classes() != 0) {
-        refuse("where packets are sprayed");
-    }
-    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.loss > 0; })) {
-        refuse("where links lose packets");
-    }
-    if (experiment.network.congestion.law == congestion::Law::none) {
-        refuse("under law \"none\", which lets queues grow that ACKs would share");
-    }
-    if (!round_trips_are_long(experiment)) {
-        refuse("where a base round trip is shorter than 10 frames");
-    }
-    if (experiment.phases.scope == PhaseScope::network) {
-        refuse("with phases.scope = \"network\"");
-    }
-    if (make_restorer(experiment.phases, experiment.network.congestion.law) != nullptr) {
-        refuse("unless phases.restore = \"hold\"");
+    const std::string fault = local_phases_fault(experiment);
+    if (!fault.empty()) {
+        throw ConfigError("mode hybrid: phases.wake = \"partition\" is all that is allowed " +
+                          fault);
     }
 }
 
@@ -75,6 +57,29 @@ step::SharedBy shared_by(const PhaseConfig& phases) {
 }
 
 }  // namespace
+
+std::string local_phases_fault(const Experiment& experiment) {
+    const std::vector<Link>& links = experiment.topology.links();
+    if (experiment.network.sprayed_classes() != 0) {
+        return "where packets are sprayed";
+    }
+    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.loss > 0; })) {
+        return "where links lose packets";
+    }
+    if (experiment.network.congestion.law == congestion::Law::none) {
+        return "under law \"none\", which lets queues grow that ACKs would share";
+    }
+    if (!round_trips_are_long(experiment)) {
+        return "where a base round trip is shorter than 10 frames";
+    }
+    if (experiment.phases.scope == PhaseScope::network) {
+        return "with phases.scope = \"network\"";
+    }
+    if (make_restorer(experiment.phases, experiment.network.congestion.law) != nullptr) {
+        return "unless phases.restore = \"hold\"";
+    }
+    return "";
+}
 
 void check_hybrid(const Experiment& experiment) {
     if (experiment.network.arithmetic == Arithmetic::ns3) {

@@ -36,7 +36,7 @@ TEST_CASE("unit.scenario.phases_defaults_leave_the_detector_to_choose") {
     const PhaseConfig phases = phases_of("[phases]\n");
     CHECK(phases.skip);
     CHECK(phases.scope == PhaseScope::partition);
-    CHECK(phases.wake == Wake::partition);
+    CHECK(phases.wake == Wake::automatic);
     CHECK(!phases.local());
     CHECK(phases.rates == SteadyRates::measured);
     CHECK(phases.restore == Restoration::hold);
@@ -101,8 +101,9 @@ TEST_CASE("unit.scenario.phases_are_recorded_where_they_count") {
 TEST_CASE("unit.scenario.phases_refusals_name_place_and_what_is_allowed") {
     CHECK(error_of(kStar + "[phases]\nscope = \"port\"\n") ==
           "test.toml:5:9: 'scope' is \"port\"; must be one of partition, network");
-    CHECK(error_of(kStar + "[phases]\nwake = \"all\"\n") ==
-          "test.toml:5:8: 'wake' is \"all\"; must be one of partition, neighbours, data");
+    CHECK(
+        error_of(kStar + "[phases]\nwake = \"all\"\n") ==
+        "test.toml:5:8: 'wake' is \"all\"; must be one of automatic, partition, neighbours, data");
     CHECK(error_of(kStar + "[phases]\nrates = \"max-min\"\n") ==
           "test.toml:5:9: 'rates' is \"max-min\"; must be one of measured, maxmin "
           "(nearest: maxmin)");

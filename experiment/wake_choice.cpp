@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/wake_choice.h"
+
+#include <map>
+
+#include "experiment/modes/hybrid_run.h"
+
+namespace sluice {
+
+namespace {
+
+/// Links of a way through one switch.
+constexpr std::int64_t kOneSwitch = 2;
+/// Where more of the packets than this are sent before rates settle, there is little to skip: a round of short messages waits
+/// for their ACKs, which had better be packets.
+constexpr double kShort = 0.25;
+/// Ranks differ if more than this part of them computes for as long as no other one does.
+constexpr double kOfTheirOwn = 0.5;
+
+/// Under other laws flows that share ports are off by more where ACKs are no packets (docs/wormhole.md, figure 13).
+bool is_known(const Experiment& experiment) {
+    return experiment.network.congestion.law == congestion::Law::hpcc;
+}
+
+/// Something that is asked for goes by partitions.
+bool asks_for_partitions(const Experiment& experiment) {
+    const PhaseConfig& phases = experiment.phases;
+    return !phases.skip || phases.episodes || phases.scope != PhaseScope::partition ||
+           experiment.on_ack != nullptr;
+}
+
+/// Ranks that do not do the same at the same time are no copies of each other.
+bool ranks_differ(const JobGraph& graph) {
+    std::map<RankId, Tick> busy;
+    for (OpId op = 0; op < graph.op_count(); ++op) {
+        if (graph.kind(op) == OpKind::compute || graph.kind(op) == OpKind::task) {
+            busy[graph.rank(op)] += graph.duration(op);
+        }
+    }
+    std::map<Tick, std::size_t> ranks;
+    for (const auto& [rank, time] : busy) {
+        ++ranks[time];
+    }
+    std::size_t alone = 0;
+    for (const auto& [time, count] : ranks) {
+        alone += count == 1 ? 1 : 0;
+    }
+    return static_cast<double>(alone) > kOfTheirOwn * static_cast<double>(busy.size()) && alone > 1;
+}
+
+}  // namespace
+
+WakeChoice choose_wake(const BuiltExperiment& built) {
+    const Experiment& experiment = built.experiment;
+    const TrafficEstimate& traffic = built.estimate;
+    if (built.jobs.empty() || asks_for_partitions(experiment) || !is_known(experiment) ||
+        traffic.settling_hops > kShort * traffic.packet_hops ||
+        !local_phases_fault(experiment).empty()) {
+        return {};
+    }
+    if (traffic.longest_path > kOneSwitch) {
+        return {Wake::data, "messages cross several switches"};
+    }
+    for (const BuiltJob& job : built.jobs) {
+        if (ranks_differ(job.application->graph())) {
+            return {Wake::data, "ranks compute for different times"};
+        }
+    }
+    return {};
+}
+
+}  // namespace sluice
