@@ -13,6 +13,7 @@ namespace sluice::hybrid {
 namespace {
 
 constexpr auto kUnit = static_cast<double>(std::int64_t{1} << step::kCrossShift);
+constexpr double kPart = 1 << step::kPartShift;
 /// ACKs never take more of a port: what they would beyond is counted, but slows nobody.
 constexpr double kMostOfPort = 0.9;
 /// A port may be that much too full while it sleeps, so that noise wakes nobody.
@@ -46,6 +47,11 @@ Tick AckStreams::hop_time(PortId port, std::int32_t bytes) const {
 
 Tick AckStreams::local(PortId port, Tick now) const {
     return now - world_.link[world_.egress[port].peer].base;
+}
+
+/// local(), of a port that sleeps as it fell asleep: what crosses it then counts from when it wakes.
+Tick AckStreams::own_time(PortId port, Tick now) const {
+    return world_.cross[port].asleep ? world_.cross[port].since : local(port, now);
 }
 
 double AckStreams::across(PortId port) const {
@@ -110,13 +116,19 @@ std::vector<PortId> AckStreams::leave(FlowSlot flow) {
 void AckStreams::drop_left(Tick now) {
     for (Stream& stream : left_) {
         set(stream, 0, now);
-        for (const PortId port : stream.way.acks) {
-            if (world_.cross[port].rate == 0) {
-                store_.settle_crossed(port);
-            }
-        }
+        settle(stream);
     }
     left_.clear();
+}
+
+/// Ports have counted a stream of ACKs; now, beyond whole INT units, they have counted the ACKs: as WorldStore::settle_skipped().
+void AckStreams::settle(const Stream& stream) {
+    const auto unit = static_cast<std::int64_t>(world_.int_units.bytes_unit) << step::kPartShift;
+    const std::int64_t bytes = stream.told * world_.config->format.ack;
+    for (std::size_t hop = 0; hop < stream.crossed.size(); ++hop) {
+        const std::int64_t more = ((bytes << step::kPartShift) - stream.crossed[hop].parts) % unit;
+        world_.cross[stream.way.acks[hop]].parts += more < 0 ? more + unit : more;
+    }
 }
 
 void AckStreams::measure(FlowSlot flow, Tick now) {
@@ -192,29 +204,32 @@ void AckStreams::set(Stream& stream, double rate, Tick now) {
     // the next port when data do. No counter may fall: a constant is added, the same at every port.
     const double more = static_cast<double>(acks - stream.acks) / kUnit;
     Tick lag = 0;
-    for (const PortId port : stream.way.acks) {
-        change(port, acks - stream.acks,
-               more > 0 ? more * static_cast<double>(stream.by_data - lag)
-                        : -more * static_cast<double>(lag),
-               now);
+    stream.crossed.resize(stream.way.acks.size());
+    for (std::size_t hop = 0; hop < stream.way.acks.size(); ++hop) {
+        const PortId port = stream.way.acks[hop];
+        const double jump = more > 0 ? more * static_cast<double>(stream.by_data - lag)
+                                     : -more * static_cast<double>(lag);
+        const std::int64_t parts = std::llround(jump * kPart);
+        const Tick at = own_time(port, now);
+        step::CrossStream& crossed = stream.crossed[hop];
+        crossed.parts = step::crossed_parts(crossed, at) + parts;
+        crossed.since = at;
+        crossed.rate = acks;
+        change(port, acks - stream.acks, parts, at);
         lag += hop_time(port, world_.payload + world_.data_overhead);
     }
     stream.data = data;
     stream.acks = acks;
 }
 
-/// What crosses a port that sleeps counts from when it wakes. `jump`: bytes at once.
-void AckStreams::change(PortId port, std::int64_t more, double jump, Tick now) {
+/// `parts`: at once.
+void AckStreams::change(PortId port, std::int64_t more, std::int64_t parts, Tick at) {
     step::CrossStream& cross = world_.cross[port];
     if (more == 0) {
         return;
     }
-    if (!cross.asleep) {
-        const Tick at = local(port, now);
-        cross.parts = step::crossed_parts(cross, at);
-        cross.since = at;
-    }
-    cross.parts += std::llround(jump * static_cast<double>(1 << step::kPartShift));
+    cross.parts = step::crossed_parts(cross, at) + parts;
+    cross.since = at;
     cross.rate += more;
     if (cross.asleep && more > 0 &&
         static_cast<double>(cross.rate + data_[port]) > kTooFull * capacity(port)) {
@@ -277,13 +292,18 @@ void AckStreams::count(FlowSlot flow) {
 }
 
 void AckStreams::count(Stream& stream, std::int64_t acks) {
-    const std::int64_t more = acks - stream.counted;
-    if (more <= 0) {
-        return;
+    if (acks > stream.counted) {
+        add(stream, acks - stream.counted);
+        stream.counted = acks;
     }
-    stream.counted = acks;
+}
+
+void AckStreams::count_skipped(FlowSlot flow, std::int64_t acks) { add(streams_[flow], acks); }
+
+void AckStreams::add(Stream& stream, std::int64_t acks) {
+    stream.told += acks;
     for (const PortId port : stream.way.acks) {
-        store_.add_crossed(port, more, more * world_.config->format.ack);
+        store_.add_crossed(port, acks, acks * world_.config->format.ack);
     }
 }
 

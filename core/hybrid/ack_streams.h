@@ -35,6 +35,8 @@ class AckStreams {
     void set_asleep(const step::Extent& extent, bool asleep, Tick now);
     /// Counts the ACKs that have come to `flow` since it was last counted as sent by the ports of their way.
     void count(FlowSlot flow);
+    /// The same of those that a skip has left out.
+    void count_skipped(FlowSlot flow, std::int64_t acks);
 
     /// ACK bytes that cross a port, bytes per tick.
     double across(PortId port) const;
@@ -51,19 +53,24 @@ class AckStreams {
         Tick base_rtt = 0;
         std::int64_t data = 0;  ///< bytes per 2^kCrossShift ticks
         std::int64_t acks = 0;
-        double mean = 0;           ///< of the rates measured lately, packets per tick
-        Tick measured = kNever;    ///< in the flow's local time, like `progress`
-        Tick progress = 0;         ///< the last ACK before
-        std::int64_t acked = 0;    ///< bytes, then
-        std::int64_t counted = 0;  ///< ACKs
-        bool awaited = false;      ///< it has not been set yet
+        double mean = 0;                         ///< of the rates measured lately, packets per tick
+        Tick measured = kNever;                  ///< in the flow's local time, like `progress`
+        Tick progress = 0;                       ///< the last ACK before
+        std::int64_t acked = 0;                  ///< bytes, then
+        std::int64_t counted = 0;                ///< ACKs of what was not skipped
+        std::int64_t told = 0;                   ///< ACKs that statistics know of
+        std::vector<step::CrossStream> crossed;  ///< of it alone, by port of their way
+        bool awaited = false;                    ///< it has not been set yet
     };
 
     double most(const Stream& stream) const;
     void await(Stream& stream, bool awaited);
     void follow(Stream& stream, double rate, Tick now);
     void set(Stream& stream, double rate, Tick now);
-    void change(PortId port, std::int64_t more, double jump, Tick now);
+    void add(Stream& stream, std::int64_t acks);
+    void settle(const Stream& stream);
+    void change(PortId port, std::int64_t more, std::int64_t parts, Tick at);
+    Tick own_time(PortId port, Tick now) const;
     std::int64_t acks_of(FlowSlot flow) const;
     void count(Stream& stream, std::int64_t acks);
     void look_at(PortId port, bool first, Tick now);

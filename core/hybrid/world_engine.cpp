@@ -183,10 +183,12 @@ void WorldEngine::account(FlowSlot flow, std::int64_t packets) {
     for (const PortId port : way.data) {
         store_.add_skipped(executed_port(port), packets, packets * data_bytes());
     }
+    if (ack_streams_ != nullptr) {
+        ack_streams_->count_skipped(flow, acks);
+        return;
+    }
     for (const PortId port : way.acks) {
-        const std::int64_t bytes = acks * store_.world().config->format.ack;
-        ack_streams_ == nullptr ? store_.add_skipped(executed_port(port), acks, bytes)
-                                : store_.add_crossed(port, acks, bytes);
+        store_.add_skipped(executed_port(port), acks, acks * store_.world().config->format.ack);
     }
 }
 

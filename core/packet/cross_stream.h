@@ -33,9 +33,9 @@ SLUICE_HD inline std::int64_t crossed_parts(const CrossStream& stream, Tick loca
                                                     (kCrossShift - kPartShift));
 }
 
-/// The same, whole bytes.
+/// The same, to the nearest byte.
 SLUICE_HD inline std::int64_t crossed(const CrossStream& stream, Tick local) {
-    return crossed_parts(stream, local) >> kPartShift;
+    return (crossed_parts(stream, local) + (std::int64_t{1} << (kPartShift - 1))) >> kPartShift;
 }
 
 }  // namespace sluice::step

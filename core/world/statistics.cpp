@@ -41,14 +41,6 @@ void WorldStore::add_crossed(PortId port, std::int64_t packets, std::int64_t byt
     crossed_[port].bytes += bytes;
 }
 
-void WorldStore::settle_crossed(PortId port) {
-    const auto unit = static_cast<std::int64_t>(world_.int_units.bytes_unit);
-    std::int64_t& parts = cross_[port].parts;
-    const std::int64_t bytes = parts >> step::kPartShift;
-    const std::int64_t more = ((crossed_[port].bytes - bytes) % unit + unit) % unit;
-    parts = (bytes + more) << step::kPartShift;
-}
-
 void WorldStore::settle_skipped(PortId port) {
     if (skipped_.empty()) {
         return;

@@ -144,9 +144,6 @@ class WorldStore {
     /// ACKs that have crossed `port` without being packets: part of its statistics, not of the executed
     /// packet-hops, and not of what INT tells (World::cross does).
     void add_crossed(PortId port, std::int64_t packets, std::int64_t bytes);
-    /// Of a port that nothing crosses any more: as settle_skipped(), its stream has had as many bytes, beyond whole INT
-    /// units, as those that add_crossed() was told of.
-    void settle_crossed(PortId port);
     std::int64_t crossed_bytes(PortId port) const {
         return crossed_.empty() ? 0 : crossed_[port].bytes;
     }
