@@ -104,6 +104,8 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
             static_cast<double>(acks) * static_cast<double>(path.reverse.size());
         estimate.packet_hops += hops;
         estimate.settling_hops += std::min(hops, kSettlingHops);
+        const Tick round_trip = idle_completion_time(experiment, 1, path.forward, path.reverse);
+        estimate.long_hops += estimate.ideal.back() >= kLongMessage * round_trip ? hops : 0;
         estimate.longest_path =
             std::max(estimate.longest_path, static_cast<std::int64_t>(path.forward.size()));
         estimate.bytes += flow.size;

@@ -16,6 +16,9 @@ namespace sluice {
 /// (link-failure), 44,000 (zero-bubble-16gpu); between them.
 inline constexpr double kSettlingHops = 16e3;
 
+/// Base round trips of a message that is long: what is lost as it begins, one or two of them, is 1% of it.
+inline constexpr Tick kLongMessage = 200;
+
 struct TrafficEstimate {
     /// By flow: creation to last ACK on an idle network at line rate, paths and packet format as
     /// configured; no window, no congestion control.
@@ -25,6 +28,7 @@ struct TrafficEstimate {
     std::int64_t bytes = 0;         ///< payload of all flows
     double packet_hops = 0;         ///< transmissions of data and ACK packets, nothing lost
     double settling_hops = 0;       ///< the same, at most kSettlingHops of each flow
+    double long_hops = 0;           ///< packet_hops of messages of kLongMessage or more
     std::int64_t longest_path = 0;  ///< links
     std::size_t routing_bytes = 0;  ///< of the routing tables
 };

@@ -11,9 +11,9 @@ namespace {
 
 /// Links of a way through one switch.
 constexpr std::int64_t kOneSwitch = 2;
-/// Where more of the packets than this are sent before rates settle, there is little to skip: a round of short messages waits
-/// for their ACKs, which had better be packets.
-constexpr double kShort = 0.25;
+/// So many of the packets are those of long messages. Short ones leave little to skip, and lose most where their ACKs are no
+/// packets: a stream is not known until it has been measured, for a base round trip, and is then too much at once.
+constexpr double kLong = 0.75;
 /// Ranks differ if more than this part of them computes for as long as no other one does.
 constexpr double kOfTheirOwn = 0.5;
 
@@ -54,7 +54,7 @@ WakeChoice choose_wake(const BuiltExperiment& built) {
     const Experiment& experiment = built.experiment;
     const TrafficEstimate& traffic = built.estimate;
     if (built.jobs.empty() || asks_for_partitions(experiment) || !is_known(experiment) ||
-        traffic.settling_hops > kShort * traffic.packet_hops ||
+        traffic.long_hops < kLong * traffic.packet_hops ||
         !local_phases_fault(experiment).empty()) {
         return {};
     }

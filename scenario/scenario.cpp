@@ -90,9 +90,10 @@ void check_round_trips(ConfigSection section, const Scenario& scenario) {
                      "is true, but not for network.arithmetic = \"ns3\"; allowed: \"exact\"");
     }
     if (has_phases(scenario.mode) && scenario.phases.local()) {
-        section.fail("rtt",
-                     "is true, but with phases.wake = \"data\" ACKs are no packets; allowed: "
-                     "\"partition\"");
+        section.fail(
+            "rtt",
+            "is true, but with phases.wake = \"data\" or \"neighbours\" ACKs are no packets; "
+            "allowed: \"partition\"");
     }
 }
 

@@ -70,6 +70,23 @@ TEST_CASE("unit.wake_choice.partitions_where_acks_must_be_packets") {
     CHECK(wake_of(kTwoSegments, "none") == Wake::partition);
 }
 
+TEST_CASE("unit.wake_choice.messages_are_long_by_their_round_trips") {
+    // 50 MB are 1,000 us at 400 Gb/s.
+    for (const char* const delay : {"100ns", "10us"}) {
+        Scenario scenario = parse_scenario(
+            std::string(
+                "mode = \"hybrid\"\n[topology]\ntype = \"leaf-spine\"\nleaves = 2\nspines = 1\n"
+                "hosts_per_leaf = 4\nrate = \"400Gbps\"\nfabric_rate = \"400Gbps\"\n"
+                "delay = \"200ns\"\nfabric_delay = \"") +
+                delay +
+                "\"\n[workload]\ntype = \"ring-all-gather\"\nsize = \"100MB\"\nchannels = 1\n"
+                "ranks = 2\nplacement = \"listed\"\nhosts = [0, 4]\n",
+            "pair.toml");
+        const Wake wake = build_experiment(scenario).experiment.phases.wake;
+        CHECK(wake == (delay == std::string("10us") ? Wake::partition : Wake::data));
+    }
+}
+
 TEST_CASE("unit.wake_choice.short_messages_have_packets_for_acks") {
     Scenario scenario = parse_scenario(
         "mode = \"hybrid\"\n[topology]\n" + kTwoSegments +
