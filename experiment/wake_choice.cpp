@@ -17,9 +17,17 @@ constexpr double kLong = 0.75;
 /// Ranks differ if more than this part of them computes for as long as no other one does.
 constexpr double kOfTheirOwn = 0.5;
 
-/// Under other laws flows that share ports are off by more where ACKs are no packets (docs/wormhole.md, figure 13).
-bool is_known(const Experiment& experiment) {
-    return experiment.network.congestion.law == congestion::Law::hpcc;
+/// Under other laws flows that share ports are off by more where ACKs are no packets (docs/wormhole.md, figure 13); so are jobs
+/// beside flows of other kinds, and where links fail.
+bool is_known(const BuiltExperiment& built) {
+    std::size_t messages = 0;
+    for (const BuiltJob& job : built.jobs) {
+        messages += job.application->graph().messages().size();
+    }
+    const Experiment& experiment = built.experiment;
+    return !built.jobs.empty() && messages == experiment.flows.size() &&
+           experiment.link_events.empty() &&
+           experiment.network.congestion.law == congestion::Law::hpcc;
 }
 
 /// Something that is asked for goes by partitions.
@@ -53,7 +61,7 @@ bool ranks_differ(const JobGraph& graph) {
 WakeChoice choose_wake(const BuiltExperiment& built) {
     const Experiment& experiment = built.experiment;
     const TrafficEstimate& traffic = built.estimate;
-    if (built.jobs.empty() || asks_for_partitions(experiment) || !is_known(experiment) ||
+    if (!is_known(built) || asks_for_partitions(experiment) ||
         traffic.long_hops < kLong * traffic.packet_hops ||
         !local_phases_fault(experiment).empty()) {
         return {};

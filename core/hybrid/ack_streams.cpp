@@ -23,7 +23,7 @@ constexpr double kLatest = 0.125;
 constexpr Tick kLately = 16;
 /// A stream's rate has moved if one look differs by this part of it, or the mean of the latest by that.
 constexpr double kMoved = 0.05;
-constexpr double kDrifted = 0.02;
+constexpr double kDrifted = 0.005;
 
 }  // namespace
 

@@ -70,6 +70,19 @@ TEST_CASE("unit.wake_choice.partitions_where_acks_must_be_packets") {
     CHECK(wake_of(kTwoSegments, "none") == Wake::partition);
 }
 
+TEST_CASE("unit.wake_choice.partitions_beside_other_flows_and_link_events") {
+    CHECK(wake_of(kTwoSegments, "hpcc", "[[link_event]]\nat = \"1ms\"\nlink = 0\nup = true\n") ==
+          Wake::partition);
+    Scenario scenario =
+        parse_scenario("mode = \"hybrid\"\n[topology]\n" + kTwoSegments +
+                           "gpus_per_server = 8\nrate = \"100Gbps\"\n[[workload]]\ntype = "
+                           "\"training\"\nmodel = \"gpt-7b\"\n"
+                           "tp = 8\ndp = 2\npp = 2\nsequence = 2048\n"
+                           "[[workload]]\ntype = \"flows\"\nlist = [[0, 9, \"1MB\", \"0us\"]]\n",
+                       "both.toml");
+    CHECK(build_experiment(scenario).experiment.phases.wake == Wake::partition);
+}
+
 TEST_CASE("unit.wake_choice.messages_are_long_by_their_round_trips") {
     // 50 MB are 1,000 us at 400 Gb/s.
     for (const char* const delay : {"100ns", "10us"}) {
