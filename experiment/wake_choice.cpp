@@ -30,11 +30,10 @@ bool is_known(const BuiltExperiment& built) {
            experiment.network.congestion.law == congestion::Law::hpcc;
 }
 
-/// Something that is asked for goes by partitions.
+/// Something that is asked for goes by partitions, though it would not be refused without them.
 bool asks_for_partitions(const Experiment& experiment) {
     const PhaseConfig& phases = experiment.phases;
-    return !phases.skip || phases.episodes || phases.scope != PhaseScope::partition ||
-           experiment.on_ack != nullptr;
+    return !phases.skip || phases.episodes || experiment.on_ack != nullptr;
 }
 
 /// Ranks that do not do the same at the same time are no copies of each other.

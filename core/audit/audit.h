@@ -114,8 +114,8 @@ class Audit : public hybrid::PhaseWatcher {
     double time_ = 0;           ///< of flows, ticks
     double rounded_share_ = 0;  ///< sums over flows
     double rounded_time_ = 0;
-    double held_share_ = 0;  ///< the same, of flows that were resumed all
-    double unseen_time_ = 0;
+    double held_share_ = 0;   ///< the same, of flows that were resumed all
+    double unseen_time_ = 0;  ///< what flow-time held or resumed may be off by, ticks
     StratifiedRatio shares_;
     StratifiedRatio times_;
 };

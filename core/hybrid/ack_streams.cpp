@@ -25,6 +25,12 @@ constexpr Tick kLately = 16;
 constexpr double kMoved = 0.05;
 constexpr double kDrifted = 0.005;
 
+/// The stream has come to `at`; `parts` of bytes more cross at once.
+void advance(step::CrossStream& stream, Tick at, std::int64_t parts = 0) {
+    stream.parts = step::crossed_parts(stream, at) + parts;
+    stream.since = at;
+}
+
 }  // namespace
 
 AckStreams::AckStreams(step::WorldStore& store)
@@ -66,6 +72,7 @@ void AckStreams::enter(FlowSlot flow, const step::Footprint& way, Tick now) {
     await(stream, false);
     stream = Stream{};
     stream.way = way;
+    stream.crossed.resize(way.acks.size());
     stream.counted = acks_of(flow);  // not none where it goes another way than before
     const bool joined =
         !way.acks.empty() && store_.topology().neighbor(way.acks.back()) == world_.spec[flow].src;
@@ -202,34 +209,31 @@ void AckStreams::set(Stream& stream, double rate, Tick now) {
     // HPCC goes by the busiest of several truncated byte counters, so that ports that data and ACKs cross one
     // after the other must show the same data packet the same ACKs, as queues would: what changes reaches
     // the next port when data do. No counter may fall: a constant is added, the same at every port.
-    const double more = static_cast<double>(acks - stream.acks) / kUnit;
     Tick lag = 0;
-    stream.crossed.resize(stream.way.acks.size());
     for (std::size_t hop = 0; hop < stream.way.acks.size(); ++hop) {
         const PortId port = stream.way.acks[hop];
+        step::CrossStream& crossed = stream.crossed[hop];
+        const std::int64_t change = acks - crossed.rate;
+        const double more = static_cast<double>(change) / kUnit;
         const double jump = more > 0 ? more * static_cast<double>(stream.by_data - lag)
                                      : -more * static_cast<double>(lag);
         const std::int64_t parts = std::llround(jump * kPart);
         const Tick at = own_time(port, now);
-        step::CrossStream& crossed = stream.crossed[hop];
-        crossed.parts = step::crossed_parts(crossed, at) + parts;
-        crossed.since = at;
+        advance(crossed, at, parts);
         crossed.rate = acks;
-        change(port, acks - stream.acks, parts, at);
+        change_port(port, change, parts, at);
         lag += hop_time(port, world_.payload + world_.data_overhead);
     }
     stream.data = data;
-    stream.acks = acks;
 }
 
-/// `parts`: at once.
-void AckStreams::change(PortId port, std::int64_t more, std::int64_t parts, Tick at) {
+/// Of the streams that cross it, all together.
+void AckStreams::change_port(PortId port, std::int64_t more, std::int64_t parts, Tick at) {
     step::CrossStream& cross = world_.cross[port];
     if (more == 0) {
         return;
     }
-    cross.parts = step::crossed_parts(cross, at) + parts;
-    cross.since = at;
+    advance(cross, at, parts);
     cross.rate += more;
     if (cross.asleep && more > 0 &&
         static_cast<double>(cross.rate + data_[port]) > kTooFull * capacity(port)) {
@@ -272,9 +276,7 @@ void AckStreams::set_asleep(const step::Extent& extent, bool asleep, Tick now) {
     for (const PortId port : extent.ports) {
         step::CrossStream& cross = world_.cross[port];
         if (asleep) {
-            const Tick at = local(port, now);
-            cross.parts = step::crossed_parts(cross, at);
-            cross.since = at;
+            advance(cross, local(port, now));
         }
         cross.asleep = asleep;
     }

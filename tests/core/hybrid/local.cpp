@@ -258,6 +258,27 @@ TEST_CASE("unit.local_phases.acks_that_have_left_leave_counters_where_packets_wo
     }
 }
 
+TEST_CASE("unit.local_phases.acks_of_skips_leave_counters_where_packets_would") {
+    // The same of ACKs that most were never made of, for their flow was skipped.
+    LeafSpineParams shape;
+    shape.hosts_per_leaf = 2;
+    shape.spines = 1;
+    for (std::int64_t packets_before = 20'000; packets_before < 20'008; ++packets_before) {
+        Case given = star(congestion::Law::hpcc, {flow(4, 0, packets_before * 1'000, 0),
+                                                  flow(1, 2, 10'000'000, 5 * kMillisecond)});
+        given.topology = build_leaf_spine(shape);
+        PhaseConfig config;
+        config.skip = false;
+        const HybridOutcome packets = run_hybrid(given, config, Driver::windows);
+        config.skip = true;
+        config.wake = Wake::data;
+        const HybridOutcome local = run_hybrid(given, config, Driver::windows);
+        CHECK(2 * local.outcome.counters.packet_hops < packets.outcome.counters.packet_hops / 2);
+        CHECK(static_cast<double>(local.outcome.flows[1].finish) ==
+              doctest::Approx(static_cast<double>(packets.outcome.flows[1].finish)).epsilon(1e-3));
+    }
+}
+
 TEST_CASE("unit.local_phases.a_sleeper_wakes_when_acks_fill_its_port") {
     // At line rate, asleep, when a flow starts whose ACKs cross it: no event of its own group.
     const Tick at = 3 * kMillisecond;
