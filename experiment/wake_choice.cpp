@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "experiment/expected_time.h"
 #include "experiment/modes/hybrid_run.h"
 
 namespace sluice {
@@ -14,6 +15,9 @@ constexpr std::int64_t kOneSwitch = 2;
 /// So many of the packets are those of long messages. Short ones leave little to skip, and lose most where their ACKs are no
 /// packets: a stream is not known until it has been measured, for a base round trip, and is then too much at once.
 constexpr double kLong = 0.75;
+/// What packets do sooner, seconds, partitions do soon enough, and their audit knows their error better: less is executed that
+/// it could have a share of, and more is added for shares that are held (docs/audit.md).
+constexpr double kSoon = 20;
 /// Ranks differ if more than this part of them computes for as long as no other one does.
 constexpr double kOfTheirOwn = 0.5;
 
@@ -60,7 +64,9 @@ bool ranks_differ(const JobGraph& graph) {
 WakeChoice choose_wake(const BuiltExperiment& built) {
     const Experiment& experiment = built.experiment;
     const TrafficEstimate& traffic = built.estimate;
-    if (!is_known(built) || asks_for_partitions(experiment) ||
+    const double seconds =
+        traffic.packet_hops / packet_hops_per_second(experiment.topology.host_count());
+    if (!is_known(built) || asks_for_partitions(experiment) || seconds < kSoon ||
         traffic.long_hops < kLong * traffic.packet_hops ||
         !local_phases_fault(experiment).empty()) {
         return {};

@@ -18,7 +18,7 @@ BuiltExperiment built_of(const std::string& topology, const std::string& law,
                                            "gpus_per_server = 8\nrate = \"100Gbps\"\n"
                                            "[congestion]\nlaw = \"" +
                                            law + "\"\n[phases]\n" + phases +
-                                           "[workload]\ntype = \"training\"\nmodel = \"gpt-7b\"\n"
+                                           "[workload]\ntype = \"training\"\nmodel = \"gpt-13b\"\n"
                                            "tp = 8\ndp = 2\npp = 2\nsequence = 2048\n" +
                                            more,
                                        "job.toml");
@@ -76,7 +76,7 @@ TEST_CASE("unit.wake_choice.partitions_beside_other_flows_and_link_events") {
     Scenario scenario =
         parse_scenario("mode = \"hybrid\"\n[topology]\n" + kTwoSegments +
                            "gpus_per_server = 8\nrate = \"100Gbps\"\n[[workload]]\ntype = "
-                           "\"training\"\nmodel = \"gpt-7b\"\n"
+                           "\"training\"\nmodel = \"gpt-13b\"\n"
                            "tp = 8\ndp = 2\npp = 2\nsequence = 2048\n"
                            "[[workload]]\ntype = \"flows\"\nlist = [[0, 9, \"1MB\", \"0us\"]]\n",
                        "both.toml");
@@ -84,20 +84,13 @@ TEST_CASE("unit.wake_choice.partitions_beside_other_flows_and_link_events") {
 }
 
 TEST_CASE("unit.wake_choice.messages_are_long_by_their_round_trips") {
-    // 50 MB are 1,000 us at 400 Gb/s.
-    for (const char* const delay : {"100ns", "10us"}) {
-        Scenario scenario = parse_scenario(
-            std::string(
-                "mode = \"hybrid\"\n[topology]\ntype = \"leaf-spine\"\nleaves = 2\nspines = 1\n"
-                "hosts_per_leaf = 4\nrate = \"400Gbps\"\nfabric_rate = \"400Gbps\"\n"
-                "delay = \"200ns\"\nfabric_delay = \"") +
-                delay +
-                "\"\n[workload]\ntype = \"ring-all-gather\"\nsize = \"100MB\"\nchannels = 1\n"
-                "ranks = 2\nplacement = \"listed\"\nhosts = [0, 4]\n",
-            "pair.toml");
-        const Wake wake = build_experiment(scenario).experiment.phases.wake;
-        CHECK(wake == (delay == std::string("10us") ? Wake::partition : Wake::data));
-    }
+    CHECK(wake_of(kTwoSegments + "fabric_delay = \"2us\"\n", "hpcc") == Wake::data);
+    CHECK(wake_of(kTwoSegments + "fabric_delay = \"5ms\"\n", "hpcc") == Wake::partition);
+}
+
+TEST_CASE("unit.wake_choice.what_packets_do_soon_partitions_do_soon_enough") {
+    // 77 M packet-hops instead of 309 M.
+    CHECK(wake_of(kTwoSegments, "hpcc", "[network]\npayload = 4096\n") == Wake::partition);
 }
 
 TEST_CASE("unit.wake_choice.short_messages_have_packets_for_acks") {
