@@ -84,8 +84,8 @@ TEST_CASE("unit.wake_choice.partitions_beside_other_flows_and_link_events") {
 }
 
 TEST_CASE("unit.wake_choice.messages_are_long_by_their_round_trips") {
-    CHECK(wake_of(kTwoSegments + "fabric_delay = \"2us\"\n", "hpcc") == Wake::data);
-    CHECK(wake_of(kTwoSegments + "fabric_delay = \"5ms\"\n", "hpcc") == Wake::partition);
+    CHECK(wake_of(kTwoSegments + "delay = \"2us\"\n", "hpcc") == Wake::data);
+    CHECK(wake_of(kTwoSegments + "delay = \"1ms\"\n", "hpcc") == Wake::partition);
 }
 
 TEST_CASE("unit.wake_choice.what_packets_do_soon_partitions_do_soon_enough") {
