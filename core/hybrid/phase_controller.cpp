@@ -303,6 +303,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
                             state.queue_ports.end());
     facts.ports = state.queue_ports.size();
     facts.sharing = sharing(state);
+    facts.crossed = crossed(state);
     list_shared_ports(state, facts);
     state.queues.resize(state.queue_ports.size());
     state.rtt = facts.base_rtt;
@@ -312,26 +313,6 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.detector.reset(facts);
     begin_record(state, facts);
     watch_queues(state);
-}
-
-/// The most flows of a group whose data packets leave by one port.
-std::size_t PhaseController::sharing(const State& state) {
-    double most = 0;
-    const auto each = [&](auto&& visit) {
-        for (const FlowSlot flow : state.group.flows) {
-            for (const PortId port : engine_.tracks(flow).data) {
-                visit(port);
-            }
-        }
-    };
-    each([&](PortId port) {
-        if (load_.size() <= port) {
-            load_.resize(port + 1, 0);
-        }
-        most = std::max(most, ++load_[port]);
-    });
-    each([&](PortId port) { load_[port] = 0; });
-    return static_cast<std::size_t>(most);
 }
 
 /// A group of which nothing was acknowledged since the last look (time-outs run, or a pause): it is

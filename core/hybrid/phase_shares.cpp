@@ -51,6 +51,48 @@ SharePast PhaseController::past_of(const State& state, std::size_t flow, PortId 
     return past;
 }
 
+/// The most flows of a group whose data packets leave by one port.
+std::size_t PhaseController::sharing(const State& state) {
+    double most = 0;
+    const auto each = [&](auto&& visit) {
+        for (const FlowSlot flow : state.group.flows) {
+            for (const PortId port : engine_.tracks(flow).data) {
+                visit(port);
+            }
+        }
+    };
+    each([&](PortId port) {
+        if (load_.size() <= port) {
+            load_.resize(port + 1, 0);
+        }
+        most = std::max(most, ++load_[port]);
+    });
+    each([&](PortId port) { load_[port] = 0; });
+    return static_cast<std::size_t>(most);
+}
+
+/// The most switches on the way of a flow whose data leave by a port by which others' ACK packets do; 0: there is none.
+std::size_t PhaseController::crossed(const State& state) const {
+    if (acks_ != nullptr) {
+        return 0;
+    }
+    std::vector<PortId> acks;
+    for (const FlowSlot flow : state.group.flows) {
+        const std::vector<PortId>& way = engine_.tracks(flow).acks;
+        acks.insert(acks.end(), way.begin(), way.end());
+    }
+    std::sort(acks.begin(), acks.end());
+    std::size_t most = 0;
+    for (const FlowSlot flow : state.group.flows) {
+        const std::vector<PortId>& way = engine_.tracks(flow).data;
+        const bool met = std::any_of(way.begin(), way.end(), [&acks](PortId port) {
+            return std::binary_search(acks.begin(), acks.end(), port);
+        });
+        most = met ? std::max(most, way.size() - 1) : most;
+    }
+    return most;
+}
+
 /// Lists the ports by which data of two flows or more leave, if it is known how shares move.
 void PhaseController::list_shared_ports(State& state, steady::GroupFacts& facts) {
     state.shared_ports.clear();

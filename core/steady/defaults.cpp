@@ -13,6 +13,9 @@ namespace {
 
 /// Swings of a sawtooth that a span covers.
 constexpr double kSwings = 8;
+/// Round trips that a span covers for each switch whose counters of bytes a law reads, where these count others' ACKs, too
+/// (docs/steady-study.md).
+constexpr Tick kCrossedRoundTrips = 16;
 
 /// Error of a flow's bytes that a trend may cause. A flow whose data share no port is pulled back to
 /// where its law holds it: what looks like a trend is noise. Where flows share one, what they have
@@ -61,7 +64,10 @@ DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& fa
     fill(full.theta, std::max(0.05, swings ? 1.5 * sawtooth_amplitude(facts) : 0.0));
     const auto swings_time =
         static_cast<Tick>(kSwings * static_cast<double>(sawtooth_period(facts)));
-    fill(full.span, std::max({kRoundTrips * facts.base_rtt, waiting_time(facts), swings_time}));
+    const bool reads_ports = congestion::traits(facts.congestion.law).uses_int;
+    const Tick round_trips = std::max(
+        kRoundTrips, reads_ports ? kCrossedRoundTrips * static_cast<Tick>(facts.crossed) : 0);
+    fill(full.span, std::max({round_trips * facts.base_rtt, waiting_time(facts), swings_time}));
     fill(full.eps_bw, 0.05);
     const double bdp_bytes = bdp_packets(facts) * static_cast<double>(facts.payload);
     fill(full.eps_q, full.theta * bdp_bytes + 4 * static_cast<double>(facts.payload));

@@ -67,6 +67,17 @@ TEST_CASE("unit.steady.defaults.a_span_covers_round_trips_timers_and_eight_swing
     CHECK(resolved({}, group(congestion::Law::dcqcn, 4)).span == 12 * kMillisecond);
 }
 
+TEST_CASE("unit.steady.defaults.counters_that_count_others_acks_are_observed_for_longer") {
+    for (const std::size_t switches : {1, 3}) {
+        GroupFacts facts = group(congestion::Law::hpcc, 2);
+        facts.crossed = switches;
+        CHECK(resolved({}, facts).span == static_cast<Tick>(switches) * 64 * kMicrosecond);
+        facts = group(congestion::Law::none, 2);
+        facts.crossed = switches;
+        CHECK(resolved({}, facts).span == 16 * kMicrosecond);
+    }
+}
+
 TEST_CASE("unit.steady.defaults.what_a_skip_may_cost_and_how_long_a_first_one_is") {
     // The study's tuning half chose both, for every law.
     for (const congestion::Law law : {congestion::Law::none, congestion::Law::hpcc,
