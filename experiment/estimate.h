@@ -16,7 +16,7 @@ namespace sluice {
 /// (link-failure), 44,000 (zero-bubble-16gpu); between them.
 inline constexpr double kSettlingHops = 16e3;
 
-/// Base round trips of a message that is long: for one or two of them nobody knows how many its ACKs will be.
+/// Base round trips of a message that is long: what is lost as it begins, one or two of them, is 1% of it.
 inline constexpr Tick kLongMessage = 200;
 
 struct TrafficEstimate {

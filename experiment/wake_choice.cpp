@@ -13,7 +13,7 @@ namespace {
 /// Links of a way through one switch.
 constexpr std::int64_t kOneSwitch = 2;
 /// So many of the packets are those of long messages. Short ones leave little to skip, and lose most where their ACKs are no
-/// packets: a stream is not known until it has been measured, for a base round trip.
+/// packets: a stream is not known until it has been measured, for a base round trip, and is then too much at once.
 constexpr double kLong = 0.75;
 /// What packets do sooner, seconds, partitions do soon enough, and their audit knows their error better: less is executed that
 /// it could have a share of, and more is added for shares that are held (docs/audit.md).

@@ -13,6 +13,7 @@ namespace sluice::hybrid {
 namespace {
 
 constexpr auto kUnit = static_cast<double>(std::int64_t{1} << step::kCrossShift);
+constexpr double kPart = 1 << step::kPartShift;
 /// ACKs never take more of a port: what they would beyond is counted, but slows nobody.
 constexpr double kMostOfPort = 0.9;
 /// A port may be that much too full while it sleeps, so that noise wakes nobody.
@@ -24,6 +25,12 @@ constexpr Tick kLately = 16;
 constexpr double kMoved = 0.05;
 constexpr double kDrifted = 0.005;
 
+/// The stream has come to `at`; `parts` of bytes more cross at once.
+void advance(step::CrossStream& stream, Tick at, std::int64_t parts = 0) {
+    stream.parts = step::crossed_parts(stream, at) + parts;
+    stream.since = at;
+}
+
 }  // namespace
 
 AckStreams::AckStreams(step::WorldStore& store)
@@ -33,11 +40,6 @@ AckStreams::AckStreams(step::WorldStore& store)
       awaited_(store.topology().port_count(), 0),
       waits_(store.topology().port_count()) {
     store.leave_answers_out();
-    for (PortId port = 0; port < store.topology().port_count(); ++port) {
-        step::CrossStream& cross = world_.cross[port];
-        cross.capacity = std::llround(capacity(port));
-        cross.most = std::llround(kMostOfPort * capacity(port));
-    }
 }
 
 /// Bytes per 2^kCrossShift ticks.
@@ -82,6 +84,7 @@ void AckStreams::enter(FlowSlot flow, const step::Footprint& way, Tick now) {
     stream.base = 0;
     for (const PortId port : way.acks) {
         stream.base += hop_time(port, world_.config->format.ack);
+        stream.by_data += hop_time(port, frame);
     }
     stream.base_rtt = stream.base;
     for (const PortId port : way.data) {
@@ -130,13 +133,7 @@ void AckStreams::settle(const Stream& stream) {
     const auto unit = static_cast<std::int64_t>(world_.int_units.bytes_unit) << step::kPartShift;
     const std::int64_t bytes = stream.told * world_.config->format.ack;
     for (std::size_t hop = 0; hop < stream.crossed.size(); ++hop) {
-        const step::CrossStream& crossed = stream.crossed[hop];
-        Tick last = crossed.since;
-        for (std::uint32_t i = 0; i < crossed.coming; ++i) {
-            last = std::max(last, crossed.changes[i].from);
-        }
-        const std::int64_t more =
-            ((bytes << step::kPartShift) - step::crossed_parts(crossed, last)) % unit;
+        const std::int64_t more = ((bytes << step::kPartShift) - stream.crossed[hop].parts) % unit;
         world_.cross[stream.way.acks[hop]].parts += more < 0 ? more + unit : more;
     }
 }
@@ -209,36 +206,42 @@ void AckStreams::set(Stream& stream, double rate, Tick now) {
     for (const PortId port : stream.way.data) {
         data_[port] += data - stream.data;
     }
-    // HPCC goes by the busiest of several truncated byte counters, so that ports that data and ACKs cross one after the
-    // other must show the same data packet the same ACKs, as queues would: what changes reaches the next port when data
-    // do. So does the room that it takes of them: taken at all ports at once, queues would grow at each.
+    // HPCC goes by the busiest of several truncated byte counters, so that ports that data and ACKs cross one
+    // after the other must show the same data packet the same ACKs, as queues would: what changes reaches
+    // the next port when data do. No counter may fall: a constant is added, the same at every port.
     Tick lag = 0;
     for (std::size_t hop = 0; hop < stream.way.acks.size(); ++hop) {
         const PortId port = stream.way.acks[hop];
-        change_port(port, stream.crossed[hop], acks - stream.crossed[hop].rate, lag, now);
+        step::CrossStream& crossed = stream.crossed[hop];
+        const std::int64_t change = acks - crossed.rate;
+        const double more = static_cast<double>(change) / kUnit;
+        const double jump = more > 0 ? more * static_cast<double>(stream.by_data - lag)
+                                     : -more * static_cast<double>(lag);
+        const std::int64_t parts = std::llround(jump * kPart);
+        const Tick at = own_time(port, now);
+        advance(crossed, at, parts);
+        crossed.rate = acks;
+        change_port(port, change, parts, at);
         lag += hop_time(port, world_.payload + world_.data_overhead);
     }
     stream.data = data;
 }
 
-/// `crossed`, of all streams that cross the port, has `more` from `lag` on.
-void AckStreams::change_port(PortId port, step::CrossStream& crossed, std::int64_t more, Tick lag,
-                             Tick now) {
+/// Of the streams that cross it, all together.
+void AckStreams::change_port(PortId port, std::int64_t more, std::int64_t parts, Tick at) {
     step::CrossStream& cross = world_.cross[port];
-    const Tick at = own_time(port, now);
-    step::advance(crossed, at);
     if (more == 0) {
         return;
     }
-    step::advance(cross, at);
-    const bool full = std::max(crossed.coming, cross.coming) == step::kMostComing;
-    const Tick from = full ? at : at + lag;
-    step::change(crossed, from, more);
-    step::change(cross, from, more);
+    advance(cross, at, parts);
+    cross.rate += more;
     if (cross.asleep && more > 0 &&
         static_cast<double>(cross.rate + data_[port]) > kTooFull * capacity(port)) {
         overrun_.push_back(port);
     }
+    const double share = std::min(static_cast<double>(cross.rate) / capacity(port), kMostOfPort);
+    cross.stretch = static_cast<std::uint32_t>(share / (1 - share) *
+                                               static_cast<double>(1U << step::kStretchShift));
 }
 
 /// A frame of data that is being sent lasts half its time on average. Where ACKs are not strict, they wait for
@@ -273,7 +276,7 @@ void AckStreams::set_asleep(const step::Extent& extent, bool asleep, Tick now) {
     for (const PortId port : extent.ports) {
         step::CrossStream& cross = world_.cross[port];
         if (asleep) {
-            step::advance(cross, local(port, now));
+            advance(cross, local(port, now));
         }
         cross.asleep = asleep;
     }

@@ -49,6 +49,7 @@ class AckStreams {
     struct Stream {
         step::Footprint way;
         Tick base = kNever;  ///< the way back without queues
+        Tick by_data = 0;    ///< the same for a frame of data
         Tick base_rtt = 0;
         std::int64_t data = 0;                   ///< bytes per 2^kCrossShift ticks
         double mean = 0;                         ///< of the rates measured lately, packets per tick
@@ -67,8 +68,7 @@ class AckStreams {
     void set(Stream& stream, double rate, Tick now);
     void add(Stream& stream, std::int64_t acks);
     void settle(const Stream& stream);
-    void change_port(PortId port, step::CrossStream& crossed, std::int64_t more, Tick lag,
-                     Tick now);
+    void change_port(PortId port, std::int64_t more, std::int64_t parts, Tick at);
     Tick own_time(PortId port, Tick now) const;
     std::int64_t acks_of(FlowSlot flow) const;
     void count(Stream& stream, std::int64_t acks);

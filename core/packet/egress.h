@@ -28,13 +28,10 @@ SLUICE_HD inline Tick begin_transmission(Egress& egress, const Packet& packet, T
     return end + egress.delay;
 }
 
-/// After begin_transmission() of `packet`, `local` in the time of its link: the transmitter is busy with what crosses the
-/// port, too.
-SLUICE_HD inline void let_cross(CrossStream& stream, Egress& egress, const Packet& packet,
-                                Tick local) {
-    egress.free_at += static_cast<Tick>(std::uint64_t{egress.serialization[packet.bytes]} *
-                                            stretch_at(stream, local) >>
-                                        kStretchShift);
+/// After begin_transmission() of `packet`: the transmitter is busy with what crosses the port, too.
+SLUICE_HD inline void let_cross(const CrossStream& stream, Egress& egress, const Packet& packet) {
+    egress.free_at += static_cast<Tick>(
+        std::uint64_t{egress.serialization[packet.bytes]} * stream.stretch >> kStretchShift);
 }
 
 /// Finishes `sent`, a copy of `packet` where it waits for its `arrival`: one copy, and no narrow store
@@ -57,7 +54,7 @@ SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, co
                                    std::uint32_t int_hops, std::uint32_t ce, Tick now) {
     const Tick arrival = begin_transmission(egress, packet, now);
     if (world.cross != nullptr) {
-        let_cross(world.cross[port], egress, packet, now - world.link[egress.out].base);
+        let_cross(world.cross[port], egress, packet);
     }
     Packet* const slot = world.link[egress.out].push(world.memory, packet);
     if (slot != nullptr) {

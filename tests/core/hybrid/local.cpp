@@ -208,24 +208,6 @@ TEST_CASE("unit.local_phases.ports_on_one_way_tell_data_of_the_same_acks") {
     }
 }
 
-TEST_CASE("unit.local_phases.two_hosts_that_begin_to_send_to_each_other") {
-    // ACKs come to all ports of their way at about the same time, but what they leave to data comes to one port after the
-    // other: at once it would let a queue grow at each, and HPCC take 13% back for seven round trips.
-    LeafSpineParams shape;
-    shape.hosts_per_leaf = 2;
-    shape.spines = 1;
-    for (const std::int64_t size : {250'000, 500'000, 1'000'000}) {
-        Case given = star(congestion::Law::hpcc, {flow(0, 2, size, 0), flow(2, 0, size, 0)});
-        given.topology = build_leaf_spine(shape);
-        const auto [packets, local] = packets_and_local(given);
-        for (FlowId f = 0; f < 2; ++f) {
-            CHECK(static_cast<double>(local.outcome.flows[f].finish) ==
-                  doctest::Approx(static_cast<double>(packets.outcome.flows[f].finish))
-                      .epsilon(0.02));
-        }
-    }
-}
-
 TEST_CASE("unit.local_phases.streams_that_change_keep_ports_on_one_way_in_step") {
     // Flows that share a port have another rate at each look, and so have their ACKs, which cross the two ports of the
     // others' way: were these to jump by what changes, or drift apart by what is rounded, flows would be 1.5 to 4% slower.

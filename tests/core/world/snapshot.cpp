@@ -116,9 +116,7 @@ void leave_answers_out(Dice dice, step::WorldStore& store) {
         step::CrossStream& cross = store.world().cross[port];
         cross.rate = dice.below(1'000'000);
         cross.parts = dice.below(100'000) << step::kPartShift;
-        cross.capacity = 10'000'000;
-        cross.most = 9'000'000;
-        step::change(cross, (1 + dice.below(200)) * kMicrosecond, dice.below(1'000'000));
+        cross.stretch = dice.below(1U << (step::kStretchShift - 3));
     }
 }
 
