@@ -68,10 +68,12 @@ void WorldStore::build_flows() {
 /// handed on before its ACK is back.
 void WorldStore::provide_int_slots(std::int64_t in_flight) {
     std::uint32_t slots = world_.int_block == 0 ? 16 : world_.int_block;
-    while (slots < in_flight / world_.payload + 8 && slots < 0x8000) {
+    const std::int64_t wanted = in_flight / world_.payload + 8;
+    while (slots < wanted && slots < 0x8000) {
         slots *= 2;
     }
     world_.int_block = slots;
+    hands_int_slots_on_ = hands_int_slots_on_ || slots < wanted;
 }
 
 std::int64_t WorldStore::build_pair_windows() {

@@ -42,7 +42,9 @@ PacketRun::PacketRun(const Experiment& experiment, Caller caller, bool several)
     if (experiment.fold && experiment.on_ack == nullptr) {
         engine_->engine().fold();
     }
-    engine_->engine().divide_windows(threads_for(experiment, several));
+    const bool alone = engine_->store().hands_int_slots_on();
+    engine_->engine().divide_windows(alone ? step::Threads{1, 0, 0}
+                                           : threads_for(experiment, several));
 }
 
 PacketRun::~PacketRun() = default;
