@@ -148,3 +148,22 @@ TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     open([](FlowSpec&) {});
     CHECK(rig.world.host[0].timers.count == 1);
 }
+
+TEST_CASE(
+    "unit.world.flows.int_slots_are_handed_on_where_more_packets_are_in_flight_than_there_are") {
+    for (const auto& [delay, law, expected] :
+         {std::tuple{kMicrosecond, congestion::Law::hpcc, false},
+          std::tuple{kMillisecond, congestion::Law::hpcc, true},
+          std::tuple{kMillisecond, congestion::Law::dctcp, false}}) {
+        Case given;
+        given.topology =
+            with_links(build_star({4, {}}), [&, delay = delay](Link& link) { link.delay = delay; });
+        given.config = config_for(law);
+        given.config.buffer.size = Bytes{std::int64_t{1} << 30};
+        given.flows = {flow(0, 1, 1'000'000, 0)};
+        Routing routing(given.topology);
+        const step::WorldStore store(given.topology, routing, given.config, given.flows,
+                                     given.paths, nullptr);
+        CHECK(store.hands_int_slots_on() == expected);
+    }
+}
