@@ -116,7 +116,7 @@ class PhaseController : public step::Supervisor {
     void look(State& state, Tick at);
     void rebuild(State& state, Tick at);
     std::size_t sharing(const State& state);
-    std::size_t crossed(const State& state) const;
+    std::size_t crossed(const State& state);
     void sample(State& state, Tick at);
     bool stands_still(State& state, Tick at);
     // A skip, in phase_skip.cpp.

@@ -72,24 +72,32 @@ std::size_t PhaseController::sharing(const State& state) {
 }
 
 /// The most switches on the way of a flow whose data leave by a port by which others' ACK packets do; 0: there is none.
-std::size_t PhaseController::crossed(const State& state) const {
+std::size_t PhaseController::crossed(const State& state) {
     if (acks_ != nullptr) {
         return 0;
     }
-    std::vector<PortId> acks;
-    for (const FlowSlot flow : state.group.flows) {
-        const std::vector<PortId>& way = engine_.tracks(flow).acks;
-        acks.insert(acks.end(), way.begin(), way.end());
-    }
-    std::sort(acks.begin(), acks.end());
+    const auto each_ack_port = [&](auto&& visit) {
+        for (const FlowSlot flow : state.group.flows) {
+            for (const PortId port : engine_.tracks(flow).acks) {
+                visit(port);
+            }
+        }
+    };
+    each_ack_port([&](PortId port) {
+        if (load_.size() <= port) {
+            load_.resize(port + 1, 0);
+        }
+        load_[port] = 1;
+    });
     std::size_t most = 0;
     for (const FlowSlot flow : state.group.flows) {
         const std::vector<PortId>& way = engine_.tracks(flow).data;
-        const bool met = std::any_of(way.begin(), way.end(), [&acks](PortId port) {
-            return std::binary_search(acks.begin(), acks.end(), port);
+        const bool met = std::any_of(way.begin(), way.end(), [this](PortId port) {
+            return port < load_.size() && load_[port] > 0;
         });
         most = met ? std::max(most, way.size() - 1) : most;
     }
+    each_ack_port([&](PortId port) { load_[port] = 0; });
     return most;
 }
 
