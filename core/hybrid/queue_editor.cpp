@@ -413,7 +413,7 @@ step::Packet QueueEditor::next_of(Placed& placed, Tick arrived) {
     packet.flow = placed.flow;
     packet.sequence = placed.sequence++;
     packet.bytes = bytes;
-    packet.transmission = sender.transmissions++;
+    packet.transmission = static_cast<std::uint16_t>(sender.transmissions++ >> sender.int_shift);
     packet.ingress = static_cast<std::uint16_t>(
         placed.ingress - world_.first_port[store_.topology().node_of(placed.port)]);
     packet.kind = static_cast<std::uint16_t>(step::PacketKind::data);

@@ -141,7 +141,7 @@ inline void send_data(State& state, step::Host& host, PortId port, step::HostPor
     nic.last_was_ack = false;
     const bool leaves = step::is_last_departure(sender);
     const step::Packet packet = step::take_packet(world, sender, now);
-    start_transmission(state, port, world.egress[port], packet, 0, 0, now);
+    start_transmission(state, port, world.egress[port], packet, packet.int_hops, 0, now);
     if (leaves) {
         step::pass_turn(world, world.spec[sender.flow].src, sender.flow,
                         world.egress[port].free_at);

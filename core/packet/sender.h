@@ -139,6 +139,7 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
     sender.size = spec.size;
     sender.packets = static_cast<std::uint32_t>((spec.size + world.payload - 1) / world.payload);
     sender.traffic_class = spec.priority;
+    sender.int_shift = static_cast<std::uint8_t>(world.int_shift);
     sender.next_avail = now;
     sender.last_progress = now;
     const bool global = world.config->nic.global_base_rtt;
@@ -204,15 +205,18 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     packet.flow = sender.flow;
     packet.sequence = sender.next;
     packet.bytes = static_cast<std::uint16_t>(payload + world.data_overhead);
-    packet.transmission = sender.transmissions++;
     packet.kind = static_cast<std::uint16_t>(PacketKind::data);
     packet.traffic_class = sender.traffic_class & (kClasses - 1);
+    const std::uint32_t count = sender.transmissions++;
+    packet.transmission = static_cast<std::uint16_t>(count >> sender.int_shift);
     const FlowRoute& route = world.route[sender.flow];
-    if (!route.ints.empty()) {
+    if ((count & ((1U << sender.int_shift) - 1)) != 0) {
+        packet.int_hops = world.int_stride & 15U;  // more than there are records: none is read
+    } else if (!route.ints.empty()) {
         set_slot_tag(int_slot(world, route, packet.transmission),
                      int_tag(packet.flow, packet.transmission));
         SLUICE_PREFETCH(
-            int_slot(world, route, static_cast<std::uint16_t>(sender.transmissions + 1)));
+            int_slot(world, route, static_cast<std::uint16_t>(packet.transmission + 2)));
     }
     if (sender.next == sender.una) {
         sender.last_progress = now;
@@ -240,7 +244,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void send_data(World& world, NodeId node
     const Packet packet = take_packet(world, sender, now);
     sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
     sender.next_avail = now + sender.last_gap;
-    put_on_wire(world, sender.port, egress, packet, 0, 0, now);
+    put_on_wire(world, sender.port, egress, packet, packet.int_hops, 0, now);
     update_ready(world, sender);
     if (leaves) {
         pass_turn(world, node, sender.flow, egress.free_at);

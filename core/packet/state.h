@@ -169,9 +169,10 @@ struct Sender {
     std::uint32_t high = 0;      ///< highest index sent so far + 1
     std::uint32_t position = 0;  ///< in its HostPort's lists
     PortId port = kNone;
-    std::uint16_t transmissions = 0;
+    std::uint32_t transmissions = 0;
     std::uint16_t last_bytes = 0;
     std::uint8_t traffic_class = 3;
+    std::uint8_t int_shift = 0;  ///< one in 2^int_shift packets has an INT slot
     std::int64_t retransmitted = 0;
     Tick skipped = 0;  ///< simulated time minus the flow's local time
     // Of a queue pair that carries one message behind the other (queue_pair.h):
@@ -329,6 +330,8 @@ struct Columns {
     PortId first_outbox = kNone;   ///< links from here on are outboxes
     std::uint32_t int_block = 0;   ///< most slots of a flow, a power of two; 0: no INT
     std::uint32_t int_stride = 0;  ///< words per slot: 2, 4 or 8
+    /// Of a flow that begins, one in 2^int_shift packets has a slot.
+    std::uint32_t int_shift = 0;
 
     const StepConfig* config = nullptr;
     congestion::IntRates int_rates;

@@ -15,6 +15,9 @@ namespace sluice::step {
 
 namespace {
 
+/// A packet names its slot by 16 bits; of two that have the same number the first has left the network.
+constexpr std::int64_t kMostIntSlots = 0x8000;
+
 /// A column of slots, longer by what has come: where it lies now.
 template <class T>
 T* grown(std::vector<T>& column, std::size_t count, const T& value = T{}) {
@@ -65,15 +68,18 @@ void WorldStore::build_flows() {
 }
 
 /// At least the packets that a window of so many bytes lets into the network, so that a slot is not
-/// handed on before its ACK is back.
+/// handed on before its ACK is back: one worker would ask for it while another gives it away. Where
+/// these are too many, for one in 2, 4, ... of them.
 void WorldStore::provide_int_slots(std::int64_t in_flight) {
     std::uint32_t slots = world_.int_block == 0 ? 16 : world_.int_block;
-    const std::int64_t wanted = in_flight / world_.payload + 8;
-    while (slots < wanted && slots < 0x8000) {
+    const std::int64_t packets = in_flight / world_.payload + 8;
+    while (kMostIntSlots << world_.int_shift < packets) {
+        ++world_.int_shift;
+    }
+    while (slots < kMostIntSlots && std::int64_t{slots} << world_.int_shift < packets) {
         slots *= 2;
     }
     world_.int_block = slots;
-    hands_int_slots_on_ = hands_int_slots_on_ || slots < wanted;
 }
 
 std::int64_t WorldStore::build_pair_windows() {

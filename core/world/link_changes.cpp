@@ -78,6 +78,7 @@ void WorldStore::take_int_layout(const WorldStore& other) {
         world_.int_stride = other.world_.int_stride;
     }
     world_.int_block = other.world_.int_block;
+    world_.int_shift = other.world_.int_shift;
 }
 
 /// Those that no flow has.

@@ -156,9 +156,6 @@ class WorldStore {
 
     /// Of the list, by id; costs the slots.
     const std::vector<FlowResult>& results() const;
-    /// More packets of a flow may be in flight than can have INT slots, so that these are handed on while switches may still ask
-    /// for them: by one thread only is it known who does first.
-    bool hands_int_slots_on() const { return hands_int_slots_on_; }
     std::vector<PortStatistics> port_statistics(Tick now) const;
     /// When the last packet that was sent reached, or would have reached, the other end of its link;
     /// 0 if none was. However time was cut into windows.
@@ -228,7 +225,6 @@ class WorldStore {
     };
     std::vector<Outbox> outbox_;  ///< in link_ behind the ports' links
     BaseRtt widest_;              ///< of the whole network
-    bool hands_int_slots_on_ = false;
 
     std::vector<PortId> first_port_;
     std::vector<std::uint8_t> is_host_;

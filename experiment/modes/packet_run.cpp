@@ -19,12 +19,9 @@ constexpr double kWorthMeeting = 150;
 /// Nodes per thread, at least, unless one asks for more.
 constexpr std::size_t kNodesPerThread = 8;
 
-step::Threads threads_for(const Experiment& experiment, const step::WorldStore& store,
-                          bool several) {
-    // What is held is executed later by one of them (core/clocks/alone.h).
-    const bool holds = !several && experiment.phases.memo && experiment.phases.episodes;
-    if (holds || store.hands_int_slots_on()) {
-        return {1, 0, 0};
+step::Threads threads_for(const Experiment& experiment, bool several) {
+    if (!several && experiment.phases.memo && experiment.phases.episodes) {
+        return {1, 0, 0};  // what is held is executed later by one of them (core/clocks/alone.h)
     }
     if (experiment.threads > 0) {
         return {static_cast<std::uint32_t>(experiment.threads), 0, kWorthMeeting};
@@ -45,7 +42,7 @@ PacketRun::PacketRun(const Experiment& experiment, Caller caller, bool several)
     if (experiment.fold && experiment.on_ack == nullptr) {
         engine_->engine().fold();
     }
-    engine_->engine().divide_windows(threads_for(experiment, engine_->store(), several));
+    engine_->engine().divide_windows(threads_for(experiment, several));
 }
 
 PacketRun::~PacketRun() = default;

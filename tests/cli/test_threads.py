@@ -43,9 +43,25 @@ pattern = "shift"
 bytes = "16KB"
 compute = "5us"
 """
+# 150,000 packets of a flow fit into its window: more than packets can name INT slots.
+FAR = """mode = "packet"
+[topology]
+type = "fat-tree"
+k = 4
+rate = "100Gbps"
+delay = "1ms"
+[congestion]
+law = "hpcc"
+[workload]
+type = "flows"
+list = [[12, 11, "60MB", "0ps"], [6, 5, "60MB", "0ps"]]
+"""
 
 
 class Threads(CliTest):
+    def test_more_packets_in_flight_than_int_slots(self):
+        self.check_same(self.write("far.toml", FAR))
+
     def test_too_few_threads_are_told(self):
         scenario = self.write("s.toml", FLOWS.replace("[topology]", "fold = false\n[topology]"))
         limited = subprocess.run(

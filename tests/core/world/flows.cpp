@@ -149,21 +149,20 @@ TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     CHECK(rig.world.host[0].timers.count == 1);
 }
 
-TEST_CASE(
-    "unit.world.flows.int_slots_are_handed_on_where_more_packets_are_in_flight_than_there_are") {
-    for (const auto& [delay, law, expected] :
-         {std::tuple{kMicrosecond, congestion::Law::hpcc, false},
-          std::tuple{kMillisecond, congestion::Law::hpcc, true},
-          std::tuple{kMillisecond, congestion::Law::dctcp, false}}) {
+TEST_CASE("unit.world.flows.one_in_some_packets_has_an_int_slot_where_many_are_in_flight") {
+    // 100 Gb/s and round trips of 4 us, 4 ms and 40 ms: 50, 50,000 and 500,000 packets.
+    for (const auto& [delay, shift] : {std::pair{kMicrosecond, 0U}, std::pair{kMillisecond, 1U},
+                                       std::pair{10 * kMillisecond, 4U}}) {
         Case given;
         given.topology =
             with_links(build_star({4, {}}), [&, delay = delay](Link& link) { link.delay = delay; });
-        given.config = config_for(law);
-        given.config.buffer.size = Bytes{std::int64_t{1} << 30};
+        given.config = config_for(congestion::Law::hpcc);
+        given.config.buffer.size = Bytes{std::int64_t{1} << 33};
         given.flows = {flow(0, 1, 1'000'000, 0)};
         Routing routing(given.topology);
-        const step::WorldStore store(given.topology, routing, given.config, given.flows,
-                                     given.paths, nullptr);
-        CHECK(store.hands_int_slots_on() == expected);
+        step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
+                               nullptr);
+        CHECK(store.world().int_shift == shift);
+        CHECK(store.world().int_block <= 0x8000);
     }
 }
