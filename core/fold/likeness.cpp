@@ -22,11 +22,11 @@ bool same_packet(const Packet& a, const Packet& b) {
 bool same_sender(const Sender& a, const Sender& b) {
     return std::tie(a.flow, a.next, a.una, a.packets, a.next_bytes, a.una_bytes, a.size,
                     a.next_avail, a.last_gap, a.last_progress, a.armed, a.window, a.high,
-                    a.position, a.port, a.transmissions, a.last_bytes, a.traffic_class,
+                    a.position, a.port, a.transmissions, a.last_bytes, a.traffic_class, a.int_shift,
                     a.retransmitted, a.skipped, a.offset, a.behind) ==
            std::tie(b.flow, b.next, b.una, b.packets, b.next_bytes, b.una_bytes, b.size,
                     b.next_avail, b.last_gap, b.last_progress, b.armed, b.window, b.high,
-                    b.position, b.port, b.transmissions, b.last_bytes, b.traffic_class,
+                    b.position, b.port, b.transmissions, b.last_bytes, b.traffic_class, b.int_shift,
                     b.retransmitted, b.skipped, b.offset, b.behind);
 }
 

@@ -419,7 +419,7 @@ step::Packet QueueEditor::next_of(Placed& placed, Tick arrived) {
     packet.kind = static_cast<std::uint16_t>(step::PacketKind::data);
     packet.traffic_class = sender.traffic_class & (step::kClasses - 1);
     packet.hop = placed.hop & 15U;
-    packet.int_hops = world_.int_stride & 15U;  // more than there are records: none is read
+    packet.int_hops = step::hops_without_slot(world_) & 15U;
     return packet;
 }
 

@@ -33,6 +33,11 @@ SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowR
     return route.ints.words() + std::size_t{transmission & route.ints.mask()} * world.int_stride;
 }
 
+/// `int_hops` of a packet that has no slot: more than there are records, so none is written or read.
+SLUICE_HD inline std::uint32_t hops_without_slot(const World& world) {
+    return world.int_stride & 15U;
+}
+
 /// A new block of 2^`size_class` slots, freed by whoever owns the world; none in an arena without room.
 SLUICE_HD inline IntBlock new_int_block(Memory& memory, std::uint32_t size_class,
                                         std::uint32_t stride) {

@@ -14,7 +14,7 @@ inline constexpr int kClasses = 8;  ///< traffic classes (queues) of a port; 0 i
 
 /// Who writes what: the sender's NIC everything but `time`, `ingress`, `hop`, `int_hops`, `ce`;
 /// the transmitter of a hop `time` and `hop`; a switch `ingress` on arrival, `ce` and `int_hops`
-/// at dequeue.
+/// at dequeue. Of a packet that has no INT slot the NIC says `int_hops` (int_slots.h).
 struct alignas(32) Packet {
     /// On a link: instant at which the last bit reaches the far end, counted from the link's base.
     Tick time = 0;
@@ -24,9 +24,10 @@ struct alignas(32) Packet {
     std::uint32_t flow = 0;  ///< its slot
     /// data: packet index in its flow; ACK, NACK: next expected index; pause, resume: the class
     std::uint32_t sequence = 0;
-    std::uint16_t bytes = 0;         ///< size on the wire
-    std::uint16_t transmission = 0;  ///< the sender's transmission count: names the INT slot
-    std::uint16_t ingress = 0;       ///< local index of the port by which it entered this switch
+    std::uint16_t bytes = 0;  ///< size on the wire
+    std::uint16_t transmission =
+        0;                      ///< the sender's count of them >> int_shift: names the INT slot
+    std::uint16_t ingress = 0;  ///< local index of the port by which it entered this switch
     std::uint16_t kind : 3;
     std::uint16_t traffic_class : 3;
     std::uint16_t hop : 4;       ///< transmissions so far; stays at 15

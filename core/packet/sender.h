@@ -211,7 +211,7 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     packet.transmission = static_cast<std::uint16_t>(count >> sender.int_shift);
     const FlowRoute& route = world.route[sender.flow];
     if ((count & ((1U << sender.int_shift) - 1)) != 0) {
-        packet.int_hops = world.int_stride & 15U;  // more than there are records: none is read
+        packet.int_hops = hops_without_slot(world) & 15U;
     } else if (!route.ints.empty()) {
         set_slot_tag(int_slot(world, route, packet.transmission),
                      int_tag(packet.flow, packet.transmission));

@@ -15,7 +15,8 @@ namespace sluice::step {
 
 namespace {
 
-/// A packet names its slot by 16 bits; of two that have the same number the first has left the network.
+/// Packets name their slots by 16 bits, and a flow has half as many as these tell apart: a packet whose slot has
+/// another one finds another name in it, not its own.
 constexpr std::int64_t kMostIntSlots = 0x8000;
 
 /// A column of slots, longer by what has come: where it lies now.
