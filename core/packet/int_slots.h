@@ -33,6 +33,13 @@ SLUICE_HD inline congestion::IntRecord* int_slot(const World& world, const FlowR
     return route.ints.words() + std::size_t{transmission & route.ints.mask()} * world.int_stride;
 }
 
+/// Of the packets of each 2^`shift` in a row, which are a flow's `row`-th, the one that has a slot. At random: ACKs
+/// for every so many packets would miss every one at regular places.
+SLUICE_HD inline std::uint32_t place_of_slot(std::uint32_t row, std::uint32_t shift) {
+    constexpr std::uint32_t kGoldenRatio = 0x9E3779B9U;
+    return (row * kGoldenRatio >> 16) & ((1U << shift) - 1);
+}
+
 /// `int_hops` of a packet that has no slot: more than there are records, so none is written or read.
 SLUICE_HD inline std::uint32_t hops_without_slot(const World& world) {
     return world.int_stride & 15U;

@@ -208,9 +208,10 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     packet.kind = static_cast<std::uint16_t>(PacketKind::data);
     packet.traffic_class = sender.traffic_class & (kClasses - 1);
     const std::uint32_t count = sender.transmissions++;
-    packet.transmission = static_cast<std::uint16_t>(count >> sender.int_shift);
+    const std::uint32_t row = count >> sender.int_shift;
+    packet.transmission = static_cast<std::uint16_t>(row);
     const FlowRoute& route = world.route[sender.flow];
-    if ((count & ((1U << sender.int_shift) - 1)) != 0) {
+    if (count - (row << sender.int_shift) != place_of_slot(row, sender.int_shift)) {
         packet.int_hops = hops_without_slot(world) & 15U;
     } else if (!route.ints.empty()) {
         set_slot_tag(int_slot(world, route, packet.transmission),

@@ -74,10 +74,11 @@ void WorldStore::build_flows() {
 void WorldStore::provide_int_slots(std::int64_t in_flight) {
     std::uint32_t slots = world_.int_block == 0 ? 16 : world_.int_block;
     const std::int64_t packets = in_flight / world_.payload + 8;
-    while (kMostIntSlots << world_.int_shift < packets) {
+    // The one that has a slot may be the last of its row, and the first of that which has it next.
+    while ((kMostIntSlots - 1) << world_.int_shift < packets - 1) {
         ++world_.int_shift;
     }
-    while (slots < kMostIntSlots && std::int64_t{slots} << world_.int_shift < packets) {
+    while (slots < kMostIntSlots && (std::int64_t{slots} - 1) << world_.int_shift < packets - 1) {
         slots *= 2;
     }
     world_.int_block = slots;

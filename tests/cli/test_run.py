@@ -19,6 +19,30 @@ SUMMARY_KEYS = {
 
 
 class Run(CliTest):
+    def test_hpcc_hears_of_its_path_where_few_packets_have_int_slots(self):
+        """Alone it leaves 5% of a link unused; deaf, it would send at line rate."""
+        self.write("far.toml", """mode = "packet"
+[topology]
+type = "star"
+hosts = 2
+rate = "100Gbps"
+delay = "3ms"
+[congestion]
+law = "hpcc"
+[network.nic]
+retransmit_timeout = "100ms"
+[workload]
+type = "flows"
+list = [[0, 1, "1GB", "0ps"]]
+""")
+        for ack_every in (1, 2, 4):
+            self.succeed("run", "far.toml", "--out", "out", "--set",
+                         f"network.nic.ack_every={ack_every}")
+            with open(self.folder / "out" / "flows.csv", newline="") as file:
+                slowdown = float(next(csv.DictReader(file))["slowdown"])
+            self.assertGreater(slowdown, 1.01, ack_every)
+            self.assertLess(slowdown, 1.1, ack_every)
+
     def summary(self, folder="runs/small"):
         return json.loads((self.folder / folder / "summary.json").read_text())
 
