@@ -19,14 +19,18 @@ struct SwitchScratch {
     PlainVector<std::uint32_t> head;    ///< new head per ingress link
     PlainVector<std::uint64_t> merge;   ///< for sorting
     PlainVector<std::uint64_t> sorted;  ///< all arrivals, in windows that are not quiet
+    PlainVector<std::uint64_t> due;     ///< ports with something in the window: a bit of each
+    PlainVector<std::uint16_t> ports;   ///< the same, listed
     std::uint32_t stride = 0;
 };
 
 /// Frees what a scratch has taken; host only, like all freeing.
 inline void free_scratch(SwitchScratch& scratch) {
-    for (PlainVector<std::uint64_t>* keys : {&scratch.keys, &scratch.merge, &scratch.sorted}) {
+    for (PlainVector<std::uint64_t>* keys :
+         {&scratch.keys, &scratch.merge, &scratch.sorted, &scratch.due}) {
         std::free(keys->data);
     }
+    std::free(scratch.ports.data);
     for (PlainVector<std::uint32_t>* counts : {&scratch.count, &scratch.bytes, &scratch.head}) {
         std::free(counts->data);
     }
@@ -76,7 +80,7 @@ SLUICE_HD inline void list_arrival(World& world, SwitchScratch& scratch, std::ui
     scratch.keys[out * scratch.stride + scratch.count[out]++] = key;
 }
 
-/// Makes room in scratch for a switch of `ports` ports.
+/// Makes room in scratch for a switch of `ports` ports. Between windows nothing is counted in it.
 SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std::uint32_t ports) {
     if (scratch.stride == 0) {
         scratch.stride = 64;
@@ -86,12 +90,15 @@ SLUICE_HD inline void prepare_scratch(World& world, SwitchScratch& scratch, std:
         scratch.keys.reserve(world.memory, ports * scratch.stride);
     }
     scratch.keys.count = scratch.keys.capacity;
-    scratch.bytes.reserve(world.memory, ports);
     scratch.head.reserve(world.memory, ports);
-    if (scratch.count.capacity < ports) {
-        scratch.count.reserve(world.memory, ports);
-        for (std::uint32_t p = 0; p < scratch.count.capacity; ++p) {
-            scratch.count[p] = 0;  // of ports outside the cell too: list_arrival() reads them all
+    scratch.due.reserve(world.memory, (ports + 63) / 64);
+    scratch.ports.reserve(world.memory, ports);
+    for (PlainVector<std::uint32_t>* counted : {&scratch.count, &scratch.bytes}) {
+        if (counted->capacity < ports) {
+            counted->reserve(world.memory, ports);
+            for (std::uint32_t p = 0; p < counted->capacity; ++p) {
+                (*counted)[p] = 0;
+            }
         }
     }
 }

@@ -10,6 +10,7 @@
 /// full (time, port) order. Equality of the two is a property test.
 #pragma once
 
+#include "core/bits.h"
 #include "core/packet/arrivals.h"
 #include "core/packet/buffer.h"
 
@@ -247,9 +248,7 @@ SLUICE_HD inline void run_interleaved(World& world, const std::uint64_t* keys, s
 }
 
 /// All arrivals of a window in ascending order, in scratch.sorted. Returns how many.
-template <class Ports>
-SLUICE_HD inline std::uint32_t sort_arrivals(World& world, SwitchScratch& scratch,
-                                             const Ports& mine) {
+inline std::uint32_t sort_arrivals(World& world, SwitchScratch& scratch, const SomePorts& mine) {
     std::uint32_t total = 0;
     for (std::uint32_t k = 0; k < mine.count; ++k) {
         total += scratch.count[mine[k]];
@@ -267,26 +266,59 @@ SLUICE_HD inline std::uint32_t sort_arrivals(World& world, SwitchScratch& scratc
     return total;
 }
 
-/// Lists arrivals by egress port in scratch.
+/// Lists arrivals by egress port in scratch, which then is one with something to do.
 struct ScratchList {
     SwitchScratch& scratch;
     std::uint32_t ports;
     SLUICE_HD void add(World& world, std::uint32_t out, std::uint64_t key) {
+        scratch.due[out >> 6] |= std::uint64_t{1} << (out & 63);
         list_arrival(world, scratch, ports, out, key);
     }
 };
 
-/// Lists all that arrives in the window. Returns its bytes.
+/// Marks in scratch.due the ports at which packets arrive in the window or leave. Returns when the others have
+/// something to do.
 template <class Ports>
-SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch,
-                                               const Cell& cell, const Ports& mine, Tick begin,
-                                               Tick end) {
+inline Tick mark_due(const World& world, SwitchScratch& scratch, PortId first, const Ports& mine,
+                     Tick end) {
+    for (std::uint32_t word = 0; word <= mine[mine.count - 1] >> 6; ++word) {
+        scratch.due[word] = 0;
+    }
+    Tick wake = kNever;
+    for (std::uint32_t k = 0; k < mine.count; ++k) {
+        const Wire& link = world.link[first + mine[k]];
+        const Tick at = link.arrival < link.decision ? link.arrival : link.decision;
+        if (at < end) {
+            scratch.due[mine[k] >> 6] |= std::uint64_t{1} << (mine[k] & 63);
+        } else {
+            wake = at < wake ? at : wake;
+        }
+    }
+    return wake;
+}
+
+/// The marked ports of a cell whose last one is `last`, in ascending order.
+inline SomePorts list_due(SwitchScratch& scratch, std::uint32_t last) {
+    std::uint32_t count = 0;
+    for (std::uint32_t word = 0; word <= last >> 6; ++word) {
+        for (std::uint64_t bits = scratch.due[word]; bits != 0; bits &= bits - 1) {
+            scratch.ports[count++] = static_cast<std::uint16_t>(word * 64 + first_bit(bits));
+        }
+    }
+    return SomePorts{count, scratch.ports.data};
+}
+
+/// Lists all that arrives by `due` in the window. Returns its bytes.
+template <class Ports>
+inline std::int64_t collect_arrivals(World& world, SwitchScratch& scratch, const Cell& cell,
+                                     const Ports& mine, const SomePorts& due, Tick begin,
+                                     Tick end) {
     const PortId first = world.first_port[cell.node];
     ScratchList list{scratch, world.first_port[cell.node + 1] - first};
     std::int64_t total = 0;
-    prefetch_arrivals(world, first, mine, end);
-    for (std::uint32_t k = 0; k < mine.count; ++k) {
-        const std::uint32_t i = mine[k];
+    prefetch_arrivals(world, first, due, end);
+    for (std::uint32_t k = 0; k < due.count; ++k) {
+        const std::uint32_t i = due[k];
         if (world.link[first + i].arrival < end) {
             const PortArrivals arrivals =
                 route_arrivals<OneCounts>(world, cell, mine, i, begin, end, list);
@@ -298,51 +330,85 @@ SLUICE_HD inline std::int64_t collect_arrivals(World& world, SwitchScratch& scra
     return total;
 }
 
-template <class Policies, class Ports>
-SLUICE_HD inline void step_ports(World& world, SwitchScratch& scratch, const Cell& cell,
-                                 const Ports& mine, Tick begin, Tick end) {
+/// The due ports of a quiet window, whose arrivals are listed.
+template <class Policies>
+inline void run_due(World& world, SwitchScratch& scratch, const Cell& cell, const SomePorts& due,
+                    Tick begin, Tick end) {
     const PortId first = world.first_port[cell.node];
-    for (std::uint32_t k = 0; k < mine.count; ++k) {
-        scratch.count[mine[k]] = 0;
-        scratch.bytes[mine[k]] = 0;
-    }
-    const std::int64_t arriving = collect_arrivals(world, scratch, cell, mine, begin, end);
-    if (quiet_window<Policies>(world, cell, mine, arriving, ScratchArrivals{scratch})) {
-        for (std::uint32_t i = 0; i < mine.count; ++i) {
-            const std::uint32_t p = mine[i];
-            const std::uint32_t count = scratch.count[p];
-            if (count == 0 && world.link[first + p].decision >= end) {
-                continue;
-            }
-            std::uint64_t* keys = scratch.keys.data + std::size_t{p} * scratch.stride;
-            if (count > 1) {
-                scratch.merge.reserve(world.memory, count);
-                sort_runs(keys, count, scratch.merge.data);
-            }
-            run_port<Policies>(world, cell, first + p, keys, count, begin, end);
+    for (std::uint32_t i = 0; i < due.count; ++i) {
+        const std::uint32_t p = due[i];
+        const std::uint32_t count = scratch.count[p];
+        if (count == 0 && world.link[first + p].decision >= end) {
+            continue;
         }
-    } else {
-        const std::uint32_t total = sort_arrivals(world, scratch, mine);
-        run_interleaved<Policies>(world, scratch.sorted.data, total, cell, mine, begin, end);
+        std::uint64_t* keys = scratch.keys.data + std::size_t{p} * scratch.stride;
+        if (count > 1) {
+            scratch.merge.reserve(world.memory, count);
+            sort_runs(keys, count, scratch.merge.data);
+        }
+        run_port<Policies>(world, cell, first + p, keys, count, begin, end);
     }
-    Tick wake = kNever;
-    for (std::uint32_t i = 0; i < mine.count; ++i) {
-        const std::uint32_t p = mine[i];
-        if (world.link[first + p].arrival < end) {
-            Wire& link = world.link[first + p];
+}
+
+/// What has arrived by the due ports is gone from their links, and counted no more.
+inline void leave_links(World& world, SwitchScratch& scratch, PortId first, const SomePorts& due,
+                        Tick end) {
+    for (std::uint32_t i = 0; i < due.count; ++i) {
+        const std::uint32_t p = due[i];
+        Wire& link = world.link[first + p];
+        if (link.arrival < end) {
             link.head = scratch.head[p];
-            world.link[first + p].arrival = next_arrival(link);
+            link.arrival = next_arrival(link);
         }
-        wake = world.link[first + p].arrival < wake ? world.link[first + p].arrival : wake;
-        wake = world.link[first + p].decision < wake ? world.link[first + p].decision : wake;
+        scratch.count[p] = 0;
+        scratch.bytes[p] = 0;
     }
-    world.wake[cell.id] = wake;
+}
+
+/// When one of these ports has something to do.
+template <class Ports>
+inline Tick next_instant(const World& world, PortId first, const Ports& ports) {
+    Tick wake = kNever;
+    for (std::uint32_t k = 0; k < ports.count; ++k) {
+        const Wire& link = world.link[first + ports[k]];
+        wake = link.arrival < wake ? link.arrival : wake;
+        wake = link.decision < wake ? link.decision : wake;
+    }
+    return wake;
+}
+
+template <class Policies, class Ports>
+inline void step_ports(World& world, SwitchScratch& scratch, const Cell& cell, const Ports& mine,
+                       Tick begin, Tick end) {
+    if (mine.count == 0) {
+        world.wake[cell.id] = kNever;
+        return;
+    }
+    // Most ports of a folded network have nothing to do.
+    const PortId first = world.first_port[cell.node];
+    const std::uint32_t last = mine[mine.count - 1];
+    const Tick others = mark_due(world, scratch, first, mine, end);
+    const std::int64_t arriving =
+        collect_arrivals(world, scratch, cell, mine, list_due(scratch, last), begin, end);
+    const SomePorts due = list_due(scratch, last);
+    if (quiet_window<Policies>(world, cell, due, arriving, ScratchArrivals{scratch})) {
+        run_due<Policies>(world, scratch, cell, due, begin, end);
+        leave_links(world, scratch, first, due, end);
+        const Tick own = next_instant(world, first, due);
+        world.wake[cell.id] = own < others ? own : others;
+    } else {
+        // PFC frames leave by others, too: by those by which what leaves now has come before.
+        const std::uint32_t total = sort_arrivals(world, scratch, due);
+        run_interleaved<Policies>(world, scratch.sorted.data, total, cell, mine, begin, end);
+        leave_links(world, scratch, first, due, end);
+        world.wake[cell.id] = next_instant(world, first, mine);
+    }
 }
 
 /// The step. Sets the cell's wake to its next instant.
 template <class Policies = ScenarioPolicies>
-SLUICE_HD inline void switch_step(World& world, SwitchScratch& scratch, const Cell& cell,
-                                  Tick begin, Tick end) {
+inline void switch_step(World& world, SwitchScratch& scratch, const Cell& cell, Tick begin,
+                        Tick end) {
     const std::uint32_t ports = world.first_port[cell.node + 1] - world.first_port[cell.node];
     prepare_scratch(world, scratch, ports);
     if (cell.ports == nullptr) {

@@ -2,14 +2,10 @@
 /// When cells of a block have something to do.
 #pragma once
 
+#include "core/bits.h"
 #include "core/packet/state.h"
 
 namespace sluice::step {
-
-/// The lowest bit that is set in `bits`, not 0.
-inline std::uint32_t first_bit(std::uint64_t bits) {
-    return static_cast<std::uint32_t>(__builtin_ctzll(bits));
-}
 
 /// The earliest wake of the cells of `block` whose bit is set in `cells`; kNever if there is none.
 inline Tick earliest_wake(const World& world, std::uint32_t block, std::uint64_t cells) {
