@@ -16,9 +16,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -77,8 +75,8 @@ struct Image {
     }
 };
 
-/// By unit: those that its packets come from.
-using FeedersOf = std::map<PortId, std::set<PortId>>;
+/// Units that draw, each with those that its packets come from; ascending, nothing twice.
+using FeedersOf = std::vector<std::pair<PortId, PortId>>;
 
 /// Of ports that mark: how much may wait there.
 using Backlogs = std::vector<std::pair<PortId, std::int64_t>>;

@@ -20,7 +20,12 @@ bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) const {
     bool more = false;
     for (std::uint32_t i = 1; i < print.units; ++i) {
         if (i != print.data && draws(print.port[i])) {
-            more = feeders[print.port[i]].insert(print.port[i - 1]).second || more;
+            const FeedersOf::value_type fed{print.port[i], print.port[i - 1]};
+            const auto at = std::lower_bound(feeders.begin(), feeders.end(), fed);
+            if (at == feeders.end() || *at != fed) {
+                feeders.insert(at, fed);
+                more = true;
+            }
         }
     }
     return more;
@@ -31,13 +36,13 @@ bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) const {
 /// something waits.
 Backlogs Folds::unmarked_backlogs(const FeedersOf& feeders) const {
     Backlogs backlogs;
-    backlogs.reserve(feeders.size());
-    for (const auto& [port, from] : feeders) {
+    for (auto fed = feeders.begin(); fed != feeders.end();) {
+        const PortId port = fed->first;
         const Egress& egress = world_.egress[port];
         std::int64_t rate = -egress.line_rate;
         std::int64_t frames = 0;
-        for (const PortId feeder : from) {
-            rate += world_.egress[feeder].line_rate;
+        for (; fed != feeders.end() && fed->first == port; ++fed) {
+            rate += world_.egress[fed->second].line_rate;
             frames += std::int64_t{world_.payload} + world_.data_overhead;
         }
         const auto more =

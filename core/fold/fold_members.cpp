@@ -33,6 +33,10 @@ void Folds::still(const Fold& fold, const Image& image) {
     const Renaming renaming(store_, places_, fold, image);
     std::for_each(fold.host.begin(), fold.host.end(), [&](NodeId h) { renaming.still_host(h); });
     std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { renaming.still_unit(p); });
+}
+
+/// Leaders' hosts stop for those of the images that follow by now.
+void Folds::wake_for_followers(const Fold& fold) {
     for (const NodeId host : fold.host) {
         update_due(host);
         world_.wake[host] = std::min(world_.wake[host], followed_[host]);

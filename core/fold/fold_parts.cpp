@@ -295,6 +295,8 @@ void Folds::fold_alike(std::vector<Part>& found, Tick now) {
             }
             if (folds_[id]->images == 0) {
                 dissolve(id);
+            } else {
+                wake_for_followers(*folds_[id]);
             }
             candidates = std::move(others);
         }

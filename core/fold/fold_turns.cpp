@@ -216,6 +216,7 @@ void Folds::begin_turns(std::uint32_t id) {
         ++fold.images;
         still(fold, *image);
     }
+    wake_for_followers(fold);
 }
 
 /// Finds the ways of all flows in service; false if one has none.

@@ -139,6 +139,7 @@ class Folds final : public Folding {
     void claim(std::uint32_t id, std::uint32_t number);
     void count_anew(const Fold& fold);
     void still(const Fold& fold, const Image& image);
+    void wake_for_followers(const Fold& fold);
 
     // Parts that wait for others to leave (fold_waiting.cpp).
     template <class Visit>
