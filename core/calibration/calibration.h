@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -104,6 +105,28 @@ class Calibration {
     std::vector<Entry> entries_;
 };
 
+/// Readings bin by bin, which copies of a group have in common until one of them adds to its own.
+class BinReadings {
+  public:
+    bool empty() const { return size() == 0; }
+    std::size_t size() const { return list_ == nullptr ? 0 : list_->size(); }
+    const BinReading& operator[](std::size_t i) const { return (*list_)[i]; }
+    /// Good until the next append().
+    const std::vector<BinReading>& all() const {
+        static const std::vector<BinReading> kNothing;
+        return list_ == nullptr ? kNothing : *list_;
+    }
+    void append(const std::vector<BinReading>& bin) {
+        if (list_.use_count() != 1) {
+            list_ = std::make_shared<std::vector<BinReading>>(all());
+        }
+        list_->insert(list_->end(), bin.begin(), bin.end());
+    }
+
+  private:
+    std::shared_ptr<std::vector<BinReading>> list_;  ///< null: none
+};
+
 /// What a group has done since it formed.
 struct SteadyRecord {
     bool on = false;
@@ -136,8 +159,8 @@ struct SteadyRecord {
     Compared compared{0, kNone, false, 0};  ///< last,
     bool agrees = false;                    ///< and whether they agreed
     std::vector<BinReading>
-        origin;  ///< by flow, at the first bin's start; rates are the laws', bits/s
-    std::vector<BinReading> bins;  ///< all flows', bin by bin
+        origin;        ///< by flow, at the first bin's start; rates are the laws', bits/s
+    BinReadings bins;  ///< of all flows
 };
 
 }  // namespace sluice::hybrid

@@ -134,7 +134,7 @@ void PhaseController::record(State& state, Tick now) {
     note_streams(state, false);
     record.tells = record.tells && state.skipped == 0;
     const std::size_t first = record.bins.size() / bin.size();
-    record.bins.insert(record.bins.end(), bin.begin(), bin.end());
+    record.bins.append(bin);
     if (record.tells) {
         calibration_.add(record.entry, now, first, std::move(bin), record.saturated);
     }
@@ -345,7 +345,7 @@ void PhaseController::begin_telling(State& state, Tick at) {
     record.tells = state.skipped == 0;
     if (record.tells) {
         calibration_.add_origin(record.entry, at, record.origin);
-        calibration_.add(record.entry, at, 0, record.bins, record.saturated);
+        calibration_.add(record.entry, at, 0, record.bins.all(), record.saturated);
     }
 }
 
