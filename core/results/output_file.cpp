@@ -19,6 +19,8 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+/// Of a number, its sign included.
+constexpr std::size_t kDigits = 20;
 /// Each means that another run has just put a file in place, or taken one away.
 constexpr int kTriesToLock = 100;
 
@@ -151,7 +153,7 @@ OutputFile::OutputFile(const std::string& path)
         descriptor_ = open_partial(written_);
         leftover_.watch(written_, Leftover::Kind::file);
     }
-    buffer_.reserve(kBufferBytes);
+    buffer_.resize(kBufferBytes);
 }
 
 OutputFile::~OutputFile() {
@@ -172,21 +174,19 @@ OutputFile::~OutputFile() {
 
 OutputFile& OutputFile::operator<<(std::string_view text) {
     worth_keeping_ = true;
-    if (buffer_.size() + text.size() > kBufferBytes) {
-        write_out();
+    while (!text.empty()) {
+        const std::string_view piece = text.substr(0, kBufferBytes);
+        std::memcpy(room_for(piece.size()), piece.data(), piece.size());
+        filled_ += piece.size();
+        text.remove_prefix(piece.size());
     }
-    buffer_ += text;
     return *this;
 }
 
 OutputFile& OutputFile::operator<<(std::int64_t number) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-    return *this << std::string_view(digits, static_cast<std::size_t>(end - digits));
-}
-
-OutputFile& OutputFile::operator<<(char character) {
-    return *this << std::string_view(&character, 1);
+    char* const at = room_for(kDigits);
+    filled_ += static_cast<std::size_t>(std::to_chars(at, at + kDigits, number).ptr - at);
+    return *this;
 }
 
 void OutputFile::preamble_done() {
@@ -196,20 +196,21 @@ void OutputFile::preamble_done() {
 
 void OutputFile::write_out() {
     std::size_t done = 0;
-    while (done < buffer_.size()) {
-        const ssize_t written = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+    while (done < filled_) {
+        const ssize_t written = ::write(descriptor_, buffer_.data() + done, filled_ - done);
         if (written < 0 && errno == EINTR) {
             continue;
         }
         if (written < 0) {
-            buffer_.erase(0, done);
+            std::memmove(buffer_.data(), buffer_.data() + done, filled_ - done);
+            filled_ -= done;
             fail(written_, "cannot be written");
         }
         done += static_cast<std::size_t>(written);
     }
     // Not earlier: a file that has nothing but what is in memory is empty.
     if (worth_keeping_ && done > 0) leftover_.release();
-    buffer_.clear();
+    filled_ = 0;
 }
 
 void OutputFile::flush() { write_out(); }

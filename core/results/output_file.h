@@ -6,9 +6,11 @@
 /// ConfigError naming the file and the system's reason.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/results/leftovers.h"
 
@@ -25,7 +27,11 @@ class OutputFile {
 
     OutputFile& operator<<(std::string_view text);
     OutputFile& operator<<(std::int64_t number);
-    OutputFile& operator<<(char character);
+    OutputFile& operator<<(char character) {
+        *room_for(1) = character;
+        ++filled_;
+        return *this;
+    }
 
     /// Marks what was written so far as a mere preamble (a header line): not worth keeping.
     void preamble_done();
@@ -39,11 +45,18 @@ class OutputFile {
     const std::string& written() const { return written_; }
 
   private:
+    /// At most a buffer's; good until the next call.
+    char* room_for(std::size_t bytes) {
+        worth_keeping_ = true;
+        if (buffer_.size() - filled_ < bytes) write_out();
+        return buffer_.data() + filled_;
+    }
     void write_out();
 
     std::string path_;
     std::string written_;
-    std::string buffer_;
+    std::vector<char> buffer_;
+    std::size_t filled_ = 0;  ///< of the buffer
     Leftover leftover_;
     int descriptor_ = -1;
     bool direct_ = false;
