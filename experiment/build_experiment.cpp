@@ -8,8 +8,11 @@
 #include <string>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "core/error.h"
 #include "core/job/job_set.h"
+#include "core/text/quantity.h"
 #include "core/world/lookahead.h"
 #include "core/world/network_check.h"
 #include "experiment/modes/mode_run.h"
@@ -158,6 +161,17 @@ void check_paths(const BuiltExperiment& built, const Scenario& scenario) {
         .fail("law", "does not fit: " + fault);
 }
 
+/// Tells of a timeout that ends before any ACK can be back.
+void check_timeout(BuiltExperiment& built) {
+    const Tick timeout = built.experiment.network.nic.retransmit_timeout;
+    const Tick round_trip = built.estimate.longest_round_trip;
+    if (timeout == 0 || timeout > round_trip) return;
+    built.warnings.push_back(fmt::format(
+        "network.nic.retransmit_timeout, {}, is no longer than a flow's round trip, {}: what is on "
+        "its way is sent again before it can be acknowledged",
+        format_time(timeout), format_time(round_trip)));
+}
+
 /// Decides what the scenario left open, as the effective configuration then says.
 void decide_wake(BuiltExperiment& built, const Scenario& scenario) {
     Wake& wake = built.experiment.phases.wake;
@@ -209,7 +223,10 @@ BuiltExperiment build_experiment(Scenario& scenario) {
     }
     BuiltExperiment built =
         build_experiment(std::move(experiment), std::move(parts), scenario.path);
-    if (moves_packets(scenario.mode)) check_paths(built, scenario);
+    if (moves_packets(scenario.mode)) {
+        check_paths(built, scenario);
+        check_timeout(built);
+    }
     decide_wake(built, scenario);
     try {
         check_run(built.experiment, scenario.mode);

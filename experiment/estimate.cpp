@@ -105,6 +105,7 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         estimate.packet_hops += hops;
         estimate.settling_hops += std::min(hops, kSettlingHops);
         const Tick round_trip = idle_completion_time(experiment, 1, path.forward, path.reverse);
+        estimate.longest_round_trip = std::max(estimate.longest_round_trip, round_trip);
         estimate.long_hops += estimate.ideal.back() >= kLongMessage * round_trip ? hops : 0;
         estimate.longest_path =
             std::max(estimate.longest_path, static_cast<std::int64_t>(path.forward.size()));

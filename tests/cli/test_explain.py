@@ -148,6 +148,19 @@ priority = 5
         self.assertIn("no traffic crosses a NIC", text)
         self.assertEqual(len(self.summary()["warnings"]), 2)
 
+    def test_a_timeout_within_a_round_trip_is_told(self):
+        self.write("far.toml", "[topology]\ntype = \"star\"\nhosts = 2\ndelay = \"1ms\"\n"
+                   "[workload]\ntype = \"flows\"\nlist = [[0, 1, \"1MB\", \"0ps\"]]\n")
+        for mode, timeout, told in (("packet", "4ms", True), ("packet", "4.1ms", False),
+                                    ("packet", "0s", False), ("flow", "4ms", False)):
+            with self.subTest(mode=mode, timeout=timeout):
+                self.succeed("run", "far.toml", "--mode", mode, "--out", "out", "--set",
+                             "network.nic.retransmit_timeout=" + timeout)
+                summary = self.summary("out")
+                told_of = [w for w in summary["warnings"] if "retransmit_timeout" in w]
+                self.assertEqual(len(told_of), told)
+                self.assertEqual(summary.get("retransmitted_bytes", 0) > 0, told)
+
     def test_software_of_a_collective_is_told_apart(self):
         self.write("ring.toml", "[topology]\ntype = \"star\"\nhosts = 4\n[workload]\n"
                    "type = \"collective\"\nkind = \"all-reduce\"\nsize = \"1MB\"\n"
