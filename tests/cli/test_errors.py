@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input of every kind: exit code 2 and one line that says where and what is allowed."""
 import os
+import subprocess
 import unittest
 
-from support import SMALL, CliTest
+from support import BINARY, SMALL, CliTest
 
 STAR = "[topology]\ntype = \"star\"\nhosts = 4\n"
 FLOW = "[workload]\ntype = \"flows\"\nlist = [[0, 1, \"1KB\"]]\n"
@@ -169,6 +170,15 @@ class Errors(CliTest):
         self.refuse("run", "small.toml", "--paths", "p.csv", says="p.csv")
         self.refuse("run", "small.toml", "--hpcc", "config.txt")
         self.refuse("run", "--hpcc", "none.txt", says="none.txt")
+
+    def test_too_little_memory_is_told(self):
+        self.write("large.toml", "[topology]\ntype = \"fat-tree\"\nk = 40\n"
+                   "[workload]\ntype = \"permutation\"\nsize = \"1MB\"\n")
+        limited = subprocess.run(
+            ["bash", "-c", f"ulimit -v 200000; exec '{BINARY}' run large.toml --mode packet --quiet"],
+            cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(limited.returncode, 2, limited.stderr)
+        self.assertEqual(limited.stderr, "sluice: out of memory: the experiment is too large\n")
 
     def test_unwritable_output_folder(self):
         self.write("small.toml", SMALL)
