@@ -41,7 +41,7 @@ struct BuiltExperiment {
     std::string stream_class;
     std::string workload;                   ///< for people, one line
     std::vector<std::string> notes;         ///< for people: what the workloads say of themselves
-    std::vector<std::string> warnings;      ///< of the workloads
+    std::vector<std::string> warnings;      ///< of workloads and timeouts
     std::vector<std::string> import_notes;  ///< what of imported files has no effect, in lines
     TrafficEstimate estimate;
 

@@ -30,7 +30,7 @@ struct TrafficEstimate {
     double settling_hops = 0;       ///< the same, at most kSettlingHops of each flow
     double long_hops = 0;           ///< packet_hops of messages of kLongMessage or more
     std::int64_t longest_path = 0;  ///< links
-    Tick longest_round_trip = 0;    ///< of a flow: a byte there, its ACK back, idle
+    Tick longest_round_trip = 0;    ///< of a listed flow: a byte there, its ACK back, idle
     std::size_t routing_bytes = 0;  ///< of the routing tables
 };
 

@@ -105,7 +105,8 @@ class Calibration {
     std::vector<Entry> entries_;
 };
 
-/// Readings bin by bin, which copies of a group have in common until one of them adds to its own.
+/// Readings bin by bin, which copies of a group have in common until one of them adds to its own. All copies belong to one
+/// thread.
 class BinReadings {
   public:
     bool empty() const { return size() == 0; }
@@ -116,9 +117,13 @@ class BinReadings {
         static const std::vector<BinReading> kNothing;
         return list_ == nullptr ? kNothing : *list_;
     }
+    /// `bin` must not be all() of this.
     void append(const std::vector<BinReading>& bin) {
         if (list_.use_count() != 1) {
-            list_ = std::make_shared<std::vector<BinReading>>(all());
+            auto own = std::make_shared<std::vector<BinReading>>();
+            own->reserve(size() + bin.size());
+            own->assign(all().begin(), all().end());
+            list_ = std::move(own);
         }
         list_->insert(list_->end(), bin.begin(), bin.end());
     }

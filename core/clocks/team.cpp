@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/bits.h"
 #include "core/clocks/division.h"
 #include "core/clocks/window_loop.h"
 #include "core/error.h"

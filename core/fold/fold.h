@@ -75,7 +75,7 @@ struct Image {
     }
 };
 
-/// Units that draw, each with those that its packets come from; ascending, nothing twice.
+/// Units that draw, with one each that packets come from to it; ascending, nothing twice.
 using FeedersOf = std::vector<std::pair<PortId, PortId>>;
 
 /// Of ports that mark: how much may wait there.

@@ -35,7 +35,8 @@ void Folds::still(const Fold& fold, const Image& image) {
     std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { renaming.still_unit(p); });
 }
 
-/// Leaders' hosts stop for those of the images that follow by now.
+/// The leader's hosts wake for their followers' own timers. Once, after all images have been added: it looks at those of
+/// all of them.
 void Folds::wake_for_followers(const Fold& fold) {
     for (const NodeId host : fold.host) {
         update_due(host);

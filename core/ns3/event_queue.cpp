@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/bits.h"
+
 namespace sluice::ns3 {
 
 namespace {
@@ -45,8 +47,7 @@ Tick EventQueue::next() const {
             bits &= ~(~std::uint64_t{0} << (start & 63));
         }
         if (bits != 0) {
-            const auto slot = static_cast<std::int64_t>(
-                word << 6 | static_cast<std::size_t>(__builtin_ctzll(bits)));
+            const auto slot = static_cast<std::int64_t>(word << 6 | std::size_t{first_bit(bits)});
             const std::int64_t ns = now_ + ((slot - now_) & mask_);
             return (far >= 0 && far < ns ? far : ns) * kNanosecond;
         }

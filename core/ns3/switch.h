@@ -3,6 +3,7 @@
 /// served packet by packet in turn, an idle port transmitting inside the reception of a packet.
 #pragma once
 
+#include "core/bits.h"
 #include "core/ns3/link.h"
 #include "core/packet/switch.h"
 
@@ -16,10 +17,10 @@ inline std::uint32_t next_class(const step::Egress& egress) {
     }
     const std::uint32_t mask = step::eligible(egress);
     if ((mask & (mask - 1)) == 0) {
-        return mask == 0 ? kNone : static_cast<std::uint32_t>(__builtin_ctz(mask));
+        return mask == 0 ? kNone : first_bit(mask);
     }
     const std::uint32_t after = mask & ~((2U << egress.last_class) - 1);
-    return static_cast<std::uint32_t>(__builtin_ctz(after != 0 ? after : mask));
+    return first_bit(after != 0 ? after : mask);
 }
 
 inline void switch_transmit(State& state, PortId port, Tick now);

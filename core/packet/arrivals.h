@@ -13,7 +13,8 @@ namespace sluice::step {
 
 /// Working memory of whoever steps switches; reused from switch to switch.
 struct SwitchScratch {
-    PlainVector<std::uint64_t> keys;    ///< per egress port: `stride` keys
+    PlainVector<std::uint64_t> keys;  ///< per egress port: `stride` keys
+    // Of every port 0 between steps; list_arrival() reads those of ports outside the cell, too.
     PlainVector<std::uint32_t> count;   ///< keys per egress port
     PlainVector<std::uint32_t> bytes;   ///< arrived per ingress port
     PlainVector<std::uint32_t> head;    ///< new head per ingress link

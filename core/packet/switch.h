@@ -266,7 +266,7 @@ inline std::uint32_t sort_arrivals(World& world, SwitchScratch& scratch, const S
     return total;
 }
 
-/// Lists arrivals by egress port in scratch, which then is one with something to do.
+/// Lists arrivals in scratch by egress port, and marks that port as due.
 struct ScratchList {
     SwitchScratch& scratch;
     std::uint32_t ports;
@@ -297,7 +297,7 @@ inline Tick mark_due(const World& world, SwitchScratch& scratch, PortId first, c
     return wake;
 }
 
-/// The marked ports of a cell whose last one is `last`, in ascending order.
+/// The marked ports of a cell whose last one is `last`, ascending; good until the next call.
 inline SomePorts list_due(SwitchScratch& scratch, std::uint32_t last) {
     std::uint32_t count = 0;
     for (std::uint32_t word = 0; word <= last >> 6; ++word) {
@@ -386,18 +386,20 @@ inline void step_ports(World& world, SwitchScratch& scratch, const Cell& cell, c
     }
     // Most ports of a folded network have nothing to do.
     const PortId first = world.first_port[cell.node];
-    const std::uint32_t last = mine[mine.count - 1];
+    const std::uint32_t last = mine[mine.count - 1];  // they ascend
     const Tick others = mark_due(world, scratch, first, mine, end);
     const std::int64_t arriving =
         collect_arrivals(world, scratch, cell, mine, list_due(scratch, last), begin, end);
-    const SomePorts due = list_due(scratch, last);
+    const SomePorts due =
+        list_due(scratch, last);  // again: arrivals have marked those they leave by
     if (quiet_window<Policies>(world, cell, due, arriving, ScratchArrivals{scratch})) {
         run_due<Policies>(world, scratch, cell, due, begin, end);
         leave_links(world, scratch, first, due, end);
         const Tick own = next_instant(world, first, due);
         world.wake[cell.id] = own < others ? own : others;
     } else {
-        // PFC frames leave by others, too: by those by which what leaves now has come before.
+        // A resume leaves by the port by which the packet came that makes room, maybe in an earlier window: any port
+        // may have something to do from now on.
         const std::uint32_t total = sort_arrivals(world, scratch, due);
         run_interleaved<Policies>(world, scratch.sorted.data, total, cell, mine, begin, end);
         leave_links(world, scratch, first, due, end);

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "core/error.h"
@@ -19,8 +20,8 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-/// Of a number, its sign included.
-constexpr std::size_t kDigits = 20;
+/// Of a number: all digits and the sign.
+constexpr std::size_t kDigits = std::numeric_limits<std::int64_t>::digits10 + 2;
 /// Each means that another run has just put a file in place, or taken one away.
 constexpr int kTriesToLock = 100;
 

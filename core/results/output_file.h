@@ -45,7 +45,7 @@ class OutputFile {
     const std::string& written() const { return written_; }
 
   private:
-    /// At most a buffer's; good until the next call.
+    /// For at most a buffer's bytes; who fills them adds to filled_. ConfigError if what was there can't be written.
     char* room_for(std::size_t bytes) {
         worth_keeping_ = true;
         if (buffer_.size() - filled_ < bytes) write_out();

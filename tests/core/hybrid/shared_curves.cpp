@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/calibration/calibration.h"
 #include "core/calibration/curve_memory.h"
 #include "tests/support/fold_support.h"
 #include "tests/support/hybrid_support.h"
@@ -53,6 +54,24 @@ SteadyCurve told(const std::vector<Telling>& tellings, std::size_t bins) {
 }
 
 }  // namespace
+
+TEST_CASE("unit.calibration.readings_are_common_until_one_adds_to_its_own") {
+    hybrid::BinReadings one;
+    CHECK(one.empty());
+    CHECK(one.all().empty());
+    one.append({BinReading{1, 0, 0, 0}, BinReading{2, 0, 0, 0}});
+    hybrid::BinReadings other = one;
+    CHECK(&other.all() == &one.all());
+    other.append({BinReading{3, 0, 0, 0}, BinReading{4, 0, 0, 0}});
+    CHECK(one.size() == 2);
+    REQUIRE(other.size() == 4);
+    CHECK(one[1].rate == 2);
+    CHECK(other[1].rate == 2);
+    CHECK(other[3].rate == 4);
+    const auto* const own = &other.all();
+    other.append({BinReading{5, 0, 0, 0}});
+    CHECK(&other.all() == own);
+}
 
 TEST_CASE("unit.shared_curves.three_must_have_come_to_the_same_bytes") {
     CHECK(told({{}, {}}, 64).trusted() == 0);
