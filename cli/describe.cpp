@@ -93,7 +93,7 @@ void print_traffic(const BuiltExperiment& built) {
 /// What a run in `mode` would take, and what that rests on.
 void print_time(const BuiltExperiment& built, Mode mode, double audit) {
     const std::size_t hosts = built.experiment.topology.host_count();
-    const ExpectedTime time = expected_time(built.estimate, hosts, mode, audit);
+    const ExpectedTime time = expected_time(built, mode, audit);
     const std::string speed = human_count(packet_hops_per_second(hosts)) + " packet-hops/s";
     if (mode == Mode::flow) {
         print("  time         about {} in mode flow, at {} a flow\n", human_seconds(time.least_s),
@@ -101,13 +101,14 @@ void print_time(const BuiltExperiment& built, Mode mode, double audit) {
     } else if (!has_phases(mode)) {
         print("  time         about {} in mode {}, at {}{}\n", human_seconds(time.most_s),
               mode_name(mode), speed,
-              built.jobs.empty() ? "" : "; less where parts are copies of each other");
+              may_hold_copies(built) ? "; less where parts are copies of each other" : "");
     } else if (time.least_s > 0.9 * time.most_s) {
         print("  time         about {} in mode {}, at {}: flows are too short to settle\n",
               human_seconds(time.most_s), mode_name(mode), speed);
     } else {
-        print("  time         {} to {} in mode {}, at {}: all rates settle, or none{}\n",
+        print("  time         {} to {} in mode {}, at {}: {}all rates settle, or none{}\n",
               human_seconds(time.least_s), human_seconds(time.most_s), mode_name(mode), speed,
+              may_hold_copies(built) ? "parts are copies of each other and " : "",
               mode == Mode::wormhole ? "; less what is told" : "");
     }
 }

@@ -5,20 +5,28 @@
 
 namespace sluice {
 
-ExpectedTime expected_time(const TrafficEstimate& traffic, std::size_t hosts, Mode mode,
-                           double audit) {
-    const double speed = packet_hops_per_second(hosts);
+ExpectedTime expected_time(const BuiltExperiment& built, Mode mode, double audit) {
+    const TrafficEstimate& traffic = built.estimate;
+    const double speed = packet_hops_per_second(built.experiment.topology.host_count());
+    const auto flows = static_cast<double>(traffic.ideal.size());
     double least = traffic.packet_hops / speed;
     double most = least;
     if (mode == Mode::flow) {
-        least = kFlowModeSeconds * static_cast<double>(traffic.ideal.size());
+        least = kFlowModeSeconds * flows;
         most = least;
     } else if (has_phases(mode)) {
         const double audited =
             std::min(audit * traffic.settling_hops, traffic.packet_hops - traffic.settling_hops);
         least = (traffic.settling_hops + audited) / speed;
+        if (may_hold_copies(built)) {
+            least = std::min(least, kCopiedFlowSeconds * flows);
+        }
     }
     return {std::max(least, kLeastSeconds), std::max(most, kLeastSeconds)};
+}
+
+bool may_hold_copies(const BuiltExperiment& built) {
+    return built.experiment.fold && !built.jobs.empty();
 }
 
 double expected_memory(const BuiltExperiment& built) {

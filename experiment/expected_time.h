@@ -21,6 +21,11 @@ inline double packet_hops_per_second(std::size_t hosts) { return hosts <= 256 ? 
 /// (a permutation of 1,024 hosts), 11.6 us (websearch-fattree over 50 ms, 13,951 flows).
 inline constexpr double kFlowModeSeconds = 7e-6;
 
+/// Seconds of a flow that is a copy of another one and settles. Measured as user_s / flows of `sluice run --mode
+/// wormhole --no-memo` at b6520589, bench/wormhole/scenarios: 20 us (gpt13b-128), 12 us (gpt22b-256),
+/// 9 us (moe8x22b-256, moe32x22b-1024), 7 us (gpt175b-1024).
+inline constexpr double kCopiedFlowSeconds = 10e-6;
+
 /// Seconds to begin and to write results: what the smallest runs take.
 inline constexpr double kLeastSeconds = 1e-3;
 
@@ -32,13 +37,16 @@ inline constexpr double kBytesPerOperation = 250;
 inline constexpr double kBytesPerProcess = 10e6;
 
 struct ExpectedTime {
-    double least_s = 0;  ///< hybrid and wormhole: every flow's rate settles
-    double most_s = 0;   ///< nothing settles; in modes that leave nothing out the same as least_s
+    double least_s =
+        0;  ///< hybrid and wormhole: every flow's rate settles, and those of jobs are copies
+    double most_s = 0;  ///< nothing settles; in modes that leave nothing out the same as least_s
 };
 
+/// Whether flows may be copies of each other, which are executed once: those of jobs often are.
+bool may_hold_copies(const BuiltExperiment& built);
+
 /// `audit`: the share of the packet-hops that is simulated besides (PhaseConfig::audit).
-ExpectedTime expected_time(const TrafficEstimate& traffic, std::size_t hosts, Mode mode,
-                           double audit);
+ExpectedTime expected_time(const BuiltExperiment& built, Mode mode, double audit);
 
 /// Bytes, the process's own included.
 double expected_memory(const BuiltExperiment& built);

@@ -35,8 +35,7 @@ void plan_one(const Batch& batch, std::size_t experiment, bool allow_oom, Planne
     scenario.allow_oom = allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
     const double memory = expected_memory(built);
-    const ExpectedTime time = expected_time(built.estimate, built.experiment.topology.host_count(),
-                                            scenario.mode, scenario.phases.audit);
+    const ExpectedTime time = expected_time(built, scenario.mode, scenario.phases.audit);
     ++planned.fit;
     planned.packet_hops += built.estimate.packet_hops;
     planned.memory_sum += memory;

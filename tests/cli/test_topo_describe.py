@@ -115,6 +115,8 @@ class TopoAndDescribe(CliTest):
         self.assertIn("1536, 233 GB in all", out)
         self.assertIn("pp         768 flows", out)
         self.assertIn("dp         768 flows", out)
+        # 10 us for each of them where they are copies of each other.
+        self.assertRegex(out, r"  time +15\.4 ms to .* in mode wormhole, .*: parts are copies ")
 
     def test_every_example_can_be_described(self):
         for path in sorted(EXAMPLES.glob("*.toml")):
