@@ -90,7 +90,7 @@ void Shadow::clear(const step::NetworkPart& part) {
         for (const PortId end : {port, world.egress[port].peer}) {
             step::Buffer& buffer = world.buffer[step::cell_of(world, end)];
             buffer.shared_used = 0;
-            buffer.paused_classes = 0;
+            buffer.held_classes = 0;
         }
     }
     world.changed.count = world.disturbed.count = 0;

@@ -206,11 +206,7 @@ bool BufferLeases::pauses(NodeId node) const {
     return false;
 }
 
-bool BufferLeases::pauses_at(PortId port) const {
-    const Ingress& ingress = world_.ingress[port];
-    return ingress.paused != 0 || std::any_of(ingress.headroom, ingress.headroom + kClasses,
-                                              [](std::uint32_t bytes) { return bytes != 0; });
-}
+bool BufferLeases::pauses_at(PortId port) const { return held_classes(world_.ingress[port]) != 0; }
 
 std::int64_t BufferLeases::lease(const Cell& cell) const {
     const PortId first = world_.first_port[cell.node];

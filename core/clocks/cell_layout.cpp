@@ -27,7 +27,7 @@ CellLayout::CellLayout(WorldStore& store) : store_(store), world_(store.world())
     for (NodeId n = 0; n < nodes; ++n) {
         unused_.push_back(world_.buffer[n]);
         unused_[n].shared_used = 0;
-        unused_[n].paused_classes = 0;
+        unused_[n].held_classes = 0;
         slots_[n].cell = whole_node(n);
         slots_[n].domain = kIdle;
         blocks_[n / 64].used |= std::uint64_t{1} << n % 64;
@@ -123,8 +123,8 @@ void CellLayout::take_stock(const Cell& cell) {
             buffer.shared_used += world_.pfc   ? shared_use(buffer, world_.ingress[p], queue)
                                   : queue != 0 ? world_.egress[p].class_bytes[queue]
                                                : 0;
-            buffer.paused_classes += world_.ingress[p].paused >> queue & 1U;
         }
+        buffer.held_classes += held_classes(world_.ingress[p]);
     }
     const PlainVector<Timer>& timers = world_.host[cell.node].timers;
     if (timers.count > 0) {

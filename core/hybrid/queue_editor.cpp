@@ -283,7 +283,7 @@ bool QueueEditor::holds(const Placed& candidate, std::int64_t planned) const {
     const step::Buffer& buffer = world_.buffer[step::cell_of(world_, candidate.port)];
     const std::int64_t frame = frame_bytes(world_);
     const std::int64_t left = buffer.shared_size - buffer.shared_used - frame;
-    if (left < 0 || buffer.paused_classes != 0) {
+    if (left < 0 || buffer.held_classes != 0) {
         return false;
     }
     if (!world_.pfc) {

@@ -39,8 +39,7 @@ inline void leave_buffer(State& state, NodeId node, const step::Packet& packet, 
     step::Ingress& ingress = world.ingress[in];
     step::release(buffer, ingress, queue, packet.bytes, world.pfc);
     if (world.pfc && step::should_resume(world, buffer, ingress, queue)) {
-        ingress.paused = static_cast<std::uint8_t>(ingress.paused & ~(1U << queue));
-        --buffer.paused_classes;
+        step::end_pause(buffer, ingress, queue);
         send_pfc(state, in, queue, false, now);
     }
 }
@@ -92,8 +91,7 @@ inline bool enter_buffer(State& state, NodeId node, PortId in, const step::Packe
         return false;
     }
     if (step::should_pause(world, buffer, ingress, queue)) {
-        ingress.paused = static_cast<std::uint8_t>(ingress.paused | 1U << queue);
-        ++buffer.paused_classes;
+        step::set_pause(buffer, ingress, queue);
         send_pfc(state, in, queue, true, now);
     }
     return true;

@@ -29,6 +29,32 @@ inline std::int64_t pfc_headroom(const NetworkConfig& config, Rate rate, Tick de
     return scaled > needed ? scaled : needed;
 }
 
+/// A class of a port that we have paused, or whose headroom is in use: what it does next depends on the
+/// shared buffer. Headroom without a pause is left by a link that has failed.
+SLUICE_HD inline bool is_held(const Ingress& ingress, std::uint32_t queue) {
+    return (ingress.paused >> queue & 1U) != 0 || ingress.headroom[queue] != 0;
+}
+
+SLUICE_HD inline std::uint32_t held_classes(const Ingress& ingress) {
+    std::uint32_t classes = 0;
+    for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+        classes += is_held(ingress, queue) ? 1 : 0;
+    }
+    return classes;
+}
+
+/// We pause a class that we have not paused.
+SLUICE_HD inline void set_pause(Buffer& buffer, Ingress& ingress, std::uint32_t queue) {
+    buffer.held_classes += is_held(ingress, queue) ? 0 : 1;
+    ingress.paused = static_cast<std::uint8_t>(ingress.paused | 1U << queue);
+}
+
+/// The end of that.
+SLUICE_HD inline void end_pause(Buffer& buffer, Ingress& ingress, std::uint32_t queue) {
+    ingress.paused = static_cast<std::uint8_t>(ingress.paused & ~(1U << queue));
+    buffer.held_classes -= is_held(ingress, queue) ? 0 : 1;
+}
+
 /// Bytes of (port, class) above its reserve.
 SLUICE_HD inline std::int64_t shared_use(const Buffer& buffer, const Ingress& ingress,
                                          std::uint32_t queue) {
@@ -66,7 +92,10 @@ SLUICE_HD inline void release(Buffer& buffer, Ingress& ingress, std::uint32_t qu
     const std::uint32_t from_headroom =
         ingress.headroom[queue] < bytes ? ingress.headroom[queue] : bytes;
     const std::int64_t before = shared_use(buffer, ingress, queue);
-    ingress.headroom[queue] -= from_headroom;
+    if (from_headroom > 0) {
+        ingress.headroom[queue] -= from_headroom;
+        buffer.held_classes -= is_held(ingress, queue) ? 0 : 1;
+    }
     ingress.bytes[queue] -= bytes - from_headroom;
     ingress.total_bytes -= bytes;
     buffer.shared_used += shared_use(buffer, ingress, queue) - before;
@@ -96,6 +125,7 @@ SLUICE_HD inline bool admit_lossless(const World& world, Buffer& buffer, Ingress
     }
     const std::int64_t after = static_cast<std::int64_t>(ingress.bytes[queue]) + bytes;
     if (after > buffer.reserve && after - buffer.reserve > limit) {
+        buffer.held_classes += is_held(ingress, queue) ? 0 : 1;
         ingress.headroom[queue] += bytes;
         ingress.total_bytes += bytes;
     } else {

@@ -112,7 +112,7 @@ struct Buffer {
     std::int64_t shared_used = 0;
     std::int64_t reserve = 0;
     std::int64_t resume_offset = 0;
-    std::uint32_t paused_classes = 0;  ///< (port, class) pairs that we have paused
+    std::uint32_t held_classes = 0;  ///< (port, class) pairs that are held (is_held())
 };
 
 inline constexpr int kPathHops = 7;

@@ -86,8 +86,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const C
             return;
         }
         if (world.pfc && should_pause<Policies>(world, buffer, ingress, queue)) {
-            ingress.paused = static_cast<std::uint8_t>(ingress.paused | 1U << queue);
-            ++buffer.paused_classes;
+            set_pause(buffer, ingress, queue);
             send_pfc(world, in, queue, true, now);
         }
     }
@@ -112,9 +111,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline Tick switch_transmit(World& world, const
     switch_emit<Policies>(world, port, egress, packet, queue, now);
     if (kExact && queue != 0 && world.pfc &&
         should_resume<Policies>(world, world.buffer[cell.id], world.ingress[in], queue)) {
-        Ingress& ingress = world.ingress[in];
-        ingress.paused = static_cast<std::uint8_t>(ingress.paused & ~(1U << queue));
-        --world.buffer[cell.id].paused_classes;
+        end_pause(world.buffer[cell.id], world.ingress[in], queue);
         send_pfc(world, in, queue, false, now);
     }
     ++world.events;
@@ -136,7 +133,7 @@ template <class Policies, class Ports, class Arrivals>
 SLUICE_HD inline bool quiet_window(const World& world, const Cell& cell, const Ports& mine,
                                    std::int64_t arriving, const Arrivals& arrivals) {
     const Buffer& buffer = world.buffer[cell.id];
-    if (!Policies::kQuietWindows || buffer.paused_classes != 0) {
+    if (!Policies::kQuietWindows || buffer.held_classes != 0) {
         return false;
     }
     const std::int64_t left = buffer.shared_size - buffer.shared_used - arriving;

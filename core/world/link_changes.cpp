@@ -25,9 +25,7 @@ void WorldStore::drop_queue(PortId port, Tick now) {
             Buffer& buffer = buffer_[node];
             step::release(buffer, ingress_[in], queue, packet.bytes, config_.pfc);
             if (config_.pfc && in != port && should_resume(world_, buffer, ingress_[in], queue)) {
-                ingress_[in].paused =
-                    static_cast<std::uint8_t>(ingress_[in].paused & ~(1U << queue));
-                --buffer.paused_classes;
+                end_pause(buffer, ingress_[in], queue);
                 send_pfc(world_, in, queue, false, now);
                 wake_cell(world_, node, now);
             }
@@ -113,10 +111,9 @@ void WorldStore::set_link(LinkId link, bool up, Tick now) {
         for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
             set_paused(egress_[p], queue, false, now);
             if ((ingress_[p].paused >> queue & 1U) != 0) {
-                --buffer_[topology.node_of(p)].paused_classes;
+                end_pause(buffer_[topology.node_of(p)], ingress_[p], queue);
             }
         }
-        ingress_[p].paused = 0;
     }
     routing_.set_link(link, up);
     set_routes();

@@ -24,14 +24,9 @@ inline std::int64_t held_in_buffer(const World& world, PortId port) {
     return bytes;
 }
 
-/// Classes of `port` that the switch at its far end has paused.
-inline std::uint32_t paused_by(const World& world, PortId port) {
-    std::uint32_t classes = 0;
-    for (unsigned bits = world.ingress[world.egress[port].peer].paused; bits != 0;
-         bits &= bits - 1) {
-        ++classes;
-    }
-    return classes;
+/// Classes of `port` that the switch at its far end holds.
+inline std::uint32_t held_by_peer(const World& world, PortId port) {
+    return held_classes(world.ingress[world.egress[port].peer]);
 }
 
 }  // namespace sluice::step

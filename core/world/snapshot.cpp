@@ -250,10 +250,10 @@ class Snapshot::Taker {
             const auto [at, fresh] = cells.insert({cell_of(world_, counted), HeldByOthers{}});
             const Buffer& buffer = world_.buffer[at->first];
             if (fresh) {
-                at->second = {i, buffer.shared_used, buffer.paused_classes};
+                at->second = {i, buffer.shared_used, buffer.held_classes};
             }
             at->second.bytes -= held_in_buffer(world_, part_.ports[i]);
-            at->second.paused -= paused_by(world_, part_.ports[i]);
+            at->second.classes -= held_by_peer(world_, part_.ports[i]);
         }
         for (const auto& [cell, held] : cells) {
             taken_.others_.push_back(held);

@@ -72,7 +72,7 @@ class Snapshot {
     struct HeldByOthers {
         std::uint32_t unit = 0;  ///< one that is counted in the buffer
         std::int64_t bytes = 0;
-        std::uint32_t paused = 0;
+        std::uint32_t classes = 0;
     };
     struct FlowState {
         FlowSpec spec;

@@ -85,7 +85,7 @@ class Snapshot::Writer {
             Buffer& buffer =
                 world_.buffer[cell_of(world_, counted_at(world_, part_.ports[held.unit]))];
             buffer.shared_used += held.bytes;
-            buffer.paused_classes += held.paused;
+            buffer.held_classes += held.classes;
         }
     }
 
@@ -205,7 +205,7 @@ class Snapshot::Writer {
         if (in_switch(store_, counted_at(world_, port))) {
             Buffer& buffer = world_.buffer[cell_of(world_, counted_at(world_, port))];
             buffer.shared_used += held_in_buffer(world_, port);
-            buffer.paused_classes += paused_by(world_, port);
+            buffer.held_classes += held_by_peer(world_, port);
         }
     }
 
@@ -255,7 +255,7 @@ void clear_part(WorldStore& store, const NetworkPart& part) {
         if (in_switch(store, counted_at(world, port))) {
             Buffer& buffer = world.buffer[cell_of(world, counted_at(world, port))];
             buffer.shared_used -= held_in_buffer(world, port);
-            buffer.paused_classes -= paused_by(world, port);
+            buffer.held_classes -= held_by_peer(world, port);
         }
         for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
             egress.queue[queue].head = egress.queue[queue].tail;

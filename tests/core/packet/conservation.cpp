@@ -97,7 +97,7 @@ void check_buffers(const Rig& rig) {
         }
         const step::Buffer& buffer = world.buffer[node];
         std::int64_t shared = 0;
-        std::uint32_t paused = 0;
+        std::uint32_t held_by_switch = 0;
         for (PortId p = first; p < last; ++p) {
             const step::Ingress& ingress = world.ingress[p];
             std::uint32_t total = 0;
@@ -108,12 +108,12 @@ void check_buffers(const Rig& rig) {
                 }
                 CHECK(ingress.headroom[queue] <= ingress.headroom_limit);
                 shared += step::shared_use(buffer, ingress, queue);
-                paused += ingress.paused >> queue & 1U;
+                held_by_switch += step::is_held(ingress, queue) ? 1 : 0;
                 total += bytes;
             }
             CHECK(ingress.total_bytes == total);
         }
-        CHECK(buffer.paused_classes == paused);
+        CHECK(buffer.held_classes == held_by_switch);
         CHECK(buffer.shared_used == (world.pfc ? shared : lossy));
         CHECK(buffer.shared_used <= std::max<std::int64_t>(buffer.shared_size, 0));
     }
@@ -130,7 +130,7 @@ void check_empty(const Rig& rig) {
     }
     for (NodeId n = 0; n < rig.world.node_count; ++n) {
         CHECK(rig.world.buffer[n].shared_used == 0);
-        CHECK(rig.world.buffer[n].paused_classes == 0);
+        CHECK(rig.world.buffer[n].held_classes == 0);
     }
 }
 

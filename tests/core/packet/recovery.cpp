@@ -123,6 +123,38 @@ TEST_CASE("unit.step.recovery.host_link_failure_and_repair") {
     CHECK(outcome.flows[0].finish > kMillisecond);
 }
 
+/// Packets of one host wait for a slow port, in the headroom of a port whose pause has ended with its link, while
+/// the pool is free again: the next packet from there pauses it, whatever a window leaves out.
+TEST_CASE("unit.step.recovery.headroom_outlives_a_failed_link") {
+    Case given;
+    given.topology = with_links(build_star({4, {}}), [](Link& link) {
+        const int gigabits[] = {100, 100, 2, 40};
+        link.rate = gigabits_per_second(gigabits[std::min(link.a, link.b)]);
+        link.delay = kMicrosecond;
+    });
+    given.config = config_for(congestion::Law::none);
+    given.config.pfc = true;
+    given.config.buffer.alpha_shift = 0;
+    given.config.buffer.size = Bytes{101'165 + pfc_share(given.topology, given.config)};
+    given.config.nic.retransmit_timeout = 400 * kMicrosecond;
+    given.stop = 2 * kMillisecond;
+    std::uint64_t most = 0;
+    for (Tick at = 25; at < 65; at += 5) {
+        for (Tick start = 1; start < 30; start += 4) {
+            given.flows = {flow(0, 2, 100'000, start * kMicrosecond),
+                           flow(1, 3, 173'567, kMicrosecond)};
+            assign_source_ports(given.flows);
+            given.events = {{at * kMicrosecond, 0, false},
+                            {at * kMicrosecond + 500 * kNanosecond, 0, true}};
+            INFO("down at " << at << " us, start " << start << " us");
+            const Outcome ordered = run_oracle(given);
+            check_same(ordered, run_windows(given));
+            most = std::max(most, ordered.counters.pfc_pauses);
+        }
+    }
+    CHECK(most > 1);
+}
+
 TEST_CASE("unit.step.recovery.time_out_of_a_finished_flow_disturbs_nobody") {
     // Short flows of host 0 end at once and leave their time-outs in its heap, while a long one
     // keeps it busy. Host 1's flow takes over one of their queue pairs and is under way when the
