@@ -5,11 +5,14 @@
 #include <tuple>
 #include <utility>
 
+#include "core/packet/arrivals.h"
 #include "core/packet/sender.h"
 
 namespace sluice::step {
 
 namespace {
+
+constexpr std::size_t kCacheLine = 64;
 
 bool same_packet(const Packet& a, const Packet& b) {
     return std::tie(a.time, a.stamp, a.flow, a.sequence, a.bytes, a.transmission) ==
@@ -42,12 +45,50 @@ bool specs_alike(const World& world, FlowSlot a, FlowSlot b) {
            (left.queue() == kNone) == (right.queue() == kNone) && same_pair;
 }
 
+/// Asks the cache for what is read first of the image's flows: it has lain there for long.
+void Likeness::prefetch_flows() const {
+    for (const FlowSlot flow : fold_.flow) {
+        if (flow != kNone) {
+            const FlowSlot image = renaming_.flow(flow);
+            SLUICE_PREFETCH(&world_.spec[image]);
+            SLUICE_PREFETCH(&world_.result[image]);
+            SLUICE_PREFETCH(&world_.receiver[image]);
+            SLUICE_PREFETCH(&world_.route[image]);
+            SLUICE_PREFETCH(&world_.sender_at[image]);
+        }
+    }
+    for (const FlowSlot flow : fold_.flow) {
+        const FlowSlot image = renaming_.flow(flow);
+        if (image != kNone && world_.sender_at[image] != kNone) {
+            const Sender& sender = source_of(world_, image).senders[world_.sender_at[image]];
+            const auto* const bytes = reinterpret_cast<const char*>(&sender);
+            for (std::size_t line = 0; line < sizeof(Sender); line += kCacheLine) {
+                SLUICE_PREFETCH(bytes + line);
+            }
+        }
+    }
+}
+
+/// The same of what its packets were told.
+void Likeness::prefetch_told() const {
+    for (const PortId unit : fold_.unit) {
+        if (unit != kNone) {
+            all_packets_of(world_, renaming_.unit(unit), [&](const Packet& packet, bool) {
+                prefetch_int(world_, packet);
+                return true;
+            });
+        }
+    }
+}
+
 bool Likeness::holds() const {
+    prefetch_flows();
     for (const FlowSlot flow : fold_.flow) {
         if (flow != kNone && !flows_alike(flow)) {
             return false;
         }
     }
+    prefetch_told();
     for (const NodeId host : fold_.host) {
         if (host != kNone && !hosts_alike(host)) {
             return false;

@@ -29,6 +29,8 @@ class Likeness {
     bool others_told_alike() const;
 
   private:
+    void prefetch_flows() const;
+    void prefetch_told() const;
     bool same_order_of_ports() const;
     bool units_alike(PortId leader) const;
     bool links_alike(PortId leader) const;
