@@ -71,10 +71,15 @@ void Renaming::renumber(Sender& sender, FlowSlot leader, Counters to) const {
 
 Sender Renaming::sender(const Sender& leader) const {
     Sender sender = leader;
-    sender.flow = flow(leader.flow);
-    sender.port = unit(leader.port);
-    renumber(sender, leader.flow);
+    rename(sender);
     return sender;
+}
+
+void Renaming::rename(Sender& sender) const {
+    const FlowSlot leader = sender.flow;
+    sender.flow = flow(leader);
+    sender.port = unit(sender.port);
+    renumber(sender, leader);
 }
 
 Renaming::IntUnits Renaming::int_units(FlowSlot leader) const {
@@ -252,19 +257,19 @@ void Renaming::copy_int_slots(FlowSlot leader, bool old) const {
     if (!old) {
         take_int_slots(world_, source_of(world_, slot), slot, from.mask() + 1);
     }
-    const IntBlock& to = world_.route[slot].ints;
     const IntUnits units = int_units(leader);
-    for (std::uint32_t i = 0; i <= from.mask(); ++i) {
-        const congestion::IntRecord* const source =
-            from.words() + std::size_t{i} * world_.int_stride;
-        congestion::IntRecord* const target = to.words() + std::size_t{i} * world_.int_stride;
-        const auto transmission = static_cast<std::uint16_t>(source[0] & 0xffffU);
-        if (source[0] != int_tag(leader, transmission) ||
-            (old && target[0] != int_tag(slot, transmission))) {
+    const std::uint32_t stride = world_.int_stride;
+    const std::uint64_t renamed = int_tag(slot, 0) - int_tag(leader, 0);
+    const congestion::IntRecord* source = from.words();
+    congestion::IntRecord* target = world_.route[slot].ints.words();
+    for (std::uint32_t i = 0; i <= from.mask(); ++i, source += stride, target += stride) {
+        const std::uint64_t tag = source[0];
+        if (tag != int_tag(leader, static_cast<std::uint16_t>(tag & 0xffffU)) ||
+            (old && target[0] != tag + renamed)) {
             continue;
         }
-        target[0] = int_tag(slot, transmission);
-        for (std::uint32_t word = 1; word < world_.int_stride; ++word) {
+        target[0] = tag + renamed;
+        for (std::uint32_t word = 1; word < stride; ++word) {
             target[word] = int_record(units, word, source[word]);
         }
     }
@@ -300,6 +305,9 @@ void Renaming::copy_host(NodeId leader) const {
     const NodeId node = host(leader);
     const Host& from = world_.host[leader];
     Host& to = world_.host[node];
+    for (std::uint32_t i = 0; i < std::min(from.senders.count, to.senders.capacity); ++i) {
+        SLUICE_PREFETCH(to.senders.data + i);
+    }
     const auto started = [&](FlowSlot slot) { return slot != kNone && flow(slot) != kNone; };
     for (const std::uint32_t index : fold_.source[places_.host[leader].index]) {
         if (const FlowSlot slot = fold_.flow[index]; started(slot)) {
@@ -314,8 +322,9 @@ void Renaming::copy_host(NodeId leader) const {
     to.senders.count = 0;
     for (std::uint32_t i = 0; i < from.senders.count; ++i) {
         const bool active = from.senders[i].flow != kNone;
-        to.senders.push(world_.memory, active ? sender(from.senders[i]) : Sender{});
+        to.senders.push(world_.memory, active ? from.senders[i] : Sender{});
         if (active) {
+            rename(to.senders[i]);
             world_.sender_at[to.senders[i].flow] = i;
             ++world_.active_senders;
         }
