@@ -162,7 +162,15 @@ PhaseController::Names PhaseController::paired_ports(const std::vector<step::Flo
             image_of_[leader[i]] = image[i];
         }
     };
-    for (const step::FlowPair& pair : flows) {
+    // Ways lie scattered in memory.
+    constexpr std::size_t kAhead = 8;
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        const step::FlowPair& pair = flows[i];
+        if (i + kAhead < flows.size()) {
+            const step::Footprint& way = engine_.tracks(flows[i + kAhead].image);
+            SLUICE_PREFETCH(way.data.data());
+            SLUICE_PREFETCH(way.acks.data());
+        }
         if (partitions_.contains(pair.leader) && partitions_.contains(pair.image)) {
             pair_up(engine_.tracks(pair.leader).data, engine_.tracks(pair.image).data);
             pair_up(engine_.tracks(pair.leader).acks, engine_.tracks(pair.image).acks);
