@@ -103,7 +103,10 @@ void Folds::end_crowded(Tick now) {
     if (!may_crowd_) {
         return;
     }
-    calm_for_ = empty_calm_for_;
+    calm_for_.resize(empty_calm_for_.size());
+    for (const NodeId node : switches_of_folds_) {
+        calm_for_[node] = empty_calm_for_[node];
+    }
     for (const PortId in : entrances_) {
         Tick& time = calm_for_[store_.topology().node_of(in)];
         time = std::min(time, calm_for(in));
