@@ -76,18 +76,18 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         check_flow(experiment.topology, flow, i);
         FlowPath path;
         if (!experiment.paths.empty()) path = experiment.paths[i];
+        if (path.forward.empty()) {
+            path.forward = routing.path({flow.src, flow.dst, flow.sport, flow.dport});
+        }
+        if (path.reverse.empty()) {
+            path.reverse = routing.path({flow.dst, flow.src, flow.dport, flow.sport});
+        }
         if (path.forward.empty() || path.reverse.empty()) {
             try {
                 check_joined(routing, flow, i);
             } catch (const ConfigError& error) {
                 throw ConfigError(experiment.topology.name + ": " + error.what());
             }
-        }
-        if (path.forward.empty()) {
-            path.forward = routing.path({flow.src, flow.dst, flow.sport, flow.dport});
-        }
-        if (path.reverse.empty()) {
-            path.reverse = routing.path({flow.dst, flow.src, flow.dport, flow.sport});
         }
         estimate.ideal.push_back(
             idle_completion_time(experiment, flow.size, path.forward, path.reverse));
