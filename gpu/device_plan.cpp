@@ -26,15 +26,16 @@ class Measure : public LaneExecutor {
     explicit Measure(std::uint64_t windows) : left_(windows) {}
 
     DeviceMemory& memory() override { return memory_; }
-    Outcome run(Lane& lane, std::uint64_t) override {
+    LaneReport run(Lane& lane, const LaneOrder& order) override {
         look();
         if (left_ == 0) {
             throw Enough{};
         }
         const std::uint64_t before = lane.windows;
+        obey(lane, order);
         const Outcome outcome = run_blocks(lane, {}, left_);
         left_ -= std::min(left_, lane.windows - before);
-        return outcome;
+        return report_of(lane, outcome);
     }
     std::size_t first() const { return first_; }
     std::size_t most() const { return most_; }

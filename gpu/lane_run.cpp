@@ -123,6 +123,7 @@ void LaneRun::load() {
         routes = RouteImage(experiment_.topology, routing_, experiment_.flows);
     }
     image_ = std::make_unique<LaneImage>(*store_, jobs_, std::move(routes), *stay_, plan_);
+    image_->bring(Side::device);
     bytes_ = std::max(bytes_, image_->bytes());
     if (plan_.alone && experiment_.link_events.empty()) {
         store_.reset();
@@ -132,8 +133,8 @@ void LaneRun::load() {
 
 /// The device has no room for what the lane has become. What it has done since load() is done anew, as soon as
 /// there is room for all of it.
-void LaneRun::begin_again() {
-    plan_.slack = image_->slack_with_more();
+void LaneRun::begin_again(const Arena& full) {
+    plan_.slack = image_->slack_with_more(full);
     leave();
     load();
 }
@@ -150,6 +151,7 @@ void LaneRun::save() const {
         if (store_ == nullptr) {
             store_ = new_store();
         }
+        image_->bring(Side::host);
         image_->save(*store_);
         saved_ = true;
     }
@@ -169,23 +171,26 @@ std::vector<FlowRecord> LaneRun::take_finished() {
 
 /// Executes everything before `until`; false if a hook has stopped it.
 bool LaneRun::advance(Tick until) {
-    image_->lane().until = until;
+    LaneOrder order;
+    order.windows = kWindowsAtATime;
+    order.until = until;
     for (;;) {
-        const Outcome outcome = stay_->run(image_->lane(), kWindowsAtATime);
+        const LaneReport report = stay_->run(image_->lane(), order);
+        order.fresh = Arena{};
         saved_ = false;
-        if (image_->lane().fault != 0) {
+        if (report.fault != 0) {
             throw InternalError("an operation gives back a resource that no acquire holds");
         }
-        if (outcome == Outcome::full) {
-            if (!image_->grow()) {
-                begin_again();
-                image_->lane().until = until;
+        if (report.outcome == Outcome::full) {
+            order.fresh = image_->grow(report.arena);
+            if (order.fresh.base == nullptr) {
+                begin_again(report.arena);
             }
             bytes_ = std::max(bytes_, image_->bytes());
             continue;
         }
-        now_ = std::max(now_, std::min(image_->lane().end, until));
-        if (outcome == Outcome::reached) {
+        now_ = std::max(now_, std::min(report.end, until));
+        if (report.outcome == Outcome::reached) {
             return true;
         }
         if (!go_on_()) {

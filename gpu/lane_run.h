@@ -49,7 +49,7 @@ class LaneRun : public ModeRun {
     std::unique_ptr<step::WorldStore> new_store() const;
     void keep_opening();
     void load();
-    void begin_again();
+    void begin_again(const Arena& full);
     void save() const;
     void leave();
     std::vector<FlowRecord> take_finished();

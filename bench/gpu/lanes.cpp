@@ -61,11 +61,15 @@ RunMaker blocks(const gpu::Mapping& mapping, const gpu::LaneMemory& memory = {})
     };
 }
 
+/// Of a GPU, for one lane.
+constexpr std::size_t kBytes = std::size_t{1} << 30U;
+
 RunMaker cuda(std::uint32_t threads, std::uint32_t blocks_of_gang,
               const gpu::LaneMemory& memory = {}) {
     return [=](const Experiment& experiment) {
         return std::make_unique<HeldRun>(
-            experiment, gpu::make_cuda_executor({0, threads, blocks_of_gang, 1}), memory);
+            experiment, gpu::make_cuda_executor({0, threads, blocks_of_gang, 1, 1, kBytes}),
+            memory);
     };
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -52,9 +53,9 @@ class Start : public gpu::LaneExecutor {
         : executor_(std::move(executor)), missing_(lanes) {}
 
     gpu::DeviceMemory& memory() override { return executor_->memory(); }
-    gpu::Outcome run(gpu::Lane& lane, std::uint64_t windows) override {
-        if (lane.windows == 0) wait();
-        return executor_->run(lane, windows);
+    gpu::LaneReport run(gpu::Lane& lane, const gpu::LaneOrder& order) override {
+        if (is_new(lane)) wait();
+        return executor_->run(lane, order);
     }
     void close() override { executor_->close(); }
     Clock::time_point began() const { return began_; }
@@ -62,6 +63,10 @@ class Start : public gpu::LaneExecutor {
     std::size_t bytes() const { return bytes_; }
 
   private:
+    bool is_new(const gpu::Lane& lane) {
+        const std::lock_guard lock(mutex_);
+        return known_.insert(&lane).second;
+    }
     void wait() {
         std::unique_lock lock(mutex_);
         if (missing_ == 0) return;
@@ -83,6 +88,7 @@ class Start : public gpu::LaneExecutor {
     std::unique_ptr<gpu::LaneExecutor> executor_;
     std::mutex mutex_;
     std::condition_variable changed_;
+    std::set<const gpu::Lane*> known_;
     std::size_t missing_;
     std::size_t come_ = 0;
     std::size_t bytes_ = 0;

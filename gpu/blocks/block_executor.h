@@ -102,8 +102,9 @@ class BlockExecutor : public LaneExecutor {
     explicit BlockExecutor(const Mapping& mapping, std::size_t bytes = SIZE_MAX)
         : mapping_(mapping), memory_(bytes) {}
     DeviceMemory& memory() override { return memory_; }
-    Outcome run(Lane& lane, std::uint64_t windows) override {
-        return run_blocks(lane, mapping_, windows);
+    LaneReport run(Lane& lane, const LaneOrder& order) override {
+        obey(lane, order);
+        return report_of(lane, run_blocks(lane, mapping_, order.windows));
     }
 
   private:

@@ -4,7 +4,6 @@
 #include "gpu/cuda/cuda_memory.cuh"
 #include "gpu/cuda/kernel.cuh"
 #include "gpu/cuda/kernels.h"
-#include "gpu/lane/block_pool.h"
 #include "gpu/lane/variant_gate.h"
 #include "gpu/lane/work_desk.h"
 
@@ -40,19 +39,6 @@ std::uint32_t resident_blocks(const CudaOptions& options) {
     return static_cast<std::uint32_t>(processors * blocks) / options.shards;
 }
 
-/// A stream on which kernels of one executor run.
-class Stream {
-  public:
-    Stream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream"); }
-    ~Stream() { cudaStreamDestroy(stream_); }
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
-    cudaStream_t get() const { return stream_; }
-
-  private:
-    cudaStream_t stream_ = nullptr;
-};
-
 class CudaExecutor : public LaneExecutor {
   public:
     explicit CudaExecutor(const CudaOptions& options)
@@ -62,14 +48,17 @@ class CudaExecutor : public LaneExecutor {
           grid_(gangs_ * options.blocks_of_gang),
           managed_(device_,
                    (options.memory > 0 ? options.memory : free_for_lanes()) / options.shards),
-          pool_(managed_.base(), managed_.bytes()),
+          pool_(device_, managed_),
           queue_(1),
           items_(options.lanes),
+          claimed_(options.lanes),
           worlds_(std::size_t{grid_} * options.threads),
           meetings_(gangs_),
           taken_(gangs_) {
         queue_.data()->count = options.lanes;
         queue_.data()->item = items_.data();
+        queue_.data()->claimed = claimed_.data();
+        claimed_.renew(stream_.get());
         if (options.shards > 1) {
             load_kernels();
         }
@@ -78,11 +67,11 @@ class CudaExecutor : public LaneExecutor {
 
     DeviceMemory& memory() override { return pool_; }
 
-    Outcome run(Lane& lane, std::uint64_t windows) override {
+    LaneReport run(Lane& lane, const LaneOrder& order) override {
         chosen(device_);
         const VariantGate::Pass pass =
             gate_.enter(static_cast<int>(lane.world.config->congestion.law));
-        return desk_->run(lane, windows);
+        return desk_->run(lane, order);
     }
 
     void close() override {
@@ -131,12 +120,13 @@ class CudaExecutor : public LaneExecutor {
     std::uint32_t gangs_;
     std::uint32_t grid_;
     ManagedMemory managed_;
-    BlockPool pool_;
+    ManagedPool pool_;
     SharedArray<WorkQueue> queue_;
     SharedArray<WorkItem> items_;
+    DeviceArray<std::uint32_t> claimed_;
     DeviceArray<step::World> worlds_;  ///< one a thread
     DeviceArray<GangMeeting> meetings_;
-    DeviceArray<std::uint32_t> taken_;
+    DeviceArray<Taken> taken_;
     Stream stream_;
     std::unique_ptr<WorkDesk> desk_;
     VariantGate gate_{[this](int variant) { launch(variant); }};

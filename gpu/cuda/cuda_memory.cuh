@@ -3,11 +3,13 @@
 /// kernels to end, and this one ends last.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "gpu/lane/block_pool.h"
 #include "gpu/lane/device_error.h"
 
 namespace sluice::gpu {
@@ -50,6 +52,54 @@ class ManagedMemory {
   private:
     void* base_ = nullptr;
     std::size_t bytes_;
+};
+
+/// On which kernels of one executor run, or copies.
+class Stream {
+  public:
+    Stream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream"); }
+    ~Stream() { cudaStreamDestroy(stream_); }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    cudaStream_t get() const { return stream_; }
+
+  private:
+    cudaStream_t stream_ = nullptr;
+};
+
+/// Blocks of managed memory, which the driver moves between host and GPU: on demand by pages, which takes longer
+/// than a lane's windows, or as a whole.
+class ManagedPool : public BlockPool {
+  public:
+    ManagedPool(int device, const ManagedMemory& memory)
+        : BlockPool(memory.base(), memory.bytes(), kGrain), device_(device), streams_(kStreams) {}
+
+    void bring(void* block, Side to) override {
+        cudaSetDevice(device_);
+        const cudaStream_t stream = streams_[next_++ % kStreams].get();
+#if CUDART_VERSION >= 13000
+        const cudaMemLocation place = to == Side::device
+                                          ? cudaMemLocation{cudaMemLocationTypeDevice, device_}
+                                          : cudaMemLocation{cudaMemLocationTypeHost, 0};
+        const cudaError_t error = cudaMemPrefetchAsync(block, bytes_of(block), place, 0, stream);
+#else
+        const cudaError_t error = cudaMemPrefetchAsync(
+            block, bytes_of(block), to == Side::device ? device_ : cudaCpuDeviceId, stream);
+#endif
+        // What could not be brought comes by pages.
+        if (error == cudaSuccess && to == Side::host) {
+            cudaStreamSynchronize(stream);
+        }
+    }
+
+  private:
+    /// The driver's larger pages: no two lanes share one.
+    static constexpr std::size_t kGrain = std::size_t{64} << 10U;
+    static constexpr std::size_t kStreams = 16;
+
+    int device_;
+    std::vector<Stream> streams_;
+    std::atomic<std::size_t> next_{0};
 };
 
 /// An array that host and device both see while a kernel runs.

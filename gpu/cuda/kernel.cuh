@@ -8,12 +8,20 @@
 
 namespace sluice::gpu {
 
+/// What a gang works on.
+struct Taken {
+    std::uint32_t item = 0;  ///< WorkQueue::count: nothing any more
+    std::uint32_t placed = 0;
+    Lane* lane = nullptr;
+    std::uint64_t windows = 0;
+};
+
 /// What the kernel is launched with. Blocks: those of all gangs.
 struct Launch {
     WorkQueue* queue = nullptr;
     step::World* worlds = nullptr;    ///< one a thread
     GangMeeting* meetings = nullptr;  ///< one a gang
-    std::uint32_t* taken = nullptr;   ///< one a gang: the item that it works on
+    Taken* taken = nullptr;           ///< one a gang
     std::uint32_t blocks_of_gang = 1;
 };
 
@@ -32,23 +40,37 @@ __device__ inline Outcome run_lane(Lane& lane, step::World& world, DeviceGang& g
     return outcome;
 }
 
-/// The item that the gang takes next, looked for from `from` on; WorkQueue::count when the queue is closed. One
-/// thread.
-__device__ inline std::uint32_t take_work(WorkQueue& queue, std::uint32_t from) {
+template <class T>
+__device__ inline T seen(const T& word) {
+    return *static_cast<const volatile T*>(&word);
+}
+
+/// Takes an order, looked for from item `from` on, and has its lane obey it. One thread.
+__device__ inline Taken take_work(WorkQueue& queue, std::uint32_t from) {
+    const std::uint32_t count = queue.count;
+    WorkItem* const items = queue.item;
+    std::uint32_t* const claimed = queue.claimed;
     for (;;) {
-        const bool closed = *static_cast<volatile std::uint32_t*>(&queue.closed) != 0;
-        for (std::uint32_t k = 0; k < queue.count; ++k) {
-            const std::uint32_t i = (from + k) % queue.count;
-            std::uint32_t& state = queue.item[i].state;
-            // Looking is cheaper than trying, over the bus to the host's memory.
-            if (*static_cast<volatile std::uint32_t*>(&state) == kPlaced &&
-                atomicCAS_system(&state, kPlaced, kTaken) == kPlaced) {
+        const bool closed = seen(queue.closed) != 0;
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const std::uint32_t i = (from + k) % count;
+            WorkItem& item = items[i];
+            const std::uint32_t placed = seen(item.placed);
+            // Looking is cheaper than trying.
+            if (seen(claimed[i]) != placed &&
+                atomicCAS(&claimed[i], placed - 1, placed) == placed - 1) {
                 __threadfence_system();
-                return i;
+                Lane* const lane = seen(item.lane);
+                const LaneOrder order{seen(item.order.windows),
+                                      seen(item.order.until),
+                                      {seen(item.order.fresh.base), seen(item.order.fresh.size),
+                                       seen(item.order.fresh.used)}};
+                obey(*lane, order);
+                return Taken{i, placed, lane, order.windows};
             }
         }
         if (closed) {
-            return queue.count;
+            return Taken{count, 0, nullptr, 0};
         }
         __nanosleep(10'000);
     }
@@ -70,17 +92,20 @@ static __global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes
             launch.taken[number] = take_work(queue, number);
         }
         gang.any(false);
-        const std::uint32_t i = *static_cast<volatile std::uint32_t*>(&launch.taken[number]);
+        const Taken& taken = launch.taken[number];
+        const std::uint32_t i = seen(taken.item);
         if (i >= queue.count) {
             return;
         }
-        WorkItem& item = queue.item[i];
-        const Outcome outcome = run_lane(*item.lane, world, gang, item.windows);
+        Lane& lane = *seen(taken.lane);
+        const Outcome outcome = run_lane(lane, world, gang, seen(taken.windows));
         gang.any(false);
         if (gang.first()) {
-            item.outcome = outcome;
+            WorkItem& item = queue.item[i];
+            __threadfence();
+            item.report = report_of(lane, outcome);
             __threadfence_system();
-            atomicExch_system(&item.state, kDone);
+            *static_cast<volatile std::uint32_t*>(&item.done) = seen(taken.placed);
         }
     }
 }

@@ -6,7 +6,8 @@
 
 namespace sluice::gpu {
 
-BlockPool::BlockPool(void* base, std::size_t bytes) : size_(bytes / 64 * 64), room_(size_) {
+BlockPool::BlockPool(void* base, std::size_t bytes, std::size_t grain)
+    : grain_(grain), size_(bytes / grain * grain), room_(size_) {
     free_.emplace(static_cast<unsigned char*>(base), size_);
 }
 
@@ -16,7 +17,7 @@ std::size_t BlockPool::room() const {
 }
 
 void* BlockPool::allocate(std::size_t bytes) {
-    bytes = std::max<std::size_t>((bytes + 63) / 64 * 64, 64);
+    bytes = std::max((bytes + grain_ - 1) / grain_ * grain_, grain_);
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(free_.begin(), free_.end(),
                                     [&](const auto& extent) { return extent.second >= bytes; });
@@ -41,6 +42,11 @@ void BlockPool::free(void* block) {
         add_free(found->first, found->second);
         used_.erase(found);
     }
+}
+
+std::size_t BlockPool::bytes_of(void* block) const {
+    const std::lock_guard lock(mutex_);
+    return used_.at(static_cast<unsigned char*>(block));
 }
 
 void BlockPool::add_free(unsigned char* base, std::size_t bytes) {

@@ -13,17 +13,23 @@ namespace sluice::gpu {
 
 class BlockPool : public DeviceMemory {
   public:
-    /// `base` aligned to 64. It must outlive this.
-    BlockPool(void* base, std::size_t bytes);
+    /// Blocks begin and end at multiples of `grain`, one of 64 itself, and so does `base`, which must outlive this.
+    BlockPool(void* base, std::size_t bytes, std::size_t grain = 64);
     void* allocate(std::size_t bytes) override;
     void free(void* block) override;
+    void bring(void*, Side) override {}
     std::size_t size() const override { return size_; }
     std::size_t room() const override;
+
+  protected:
+    /// Of one that has been given out.
+    std::size_t bytes_of(void* block) const;
 
   private:
     using Extents = std::map<unsigned char*, std::size_t>;
     void add_free(unsigned char* base, std::size_t bytes);
 
+    const std::size_t grain_;
     const std::size_t size_;
     mutable std::mutex mutex_;
     std::size_t room_;

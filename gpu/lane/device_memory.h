@@ -10,6 +10,8 @@
 
 namespace sluice::gpu {
 
+enum class Side : std::uint8_t { host, device };
+
 /// Where a lane's blocks come from.
 class MemorySource {
   public:
@@ -17,6 +19,8 @@ class MemorySource {
     /// Aligned to 64, zeroed or not. Null: there is none. Any thread.
     virtual void* allocate(std::size_t bytes) = 0;
     virtual void free(void* block) = 0;
+    /// Who works on a block next: what moves page by page is brought there in one piece. Changes no content.
+    virtual void bring(void* block, Side to) = 0;
 };
 
 /// All the memory of a device that lanes may take.
@@ -37,6 +41,7 @@ class HostMemory : public DeviceMemory {
     HostMemory& operator=(const HostMemory&) = delete;
     void* allocate(std::size_t bytes) override;
     void free(void* block) override;
+    void bring(void*, Side) override {}
     std::size_t size() const override { return size_; }
     std::size_t room() const override;
 

@@ -75,26 +75,22 @@ void* LaneImage::segment(std::size_t bytes) {
 }
 
 /// A quarter more; or, if the last segment was too small for what was asked of it, one twice as large.
-std::size_t LaneImage::more() const {
-    const Arena& arena = lane_->arena;
+std::size_t LaneImage::more(const Arena& full) const {
     std::size_t bytes = std::max(plan_.segment, rounded(bytes_ / 4));
-    if (2 * arena.used < arena.size) {
-        bytes = std::max(bytes, rounded(2 * arena.size));
+    if (2 * full.used < full.size) {
+        bytes = std::max(bytes, rounded(2 * full.size));
     }
     return bytes;
 }
 
-bool LaneImage::grow() {
-    const std::size_t bytes = more();
+Arena LaneImage::grow(const Arena& full) {
+    const std::size_t bytes = more(full);
     void* const block = segment(bytes);
     if (block == nullptr) {
-        return false;
+        return Arena{};
     }
-    Arena& arena = lane_->arena;
-    arena.base = static_cast<unsigned char*>(block);
-    arena.size = bytes;
-    arena.used = 0;
-    return true;
+    segments_.memory.bring(block, Side::device);
+    return Arena{static_cast<unsigned char*>(block), bytes, 0};
 }
 
 void* LaneImage::place_bytes(std::size_t bytes) {

@@ -38,10 +38,15 @@ class LaneImage {
     LaneImage& operator=(const LaneImage&) = delete;
 
     Lane& lane() { return *lane_; }
-    /// Outcome::full: more memory. False: there is none now. DeviceError if that were more than LaneMemory::most.
-    bool grow();
+    /// All of it, before the device or the host works on it.
+    void bring(Side to) const {
+        for (void* const block : segments_.blocks) segments_.memory.bring(block, to);
+    }
+    /// Outcome::full: more memory in place of `full`; without a base: there is none now. DeviceError if that were more
+    /// than LaneMemory::most.
+    Arena grow(const Arena& full);
     /// The LaneMemory::slack with which the lane would have had that from the beginning.
-    std::size_t slack_with_more() const { return bytes_ + more() - needed_; }
+    std::size_t slack_with_more(const Arena& full) const { return bytes_ + more(full) - needed_; }
     /// Between windows: the state of a store of the same experiment is the lane's, and so is that of its jobs.
     void save(step::WorldStore& store) const;
     /// All that the lane has been given.
@@ -61,7 +66,7 @@ class LaneImage {
     };
 
     void* segment(std::size_t bytes);
-    std::size_t more() const;
+    std::size_t more(const Arena& full) const;
     template <class T>
     T* place(std::size_t count) {
         static_assert(std::is_trivially_copyable<T>::value && alignof(T) <= 64, "plain data only");

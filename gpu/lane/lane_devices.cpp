@@ -188,9 +188,11 @@ void* LaneStay::allocate(std::size_t bytes) {
 
 void LaneStay::free(void* block) { device_->executor->memory().free(block); }
 
-Outcome LaneStay::run(Lane& lane, std::uint64_t windows) {
+void LaneStay::bring(void* block, Side to) { device_->executor->memory().bring(block, to); }
+
+LaneReport LaneStay::run(Lane& lane, const LaneOrder& order) {
     try {
-        return device_->executor->run(lane, windows);
+        return device_->executor->run(lane, order);
     } catch (const DeviceError& error) {
         devices_.declare_dead(*device_, error.what());
         throw;

@@ -81,10 +81,11 @@ class LaneStay : public MemorySource {
     /// own has failed.
     void* allocate(std::size_t bytes) override;
     void free(void* block) override;
+    void bring(void* block, Side to) override;
     /// All blocks have been freed.
     void leave() { devices_.leave(*this); }
     /// DeviceError, and the device takes no lanes any more.
-    Outcome run(Lane& lane, std::uint64_t windows);
+    LaneReport run(Lane& lane, const LaneOrder& order);
 
   private:
     friend class LaneDevices;

@@ -62,7 +62,7 @@ WorkDesk::~WorkDesk() {
     looker_.join();
 }
 
-Outcome WorkDesk::run(Lane& lane, std::uint64_t windows) {
+LaneReport WorkDesk::run(Lane& lane, const LaneOrder& order) {
     std::unique_lock lock(mutex_);
     free_item_.wait(lock, [&] { return !dead_.empty() || !free_.empty(); });
     if (!dead_.empty()) {
@@ -71,22 +71,22 @@ Outcome WorkDesk::run(Lane& lane, std::uint64_t windows) {
     const Item mine(*this);
     WorkItem& item = queue_.item[mine.number];
     item.lane = &lane;
-    item.windows = windows;
-    __atomic_store_n(&item.state, kPlaced, __ATOMIC_RELEASE);
+    item.order = order;
+    __atomic_store_n(&item.placed, item.placed + 1, __ATOMIC_RELEASE);
     work_.notify_one();
     told_[mine.number].wait(lock, [&] { return !dead_.empty() || done_[mine.number]; });
     if (!done_[mine.number]) {
         throw DeviceError(dead_);
     }
-    __atomic_store_n(&item.state, kFree, __ATOMIC_RELEASE);
-    return item.outcome;
+    return item.report;
 }
 
 /// Tells those whose items are done. False: none is out.
 bool WorkDesk::collect() {
     bool any = false;
     for (const std::uint32_t i : out_) {
-        if (!done_[i] && __atomic_load_n(&queue_.item[i].state, __ATOMIC_ACQUIRE) == kDone) {
+        const WorkItem& item = queue_.item[i];
+        if (!done_[i] && __atomic_load_n(&item.done, __ATOMIC_ACQUIRE) == item.placed) {
             done_[i] = true;
             told_[i].notify_one();
         }

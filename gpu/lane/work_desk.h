@@ -26,7 +26,7 @@ class WorkDesk {
     WorkDesk& operator=(const WorkDesk&) = delete;
 
     /// Has the lane executed; waits while all items are out. Any thread. DeviceError when the kernel has ended.
-    Outcome run(Lane& lane, std::uint64_t windows);
+    LaneReport run(Lane& lane, const LaneOrder& order);
 
   private:
     class Item;

@@ -5,27 +5,28 @@
 
 #include <cstdint>
 
-#include "gpu/program/lane.h"
+#include "gpu/program/lane_order.h"
 
 namespace sluice::gpu {
 
-/// A lane that is to be executed. Whoever writes `state` says by it that the rest is as it is to be: the host
-/// free and placed, the gang that has it taken and done.
+/// A lane that is to be executed. Its orders are counted: the host says by `placed` that the latest is there, the gang
+/// that has taken it by `done` that it is carried out. Each word is written by one side only, as a device need
+/// not be able to change one of the host's in one step.
 struct WorkItem {
     Lane* lane = nullptr;
-    std::uint64_t windows = 0;
-    Outcome outcome = Outcome::running;
-    std::uint32_t state = 0;  ///< kFree, ...
+    LaneOrder order;
+    std::uint32_t placed = 0;
+
+    LaneReport report;
+    std::uint32_t done = 0;
 };
-inline constexpr std::uint32_t kFree = 0;
-inline constexpr std::uint32_t kPlaced = 1;
-inline constexpr std::uint32_t kTaken = 2;
-inline constexpr std::uint32_t kDone = 3;
 
 struct WorkQueue {
     std::uint32_t count = 0;   ///< of `item`
     std::uint32_t closed = 0;  ///< no more will come
     WorkItem* item = nullptr;
+    std::uint32_t* claimed =
+        nullptr;  ///< by item: orders that gangs have taken, 0 at first; the device's own
 };
 
 }  // namespace sluice::gpu

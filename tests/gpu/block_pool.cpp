@@ -49,3 +49,16 @@ TEST_CASE("unit.block_pool.blocks_do_not_overlap_and_all_comes_back") {
     CHECK(pool.room() == 0);
     CHECK(pool.allocate(1) == nullptr);
 }
+
+TEST_CASE("unit.block_pool.blocks_share_no_grain") {
+    constexpr std::size_t kGrain = 4096;
+    alignas(kGrain) static unsigned char memory[8 * kGrain + 100];
+    gpu::BlockPool pool(memory, sizeof memory, kGrain);
+    CHECK(pool.size() == 8 * kGrain);
+    for (int block = 0; block < 4; ++block) {
+        CHECK(pool.allocate(kGrain + 1) == memory + 2 * block * kGrain);
+    }
+    CHECK(pool.allocate(1) == nullptr);
+    pool.free(memory + 2 * kGrain);
+    CHECK(pool.allocate(2 * kGrain) == memory + 2 * kGrain);
+}

@@ -17,9 +17,13 @@ struct Variant {
     gpu::LaneMemory memory;
 };
 
+/// Enough for each of these lanes, and little of any GPU.
+constexpr std::size_t kBytes = std::size_t{256} << 20U;
+
 const Variant kVariants[] = {
-    {{0, 128, 1, 1}, {}},    {{0, 32, 1, 1}, {}},      {{0, 64, 3, 1}, {}},
-    {{0, 128, 2, 1}, kTiny}, {{0, 128, 1, 1}, kAlone},
+    {{0, 128, 1, 1, 1, kBytes}, {}},     {{0, 32, 1, 1, 1, kBytes}, {}},
+    {{0, 64, 3, 1, 1, kBytes}, {}},      {{0, 128, 2, 1, 1, kBytes}, kTiny},
+    {{0, 128, 1, 1, 1, kBytes}, kAlone},
 };
 
 /// False, and says why, where nothing can be executed.
@@ -100,7 +104,7 @@ void compare_at_once(gpu::LaneDevices& devices) {
 
 TEST_CASE("unit.cuda.lanes_at_once") {
     if (has_gpu()) {
-        gpu::LaneDevices device(gpu::make_cuda_executor({0, 64, 2, 4}));
+        gpu::LaneDevices device(gpu::make_cuda_executor({0, 64, 2, 4, 1, kBytes}));
         compare_at_once(device);
     }
 }
@@ -110,7 +114,7 @@ TEST_CASE("unit.cuda.one_gpu_stands_for_two") {
         std::vector<std::unique_ptr<gpu::LaneExecutor>> shards;
         shards.reserve(2);
         for (int shard = 0; shard < 2; ++shard) {
-            shards.push_back(gpu::make_cuda_executor({0, 64, 2, 4, 2}));
+            shards.push_back(gpu::make_cuda_executor({0, 64, 2, 4, 2, kBytes}));
         }
         gpu::LaneDevices devices(std::move(shards));
         compare_at_once(devices);

@@ -36,8 +36,9 @@ class PoolExecutor : public gpu::LaneExecutor {
     PoolExecutor(const PoolExecutor&) = delete;
     PoolExecutor& operator=(const PoolExecutor&) = delete;
     gpu::DeviceMemory& memory() override { return pool_; }
-    gpu::Outcome run(gpu::Lane& lane, std::uint64_t windows) override {
-        return gpu::run_blocks(lane, kOneThread, windows);
+    gpu::LaneReport run(gpu::Lane& lane, const gpu::LaneOrder& order) override {
+        gpu::obey(lane, order);
+        return gpu::report_of(lane, gpu::run_blocks(lane, kOneThread, order.windows));
     }
 
   private:
@@ -45,15 +46,48 @@ class PoolExecutor : public gpu::LaneExecutor {
     gpu::BlockPool pool_;
 };
 
+/// Memory of its own: nobody touches a block that was not brought to where he is.
+class FarExecutor : public gpu::BlockExecutor {
+  public:
+    FarExecutor() : BlockExecutor(kOneThread) {}
+    gpu::DeviceMemory& memory() override { return memory_; }
+    gpu::LaneReport run(gpu::Lane& lane, const gpu::LaneOrder& order) override {
+        for (const auto& [block, side] : memory_.at) CHECK(side == gpu::Side::device);
+        ++runs;
+        return BlockExecutor::run(lane, order);
+    }
+    /// Blocks that were given back from the device's side: nothing was read of them.
+    int never_read() const { return memory_.never_read; }
+    int runs = 0;
+
+  private:
+    struct FarMemory : gpu::HostMemory {
+        std::map<void*, gpu::Side> at;
+        int never_read = 0;
+        void* allocate(std::size_t bytes) override {
+            void* const block = HostMemory::allocate(bytes);
+            at[block] = gpu::Side::host;
+            return block;
+        }
+        void free(void* block) override {
+            never_read += at[block] == gpu::Side::device ? 1 : 0;
+            at.erase(block);
+            HostMemory::free(block);
+        }
+        void bring(void* block, gpu::Side to) override { at[block] = to; }
+    };
+    FarMemory memory_;
+};
+
 /// Dies after so many calls.
 class Mortal : public gpu::BlockExecutor {
   public:
     explicit Mortal(int calls) : BlockExecutor(kOneThread), calls_(calls) {}
-    gpu::Outcome run(gpu::Lane& lane, std::uint64_t windows) override {
+    gpu::LaneReport run(gpu::Lane& lane, const gpu::LaneOrder& order) override {
         if (--calls_ < 0) {
             throw DeviceError("the GPU has gone");
         }
-        return BlockExecutor::run(lane, windows);
+        return BlockExecutor::run(lane, order);
     }
 
   private:
@@ -230,6 +264,20 @@ TEST_CASE("unit.lane_devices.jobs_begin_again") {
     compare_jobs_begun_again(kAlone);
 }
 
+TEST_CASE("unit.lane_devices.blocks_are_brought_to_whoever_works_on_them") {
+    for (const gpu::LaneMemory& memory : {gpu::LaneMemory{}, kTiny, kAlone}) {
+        const Experiment experiment = experiment_of(random_case(51'027));
+        auto far = std::make_unique<FarExecutor>();
+        const FarExecutor& seen = *far;
+        gpu::LaneDevices device(std::move(far));
+        gpu::LaneRun run(experiment, device, memory);
+        PacketRun loop(experiment, Caller::loop);
+        check_same_lanes(outcome_of(loop), outcome_of(run));
+        CHECK(seen.runs > 1);
+        CHECK(seen.never_read() == 0);
+    }
+}
+
 #if defined(__GLIBC__)
 /// Bytes that malloc() has given out.
 std::size_t in_use() {
@@ -242,9 +290,9 @@ std::pair<std::size_t, std::size_t> while_away(bool alone) {
     struct Look : gpu::BlockExecutor {
         std::size_t seen = 0;
         Look() : BlockExecutor(kOneThread) {}
-        gpu::Outcome run(gpu::Lane& lane, std::uint64_t windows) override {
+        gpu::LaneReport run(gpu::Lane& lane, const gpu::LaneOrder& order) override {
             seen = std::max(seen, in_use());
-            return BlockExecutor::run(lane, windows);
+            return BlockExecutor::run(lane, order);
         }
     };
     auto look = std::make_unique<Look>();

@@ -18,9 +18,10 @@ namespace {
 /// A gang that counts the windows that it is asked for, until it is told to end or dies.
 class Kernel {
   public:
-    explicit Kernel(std::uint32_t items) : items_(items) {
+    explicit Kernel(std::uint32_t items) : items_(items), claimed_(items) {
         queue.count = items;
         queue.item = items_.data();
+        queue.claimed = claimed_.data();
     }
     ~Kernel() {
         __atomic_store_n(&queue.closed, 1U, __ATOMIC_SEQ_CST);
@@ -43,9 +44,11 @@ class Kernel {
   private:
     void work() {
         while (!dead_ && __atomic_load_n(&queue.closed, __ATOMIC_SEQ_CST) == 0) {
-            for (gpu::WorkItem& item : items_) {
-                std::uint32_t placed = gpu::kPlaced;
-                if (!__atomic_compare_exchange_n(&item.state, &placed, gpu::kTaken, false,
+            for (std::size_t i = 0; i < items_.size(); ++i) {
+                gpu::WorkItem& item = items_[i];
+                const std::uint32_t placed = __atomic_load_n(&item.placed, __ATOMIC_ACQUIRE);
+                std::uint32_t before = placed - 1;
+                if (!__atomic_compare_exchange_n(&claimed_[i], &before, placed, false,
                                                  __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
                     continue;
                 }
@@ -54,9 +57,9 @@ class Kernel {
                     return;
                 }
                 --left_;
-                item.lane->windows += item.windows;
-                item.outcome = gpu::Outcome::paused;
-                __atomic_store_n(&item.state, gpu::kDone, __ATOMIC_RELEASE);
+                item.lane->windows += item.order.windows;
+                item.report = gpu::report_of(*item.lane, gpu::Outcome::paused);
+                __atomic_store_n(&item.done, placed, __ATOMIC_RELEASE);
             }
             std::this_thread::yield();
         }
@@ -68,6 +71,7 @@ class Kernel {
     }
 
     std::vector<gpu::WorkItem> items_;
+    std::vector<std::uint32_t> claimed_;
     std::vector<std::thread> threads_;
     std::atomic<int> left_{-1};
     std::atomic<bool> dead_{false};
@@ -85,7 +89,7 @@ TEST_CASE("unit.work_desk.more_lanes_than_items") {
     for (gpu::Lane& lane : lanes) {
         threads.emplace_back([&] {
             for (std::uint64_t windows = 1; windows <= 20; ++windows) {
-                CHECK(desk.run(lane, windows) == gpu::Outcome::paused);
+                CHECK(desk.run(lane, {windows, kNever, {}}).outcome == gpu::Outcome::paused);
             }
         });
     }
@@ -109,7 +113,7 @@ TEST_CASE("unit.work_desk.nobody_waits_for_a_dead_kernel") {
         threads.emplace_back([&] {
             try {
                 for (;;) {
-                    desk.run(lane, 1);
+                    desk.run(lane, {1, kNever, {}});
                 }
             } catch (const DeviceError& error) {
                 CHECK(error.what() == std::string("the kernel has ended"));
@@ -121,7 +125,7 @@ TEST_CASE("unit.work_desk.nobody_waits_for_a_dead_kernel") {
         thread.join();
     }
     CHECK(told == 8);
-    CHECK_THROWS_AS(desk.run(lanes[0], 1), DeviceError);
+    CHECK_THROWS_AS(desk.run(lanes[0], {1, kNever, {}}), DeviceError);
 }
 
 TEST_CASE("unit.work_desk.gangs_that_the_gpu_does_not_hold_are_refused") {
