@@ -123,7 +123,7 @@ void LaneRun::load() {
         routes = RouteImage(experiment_.topology, routing_, experiment_.flows);
     }
     image_ = std::make_unique<LaneImage>(*store_, jobs_, std::move(routes), *stay_, plan_);
-    image_->bring(Side::device);
+    saved_windows_ = 0;
     bytes_ = std::max(bytes_, image_->bytes());
     if (plan_.alone && experiment_.link_events.empty()) {
         store_.reset();
@@ -135,6 +135,7 @@ void LaneRun::load() {
 /// there is room for all of it.
 void LaneRun::begin_again(const Arena& full) {
     plan_.slack = image_->slack_with_more(full);
+    windows_ += saved_windows_;
     leave();
     load();
 }
@@ -153,6 +154,7 @@ void LaneRun::save() const {
         }
         image_->bring(Side::host);
         image_->save(*store_);
+        saved_windows_ = image_->lane().windows;
         saved_ = true;
     }
 }
@@ -174,7 +176,9 @@ bool LaneRun::advance(Tick until) {
     LaneOrder order;
     order.windows = kWindowsAtATime;
     order.until = until;
+    order.law = experiment_.network.congestion.law;
     for (;;) {
+        image_->bring(Side::device);
         const LaneReport report = stay_->run(image_->lane(), order);
         order.fresh = Arena{};
         saved_ = false;

@@ -71,7 +71,8 @@ class LaneRun : public ModeRun {
     std::unique_ptr<LaneImage> image_;  ///< in the stay's memory
     bool tables_;                       ///< the device needs next hops, too
     mutable bool saved_ = true;
-    std::vector<bool> told_;  ///< by flow: it is finished
+    mutable std::uint64_t saved_windows_ = 0;  ///< that the store has of the lane's
+    std::vector<bool> told_;                   ///< by flow: it is finished
     std::size_t bytes_ = 0;
     std::uint64_t windows_ = 0;  ///< before the lane's
     Tick now_ = 0;

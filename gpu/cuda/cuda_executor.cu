@@ -69,8 +69,7 @@ class CudaExecutor : public LaneExecutor {
 
     LaneReport run(Lane& lane, const LaneOrder& order) override {
         chosen(device_);
-        const VariantGate::Pass pass =
-            gate_.enter(static_cast<int>(lane.world.config->congestion.law));
+        const VariantGate::Pass pass = gate_.enter(static_cast<int>(order.law));
         return desk_->run(lane, order);
     }
 

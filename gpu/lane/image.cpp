@@ -89,7 +89,7 @@ Arena LaneImage::grow(const Arena& full) {
     if (block == nullptr) {
         return Arena{};
     }
-    segments_.memory.bring(block, Side::device);
+    segments_.memory.bring(block, side_);
     return Arena{static_cast<unsigned char*>(block), bytes, 0};
 }
 
@@ -186,6 +186,7 @@ void LaneImage::load(const step::WorldStore& store) {
     if (arena.base == nullptr) {
         throw DeviceError("the device has no " + std::to_string(bytes) + " bytes for a lane");
     }
+    segments_.memory.bring(arena.base, Side::host);  // a lane before may have left it on the device
     arena.size = bytes;
     void* const block = take(arena, sizeof(Lane));
     lane_ = new (block) Lane;

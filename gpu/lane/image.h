@@ -39,8 +39,11 @@ class LaneImage {
 
     Lane& lane() { return *lane_; }
     /// All of it, before the device or the host works on it.
-    void bring(Side to) const {
-        for (void* const block : segments_.blocks) segments_.memory.bring(block, to);
+    void bring(Side to) {
+        if (to != side_) {
+            for (void* const block : segments_.blocks) segments_.memory.bring(block, to);
+        }
+        side_ = to;
     }
     /// Outcome::full: more memory in place of `full`; without a base: there is none now. DeviceError if that were more
     /// than LaneMemory::most.
@@ -118,6 +121,7 @@ class LaneImage {
     RouteImage routes_;
     LaneMemory plan_;
     Segments segments_;
+    Side side_ = Side::host;
     std::size_t bytes_ = 0;
     std::size_t needed_ = 0;  ///< for what it holds at first
     Lane* lane_ = nullptr;

@@ -11,6 +11,7 @@ struct LaneOrder {
     std::uint64_t windows = 0;  ///< at most so many
     Tick until = kNever;        ///< Lane::until
     Arena fresh;                ///< memory in place of what is full; without a base: none
+    congestion::Law law = congestion::Law::none;  ///< the lane's, for who chooses a kernel by it
 };
 
 struct LaneReport {
