@@ -4,6 +4,13 @@ include(CMakePackageConfigHelpers)
 
 get_property(exported GLOBAL PROPERTY sluice_exported_targets)
 install(TARGETS ${exported} EXPORT sluice_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Machine code alone: other programs link it as they like.
+get_property(optimized GLOBAL PROPERTY sluice_optimized_at_link)
+foreach(library IN LISTS optimized)
+    set(installed "\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/lib${library}.a")
+    install(CODE "execute_process(COMMAND \"${CMAKE_OBJCOPY}\" --wildcard --remove-section=.gnu.lto_*
+                                          \"${installed}\" COMMAND_ERROR_IS_FATAL ANY)")
+endforeach()
 install(EXPORT sluice_targets FILE sluiceTargets.cmake NAMESPACE sluice::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 foreach(folder IN ITEMS core restore flowlevel workloads models scenario)
