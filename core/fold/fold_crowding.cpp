@@ -103,7 +103,6 @@ void Folds::end_crowded(Tick now) {
     if (!may_crowd_) {
         return;
     }
-    calm_for_.resize(empty_calm_for_.size());
     for (const NodeId node : switches_of_folds_) {
         calm_for_[node] = empty_calm_for_[node];
     }

@@ -23,6 +23,7 @@ Folds::Folds(WorldStore& store, Supervisor* supervisor)
     places_.unit.resize(store.topology().port_count());
     places_.host.resize(world_.node_count);
     empty_calm_for_ = calm_if_empty();
+    calm_for_ = empty_calm_for_;
     world_.followed = followed_.data();
     Callbacks& callbacks = world_.callbacks;
     callbacks.folds = this;

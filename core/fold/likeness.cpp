@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/packet/arrivals.h"
+#include "core/packet/buffer.h"
 #include "core/packet/sender.h"
 
 namespace sluice::step {
@@ -48,8 +49,7 @@ bool specs_alike(const World& world, FlowSlot a, FlowSlot b) {
 /// Asks the cache for what is read first of the image's flows: it has lain there for long.
 void Likeness::prefetch_flows() const {
     for (const FlowSlot flow : fold_.flow) {
-        if (flow != kNone) {
-            const FlowSlot image = renaming_.flow(flow);
+        if (const FlowSlot image = renaming_.flow(flow); image != kNone) {
             SLUICE_PREFETCH(&world_.spec[image]);
             SLUICE_PREFETCH(&world_.result[image]);
             SLUICE_PREFETCH(&world_.receiver[image]);
@@ -183,9 +183,8 @@ bool Likeness::links_alike(PortId leader) const {
     const Ingress& other = world_.ingress[image];
     // What INT tells of time goes by the link's.
     if (a.size() != b.size() || (world_.int_block != 0 && a.base != b.base) ||
-        in.total_bytes != other.total_bytes || in.paused != 0 || other.paused != 0 ||
-        in.loss != other.loss || !std::equal(in.bytes, in.bytes + kClasses, other.bytes) ||
-        std::any_of(in.headroom, in.headroom + kClasses, [](std::uint32_t n) { return n != 0; })) {
+        in.total_bytes != other.total_bytes || held_classes(in) != 0 || other.paused != 0 ||
+        in.loss != other.loss || !std::equal(in.bytes, in.bytes + kClasses, other.bytes)) {
         return false;
     }
     for (std::uint32_t i = 0; i < a.size(); ++i) {

@@ -114,7 +114,8 @@ class Renaming {
     std::uint16_t entered_by(const Packet& leader, PortId queued_at) const;
     /// INT's units that `port` has sent more than the leader's, modulo the field.
     std::uint64_t more_units(PortId port, PortId leader) const;
-    void rename(Sender& leader) const;
+    /// Makes a leader's sender the image's, as sender() says.
+    void rename(Sender& sender) const;
     void renumber(Sender& sender, FlowSlot leader, Counters to = Counters::own) const;
     FlowSlot named_in_sheet(const Packet& packet, PortId leader, bool queued) const;
     Packet adopted(const Packet& packet, PortId leader, bool queued) const;

@@ -91,7 +91,7 @@ inline bool enter_buffer(State& state, NodeId node, PortId in, const step::Packe
         return false;
     }
     if (step::should_pause(world, buffer, ingress, queue)) {
-        step::set_pause(buffer, ingress, queue);
+        step::begin_pause(buffer, ingress, queue);
         send_pfc(state, in, queue, true, now);
     }
     return true;

@@ -44,7 +44,7 @@ SLUICE_HD inline std::uint32_t held_classes(const Ingress& ingress) {
 }
 
 /// We pause a class that we have not paused.
-SLUICE_HD inline void set_pause(Buffer& buffer, Ingress& ingress, std::uint32_t queue) {
+SLUICE_HD inline void begin_pause(Buffer& buffer, Ingress& ingress, std::uint32_t queue) {
     buffer.held_classes += is_held(ingress, queue) ? 0 : 1;
     ingress.paused = static_cast<std::uint8_t>(ingress.paused | 1U << queue);
 }

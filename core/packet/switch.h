@@ -86,7 +86,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const C
             return;
         }
         if (world.pfc && should_pause<Policies>(world, buffer, ingress, queue)) {
-            set_pause(buffer, ingress, queue);
+            begin_pause(buffer, ingress, queue);
             send_pfc(world, in, queue, true, now);
         }
     }

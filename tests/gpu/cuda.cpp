@@ -36,18 +36,10 @@ bool has_gpu() {
     return false;
 }
 
-void compare(std::uint64_t seed) {
-    const Case given = random_case(seed);
-    INFO(given.name);
-    const Experiment experiment = experiment_of(given);
-    PacketRun loop(experiment, Caller::loop);
-    const Outcome expected = outcome_of(loop);
-    for (const Variant& variant : kVariants) {
-        INFO(variant.options.blocks_of_gang << " blocks");
-        gpu::LaneDevices device(gpu::make_cuda_executor(variant.options));
-        gpu::LaneRun run(experiment, device, variant.memory);
-        check_same_lanes(expected, outcome_of(run));
-    }
+Outcome run_lane(const Experiment& experiment, const Variant& variant) {
+    gpu::LaneDevices device(gpu::make_cuda_executor(variant.options));
+    gpu::LaneRun run(experiment, device, variant.memory);
+    return outcome_of(run);
 }
 
 }  // namespace
@@ -55,7 +47,7 @@ void compare(std::uint64_t seed) {
 TEST_CASE("unit.cuda.random") {
     if (has_gpu()) {
         for (std::uint64_t seed = 51'000; seed < 51'030; ++seed) {
-            compare(seed);
+            compare_lane(seed, kVariants, run_lane);
         }
     }
 }

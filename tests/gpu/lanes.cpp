@@ -30,24 +30,10 @@ Outcome run_lane(const Experiment& experiment, const Variant& variant) {
     return outcome_of(run);
 }
 
-void compare_lane(std::uint64_t seed, MechanismTally& tally) {
-    const Case given = random_case(seed);
-    INFO(given.name);
-    const Experiment experiment = experiment_of(given);
-    PacketRun loop(experiment, Caller::loop);
-    const Outcome expected = outcome_of(loop);
-    for (const Variant& variant : kVariants) {
-        INFO(variant.mapping.threads);
-        const Outcome made = run_lane(experiment, variant);
-        check_same_lanes(expected, made);
-    }
-    tally.add(expected.counters);
-}
-
 void compare_lanes(std::uint64_t first_seed, std::uint64_t count) {
     MechanismTally tally;
     for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
-        compare_lane(seed, tally);
+        tally.add(compare_lane(seed, kVariants, run_lane));
     }
     tally.check();
 }
@@ -107,7 +93,7 @@ TEST_CASE("unit.lanes.random_4") { compare_lanes(54'000, 9); }
 TEST_CASE("unit.lanes.headroom_outlives_a_failed_link") {
     MechanismTally tally;
     for (const std::uint64_t seed : {51'027, 51'199, 51'215, 51'616, 51'828}) {
-        compare_lane(seed, tally);
+        tally.add(compare_lane(seed, kVariants, run_lane));
     }
     tally.check();
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/job/job_set.h"
-#include "experiment/modes/mode_run.h"
+#include "experiment/modes/packet_run.h"
 #include "gpu/blocks/block_executor.h"
 #include "gpu/lane_run.h"
 #include "tests/support/job_random.h"
@@ -52,6 +52,22 @@ inline Experiment experiment_of(const Case& given) {
     experiment.link_events = given.events;
     experiment.stop = given.stop;
     return experiment;
+}
+
+/// The random case by the loop and as a lane under each variant, by `run_lane(experiment, variant)`: the same. Its
+/// counters.
+template <class Variants, class RunLane>
+RunCounters compare_lane(std::uint64_t seed, const Variants& variants, RunLane&& run_lane) {
+    const Case given = random_case(seed);
+    INFO(given.name);
+    const Experiment experiment = experiment_of(given);
+    PacketRun loop(experiment, Caller::loop);
+    const Outcome expected = outcome_of(loop);
+    for (const auto& variant : variants) {
+        INFO("variant " << &variant - &variants[0]);
+        check_same_lanes(expected, run_lane(experiment, variant));
+    }
+    return expected.counters;
 }
 
 /// Two jobs of random operations on a star, the second from 30 us on.
