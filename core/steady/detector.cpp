@@ -307,6 +307,7 @@ bool Detector::covers(std::size_t level) const {
 }
 
 /// Concludes that the group is steady for `skip`, by what `level` holds.
+template <class Rule>
 void Detector::trust(std::size_t level, double skip) {
     verdict_.steady = true;
     verdict_.reason = "";
@@ -323,6 +324,13 @@ void Detector::trust(std::size_t level, double skip) {
                            static_cast<double>(kSecond);
         verdict_.marked[f] = static_cast<double>(history_.echoes(level, f) * facts_.payload) /
                              static_cast<double>(to.acked - from.acked);
+        if (Rule::kIsLawRate) {
+            double sum = 0;
+            for (std::size_t b = 1; b <= kBlocks; ++b) {
+                sum += history_.mark(level, f, b).metric;
+            }
+            verdict_.law.push_back(sum / static_cast<double>(kBlocks));
+        }
     }
 }
 
@@ -370,7 +378,7 @@ void Detector::conclude() {
     } else if (stable_rounds_ < Rule::rounds(settings_)) {
         verdict_.reason = "rounds";
     } else {
-        trust(best_level, best);
+        trust<Rule>(best_level, best);
     }
 }
 

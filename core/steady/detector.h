@@ -27,6 +27,8 @@ struct Verdict {
     std::vector<double> rate;
     /// Steady: the share of marked ACKs among packets acknowledged over that span, by flow.
     std::vector<double> marked;
+    /// Steady: the laws' mean rates over that span, bits/s, by flow; none: the metric is another one.
+    std::vector<double> law;
     /// Steady: the ports of GroupFacts::shared that were full, with a steady total, and are the only full
     /// ones of their flows. What their flows have of it is not steady by itself.
     std::vector<std::uint32_t> full;
@@ -72,6 +74,7 @@ class Detector {
     void set_tolerances();
     double trusted_skip(std::size_t level);
     bool covers(std::size_t level) const;
+    template <class Rule>
     void trust(std::size_t level, double skip);
     template <class Rule>
     void conclude();

@@ -12,6 +12,8 @@ struct MetricRule {
     static constexpr bool kReadsFlows = true;
     /// Are queues, against DetectorSettings::eps_q?
     static constexpr bool kReadsQueues = false;
+    /// Is value() the law's rate, bits/s?
+    static constexpr bool kIsLawRate = false;
     /// Does value() need the reading before?
     static constexpr bool kCompares = false;
 

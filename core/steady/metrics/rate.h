@@ -7,6 +7,8 @@
 namespace sluice::steady {
 
 struct RateMetric : MetricRule {
+    static constexpr bool kIsLawRate = true;
+
     static double value(const FlowReading& reading, const FlowReading*, double) {
         return static_cast<double>(reading.rate);
     }
