@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/calibration/counter_class.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+
+namespace sluice::hybrid {
+
+namespace {
+
+constexpr double kClasses = 512;
+
+/// What passes a port.
+struct Passing {
+    /// 2 x place of a flow whose data do, that + 1 of one whose ACKs do; ascending.
+    std::vector<std::size_t> users;
+    double data = 0;  ///< flows
+    double acks = 0;
+};
+
+std::map<PortId, Passing> passing_ports(const std::vector<const step::Footprint*>& ways,
+                                        bool acks_are_packets) {
+    std::map<PortId, Passing> ports;
+    for (std::size_t f = 0; f < ways.size(); ++f) {
+        for (const PortId port : ways[f]->data) {
+            ports[port].users.push_back(2 * f);
+            ports[port].data += 1;
+        }
+        for (std::size_t hop = 0; acks_are_packets && hop < ways[f]->acks.size(); ++hop) {
+            ports[ways[f]->acks[hop]].users.push_back(2 * f + 1);
+            ports[ways[f]->acks[hop]].acks += 1;
+        }
+    }
+    return ports;
+}
+
+/// Of one flow.
+std::vector<std::int64_t> classes_of(const std::vector<PortId>& way,
+                                     const std::map<PortId, Passing>& ports,
+                                     const CounterFacts& facts, const CounterAhead& ahead) {
+    std::vector<std::int64_t> classes;
+    // The first port is the NIC's, which reports nothing.
+    for (std::size_t first = 1; first < way.size();) {
+        const Passing& passing = ports.at(way[first]);
+        std::vector<std::int64_t> places = {0};
+        std::size_t next = first + 1;
+        for (; next < way.size() && ports.at(way[next]).users == passing.users; ++next) {
+            const std::optional<std::int64_t> distance = ahead(way[next - 1], way[next]);
+            if (!distance.has_value()) {
+                break;
+            }
+            places.push_back(places.back() + *distance);
+        }
+        if (next - first > 1) {
+            // Each of those who pass takes its turn between two reports to the flow.
+            const double bytes = facts.packets_per_ack *
+                                 (passing.data * facts.data_bytes + passing.acks * facts.ack_bytes);
+            classes.push_back(counter_class(places, static_cast<std::int64_t>(bytes), facts.unit));
+        }
+        first = next;
+    }
+    return classes;
+}
+
+}  // namespace
+
+double counter_excess(const std::vector<std::int64_t>& ahead, std::int64_t bytes,
+                      std::int64_t unit) {
+    const std::int64_t rest = bytes % unit;
+    if (ahead.empty() || bytes <= 0 || rest == 0) {
+        return 1;
+    }
+    std::vector<std::int64_t> places;
+    places.reserve(ahead.size());
+    for (const std::int64_t distance : ahead) {
+        places.push_back((distance % unit + unit) % unit);
+    }
+    std::sort(places.begin(), places.end());
+    // Each counter rolls over on an arc of `rest` of the circle of a unit: how much the arcs cover together.
+    std::int64_t covered = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const bool last = i + 1 == places.size();
+        const std::int64_t next = last ? places.front() + unit : places[i + 1];
+        covered += std::min(next - places[i], rest);
+    }
+    return static_cast<double>(bytes - rest + covered) / static_cast<double>(bytes);
+}
+
+std::int64_t counter_class(const std::vector<std::int64_t>& ahead, std::int64_t bytes,
+                           std::int64_t unit) {
+    return std::llround(counter_excess(ahead, bytes, unit) * kClasses);
+}
+
+std::vector<std::vector<std::int64_t>> counter_classes(
+    const std::vector<const step::Footprint*>& ways, const CounterFacts& facts,
+    const CounterAhead& ahead) {
+    const std::map<PortId, Passing> ports = passing_ports(ways, facts.acks_are_packets);
+    std::vector<std::vector<std::int64_t>> classes;
+    for (const step::Footprint* const way : ways) {
+        classes.push_back(classes_of(way->data, ports, facts, ahead));
+    }
+    return classes;
+}
+
+}  // namespace sluice::hybrid
