@@ -102,7 +102,7 @@ void Calibration::add(std::uint32_t entry, Tick now, std::size_t first,
     found.told.insert(Told{first, saturated, std::move(readings)});
 }
 
-bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen) {
+bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen, bool whole) {
     Entry& found = entries_[entry];
     if (closed(entry, now)) {
         return false;
@@ -117,7 +117,8 @@ bool Calibration::wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen) 
         heard += asked.told < now ? 1 : 0;
         awaited += asked.told >= now && asked.until >= now ? 1 : 0;
     }
-    const auto needed = static_cast<std::uint64_t>(found.curve.tellers());
+    const auto needed =
+        static_cast<std::uint64_t>(whole ? SteadyCurve::kTellers : found.curve.tellers());
     if (awaited >= (heard < needed ? needed - heard : 1)) {
         return false;
     }

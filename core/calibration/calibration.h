@@ -57,10 +57,11 @@ class Calibration {
     void add(std::uint32_t entry, Tick now, std::size_t first, std::vector<BinReading> readings,
              bool saturated);
     /// True if a group that is looked at `now` is to be simulated long, for `lasts` ticks: as many others as have to
-    /// tell (SteadyCurve::tellers()) have not done so nor are about to, and the key has been seen before or, `unseen`,
-    /// need not have been; for each group that was asked in vain, or told and was not enough, at twice as many
-    /// instants. Who is asked at one instant counts once.
-    bool wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen);
+    /// tell (SteadyCurve::tellers(); `whole`, of groups that end before anything can be told of what is beyond, three)
+    /// have not done so nor are about to, and the key has been seen before or, `unseen`, need not have been; for each
+    /// group that was asked in vain, or told and was not enough, at twice as many instants. Who is asked at one
+    /// instant counts once.
+    bool wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen, bool whole);
     /// Who was asked at `asked` has told at `now` what it was asked for.
     void has_told(std::uint32_t entry, Tick asked, Tick now);
     /// After `now` nothing is added any more.

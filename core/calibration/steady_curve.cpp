@@ -25,8 +25,6 @@ constexpr std::size_t kStepsBack = 8;
 /// A law's rate has settled if it moves by no more than this part of itself within the later half of the bins.
 constexpr double kLawRange = 0.02;
 constexpr double kUnlimited = 1e18;
-/// Groups that have to have gone as far before others are told what they did there.
-constexpr double kTellers = 3;
 /// Of a summary: so many bins of its age have one mean.
 constexpr std::size_t kBinsPerBlock = 16;
 /// A conclusion is drawn from the later half of the bins, in blocks of equal length.

@@ -66,6 +66,9 @@ struct CurveSummary {
 /// Means of what groups with one key did, by bins of their age.
 class SteadyCurve {
   public:
+    /// Groups that have to have gone as far before others are told what they did there.
+    static constexpr double kTellers = 3;
+
     explicit SteadyCurve(const CurveKind& kind) : kind_(kind) {}
     /// As another run left it.
     SteadyCurve(const CurveKind& kind, const CurveSummary& summary);

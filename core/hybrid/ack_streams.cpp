@@ -64,6 +64,12 @@ double AckStreams::across(PortId port) const {
     return static_cast<double>(world_.cross[port].rate) / kUnit;
 }
 
+std::int64_t AckStreams::crossed_ahead(PortId from, PortId to, Tick now) const {
+    const Tick later = hop_time(from, world_.payload + world_.data_overhead);
+    return step::crossed(world_.cross[to], own_time(to, now) + later) -
+           step::crossed(world_.cross[from], own_time(from, now));
+}
+
 void AckStreams::enter(FlowSlot flow, const step::Footprint& way, Tick now) {
     if (flow >= streams_.size()) {
         streams_.resize(std::size_t{flow} + 1);

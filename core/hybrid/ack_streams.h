@@ -40,6 +40,9 @@ class AckStreams {
 
     /// ACK bytes that cross a port, bytes per tick.
     double across(PortId port) const;
+    /// ACK bytes by which `to` is ahead of `from`, the port before it, as a packet of data counts them that passes both
+    /// without waiting.
+    std::int64_t crossed_ahead(PortId from, PortId to, Tick now) const;
     /// Flows whose ACKs will cross the port, nobody knows yet how many.
     std::uint32_t awaited(PortId port) const { return awaited_[port]; }
     /// Ports that sleep although what crosses them leaves their data less than these take, since last asked.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "core/hybrid/phase_state.h"
 #include "core/steady/defaults.h"
@@ -18,6 +19,8 @@ constexpr double kLong = static_cast<double>(kMostBins) / 2;
 /// A group that shares ports is simulated long though nobody knows whether its like will come, if that takes no more than this part of
 /// what it has left: by itself it would be probed for about as long.
 constexpr double kAtFirst = 0.25;
+/// What is told of that part of what a group has left is told of all: its like are known to where their last bins ended.
+constexpr double kNearlyAll = 0.9;
 /// Of its link: a class of ACK streams.
 constexpr double kStreamClasses = 256;
 /// Of its link: shares of ACK streams that are the same.
@@ -104,7 +107,7 @@ void PhaseController::record(State& state, Tick now) {
     }
     std::vector<BinReading> bin;
     if (begins) {
-        note_streams(state, true);
+        note_streams(state, true, now);
         record.echoes = echoes_of(state);
         for (const steady::FlowReading& reading : state.readings) {
             record.origin.push_back(
@@ -131,7 +134,7 @@ void PhaseController::record(State& state, Tick now) {
     if (bin.empty()) {
         return;
     }
-    note_streams(state, false);
+    note_streams(state, false, now);
     record.tells = record.tells && state.skipped == 0;
     const std::size_t first = record.bins.size() / bin.size();
     record.bins.append(bin);
@@ -149,7 +152,7 @@ double PhaseController::share_across(PortId port) const {
 
 /// What the group is among: as it was, or it is another one from now on, of those that have settled by now whatever
 /// they began among, and tells no more.
-void PhaseController::note_streams(State& state, bool begins) {
+void PhaseController::note_streams(State& state, bool begins, Tick at) {
     SteadyRecord& record = state.record;
     std::vector<double> across;
     bool known = true;
@@ -166,7 +169,7 @@ void PhaseController::note_streams(State& state, bool begins) {
         record.from_begin = begins && known;
         record.kind.key.clear();
         if (acks_ != nullptr) {
-            name_kind(state);
+            name_kind(state, at);
         }
         record.tells = false;
     }
@@ -174,24 +177,28 @@ void PhaseController::note_streams(State& state, bool begins) {
 
 /// Gives the group's kind its key. Where ACKs are no packets that is as it is noted what it is among, else when it is first
 /// asked for.
-void PhaseController::name_kind(State& state) const {
+void PhaseController::name_kind(State& state, Tick at) const {
     SteadyRecord& record = state.record;
     if (record.kind.key.empty()) {
-        record.kind.key = key_of(state);
+        record.kind.key = key_of(state, at);
         record.kind.key.push_back(record.from_begin ? 1 : 0);
         record.known = kNone;
         record.known_of = SteadyRecord::kNotAsked;
     }
 }
 
-ClusterKey PhaseController::key_of(const State& state) const {
+ClusterKey PhaseController::key_of(const State& state, Tick at) const {
     std::vector<ClusterFlow> flows;
     std::set<PortId> data;
+    const auto counters = counters_of(state, at);
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const FlowSlot flow = state.group.flows[i];
+        std::vector<std::int64_t> law = engine_.law_facts(flow);
+        if (!counters.empty()) {
+            law.insert(law.end(), counters[i].begin(), counters[i].end());
+        }
         flows.push_back({&engine_.tracks(flow), engine_.base_rtt(flow), engine_.line_rate(flow),
-                         state.record.age[i], engine_.traffic_class(flow),
-                         engine_.law_facts(flow)});
+                         state.record.age[i], engine_.traffic_class(flow), std::move(law)});
         const std::vector<PortId>& way = engine_.tracks(flow).data;
         data.insert(way.begin(), way.end());
     }
@@ -293,7 +300,7 @@ bool PhaseController::is_recognized(State& state, steady::Verdict& verdict, Tick
         (record.entry == kNone && !calibration_.may_know(record.kind.curve))) {
         return false;
     }
-    name_kind(state);
+    name_kind(state, at);
     const std::uint32_t entry = entry_of(record);
     if (entry == kNone) {
         return false;
@@ -309,7 +316,7 @@ bool PhaseController::is_recognized(State& state, steady::Verdict& verdict, Tick
     // To be put off until it is steady by itself is better than to be told of a part.
     const double left = time_left(state);
     if (curve.trusted() < static_cast<double>(state.rtt) &&
-        curve.trusted(age_of(record, at)) < left) {
+        curve.trusted(age_of(record, at)) < kNearlyAll * left) {
         return false;
     }
     record.entry = entry;
@@ -340,13 +347,34 @@ void PhaseController::begin_telling(State& state, Tick at) {
     if (record.entry != kNone || record.bins.empty()) {
         return;
     }
-    name_kind(state);
+    name_kind(state, at);
     record.entry = calibration_.find(record.kind, at);
     record.tells = state.skipped == 0;
     if (record.tells) {
         calibration_.add_origin(record.entry, at, record.origin);
         calibration_.add(record.entry, at, 0, record.bins.all(), record.saturated);
     }
+}
+
+/// A group that is simulated for others has told what it was asked for: `trusted` ticks are known of what it has `left`.
+bool PhaseController::ends_long_run(State& state, double trusted, double left, Tick at) {
+    SteadyRecord& record = state.record;
+    const SteadyCurve& curve = calibration_.curve(record.entry, at);
+    const std::size_t bins = record.bins.size() / state.group.flows.size();
+    if (std::max(trusted, curve.foreseen(bins)) < left && record.on && record.tells &&
+        !calibration_.closed(record.entry, at)) {
+        return false;
+    }
+    const bool concluded = record.kind.curve.shared ? curve.told_enough(kMostBins - 1)
+                                                    : curve.trusted() > 0 || !record.on;
+    if ((trusted > 0 && trusted >= left) || concluded) {
+        calibration_.close(record.entry, at);
+    }
+    if (record.tells) {
+        calibration_.has_told(record.entry, record.asked, at);
+    }
+    record.long_run = false;
+    return true;
 }
 
 /// The longest skip of a group whose rates are taken, `longest` by what it has seen of itself; 0: it is
@@ -368,19 +396,8 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     const double age = age_of(record, at);
     const double trusted = curve.trusted(age);
     const double left = time_left(state);
-    if (record.long_run) {
-        const std::size_t bins = record.bins.size() / state.group.flows.size();
-        if (std::max(trusted, curve.foreseen(bins)) < left && record.on && record.tells &&
-            !calibration_.closed(record.entry, at)) {
-            return 0;
-        }
-        if (trusted >= left || !record.kind.curve.shared || curve.told_enough(kMostBins - 1)) {
-            calibration_.close(record.entry, at);
-        }
-        if (record.tells) {
-            calibration_.has_told(record.entry, record.asked, at);
-        }
-        record.long_run = false;
+    if (record.long_run && !ends_long_run(state, trusted, left, at)) {
+        return 0;
     }
     const bool alike =
         longest == 0 || agrees(state, record.entry, curve);  // 0: it has been recognized
@@ -389,7 +406,7 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
         record.recalled = calibration_.is_recalled(record.entry);
         return static_cast<Tick>(trusted);
     };
-    if (alike && (trusted >= left || curve.trusted() > static_cast<double>(longest))) {
+    if (alike && (trusted >= kNearlyAll * left || curve.trusted() > static_cast<double>(longest))) {
         return take();
     }
     const Tick unit = record.kind.curve.unit;
@@ -397,9 +414,12 @@ Tick PhaseController::calibrate(State& state, Tick longest, Tick at) {
     const bool is_long = left > kLong * static_cast<double>(unit);
     const Tick lasts = is_long ? static_cast<Tick>(kMostBins) * unit : static_cast<Tick>(left);
     const bool unseen = record.kind.curve.shared && static_cast<double>(lasts) <= kAtFirst * left;
+    // What is beyond is concluded from halves that are two swings long.
+    const bool whole = !is_long && there * static_cast<double>(unit) <
+                                       4 * static_cast<double>(record.kind.curve.swings);
     record.long_run = record.on && record.tells && record.asked == kNever &&
                       (is_long || !curve.told_enough(there)) &&
-                      calibration_.wants(record.entry, at, lasts, unseen);
+                      calibration_.wants(record.entry, at, lasts, unseen, whole);
     if (record.long_run) {
         record.asked = at;
         note_could_skip(state);

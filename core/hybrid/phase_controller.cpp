@@ -302,12 +302,11 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.queue_ports.erase(std::unique(state.queue_ports.begin(), state.queue_ports.end()),
                             state.queue_ports.end());
     facts.ports = state.queue_ports.size();
-    facts.sharing = sharing(state);
-    facts.crossed = crossed(state);
+    facts.sharing = state.sharing = sharing(state);
+    facts.counters = counters(state);
     list_shared_ports(state, facts);
     state.queues.resize(state.queue_ports.size());
     state.rtt = facts.base_rtt;
-    state.sharing = facts.sharing;
     state.last_progress = 0;
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
     state.detector.reset(facts);

@@ -116,12 +116,14 @@ class PhaseController : public step::Supervisor {
     void look(State& state, Tick at);
     void rebuild(State& state, Tick at);
     std::size_t sharing(const State& state);
-    std::size_t crossed(const State& state);
+    std::size_t counters(const State& state);
     void sample(State& state, Tick at);
     bool stands_still(State& state, Tick at);
     // A skip, in phase_skip.cpp.
     void plan(State& state, const steady::Verdict& verdict, Tick at);
     void take_rates(State& state, const steady::Verdict& verdict);
+    void find_courses(State& state, const steady::Verdict& verdict, Tick at) const;
+    Tick foresee_laws(State& state, Tick longest) const;
     Tick length_of_skip(State& state, Tick longest, Tick at);
     void fall_asleep(const State& state, Tick at);
     void pause_hosts(const State& state);
@@ -148,10 +150,12 @@ class PhaseController : public step::Supervisor {
     static std::int64_t echoes_of(const State& state);
     static std::vector<BinReading> ended_bin(const State& state);
     void record(State& state, Tick now);
-    ClusterKey key_of(const State& state) const;
+    std::vector<std::vector<std::int64_t>> counters_of(const State& state, Tick at) const;
+    ClusterKey key_of(const State& state, Tick at) const;
+    bool ends_long_run(State& state, double trusted, double left, Tick at);
     double share_across(PortId port) const;
-    void note_streams(State& state, bool begins);
-    void name_kind(State& state) const;
+    void note_streams(State& state, bool begins, Tick at);
+    void name_kind(State& state, Tick at) const;
     void begin_telling(State& state, Tick at);
     bool agree(const SteadyRecord& record, const BinReading& own, const BinReading& told,
                double unsure) const;

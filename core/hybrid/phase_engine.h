@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
@@ -68,13 +69,20 @@ class PhaseEngine {
     /// By the flows' ids.
     virtual void sort(std::vector<FlowSlot>& flows) const = 0;
     virtual const congestion::Parameters& law() const = 0;
+    virtual const congestion::State& law_state(FlowSlot flow) const = 0;
     /// Of the flow's own path, without queues; of active flows that have entered their partition.
     virtual Tick base_rtt(FlowSlot flow) const = 0;
     virtual std::int64_t line_rate(FlowSlot flow) const = 0;  ///< of its NIC, bits/s
     virtual std::uint8_t traffic_class(FlowSlot flow) const = 0;
-    virtual std::int64_t payload() const = 0;               ///< bytes of a full packet
-    virtual std::int64_t data_bytes() const = 0;            ///< the same on the wire
-    virtual double ack_bytes() const = 0;                   ///< ACK bytes per data packet
+    virtual std::int64_t payload() const = 0;     ///< bytes of a full packet
+    virtual std::int64_t data_bytes() const = 0;  ///< the same on the wire
+    virtual double ack_bytes() const = 0;         ///< ACK bytes per data packet
+    virtual double packets_per_ack() const = 0;
+    /// In which the law's switches report the bytes that they have sent; 0: it reads no such counters.
+    virtual std::int64_t counter_unit() const = 0;
+    /// Of two switch ports in a row that the same packets pass: bytes by which the counter of `to` is ahead of that of
+    /// `from`, as one packet reads them; nothing where ACKs that are no packets cross one of them alone.
+    virtual std::optional<std::int64_t> counter_ahead(PortId from, PortId to, Tick now) const = 0;
     virtual std::int64_t link_rate(PortId port) const = 0;  ///< bits/s
     /// Where its bytes go.
     virtual const step::Footprint& tracks(FlowSlot flow) const = 0;

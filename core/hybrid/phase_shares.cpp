@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/calibration/counter_class.h"
 #include "core/error.h"
 #include "core/hybrid/phase_state.h"
 #include "core/random.h"
@@ -38,6 +39,9 @@ void scale_to_totals(const std::vector<FullPort>& ports, std::vector<double>& ra
     }
 }
 
+/// A flow that nobody meets comes to its rate by its law alone, within 32 round trips below one switch, too.
+constexpr std::size_t kCountersAlone = 2;
+
 }  // namespace
 
 /// What does not change of a flow of the group that shares `port`: all but its rates.
@@ -71,11 +75,8 @@ std::size_t PhaseController::sharing(const State& state) {
     return static_cast<std::size_t>(most);
 }
 
-/// The most switches on the way of a flow whose data leave by a port by which others' ACK packets do; 0: there is none.
-std::size_t PhaseController::crossed(const State& state) {
-    if (acks_ != nullptr) {
-        return 0;
-    }
+/// GroupFacts::counters; not before sharing() is known. Where ACKs are no packets, a flow that others' cross counts none.
+std::size_t PhaseController::counters(const State& state) {
     const auto each_ack_port = [&](auto&& visit) {
         for (const FlowSlot flow : state.group.flows) {
             for (const PortId port : engine_.tracks(flow).acks) {
@@ -89,16 +90,43 @@ std::size_t PhaseController::crossed(const State& state) {
         }
         load_[port] = 1;
     });
+    const auto is_crossed = [this](PortId port) {
+        return acks_ == nullptr ? port < load_.size() && load_[port] > 0
+                                : acks_->across(port) > 0 || acks_->awaited(port) > 0;
+    };
     std::size_t most = 0;
     for (const FlowSlot flow : state.group.flows) {
         const std::vector<PortId>& way = engine_.tracks(flow).data;
-        const bool met = std::any_of(way.begin(), way.end(), [this](PortId port) {
-            return port < load_.size() && load_[port] > 0;
-        });
-        most = met ? std::max(most, way.size() - 1) : most;
+        const bool met = std::any_of(way.begin(), way.end(), is_crossed);
+        const std::size_t switches =
+            way.empty() ? 0 : way.size() - 1;  // the first port is the NIC's
+        if (met && acks_ == nullptr) {
+            most = std::max(most, switches);
+        } else if (!met && state.sharing == 1) {
+            most = std::max({most, switches, kCountersAlone});
+        }
     }
     each_ack_port([&](PortId port) { load_[port] = 0; });
     return most;
+}
+
+/// By flow, what the counters that its law reads make of its rate; none: it reads none.
+std::vector<std::vector<std::int64_t>> PhaseController::counters_of(const State& state,
+                                                                    Tick at) const {
+    const std::int64_t unit = engine_.counter_unit();
+    if (unit == 0) {
+        return {};
+    }
+    std::vector<const step::Footprint*> ways;
+    for (const FlowSlot flow : state.group.flows) {
+        ways.push_back(&engine_.tracks(flow));
+    }
+    const CounterFacts facts = {unit, engine_.packets_per_ack(),
+                                static_cast<double>(engine_.data_bytes()), engine_.ack_bytes(),
+                                engine_.ack_streams() == nullptr};
+    return counter_classes(ways, facts, [this, at](PortId from, PortId to) {
+        return engine_.counter_ahead(from, to, at);
+    });
 }
 
 /// Lists the ports by which data of two flows or more leave, if it is known how shares move.

@@ -16,6 +16,7 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     if (!state.has_extent) {
         list_extent(state);
     }
+    const std::vector<FlowSlot>& flows = state.group.flows;
     const bool trusted = watcher_ == nullptr || watcher_->trusts();
     if (!trusted || !engine_.may_skip(state.group) || holds_some(state.id)) {
         return;
@@ -23,11 +24,14 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     take_rates(state, verdict);
     state.since_born = at - state.born;
     take_shares(state, verdict.full);
-    const Tick longest = calibrate(state, verdict.longest_skip, at);
+    find_courses(state, verdict, at);
+    const Tick longest = state.by_law.empty() ? calibrate(state, verdict.longest_skip, at)
+                                              : foresee_laws(state, verdict.longest_skip);
     const Tick dt = length_of_skip(state, longest, at);
     if (dt < std::max<Tick>(state.rtt, 1) || !shares_are_fair(state)) {
         return;
     }
+    state.by_law.take(dt, state.rate);
     draw_shares(state, dt);
     fit_to_links(state);
     if (watcher_ != nullptr) {
@@ -35,7 +39,6 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     }
     fall_asleep(state, at);
     state.marked = verdict.marked;
-    const std::vector<FlowSlot>& flows = state.group.flows;
     state.packets.resize(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i) {
         state.packets[i] = std::min(state.advance_by(i, dt), engine_.unsent_packets(flows[i]));
@@ -60,12 +63,47 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
 WatchedSkip PhaseController::watched(const State& state, Tick begin, Tick end) const {
     const bool holds_shares = config_.local() && state.sharing > 1;
     const auto mean_rate = [this, &state](std::size_t flow, Tick first) {
-        return state.rate[flow] * told_part(state, flow, first);
+        return state.by_law.holds(flow) ? state.by_law.rate(flow, first)
+                                        : state.rate[flow] * told_part(state, flow, first);
     };
-    return {state.id,    state.group, engine_.executed_of(state.group),
-            state.rate,  mean_rate,   begin,
-            end,         state.rtt,   copies(),
-            holds_shares};
+    return {state.id,
+            state.group,
+            engine_.executed_of(state.group),
+            state.rate,
+            mean_rate,
+            begin,
+            end,
+            state.rtt,
+            copies(),
+            holds_shares,
+            state.record.told ? state.record.entry : kNone};
+}
+
+/// Which flows' rates their laws change by themselves.
+void PhaseController::find_courses(State& state, const steady::Verdict& verdict, Tick at) const {
+    state.by_law.clear();
+    if (!steady::LawCourses::concern(engine_.law())) {
+        return;
+    }
+    std::vector<steady::LawFlow> flows;
+    for (std::size_t f = 0; f < state.group.flows.size(); ++f) {
+        const FlowSlot flow = state.group.flows[f];
+        flows.push_back({&engine_.law_state(flow), &state.readings[f], engine_.base_rtt(flow)});
+    }
+    state.by_law.find({&engine_.law(), engine_.payload(), engine_.data_bytes()}, flows, verdict,
+                      at);
+}
+
+/// Takes the rates that laws change by themselves. What others told says nothing of such a group. Returns `longest`.
+Tick PhaseController::foresee_laws(State& state, Tick longest) const {
+    constexpr int kRounds = 3;  // rates and the length depend on each other
+    state.record.told = false;
+    state.record.recalled = false;
+    for (int round = 0; round < kRounds; ++round) {
+        const double left = std::min(time_left(state), static_cast<double>(longest));
+        state.by_law.take(static_cast<Tick>(left), state.rate);
+    }
+    return longest;
 }
 
 /// Where ACKs are streams, those of the group go on at the skip's rates.
@@ -282,6 +320,7 @@ void PhaseController::fit_to_links(State& state) {
 void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
     engine_.shift(state.group, now - state.until);
     shorten_told(state, now - state.since);
+    state.by_law.take(now - state.since, state.rate);
     if (!state.shares.flows.empty() && now > state.since) {
         draw_shares(state, now - state.since);
         fit_to_links(state);

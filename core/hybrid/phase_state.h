@@ -10,6 +10,7 @@
 #include "core/hybrid/phase_controller.h"
 #include "core/steady/detector.h"
 #include "core/steady/fair_shares.h"
+#include "core/steady/law_courses.h"
 
 namespace sluice::hybrid {
 
@@ -85,6 +86,7 @@ struct PhaseController::State {
     std::vector<steady::PortUse> uses;  ///< the same
     Shares shares;
     SteadyRecord record;
+    steady::LawCourses by_law;  ///< of the present skip
 
     /// Packets that the flow has been advanced by in the present skip.
     std::int64_t advanced(std::size_t flow) const { return skipping ? packets[flow] : 0; }

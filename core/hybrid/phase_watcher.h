@@ -28,6 +28,8 @@ struct WatchedSkip {
     std::size_t copies = 1;
     /// Flows share ports, and only those that an event concerns wake: the others keep their shares.
     bool holds_shares = false;
+    /// The kind of group (Calibration's entry) of which others told the rates; kNone: nobody did.
+    std::uint32_t told = kNone;
 
     /// That is executed for the group's `flow`-th.
     FlowSlot executed_for(std::size_t flow) const { return executed.flows[executed.like[flow]]; }

@@ -72,6 +72,36 @@ double WorldEngine::ack_bytes() const {
            step::ack_pace(store_.world().config->nic).per_packet();
 }
 
+double WorldEngine::packets_per_ack() const {
+    return 1 / step::ack_pace(store_.world().config->nic).per_packet();
+}
+
+std::int64_t WorldEngine::counter_unit() const {
+    return congestion::traits(law().law).uses_int
+               ? static_cast<std::int64_t>(store_.world().int_units.bytes_unit)
+               : 0;
+}
+
+/// `to` will have sent what has left by `from` and waits for it, or is on its way.
+std::optional<std::int64_t> WorldEngine::counter_ahead(PortId from, PortId to, Tick now) const {
+    const step::World& world = store_.world();
+    const step::CrossStream* const cross = world.cross;
+    if (cross != nullptr && cross[executed_port(from)].rate != cross[executed_port(to)].rate) {
+        return std::nullopt;
+    }
+    const step::Egress& earlier = world.egress[executed_port(from)];
+    const step::Egress& later = world.egress[executed_port(to)];
+    std::int64_t ahead = later.tx_bytes + later.queued_bytes - earlier.tx_bytes;
+    step::Wire& link = world.link[earlier.peer];
+    for (std::uint32_t at = link.head; at != link.tail; ++at) {
+        const step::Packet& packet = link.at(at);
+        ahead += packet.packet_kind() < step::PacketKind::pause ? packet.bytes : 0;
+    }
+    return ack_streams_ == nullptr
+               ? ahead
+               : ahead + ack_streams_->crossed_ahead(executed_port(from), executed_port(to), now);
+}
+
 std::int64_t WorldEngine::link_rate(PortId port) const {
     return store_.world().egress[port].line_rate;
 }

@@ -22,12 +22,16 @@ class WorldEngine : public PhaseEngine {
     bool active(FlowSlot flow) const override;
     void sort(std::vector<FlowSlot>& flows) const override;
     const congestion::Parameters& law() const override;
+    const congestion::State& law_state(FlowSlot flow) const override { return sender(flow).cc; }
     Tick base_rtt(FlowSlot flow) const override;
     std::int64_t line_rate(FlowSlot flow) const override;
     std::uint8_t traffic_class(FlowSlot flow) const override;
     std::int64_t payload() const override;
     std::int64_t data_bytes() const override;
     double ack_bytes() const override;
+    double packets_per_ack() const override;
+    std::int64_t counter_unit() const override;
+    std::optional<std::int64_t> counter_ahead(PortId from, PortId to, Tick now) const override;
     std::int64_t link_rate(PortId port) const override;
     const step::Footprint& tracks(FlowSlot flow) const override;
     steady::FlowReading reading(FlowSlot flow) const override;

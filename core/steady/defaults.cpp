@@ -13,9 +13,10 @@ namespace {
 
 /// Swings of a sawtooth that a span covers.
 constexpr double kSwings = 8;
-/// Round trips that a span covers for each switch whose counters of bytes a law reads, where these count others' ACKs, too
-/// (docs/steady-study.md).
-constexpr Tick kCrossedRoundTrips = 16;
+/// Round trips that a span covers for each switch whose counter of bytes decides what a law gives (docs/steady-study.md),
+/// of at most so many: a calibration profile is several spans long.
+constexpr Tick kRoundTripsPerCounter = 16;
+constexpr std::size_t kMostCounters = 6;
 
 /// Error of a flow's bytes that a trend may cause. A flow whose data share no port is pulled back to
 /// where its law holds it: what looks like a trend is noise. Where flows share one, what they have
@@ -65,8 +66,9 @@ DetectorSettings resolved(const DetectorSettings& settings, const GroupFacts& fa
     const auto swings_time =
         static_cast<Tick>(kSwings * static_cast<double>(sawtooth_period(facts)));
     const bool reads_ports = congestion::traits(facts.congestion.law).uses_int;
-    const Tick round_trips = std::max(
-        kRoundTrips, reads_ports ? kCrossedRoundTrips * static_cast<Tick>(facts.crossed) : 0);
+    const auto counters = static_cast<Tick>(std::min(facts.counters, kMostCounters));
+    const Tick round_trips =
+        std::max(kRoundTrips, reads_ports ? kRoundTripsPerCounter * counters : 0);
     fill(full.span, std::max({round_trips * facts.base_rtt, waiting_time(facts), swings_time}));
     fill(full.eps_bw, 0.05);
     const double bdp_bytes = bdp_packets(facts) * static_cast<double>(facts.payload);

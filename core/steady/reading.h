@@ -39,8 +39,10 @@ struct GroupFacts {
     std::size_t flows = 0;
     std::size_t ports = 0;
     std::size_t sharing = 1;  ///< most flows whose data packets leave by one port
-    std::size_t crossed = 0;  ///< most switches of a flow that meets others' ACK packets at a port
-    Tick lag = 0;             ///< the most that a flow of it has skipped so far, in whatever group
+    /// Most switches of a flow that is alone on its ports or meets others' ACK packets there: counters of bytes by
+    /// which a law may go.
+    std::size_t counters = 0;
+    Tick lag = 0;  ///< the most that a flow of it has skipped so far, in whatever group
     /// Whose totals count, in place of each flow's rate; none: every flow's rate does.
     std::vector<SharedPort> shared;
 };

@@ -55,7 +55,7 @@ def row(high, low, data, saved):
     return key, saved, data, total - (1 << 64 if total >> 63 else 0)
 
 
-def write_memo(path, rows, results="3", version=1):
+def write_memo(path, rows, results="4", version=1):
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute(f"PRAGMA application_id={APPLICATION}")
         database.execute(f"PRAGMA user_version={version}")
@@ -106,10 +106,10 @@ class MemoTest(CliTest):
     def test_default_file_is_in_the_cache_folder(self):
         folder = self.folder / "cache/sluice"
         folder.mkdir(parents=True)
-        pathlib.Path(self.memo).rename(folder / "memo-3.sqlite")
+        pathlib.Path(self.memo).rename(folder / "memo-4.sqlite")
         env = {"XDG_CACHE_HOME": str(self.folder / "cache")}
         result = self.sluice("memo", "stats", env=env)
-        self.assertIn(f"memo      {folder}/memo-3.sqlite\n", result.stdout)
+        self.assertIn(f"memo      {folder}/memo-4.sqlite\n", result.stdout)
         result = self.sluice("memo", "stats", env={"XDG_CACHE_HOME": "", "HOME": ""})
         self.assertEqual(result.returncode, 2)
         self.assertIn("give --memo FILE", result.stderr)

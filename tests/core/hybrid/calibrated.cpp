@@ -171,19 +171,19 @@ TEST_CASE("unit.calibration.one_group_at_a_time_is_simulated_long") {
     const std::uint32_t entry = calibration.find({{1}, {1, kUnit, 0}}, 10);
     CHECK(calibration.find({{1}, {1, kUnit, 0}}, 10) == entry);
     CHECK(calibration.find({{2}, {1, kUnit, 0}}, 10) != entry);
-    CHECK(!calibration.wants(entry, 10, kLasts, false));  // nobody is known to come again
+    CHECK(!calibration.wants(entry, 10, kLasts, false, false));  // nobody is known to come again
     calibration.find({{1}, {1, kUnit, 0}}, 20);
-    CHECK(calibration.wants(entry, 20, kLasts, false));
-    CHECK(calibration.wants(entry, 20, kLasts, false));
-    CHECK(!calibration.wants(entry, 21, kLasts, false));
-    CHECK(!calibration.wants(entry, 20 + kLasts, kLasts, false));
+    CHECK(calibration.wants(entry, 20, kLasts, false, false));
+    CHECK(calibration.wants(entry, 20, kLasts, false, false));
+    CHECK(!calibration.wants(entry, 21, kLasts, false, false));
+    CHECK(!calibration.wants(entry, 20 + kLasts, kLasts, false, false));
     const Tick later = 21 + kLasts;
-    CHECK(calibration.wants(entry, later, kLasts,
+    CHECK(calibration.wants(entry, later, kLasts, false,
                             false));  // it was in vain; two sightings are enough
     calibration.close(entry, later);
     CHECK(!calibration.closed(entry, later));
     CHECK(calibration.closed(entry, later + 1));
-    CHECK(!calibration.wants(entry, 3 * later, kLasts, false));
+    CHECK(!calibration.wants(entry, 3 * later, kLasts, false, false));
 }
 
 TEST_CASE("unit.calibration.as_many_as_have_to_tell_are_simulated_long") {
@@ -191,27 +191,28 @@ TEST_CASE("unit.calibration.as_many_as_have_to_tell_are_simulated_long") {
     const hybrid::ClusterKind shares{{1}, {2, kUnit, 0, true}};
     Calibration calibration;
     const std::uint32_t entry = calibration.find(shares, 10);
-    CHECK(!calibration.wants(entry, 10, kLasts, false));
-    CHECK(calibration.wants(entry, 10, kLasts, true));  // as it costs little of what it has left
+    CHECK(!calibration.wants(entry, 10, kLasts, false, false));
+    CHECK(calibration.wants(entry, 10, kLasts, true,
+                            false));  // as it costs little of what it has left
     for (const Tick at : {Tick{20}, Tick{30}}) {
         calibration.find(shares, at);
-        CHECK(calibration.wants(entry, at, kLasts, false));
+        CHECK(calibration.wants(entry, at, kLasts, false, false));
     }
     calibration.find(shares, 40);
-    CHECK(!calibration.wants(entry, 40, kLasts, true));
+    CHECK(!calibration.wants(entry, 40, kLasts, true, false));
     calibration.has_told(entry, 10, 50);
     calibration.find(shares, 60);
-    CHECK(!calibration.wants(entry, 60, kLasts, true));  // three have told or will
+    CHECK(!calibration.wants(entry, 60, kLasts, true, false));  // three have told or will
     // Two have not: others tell in their place, at twice as many instants for each.
     const Tick later = 31 + kLasts;
-    CHECK(calibration.wants(entry, later, kLasts, false));
-    CHECK(calibration.wants(entry, later + 1, kLasts, true));
-    CHECK(!calibration.wants(entry, later + 2, kLasts, true));
+    CHECK(calibration.wants(entry, later, kLasts, false, false));
+    CHECK(calibration.wants(entry, later + 1, kLasts, true, false));
+    CHECK(!calibration.wants(entry, later + 2, kLasts, true, false));
     calibration.has_told(entry, later, later + 3);
     calibration.has_told(entry, later + 1, later + 3);
     calibration.find(shares, later + 4);
-    CHECK(
-        !calibration.wants(entry, later + 4, kLasts, true));  // five instants, eight are asked for
+    CHECK(!calibration.wants(entry, later + 4, kLasts, true,
+                             false));  // five instants, eight are asked for
 }
 
 namespace {

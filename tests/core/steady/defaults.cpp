@@ -67,13 +67,13 @@ TEST_CASE("unit.steady.defaults.a_span_covers_round_trips_timers_and_eight_swing
     CHECK(resolved({}, group(congestion::Law::dcqcn, 4)).span == 12 * kMillisecond);
 }
 
-TEST_CASE("unit.steady.defaults.counters_that_count_others_acks_are_observed_for_longer") {
+TEST_CASE("unit.steady.defaults.every_counter_that_decides_is_observed_for_sixteen_round_trips") {
     for (const std::size_t switches : {1, 3}) {
         GroupFacts facts = group(congestion::Law::hpcc, 2);
-        facts.crossed = switches;
+        facts.counters = switches;
         CHECK(resolved({}, facts).span == static_cast<Tick>(switches) * 64 * kMicrosecond);
         facts = group(congestion::Law::none, 2);
-        facts.crossed = switches;
+        facts.counters = switches;
         CHECK(resolved({}, facts).span == 16 * kMicrosecond);
     }
 }
