@@ -28,6 +28,8 @@ constexpr double kUnseenWithoutAcks = 1e-3;
 /// (unit.hybrid.episodes.what_meets_the_rest_of_one_shares_with_it), and a job waits for their last bytes.
 constexpr double kUnseenOfShares = 0.05;
 constexpr double kUnseenOfResumed = 0.2;
+/// Packet-hops up to which the first skip of each kind that others told is audited, whatever is due: a quarter of a second.
+constexpr double kToldAdvance = 4e6;
 /// Levels at which two courses are compared.
 constexpr int kLevels = 8;
 /// Clusters that are known when it is first asked whether the run can be trusted.
@@ -153,6 +155,9 @@ double Audit::hops_per_tick(const hybrid::WatchedSkip& skip) const {
 /// All of the skip, or as much as may be paid.
 Tick Audit::length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick) const {
     const Tick length = skip.end - skip.begin;
+    if (settings_.share >= 1) {
+        return length;
+    }
     const Tick least = std::min(length, kShortestPrefix * skip.rtt);
     const double paid = kLargestAudit * draws_.due() / std::max(hops_per_tick, 1e-300);
     const double most = paid - static_cast<double>(2 * kHorizon * skip.rtt);
@@ -184,11 +189,22 @@ double Audit::cost_of(const hybrid::WatchedSkip& skip) const {
     return rate * static_cast<double>(length_to_audit(skip, rate) + 2 * kHorizon * skip.rtt);
 }
 
+bool Audit::is_certain(const hybrid::WatchedSkip& skip) {
+    if (settings_.share >= 1) {
+        return true;
+    }
+    return skip.told != kNone && draws_.spent() + cost_of(skip) <= kToldAdvance &&
+           told_kinds_.insert(skip.told).second;
+}
+
 void Audit::before_skip(const hybrid::WatchedSkip& skip) {
     const int stratum = stratum_of(foreseen_time(skip, 0));
     ++skips_;
     const auto copies = static_cast<double>(skip.copies * skip.sheets());
-    const double probability = draws_.draw({stratum, importance(skip), cost_of(skip), copies});
+    const bool certain = is_certain(skip);
+    certain_ += certain ? 1 : 0;
+    const double probability =
+        draws_.draw({stratum, importance(skip), cost_of(skip), copies, certain});
     if (probability > 0) {
         const std::uint64_t key = key_of(store_.world(), skip.group.flows);
         const step::NetworkPart part = part_of(skip.executed);
@@ -260,7 +276,7 @@ void Audit::measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
         largest_ = std::max(largest_, std::abs(lost) / length);
         known(skip.group.flows[i])
             .found.push_back({drawn.cluster, static_cast<double>(skip.copies) / drawn.probability,
-                              lost, length});
+                              lost, length, length - static_cast<double>(compared.audited)});
     }
     ++audited_;
     prefixes_ += compared.whole() ? 0 : 1;
@@ -325,6 +341,8 @@ void Audit::left(FlowSlot flow) {
         shares_.add(stratum, found.cluster, found.weight * found.lost / time,
                     found.weight * found.length / time);
         times_.add(stratum, found.cluster, found.weight * found.lost, found.weight * found.length);
+        beyond_share_ += found.weight * found.beyond / time;
+        beyond_time_ += found.weight * found.beyond;
     }
     had = Known{};
 }
@@ -345,7 +363,7 @@ AuditCounters Audit::counters() const {
     made.skipped_share = flows_ > 0 ? shares_.known() / flows_ : 0;
     made.largest_skip_error = largest_;
     made.largest_episode_error = told_.largest();
-    made.enough = flows_ > 0 && (skips_ == 0 || shares_.enough()) && told_.enough();
+    made.enough = flows_ > 0 && (skips_ == 0 || is_census() || shares_.enough()) && told_.enough();
     if (made.enough && made.skips + made.episodes > 0) {
         estimate(made);
     }
@@ -358,8 +376,10 @@ void Audit::estimate(AuditCounters& made) const {
     Interval times;
     const double unseen = store_.answers_left_out() ? kUnseenWithoutAcks : kUnseen;
     if (skips_ > 0) {
-        shares = shares_.total();
-        times = times_.total();
+        // Where all were audited nothing is left to chance but what their prefixes leave out.
+        shares =
+            is_census() ? Interval{shares_.measured(), largest_ * beyond_share_} : shares_.total();
+        times = is_census() ? Interval{times_.measured(), largest_ * beyond_time_} : times_.total();
         made.mean_skip_error = -times.mean / times_.known();
         shares.mean += rounded_share_;
         times.mean += rounded_time_;

@@ -2,7 +2,8 @@
 /// An audit: a random share of what a run leaves out is also simulated with packets, so that the run can state its error
 /// (docs/audit.md): skips beside the run, episodes that are known in their place (told.h).
 ///
-/// *What is drawn* (draws.h). A skip weighs the share of its flows' times that it is, and kPerSkip round trips more,
+/// *What is drawn* (draws.h). The first skip of a kind of group of which others told the rates is audited with certainty,
+/// within kToldAdvance packet-hops; with a share of 1 every skip is. Else a skip weighs the share of its flows' times that it is, and kPerSkip round trips more,
 /// summed over them; an episode its flows. Where a skip would cost more than a tenth of what is due, a prefix of it is
 /// audited. Strata are flows of like lengths.
 ///
@@ -28,6 +29,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "core/audit/draws.h"
@@ -74,6 +76,7 @@ class Audit : public hybrid::PhaseWatcher {
         double weight = 0;  ///< copies / probability
         double lost = 0;    ///< ticks
         double length = 0;  ///< ticks
+        double beyond = 0;  ///< of it, ticks of which nothing was audited
     };
     /// What is known of a flow that has not left.
     struct Known {
@@ -84,6 +87,8 @@ class Audit : public hybrid::PhaseWatcher {
         std::vector<Found> found;
     };
 
+    bool is_certain(const hybrid::WatchedSkip& skip);
+    bool is_census() const { return audited_ > 0 && certain_ == skips_ && audited_ == skips_; }
     Tick length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick) const;
     double hops_per_tick(const hybrid::WatchedSkip& skip) const;
     double foreseen_time(const hybrid::WatchedSkip& skip, std::size_t flow) const;
@@ -108,7 +113,11 @@ class Audit : public hybrid::PhaseWatcher {
 
     std::uint64_t skips_ = 0;
     std::uint64_t audited_ = 0;
+    std::uint64_t certain_ = 0;  ///< of them, drawn with certainty
     std::uint64_t prefixes_ = 0;
+    std::set<std::uint32_t> told_kinds_;  ///< of which a skip is audited
+    double beyond_share_ = 0;             ///< sums over flows, of what prefixes leave out
+    double beyond_time_ = 0;
     double largest_ = 0;        ///< of |e| / dt
     double flows_ = 0;          ///< that have left
     double time_ = 0;           ///< of flows, ticks

@@ -58,7 +58,8 @@ double Draws::probability_of(const Candidate& candidate) {
     const double usual = std::min({1.0, factor * worth * due() / worth_of_cost_, most});
     const bool early = seen_[candidate.stratum]++ < kFirst;
     const double first = std::min(kFirstProbability, due() / (kFewestFirst * cost));
-    const double probability = early ? std::max(usual, first) : usual;
+    const double drawn = early ? std::max(usual, first) : usual;
+    const double probability = candidate.certain ? 1 : drawn;
     planned_ += probability * cost;
     return probability;
 }

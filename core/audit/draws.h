@@ -26,6 +26,7 @@ struct Candidate {
     double weight = 0;
     double cost = 0;    ///< packet-hops
     double copies = 1;  ///< of it, sheets among them; an audit is of all
+    bool certain = false;
 };
 
 class Draws {

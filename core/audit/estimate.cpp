@@ -58,6 +58,16 @@ double StratifiedRatio::known() const {
     return sum;
 }
 
+double StratifiedRatio::measured() const {
+    double sum = 0;
+    for (const auto& [number, stratum] : strata_) {
+        for (const auto& [cluster, sums] : stratum.clusters) {
+            sum += sums.measured;
+        }
+    }
+    return sum;
+}
+
 /// Neighbours until each has clusters enough; what is left over joins the last.
 std::vector<StratifiedRatio::Stratum> StratifiedRatio::joined() const {
     std::vector<Stratum> made;

@@ -62,6 +62,8 @@ class StratifiedRatio {
     /// What would have been measured of all units. enough().
     Interval total() const;
     double known() const;
+    /// What was measured, which is all that there is where every unit was drawn with certainty.
+    double measured() const;
 
   private:
     struct Sums {
