@@ -189,6 +189,7 @@ int run_scenario(const RunOptions& options) {
     RunRequest request;
     request.mode = scenario.mode;
     request.name = scenario.name;
+    request.seed = scenario.seed;
     request.config_json = scenario.effective->json();
     request.directory = directory;
     request.outputs = output.optional;

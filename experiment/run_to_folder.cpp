@@ -64,7 +64,7 @@ RunInfo info_of(const BuiltExperiment& built, const RunRequest& request) {
     info.mode = request.mode;
     info.scenario = request.name;
     info.version = program_version();
-    info.seed = built.experiment.network.seed;
+    info.seed = request.seed.value_or(built.experiment.network.seed);
     info.config_json = request.config_json;
     const std::vector<std::string> outputs = outputs_of(built, request);
     if (std::count(outputs.begin(), outputs.end(), "record_queues") > 0) {

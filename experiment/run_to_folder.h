@@ -2,7 +2,9 @@
 /// Runs what has been built, whatever it was built from, and leaves its outputs in a folder, or only sums up.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,10 @@ namespace sluice {
 struct RunRequest {
     Mode mode = Mode::packet;
     std::string name;
-    std::string config_json = "{}";  ///< the effective configuration
-    std::string directory;           ///< where results go
-    bool only_summary = false;       ///< nothing is written
+    std::optional<std::uint64_t> seed;  ///< as the user gave it; none: the network's
+    std::string config_json = "{}";     ///< the effective configuration
+    std::string directory;              ///< where results go
+    bool only_summary = false;          ///< nothing is written
     Caller caller = Caller::systemc;
     RunMaker maker;                                      ///< empty: make_run()
     std::vector<std::string> outputs = usual_outputs();  ///< the optional ones, by key

@@ -11,6 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t kCableDraws = 0x7065727475726221;
+constexpr std::uint64_t kSeedDraws = 0x7065727475726222;
 constexpr Tick kParts = 10'000;
 constexpr Tick kLongest = kMicrosecond;
 
@@ -39,6 +40,10 @@ Topology perturbed(const Topology& topology, std::uint64_t seed, std::uint64_t n
     }
     longer.finish();
     return longer;
+}
+
+std::uint64_t perturbed_seed(std::uint64_t seed, std::uint64_t number) {
+    return number == 0 ? seed : random_bits(seed, random_stream(kSeedDraws, number), 0);
 }
 
 }  // namespace sluice

@@ -156,11 +156,11 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     ConfigSection root(*scenario.values, *scenario.effective);
     scenario.name = read_name(root, path);
     scenario.mode = root.choice<Mode>("mode", usual_mode(*scenario.values), mode_words());
-    const std::int64_t seed = root.integer("seed", 1, 0, std::int64_t{1} << 62);
+    scenario.seed = static_cast<std::uint64_t>(root.integer("seed", 1, 0, std::int64_t{1} << 62));
     scenario.stop = root.time("stop", kNever, kPicosecond);
     // Recorded where it is asked for only: without it the configuration is what it always was.
-    const std::int64_t perturbation =
-        root.has("perturbation") ? root.integer("perturbation", 0, 0, std::int64_t{1} << 62) : 0;
+    const auto perturbation = static_cast<std::uint64_t>(
+        root.has("perturbation") ? root.integer("perturbation", 0, 0, std::int64_t{1} << 62) : 0);
     scenario.fold = !root.has("fold") || root.flag("fold", true);
     // Asked for here so that a slip in a table's name is found before anything large is built.
     for (const char* key :
@@ -179,10 +179,9 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     }
     const auto resolve = [&](const std::string& file) { return scenario.resolve(file); };
     scenario.topology = build_topology(root.table("topology"), resolve);
-    scenario.topology = perturbed(scenario.topology, static_cast<std::uint64_t>(seed),
-                                  static_cast<std::uint64_t>(perturbation));
+    scenario.topology = perturbed(scenario.topology, scenario.seed, perturbation);
     scenario.network = read_network(root, scenario.topology);
-    scenario.network.seed = static_cast<std::uint64_t>(seed);
+    scenario.network.seed = perturbed_seed(scenario.seed, perturbation);
     if (perturbation > 0 && scenario.network.arithmetic == Arithmetic::ns3) {
         root.fail("perturbation",
                   "is of picoseconds, which network.arithmetic = \"ns3\" cuts off; it needs "

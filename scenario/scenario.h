@@ -31,10 +31,11 @@ struct Scenario {
     std::string path;  ///< of the file, for relative paths and messages
     Mode mode = Mode::packet;
     Tick stop = kNever;
+    std::uint64_t seed = 1;  ///< of what workloads draw, whatever the perturbation
     bool fold =
         true;  ///< modes with packets: parts that are copies of each other are executed once
     Topology topology;
-    NetworkConfig network;  ///< holds the seed
+    NetworkConfig network;  ///< holds the seed of what the network draws: perturbed_seed()
     PhaseConfig phases;     ///< of hybrid mode
     std::vector<LinkEvent> link_events;
     OutputConfig output;

@@ -94,7 +94,7 @@ enum class LoadBalance : std::uint8_t {
 /// What the step of a node reads: plain data, so that it can be handed to a device as it is.
 struct StepConfig {
     Arithmetic arithmetic = Arithmetic::exact;
-    std::uint64_t seed = 1;
+    std::uint64_t seed = 1;  ///< of marks, spraying, losses
     bool pfc = true;
     PacketFormat format;
     BufferConfig buffer;

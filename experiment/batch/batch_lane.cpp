@@ -108,6 +108,7 @@ class Lane {
         built.experiment.threads = 1;
         run.mode = scenario.mode;
         run.name = scenario.name;
+        run.seed = scenario.seed;
         run.config_json = scenario.effective->json();
         run.caller = Caller::loop;
         if (device) run.maker = request_.maker;

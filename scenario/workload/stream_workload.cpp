@@ -27,7 +27,7 @@ MakeWorkload read_stream_workload(const WorkloadTable& table) {
     options.bytes = section.bytes("bytes", std::nullopt, {1}, {std::int64_t{1} << 50}).count;
     options.compute = section.time("compute", 0);
     options.jitter = section.number("jitter", 0, 0, 1);
-    options.seed = scenario.network.seed;
+    options.seed = scenario.seed;
     return [=]() mutable {
         const std::vector<NodeId> hosts = site.take();
         options.ranks = static_cast<RankId>(hosts.size());

@@ -27,7 +27,7 @@ MakeWorkload read_poisson(const WorkloadTable& table) {
     traffic.rate = section.rate("rate", nic_rate(scenario.topology));
     traffic.start = section.time("start", traffic.start);
     traffic.duration = section.time("duration", traffic.duration, kPicosecond);
-    traffic.seed = scenario.network.seed;
+    traffic.seed = scenario.seed;
     return [=, &scenario] {
         const FlowSizeCdf sizes =
             FlowSizeCdf::find(scenario.resolve(name), data_folders("cdf", scenario.path));
@@ -66,7 +66,7 @@ MakeWorkload read_incast(const WorkloadTable& table) {
     traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
     traffic.start = section.time("start", traffic.start);
     traffic.jitter = section.time("jitter", traffic.jitter);
-    traffic.seed = scenario.network.seed;
+    traffic.seed = scenario.seed;
     return [=, &scenario] {
         WorkloadPart part;
         part.flows = incast_traffic(scenario.topology.hosts(), traffic);
@@ -85,7 +85,7 @@ MakeWorkload read_pattern(const WorkloadTable& table) {
     traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
     traffic.start = section.time("start", traffic.start);
     traffic.jitter = section.time("jitter", traffic.jitter);
-    traffic.seed = scenario.network.seed;
+    traffic.seed = scenario.seed;
     return [=, &scenario] {
         const std::vector<NodeId>& hosts = scenario.topology.hosts();
         WorkloadPart part;

@@ -95,7 +95,7 @@ void read_experts(ConfigSection& section, const Scenario& scenario, TrainingConf
     ExpertLoad& load = config.expert_load;
     load.exponent = section.number("expert_skew", load.exponent, 0, 10);
     load.seed = static_cast<std::uint64_t>(section.integer(
-        "expert_seed", static_cast<std::int64_t>(scenario.network.seed),
+        "expert_seed", static_cast<std::int64_t>(scenario.seed),
         std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
     load.capacity = section.number("expert_capacity", load.capacity, 0, 1e6);
     config.dispatch_factor = section.number("dispatch_factor", config.dispatch_factor, 1e-3, 16);
@@ -195,7 +195,7 @@ void read_compute(ConfigSection& section, const Scenario& scenario, const Gpu& g
     config.memory_bytes_per_second = gpu.memory_bytes_per_second * gpu.memory_efficiency;
     if (config.source == ComputeSource::profile) read_profile(section, scenario, config);
     config.compute_jitter = section.number("compute_jitter", config.compute_jitter, 0, 1);
-    config.jitter_seed = scenario.network.seed;
+    config.jitter_seed = scenario.seed;
     config.overlap_slowdown = read_slowdown(section, gpu);
 }
 

@@ -14,7 +14,7 @@ JobSite::JobSite(ConfigSection& section, const Scenario& scenario, HostPool& poo
     if (pool.free_count() == 0) {
         section.fail("type", "is a job for which no host is free: give the earlier ones `ranks`");
     }
-    request_.seed = scenario.network.seed;
+    request_.seed = scenario.seed;
     request_.ranks =
         static_cast<std::uint32_t>(section.integer("ranks", 0, 0, std::int64_t{1} << 24));
     request_.placement = section.choice<Placement>("placement", Placement::packed,

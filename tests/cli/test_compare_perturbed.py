@@ -83,6 +83,26 @@ class ComparePerturbed(CliTest):
         self.assertIn(f"hybrid: {table['verdict']}", result.stdout)
         self.assertFalse(list(self.folder.rglob("*.partial")))
 
+    def test_marks_are_drawn_anew_in_each_pair(self):
+        # Cables alone move these flows by a millionth: they would be stable, each of one sample of marks.
+        self.write("marked.toml", """\
+[topology]
+type = "star"
+hosts = 4
+[congestion]
+law = "dcqcn"
+[workload]
+type = "flows"
+list = [[1, 0, "30MB", "0us"], [2, 0, "30MB", "50us"]]
+""")
+        self.succeed("compare", "marked.toml", "--perturb", "6", "--out", "o")
+        table = self.table("o/compare.json")
+        self.assertEqual((table["stable_flows"], table["sensitive_flows"]), (0, 2))
+        for pair in range(6):
+            for mode in ("packet", "hybrid"):
+                summary = self.table(f"o/{pair}/{mode}/summary.json")
+                self.assertEqual((summary["seed"], summary["config"]["seed"]), (1, 1))
+
     def test_a_mode_compared_with_itself_is_equivalent(self):
         # Nothing is skipped: hybrid mode's packets are packet mode's.
         self.write("mixed.toml", MIXED)

@@ -83,3 +83,21 @@ TEST_CASE("unit.perturbation.is_a_key_of_the_scenario") {
     CHECK(refused("perturbation = 0\n" + kFatTree + "[network]\narithmetic = \"ns3\"\n") ==
           "no error");
 }
+
+TEST_CASE("unit.perturbation.the_network_draws_anew_and_workloads_do_not") {
+    CHECK(perturbed_seed(5, 0) == 5);
+    std::set<std::uint64_t> seeds;
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        for (std::uint64_t number = 0; number < 8; ++number) {
+            CHECK(perturbed_seed(seed, number) == perturbed_seed(seed, number));
+            seeds.insert(perturbed_seed(seed, number));
+        }
+    }
+    CHECK(seeds.size() == 32);
+    const Scenario plain = parse("seed = 9\n" + kFatTree);
+    const Scenario third = parse("seed = 9\nperturbation = 3\n" + kFatTree);
+    CHECK(plain.seed == 9);
+    CHECK(plain.network.seed == 9);
+    CHECK(third.seed == 9);
+    CHECK(third.network.seed == perturbed_seed(9, 3));
+}
