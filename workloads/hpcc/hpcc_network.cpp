@@ -125,54 +125,87 @@ congestion::Parameters congestion_of(const HpccConfig& config, const Topology& t
     return parameters;
 }
 
-/// The value of `map` for a rate that another map lists.
-double value_for(const HpccConfig& config, const std::string& key, const HpccConfig::RateMap& map,
-                 Rate rate) {
-    for (const auto& [listed, value] : map) {
-        if (listed == rate) {
-            return value;
+/// Of switch ports, which are those that mark.
+std::set<std::int64_t> switch_rates(const Topology& topology) {
+    std::set<std::int64_t> rates;
+    for (PortId port = 0; port < topology.port_count(); ++port) {
+        if (!topology.is_host(topology.node_of(port))) {
+            rates.insert(topology.rate(port).bits_per_second);
         }
     }
-    config.fail(key, "lacks the port rate " + std::to_string(rate.bits_per_second) +
-                         " that another of KMIN_MAP, KMAX_MAP and PMAX_MAP lists");
+    return rates;
+}
+
+/// What the three maps say of a port rate.
+struct EcnEntry {
+    EcnPoint point;
+    const char* key = nullptr;  ///< the map that does not fit the others; null: they fit
+    std::string fault;
+};
+
+EcnEntry ecn_entry(const HpccConfig& config, std::int64_t bits_per_second) {
+    constexpr double kKilobyte = 1000;
+    EcnEntry entry;
+    entry.point.rate = {bits_per_second};
+    const std::string rate_text = std::to_string(bits_per_second);
+    const auto value_of = [&](const char* key, const HpccConfig::RateMap& map) {
+        for (const auto& [rate, value] : map) {
+            if (rate.bits_per_second == bits_per_second) return value;
+        }
+        entry.key = key;
+        entry.fault = "lacks the port rate " + rate_text +
+                      " that another of KMIN_MAP, KMAX_MAP and PMAX_MAP lists";
+        return 0.0;
+    };
+    entry.point.pmax = value_of("PMAX_MAP", config.pmax);
+    entry.point.kmax = {static_cast<std::int64_t>(value_of("KMAX_MAP", config.kmax) * kKilobyte)};
+    entry.point.kmin = {static_cast<std::int64_t>(value_of("KMIN_MAP", config.kmin) * kKilobyte)};
+    if (entry.key == nullptr && entry.point.kmax < entry.point.kmin) {
+        entry.key = "KMAX_MAP";
+        entry.fault = "is below KMIN_MAP at the port rate " + rate_text;
+    }
+    return entry;
+}
+
+/// Every port rate that a map lists, if all three fit. ns-3 looks up the rates of its ports only, so others
+/// may be listed anyhow.
+std::vector<EcnPoint> ecn_points(const HpccConfig& config,
+                                 const std::set<std::int64_t>& rates_of_ports,
+                                 std::vector<std::string>& notes) {
+    std::set<std::int64_t> listed;
+    for (const auto* map : {&config.kmin, &config.kmax, &config.pmax}) {
+        for (const auto& entry : *map) {
+            listed.insert(entry.first.bits_per_second);
+        }
+    }
+    std::vector<EcnPoint> points;
+    for (const std::int64_t rate : listed) {
+        const EcnEntry entry = ecn_entry(config, rate);
+        if (entry.key == nullptr) {
+            points.push_back(entry.point);
+            continue;
+        }
+        if (rates_of_ports.count(rate) > 0) config.fail(entry.key, entry.fault);
+        notes.push_back(config.path + ": " + entry.key + " " + entry.fault +
+                        ": that rate is skipped, for no switch port has it");
+    }
+    return points;
 }
 
 EcnConfig ecn_of(const HpccConfig& config, const Topology& topology,
                  std::vector<std::string>& notes) {
-    constexpr double kKilobyte = 1000;
+    const std::set<std::int64_t> rates = switch_rates(topology);
     EcnConfig ecn;
     ecn.enabled = config.enable_qcn;
-    std::set<std::int64_t> rates;
-    for (const auto* map : {&config.kmin, &config.kmax, &config.pmax}) {
-        for (const auto& entry : *map) {
-            rates.insert(entry.first.bits_per_second);
-        }
-    }
-    for (const std::int64_t bits_per_second : rates) {
-        EcnPoint point;
-        point.rate = {bits_per_second};
-        point.kmin = {static_cast<std::int64_t>(
-            value_for(config, "KMIN_MAP", config.kmin, point.rate) * kKilobyte)};
-        point.kmax = {static_cast<std::int64_t>(
-            value_for(config, "KMAX_MAP", config.kmax, point.rate) * kKilobyte)};
-        point.pmax = value_for(config, "PMAX_MAP", config.pmax, point.rate);
-        if (point.kmax < point.kmin) {
-            config.fail("KMAX_MAP",
-                        "is below KMIN_MAP at the port rate " + std::to_string(bits_per_second));
-        }
-        ecn.points.push_back(point);
-    }
-    std::set<std::int64_t> missing;
-    for (PortId port = 0; ecn.enabled && port < topology.port_count(); ++port) {
-        const std::int64_t rate = topology.rate(port).bits_per_second;
-        if (!topology.is_host(topology.node_of(port)) && rates.count(rate) == 0) {
-            missing.insert(rate);
-        }
-    }
-    for (const std::int64_t rate : missing) {
+    ecn.points = ecn_points(config, rates, notes);
+    for (const std::int64_t rate : rates) {
+        const bool known =
+            std::any_of(ecn.points.begin(), ecn.points.end(),
+                        [&](const EcnPoint& point) { return point.rate.bits_per_second == rate; });
+        if (!ecn.enabled || known) continue;
         notes.push_back(config.path + ": KMIN_MAP, KMAX_MAP and PMAX_MAP do not list the rate " +
                         format_rate({rate}) + " of some switch ports: " +
-                        (rates.empty() ? "they never mark" : "scaled from the nearest one"));
+                        (ecn.points.empty() ? "they never mark" : "scaled from the nearest one"));
     }
     return ecn;
 }

@@ -282,6 +282,32 @@ TEST_CASE("unit.hpcc.paths_for_data_and_acks") {
     CHECK(noted(none, "1 of 1 flows are not listed"));
 }
 
+TEST_CASE("unit.hpcc.marking_of_rates_that_no_port_has_need_not_fit") {
+    Folder folder;
+    const std::string fits =
+        "KMAX_MAP 2 100000000000 400 25000000000 100 PMAX_MAP 1 100000000000 0.2 KMIN_MAP ";
+    const HpccImport import =
+        folder.import("CC_MODE 8 " + fits + "3 25000000000 25 40000000000 10 100000000000 100");
+    REQUIRE(import.experiment.network.ecn.points.size() == 1);
+    CHECK(import.experiment.network.ecn.points[0].rate == gigabits_per_second(100));
+    CHECK(import.experiment.network.ecn.points[0].kmin == Bytes{100'000});
+    CHECK(noted(import, "KMAX_MAP lacks the port rate 40000000000"));
+    CHECK(noted(import, "PMAX_MAP lacks the port rate 25000000000"));
+    CHECK(noted(import, "no switch port has it"));
+    const HpccImport below = folder.import(
+        "CC_MODE 8 KMAX_MAP 1 40000000000 1 PMAX_MAP 1 40000000000 1 KMIN_MAP 1 40000000000 2");
+    CHECK(below.experiment.network.ecn.points.empty());
+    CHECK(noted(below, "KMAX_MAP is below KMIN_MAP at the port rate 40000000000"));
+    CHECK(noted(below, "they never mark"));
+    // Rates that fit are kept, whoever has them: others are scaled from them.
+    const HpccImport other = folder.import(
+        "CC_MODE 8 KMAX_MAP 1 25000000000 9 PMAX_MAP 1 25000000000 1 KMIN_MAP 1 25000000000 8");
+    CHECK(other.experiment.network.ecn.points.size() == 1);
+    CHECK(noted(other, "scaled from the nearest one"));
+    CHECK(contains(folder.error_of("CC_MODE 8 " + fits + "1 25000000000 25"),
+                   "config.txt:3: KMIN_MAP: lacks the port rate 100000000000"));
+}
+
 TEST_CASE("unit.hpcc.refuses_hostile_configs_with_a_line") {
     Folder folder;
     const struct {
