@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice goal FILE`: a GOAL schedule under LogGOPS, with LogGOPSim's options and lines, or on a
-/// network; its check, and its conversion between text and binary.
+/// network; its check, and its conversion between text and binary. htsim's connection matrices on a
+/// network, and the check of its files.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "workloads/goal/goal_binary.h"
 #include "workloads/goal/goal_graph.h"
 #include "workloads/goal/goal_text.h"
+#include "workloads/goal/htsim_files.h"
 #include "workloads/goal/loggops.h"
 
 namespace sluice {
@@ -118,42 +120,59 @@ int run_on_network(const GoalCommandOptions& options) {
         const auto set = [&](const char* key, ConfigValue value) {
             set_config(values, key, std::move(value), "goal");
         };
+        const bool matrix = htsim_file(options.file) == HtsimFile::matrix;
         set("workload", {});
-        set("workload.type", text_value("goal"));
+        set("workload.type", text_value(matrix ? "htsim" : "goal"));
         set("workload.file", text_value(options.file));
-        set("workload.layout", text_value(options.layout));
+        if (!matrix) set("workload.layout", text_value(options.layout));
     };
     return run_command(run);
 }
 
-bool ends_with(const std::string& text, std::string_view ending) {
-    return text.size() >= ending.size() &&
-           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
-/// htsim's files, which scenarios read.
-int check_htsim_file(const std::string& file) {
+/// htsim's files: both can be checked, and a matrix runs on a network; neither is a schedule.
+int htsim_command(const GoalCommandOptions& options, HtsimFile kind) {
+    const bool matrix = kind == HtsimFile::matrix;
     ImportReport report;
-    if (ends_with(file, ".topo")) {
-        read_topology_file(file, &report);
-    } else {
-        read_connection_matrix(TokenReader::open(file), report);
+    if (options.check) {
+        if (matrix) {
+            read_connection_matrix(TokenReader::open(options.file), report);
+        } else {
+            read_topology_file(options.file, &report);
+        }
+        return print_check(report);
     }
-    return print_check(report);
+    if (!matrix) {
+        throw ConfigError(options.file, 0,
+                          "is htsim's topology, no workload: a scenario's [topology] type = "
+                          "\"file\" names it (path), and --check says what it holds");
+    }
+    if (!options.to_binary.empty() || !options.to_text.empty()) {
+        throw ConfigError(options.file, 0,
+                          "is htsim's connection matrix, which has no form as a GOAL schedule: "
+                          "--to-binary and --to-text are for schedules");
+    }
+    if (options.topology.empty()) {
+        throw ConfigError(options.file, 0,
+                          "is htsim's connection matrix, for which LogGOPS has no times: "
+                          "--topology SCENARIO.toml runs it on that network, --check says what "
+                          "it holds");
+    }
+    if (options.layout != "auto") {
+        throw ConfigError("goal: --goal-layout is for GOAL schedules; node n of " + options.file +
+                          ", htsim's connection matrix, is host n");
+    }
+    return run_on_network(options);
 }
 
 int goal_command(GoalCommandOptions options) {
     if (options.file.empty() == options.merge.empty()) {
-        throw ConfigError("goal: needs a FILE (GOAL text or binary), or --merge CONFIG.json");
+        throw ConfigError(
+            "goal: needs a FILE (GOAL text or binary, or htsim's connection matrix), or --merge "
+            "CONFIG.json");
     }
     const bool merges = !options.merge.empty();
-    if (!merges && (ends_with(options.file, ".topo") || ends_with(options.file, ".cm"))) {
-        if (options.check) return check_htsim_file(options.file);
-        throw ConfigError(
-            options.file +
-            ": is htsim's; a scenario names it (workload type \"htsim\", topology type "
-            "\"file\"), goal can only --check it");
-    }
+    const HtsimFile htsim = merges ? HtsimFile::none : htsim_file(options.file);
+    if (htsim != HtsimFile::none) return htsim_command(options, htsim);
     const bool converts = !options.to_binary.empty() || !options.to_text.empty();
     if (!options.topology.empty() && !options.check && !converts) {
         if (merges) {
@@ -184,7 +203,8 @@ Command add_goal_command(CLI::App& program) {
     CLI::App* app = program.add_subcommand(
         "goal", "Simulate a GOAL schedule: with LogGOPS, as LogGOPSim, or on a network");
     const auto options = std::make_shared<GoalCommandOptions>();
-    app->add_option("file,-f,--filename", options->file, "The schedule, text or binary")
+    app->add_option("file,-f,--filename", options->file,
+                    "The schedule, text or binary; or htsim's connection matrix (.cm, .tm)")
         ->type_name("FILE");
     app->add_option("--merge", options->merge,
                     "Schedules of several jobs as one, as merge_goals.py")
@@ -228,7 +248,7 @@ Command add_goal_command(CLI::App& program) {
     add_set_option(*app, options->sets, "With --topology: override a key of the scenario");
     app->add_flag("--check", options->check,
                   "Say what was read, what was skipped and what does not fit; run nothing. Takes "
-                  "htsim's .cm and .topo, too");
+                  "htsim's topologies, too");
     app->add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
         ->type_name("FILE");
     app->add_option("--to-text", options->to_text, "Write the schedule as GOAL text")

@@ -2,6 +2,7 @@
 #include "core/topology/htsim_topology.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.h"
 #include "core/topology/builder_support.h"
@@ -66,10 +67,51 @@ class ShapeReader {
             if (*value != kUnset) reader_.fail(shown + " is given twice");
             *value = reader_.next_integer(shown, lowest(key), highest(key));
         } else {
+            look_for_others(key);
             skipped_.push_back(reader_.file() + ":" + std::to_string(reader_.line()) + ": " +
                                shown);
         }
         rest_of_line();
+    }
+
+    /// Files that begin like a fat tree's and are none.
+    void look_for_others(const std::string& key) {
+        if (key == "connections" || key.find("->") != std::string::npos) {
+            reader_.fail(
+                "is htsim's connection matrix, no topology: workload type \"htsim\" reads it");
+        }
+        if (key[0] >= '0' && key[0] <= '9') {
+            reader_.fail(
+                "a number where htsim's .topo has a key (Nodes, Tiers, Podsize); a topology.txt of "
+                "HPCC ns-3 or SimAI has no comments before its header");
+        }
+        if (tier_ < 0 && (key == "p" || key == "a" || key == "h" || key == "q")) {
+            const int line = reader_.line();
+            fly_[key] = reader_.next(key);
+            if (reader_.line() != line) reader_.fail("ends where the value of " + key + " is due");
+        }
+    }
+
+    /// ATLAHS' dragonflies and Slim Flies have the same ending, and other keys.
+    void refuse_flies() const {
+        const auto value = [&](const char* key) {
+            const auto found = fly_.find(key);
+            return found == fly_.end() ? std::string("?") : found->second;
+        };
+        if (fly_.count("q") > 0) {
+            missing("is htsim's Slim Fly (p " + value("p") + ", q " + value("q") +
+                    "), which is not read; allowed: its fat trees (Nodes, Tiers, Podsize)");
+        }
+        if (fly_.empty()) return;
+        missing("is htsim's dragonfly (p " + value("p") + ", a " + value("a") + ", h " +
+                value("h") +
+                "), which is not read; allowed: its fat trees (Nodes, Tiers, Podsize). Topology "
+                "type \"dragonfly\" builds one: hosts_per_router = " +
+                value("p") + ", routers_per_group = " + value("a") +
+                ", global_cables_per_router = " + value("h") +
+                "; rate, local_rate and global_rate are its Link_speed_host, _local and _global, "
+                "and delay, local_delay and global_delay its Link_latency of the same with half "
+                "the Switch_latency for each end at a switch");
     }
 
     void rest_of_line() {
@@ -112,6 +154,7 @@ class ShapeReader {
     }
 
     void check() {
+        if (shape_.nodes == kUnset) refuse_flies();
         if (shape_.nodes == kUnset) missing("has no Nodes line");
         if (shape_.tiers == kUnset) missing("has no Tiers line");
         if (shape_.podsize == kUnset) missing("has no Podsize line");
@@ -133,6 +176,7 @@ class ShapeReader {
     std::vector<std::string>& skipped_;
     Shape shape_;
     std::int64_t tier_ = -1;
+    std::map<std::string, std::string> fly_;  ///< what a dragonfly's file says in place of Nodes
 };
 
 /// How many switches there are, by pod and in all.

@@ -224,10 +224,13 @@ Link read_link(TokenReader& reader, std::int64_t last_id, DelayReading delays) {
     if (link.a == link.b) {
         reader.fail("link joins node " + std::to_string(link.a) + " to itself");
     }
+    const bool bare = is_integer(reader.peek());
     link.rate = reader.next_rate("link rate");
     if (link.rate < kMinLinkRate || kMaxLinkRate < link.rate) {
-        reader.fail("link rate " + format_rate(link.rate) + " out of range (allowed: " +
-                    format_rate(kMinLinkRate) + " to " + format_rate(kMaxLinkRate) + ")");
+        reader.fail("link rate " + format_rate(link.rate) +
+                    (bare ? " (a number without a unit is bits per second)" : "") +
+                    " out of range (allowed: " + format_rate(kMinLinkRate) + " to " +
+                    format_rate(kMaxLinkRate) + ")");
     }
     link.delay = delays == DelayReading::ns3 ? reader.next_ns3_time("link delay")
                                              : reader.next_time("link delay");
@@ -240,6 +243,38 @@ Link read_link(TokenReader& reader, std::int64_t last_id, DelayReading delays) {
         reader.fail("link loss probability 1 loses everything (allowed: 0 to below 1)");
     }
     return link;
+}
+
+/// Fields that shift from line to line are judged far from their cause. In a file with a link to a line: if no line of
+/// links has five fields, and all have as many, or one alone has not, names it. Anything else may be meant: links need
+/// no lines of their own.
+void find_uneven_line(TokenReader& reader, const TokenReader::Mark& start, std::int64_t links) {
+    const int last_line = reader.line();
+    reader.rewind(start);
+    std::int64_t lines = 0;
+    std::int64_t uneven = 0;
+    std::size_t fields_there = 0;
+    TokenReader::Mark there = start;
+    bool alike = true;
+    while (!reader.at_end() && (lines < links || reader.line() < last_line)) {
+        std::size_t fields = 0;
+        do {
+            reader.next("field");
+            ++fields;
+        } while (!ends_line(reader));
+        ++lines;
+        if (fields % 5 == 0) continue;
+        if (uneven++ == 0) {
+            fields_there = fields;
+            there = reader.mark();
+        }
+        alike = alike && fields == fields_there;
+    }
+    if (uneven == 0 || (uneven > 1 && !(alike && uneven == lines))) return;
+    reader.rewind(there);
+    reader.fail("has " + std::to_string(fields_there) + (fields_there == 1 ? " field" : " fields") +
+                ", and a link five: source, destination, rate, delay, loss, such as \"0 8 100Gbps "
+                "1us 0\"");
 }
 
 /// Takes what has the form of a link, and nothing else.
@@ -260,13 +295,20 @@ bool skip_link(TokenReader& reader) {
 /// example has a link too many.
 void read_links(TokenReader& reader, const Header& header, DelayReading delays, Topology& topology,
                 TopologyReporter& reporter) {
-    for (std::int64_t i = 0; i < header.links; ++i) {
-        if (reader.at_end()) {
-            reader.fail("the file ends after " + std::to_string(i) + " links, the header says " +
-                        std::to_string(header.links));
+    const TokenReader::Mark start = reader.mark();
+    const bool own_lines = header.own_line && ends_line(reader);
+    try {
+        for (std::int64_t i = 0; i < header.links; ++i) {
+            if (reader.at_end()) {
+                reader.fail("the file ends after " + std::to_string(i) +
+                            " links, the header says " + std::to_string(header.links));
+            }
+            topology.add_link(read_link(reader, header.nodes - 1, delays));
+            reporter.link(reader.line());
         }
-        topology.add_link(read_link(reader, header.nodes - 1, delays));
-        reporter.link(reader.line());
+    } catch (const ConfigError&) {
+        if (own_lines) find_uneven_line(reader, start, header.links);
+        throw;
     }
     if (!reporter.active()) return;
     const TokenReader::Mark end = reader.mark();

@@ -211,6 +211,38 @@ class GoalTest(support.CliTest):
         self.write("t.topo", TOPO.replace("Podsize 8", "Podsize 7"))
         self.refuse("run", "h.toml", says="t.topo")
 
+    def test_a_connection_matrix_runs_on_a_network_whatever_it_is_called(self):
+        self.write("m.tm", "# a comment\n" + MATRIX)
+        self.write("t.txt", TOPO)
+        self.write("h.toml", 'name = "h"\n[topology]\ntype = "file"\npath = "t.txt"\n'
+                             '[workload]\ntype = "htsim"\nfile = "m.tm"\n')
+        self.write("net.toml", 'name = "h"\n[topology]\ntype = "file"\npath = "t.txt"\n'
+                               '[workload]\ntype = "permutation"\n')
+        self.succeed("run", "h.toml", "--mode", "packet", "--out", "a", "--quiet")
+        self.succeed("goal", "m.tm", "--topology", "net.toml", "--mode", "packet", "--out", "b",
+                     "--quiet")
+        self.assertEqual((self.folder / "a/flows.csv").read_text(),
+                         (self.folder / "b/flows.csv").read_text())
+        self.assertIn("m.tm: read: 4 nodes, 3 connections",
+                      self.succeed("goal", "m.tm", "--check").stdout)
+        self.assertIn("t.txt: read: 8 hosts", self.succeed("goal", "t.txt", "--check").stdout)
+        matrix = "m.tm: is htsim's connection matrix"
+        self.refuse("goal", "m.tm", says=[matrix, "--topology SCENARIO.toml runs it", "--check"])
+        self.refuse("goal", "m.tm", "--to-text", "o", says=[matrix, "--to-text"])
+        self.refuse("goal", "m.tm", "--topology", "net.toml", "--goal-layout", "gpu",
+                    says="--goal-layout is for GOAL schedules")
+        self.refuse("goal", "t.txt", "--topology", "net.toml",
+                    says=["t.txt: is htsim's topology", "[topology]", "path"])
+        for stream in ("", "stream = true\n"):
+            self.write("g.toml", '[topology]\ntype = "star"\n[workload]\ntype = "goal"\n'
+                                 'file = "m.tm"\n' + stream)
+            self.refuse("run", "g.toml", says=[matrix, 'workload type "htsim" reads it'])
+        self.write("ring.goal", RING)
+        self.refuse("run", "h.toml", "--set", "workload.file=ring.goal",
+                    says=['is a GOAL schedule', 'workload type "goal" reads it'])
+        self.refuse("run", "h.toml", "--set", "topology.path=m.tm",
+                    says=[matrix.replace("m.tm", "m.tm:3"), 'workload type "htsim" reads it'])
+
     def test_htsim_flows_without_end_run_until_the_stop(self):
         self.write("t.topo", TOPO)
         self.write("m.cm", "Nodes 4\nConnections 2\n0->1 start 0.000000 size 0\n"

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "workloads/chakra/old_schema.h"
+
 namespace sluice::chakra {
 
 namespace {
@@ -234,54 +236,7 @@ std::optional<IoInfo> to_io(const IoView& view) {
     return IoInfo{std::string(view.values), std::string(view.shapes), std::string(view.types)};
 }
 
-}  // namespace
-
-const char* to_string(NodeType type) { return kNodeTypeNames[static_cast<std::size_t>(type)]; }
-const char* to_string(CollectiveType type) {
-    return kCollectiveTypeNames[static_cast<std::size_t>(type)];
-}
-
-std::optional<std::int64_t> AttributeView::integer() const {
-    if (list) return std::nullopt;
-    if (kind != AttributeKind::text) return to_integer(kind, number);
-    std::int64_t value = 0;
-    const char* end = bytes.data() + bytes.size();
-    const auto [stop, error] = std::from_chars(bytes.data(), end, value);
-    if (error != std::errc{} || stop != end) return std::nullopt;
-    return value;
-}
-
-std::optional<std::string_view> AttributeView::string() const {
-    if (list || (kind != AttributeKind::text && kind != AttributeKind::bytes)) return std::nullopt;
-    return bytes;
-}
-
-std::optional<std::vector<std::int64_t>> AttributeView::integers() const {
-    if (kind == AttributeKind::none || wire_type(kind) == WireType::bytes) return std::nullopt;
-    std::vector<std::int64_t> values;
-    bool whole_numbers = true;
-    const auto take = [&](std::uint64_t bits) {
-        const std::optional<std::int64_t> value = to_integer(kind, bits);
-        whole_numbers = whole_numbers && value.has_value();
-        values.push_back(value.value_or(0));
-    };
-    if (list) {
-        each_number(kind, bytes, take);
-    } else {
-        take(number);
-    }
-    if (!whole_numbers) return std::nullopt;
-    return values;
-}
-
-const AttributeView* NodeView::find(std::string_view attribute) const {
-    for (const AttributeView& view : attributes) {
-        if (view.name == attribute) return &view;
-    }
-    return nullptr;
-}
-
-void parse_node(std::string_view message, NodeView& node) {
+void take_node(std::string_view message, NodeView& node) {
     node.id = 0;
     node.name = {};
     node.type = NodeType::invalid;
@@ -338,7 +293,7 @@ void parse_node(std::string_view message, NodeView& node) {
     }
 }
 
-void parse_metadata(std::string_view message, MetadataView& metadata) {
+void take_metadata(std::string_view message, MetadataView& metadata) {
     metadata = {};
     WireReader fields(message);
     while (fields.next()) {
@@ -353,6 +308,69 @@ void parse_metadata(std::string_view message, MetadataView& metadata) {
             ++metadata.unknown_fields;
         }
     }
+}
+
+}  // namespace
+
+const char* to_string(NodeType type) { return kNodeTypeNames[static_cast<std::size_t>(type)]; }
+const char* to_string(CollectiveType type) {
+    return kCollectiveTypeNames[static_cast<std::size_t>(type)];
+}
+
+std::optional<std::int64_t> AttributeView::integer() const {
+    if (list) return std::nullopt;
+    if (kind != AttributeKind::text) return to_integer(kind, number);
+    std::int64_t value = 0;
+    const char* end = bytes.data() + bytes.size();
+    const auto [stop, error] = std::from_chars(bytes.data(), end, value);
+    if (error != std::errc{} || stop != end) return std::nullopt;
+    return value;
+}
+
+std::optional<std::string_view> AttributeView::string() const {
+    if (list || (kind != AttributeKind::text && kind != AttributeKind::bytes)) return std::nullopt;
+    return bytes;
+}
+
+std::optional<std::vector<std::int64_t>> AttributeView::integers() const {
+    if (kind == AttributeKind::none || wire_type(kind) == WireType::bytes) return std::nullopt;
+    std::vector<std::int64_t> values;
+    bool whole_numbers = true;
+    const auto take = [&](std::uint64_t bits) {
+        const std::optional<std::int64_t> value = to_integer(kind, bits);
+        whole_numbers = whole_numbers && value.has_value();
+        values.push_back(value.value_or(0));
+    };
+    if (list) {
+        each_number(kind, bytes, take);
+    } else {
+        take(number);
+    }
+    if (!whole_numbers) return std::nullopt;
+    return values;
+}
+
+const AttributeView* NodeView::find(std::string_view attribute) const {
+    for (const AttributeView& view : attributes) {
+        if (view.name == attribute) return &view;
+    }
+    return nullptr;
+}
+
+void parse_node(std::string_view message, NodeView& node) {
+    try {
+        take_node(message, node);
+    } catch (const WireError&) {
+        if (is_old_node(message)) throw WireError(kOldSchema);
+        throw;
+    }
+    if (node.unknown_fields > 0 && is_old_node(message)) throw WireError(kOldSchema);
+}
+
+void parse_metadata(std::string_view message, MetadataView& metadata) {
+    if (is_old_metadata(message) || is_old_node(message)) throw WireError(kOldSchema);
+    if (begins_as_node(message)) throw WireError("it is a Node, which follows the GlobalMetadata");
+    take_metadata(message, metadata);
 }
 
 std::string encode(const Node& node) {

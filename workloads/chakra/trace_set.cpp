@@ -82,6 +82,16 @@ void append_notes(ImportReport& report, const ImportReport& notes) {
     }
 }
 
+/// Chakra's first schema had an ending of its own.
+void refuse_graphs(const std::string& prefix) {
+    std::error_code error;
+    if (!fs::exists(prefix + ".0.eg", error)) return;
+    throw ConfigError(prefix +
+                      ".0.eg: is an execution graph (.eg), as Chakra wrote before June 2023; "
+                      "allowed: execution traces (.et) of its schema 0.0.4 (October 2023) and "
+                      "later");
+}
+
 }  // namespace
 
 std::vector<std::string> find_traces(const std::string& prefix_or_folder) {
@@ -108,6 +118,7 @@ std::vector<std::string> find_traces(const std::string& prefix_or_folder) {
         }
     }
     if (files.empty()) {
+        refuse_graphs(prefix_or_folder);
         throw ConfigError(prefix_or_folder + ".0.et: does not exist; the traces' prefix or their " +
                           "folder is needed, the files being PREFIX.0.et, PREFIX.1.et, ...");
     }

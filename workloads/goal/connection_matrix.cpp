@@ -72,6 +72,7 @@ class MatrixReader {
                               : first == "Failures"    ? &failures_
                                                        : nullptr;
         if (count == nullptr) {
+            refuse_others(first);
             fail(
                 fmt::format("\"{}\": expected Nodes, Connections, Triggers, Failures, SRC->DST, "
                             "trigger or failure",
@@ -80,6 +81,16 @@ class MatrixReader {
         *count = integer(first, 0, kMostIds);
         if (count == &nodes_ && (nodes_ < 1 || nodes_ > kMaxNodes)) {
             fail(fmt::format("Nodes {}: 1 to {} are allowed", nodes_, kMaxNodes));
+        }
+    }
+
+    /// What stands at the head of files that are none of these.
+    void refuse_others(std::string_view first) const {
+        if (first == "num_ranks") {
+            fail("is a GOAL schedule, no connection matrix: workload type \"goal\" reads it");
+        }
+        if (first == "Tiers" || first == "Podsize" || first == "Tier") {
+            fail("is htsim's topology, no connection matrix: topology type \"file\" reads it");
         }
     }
 

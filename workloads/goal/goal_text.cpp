@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "workloads/goal/goal_binary.h"
 #include "workloads/goal/goal_scanner.h"
+#include "workloads/goal/htsim_files.h"
 
 namespace sluice {
 
@@ -303,6 +304,20 @@ class TextReader {
     GoalBuilder builder_;
 };
 
+void refuse_htsim(const std::string& path) {
+    switch (htsim_file(path)) {
+        case HtsimFile::none: return;
+        case HtsimFile::matrix:
+            throw ConfigError(path, 0,
+                              "is htsim's connection matrix, no GOAL schedule: workload type "
+                              "\"htsim\" reads it");
+        case HtsimFile::topology:
+            throw ConfigError(path, 0,
+                              "is htsim's topology, no GOAL schedule: topology type \"file\" "
+                              "reads it");
+    }
+}
+
 }  // namespace
 
 GoalSchedule read_goal_text(std::istream& input, const std::string& file, ImportReport& report) {
@@ -330,7 +345,9 @@ bool goal_file_is_binary(const std::string& path) {
     input.read(magic, sizeof(magic));
     if (input.bad() || !input.is_open()) throw ConfigError(path, 0, "cannot be read");
     if (input.gcount() == 0) throw ConfigError(path, 0, "is empty");
-    return input.gcount() == sizeof(magic) && is_goal_binary({magic, sizeof(magic)});
+    const bool binary = input.gcount() == sizeof(magic) && is_goal_binary({magic, sizeof(magic)});
+    if (!binary) refuse_htsim(path);
+    return binary;
 }
 
 GoalSchedule read_goal(const std::string& path, ImportReport& report) {

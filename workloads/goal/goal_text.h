@@ -39,7 +39,7 @@ void read_goal_ranks(std::istream& input, const std::string& file, const GoalRan
 void write_goal_text(const GoalSchedule& schedule,
                      const std::function<void(std::string_view)>& write);
 
-/// Does the file begin as a GOAL binary does? ConfigError if it cannot be read, or is empty.
+/// Does the file begin as a GOAL binary does? ConfigError if it cannot be read, is empty, or is htsim's.
 bool goal_file_is_binary(const std::string& path);
 
 /// A schedule of either format, told apart by the binary one's first eight bytes.

@@ -135,7 +135,8 @@ TEST_CASE("unit.topology.io.traps_are_refused_with_one_line") {
           "b/s, "
           "kb/s, Mb/s, Gb/s, Tb/s, B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s)");
     CHECK(read_error("3 1 2\n2\n0 2 100 1us 0\n1 2 1Gbps 1us 0\n") ==
-          "t.txt:3: link rate 100bps out of range (allowed: 1kbps to 1000Tbps)");
+          "t.txt:3: link rate 100bps (a number without a unit is bits per second) out of range "
+          "(allowed: 1kbps to 1000Tbps)");
     CHECK(read_error("3 1 2\n2\n0 2 1Gbps 1mus 0\n1 2 1Gbps 1us 0\n") ==
           "t.txt:3: link delay \"1mus\": unknown unit \"mus\" (allowed: s, ms, us, ns, ps)");
     CHECK(read_error("3 1 2\n2\n0 2 1Gbps 1e6s 0\n1 2 1Gbps 1us 0\n") ==
@@ -355,4 +356,27 @@ TEST_CASE("unit.topology.connectivity.hosts_are_not_transit") {
     // Three hosts cabled in a triangle are connected; in a chain they are not.
     CHECK(!find_unreachable_hosts(read("3 0 3\n0 1 1Gbps 1us 0 1 2 1Gbps 1us 0 0 2 1Gbps 1us 0")));
     CHECK(find_unreachable_hosts(read("3 0 2\n0 1 1Gbps 1us 0 1 2 1Gbps 1us 0")));
+}
+
+TEST_CASE(
+    "unit.topology.io.lines_that_are_no_links_are_named_rather_than_what_their_shift_leads_to") {
+    const std::string five =
+        " fields, and a link five: source, destination, rate, delay, loss, such as \"0 8 100Gbps "
+        "1us 0\"";
+    // An edge list: the next line's source would be the rate.
+    CHECK(read_error("7 1 6\n0\n1 0\n6 0\n2 0\n3 0\n4 0\n5 0\n") == "t.txt:3: has 2" + five);
+    CHECK(read_error("3 1 2\n2\n0 2 6 100Gbps 1us 0\n1 2 6 100Gbps 1us 0\n") ==
+          "t.txt:3: has 6" + five);
+    // No loss: the next line's source is taken for it.
+    CHECK(read_error("4 1 3\n2\n0 2 100Gbps 1us\n0 2 100Gbps 1us\n1 2 100Gbps 1us\n") ==
+          "t.txt:3: has 4" + five);
+    CHECK(read_error("3 1 1\n2\n0 2\n") == "t.txt:3: has 2" + five);
+    CHECK(read_error("4 1 3\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us\n3 2 100Gbps 1us 0\n") ==
+          "t.txt:4: has 4" + five);
+    // Five to a line: the number is what is wrong.
+    CHECK(read_error("3 1 1\n2\n0 2 6 1us 0\n") ==
+          "t.txt:3: link rate 6bps (a number without a unit is bits per second) out of range "
+          "(allowed: 1kbps to 1000Tbps)");
+    // Fields need no lines.
+    CHECK(read("3 1 2\n2\n0 2 100Gbps 1us\n0 1 2 100Gbps\n1us 0\n").links().size() == 2);
 }

@@ -8,6 +8,7 @@
 
 #include "tests/support/chakra_support.h"
 #include "tests/support/error_of.h"
+#include "workloads/chakra/trace.h"
 
 namespace sluice::chakra {
 namespace {
@@ -203,6 +204,87 @@ TEST_CASE("unit.chakra.wire.files_that_are_no_traces_are_refused_in_one_line") {
     CHECK(file(std::string("\0\x05hello", 7)).find("FILE:message 2: is not a Chakra Node: ") == 0);
     CHECK(reading(folder.file("")).find("is a folder, not a file") != std::string::npos);
     CHECK(reading(folder.file("none.et")) == "FILE: cannot be read: No such file or directory");
+}
+
+namespace {
+
+/// The head of every Node: id, name, type.
+WireWriter old_node(std::uint64_t type) {
+    WireWriter node;
+    node.varint(1, 7);
+    node.bytes(2, "all_reduce");
+    node.varint(3, type);
+    return node;
+}
+
+/// Of schemas 0.0.2 and 0.0.3.
+std::string old_attribute() {
+    WireWriter attribute;
+    attribute.bytes(1, "comm_size");
+    attribute.varint(2, 2);
+    attribute.varint(6, 1048576);
+    return attribute.message();
+}
+
+std::string framed(const std::vector<std::string>& messages) {
+    std::string file;
+    for (const std::string& message : messages) {
+        append_varint(file, message.size());
+        file += message;
+    }
+    return file;
+}
+
+}  // namespace
+
+TEST_CASE("unit.chakra.wire.traces_of_earlier_schemas_are_named") {
+    const TestFolder folder;
+    const std::string path = folder.file("old.0.et");
+    const auto error = [&](const std::vector<std::string>& messages) {
+        folder.write("old.0.et", framed(messages));
+        return reading(path);
+    };
+    const std::string named =
+        "it is of a schema before 0.0.4 (October 2023), with other fields and numbers of types; "
+        "allowed: 0.0.4 and later, as Chakra's converters and generators write it since";
+    // 0.0.1: no metadata; a collective of comm_type 1 and 1 MiB, a computation after it.
+    WireWriter collective = old_node(6);
+    collective.varint(13, 1);
+    collective.varint(14, 1);
+    collective.varint(18, 1048576);
+    WireWriter compute = old_node(3);
+    compute.varint(4, 7);
+    compute.varint(12, 1000);
+    CHECK(error({collective.message(), compute.message()}) ==
+          "FILE:message 1: is not Chakra's GlobalMetadata: " + named);
+    CHECK(error({compute.message()}) == "FILE:message 1: is not Chakra's GlobalMetadata: " + named);
+    WireWriter load = old_node(1);
+    load.varint(8, 2);
+    CHECK(error({"", load.message()}) == "FILE:message 2: is not a Chakra Node: " + named);
+    // 0.0.2: no metadata, texts where today's dependencies and messages are, attributes in field 11.
+    WireWriter described = old_node(7);
+    described.bytes(5, "[1]");
+    described.bytes(8, "[[2, 3]]");
+    described.bytes(11, old_attribute());
+    CHECK(error({described.message()}) ==
+          "FILE:message 1: is not Chakra's GlobalMetadata: " + named);
+    // 0.0.3 has metadata, of the same attributes.
+    WireWriter metadata;
+    metadata.bytes(1, old_attribute());
+    CHECK(error({metadata.message()}) ==
+          "FILE:message 1: is not Chakra's GlobalMetadata: " + named);
+    CHECK(error({"", described.message()}) == "FILE:message 2: is not a Chakra Node: " + named);
+    // Today's, but without its metadata; and with fields that are not known yet.
+    CHECK(error({encode(full_node())}) ==
+          "FILE:message 1: is not Chakra's GlobalMetadata: it is a Node, which follows the "
+          "GlobalMetadata");
+    WireWriter more;
+    more.varint(11, 5);
+    more.bytes(12, "text");
+    CHECK(error({"", encode(full_node()) + more.message()}) == "no error");
+    folder.write("graph.0.eg", framed({collective.message()}));
+    CHECK(error_of([&] { find_traces(folder.file("graph")); }).find("execution graph (.eg)") !=
+          std::string::npos);
 }
 
 TEST_CASE("unit.chakra.wire.json_protobufs_own_form_of_nodes_crlf_gzip") {

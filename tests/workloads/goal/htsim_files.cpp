@@ -10,7 +10,9 @@
 #include "tests/support/error_of.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/goal_support.h"
+#include "tests/support/test_folder.h"
 #include "workloads/goal/connection_matrix.h"
+#include "workloads/goal/htsim_files.h"
 #include "workloads/goal/trigger_application.h"
 
 using namespace sluice;
@@ -301,4 +303,50 @@ TEST_CASE("unit.htsim.topology.mistakes_are_refused") {
     CHECK(changed("Nodes 32", "Nodes 99999999").find("t.topo:1: Nodes") == 0);
     CHECK(changed("Radix_Down 8", "Radix_Down 8\nRadix_Down 8") ==
           "t.topo:8: Radix_Down is given twice");
+}
+
+TEST_CASE("unit.htsim.files_of_the_other_kinds_are_named") {
+    CHECK(matrix_error("num_ranks 2\nrank 0 {\n}\n") ==
+          "m.cm:1: is a GOAL schedule, no connection matrix: workload type \"goal\" reads it");
+    CHECK(matrix_error("Nodes 4\nTiers 2\n") ==
+          "m.cm:2: is htsim's topology, no connection matrix: topology type \"file\" reads it");
+    CHECK(topology_error("Nodes 4\nConnections 1\n0->1 start 0 size 1\n") ==
+          "t.topo:2: is htsim's connection matrix, no topology: workload type \"htsim\" reads it");
+    CHECK(topology_error("# a comment\n3 1 2\n2\n") ==
+          "t.topo:2: a number where htsim's .topo has a key (Nodes, Tiers, Podsize); a "
+          "topology.txt of HPCC ns-3 or SimAI has no comments before its header");
+}
+
+TEST_CASE("unit.htsim.dragonflies_and_slim_flies_are_named") {
+    const std::string rest =
+        "\nSwitch_latency_ns 500\nLink_speed_global_Gbps 200\nLink_speed_local_Gbps 200\n"
+        "Link_speed_host_Gbps 200\nLink_latency_global_ns 500\nLink_latency_local_ns 25\n"
+        "Link_latency_host_ns 25\n";
+    const std::string dragonfly = topology_error("# Dragonfly\np 4\na 8\nh 4\n" + rest);
+    CHECK(dragonfly.find("t.topo: is htsim's dragonfly (p 4, a 8, h 4), which is not read; "
+                         "allowed: its fat trees (Nodes, Tiers, Podsize). Topology type "
+                         "\"dragonfly\" builds one: hosts_per_router = 4, routers_per_group = 8, "
+                         "global_cables_per_router = 4;") == 0);
+    CHECK(topology_error("# Slim Fly\np 4\nq 5\n" + rest) ==
+          "t.topo: is htsim's Slim Fly (p 4, q 5), which is not read; allowed: its fat trees "
+          "(Nodes, Tiers, Podsize)");
+    CHECK(topology_error("p\na 8\n") == "t.topo:2: ends where the value of p is due");
+}
+
+TEST_CASE("unit.htsim.kinds_are_told_by_what_files_begin_with") {
+    const test::TestFolder folder;
+    const auto kind = [&](const std::string& text) {
+        folder.write("f", text);
+        return htsim_file(folder.file("f"));
+    };
+    CHECK(kind("# a matrix\nNodes 2\nConnections 1\n0->1 start 0 size 1\n") == HtsimFile::matrix);
+    CHECK(kind("Nodes 2\n0->1 start 0 size 1\n") == HtsimFile::matrix);
+    CHECK(kind("Nodes 4\nTiers 2\n") == HtsimFile::topology);
+    CHECK(kind("tiers 2\n") == HtsimFile::topology);
+    CHECK(kind("# Dragonfly\np 4\na 8\nh 4\n\nSwitch_latency_ns 500\n") == HtsimFile::topology);
+    CHECK(kind("num_ranks 2\nrank 0 {\n}\n") == HtsimFile::none);
+    CHECK(kind("// Nodes\nnum_ranks 1\n") == HtsimFile::none);
+    CHECK(kind(std::string("\x7f\x10\0\0\0\0\0\0Nodes 2\n", 16)) == HtsimFile::none);
+    CHECK(kind("") == HtsimFile::none);
+    CHECK(htsim_file(folder.file("absent")) == HtsimFile::none);
 }
