@@ -172,6 +172,18 @@ void check_timeout(BuiltExperiment& built) {
         format_time(timeout), format_time(round_trip)));
 }
 
+/// Tells of what links do to packets, in a mode without any. A file's topology has losses that no key names.
+void check_losses(BuiltExperiment& built) {
+    const std::vector<Link>& links = built.experiment.topology.links();
+    const auto losing =
+        std::count_if(links.begin(), links.end(), [](const Link& link) { return link.loss > 0; });
+    if (losing == 0) return;
+    built.warnings.push_back(fmt::format(
+        "{} of {} links lose packets (loss > 0), of which mode flow knows nothing: nothing is lost "
+        "or sent again",
+        losing, links.size()));
+}
+
 /// Decides what the scenario left open, as the effective configuration then says.
 void decide_wake(BuiltExperiment& built, const Scenario& scenario) {
     Wake& wake = built.experiment.phases.wake;
@@ -226,6 +238,8 @@ BuiltExperiment build_experiment(Scenario& scenario) {
     if (moves_packets(scenario.mode)) {
         check_paths(built, scenario);
         check_timeout(built);
+    } else {
+        check_losses(built);
     }
     decide_wake(built, scenario);
     try {

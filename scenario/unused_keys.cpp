@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 
 #include "core/congestion/congestion.h"
 #include "core/packet/policies/policies.h"
@@ -16,15 +17,54 @@ namespace sluice {
 
 namespace {
 
-/// Keys that begin with `prefix`, but for `except`, are without effect if the scenario is so.
+/// Keys that begin with `prefix` and end with `suffix`, but for `except`, are without effect if the scenario is so.
 struct Rule {
     std::string prefix;
     std::function<bool(const Scenario&)> applies;
     const char* why;
     std::vector<std::string> except = {};
+    std::string suffix = {};
+
+    bool names(const std::string& key) const {
+        return key.rfind(prefix, 0) == 0 && key.size() >= suffix.size() &&
+               key.compare(key.size() - suffix.size(), suffix.size(), suffix) == 0 &&
+               std::count(except.begin(), except.end(), key) == 0;
+    }
 };
 
 bool flow_mode(const Scenario& s) { return s.mode == Mode::flow; }
+/// Of a key that draws unless it is 0.
+bool is_zero(const ConfigValue& value) {
+    const bool amount = value.kind == ConfigValue::Kind::integer ||
+                        value.kind == ConfigValue::Kind::number ||
+                        value.kind == ConfigValue::Kind::text;
+    return amount && value.shown().find_first_of("123456789") == std::string::npos;
+}
+/// Does anything of a [workload] go by the seed?
+bool draws(const ConfigValue& workload) {
+    const auto is = [&](const char* key, std::initializer_list<const char*> words) {
+        const ConfigMember* const found = workload.find(key);
+        return found != nullptr && std::count(words.begin(), words.end(), found->value.text) > 0;
+    };
+    const auto above_zero = [&](const char* key) {
+        const ConfigMember* const found = workload.find(key);
+        return found != nullptr && !is_zero(found->value);
+    };
+    return is("type", {"poisson", "permutation", "incast"}) || is("placement", {"random"}) ||
+           is("pattern", {"shift"}) || above_zero("jitter") || above_zero("compute_jitter") ||
+           (above_zero("expert_skew") && workload.find("expert_seed") == nullptr);
+}
+/// The network's draws are of packets; what is left are the workloads', and a perturbation's cables.
+bool never_draws(const Scenario& s) {
+    const ConfigMember* const perturbation = s.values->find("perturbation");
+    const bool perturbed = perturbation != nullptr && perturbation->value.integer > 0;
+    if (!flow_mode(s) || perturbed) return false;
+    const ConfigMember* const workload = s.values->find("workload");
+    if (workload == nullptr) return false;
+    if (workload->value.kind != ConfigValue::Kind::array) return !draws(workload->value);
+    const std::vector<ConfigValue>& tables = workload->value.array;
+    return std::none_of(tables.begin(), tables.end(), draws);
+}
 bool never_folds(const Scenario& s) {
     const bool whole = s.phases.scope == PhaseScope::network || s.phases.local();
     return flow_mode(s) || s.network.arithmetic == Arithmetic::ns3 || (has_phases(s.mode) && whole);
@@ -54,6 +94,11 @@ bool reacts_to_marks(const Scenario& s) {
 
 std::vector<Rule> rules() {
     std::vector<Rule> rules = {
+        {"seed", never_draws,
+         "no workload draws anything, and mode flow has no marks, losses and sprayed packets"},
+        {"topology.", flow_mode, "mode flow has no packets that could be lost", {}, "loss"},
+        {"topology.gpu_type", [](const Scenario&) { return true; },
+         "it stands in the header of a file that sluice topo writes"},
         {"fold", never_folds,
          "nothing is ever folded in this mode, with these phases and this arithmetic"},
         {"phases.", [](const Scenario& s) { return !has_phases(s.mode); },
@@ -116,7 +161,7 @@ std::vector<Rule> rules() {
          {"network.nic.ack_every", "network.nic.ack_chunk"}},
         {"network.nic.ack_chunk",
          [](const Scenario& s) {
-             return s.network.nic.ack_every == 1 && !s.network.nic.back_to_zero;
+             return s.network.nic.ack_every == 1 && (flow_mode(s) || !s.network.nic.back_to_zero);
          },
          "every packet has an ACK of its own"},
         {"network.pfc", flow_mode, "mode flow has no queues"},
@@ -165,8 +210,7 @@ void collect(const Scenario& scenario, const ConfigValue& table, const std::stri
             continue;
         }
         for (const Rule& rule : all) {
-            if (key.rfind(rule.prefix, 0) != 0 || !rule.applies(scenario)) continue;
-            if (std::count(rule.except.begin(), rule.except.end(), key) > 0) continue;
+            if (!rule.names(key) || !rule.applies(scenario)) continue;
             keys.push_back(key + ": " + rule.why);
             break;
         }

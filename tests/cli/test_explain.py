@@ -120,7 +120,12 @@ priority = 5
                     "congestion.hpcc.max_stage=0", "congestion.window=false",
                     "network.nic.ack_every=4", "network.nic.ack_chunk=2",
                     "network.nic.global_base_rtt=false", "network.packet.header=100",
-                    "network.packet.pause=400", "network.pfc=false")),
+                    "network.packet.pause=400", "network.pfc=false", "topology.loss=0.01",
+                    "topology.fabric_loss=0.01", "topology.fabric_delay=2us", "seed=2",
+                    "network.load_balance=spray", "network.queues.scheduler=strict")),
+                ("flow", ("network.nic.back_to_zero=true",), ("network.nic.ack_chunk=2",)),
+                ("packet", ("network.nic.back_to_zero=true",), ("network.nic.ack_chunk=2",)),
+                ("packet", (), ("topology.loss=0.01", "topology.fabric_loss=0.01", "seed=2")),
                 ("flow", ("network.nic.ack_every=3",), ("network.nic.ack_chunk=1",)),
                 ("flow", ('congestion.law="dcqcn"',), ("congestion.hpcc.target_utilization=0.5",)),
                 ("packet", ("network.nic.ack_every=3",), ("network.nic.ack_chunk=1",)),
@@ -147,6 +152,17 @@ priority = 5
                             "workload.backward_time=20ms").stdout
         self.assertIn("no traffic crosses a NIC", text)
         self.assertEqual(len(self.summary()["warnings"]), 2)
+
+    def test_losses_that_mode_flow_does_not_know_are_told(self):
+        self.write("lossy.txt", "4 1 3\n3\n0 3 100Gbps 1us 0.01\n1 3 100Gbps 1us 0\n"
+                                "2 3 100Gbps 1us 0.02\n")
+        self.write("lossy.toml", '[topology]\ntype = "file"\npath = "lossy.txt"\n[workload]\n'
+                                 'type = "ring"\nsize = "10KB"\n')
+        says = "2 of 3 links lose packets (loss > 0), of which mode flow knows nothing"
+        for command in ("run", "describe"):
+            self.assertIn(says, self.succeed(command, "lossy.toml", "--set", "mode=flow").stdout)
+        self.assertIn(says, self.summary("runs/lossy")["warnings"][0])
+        self.assertNotIn(says, self.succeed("run", "lossy.toml", "--mode", "packet").stdout)
 
     def test_a_timeout_within_a_round_trip_is_told(self):
         self.write("far.toml", "[topology]\ntype = \"star\"\nhosts = 2\ndelay = \"1ms\"\n"

@@ -191,6 +191,50 @@ TEST_CASE("unit.scenario.rule_keys_without_effect_are_named") {
           std::vector<std::string>{"congestion.dcqcn.gain: the law is another one"});
 }
 
+TEST_CASE("unit.scenario.rule_what_flow_mode_ignores_is_named") {
+    const auto unused = [](const std::string& text, const std::string& mode = "flow") {
+        std::vector<std::string> keys =
+            keys_without_effect(parse_scenario("mode = \"" + mode + "\"\n" + text, "test.toml"));
+        for (std::string& key : keys) key.resize(key.find(':'));
+        return keys;
+    };
+    using Keys = std::vector<std::string>;
+    const std::string work = "[workload]\ntype = \"ring\"\n";
+    const std::string tree =
+        "[topology]\ntype = \"fat-tree\"\nloss = 0.1\nfabric_loss = 0.2\n" + work;
+    CHECK(unused(tree) == Keys{"topology.loss", "topology.fabric_loss"});
+    CHECK(unused(tree, "packet").empty());
+    CHECK(unused("[topology]\ntype = \"dumbbell\"\nbottleneck_loss = 0.1\n" + work) ==
+          Keys{"topology.bottleneck_loss"});
+    CHECK(unused("[topology]\ntype = \"dragonfly\"\nlocal_loss = 0\nglobal_loss = 0.1\n" + work) ==
+          Keys{"topology.local_loss", "topology.global_loss"});
+    CHECK(unused("[topology]\ntype = \"spectrum-x\"\ngpus = 64\nnvlink_loss = 0.1\n"
+                 "gpu_type = \"H100\"\n" +
+                 work) == Keys{"topology.nvlink_loss", "topology.gpu_type"});
+    // The seed of who draws nothing.
+    const std::string seeded = "seed = 2\n" + kStar;
+    CHECK(unused(seeded + work) == Keys{"seed"});
+    CHECK(unused(seeded + work + "jitter = 0\n") == Keys{"seed"});
+    CHECK(unused(seeded + work, "packet").empty());
+    CHECK(unused("perturbation = 1\n" + seeded + work).empty());
+    for (const char* drawn :
+         {"type = \"ring\"\njitter = \"1us\"", "type = \"permutation\"", "type = \"incast\"",
+          "type = \"poisson\"\ncdf = \"WebSearch\"",
+          "type = \"collective\"\nplacement = \"random\"",
+          "type = \"training\"\ncompute_jitter = 0.1", "type = \"training\"\nexpert_skew = 1",
+          "type = \"stream\"\npattern = \"shift\""}) {
+        CHECK(unused(seeded + "[workload]\n" + drawn + "\n").empty());
+        CHECK(unused(seeded + "[[workload]]\ntype = \"ring\"\n[[workload]]\n" + drawn + "\n")
+                  .empty());
+    }
+    CHECK(unused(seeded + "[workload]\ntype = \"training\"\nexpert_skew = 1\nexpert_seed = 3\n") ==
+          Keys{"seed"});
+    // Chunks are acknowledged at once where a loss goes back to their start.
+    const std::string chunk = kStar + "[network.nic]\nback_to_zero = true\nack_chunk = 2\n" + work;
+    CHECK(unused(chunk) == Keys{"network.nic.back_to_zero", "network.nic.ack_chunk"});
+    CHECK(unused(chunk, "packet").empty());
+}
+
 TEST_CASE("unit.scenario.rule_fold_is_without_effect_where_nothing_folds") {
     const auto unused = [](const std::string& first, const std::string& last = "") {
         return keys_without_effect(
