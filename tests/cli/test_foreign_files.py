@@ -70,6 +70,28 @@ class Aicb(CliTest):
         self.scenario("d.txt", "HYBRID_DLRM 7\n3\n" + LAYER * 3)
         self.refuse("run", "s.toml", says="DLRM_LAST_BOTTOM_LAYER names layer 7")
 
+    def test_layers_that_do_not_come_ga_times_are_told(self):
+        def run(ga, layers, *more):
+            count = layers.count("\n")
+            self.scenario("w.txt", HEADER.replace("ga: 1", f"ga: {ga}") + f"{count}\n" + layers)
+            result = self.succeed("run", "s.toml", "--mode", "flow", *more)
+            flows = (self.folder / "runs/s/flows.csv").read_text()
+            return result.stderr, flows
+
+        embedding = LAYER.replace("mlp_layer", "embedding_layer")
+        quiet, once = run(1, embedding + 2 * LAYER)
+        self.assertEqual(quiet, "")
+        said, flows = run(4, embedding + 2 * LAYER)
+        self.assertEqual(flows, once)
+        self.assertIn("w.txt:1: doubtful: ga is 4, but no run of layers comes 4 times: layers 0 to "
+                      "2, from \"embedding_layer\" on, are one micro-batch, and run once, as in "
+                      "SimAI", said)
+        # AICB's: the layers of all micro-batches. ga repeats nothing.
+        quiet, four = run(4, 4 * (embedding + 2 * LAYER))
+        self.assertEqual(quiet, "")
+        self.assertEqual(len(four.splitlines()) - 1, 4 * (len(once.splitlines()) - 1))
+        self.assertEqual(run(1, 4 * (embedding + 2 * LAYER))[1], four)
+
     def test_simai_analyticals_command_line_is_known(self):
         self.write("w.txt", HEADER + "1\n" + LAYER)
         self.refuse("simai", "-w", "w.txt", "-g", "8", "-nv", "360", "-nic", "48.5",

@@ -287,8 +287,15 @@ AicbGraph build_aicb_graph(const AicbWorkload& workload, const AicbLayout& layou
                 workload.layers.size(), layout.world(), operations,
                 operations * kBytesOfAicbOperation / 1e9, config.most_operations));
     }
-    if (layout.pp() > 1) {
+    if (plan.blocks.contradicted) {
+        report.doubtful(workload.where(),
+                        plan.blocks.how +
+                            ", and run once, as in SimAI: AICB writes the layers of all ga "
+                            "micro-batches, and its ga repeats nothing");
+    } else if (layout.pp() > 1 || plan.blocks.count > 1) {
         report.read(workload.where(), plan.blocks.how);
+    }
+    if (layout.pp() > 1) {
         report.read(
             workload.where(),
             fmt::format("{} stages run the file's layers each; micro-batches in the order "

@@ -61,16 +61,21 @@ std::size_t find_run(const std::vector<std::uint32_t>& layers, std::size_t lengt
     return layers.size();
 }
 
+/// AICB's micro-batches begin with one.
+bool is_embedding(const AicbWorkload& workload, const AicbLayer& layer) {
+    return workload.name(layer) == "embedding_layer";
+}
+
 bool begins(const std::string& name, const char* prefix) { return name.rfind(prefix, 0) == 0; }
 
 AicbBlocks one_block(const AicbWorkload& workload) {
     const std::vector<AicbLayer>& layers = workload.layers;
     const auto first = std::find_if(layers.begin(), layers.end(), [&](const AicbLayer& layer) {
-        return workload.name(layer) == "embedding_layer";
+        return is_embedding(workload, layer);
     });
     if (first == layers.end()) {
         return {0, layers.size(), 1,
-                fmt::format("all {} layers are one micro-batch", layers.size())};
+                fmt::format("all {} layers are one micro-batch", layers.size()), false};
     }
     const auto last = std::find_if(first, layers.end(), [&](const AicbLayer& layer) {
         return begins(workload.name(layer), "cross_entropy") ||
@@ -80,7 +85,8 @@ AicbBlocks one_block(const AicbWorkload& workload) {
     const auto length = static_cast<std::size_t>(last - first);
     return {at, length, 1,
             fmt::format("layers {} to {}, from \"embedding_layer\" on, are one micro-batch", at,
-                        at + length - 1)};
+                        at + length - 1),
+            false};
 }
 
 }  // namespace
@@ -89,7 +95,10 @@ AicbBlocks find_micro_batches(const AicbWorkload& workload) {
     const std::vector<std::uint32_t> layers = signatures(workload);
     const std::int64_t ga = workload.header.ga;
     if (ga <= 1) return one_block(workload);
-    if (static_cast<std::uint64_t>(ga) <= layers.size()) {
+    const auto embeddings =
+        std::count_if(workload.layers.begin(), workload.layers.end(),
+                      [&](const AicbLayer& layer) { return is_embedding(workload, layer); });
+    if (embeddings % ga == 0 && static_cast<std::uint64_t>(ga) <= layers.size()) {
         const auto count = static_cast<std::size_t>(ga);
         const std::set<std::size_t> lengths = candidate_lengths(layers, count);
         for (auto length = lengths.rbegin(); length != lengths.rend(); ++length) {
@@ -98,12 +107,14 @@ AicbBlocks find_micro_batches(const AicbWorkload& workload) {
             if (first == layers.size()) continue;
             return {first, *length, count,
                     fmt::format("{} micro-batches of {} layers each, from layer {} on", count,
-                                *length, first)};
+                                *length, first),
+                    false};
         }
     }
     AicbBlocks blocks = one_block(workload);
     blocks.how =
         fmt::format("ga is {}, but no run of layers comes {} times: {}", ga, ga, blocks.how);
+    blocks.contradicted = true;
     return blocks;
 }
 

@@ -266,6 +266,16 @@ TEST_CASE("unit.aicb.micro_batches_are_found") {
         find_micro_batches(aicb::parse("HYBRID_TRANSFORMER ga: 4\n12\n" + alike));
     CHECK(same.length == 3);
     CHECK(same.count == 4);
+    CHECK_FALSE(blocks.contradicted);
+    CHECK_FALSE(one.contradicted);
+    CHECK(none.contradicted);
+    CHECK_FALSE(same.contradicted);
+    // One micro-batch of a model whose own layers are alike.
+    const AicbBlocks model = find_micro_batches(
+        aicb::parse("HYBRID_TRANSFORMER ga: 4\n13\n" + layer("embedding_layer", 1) + alike));
+    CHECK(model.count == 1);
+    CHECK(model.length == 13);
+    CHECK(model.contradicted);
 }
 
 TEST_CASE("unit.aicb.micro_batches_of_samples") {
@@ -283,6 +293,7 @@ TEST_CASE("unit.aicb.micro_batches_of_samples") {
     CHECK(blocks("gpt_13B").length == 82);
     CHECK(blocks("gpt_13B").count == 8);
     CHECK(blocks("gpt_7B").first == 4);
+    CHECK(blocks("gpt_7B").count == 2);
     CHECK(blocks("gpt_7B").length == 74);
     CHECK(blocks("gpt_7B").count == 2);
     // 8 layers of 9 lines, the embedding and final_column.
