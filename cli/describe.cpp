@@ -43,6 +43,16 @@ std::string load_balance_text(const NetworkConfig& network) {
     return text;
 }
 
+const char* routing_text(GroupRouting routing) {
+    switch (routing) {
+        case GroupRouting::minimal: return "minimal: at most one global cable, then fewest cables";
+        case GroupRouting::valiant:
+            return "valiant: each flow by way of a group that is drawn, minimal to it and on";
+        case GroupRouting::shortest: break;
+    }
+    return "shortest: fewest cables, local or global";
+}
+
 void print_network(const Experiment& experiment) {
     const Topology& topology = experiment.topology;
     std::size_t nvswitches = 0;
@@ -60,6 +70,9 @@ void print_network(const Experiment& experiment) {
           congestion::law_name(network.congestion.law), network.format.payload,
           network.pfc ? "PFC" : "no PFC", format_bytes(network.buffer.size),
           load_balance_text(network));
+    if (!topology.switch_group.empty()) {
+        print("  routing      {}\n", routing_text(topology.group_routing));
+    }
     if (!experiment.link_events.empty()) {
         print("  link events  {}\n", experiment.link_events.size());
     }

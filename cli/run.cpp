@@ -98,6 +98,11 @@ int run_hpcc_experiment(const RunOptions& options) {
 /// Paths from a file, in place of ECMP's; what is expected of each flow is by its path.
 void take_paths(BuiltExperiment& built, const RunOptions& options) {
     Experiment& experiment = built.experiment;
+    if (experiment.topology.group_routing == GroupRouting::valiant) {
+        throw ConfigError(
+            "--paths: topology.routing = \"valiant\" gives every flow its path; allowed: "
+            "\"shortest\", \"minimal\"");
+    }
     std::size_t unlisted = 0;
     experiment.paths =
         paths_of(PathTable::read(options.paths, experiment.topology), experiment.flows, unlisted);

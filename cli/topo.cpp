@@ -112,6 +112,12 @@ void write_topology(const TopoOptions& options, const Topology& topology) {
                                                               : TopologyFormat::automatic;
     write_output(options.output, format_topology(topology, format));
     print("written to {}\n", options.output);
+    if (topology.group_routing != GroupRouting::shortest) {
+        print_error(
+            "sluice: {}: a topology.txt has no routing; a network of that file routes by fewest "
+            "cables\n",
+            options.output);
+    }
 }
 
 void check_options(const TopoOptions& options) {

@@ -12,6 +12,8 @@
 
 #include "core/error.h"
 #include "core/job/job_set.h"
+#include "core/routing/routing.h"
+#include "core/routing/valiant.h"
 #include "core/text/quantity.h"
 #include "core/world/lookahead.h"
 #include "core/world/network_check.h"
@@ -161,6 +163,20 @@ void check_paths(const BuiltExperiment& built, const Scenario& scenario) {
         .fail("law", "does not fit: " + fault);
 }
 
+/// The ways of Valiant's routing, each flow's own, which tables cannot have.
+void give_detours(BuiltExperiment& built, const std::string& where) {
+    Experiment& experiment = built.experiment;
+    if (built.stream != nullptr) {
+        throw ConfigError(where +
+                          ": topology.routing = \"valiant\" draws ways for flows that are known "
+                          "before the run, and a streamed job opens them as it goes; allowed: "
+                          "\"shortest\", \"minimal\"");
+    }
+    const Routing routing(experiment.topology, next_hop_order(experiment.network.arithmetic));
+    experiment.paths =
+        valiant_paths(experiment.topology, routing, experiment.flows, experiment.network.seed);
+}
+
 /// Tells of a timeout that ends before any ACK can be back.
 void check_timeout(BuiltExperiment& built) {
     const Tick timeout = built.experiment.network.nic.retransmit_timeout;
@@ -210,6 +226,7 @@ BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart
     }
     if (made.flows.size() >= kNone) throw ConfigError(where + ": has 2^32 flows or more");
     assign_source_ports(made.flows);
+    if (made.topology.group_routing == GroupRouting::valiant) give_detours(built, where);
     for (const BuiltJob& job : built.jobs) {
         job.application->graph().check_signals(
             step::network_lookahead(made.topology, made.network));

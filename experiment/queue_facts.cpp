@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/routing/base_rtt.h"
 #include "core/routing/routing.h"
+#include "core/routing/valiant.h"
 #include "core/steady/detector.h"
 #include "core/world/ecn_point.h"
 
@@ -19,13 +20,21 @@ namespace {
 Tick largest_base_rtt(const Experiment& experiment) {
     const BaseRttConfig config{experiment.network.format.payload, experiment.network.arithmetic};
     if (experiment.network.nic.global_base_rtt || experiment.flows.empty()) {
-        return network_base_rtt(experiment.topology, config).rtt;
+        BaseRtt base = network_base_rtt(experiment.topology, config);
+        for (const FlowPath& path : experiment.paths) {
+            widen_to_path(base, experiment.topology, config, path.forward);
+        }
+        return base.rtt;
     }
     std::vector<std::pair<NodeId, NodeId>> pairs;
     for (const FlowSpec& flow : experiment.flows) pairs.emplace_back(flow.src, flow.dst);
     Tick largest = 0;
-    for (const BaseRtt& base : pair_base_rtts(experiment.topology, config, pairs)) {
-        largest = std::max(largest, base.rtt);
+    std::vector<BaseRtt> bases = pair_base_rtts(experiment.topology, config, pairs);
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+        if (i < experiment.paths.size()) {
+            widen_to_path(bases[i], experiment.topology, config, experiment.paths[i].forward);
+        }
+        largest = std::max(largest, bases[i].rtt);
     }
     return largest;
 }

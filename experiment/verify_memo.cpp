@@ -7,6 +7,8 @@
 
 #include "core/hybrid/episode.h"
 #include "core/random.h"
+#include "core/routing/routing.h"
+#include "core/routing/valiant.h"
 #include "experiment/run.h"
 #include "experiment/run_memo.h"
 
@@ -65,6 +67,14 @@ void compare(const memo::Content& content, memo::Memo& memo, VerifiedMemo& verif
     }
 }
 
+/// Those that a run of these flows would give them.
+void give_ways(Experiment& experiment) {
+    if (experiment.topology.group_routing != GroupRouting::valiant) return;
+    const Routing routing(experiment.topology);
+    experiment.paths =
+        valiant_paths(experiment.topology, routing, experiment.flows, experiment.network.seed);
+}
+
 }  // namespace
 
 VerifiedMemo verify_memo(Experiment experiment, const std::string& config_json,
@@ -100,6 +110,7 @@ VerifiedMemo verify_memo(Experiment experiment, const std::string& config_json,
         begin += longest(stored.entry) + kApart;
     }
     if (!experiment.flows.empty()) {
+        give_ways(experiment);
         RunPlan plan;
         plan.mode = Mode::wormhole;
         run_experiment(experiment, plan);

@@ -28,6 +28,8 @@ Topology perturbed(const Topology& topology, std::uint64_t seed, std::uint64_t n
     longer.name = topology.name;
     longer.gpus_per_server = topology.gpus_per_server;
     longer.gpu_type = topology.gpu_type;
+    longer.switch_group = topology.switch_group;
+    longer.group_routing = topology.group_routing;
     for (NodeId node = 0; node < topology.node_count(); ++node) {
         longer.add_node(topology.kind(node));
     }

@@ -97,6 +97,23 @@ void check_round_trips(ConfigSection section, const Scenario& scenario) {
     }
 }
 
+/// What a dragonfly's routing does not go with.
+void check_group_routing(ConfigSection section, const Scenario& scenario) {
+    const GroupRouting routing = scenario.topology.group_routing;
+    if (routing == GroupRouting::shortest) return;
+    if (scenario.network.arithmetic == Arithmetic::ns3) {
+        section.fail("routing",
+                     "is for network.arithmetic = \"exact\": HPCC ns-3 routes by fewest cables; "
+                     "allowed with \"ns3\": \"shortest\"");
+    }
+    if (routing == GroupRouting::valiant && scenario.network.sprayed_classes() != 0) {
+        section.fail("routing",
+                     "is \"valiant\", which gives each flow one way, and network.load_balance or "
+                     "sprayed_priorities let packets choose theirs; allowed with these: "
+                     "\"shortest\", \"minimal\"");
+    }
+}
+
 OutputConfig read_output(ConfigSection section, Mode mode) {
     OutputConfig output;
     output.directory = section.text("dir", "");
@@ -192,6 +209,7 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
                                    "is \"ns3\", whose order of simultaneous events is packet "
                                    "mode's only; modes hybrid and wormhole need \"exact\"");
     }
+    check_group_routing(root.table("topology"), scenario);
     scenario.link_events = read_link_events(root, scenario.topology);
     check_round_trips(root.table("output"), scenario);
     if (moves_packets(scenario.mode)) check_network(scenario, root);

@@ -2,10 +2,12 @@
 #include "core/routing/base_rtt.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <queue>
 #include <tuple>
 
 #include "core/error.h"
@@ -75,6 +77,7 @@ class Search {
             reached_[node].rank = kNone;
         }
         order_.clear();
+        if (topology_.group_routing != GroupRouting::shortest) return from_among_groups(dst);
         visit_neighbors(dst, Cost{});
         for (std::size_t done = 0; done < order_.size(); ++done) {
             visit_neighbors(order_[done], reached_[order_[done]].cost);
@@ -156,6 +159,36 @@ class Search {
     }
 
   private:
+    /// The same where as few cables between groups as can be come first: what was found first among equals.
+    void from_among_groups(NodeId dst) {
+        using Found = std::tuple<std::uint64_t, std::uint64_t, NodeId>;  // distance, number, node
+        std::priority_queue<Found, std::vector<Found>, std::greater<>> found;
+        std::map<NodeId, std::uint64_t> nearest;
+        std::uint64_t number = 0;
+        const auto visit = [&](NodeId node, std::uint64_t distance, const Cost& cost) {
+            for (const Neighbor& neighbor : neighbors(node)) {
+                const bool global =
+                    !topology_.is_host(node) &&
+                    topology_.switch_group[node] != topology_.switch_group[neighbor.node];
+                const std::uint64_t over = distance + 1 + (global ? std::uint64_t{1} << 32U : 0);
+                const auto [known, fresh] = nearest.try_emplace(neighbor.node, over);
+                if (inner_[neighbor.node] == 0 || (!fresh && known->second <= over)) continue;
+                known->second = over;
+                reached_[neighbor.node].cost = extended(cost, neighbor.cable);
+                found.emplace(over, number++, neighbor.node);
+            }
+        };
+        visit(dst, 0, Cost{});
+        while (!found.empty()) {
+            const auto [distance, which, node] = found.top();
+            found.pop();
+            if (reached_[node].rank != kNone) continue;
+            reached_[node].rank = static_cast<std::uint32_t>(order_.size());
+            order_.push_back(node);
+            visit(node, distance, reached_[node].cost);
+        }
+    }
+
     struct NeighborRange {
         const Neighbor* first;
         const Neighbor* last;

@@ -6,7 +6,8 @@
 /// Headers and the ACK's transmission are not counted. The path is the shortest by hops; among
 /// equals, the one a breadth-first search from the destination finds first when it takes
 /// neighbours by ascending id (and the lowest port among parallel links); under Arithmetic::ns3, as
-/// NextHopOrder::ns3, by descending id and the last of parallel links.
+/// NextHopOrder::ns3, by descending id and the last of parallel links. Among groups of switches as
+/// Routing has it; of ways by way of another group: core/routing/valiant.h.
 /// Under Arithmetic::ns3 delays and each link's transmission time are whole nanoseconds, truncated;
 /// under Arithmetic::exact picoseconds, transmission times rounded up. bdp is truncated.
 /// A round trip of 10,000 s or more is a ConfigError.

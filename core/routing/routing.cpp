@@ -61,7 +61,7 @@ int Routing::distance(NodeId node, NodeId dst) const {
     const std::uint32_t distance = index == kNone
                                        ? tables_->choose(node, dst, *table).distance
                                        : tables_->switch_distance(index, node, dst, *table);
-    return distance == kUnreachable ? -1 : static_cast<int>(distance);
+    return distance == kUnreachable ? -1 : static_cast<int>(tables_->links(distance));
 }
 
 std::vector<PortId> Routing::path(const FlowKey& key) const {
@@ -122,7 +122,8 @@ std::size_t Routing::memory_bytes() const {
     const std::lock_guard<std::mutex> lock(tables_->building);
     std::size_t bytes =
         sizeof(Tables) + t.graph.memory_bytes() + t.sets.memory_bytes() +
-        (t.live_count.capacity() + t.group_of.capacity()) * sizeof(std::uint32_t) +
+        (t.zone.capacity() + t.live_count.capacity() + t.group_of.capacity()) *
+            sizeof(std::uint32_t) +
         t.far_ports.capacity() * sizeof(PortId) + t.host_sets.capacity() * sizeof(t.host_sets[0]) +
         t.host_set_store.size() * sizeof(HostSet) + t.order.capacity() * sizeof(std::uint32_t);
     for (const Group& group : t.groups) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Shortest-path routing by hop count, without transit through hosts, all equal-cost next hops
-/// kept (as HPCC ns-3 does); at equal length next hops over an NVSwitch win (as SimAI does).
+/// kept (as HPCC ns-3 does); at equal length next hops over an NVSwitch win (as SimAI does). Where a
+/// topology's switches form groups and it asks for that (GroupRouting::minimal and valiant), cables
+/// between groups count first, and all others after them.
 /// Tables are compressed: hosts with the same set of attached switches share one destination
 /// group, and a (node, group) pair points to a de-duplicated next-hop set, so a k=60 fat-tree
 /// (54,000 hosts) needs well under 2 GiB. NVSwitches, which join nothing but hosts, make no groups.

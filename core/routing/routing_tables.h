@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -22,10 +23,14 @@ namespace routing {
 
 inline constexpr std::uint32_t kUnreachable = kNone;
 
+/// What a cable between groups adds to a distance, where as few as can be are taken: more than all others of a way.
+inline constexpr std::uint32_t kGlobalStep = (1U << 16U) + 1;
+
 /// Where a switch sends packets for a group of destinations.
 struct Entry {
     PortSets::SetId set = kNone;            ///< kNone if unreachable, or attached to the host
-    std::uint32_t distance = kUnreachable;  ///< links to the host; 1: attached to it
+    std::uint32_t distance = kUnreachable;  ///< links to the host; 1: attached to it. Among
+                                            ///< groups: by kGlobalStep
 };
 /// By switch index.
 struct GroupTable {
@@ -60,6 +65,14 @@ struct Routing::Tables {
           group_of(t.node_count(), kNone),
           far_ports(t.port_count(), kNone),
           host_sets(t.node_count()) {
+        if (t.group_routing != GroupRouting::shortest) {
+            zone.assign(graph.size(), kNone);
+            for (NodeId node = 0; node < t.node_count(); ++node) {
+                if (graph.index_of(node) != kNone) {
+                    zone[graph.index_of(node)] = t.switch_group[node];
+                }
+            }
+        }
         for (const NodeId host : topology.hosts()) {
             attach(host);
         }
@@ -135,9 +148,44 @@ struct Routing::Tables {
         return *table;
     }
 
+    /// By how much the distances of neighbours on a shortest way differ.
+    std::uint32_t step(std::uint32_t from, std::uint32_t to) const {
+        return zone.empty() || zone[from] == zone[to] ? 1 : routing::kGlobalStep;
+    }
+
+    /// The links of a distance.
+    std::uint32_t links(std::uint32_t distance) const {
+        return zone.empty() ? distance : distance & 0xffffU;
+    }
+
+    /// The same as search() where steps differ.
+    void search_among_groups(const routing::Group& group, std::vector<routing::Entry>& entries) {
+        using Reached = std::pair<std::uint32_t, std::uint32_t>;  // distance, index
+        std::priority_queue<Reached, std::vector<Reached>, std::greater<>> reached;
+        order.clear();
+        for (const std::uint32_t index : group.switches) {
+            entries[index].distance = 1;
+            reached.emplace(1, index);
+        }
+        while (!reached.empty()) {
+            const auto [distance, index] = reached.top();
+            reached.pop();
+            if (distance != entries[index].distance) continue;  // found nearer since
+            order.push_back(index);
+            for (const SwitchGraph::Edge& edge : graph.edges(index)) {
+                const std::uint32_t over = distance + step(index, edge.to);
+                if (over < entries[edge.to].distance) {
+                    entries[edge.to].distance = over;
+                    reached.emplace(over, edge.to);
+                }
+            }
+        }
+    }
+
     /// Fills `order` with the switches that a breadth-first search from the group's finds, and their
     /// distances.
     void search(const routing::Group& group, std::vector<routing::Entry>& entries) {
+        if (!zone.empty()) return search_among_groups(group, entries);
         const bool descending = next_hop_order == NextHopOrder::ns3;
         order.clear();
         for (const std::uint32_t index : group.switches) {
@@ -203,7 +251,9 @@ struct Routing::Tables {
             bool over_nvswitch = false;
             hops.clear();
             for (const SwitchGraph::Edge& edge : graph.edges(order[i])) {
-                if (entries[edge.to].distance + 1 != entry.distance) {
+                const std::uint32_t there = entries[edge.to].distance;
+                if (there == routing::kUnreachable ||
+                    there + step(order[i], edge.to) != entry.distance) {
                     continue;
                 }
                 const bool nvswitch = graph.is_nvswitch(edge.to);
@@ -351,6 +401,7 @@ struct Routing::Tables {
     const NextHopOrder next_hop_order;
     const std::size_t table_bytes;
     SwitchGraph graph;
+    std::vector<std::uint32_t> zone;  ///< by switch index, its group; empty: all cables count alike
     std::vector<std::uint32_t> live_count;  ///< by host: its live cables
     std::vector<std::uint32_t> group_of;    ///< by host
     /// From first_port(host) on: the other ends of the host's live cables, ascending.

@@ -173,8 +173,8 @@ Topology build_torus(const TorusParams& params);
 
 /// Dragonfly (Kim 2008): groups of a routers, all joined to each other, p hosts and h global cables
 /// per router. Every pair of groups has floor(a h / (groups - 1)) global cables, router r holding
-/// its group's global ports [r h, (r + 1) h); ports left over stay empty. Shortest-path routing
-/// only. Nodes: hosts by router, routers by group.
+/// its group's global ports [r h, (r + 1) h); ports left over stay empty. Nodes: hosts by router,
+/// routers by group.
 struct DragonflyParams {
     std::int64_t routers_per_group = 4;         ///< a
     std::int64_t hosts_per_router = 2;          ///< p
@@ -183,6 +183,7 @@ struct DragonflyParams {
     Cable host_cable;
     Cable local_cable;
     Cable global_cable;
+    GroupRouting routing = GroupRouting::shortest;
 };
 Topology build_dragonfly(const DragonflyParams& params);
 

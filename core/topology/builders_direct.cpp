@@ -101,7 +101,13 @@ Topology build_dragonfly(const DragonflyParams& params) {
             }
         }
     }
-    return builder.finish();
+    Topology topology = builder.finish();
+    topology.group_routing = params.routing;
+    topology.switch_group.assign(topology.node_count(), kNone);
+    for (std::int64_t router = 0; router < routers; ++router) {
+        topology.switch_group[first + router] = static_cast<std::uint32_t>(router / a);
+    }
+    return topology;
 }
 
 Topology build_bcube(const BCubeParams& params) {

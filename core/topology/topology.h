@@ -19,6 +19,13 @@ enum class NodeKind : std::uint8_t {
     nvswitch,  ///< an intra-server switch (SimAI header); preferred over Ethernet at equal length
 };
 
+/// By which ways packets go where switches form groups, as in a dragonfly.
+enum class GroupRouting : std::uint8_t {
+    shortest,  ///< fewest cables, inside groups or between them
+    minimal,   ///< as few between groups as can be, one in a dragonfly, then fewest
+    valiant,   ///< each flow by way of another group (core/routing/valiant.h); else as minimal
+};
+
 /// A full-duplex cable. rate > 0, delay >= 0, 0 <= loss < 1 (per received packet).
 struct Link {
     NodeId a = 0;
@@ -39,6 +46,9 @@ class Topology {
     std::string name;                   ///< how the user called it, for summaries
     std::uint32_t gpus_per_server = 1;  ///< hosts [s*g, (s+1)*g) are one server
     std::string gpu_type;               ///< SimAI header's GPU type, empty when unknown
+    /// By node: the group of a switch, kNone of a host. Empty: there are no groups.
+    std::vector<std::uint32_t> switch_group;
+    GroupRouting group_routing = GroupRouting::shortest;
 
     std::size_t node_count() const { return kinds_.size(); }
     std::size_t host_count() const { return hosts_.size(); }

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/packet/buffer.h"
+#include "core/routing/valiant.h"
 #include "core/world/ecn_point.h"
 #include "core/world/lookahead.h"
 #include "core/world/network_check.h"
@@ -147,7 +148,9 @@ void WorldStore::build_buffers() {
 
 void WorldStore::build_windows() {
     world_.lookahead = network_lookahead(topology_, config_);
-    widest_ = network_base_rtt(topology_, {world_.payload, config_.arithmetic});
+    const BaseRttConfig base{world_.payload, config_.arithmetic};
+    widest_ = network_base_rtt(topology_, base);
+    for (const FlowPath& path : paths_) widen_to_path(widest_, topology_, base, path.forward);
     world_.base_rtt = widest_.rtt;
     world_.max_window = config_.congestion.window ? widest_.bdp.count : 0;
 }

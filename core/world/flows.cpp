@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/packet/sender.h"
 #include "core/routing/flow_check.h"
+#include "core/routing/valiant.h"
 #include "core/world/network_check.h"
 
 namespace sluice::step {
@@ -88,7 +89,11 @@ std::int64_t WorldStore::build_pair_windows() {
     std::vector<std::pair<NodeId, NodeId>> pairs(flows_.size());
     std::transform(flows_.begin(), flows_.end(), pairs.begin(),
                    [](const FlowSpec& spec) { return std::make_pair(spec.src, spec.dst); });
-    listed_pairs_ = pair_base_rtts(topology_, {world_.payload, config_.arithmetic}, pairs);
+    const BaseRttConfig base{world_.payload, config_.arithmetic};
+    listed_pairs_ = pair_base_rtts(topology_, base, pairs);
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+        widen_to_path(listed_pairs_[i], topology_, base, paths_[i].forward);
+    }
     std::int64_t widest = 0;
     for (const BaseRtt& pair : listed_pairs_) {
         widest = std::max(widest, config_.congestion.window ? pair.bdp.count : 0);

@@ -56,6 +56,10 @@ BuildTopology read_dragonfly(ConfigSection& section, const ResolvePath&) {
     p.host_cable = read_cable(section, "", p.host_cable);
     p.local_cable = read_cable(section, "local_", p.host_cable);
     p.global_cable = read_cable(section, "global_", p.host_cable);
+    p.routing = section.choice<GroupRouting>("routing", p.routing,
+                                             {{"shortest", GroupRouting::shortest},
+                                              {"minimal", GroupRouting::minimal},
+                                              {"valiant", GroupRouting::valiant}});
     section.finish();
     return [p] { return build_dragonfly(p); };
 }
