@@ -157,7 +157,7 @@ class Simulation {
         const auto seed = static_cast<std::uint64_t>(config.random_seed);
         inputs_.network = hpcc_network(config, *inputs_.topology,
                                        options_.seed != 0 ? options_.seed : seed, notes);
-        silence_nvswitches(*inputs_.topology, inputs_.network.ecn);
+        inputs_.network.ecn.nvswitches = false;  // SimAI's mark nothing
         widen_sequence_numbers(inputs_.network.format);
         // ns-3's order of ties and its nanoseconds exist packet by packet only.
         if (mode_ != Mode::packet) inputs_.network.arithmetic = Arithmetic::exact;

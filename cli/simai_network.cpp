@@ -2,7 +2,6 @@
 #include "cli/simai_network.h"
 
 #include <algorithm>
-#include <set>
 
 namespace sluice {
 
@@ -11,33 +10,6 @@ void force_global_window(HpccConfig& config, ImportReport& report) {
         report.skipped(config.path, "GLOBAL_T 0: SimAI takes it as 1 whatever it says, so do we");
     }
     config.global_t = true;
-}
-
-void silence_nvswitches(const Topology& topology, EcnConfig& ecn) {
-    constexpr Bytes kOutOfReach{std::int64_t{1} << 50};
-    std::set<std::int64_t> inside;
-    std::set<std::int64_t> outside;
-    for (PortId port = 0; port < topology.port_count(); ++port) {
-        const NodeKind kind = topology.kind(topology.node_of(port));
-        if (kind == NodeKind::host) continue;
-        (kind == NodeKind::nvswitch ? inside : outside).insert(topology.rate(port).bits_per_second);
-    }
-    for (const std::int64_t rate : inside) {
-        if (outside.count(rate) > 0) continue;
-        ecn.points.erase(std::remove_if(ecn.points.begin(), ecn.points.end(),
-                                        [&](const EcnPoint& point) {
-                                            return point.rate.bits_per_second == rate;
-                                        }),
-                         ecn.points.end());
-        EcnPoint point;
-        point.rate = {rate};
-        point.kmin = kOutOfReach;
-        point.kmax = kOutOfReach;
-        point.pmax = 0;
-        ecn.points.push_back(point);
-    }
-    std::sort(ecn.points.begin(), ecn.points.end(),
-              [](const EcnPoint& a, const EcnPoint& b) { return a.rate < b.rate; });
 }
 
 void widen_sequence_numbers(PacketFormat& format) {

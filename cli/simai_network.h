@@ -13,10 +13,6 @@ namespace sluice {
 /// never limit a flow inside a server.
 void force_global_window(HpccConfig& config, ImportReport& report);
 
-/// SimAI's NVSwitches mark nothing. Marking goes by port rate: where no other switch has a port of
-/// an NVSwitch's rate, that rate never marks.
-void silence_nvswitches(const Topology& topology, EcnConfig& ecn);
-
 /// SimAI's sequence numbers have 8 bytes, HPCC's 4: headers of 52 bytes, and ACKs that are longer by as
 /// much where they are not padded to 60.
 void widen_sequence_numbers(PacketFormat& format);

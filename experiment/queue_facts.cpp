@@ -64,8 +64,10 @@ std::shared_ptr<const QueueFacts> queue_facts(const Experiment& experiment) {
         if (topology.is_host(topology.node_of(port))) {
             group.line_rate = std::max(group.line_rate, topology.rate(port).bits_per_second);
         }
-        facts->mark_bytes.push_back(reacts ? mark_bytes(experiment.network.ecn, topology.rate(port))
-                                           : 0);
+        const bool nvswitch = topology.kind(topology.node_of(port)) == NodeKind::nvswitch;
+        const bool marks = reacts && (experiment.network.ecn.nvswitches || !nvswitch);
+        facts->mark_bytes.push_back(marks ? mark_bytes(experiment.network.ecn, topology.rate(port))
+                                          : 0);
     }
     facts->base_rtt = std::max<Tick>(group.base_rtt, 1);
     facts->step = steady::sampling_period(group);

@@ -58,6 +58,7 @@ struct EcnConfig {
     /// Thresholds by port rate. A rate that is not listed scales the nearest listed one in
     /// proportion. Empty: no marking.
     std::vector<EcnPoint> points;
+    bool nvswitches = true;  ///< NVSwitches mark, too
 };
 
 /// Queues of a port. Queue 0 is strict (pause, and ACKs if asked); 1..7 carry data classes.

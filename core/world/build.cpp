@@ -39,7 +39,8 @@ Egress egress_of(const Topology& topology, const NetworkConfig& config, PortId p
         std::find(rates.begin(), rates.end(), rate.bits_per_second) - rates.begin());
     egress.ecn_kmin = kNeverMarks;
     egress.ecn_kmax = kNeverMarks;
-    if (config.ecn.enabled && !config.ecn.points.empty()) {
+    const bool nvswitch = topology.kind(topology.node_of(port)) == NodeKind::nvswitch;
+    if (config.ecn.enabled && !config.ecn.points.empty() && (config.ecn.nvswitches || !nvswitch)) {
         const EcnPoint point = ecn_point(config.ecn, rate);
         egress.ecn_kmin = clamp_bytes(point.kmin.count);
         egress.ecn_kmax = clamp_bytes(point.kmax.count);

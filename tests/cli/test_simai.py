@@ -162,6 +162,20 @@ class SimaiTest(CliTest):
             self.assertIn(reason, told)
             self.assertEqual(time, self.total(text=text, AS_SEND_LAT="2")[0])
 
+    def test_nvswitches_mark_nothing_whatever_their_rate_is(self):
+        """GPU 0's NVLink is as slow as its NIC, and slower than the others': what comes for it waits in the NVSwitch."""
+        links = "".join(f"{gpu} {switch} {'25Gbps' if gpu == 0 else '100Gbps'} 0.0005ms 0\n"
+                        for switch in (4, 5) for gpu in range(4))
+        self.write("slow.topo", "6 4 1 1 8 A100\n4 5\n" + links)
+        maps = {"KMAX_MAP": "40 100000000000 160", "KMIN_MAP": "10 100000000000 40", "PMAX_MAP": "0.2 100000000000 0.2"}
+        conf = "\n".join(line for line in CONF.splitlines() if "_MAP" not in line)
+        self.write("conf", conf + "".join(f"\n{key} 2 25000000000 {value}" for key, value in maps.items()) + "\n")
+        layer = "mlp_layer -1 5000 ALLTOALL 64000000 5000 NONE 0 5000 NONE 0 100"
+        for mode in ("packet", "hybrid"):
+            with self.subTest(mode=mode):
+                words = self.simai("--mode", mode, text=workload([layer], gpus=4), topo="slow.topo")
+                self.assertIn(" 0 ECN marks", self.succeed(*words).stdout)
+
     def test_pxn(self):
         """Rings of all-reduce and reduce-scatter cross servers on a rail; all-to-alls do not."""
         def off_rail(kind, pxn):
