@@ -358,7 +358,7 @@ Command add_collective_command(CLI::App& program) {
     key("--channels", "channels", "N",
         "Copies of the algorithm that share the tensor (default: as NCCL)");
     key("--ring-order", "ring_order", "NAME",
-        "Around rings: given (default), or rail (same rail across servers)");
+        "Around rings: rail (default: same rail across servers), or given");
     key("--chunk", "chunk", "SIZE",
         "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
     key("--overhead", "overhead", "TIME",

@@ -2,6 +2,7 @@
 #include "core/topology/connectivity.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -97,6 +98,20 @@ std::optional<std::pair<NodeId, NodeId>> find_unreachable_hosts(const Topology& 
         }
     }
     return std::nullopt;
+}
+
+std::function<bool(NodeId, NodeId)> joined_hosts(const Topology& topology) {
+    if (!find_unreachable_hosts(topology)) {
+        return nullptr;
+    }
+    const auto domains = std::make_shared<const Domains>(find_domains(topology));
+    return [domains](NodeId a, NodeId b) {
+        const std::vector<std::uint32_t>& of_b = domains->of_host[b];
+        return std::any_of(domains->of_host[a].begin(), domains->of_host[a].end(),
+                           [&](std::uint32_t domain) {
+                               return std::binary_search(of_b.begin(), of_b.end(), domain);
+                           });
+    };
 }
 
 }  // namespace sluice

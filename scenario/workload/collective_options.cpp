@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/workload/collective_options.h"
 
+#include <memory>
+
 #include "core/error.h"
 #include "scenario/workload/data_folders.h"
 #include "workloads/model/gpu.h"
+#include "workloads/training/rank_places.h"
 
 namespace sluice {
 
@@ -28,11 +31,15 @@ std::uint32_t read_channels(ConfigSection& section) {
     return static_cast<std::uint32_t>(section.integer("channels", std::nullopt, 1, 1024));
 }
 
+RingOrder read_ring_order(ConfigSection& section) {
+    return section.choice("ring_order", RingOrder::rail,
+                          {{"given", RingOrder::given}, {"rail", RingOrder::rail}});
+}
+
 CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario) {
     CollectiveOptions options;
     options.channels = read_channels(section);
-    options.ring_order = section.choice("ring_order", RingOrder::given,
-                                        {{"given", RingOrder::given}, {"rail", RingOrder::rail}});
+    options.ring_order = read_ring_order(section);
     options.chunk = kUsualChunk;
     if (section.has("chunk")) {
         options.chunk = section.bytes("chunk", std::nullopt, {0}, kLargestChunk).count;
@@ -58,15 +65,10 @@ CollectiveOptions read_collective_options(ConfigSection& section, const Scenario
 
 void place_collectives(CollectiveOptions& options, const Topology& topology,
                        const std::vector<NodeId>& hosts) {
-    std::vector<std::uint32_t> places(topology.node_count(), 0);
-    std::uint32_t next = 0;
-    for (const NodeId host : topology.hosts()) places[host] = next++;
-    std::vector<std::uint32_t> of_rank;
-    of_rank.reserve(hosts.size());
-    for (const NodeId host : hosts) of_rank.push_back(places[host]);
-    const std::uint32_t gpus = topology.gpus_per_server;
-    options.server = [of_rank, gpus](RankId rank) { return of_rank[rank] / gpus; };
-    options.rail = [of_rank, gpus](RankId rank) { return of_rank[rank] % gpus; };
+    const auto places = std::make_shared<const RankPlaces>(RankPlaces::on(topology, hosts));
+    options.server = [places](RankId rank) { return places->server[rank]; };
+    options.rail = [places](RankId rank) { return places->rail[rank]; };
+    options.joined = places->joined;
 }
 
 }  // namespace sluice

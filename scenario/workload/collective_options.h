@@ -14,6 +14,9 @@ namespace sluice {
 /// The key "channels"; kUsualChannels where it is not given.
 std::uint32_t read_channels(ConfigSection& section);
 
+/// The key "ring_order".
+RingOrder read_ring_order(ConfigSection& section);
+
 CollectiveOptions read_collective_options(ConfigSection& section, const Scenario& scenario);
 
 /// Where the job's ranks are: rank r on hosts[r].

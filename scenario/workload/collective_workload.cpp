@@ -156,6 +156,7 @@ Choice fixed_choice(ConfigSection& section, const std::string& type) {
             static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
     } else {
         choice.options.channels = read_channels(section);
+        choice.options.ring_order = read_ring_order(section);
     }
     return choice;
 }

@@ -237,6 +237,7 @@ void read_collectives(ConfigSection& section, TrainingConfig& config) {
     }
     algorithms.finish();
     config.channels = read_channels(section);
+    config.ring_order = read_ring_order(section);
     config.chunk = section.bytes("chunk", Bytes{0}, Bytes{0}, Bytes{1'000'000'000'000'000}).count;
     config.collective_overhead = section.time("collective_overhead", config.collective_overhead);
     config.step_overhead = section.time("step_overhead", config.step_overhead);

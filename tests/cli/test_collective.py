@@ -158,6 +158,27 @@ class CollectiveCommand(CliTest):
                               "-e", "1M", "--intra-node", "network", "--algorithm", "ring")
         self.assertEqual(inside["flows"], 4 * 4 * 6)
 
+    def test_rings_keep_their_rails_unless_told_otherwise(self):
+        """16 MB over 4 servers: in the given order rings cross rails and meet at spines."""
+        def seconds(*words):
+            return self.time("servers.toml", "--kind", "all-reduce", "-b", "16M", "-e", "16M", *words)
+
+        self.assertEqual(seconds(), seconds("--ring-order", "rail"))
+        self.assertLess(1.15 * seconds(), seconds("--ring-order", "given"))
+
+    def test_rails_that_nothing_joins(self):
+        """Three servers of two GPUs, a switch for each rail. An odd number of servers: somewhere a ring has to change rails, which it
+        does inside a server."""
+        links = "".join(f"{gpu} {6 + gpu % 2} 100Gbps 1us 0\n" for gpu in range(6))
+        self.write("rails.topo", "8 2 0 2 6 H100\n6 7\n" + links)
+        head = ("[topology]\ntype = \"file\"\npath = \"rails.topo\"\n"
+                "[workload]\ntype = \"collective\"\nsize = \"4MB\"\nkind = \"{}\"\n")
+        for kind in ("all-reduce", "broadcast", "all-to-all"):
+            for mode in ("packet", "flow"):
+                with self.subTest(kind=kind, mode=mode):
+                    self.write("rails.toml", head.format(kind))
+                    self.succeed("run", "rails.toml", "--quiet", "--mode", mode)
+
     def test_inside_a_server_computed(self):
         # One group per server, nothing crosses the network: 11.8 us + 2 x 3/4 x S / 240 GB/s, which
         # contains the software's time. A100, 12 links x 20 GB/s.

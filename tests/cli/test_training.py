@@ -57,6 +57,13 @@ class Training(CliTest):
                  for s in ("zb-h1", "1f1b")]
         self.assertLess(times[0], times[1])
 
+    def test_rings_keep_their_rails_unless_told_otherwise(self):
+        """Gradients of 16 GPUs on four servers: in the given order rings cross rails and meet at spines."""
+        def seconds(*sets):
+            return self.run_job("tp=1", "pp=1", "dp=16", "micro_batches=1", *sets)[0]["jct_s"]
+        self.assertEqual(seconds(), seconds("ring_order=rail"))
+        self.assertLess(1.2 * seconds(), seconds("ring_order=given"))
+
     def test_buckets_keep_their_rings_at_the_wires_rate(self):
         """A rank that computes 5% longer is late for each bucket's reduction. Its ring's messages
         pile up behind it; if those of one connection shared the wire they would arrive together,

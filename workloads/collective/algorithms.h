@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-/// The order of members around a ring (RingOrder). Members of a server stay together where they are
-/// together in the given order.
+/// The order of members around a ring (RingOrder). In the given order members of a server stay together where they are
+/// together in it; by rail always.
 std::vector<Member> ring_order(const Schedule& schedule, std::size_t channel);
 
 /// Parts that travel around rings of their own members: position q of `order` has part(q). The

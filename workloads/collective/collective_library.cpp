@@ -151,6 +151,19 @@ bool CollectiveLibrary::one_server(const std::vector<RankId>& ranks) const {
     return true;
 }
 
+/// Whether the network joins all of them that are in different servers.
+bool CollectiveLibrary::all_joined(const std::vector<RankId>& ranks) const {
+    if (!options_.joined || !options_.server) return true;
+    for (const RankId from : ranks) {
+        for (const RankId to : ranks) {
+            if (options_.server(from) != options_.server(to) && !options_.joined(from, to)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 CollectiveAlgorithm CollectiveLibrary::choose(CollectiveKind kind, CollectiveAlgorithm wanted,
                                               const Members& members) const {
     const auto index = static_cast<std::size_t>(kind);
@@ -159,6 +172,7 @@ CollectiveAlgorithm CollectiveLibrary::choose(CollectiveKind kind, CollectiveAlg
     }
     if (wanted != Algorithm::automatic) return wanted;
     if (options_.computed_in_server && one_server(members.ranks)) return Algorithm::computed;
+    if (kind == CollectiveKind::all_to_all && !all_joined(members.ranks)) return Algorithm::pxn;
     return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send ? Algorithm::direct
                                                                               : Algorithm::ring;
 }

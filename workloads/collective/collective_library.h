@@ -39,7 +39,9 @@ const char* to_string(CollectiveAlgorithm algorithm);
 /// The order of members around rings and chains, and so who sends from server to server.
 enum class RingOrder : std::uint8_t {
     given,  ///< the members' own; further channels begin further on inside each server
-    rail,   ///< every second server backwards, so that neighbours across servers share a rail
+    /// Servers one after the other; from one to the next by a rail that both have, as every second one is gone through
+    /// backwards.
+    rail,
 };
 
 inline constexpr std::uint32_t kUsualChannels = 0;
@@ -52,6 +54,9 @@ struct CollectiveOptions {
     /// the rail is the member's place among those of its server.
     std::function<std::uint32_t(RankId)> server;
     std::function<std::uint32_t(RankId)> rail;
+    /// Whether the network joins two ranks' hosts. Where it does not, rings, chains and trees reach the other server through a
+    /// member of their own server that it joins to it. Null: it joins all.
+    std::function<bool(RankId, RankId)> joined;
     bool computed_in_server = true;  ///< false: the network carries traffic inside servers
     /// Includes software: `overhead` is not added to what is computed as a whole.
     IntraNode intra_node;
@@ -100,7 +105,7 @@ inline constexpr std::size_t kMostMessages = 50'000'000;
 /// As NCCL (graph/search.cc): a ring, chain or tree of a group that has several members in each of
 /// several servers runs once per member of a server, so that each copy leaves the server by a NIC of
 /// its own; as often as the server with the fewest has members. All else: 1.
-/// `servers`: how many members each has, at rings those that stand together.
+/// `servers`: how many members each has, at rings in the given order those that stand together.
 std::uint32_t usual_channels(CollectiveAlgorithm algorithm,
                              const std::vector<std::size_t>& servers);
 
@@ -146,6 +151,7 @@ class CollectiveLibrary {
     CollectiveAlgorithm choose(CollectiveKind kind, CollectiveAlgorithm wanted,
                                const Members& members) const;
     bool one_server(const std::vector<RankId>& ranks) const;
+    bool all_joined(const std::vector<RankId>& ranks) const;
 
     JobGraph& graph_;
     CollectiveOptions options_;

@@ -96,12 +96,13 @@ class Ring {
         return taken_[next];
     }
 
-    /// By the rail of `to`, where the ring is to stay on rails.
+    /// By the rail of `to`, where the ring is to stay on rails or cannot leave them.
     Hop pass_on(std::size_t q, Slice slice, bool reduce) {
         const Member from = phase_.order[q];
         const Member to = phase_.order[(q + 1) % size()];
-        const Member via =
-            phase_.pxn && !schedule_.same_server(from, to) ? schedule_.on_rail_of(from, to) : from;
+        const Member via = phase_.pxn && !schedule_.same_server(from, to)
+                               ? schedule_.on_rail_of(from, to)
+                               : schedule_.joined_with(from, to);
         const Hop hop = via == from ? schedule_.transfer(from, to, slice, reduce)
                                     : schedule_.relayed(from, via, to, slice, reduce);
         last_[q] = {hop, via, slice.bytes};
@@ -186,20 +187,69 @@ std::vector<OpId> add_ring_channel(Schedule& schedule, CollectiveKind kind, std:
     return done;
 }
 
+/// Rails on which every server has a member, ascending.
+std::vector<std::uint32_t> common_rails(const Schedule& schedule, const Servers& servers) {
+    std::vector<std::uint32_t> common;
+    for (const Member member : servers.front()) {
+        const std::uint32_t rail = schedule.rail(member);
+        const bool everywhere =
+            std::all_of(servers.begin(), servers.end(), [&](const auto& server) {
+                return std::any_of(server.begin(), server.end(),
+                                   [&](Member other) { return schedule.rail(other) == rail; });
+            });
+        if (everywhere && (common.empty() || common.back() != rail)) common.push_back(rail);
+    }
+    return common;
+}
+
+/// Members of a server from the one on rail `first` on; the one on rail `last`, if it is another one, comes at the end.
+void lead_from_to(const Schedule& schedule, std::uint32_t first, std::uint32_t last,
+                  std::vector<Member>& members) {
+    const auto on = [&](std::uint32_t rail) {
+        return std::find_if(members.begin(), members.end(),
+                            [&](Member member) { return schedule.rail(member) == rail; });
+    };
+    std::rotate(members.begin(), on(first), members.end());
+    if (const auto at = on(last); at != members.begin()) std::rotate(at, at + 1, members.end());
+}
+
+/// RingOrder::rail. A channel enters and leaves all servers by the same two rails of those that all have, each by
+/// another pair; where there are none, by whatever rails come at the ends.
+std::vector<Member> rail_order(const Schedule& schedule, std::size_t channel) {
+    const Servers servers = schedule.servers();
+    const std::vector<std::uint32_t> rails = common_rails(schedule, servers);
+    const std::size_t pairs = std::max<std::size_t>(1, rails.size());
+    std::vector<Member> order;
+    bool backwards = false;
+    for (std::vector<Member> members : servers) {
+        if (rails.empty()) {
+            const auto shift = static_cast<std::ptrdiff_t>(channel % members.size());
+            std::rotate(members.begin(), members.begin() + shift, members.end());
+            if (backwards) std::reverse(members.begin(), members.end());
+        } else {
+            const std::uint32_t in = rails[channel % pairs];
+            const std::uint32_t out = rails[(channel + pairs - 1) % pairs];
+            if (backwards) std::reverse(members.begin(), members.end());
+            lead_from_to(schedule, backwards ? out : in, backwards ? in : out, members);
+        }
+        order.insert(order.end(), members.begin(), members.end());
+        backwards = !backwards;
+    }
+    return order;
+}
+
 }  // namespace
 
 std::vector<Member> ring_order(const Schedule& schedule, std::size_t channel) {
+    if (schedule.options().ring_order == RingOrder::rail) return rail_order(schedule, channel);
     std::vector<Member> order(schedule.size());
     for (Member member = 0; member < schedule.size(); ++member) order[member] = member;
-    bool backwards = false;
     for (auto begin = order.begin(); begin != order.end();) {
         const auto end = std::find_if(begin, order.end(), [&](Member member) {
             return !schedule.same_server(*begin, member);
         });
         const auto shift = static_cast<std::ptrdiff_t>(channel) % (end - begin);
         std::rotate(begin, begin + shift, end);
-        if (backwards) std::reverse(begin, end);
-        backwards = !backwards && schedule.options().ring_order == RingOrder::rail;
         begin = end;
     }
     return order;

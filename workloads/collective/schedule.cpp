@@ -78,7 +78,7 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
 void Schedule::choose_channels(CollectiveAlgorithm algorithm) {
     if (options_.channels != kUsualChannels) return;
     std::vector<std::size_t> members;
-    if (algorithm == CollectiveAlgorithm::ring) {
+    if (algorithm == CollectiveAlgorithm::ring && options_.ring_order == RingOrder::given) {
         members = runs();
     } else {
         for (const std::vector<Member>& server : servers()) members.push_back(server.size());
@@ -233,6 +233,21 @@ Member Schedule::on_rail_of(Member from, Member to) const {
     return from;
 }
 
+Member Schedule::joined_with(Member from, Member to) const {
+    const auto joins = [&](Member member) { return options_.joined(ranks_[member], ranks_[to]); };
+    if (!options_.joined || same_server(from, to) || joins(from)) return from;
+    if (const Member member = on_rail_of(from, to); joins(member)) return member;
+    for (Member member = 0; member < size(); ++member) {
+        if (same_server(member, from) && joins(member)) return member;
+    }
+    return from;
+}
+
+Hop Schedule::pass_on(Member from, Member to, Slice slice, bool reduce) {
+    const Member via = joined_with(from, to);
+    return via == from ? transfer(from, to, slice, reduce) : relayed(from, via, to, slice, reduce);
+}
+
 Hop Schedule::relayed(Member from, Member via, Member to, Slice slice, bool reduce) {
     const Hop inside = connect(from, via, slice.bytes, options_.server_hop);
     const Hop across = connect(via, to, slice.bytes, options_.server_hop);
@@ -301,7 +316,7 @@ Lane::Lane(Schedule& schedule, Member from, Member to, bool pipelined)
       received_(schedule.start(to)) {}
 
 Hop Lane::send(Slice slice, bool reduce, OpId after) {
-    const Hop hop = schedule_.transfer(from_, to_, slice, reduce);
+    const Hop hop = schedule_.pass_on(from_, to_, slice, reduce);
     schedule_.depend(hop.first, after);
     if (pipelined_ && sent_.size() >= kChunksInFlight) {
         schedule_.depend(hop.first, sent_[sent_.size() - kChunksInFlight]);

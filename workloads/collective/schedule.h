@@ -74,8 +74,13 @@ class Schedule {
     Hop transfer(Member from, Member to, Slice slice, bool reduce);
     /// The same through another member, which forwards it whole and keeps none of it.
     Hop relayed(Member from, Member via, Member to, Slice slice, bool reduce);
+    /// From server to server as the network joins them: transfer(), or relayed() by a member that can reach `to`.
+    Hop pass_on(Member from, Member to, Slice slice, bool reduce);
     /// The member of `from`'s server on the rail of `to`; `from` itself where there is none.
     Member on_rail_of(Member from, Member to) const;
+    /// The member of `from`'s server that the network joins to `to`: itself, on_rail_of(), or the first that it does; itself
+    /// where there is none.
+    Member joined_with(Member from, Member to) const;
     /// When `member` is ready to pass on what it has received (CollectiveOptions::forwarding).
     OpId forward(Member member, OpId received);
     /// When a message whose first operation is `first` has left `from` (CollectiveOptions::departure,

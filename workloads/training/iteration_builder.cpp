@@ -14,10 +14,12 @@ CollectiveOptions collective_options(const TrainingConfig& config, const RankPla
     options.algorithms = config.algorithms;
     options.server = [&places](RankId rank) { return places.server[rank]; };
     options.rail = [&places](RankId rank) { return places.rail[rank]; };
+    options.joined = places.joined;
     options.computed_in_server = !config.network_in_server;
     options.intra_node = intra_node_of(config);
     options.nvls = config.nvls;
     options.channels = config.channels;
+    options.ring_order = config.ring_order;
     options.chunk = config.chunk;
     options.overhead = config.collective_overhead;
     options.step_overhead = config.step_overhead;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/topology/connectivity.h"
+
 namespace sluice {
 
 RankPlaces RankPlaces::packed(RankId ranks, std::uint32_t gpus_per_server) {
@@ -28,6 +30,13 @@ RankPlaces RankPlaces::on(const Topology& topology, const std::vector<NodeId>& h
     for (const NodeId host : hosts) {
         places.server.push_back(index.at(host) / size);
         places.rail.push_back(index.at(host) % size);
+    }
+    if (size > 1) {
+        if (const auto joined = joined_hosts(topology)) {
+            places.joined = [joined, hosts](RankId a, RankId b) {
+                return joined(hosts[a], hosts[b]);
+            };
+        }
     }
     return places;
 }

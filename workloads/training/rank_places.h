@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/job/job_graph.h"
@@ -13,6 +14,8 @@ namespace sluice {
 struct RankPlaces {
     std::vector<std::uint32_t> server;  ///< by rank
     std::vector<std::uint32_t> rail;    ///< by rank
+    /// Whether the network joins two ranks' hosts; null: it joins all.
+    std::function<bool(RankId, RankId)> joined;
 
     /// Ranks fill servers of `gpus_per_server` one after the other.
     static RankPlaces packed(RankId ranks, std::uint32_t gpus_per_server);

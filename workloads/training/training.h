@@ -128,6 +128,7 @@ struct TrainingConfig : ParallelDegrees {
 
     std::vector<CollectiveAlgorithm> algorithms;  ///< by CollectiveKind; missing: automatic
     std::uint32_t channels = kUsualChannels;
+    RingOrder ring_order = RingOrder::rail;
     std::int64_t chunk = 0;
     Tick collective_overhead = 0;
     Tick step_overhead = 0;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <random>
 #include <string>
@@ -277,6 +278,11 @@ TEST_CASE("unit.collective_library.every_member_gets_what_it_needs") {
             trial.options.last_first = draw(0, 1) == 1;
             if (draw(0, 1) == 1) trial.options.receipt_notice = 100;
             trial.options.ring_order = draw(0, 1) == 1 ? RingOrder::rail : RingOrder::given;
+            if (draw(0, 2) == 0) {
+                trial.options.joined = [gpus = trial.gpus](RankId a, RankId b) {
+                    return a % gpus == b % gpus;
+                };
+            }
             trial.options.window = static_cast<std::uint32_t>(draw(0, 2));
             trial.options.overhead = draw(0, 1) == 1 ? 100 : 0;
             trial.options.step_overhead = draw(0, 1) == 1 ? 100 : 0;
@@ -377,6 +383,60 @@ TEST_CASE("unit.collective_library.rings_by_rail_cross_servers_on_a_rail") {
         }
         // 15 steps in which 4 pairs of servers are crossed, on each channel: evenly by rail.
         for (const std::size_t count : crossings) CHECK(count == 15 * 4);
+    }
+}
+
+TEST_CASE("unit.collective_library.rings_by_rail_use_the_rails_that_all_servers_have") {
+    // Three servers of 4 of which the group has all, rails 1 and 3, and rails 0, 1 and 3, listed in any order: two rings, which
+    // cross servers on rails 1 and 3 but where the third one meets the first, and as often on either.
+    std::vector<RankId> ranks = {0, 1, 2, 3, 5, 7, 8, 9, 11};
+    std::mt19937_64 random(7);
+    for (int turn = 0; turn < 10; ++turn) {
+        std::shuffle(ranks.begin(), ranks.end(), random);
+        JobGraph graph(12);
+        CollectiveOptions options = options_for(4, false);
+        options.ring_order = RingOrder::rail;
+        CollectiveLibrary library(graph, options);
+        const Members members{ranks, std::vector<OpId>(ranks.size(), kNone)};
+        library.add(Kind::all_gather, spec_of(1800), members, Algorithm::ring);
+        graph.finish();
+        std::map<RankId, std::size_t> left;
+        std::size_t changed = 0;
+        for (const JobGraph::Message& message : graph.messages()) {
+            const RankId from = graph.rank(message.send);
+            const RankId to = graph.rank(message.recv);
+            if (from / 4 == to / 4) continue;
+            changed += from % 4 == to % 4 ? 0 : 1;
+            ++left[from % 4];
+        }
+        // 8 steps on 2 channels, in which each server is left once.
+        CHECK(changed == 8 * 2);
+        CHECK(left == std::map<RankId, std::size_t>{{1, 24}, {3, 24}});
+    }
+}
+
+TEST_CASE("unit.collective_library.nothing_leaves_its_rail_where_rails_are_not_joined") {
+    // What a ring, chain or tree has for another rail goes there inside the server, and so do all-to-alls.
+    for (const Kind kind : {Kind::all_reduce, Kind::broadcast, Kind::all_to_all}) {
+        for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::tree}) {
+            if (algorithm == Algorithm::tree && kind == Kind::all_to_all) continue;
+            JobGraph graph(12);
+            CollectiveOptions options = options_for(4, false);
+            options.ring_order = RingOrder::rail;
+            options.joined = [](RankId a, RankId b) { return a % 4 == b % 4; };
+            CollectiveLibrary library(graph, options);
+            library.add(kind, spec_of(4800), first_ranks(12), algorithm);
+            graph.finish();
+            std::size_t across = 0;
+            for (const JobGraph::Message& message : graph.messages()) {
+                const RankId from = graph.rank(message.send);
+                const RankId to = graph.rank(message.recv);
+                if (from / 4 == to / 4) continue;
+                ++across;
+                CHECK(from % 4 == to % 4);
+            }
+            CHECK(across > 0);
+        }
     }
 }
 
