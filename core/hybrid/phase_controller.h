@@ -142,6 +142,7 @@ class PhaseController : public step::Supervisor {
     void wake_with_shares(State& state);
     void list_data_ports(State& state);
     bool shares_are_fair(State& state);
+    bool is_above_aim(const State& state) const;
     void skip_back(State& state, Tick now, PhaseEnd why);
     void commit(State& state, PhaseEnd why);
     WatchedSkip watched(const State& state, Tick begin, Tick end) const;

@@ -23,8 +23,10 @@ constexpr int kRounds = 6;
 constexpr Tick kSettling = 12;
 /// A law wakes with its rate within this factor of the one that it fell asleep with.
 constexpr double kMostChange = 16;
-/// Who allows errors of this part does not ask whether shares are fair.
+/// Who allows errors of this part does not ask whether shares are fair, nor whether laws aim lower.
 constexpr double kAnything = 1;
+/// A flow alone that has more of a link than this above what its law aims at is still on its way down to it.
+constexpr double kAboveAim = 0.02;
 
 /// Scales `rate` so that every full port carries its total.
 void scale_to_totals(const std::vector<FullPort>& ports, std::vector<double>& rate) {
@@ -284,6 +286,29 @@ void PhaseController::list_data_ports(State& state) {
         }
         state.uses.back().flows.push_back(flow);
     }
+}
+
+/// A law that aims below a link's rate (HPCC) comes down from it within as many round trips as windows take to shrink to one
+/// round trip's bytes: 45 behind an NVSwitch, in which nothing is seen to move.
+bool PhaseController::is_above_aim(const State& state) const {
+    const double aim = congestion::target_utilization(engine_.law());
+    if (aim >= 1 || state.sharing > 1 || state.record.told || rates_ != nullptr ||
+        config_.detector.tolerance >= kAnything) {
+        return false;
+    }
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        const std::vector<PortId>& way = engine_.tracks(state.group.flows[i]).data;
+        const double bytes = state.rate[i] * static_cast<double>(engine_.data_bytes());
+        // The first port is the NIC's, which reports nothing.
+        for (std::size_t hop = 1; hop < way.size(); ++hop) {
+            const double link =
+                static_cast<double>(engine_.link_rate(way[hop])) / kBitsPerByteAndSecond;
+            if (bytes > (aim + kAboveAim) * link) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /// A skip would hold up what packets go on doing, while flows have not settled on what they have of ports. Others, who tell,

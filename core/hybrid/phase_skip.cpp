@@ -28,7 +28,7 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     const Tick longest = state.by_law.empty() ? calibrate(state, verdict.longest_skip, at)
                                               : foresee_laws(state, verdict.longest_skip);
     const Tick dt = length_of_skip(state, longest, at);
-    if (dt < std::max<Tick>(state.rtt, 1) || !shares_are_fair(state)) {
+    if (dt < std::max<Tick>(state.rtt, 1) || is_above_aim(state) || !shares_are_fair(state)) {
         return;
     }
     state.by_law.take(dt, state.rate);

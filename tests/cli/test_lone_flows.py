@@ -46,6 +46,19 @@ class LoneFlowsTest(CliTest):
                 self.assertLess(abs(error), 0.005)
                 self.assertGreater(summary["skips"], 0)
 
+    def test_a_law_that_comes_down_to_its_aim_is_waited_for(self):
+        """Behind an NVSwitch HPCC sends at line rate for 45 round trips before it has come down to 95% of it."""
+        network = ('[topology]\ntype = "rail-optimized"\ngpus = 2\ngpus_per_server = 2\nnvswitches_per_server = 1\n'
+                   'nvlink_rate = "400Gbps"\n[congestion]\nlaw = "hpcc"\n[workload]\ntype = "flows"\nlist = [[0, 1, "10MB", "0s"]]\n')
+        self.write("nvlink.toml", network)
+        times = {}
+        for mode in ("packet", "hybrid"):
+            self.succeed("run", "nvlink.toml", "--quiet", "--no-memo", "--mode", mode, "--out", mode)
+            summary = json.loads((self.folder / mode / "summary.json").read_text())
+            times[mode] = summary["fct_s"]["mean"]
+        self.assertGreater(summary["skips"], 0)
+        self.assertLess(abs(times["hybrid"] / times["packet"] - 1), 0.002)
+
     def test_a_law_that_recovers_by_itself_is_foreseen(self):
         flows = ['[0, 7, "1GB", "0s"]', '[1, 7, "40MB", "0s"]']
         error, summary = self.error("dcqcn", flows, "--no-memo", rate="100Gbps")
