@@ -79,8 +79,7 @@ void write_workload(const Workload& workload, const std::string& path) {
         file << topology.rate(port).bits_per_second / 8 << '\n';
     }
     for (const FlowSpec& flow : workload.flows) {
-        const std::vector<PortId> ports =
-            routing.path({flow.src, flow.dst, flow.sport, flow.dport});
+        const std::vector<PortId> ports = routing.path(data_key(flow));
         file << flow.src << ' ' << flow.dst << ' ' << flow.size << ' ' << ports.size();
         for (const PortId port : ports) {
             file << ' ' << port;

@@ -359,6 +359,8 @@ Command add_collective_command(CLI::App& program) {
         "Copies of the algorithm that share the tensor (default: as NCCL)");
     key("--ring-order", "ring_order", "NAME",
         "Around rings: rail (default: same rail across servers), or given");
+    key("--queue-pairs", "queue_pairs", "N",
+        "Of a connection over the network (default: one a port of the sender)");
     key("--chunk", "chunk", "SIZE",
         "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
     key("--overhead", "overhead", "TIME",

@@ -57,9 +57,8 @@ Tick IdealTimes::of(const FlowSpec& flow) {
     if (!routing_) {
         routing_.emplace(experiment_.topology, next_hop_order(experiment_.network.arithmetic));
     }
-    return idle_completion_time(experiment_, flow.size,
-                                routing_->path({flow.src, flow.dst, flow.sport, flow.dport}),
-                                routing_->path({flow.dst, flow.src, flow.dport, flow.sport}));
+    return idle_completion_time(experiment_, flow.size, routing_->path(data_key(flow)),
+                                routing_->path(ack_key(flow)));
 }
 
 TrafficEstimate estimate_traffic(const Experiment& experiment) {
@@ -77,10 +76,10 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         FlowPath path;
         if (!experiment.paths.empty()) path = experiment.paths[i];
         if (path.forward.empty()) {
-            path.forward = routing.path({flow.src, flow.dst, flow.sport, flow.dport});
+            path.forward = routing.path(data_key(flow));
         }
         if (path.reverse.empty()) {
-            path.reverse = routing.path({flow.dst, flow.src, flow.dport, flow.sport});
+            path.reverse = routing.path(ack_key(flow));
         }
         if (path.forward.empty() || path.reverse.empty()) {
             try {

@@ -79,7 +79,7 @@ std::shared_ptr<const QueueFacts> queue_facts(const Experiment& experiment) {
         if (flow.id < experiment.paths.size() && !experiment.paths[flow.id].forward.empty()) {
             return experiment.paths[flow.id].forward;
         }
-        return routing->path({spec.src, spec.dst, spec.sport, spec.dport});
+        return routing->path(data_key(spec));
     };
     return facts;
 }

@@ -118,8 +118,8 @@ double frame_rate(const Topology& topology, const NetworkConfig& config, PortId 
 
 FlowPorts find_ports(const Topology& topology, const Routing& routing, const NetworkConfig& config,
                      const FlowSpec& spec, const FlowPath& path) {
-    const FlowKey forward{spec.src, spec.dst, spec.sport, spec.dport};
-    const FlowKey reverse{spec.dst, spec.src, spec.dport, spec.sport};
+    const FlowKey forward = data_key(spec);
+    const FlowKey reverse = ack_key(spec);
     const bool spray = config.sprays(spec.priority);
     const auto ports_of = [&](const std::vector<PortId>& given, const FlowKey& key) {
         const bool usable =

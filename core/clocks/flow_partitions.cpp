@@ -80,11 +80,11 @@ void FlowPartitions::footprint(FlowSlot flow, Footprint& print) const {
         add_all_paths(spec.dst, spec.src, print.resources);
     } else {
         const FlowRoute& route = store_.world().route[flow];
-        walk({spec.src, spec.dst, spec.sport, spec.dport}, route.port, print.data);
+        walk(data_key(spec), route.port, print.data);
         if (print.data.empty()) {  // cut off, it still sends: by its first port
             print.data.push_back(departure_port(store_.world(), spec.src, flow));
         }
-        walk({spec.dst, spec.src, spec.dport, spec.sport}, route.port + kPathHops, print.acks);
+        walk(ack_key(spec), route.port + kPathHops, print.acks);
         if (shared_ == SharedBy::data_ports) {
             print.resources = {spec.src};
             print.resources.reserve(1 + print.data.size());

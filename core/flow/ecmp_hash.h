@@ -10,12 +10,17 @@
 
 namespace sluice {
 
+/// FlowSpec::nic_port of flows that choose none.
+inline constexpr std::uint8_t kAnyPort = 255;
+
 /// What the ECMP hash sees of a flow. Addresses are HPCC ns-3's: 0x0b000001 + (id << 8).
 struct FlowKey {
     NodeId src = 0;
     NodeId dst = 0;
     std::uint16_t sport = 0;
     std::uint16_t dport = 0;
+    std::uint8_t nic_port =
+        kAnyPort;  ///< FlowSpec::nic_port: hosts go by it, switches do not see it
 };
 
 namespace detail {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/flow/ecmp_hash.h"
 #include "core/hd.h"
 #include "core/ids.h"
 #include "core/units.h"
@@ -25,15 +26,26 @@ struct FlowSpec {
     Tick start = kNever;    ///< kNever: started by the Application
     std::uint16_t sport = 10000;
     std::uint16_t dport = 100;
-    std::uint8_t priority = 3;        ///< traffic class 1..7
-    bool own_port = false;            ///< an exception: not its connection's source port
-    bool overlaps = false;            ///< an exception: waits for no other message
+    std::uint8_t priority = 3;  ///< traffic class 1..7
+    bool own_port = false;      ///< an exception: not its connection's source port
+    bool overlaps = false;      ///< an exception: waits for no other message
+    /// Its packets leave `src`, and their ACKs `dst`, by the one of this number of the ports that lead there, counted around;
+    /// kAnyPort: by ECMP.
+    std::uint8_t nic_port = kAnyPort;
     ConnectionId connection = kNone;  ///< all from `src` to `dst`; kNone: of this message only
     FlowId id = kNoFlow;              ///< of one that is opened; kNoFlow: the engine numbers it
 
     /// The connection whose order it keeps to, kNone if it keeps to none.
     SLUICE_HD ConnectionId queue() const { return overlaps ? kNone : connection; }
 };
+
+/// What ECMP sees of the flow's data, and of its ACKs.
+SLUICE_HD inline FlowKey data_key(const FlowSpec& spec) {
+    return {spec.src, spec.dst, spec.sport, spec.dport, spec.nic_port};
+}
+SLUICE_HD inline FlowKey ack_key(const FlowSpec& spec) {
+    return {spec.dst, spec.src, spec.dport, spec.sport, spec.nic_port};
+}
 
 /// Connections are 0 to this - 1.
 ConnectionId connection_count(const std::vector<FlowSpec>& flows);

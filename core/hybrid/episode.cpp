@@ -382,8 +382,10 @@ memo::Numbers facts_of(const Episode& episode, const std::vector<std::uint32_t>&
     memo::Numbers facts;
     for (const std::uint32_t place : order) {
         const EpisodeFlow& flow = episode.flows[place];
-        facts.insert(facts.end(), {flow.spec.src, flow.spec.dst, flow.spec.sport, flow.spec.dport,
-                                   flow.spec.priority, flow.size, flow.start - episode.begin});
+        const std::int64_t nic_port = flow.spec.nic_port;
+        facts.insert(facts.end(),
+                     {flow.spec.src, flow.spec.dst, flow.spec.sport, flow.spec.dport,
+                      nic_port << 8 | flow.spec.priority, flow.size, flow.start - episode.begin});
     }
     return facts;
 }
@@ -395,9 +397,11 @@ std::vector<FlowSpec> flows_of(const memo::Numbers& facts, Tick begin) {
     }
     for (std::size_t at = 0; at < facts.size(); at += kFacts) {
         const std::int64_t* const told = facts.data() + at;
+        const std::int64_t priority = told[4] & 0xff;
         if (!fits<NodeId>(told[0]) || !fits<NodeId>(told[1]) || !fits<std::uint16_t>(told[2]) ||
-            !fits<std::uint16_t>(told[3]) || told[4] < 1 || told[4] >= step::kClasses ||
-            told[5] < 1 || told[6] < 0 || told[6] >= kNever - begin) {
+            !fits<std::uint16_t>(told[3]) || priority < 1 || priority >= step::kClasses ||
+            !fits<std::uint8_t>(told[4] >> 8) || told[5] < 1 || told[6] < 0 ||
+            told[6] >= kNever - begin) {
             return {};
         }
         FlowSpec flow;
@@ -405,7 +409,8 @@ std::vector<FlowSpec> flows_of(const memo::Numbers& facts, Tick begin) {
         flow.dst = static_cast<NodeId>(told[1]);
         flow.sport = static_cast<std::uint16_t>(told[2]);
         flow.dport = static_cast<std::uint16_t>(told[3]);
-        flow.priority = static_cast<std::uint8_t>(told[4]);
+        flow.priority = static_cast<std::uint8_t>(priority);
+        flow.nic_port = static_cast<std::uint8_t>(told[4] >> 8);
         flow.size = told[5];
         flow.start = begin + told[6];
         flows.push_back(flow);

@@ -209,6 +209,7 @@ void JobGraph::set_overlap_slowdown(OpId op, std::int64_t millionths) {
 
 void JobGraph::finish() {
     if (finished_) return;
+    if (queue_pairs_) split_messages();
     if (!slowdown_of_.empty()) {
         slowdown_of_.resize(op_count(), 0);
     }
@@ -375,6 +376,7 @@ std::vector<FlowSpec> JobGraph::flows(const std::vector<NodeId>& hosts) const {
         flows[i].dst = hosts[rank_[messages_[i].recv]];
         flows[i].size = messages_[i].bytes;
         flows[i].connection = connection_[i];
+        if (!nic_port_.empty()) flows[i].nic_port = nic_port_[i];
     }
     return flows;
 }

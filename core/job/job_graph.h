@@ -28,9 +28,11 @@
 /// Errors: a mistake in the graph throws ConfigError that names the operations.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/flow/flow.h"
@@ -123,6 +125,12 @@ class JobGraph {
     void set_overlap_slowdown(std::int64_t millionths);
     /// Of one; a graph has few different ones.
     void set_overlap_slowdown(OpId op, std::int64_t millionths);
+    /// Over how many queue pairs messages from one rank to another go: each is split into as many parts, nearly equal and none
+    /// below kLeastPart, which are messages on connections of their own, by the sender's ports in turn. It has arrived, or been
+    /// acknowledged, when all of them have. Null: over one.
+    using QueuePairs = std::function<std::uint32_t(RankId from, RankId to)>;
+    static constexpr std::int64_t kLeastPart = 4096;
+    void set_queue_pairs(QueuePairs queue_pairs) { queue_pairs_ = std::move(queue_pairs); }
     /// Checks everything and freezes the graph.
     void finish();
 
@@ -187,6 +195,9 @@ class JobGraph {
         OpId on;
     };
 
+    std::uint32_t parts_of(const Message& message) const;
+    void split_messages();
+    std::vector<OpId> split(std::uint32_t message, std::uint32_t parts);
     OpId add(OpKind kind, RankId rank, Tick duration, std::uint32_t target, Label label);
     void check_rank(RankId rank) const;
     void take_resource(RankResourceId resource);
@@ -214,6 +225,8 @@ class JobGraph {
     std::vector<OpClass> cls_;
     std::vector<Message> messages_;
     std::vector<ConnectionId> connection_;  ///< by message
+    QueuePairs queue_pairs_;
+    std::vector<std::uint8_t> nic_port_;  ///< by message, where any is split
     ConnectionTable connections_;
     std::unordered_map<std::uint64_t, CommunicatorId> communicators_;  ///< by group and channel
     std::vector<Meeting> meetings_;

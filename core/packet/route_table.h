@@ -13,9 +13,7 @@ namespace sluice::step {
 /// What the ECMP hash sees of a packet: an ACK is of the flow turned round.
 SLUICE_HD inline FlowKey key_of(const World& world, const Packet& packet) {
     const FlowSpec& spec = world.spec[packet.flow];
-    return packet.packet_kind() == PacketKind::data
-               ? FlowKey{spec.src, spec.dst, spec.sport, spec.dport}
-               : FlowKey{spec.dst, spec.src, spec.dport, spec.sport};
+    return packet.packet_kind() == PacketKind::data ? data_key(spec) : ack_key(spec);
 }
 
 /// Which of `ways` next hops of `node` a packet of a sprayed flow takes: by seed, flow and packet.

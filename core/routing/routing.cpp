@@ -45,7 +45,11 @@ PortId Routing::select(NodeId node, const FlowKey& key) const {
     if (hops.size() <= 1) {
         return hops.empty() ? kNone : *hops.begin();
     }
-    const std::uint32_t seed = topology_.is_host(node) ? kNicSeed : node;
+    const bool host = topology_.is_host(node);
+    if (host && key.nic_port != kAnyPort) {
+        return hops.begin()[key.nic_port % hops.size()];
+    }
+    const std::uint32_t seed = host ? kNicSeed : node;
     return hops.begin()[ecmp_hash(key, seed) % hops.size()];
 }
 

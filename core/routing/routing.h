@@ -62,7 +62,7 @@ class Routing {
     /// Egress ports of `node` on shortest paths to host `dst`, in order; empty if unreachable.
     /// Empty too if `node` is `dst` or `dst` is not a host.
     PortRange next_hops(NodeId node, NodeId dst) const;
-    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable.
+    /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable; at hosts by key.nic_port, if that is given.
     PortId select(NodeId node, const FlowKey& key) const;
     /// Hops (links) from `node` to host `dst`, or -1 if unreachable.
     int distance(NodeId node, NodeId dst) const;

@@ -97,8 +97,7 @@ std::vector<FlowPath> valiant_paths(const Topology& topology, const Routing& rou
     std::vector<FlowPath> paths;
     paths.reserve(flows.size());
     for (const FlowSpec& flow : flows) {
-        paths.push_back({detours.way({flow.src, flow.dst, flow.sport, flow.dport}),
-                         detours.way({flow.dst, flow.src, flow.dport, flow.sport})});
+        paths.push_back({detours.way(data_key(flow)), detours.way(ack_key(flow))});
     }
     return paths;
 }

@@ -25,7 +25,8 @@ NodeId root_of(std::vector<NodeId>& parent, NodeId node) {
     return node;
 }
 
-Domains find_domains(const Topology& topology) {
+/// By node, a tree in which all switches that are connected have one root (root_of()).
+std::vector<NodeId> connected_switches(const Topology& topology) {
     std::vector<NodeId> parent(topology.node_count());
     std::iota(parent.begin(), parent.end(), NodeId{0});
     for (const Link& link : topology.links()) {
@@ -33,6 +34,11 @@ Domains find_domains(const Topology& topology) {
             parent[root_of(parent, link.a)] = root_of(parent, link.b);
         }
     }
+    return parent;
+}
+
+Domains find_domains(const Topology& topology) {
+    std::vector<NodeId> parent = connected_switches(topology);
     Domains domains;
     domains.of_host.resize(topology.node_count());
     auto next = static_cast<std::uint32_t>(topology.node_count());  // ids of host-to-host cables
@@ -98,6 +104,36 @@ std::optional<std::pair<NodeId, NodeId>> find_unreachable_hosts(const Topology& 
         }
     }
     return std::nullopt;
+}
+
+HostPorts::HostPorts(const Topology& topology) {
+    std::vector<NodeId> parent = connected_switches(topology);
+    for (NodeId node = 0; node < topology.node_count(); ++node) {
+        first_.push_back(static_cast<std::uint32_t>(ways_.size()));
+        for (PortId port = topology.first_port(node);
+             topology.is_host(node) && port < topology.first_port(node + 1); ++port) {
+            const NodeId next = topology.neighbor(port);
+            const bool nvlink = topology.kind(next) == NodeKind::nvswitch;
+            ways_.push_back({nvlink ? next : root_of(parent, next), nvlink});
+        }
+    }
+    first_.push_back(static_cast<std::uint32_t>(ways_.size()));
+}
+
+HostPorts::Count HostPorts::between(NodeId from, NodeId to) const {
+    const auto begin = ways_.begin();
+    const auto leads_to = [&](const Way& way) {
+        return std::any_of(begin + first_[to], begin + first_[to + 1], [&](const Way& other) {
+            return other.to == way.to && other.nvlink == way.nvlink;
+        });
+    };
+    const auto count = [&](bool nvlink) {
+        return static_cast<std::uint32_t>(
+            std::count_if(begin + first_[from], begin + first_[from + 1],
+                          [&](const Way& way) { return way.nvlink == nvlink && leads_to(way); }));
+    };
+    const std::uint32_t inside = count(true);
+    return inside > 0 ? Count{inside, true} : Count{count(false), false};
 }
 
 std::function<bool(NodeId, NodeId)> joined_hosts(const Topology& topology) {

@@ -396,8 +396,8 @@ void WorldStore::find_route(FlowSlot slot) {
     static const FlowPath kNoPath;
     const bool listed = id_[slot] < paths_.size();
     const FlowPath& path = listed ? paths_[id_[slot]] : kNoPath;
-    fill(route.port, path.forward, FlowKey{spec.src, spec.dst, spec.sport, spec.dport});
-    fill(route.port + kPathHops, path.reverse, FlowKey{spec.dst, spec.src, spec.dport, spec.sport});
+    fill(route.port, path.forward, data_key(spec));
+    fill(route.port + kPathHops, path.reverse, ack_key(spec));
 }
 
 }  // namespace sluice::step

@@ -70,8 +70,8 @@ RouteImage::RouteImage(const Topology& topology, const Routing& routing,
         const FlowSpec& spec = flows[slot];
         add_destination(spec.src);
         add_destination(spec.dst);
-        way[slot] = {routing.select(spec.src, {spec.src, spec.dst, spec.sport, spec.dport}),
-                     routing.select(spec.dst, {spec.dst, spec.src, spec.dport, spec.sport})};
+        way[slot] = {routing.select(spec.src, data_key(spec)),
+                     routing.select(spec.dst, ack_key(spec))};
     }
 }
 

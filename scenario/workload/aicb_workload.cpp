@@ -58,6 +58,7 @@ MakeWorkload read_aicb_workload(const WorkloadTable& table) {
     config.most_operations = section.number("operations", kMostAicbOperations, 1, 4e9);
     config.collectives = read_collective_options(section, scenario);
     read_algorithms(section, config.collectives);
+    const std::uint32_t queue_pairs = read_queue_pairs(section);
     return [=, &topology]() mutable {
         ImportReport report;
         const std::uint32_t per_server = std::max<std::uint32_t>(1, topology.gpus_per_server);
@@ -73,7 +74,7 @@ MakeWorkload read_aicb_workload(const WorkloadTable& table) {
         const AicbLayout layout(workload, static_cast<RankId>(site.available()), per_server, gpus,
                                 report);
         const std::vector<NodeId> hosts = site.take(layout.world());
-        place_collectives(config.collectives, topology, hosts);
+        place_collectives(config.collectives, topology, hosts, queue_pairs);
         JobGraph graph = is_physical ? build_aicb_physical(physical, layout, config.collectives,
                                                            config.most_operations)
                                      : build_aicb_graph(workload, layout, config, report).graph;

@@ -31,6 +31,12 @@ std::uint32_t read_channels(ConfigSection& section) {
     return static_cast<std::uint32_t>(section.integer("channels", std::nullopt, 1, 1024));
 }
 
+std::uint32_t read_queue_pairs(ConfigSection& section) {
+    constexpr std::int64_t kMost = 128;  // NCCL's, per connection
+    if (!section.has("queue_pairs")) return 0;
+    return static_cast<std::uint32_t>(section.integer("queue_pairs", std::nullopt, 1, kMost));
+}
+
 RingOrder read_ring_order(ConfigSection& section) {
     return section.choice("ring_order", RingOrder::rail,
                           {{"given", RingOrder::given}, {"rail", RingOrder::rail}});
@@ -64,11 +70,13 @@ CollectiveOptions read_collective_options(ConfigSection& section, const Scenario
 }
 
 void place_collectives(CollectiveOptions& options, const Topology& topology,
-                       const std::vector<NodeId>& hosts) {
-    const auto places = std::make_shared<const RankPlaces>(RankPlaces::on(topology, hosts));
+                       const std::vector<NodeId>& hosts, std::uint32_t queue_pairs) {
+    const auto places =
+        std::make_shared<const RankPlaces>(RankPlaces::on(topology, hosts, queue_pairs));
     options.server = [places](RankId rank) { return places->server[rank]; };
     options.rail = [places](RankId rank) { return places->rail[rank]; };
     options.joined = places->joined;
+    options.queue_pairs = places->queue_pairs;
 }
 
 }  // namespace sluice

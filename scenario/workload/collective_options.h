@@ -14,6 +14,9 @@ namespace sluice {
 /// The key "channels"; kUsualChannels where it is not given.
 std::uint32_t read_channels(ConfigSection& section);
 
+/// The key "queue_pairs"; 0 where it is not given: as many as there are ports.
+std::uint32_t read_queue_pairs(ConfigSection& section);
+
 /// The key "ring_order".
 RingOrder read_ring_order(ConfigSection& section);
 
@@ -21,6 +24,6 @@ CollectiveOptions read_collective_options(ConfigSection& section, const Scenario
 
 /// Where the job's ranks are: rank r on hosts[r].
 void place_collectives(CollectiveOptions& options, const Topology& topology,
-                       const std::vector<NodeId>& hosts);
+                       const std::vector<NodeId>& hosts, std::uint32_t queue_pairs);
 
 }  // namespace sluice

@@ -171,13 +171,14 @@ MakeWorkload read_collective(const WorkloadTable& table) {
     const Groups grouping(section);
     const Choice choice =
         type == "collective" ? read_choice(section, scenario) : fixed_choice(section, type);
+    const std::uint32_t queue_pairs = read_queue_pairs(section);
     return [=, &topology] {
         const auto hosts = static_cast<std::uint32_t>(site.available());
         const std::vector<NodeId> placed = site.take(hosts);
         const auto groups = grouping.make(type, RankPlaces::on(topology, placed));
         if (type != "collective") check_messages(type, groups);
         CollectiveOptions options = choice.options;
-        place_collectives(options, topology, placed);
+        place_collectives(options, topology, placed, queue_pairs);
         JobGraph graph(hosts);
         CollectiveLibrary library(graph, std::move(options));
         std::size_t number = 0;

@@ -300,8 +300,8 @@ std::string describe_strategy(const TrainingConfig& config, TrainingDetail detai
 }
 
 WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& slow,
-                           const Topology& topology, const JobSite& site,
-                           const MemoryLimit& limit) {
+                           const Topology& topology, const JobSite& site, const MemoryLimit& limit,
+                           std::uint32_t queue_pairs) {
     check_training(config, site.available(), topology.gpus_per_server);
     WorkloadPart part;
     const TrainingMemory memory = training_memory(config);
@@ -316,7 +316,7 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
     }
     const std::vector<NodeId> hosts = site.take(config.ranks());
     add_slow_hosts(slow, hosts, config);
-    const RankPlaces places = RankPlaces::on(topology, hosts);
+    const RankPlaces places = RankPlaces::on(topology, hosts, queue_pairs);
     static_cast<Workload&>(part) = make_workload(training_graph(config, places), hosts);
     part.description = fmt::format(
         "one iteration of {} on {} GPUs (TP{} EP{} DP{} PP{}), {} micro-batches of {} x {} tokens",
@@ -347,8 +347,9 @@ MakeWorkload read_training(const WorkloadTable& table) {
     read_collectives(section, config);
     const MemoryLimit limit = read_memory(section, scenario, gpu, config);
     const std::vector<SlowHost> slow = read_stragglers(section, scenario.topology, config);
-    return [config, slow, limit, idle, &topology, site] {
-        WorkloadPart part = make_training(config, slow, topology, site, limit);
+    const std::uint32_t queue_pairs = read_queue_pairs(section);
+    return [config, slow, limit, idle, queue_pairs, &topology, site] {
+        WorkloadPart part = make_training(config, slow, topology, site, limit, queue_pairs);
         if (!idle.empty()) part.warnings.push_back(idle);
         return part;
     };

@@ -69,9 +69,7 @@ class QueueingSwitch : public sc_core::sc_module {
             arrivals_.erase(arrivals_.begin());
             const FlowSpec& spec = given_.flows[packet.flow];
             const bool data = packet.packet_kind() == step::PacketKind::data;
-            const PortId out =
-                routing_.select(self_, data ? FlowKey{spec.src, spec.dst, spec.sport, spec.dport}
-                                            : FlowKey{spec.dst, spec.src, spec.dport, spec.sport});
+            const PortId out = routing_.select(self_, data ? data_key(spec) : ack_key(spec));
             packet.hop = packet.hop + 1;
             queues_[out - first].push_back(packet);
         }

@@ -140,6 +140,7 @@ std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std
 CollectiveLibrary::CollectiveLibrary(JobGraph& graph, CollectiveOptions options)
     : graph_(graph), options_(std::move(options)) {
     check_options(options_);
+    if (options_.queue_pairs) graph_.set_queue_pairs(options_.queue_pairs);
 }
 
 bool CollectiveLibrary::one_server(const std::vector<RankId>& ranks) const {

@@ -57,6 +57,8 @@ struct CollectiveOptions {
     /// Whether the network joins two ranks' hosts. Where it does not, rings, chains and trees reach the other server through a
     /// member of their own server that it joins to it. Null: it joins all.
     std::function<bool(RankId, RankId)> joined;
+    /// Over how many queue pairs messages go (JobGraph::set_queue_pairs()). Null: one.
+    JobGraph::QueuePairs queue_pairs;
     bool computed_in_server = true;  ///< false: the network carries traffic inside servers
     /// Includes software: `overhead` is not added to what is computed as a whole.
     IntraNode intra_node;

@@ -15,6 +15,7 @@ CollectiveOptions collective_options(const TrainingConfig& config, const RankPla
     options.server = [&places](RankId rank) { return places.server[rank]; };
     options.rail = [&places](RankId rank) { return places.rail[rank]; };
     options.joined = places.joined;
+    options.queue_pairs = places.queue_pairs;
     options.computed_in_server = !config.network_in_server;
     options.intra_node = intra_node_of(config);
     options.nvls = config.nvls;

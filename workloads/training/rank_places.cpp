@@ -2,6 +2,7 @@
 #include "workloads/training/rank_places.h"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 
 #include "core/topology/connectivity.h"
@@ -20,7 +21,25 @@ RankPlaces RankPlaces::packed(RankId ranks, std::uint32_t gpus_per_server) {
     return places;
 }
 
-RankPlaces RankPlaces::on(const Topology& topology, const std::vector<NodeId>& hosts) {
+namespace {
+
+/// Null where all are one.
+JobGraph::QueuePairs queue_pairs_of(const Topology& topology, const std::vector<NodeId>& hosts,
+                                    std::uint32_t network_pairs) {
+    const bool one_port = std::all_of(hosts.begin(), hosts.end(),
+                                      [&](NodeId host) { return topology.port_count(host) < 2; });
+    if (one_port && network_pairs < 2) return nullptr;
+    const auto ports = std::make_shared<const HostPorts>(topology);
+    return [ports, hosts, network_pairs](RankId from, RankId to) {
+        const HostPorts::Count count = ports->between(hosts[from], hosts[to]);
+        return count.nvlink || network_pairs == 0 ? count.ports : network_pairs;
+    };
+}
+
+}  // namespace
+
+RankPlaces RankPlaces::on(const Topology& topology, const std::vector<NodeId>& hosts,
+                          std::uint32_t network_pairs) {
     const std::uint32_t size = std::max(1U, topology.gpus_per_server);
     std::unordered_map<NodeId, std::uint32_t> index;
     for (const NodeId host : topology.hosts()) {
@@ -31,6 +50,7 @@ RankPlaces RankPlaces::on(const Topology& topology, const std::vector<NodeId>& h
         places.server.push_back(index.at(host) / size);
         places.rail.push_back(index.at(host) % size);
     }
+    places.queue_pairs = queue_pairs_of(topology, hosts, network_pairs);
     if (size > 1) {
         if (const auto joined = joined_hosts(topology)) {
             places.joined = [joined, hosts](RankId a, RankId b) {

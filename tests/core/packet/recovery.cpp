@@ -75,7 +75,7 @@ TEST_CASE("unit.step.recovery.failed_link_is_routed_around") {
     // The leaf's uplink that flow 0 uses fails for good after a quarter of the transfer.
     const Routing routing(given.topology);
     const FlowSpec& spec = given.flows[0];
-    const PortId uplink = routing.path({spec.src, spec.dst, spec.sport, spec.dport})[1];
+    const PortId uplink = routing.path(data_key(spec))[1];
     const LinkId failed = given.topology.link_of(uplink);
     given.events = {{50 * kMicrosecond, failed, false}};
     const Outcome rerouted = run_windows(given);
