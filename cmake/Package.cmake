@@ -13,7 +13,7 @@ foreach(library IN LISTS optimized)
 endforeach()
 install(EXPORT sluice_targets FILE sluiceTargets.cmake NAMESPACE sluice::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
-foreach(folder IN ITEMS core restore flowlevel workloads models scenario)
+foreach(folder IN ITEMS core eval restore flowlevel workloads models scenario)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}"
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice FILES_MATCHING PATTERN "*.h")
 endforeach()

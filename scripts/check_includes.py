@@ -40,6 +40,11 @@ PARTS = {
     "core/hybrid": ["core/calibration"],
     "core/audit": ["core/hybrid"],
     "core/job": ["core/flow", "core/topology"],
+    "eval/intervals": ["core/results"],
+    "eval/tail": ["eval/intervals"],
+    "eval/stopping": ["eval/intervals"],
+    "eval/comparison": ["eval/intervals"],
+    "eval/warmup": ["core"],
     "restore": ["core/hybrid", "core/results"],
     "flowlevel": ["core/packet", "core/routing", "core/results", "core/hybrid"],
     "models": ["core/engine"],
@@ -64,8 +69,8 @@ PARTS = {
     "gpu/cuda": ["gpu/lane"],
     "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
     "cli": ["gpu", "restore", "core/memo"],
-    "bench": ["gpu", "restore", "core/memo"],
-    "tests": ["cli"],
+    "bench": ["gpu", "restore", "core/memo", "eval/tail", "eval/stopping", "eval/comparison", "eval/warmup"],
+    "tests": ["cli", "eval/tail", "eval/stopping", "eval/comparison", "eval/warmup"],
 }
 # Folders that are part of the one that they lie in.
 WITHIN = ["cli", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
@@ -101,7 +106,7 @@ LIBRARIES = [
     ),
     (r"zlib\.h", ["core/memo", "workloads/chakra", "tests"], False),
     (r"yaml-cpp/.*", ["workloads/chakra"], False),
-    (r"fmt/.*", ["core", "restore", "workloads", "models", "scenario", "experiment", "cli", "tests", "bench"], False),
+    (r"fmt/.*", ["core", "eval", "restore", "workloads", "models", "scenario", "experiment", "cli", "tests", "bench"], False),
     (r"fmt/core\.h", ["cli/output"], True),
     (r"nauty/.*", ["core/memo"], False),
     (r"sqlite3\.h", ["core/database", "tests/core/memo"], False),
