@@ -7,6 +7,24 @@
 #include "eval/intervals/distributions.h"
 
 namespace sluice::eval {
+namespace {
+
+/// Of ln cv^2 = ln s^2 - 2 ln |mean|, times n, by the delta method; skewness counts towards the mean's sign.
+double log_variance(double variation, double skewness, double kurtosis) {
+    return kurtosis - 1 - 4 * skewness * variation + 4 * variation * variation;
+}
+
+/// What is assumed at least, because few values show too little kurtosis: a normal distribution's, and where
+/// skewness is beyond two standard errors that of a log-normal one with the same coefficient of variation.
+double assumed_log_variance(double variation, double skewness, double n) {
+    const double normal = log_variance(variation, 0, 3);
+    if (skewness <= 2 * std::sqrt(6 / n)) return normal;
+    const double w = 1 + variation * variation;
+    const double log_normal_kurtosis = w * w * (w * w + 2 * w + 3) - 3;
+    return std::max(normal, log_variance(variation, (w + 2) * variation, log_normal_kurtosis));
+}
+
+}  // namespace
 
 StoppingRule::StoppingRule(const Target& target) : target_(target) {
     check_confidence(target.confidence);
@@ -32,12 +50,10 @@ std::optional<TrialForecast> StoppingRule::forecast(const Moments& moments) cons
     const double skewness = moments.skewness();
     const double sign = moments.mean() < 0 ? -1 : 1;
     const double n = static_cast<double>(moments.count());
-    // Trials grow with ln cv^2 = ln s^2 - 2 ln |mean|, whose variance by the delta method is
-    // (b2 - 1 - 4 g1 cv + 4 cv^2) / n.
-    const double spread =
-        moments.kurtosis() - 1 - 4 * sign * skewness * variation + 4 * variation * variation;
-    // A sample shows too little kurtosis; a normal distribution's 2 is the least that is assumed.
-    const double error = std::sqrt(std::max(2.0, spread) / n);
+    const double error =
+        std::sqrt(std::max(log_variance(variation, sign * skewness, moments.kurtosis()),
+                           assumed_log_variance(variation, sign * skewness, n)) /
+                  n);
     const double arm = t_quantile(0.5 + target_.confidence / 2, moments.count() - 1) * error;
     const auto at = [&](double shift) {
         return std::max(static_cast<double>(first_look()),

@@ -53,7 +53,8 @@ class StoppingRule {
     virtual Interval interval(const Moments& moments) const = 0;
     /// At a look. Depends on its argument only.
     Decision decide(const Moments& moments) const;
-    /// From two values on; empty where the mean or the spread is zero.
+    /// From two values on; empty where the mean or the spread is zero. Its interval is that of the squared
+    /// coefficient of variation (delta method, on a logarithmic scale).
     std::optional<TrialForecast> forecast(const Moments& moments) const;
 
   protected:

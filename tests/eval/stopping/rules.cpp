@@ -43,10 +43,10 @@ TEST_CASE("unit.eval.stopping.paper_forecast_is_equation_3") {
     const auto forecast = rule.forecast(alternating(10, 20));
     REQUIRE(forecast);
     CHECK(forecast->trials == 405);
-    // Two-valued samples have b2 = 1, so the normal distribution's variance 2/20 of ln cv^2 is taken:
-    // arms exp(+-2.093 * 0.3162) = 1.938.
-    CHECK(forecast->high == Approx(404.36 * 1.938).epsilon(0.005));
-    CHECK(forecast->low == Approx(404.36 / 1.938).epsilon(0.005));
+    // Two-valued samples have b2 = 1, so a normal distribution's variance of ln cv^2 is taken: (2 + 4 cv^2)/20
+    // = 0.10211, arms exp(+-2.09302 * 0.31954) = 1.9518.
+    CHECK(forecast->high == Approx(404.36 * 1.9518).epsilon(0.005));
+    CHECK(forecast->low == Approx(404.36 / 1.9518).epsilon(0.005));
     CHECK_FALSE(rule.forecast(Moments({3, 3, 3})));
     CHECK_FALSE(rule.forecast(Moments({-1, 1})));
 }
