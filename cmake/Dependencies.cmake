@@ -11,6 +11,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_package(Eigen3 REQUIRED)
 # Optional, and not beside a sanitizer's own malloc().
 if(SLUICE_JEMALLOC AND NOT SLUICE_SANITIZE)
     pkg_check_modules(jemalloc IMPORTED_TARGET jemalloc)

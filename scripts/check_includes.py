@@ -44,6 +44,7 @@ PARTS = {
     "eval/tail": ["eval/intervals"],
     "eval/stopping": ["eval/intervals"],
     "eval/comparison": ["eval/intervals"],
+    "eval/importance": ["eval/intervals"],
     "eval/warmup": ["core"],
     "restore": ["core/hybrid", "core/results"],
     "flowlevel": ["core/packet", "core/routing", "core/results", "core/hybrid"],
@@ -69,8 +70,8 @@ PARTS = {
     "gpu/cuda": ["gpu/lane"],
     "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
     "cli": ["gpu", "restore", "core/memo"],
-    "bench": ["gpu", "restore", "core/memo", "eval/tail", "eval/stopping", "eval/comparison", "eval/warmup"],
-    "tests": ["cli", "eval/tail", "eval/stopping", "eval/comparison", "eval/warmup"],
+    "bench": ["gpu", "restore", "core/memo", "eval/tail", "eval/stopping", "eval/comparison", "eval/importance", "eval/warmup"],
+    "tests": ["cli", "eval/tail", "eval/stopping", "eval/comparison", "eval/importance", "eval/warmup"],
 }
 # Folders that are part of the one that they lie in.
 WITHIN = ["cli", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
@@ -109,6 +110,7 @@ LIBRARIES = [
     (r"fmt/.*", ["core", "eval", "restore", "workloads", "models", "scenario", "experiment", "cli", "tests", "bench"], False),
     (r"fmt/core\.h", ["cli/output"], True),
     (r"nauty/.*", ["core/memo"], False),
+    (r"unsupported/Eigen/\w+", ["eval/importance"], False),
     (r"sqlite3\.h", ["core/database", "tests/core/memo"], False),
     (r"torch/.*", ["restore/torch"], False),
     (r"CLI/.*", ["cli"], False),

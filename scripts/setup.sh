@@ -6,7 +6,7 @@ sluice_root=$(CDPATH="" cd -- "$(dirname -- "$0")" && pwd)
 sluice_build="$sluice_root/build/release"
 sluice_packages="g++ cmake ninja-build pkg-config libsystemc-dev libfmt-dev doctest-dev
     libcli11-dev libtomlplusplus-dev nlohmann-json3-dev zlib1g-dev libyaml-cpp-dev
-    libnauty2-dev libsqlite3-dev libjemalloc-dev libtorch-dev libopenblas0-pthread ccache python3 git"
+    libnauty2-dev libeigen3-dev libsqlite3-dev libjemalloc-dev libtorch-dev libopenblas0-pthread ccache python3 git"
 
 say() { printf '== %s\n' "$*"; }
 
