@@ -41,7 +41,7 @@ struct Options {
     bool blocks = false;
     std::vector<std::size_t> lanes = {1, 32, 520, 10'000};
     Tick slice = 100 * kMicrosecond;
-    std::uint32_t threads = 128;
+    std::uint32_t threads = 512;
     std::uint32_t gang = 1;
     std::vector<std::string> scenarios;
 };

@@ -42,7 +42,7 @@ SLUICE_HD inline void put_answer(World& world, const Packet& answer, Tick at) {
 SLUICE_HD inline void send_answer(World& world, const Packet& answer, Tick now) {
     const Tick takes = world.answer_takes[answer.flow];
     if (takes == kNever) {
-        ++world.drops;
+        ++counts_of(world).drops;
         return;
     }
     if (world.shared && world.owner[world.spec[answer.flow].src] != world.number) {

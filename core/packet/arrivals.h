@@ -179,7 +179,7 @@ SLUICE_HD inline PortArrivals route_arrivals(World& world, const Cell& cell, con
         if (packet.packet_kind() < PacketKind::pause) {
             out = egress_of(world, node, packet);
             if (lost_on_link(world, first + i, ingress) || out == kNone) {
-                ++world.drops;
+                ++counts_of(world).drops;
                 Counting::add_drop(world.egress[out == kNone ? first + i : out]);
                 continue;
             }
@@ -193,7 +193,7 @@ SLUICE_HD inline PortArrivals route_arrivals(World& world, const Cell& cell, con
         list.add(world, out - first,
                  arrival_key(packet.time - local_begin, i, position - link.head));
     }
-    world.events += position - link.head;
+    counts_of(world).events += position - link.head;
     arrivals.head = position;
     return arrivals;
 }

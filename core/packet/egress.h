@@ -44,7 +44,7 @@ SLUICE_HD inline void finish_on_link(World& world, PortId port, const Egress& eg
     sent.int_hops = int_hops & 15U;
     sent.ce = ce & 1U;
     if (world.digest_hops) {
-        world.checksum += hop_digest(sent, digest_id(world, sent), port, arrival);
+        counts_of(world).checksum += hop_digest(sent, digest_id(world, sent), port, arrival);
     }
 }
 

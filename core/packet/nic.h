@@ -92,7 +92,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void host_transmit(World& world, NodeId 
         nic.last_was_ack = false;
         send_data(world, node, nic.sender[next], now);
     }
-    ++world.events;
+    ++counts_of(world).events;
     decide(world, world.host[node], port, now);
 }
 
@@ -132,11 +132,11 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void answer(World& world, NodeId node, c
     }
     const PortId port = egress_of(world, node, packet);
     if (port == kNone) {
-        ++world.drops;
+        ++counts_of(world).drops;
         return;
     }
     if (no_more_answers(world, world.egress[port])) {
-        ++world.drops;
+        ++counts_of(world).drops;
         ++world.egress[port].drops;
         return;
     }
@@ -237,12 +237,12 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_ack(World& world, NodeId no
 template <class Events = CallbackEvents>
 SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Packet& packet,
                                   Tick now) {
-    ++world.events;
+    ++counts_of(world).events;
     if (packet.packet_kind() >= PacketKind::pause) {
         obey_pfc(world, in, packet, now);
         decide(world, world.host[node], in, now);
     } else if (lost_on_link(world, in, world.ingress[in])) {
-        ++world.drops;
+        ++counts_of(world).drops;
         ++world.egress[in].drops;
     } else if (packet.packet_kind() == PacketKind::data) {
         receive_data<Events>(world, node, packet, now);
@@ -295,7 +295,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool host_timer(World& world, NodeId nod
     if (superseded(world, host, timer)) {
         return true;
     }
-    ++world.events;
+    ++counts_of(world).events;
     switch (timer.kind) {
         case TimerKind::answer:
             receive_ack<Events>(world, node, take_answer(world, timer.slot, now), now);

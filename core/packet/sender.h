@@ -132,7 +132,7 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
         index = host.senders.count;
         host.senders.push(world.memory, Sender{});
     }
-    ++world.active_senders;
+    ++counts_of(world).active_senders;
     Sender& sender = host.senders[index];
     sender = Sender{};
     sender.flow = flow;
@@ -175,7 +175,7 @@ SLUICE_HD inline void complete_flow(World& world, const Sender& sender, Tick now
     const FlowSlot flow = sender.flow;
     world.result[flow].finish = now;
     world.result[flow].retransmitted = sender.retransmitted;
-    world.retransmitted += static_cast<std::uint64_t>(sender.retransmitted);
+    counts_of(world).retransmitted += static_cast<std::uint64_t>(sender.retransmitted);
     world.sender_at[flow] = kNone;
     note_change(world, flow);
 }
@@ -186,7 +186,7 @@ SLUICE_HD inline void free_sender(World& world, Host& host, std::uint32_t index)
     sender.flow = kNone;
     sender.armed = kNever;
     host.free_senders.push(world.memory, index);
-    --world.active_senders;
+    --counts_of(world).active_senders;
 }
 
 /// Removes a finished queue pair.

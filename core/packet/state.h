@@ -17,6 +17,7 @@
 #include "core/congestion/int_record.h"
 #include "core/flow/flow.h"
 #include "core/ids.h"
+#include "core/packet/counts.h"
 #include "core/packet/cross_stream.h"
 #include "core/packet/network_config.h"
 #include "core/packet/packet.h"
@@ -358,14 +359,8 @@ struct Columns {
     const RouteTable* table = nullptr;
 };
 
-/// What one worker steps cells with: everything that a step sees. Its own part begins empty; sums over
-/// all workers are the world's (WorldStore::counters).
-struct World : Columns {
-    std::uint64_t events = 0;
-    std::uint64_t drops = 0;
-    std::uint64_t retransmitted = 0;  ///< payload bytes, of flows that are complete
-    std::uint64_t checksum = 0;
-    std::int64_t active_senders = 0;  ///< created less freed
+/// What one worker steps cells with: everything that a step sees. Its own part begins empty.
+struct World : Columns, Counts {
     Memory memory;
     bool misrouted = false;  ///< a packet was to leave its cell: an error of the cells' owner
 
@@ -391,16 +386,6 @@ struct World : Columns {
     PlainVector<CellId> stalled;      ///< hosts that wait for a slot, at the instant of their wake
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
 };
-
-/// What `from` has counted is `to`'s, too; `add(word, more)` adds.
-template <class Add>
-SLUICE_HD inline void add_counts(World& to, const World& from, Add&& add) {
-    add(to.events, from.events);
-    add(to.drops, from.drops);
-    add(to.retransmitted, from.retransmitted);
-    add(to.checksum, from.checksum);
-    add(to.active_senders, from.active_senders);
-}
 
 /// A flow was opened or closed.
 SLUICE_HD inline void note_change(World& world, FlowSlot flow) {

@@ -82,7 +82,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const C
                 : admit_lossy<Policies>(world, buffer, egress.class_bytes[queue], packet.bytes);
         if (!admitted) {
             ++egress.drops;
-            ++world.drops;
+            ++counts_of(world).drops;
             return;
         }
         if (world.pfc && should_pause<Policies>(world, buffer, ingress, queue)) {
@@ -114,7 +114,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline Tick switch_transmit(World& world, const
         end_pause(world.buffer[cell.id], world.ingress[in], queue);
         send_pfc(world, in, queue, false, now);
     }
-    ++world.events;
+    ++counts_of(world).events;
     return eligible(egress) != 0 ? egress.free_at : kNever;
 }
 
@@ -193,7 +193,7 @@ SLUICE_HD inline void run_port(World& world, const Cell& cell, PortId port,
                 egress.max_queued_bytes = packet.bytes;
             }
             switch_emit<Policies>(world, port, egress, packet, queue, now);
-            ++world.events;
+            ++counts_of(world).events;
             continue;
         }
         if (queue != 0) {

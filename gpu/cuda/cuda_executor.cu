@@ -52,7 +52,6 @@ class CudaExecutor : public LaneExecutor {
           queue_(1),
           items_(options.lanes),
           claimed_(options.lanes),
-          worlds_(std::size_t{grid_} * options.threads),
           meetings_(gangs_),
           taken_(gangs_) {
         queue_.data()->count = options.lanes;
@@ -82,12 +81,10 @@ class CudaExecutor : public LaneExecutor {
     /// First when the first lane comes: by then every executor of the GPU has its memory.
     void launch(int variant) {
         check_cuda(end_kernel(), "its kernel has ended");
-        worlds_.renew(stream_.get());
         meetings_.renew(stream_.get());
         __atomic_store_n(&queue_.data()->closed, 0U, __ATOMIC_SEQ_CST);
         Launch launch;
         launch.queue = queue_.data();
-        launch.worlds = worlds_.data();
         launch.meetings = meetings_.data();
         launch.taken = taken_.data();
         launch.blocks_of_gang = options_.blocks_of_gang;
@@ -123,7 +120,6 @@ class CudaExecutor : public LaneExecutor {
     SharedArray<WorkQueue> queue_;
     SharedArray<WorkItem> items_;
     DeviceArray<std::uint32_t> claimed_;
-    DeviceArray<step::World> worlds_;  ///< one a thread
     DeviceArray<GangMeeting> meetings_;
     DeviceArray<Taken> taken_;
     Stream stream_;

@@ -13,7 +13,7 @@ namespace sluice::gpu {
 
 struct CudaOptions {
     int device = 0;
-    std::uint32_t threads = 128;       ///< a block, a multiple of 32
+    std::uint32_t threads = 512;       ///< a block, a multiple of 32
     std::uint32_t blocks_of_gang = 1;  ///< that share a lane
     std::uint32_t lanes = 1;           ///< that run() has at a time, at most; others wait
     /// Executors among which the GPU's memory and processors are shared out, so that one GPU stands for several.

@@ -2,6 +2,8 @@
 /// The kernel: launched once, its gangs take lanes out of a queue that the host fills until the host closes it.
 #pragma once
 
+#include <new>
+
 #include "gpu/cuda/device_gang.cuh"
 #include "gpu/lane/work_queue.h"
 #include "gpu/program/window.h"
@@ -19,21 +21,27 @@ struct Taken {
 /// What the kernel is launched with. Blocks: those of all gangs.
 struct Launch {
     WorkQueue* queue = nullptr;
-    step::World* worlds = nullptr;    ///< one a thread
     GangMeeting* meetings = nullptr;  ///< one a gang
     Taken* taken = nullptr;           ///< one a gang
     std::uint32_t blocks_of_gang = 1;
 };
 
 /// Executes a lane by the calling gang.
-__device__ inline Outcome run_lane(Lane& lane, step::World& world, DeviceGang& gang,
-                                   std::uint64_t windows) {
-    world = step::World{};
-    static_cast<step::Columns&>(world) = lane.world;
-    world.memory.arena = &lane.arena;
+__device__ inline Outcome run_lane(Lane& lane, DeviceGang& gang, std::uint64_t windows) {
+    // Pointers of columns are read at every turn: a copy of each thread's own in memory would crowd the caches.
+    __shared__ alignas(16) unsigned char world_of_block[sizeof(step::World)];
+    auto& world = *reinterpret_cast<step::World*>(world_of_block);
+    if (threadIdx.x == 0) {
+        new (&world) step::World;
+        static_cast<step::Columns&>(world) = lane.world;
+        world.memory.arena = &lane.arena;
+    }
+    step::Counts& counts = step::counts_of(world);
+    counts = step::Counts{};
+    __syncthreads();
     Program<DeviceGang> program(lane, world, gang);
     const Outcome outcome = program.run(windows);
-    step::add_counts(lane.world, world, [](auto& word, auto more) {
+    step::add_counts(lane.world, counts, [](auto& word, auto more) {
         atomicAdd(reinterpret_cast<unsigned long long*>(&word),
                   static_cast<unsigned long long>(more));
     });
@@ -76,8 +84,8 @@ __device__ inline Taken take_work(WorkQueue& queue, std::uint32_t from) {
     }
 }
 
-/// Threads of a block, and blocks of a processor for which registers are shared out.
-inline constexpr int kMostThreads = 256;
+/// Blocks of a processor for which registers are shared out.
+inline constexpr int kMostThreads = static_cast<int>(step::kMostThreadsOfBlock);
 inline constexpr int kBlocksAtLeast = 2;
 
 /// Each file that includes this has its own.
@@ -85,7 +93,6 @@ static __global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes
     const std::uint32_t number = blockIdx.x / launch.blocks_of_gang;
     const std::uint32_t block = blockIdx.x % launch.blocks_of_gang;
     DeviceGang gang(&launch.meetings[number], launch.blocks_of_gang, block);
-    step::World& world = launch.worlds[blockIdx.x * blockDim.x + threadIdx.x];
     WorkQueue& queue = *launch.queue;
     for (;;) {
         if (gang.first()) {
@@ -98,7 +105,7 @@ static __global__ void __launch_bounds__(kMostThreads, kBlocksAtLeast) run_lanes
             return;
         }
         Lane& lane = *seen(taken.lane);
-        const Outcome outcome = run_lane(lane, world, gang, seen(taken.windows));
+        const Outcome outcome = run_lane(lane, gang, seen(taken.windows));
         gang.any(false);
         if (gang.first()) {
             WorkItem& item = queue.item[i];

@@ -30,7 +30,7 @@ namespace sluice::gpu {
 template <class Gang, class Policies = step::ScenarioPolicies>
 class Program {
   public:
-    /// `world`: a copy of the lane's, this thread's own.
+    /// `world`: a copy of the lane's columns, this thread's own or its block's (step::counts_of()).
     SLUICE_HD Program(Lane& lane, step::World& world, Gang& gang)
         : lane_(lane), world_(world), gang_(gang), stage_(lane.stage) {}
 

@@ -21,7 +21,7 @@ struct Variant {
 constexpr std::size_t kBytes = std::size_t{256} << 20U;
 
 const Variant kVariants[] = {
-    {{0, 128, 1, 1, 1, kBytes}, {}},     {{0, 32, 1, 1, 1, kBytes}, {}},
+    {{0, 512, 1, 1, 1, kBytes}, {}},     {{0, 32, 1, 1, 1, kBytes}, {}},
     {{0, 64, 3, 1, 1, kBytes}, {}},      {{0, 128, 2, 1, 1, kBytes}, kTiny},
     {{0, 128, 1, 1, 1, kBytes}, kAlone},
 };

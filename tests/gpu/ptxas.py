@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-MOST_REGISTERS = 128  # of a thread: its launch bounds, 256 threads by 2 blocks of 65,536
+MOST_REGISTERS = 64  # of a thread: its launch bounds, 512 threads by 2 blocks of 65,536
 MOST_SPILLED = 256  # bytes stored by one function: what calls save, and little more
 MOST_BYTES = 1 << 20  # of the file; inlined without bounds it was 3 MB
 GPUS = ["sm_80", "sm_90", "sm_100"]
