@@ -39,6 +39,7 @@ struct alignas(64) PortPlan {
     PlainVector<std::uint64_t> merge;
     std::uint32_t coming[step::kClasses] =
         {};                     ///< packets for a queue, while its room is asked for
+    std::uint64_t outs = 0;     ///< where arrivals leave: bit of the port, modulo 64
     std::uint32_t bytes = 0;    ///< arrived
     std::uint32_t head = 0;     ///< of the link, after the window
     std::uint32_t place = 0;    ///< in Lane::switch_ports

@@ -65,9 +65,17 @@ class SwitchWindow {
         plan.planned = true;
         const std::uint32_t place = add_shared(lane_.switch_plan[node].arrived, 1);
         lane_.arrived[first + place] = static_cast<std::uint16_t>(port - first);
+        std::uint64_t outs = 0;
+        std::uint32_t last = kNone;
         for (std::uint32_t k = 0; k < plan.arrivals.count; ++k) {
-            list_leaving(lane_, plan_of(lane_, first + plan.arrivals[k].out));
+            const std::uint32_t out = plan.arrivals[k].out;
+            if (out != last) {
+                list_leaving(lane_, plan_of(lane_, first + out));
+                outs |= out_bit(out);
+                last = out;
+            }
         }
+        plan.outs = outs;
         return true;
     }
 
@@ -124,9 +132,13 @@ class SwitchWindow {
         plan.keys.count = 0;
         for (std::uint32_t a = 0; a < lane_.switch_plan[node].arrived; ++a) {
             const PortId p = first + lane_.arrived[first + a];
+            const PortPlan& from = plan_of(lane_, p);
+            if ((from.outs & out_bit(self)) == 0) {
+                continue;
+            }
             step::Wire& link = world_.link[p];
             for (std::uint32_t k = 0, count = planned(p); k < count; ++k) {
-                const Planned& arrival = plan_of(lane_, p).arrivals[k];
+                const Planned arrival = from.arrivals[k];
                 if (arrival.out != self) {
                     continue;
                 }
@@ -205,6 +217,10 @@ class SwitchWindow {
         const std::int64_t shortest = egress.serialization[world_.config->format.pause];
         const std::int64_t most = (end_ - begin_) / (shortest > 0 ? shortest : 1) + 1;
         return most < leaving ? static_cast<std::uint32_t>(most) : leaving;
+    }
+
+    SLUICE_HD static std::uint64_t out_bit(std::uint32_t out) {
+        return std::uint64_t{1} << (out & 63U);
     }
 
     SLUICE_HD static bool forget_coming(PortPlan& plan) {
