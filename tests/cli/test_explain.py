@@ -48,7 +48,7 @@ tp = 4
         self.succeed("run", "job.toml", "--mode", "flow")
         # Rings of data parallelism pass between servers and, computed, inside them.
         shares = self.summary()["jobs"][0]["critical_path_s"]
-        self.assertLessEqual({"DP over leaf-spine", "DP inside servers"}, set(shares))
+        self.assertLessEqual({"DP over nic", "DP inside servers"}, set(shares))
         self.assertNotIn("DP", shares)
 
     def test_bytes_by_link_class(self):

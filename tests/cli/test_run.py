@@ -169,10 +169,12 @@ list = [[0, 1, "1GB", "0ps"]]
         # Over 2 servers of 8: a ring per member of a server, from server to server by all NICs.
         self.assertEqual((label, flows), ({"collective"}, 8 * 2 * 16 * 15))
         self.assertEqual({a for a, b in sent if a // 8 != b // 8}, set(range(32)))
+        self.assertEqual({(a, b) for a, b in sent if a // 8 != b // 8}, {(i, i ^ 8) for i in range(32)})
+        _, sent, _ = pairs("workload.group_size=16", "workload.ring_order=given")
         self.assertIn((15, 0), sent)
         self.assertNotIn((15, 16), sent)
         label, sent, flows = pairs("workload.group_size=16", "workload.channels=1")
-        self.assertEqual((flows, {a % 8 for a, b in sent if a // 8 != b // 8}), (2 * 16 * 15, {7}))
+        self.assertEqual((flows, {a % 8 for a, b in sent if a // 8 != b // 8}), (2 * 16 * 15, {0, 7}))
         for bad in ("workload.group_size=3", "workload.group_size=1", "workload.group_size=64"):
             result = self.sluice("run", "job.toml", "--set", bad)
             self.assertEqual(result.returncode, 2, bad)
