@@ -16,13 +16,6 @@ void check_share(double p) {
     if (!(p > 0 && p < 1)) throw InternalError("a quantile lies between 0 and 1");
 }
 
-/// Rank from 1: the least integer >= p n, safe against p n that is a whole number but for rounding.
-std::size_t rank_of(double p, std::size_t n) {
-    const double exact = p * static_cast<double>(n);
-    const auto rank = static_cast<std::size_t>(std::ceil(exact - 1e-9 * std::fmax(1.0, exact)));
-    return std::clamp<std::size_t>(rank, 1, n);
-}
-
 /// The largest rank l with P(X_(l) > quantile) <= miss, 0 if none: P(B <= l - 1), B ~ Bin(n, p).
 std::size_t lower_rank(std::size_t n, double p, double miss) {
     std::size_t low = 0;
@@ -47,10 +40,16 @@ std::vector<double> pooled(const Trials& trials) {
 
 }  // namespace
 
+std::size_t quantile_rank(double p, std::size_t n) {
+    const double exact = p * static_cast<double>(n);
+    const auto rank = static_cast<std::size_t>(std::ceil(exact - 1e-9 * std::fmax(1.0, exact)));
+    return std::clamp<std::size_t>(rank, 1, n);
+}
+
 double quantile_of_sorted(const std::vector<double>& sorted, double p) {
     check_share(p);
     if (sorted.empty()) throw InternalError("a quantile of no values");
-    return sorted[rank_of(p, sorted.size()) - 1];
+    return sorted[quantile_rank(p, sorted.size()) - 1];
 }
 
 Interval order_statistic_interval(const std::vector<double>& sorted, double p, double confidence) {
@@ -88,9 +87,9 @@ Interval clustered_quantile_interval(const Trials& trials, double p, double conf
     const double logit = std::log(p / (1 - p));
     const double low = 1 / (1 + std::exp(-(logit - arm)));
     const double high = 1 / (1 + std::exp(-(logit + arm)));
-    if (low * n >= 1) interval.low = values[rank_of(low, values.size()) - 1];
+    if (low * n >= 1) interval.low = values[quantile_rank(low, values.size()) - 1];
     if ((1 - high) * n >= 1)
-        interval.high = values[std::min(rank_of(high, values.size()), values.size() - 1)];
+        interval.high = values[std::min(quantile_rank(high, values.size()), values.size() - 1)];
     return interval;
 }
 

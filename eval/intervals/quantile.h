@@ -10,6 +10,10 @@
 
 namespace sluice::eval {
 
+/// Which of n ascending values is the p-quantile: a rank from 1, the least integer >= p n (safe against p n that is a whole
+/// number but for rounding). n >= 1.
+std::size_t quantile_rank(double p, std::size_t n);
+
 /// The smallest value at or below which at least a share p of the values lies (CCEval, eq. 7): an order
 /// statistic, never interpolated. `sorted` ascends and is not empty, 0 < p < 1; else InternalError.
 double quantile_of_sorted(const std::vector<double>& sorted, double p);
