@@ -41,14 +41,6 @@ std::string written(const ConfigValue& value, bool inside) {
     return "{" + text + "}";
 }
 
-/// A scenario beside the batch file, or from the working directory.
-std::string resolved(const std::string& file, const std::string& batch) {
-    namespace fs = std::filesystem;
-    const fs::path beside = fs::path(batch).parent_path() / file;
-    std::error_code ignored;
-    return fs::exists(beside, ignored) ? beside.lexically_normal().string() : file;
-}
-
 /// "topology.k = 4" sets a key of a table, "topology = { type = "fat-tree", k = 4 }" replaces it.
 void add_settings(const ConfigValue& table, const std::string& before,
                   std::vector<BatchSetting>& settings) {
@@ -60,19 +52,6 @@ void add_settings(const ConfigValue& table, const std::string& before,
             settings.push_back({key, member.value});
         }
     }
-}
-
-std::vector<BatchSetting> read_settings(ConfigSection& section) {
-    std::vector<BatchSetting> settings;
-    const ConfigValue* table = section.raw("set");
-    if (table == nullptr) return settings;
-    if (table->kind != ConfigValue::Kind::table) {
-        section.fail("set", std::string("is ") + table->kind_name() +
-                                "; must be a table of the scenario's keys, e.g. "
-                                "{ congestion.law = \"dcqcn\" }");
-    }
-    add_settings(*table, "", settings);
-    return settings;
 }
 
 /// "range = [from, to]" or "[from, to, step]", the ends included.
@@ -150,7 +129,7 @@ BatchEntry read_entry(ConfigSection& section, const std::string& batch) {
     BatchEntry entry;
     entry.label = section.text("label", "");
     entry.base = section.text("base", "");
-    if (!entry.base.empty()) entry.base = resolved(entry.base, batch);
+    if (!entry.base.empty()) entry.base = resolve_beside(entry.base, batch);
     entry.settings = read_settings(section);
     section.finish();
     return entry;
@@ -189,6 +168,60 @@ void check_keys(const std::vector<BatchAxis>& axes, const std::string& path) {
 
 }  // namespace
 
+std::vector<BatchSetting> read_settings(ConfigSection& section) {
+    std::vector<BatchSetting> settings;
+    const ConfigValue* table = section.raw("set");
+    if (table == nullptr) return settings;
+    if (table->kind != ConfigValue::Kind::table) {
+        section.fail("set", std::string("is ") + table->kind_name() +
+                                "; must be a table of the scenario's keys, e.g. "
+                                "{ congestion.law = \"dcqcn\" }");
+    }
+    add_settings(*table, "", settings);
+    return settings;
+}
+
+std::string resolve_beside(const std::string& file, const std::string& path) {
+    namespace fs = std::filesystem;
+    const fs::path beside = fs::path(path).parent_path() / file;
+    std::error_code ignored;
+    return fs::exists(beside, ignored) ? beside.lexically_normal().string() : file;
+}
+
+/// What is there is a list.
+void Batch::take_entries(std::vector<BatchEntry> entries) {
+    entries_ = std::move(entries);
+    size_ = entries_.size();
+    add_column(columns_, kLabel);
+    for (const BatchEntry& entry : entries_) {
+        if (entry.base.empty() && base_.empty()) {
+            throw ConfigError(path_, 0,
+                              "an [[experiment]] has no 'base', and neither has the batch");
+        }
+        for (const BatchSetting& setting : entry.settings) add_column(columns_, setting.key);
+    }
+}
+
+void Batch::load_scenarios(const LoadScenario& load) {
+    for (std::size_t i = 0; i < size_ && (i == 0 || !entries_.empty()); ++i) {
+        const std::string& file = base_of(i);
+        if (scenarios_.count(file) == 0) scenarios_[file] = load(file);
+    }
+}
+
+Batch Batch::of_entries(std::string name, std::string path, std::string base,
+                        std::vector<BatchSetting> settings, std::vector<BatchEntry> entries,
+                        const LoadScenario& load) {
+    Batch batch;
+    batch.name_ = std::move(name);
+    batch.path_ = std::move(path);
+    batch.base_ = std::move(base);
+    batch.settings_ = std::move(settings);
+    batch.take_entries(std::move(entries));
+    batch.load_scenarios(load);
+    return batch;
+}
+
 Batch parse_batch(const std::string& text, const std::string& path, const LoadScenario& load) {
     const ConfigValue values = parse_config(text, path);
     EffectiveConfig unused;
@@ -197,38 +230,28 @@ Batch parse_batch(const std::string& text, const std::string& path, const LoadSc
     batch.path_ = path;
     batch.name_ = read_name(root, path);
     const std::string base = root.text("base", "");
-    if (!base.empty()) batch.base_ = resolved(base, path);
+    if (!base.empty()) batch.base_ = resolve_beside(base, path);
     batch.settings_ = read_settings(root);
     for (ConfigSection& section : root.tables("axis")) batch.axes_.push_back(read_axis(section));
+    std::vector<BatchEntry> entries;
     for (ConfigSection& section : root.tables("experiment")) {
-        batch.entries_.push_back(read_entry(section, path));
+        entries.push_back(read_entry(section, path));
     }
     root.finish();
-    if (!batch.axes_.empty() && !batch.entries_.empty()) {
+    if (!batch.axes_.empty() && !entries.empty()) {
         root.fail("experiment", "and 'axis' exclude each other: a batch is a list or a product");
     }
-    if (batch.entries_.empty()) {
+    if (entries.empty()) {
         if (base.empty()) root.fail("base", "is missing: the scenario that all experiments share");
         check_keys(batch.axes_, path);
         batch.size_ = size_of(batch.axes_, path);
-    } else {
-        batch.size_ = batch.entries_.size();
-        add_column(batch.columns_, kLabel);
-    }
-    for (const BatchAxis& axis : batch.axes_) {
-        for (const std::string& key : axis.keys) add_column(batch.columns_, key);
-    }
-    for (const BatchEntry& entry : batch.entries_) {
-        if (entry.base.empty() && base.empty()) {
-            throw ConfigError(path, 0,
-                              "an [[experiment]] has no 'base', and neither has the batch");
+        for (const BatchAxis& axis : batch.axes_) {
+            for (const std::string& key : axis.keys) add_column(batch.columns_, key);
         }
-        for (const BatchSetting& setting : entry.settings) add_column(batch.columns_, setting.key);
+    } else {
+        batch.take_entries(std::move(entries));
     }
-    for (std::size_t i = 0; i < batch.size_ && (i == 0 || !batch.entries_.empty()); ++i) {
-        const std::string& file = batch.base_of(i);
-        if (batch.scenarios_.count(file) == 0) batch.scenarios_[file] = load(file);
-    }
+    batch.load_scenarios(load);
     return batch;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text/config_section.h"
 #include "core/text/config_value.h"
 
 namespace sluice {
@@ -41,8 +42,17 @@ struct BatchEntry {
     std::vector<BatchSetting> settings;
 };
 
+/// Reads a scenario, by its path.
+using LoadScenario = std::function<ConfigValue(const std::string& path)>;
+
 class Batch {
   public:
+    /// A list made by a program: every entry is an experiment. `path` names where it is from; an entry without a base of
+    /// its own has `base`. ConfigError if it has none, or if a scenario cannot be read.
+    static Batch of_entries(std::string name, std::string path, std::string base,
+                            std::vector<BatchSetting> settings, std::vector<BatchEntry> entries,
+                            const LoadScenario& load = load_config);
+
     const std::string& name() const { return name_; }
     std::size_t size() const { return size_; }
     /// What differs: the axes' keys, or "label" and each key that an entry of the list sets.
@@ -56,8 +66,10 @@ class Batch {
 
   private:
     friend Batch parse_batch(const std::string& text, const std::string& path,
-                             const std::function<ConfigValue(const std::string& path)>& load);
+                             const LoadScenario& load);
 
+    void take_entries(std::vector<BatchEntry> entries);
+    void load_scenarios(const LoadScenario& load);
     std::vector<BatchSetting> settings_of(std::size_t experiment) const;
     const std::string& base_of(std::size_t experiment) const;
     std::vector<std::size_t> points_of(std::size_t experiment) const;
@@ -77,11 +89,13 @@ class Batch {
 /// 32 digits: a scenario of another content has another one. What files that it names hold is not in it.
 std::string digest_of(const ConfigValue& scenario);
 
+/// The table "set" of a section: "topology.k = 4" sets a key of a table, "topology = { type = "fat-tree" }" replaces it.
+std::vector<BatchSetting> read_settings(ConfigSection& section);
+/// "base" as messages and load_config() take it: beside the file at `path`, or from the working directory.
+std::string resolve_beside(const std::string& file, const std::string& path);
+
 /// The most experiments of a batch.
 constexpr std::size_t kMostExperiments = 1'000'000;
-
-/// Reads a scenario, by its path.
-using LoadScenario = std::function<ConfigValue(const std::string& path)>;
 
 Batch load_batch(const std::string& path);
 /// From text; `path` names it, and what it names is looked for beside it.
