@@ -222,7 +222,7 @@ BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart
     Experiment& made = built.experiment;
     add_workloads(built, std::move(parts));
     if (made.flows.empty() && built.jobs.empty() && built.stream == nullptr) {
-        throw ConfigError(where + ": the workload has no flows; nothing would run");
+        throw NoFlowsError(where + ": the workload has no flows; nothing would run");
     }
     if (made.flows.size() >= kNone) throw ConfigError(where + ": has 2^32 flows or more");
     assign_source_ports(made.flows);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
 #include "core/job/job_application.h"
 #include "experiment/estimate.h"
 #include "experiment/experiment.h"
@@ -17,6 +18,12 @@
 #include "scenario/workload/workload_part.h"
 
 namespace sluice {
+
+/// All is well but that there is nothing to run: random traffic may draw no flow.
+class NoFlowsError : public ConfigError {
+  public:
+    using ConfigError::ConfigError;
+};
 
 /// A job among an experiment's workloads.
 struct BuiltJob {
