@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whoever runs trials. Trials are independent: any may run beside any other, in any order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "eval/trials/trial.h"
+
+namespace sluice::eval {
+
+struct TrialRequest {
+    std::size_t candidate = 0;
+    std::size_t trial = 0;
+    std::uint64_t seed = 0;  ///< trial_seed()
+};
+
+struct TrialResult {
+    enum class Status : std::uint8_t {
+        done,
+        failed,       ///< no figures came of it
+        interrupted,  ///< by `go_on`
+    };
+    Status status = Status::done;
+    std::string reason;  ///< of a failure, one line
+    TrialRecord record;
+};
+
+class Executor {
+  public:
+    /// Asked now and then, from the thread that runs the trial, whether to go on.
+    using GoOn = std::function<bool()>;
+
+    virtual ~Executor() = default;
+    /// From any thread. What is wrong with the trial is a failure; ConfigError: what would fail every trial.
+    virtual TrialResult run(const TrialRequest& request, const GoOn& go_on) = 0;
+    /// Whether another attempt at a failed trial may end otherwise.
+    virtual bool may_recover() const { return false; }
+};
+
+}  // namespace sluice::eval
