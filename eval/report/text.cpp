@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "core/text/human.h"
+#include "eval/report/report.h"
+
+namespace sluice::eval {
+
+namespace {
+
+std::string shown_count(double count) {
+    return count < 1e6 ? fmt::format("{:.0f}", count) : human_count(count);
+}
+
+std::string shown_forecast(const TrialForecast& forecast) {
+    return fmt::format("{} trials ({} to {})", shown_count(std::ceil(forecast.trials)),
+                       shown_count(std::ceil(forecast.low)), shown_count(std::ceil(forecast.high)));
+}
+
+std::string state_of(const Evaluation& evaluation, std::size_t candidate,
+                     const Estimate& estimate) {
+    const Elimination* const elimination = evaluation.elimination();
+    if (elimination != nullptr && !elimination->left(candidate)) return ", left";
+    const std::optional<double>& accuracy = evaluation.plan().aim.accuracy;
+    if (!accuracy || estimate.reached) return "";
+    std::string text = fmt::format(", +-{:g}% not reached", 100 * *accuracy);
+    if (estimate.forecast && estimate.forecast->trials > static_cast<double>(estimate.trials)) {
+        text += ": some " + shown_forecast(*estimate.forecast);
+    }
+    return text;
+}
+
+std::string metric_lines(const Evaluation& evaluation, std::size_t m) {
+    const EvaluationPlan& plan = evaluation.plan();
+    const Metric& metric = plan.metrics[m];
+    std::string text = fmt::format("  {}: {}\n", metric.name, describe(metric));
+    std::size_t width = 0;
+    for (const std::string& label : plan.labels) width = std::max(width, label.size());
+    for (std::size_t c = 0; c < plan.labels.size(); ++c) {
+        const Estimate estimate = evaluation.estimate(c, m);
+        const std::string empty =
+            estimate.empty > 0 ? fmt::format(", {} without a value", estimate.empty) : "";
+        text += fmt::format("    {:<{}}  {}, {}{}{}\n", plan.labels[c], width,
+                            shown_interval(estimate.interval, unit_of(metric)),
+                            counted(estimate.trials, "trial", "trials"), empty,
+                            state_of(evaluation, c, estimate));
+        // A quantile of pooled values rests on no mean.
+        const bool of_mean = metric.estimand == Estimand::per_trial || !metric.quantile;
+        const std::string tail = of_mean ? describe(evaluation.estimator(c, m).tail()) : "";
+        if (!tail.empty()) text += fmt::format("    {:<{}}  {}\n", "", width, tail);
+    }
+    return text;
+}
+
+const char* verdict_text(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::Better: return "better than";
+        case Verdict::Worse: return "worse than";
+        case Verdict::Same: return "within the margin of";
+        case Verdict::Undecided: break;
+    }
+    return "not distinguishable yet from";
+}
+
+std::string pair_line(const Evaluation& evaluation, std::size_t candidate) {
+    const EvaluationPlan& plan = evaluation.plan();
+    const std::optional<PairedResult> pair = evaluation.against_reference(candidate);
+    if (!pair) return "";
+    const Interval& difference = pair->difference;
+    const double base = std::fabs(pair->reference_mean);
+    const auto relative = [&](double value) { return base > 0 ? 100 * value / base : 0; };
+    std::string text =
+        fmt::format("    {} is {} {}: {:+.3g}% ({:+.3g}% to {:+.3g}%)", plan.labels[candidate],
+                    verdict_text(pair->verdict), plan.labels[0], relative(difference.estimate),
+                    relative(difference.low), relative(difference.high));
+    if (pair->verdict == Verdict::Undecided) {
+        text += pair->more_trials
+                    ? fmt::format("; some {} more trials would tell",
+                                  shown_count(std::ceil(*pair->more_trials)))
+                    : std::string("; no number of trials would tell without a margin");
+    }
+    return text + "\n";
+}
+
+std::string comparison_lines(const Evaluation& evaluation) {
+    const EvaluationPlan& plan = evaluation.plan();
+    if (!plan.comparison) return "";
+    std::string text =
+        fmt::format("  comparison by {}, trial by trial on the same draws ({:g}% sure of all):\n",
+                    plan.metrics[plan.comparison->metric].name, 100 * plan.aim.confidence);
+    for (std::size_t c = 1; c < plan.labels.size(); ++c) text += pair_line(evaluation, c);
+    const Elimination* const elimination = evaluation.elimination();
+    if (elimination == nullptr || elimination->rounds() < 2) return text;
+    for (std::size_t c = 0; c < plan.labels.size(); ++c) {
+        if (const std::optional<Eliminated>& out = elimination->eliminated(c)) {
+            text += fmt::format("    {} left after {} trials: {} is better\n", plan.labels[c],
+                                out->trials, plan.labels[out->by]);
+        }
+    }
+    const std::vector<std::size_t> left = elimination->candidates_left();
+    if (left.size() == 1) return text + "    best: " + plan.labels[left.front()] + "\n";
+    text += fmt::format("    {} are left; in front: {}\n", left.size(),
+                        plan.labels[elimination->leader()]);
+    return text;
+}
+
+std::string ending_line(const Evaluation& evaluation) {
+    switch (evaluation.ending()) {
+        case Ending::open:
+        case Ending::reached: return "";
+        case Ending::exhausted:
+            return fmt::format("  stopped at the most trials that are allowed ({})\n",
+                               evaluation.plan().aim.maximum_trials);
+        case Ending::interrupted: return "  interrupted: the intervals are those so far\n";
+        case Ending::failed:
+            return "  ended by " + evaluation.failure() +
+                   "\n  the figures are of the trials before it; without it others would be "
+                   "biased\n";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string shown_interval(const Interval& interval, Unit unit) {
+    const double width = 100 * interval.relative_half_width();
+    return fmt::format("{}, {} to {}{}", shown_value(interval.estimate, unit),
+                       shown_value(interval.low, unit), shown_value(interval.high, unit),
+                       std::isfinite(width) ? fmt::format(" (+-{:.2g}%)", width) : "");
+}
+
+std::string evaluation_text(const Evaluation& evaluation) {
+    const EvaluationPlan& plan = evaluation.plan();
+    std::string text =
+        fmt::format("{}: {}, {}, {:g}% intervals{}\n", plan.name,
+                    counted(plan.labels.size(), "candidate", "candidates"),
+                    counted(evaluation.rounds(), "trial", "trials"), 100 * plan.aim.confidence,
+                    plan.aim.rule == RuleKind::paper ? " by CCEval's rule" : "");
+    text += ending_line(evaluation);
+    if (evaluation.rounds() == 0) return text;
+    for (std::size_t m = 0; m < plan.metrics.size(); ++m) text += metric_lines(evaluation, m);
+    text += comparison_lines(evaluation);
+    if (evaluation.window() != nullptr) {
+        const Window& window = *evaluation.window();
+        if (plan.window.find) {
+            text += fmt::format("  window       flows that start from {} to {} count\n",
+                                human_seconds(window.begin), human_seconds(window.end));
+        }
+        const std::string warning = describe(window);
+        if (!warning.empty()) text += "  warning      " + warning + "\n";
+    }
+    const std::size_t rounds = evaluation.rounds();
+    text += fmt::format("  unseen       what happens in fewer than {:.2g}% of trials\n",
+                        std::min(100.0, 300.0 / static_cast<double>(rounds)));
+    if (evaluation.retried() > 0) {
+        text += fmt::format("  run again    {} after a failure\n",
+                            counted(evaluation.retried(), "trial", "trials"));
+    }
+    if (evaluation.known() > 0) {
+        text += fmt::format("  known        {} of an earlier run\n",
+                            counted(evaluation.known(), "trial", "trials"));
+    }
+    return text;
+}
+
+double progress_share(const Evaluation& evaluation) {
+    const double done = static_cast<double>(evaluation.known() + evaluation.ran());
+    const std::optional<TrialForecast> forecast = evaluation.forecast();
+    if (!forecast || forecast->trials <= 0) return 0;
+    return std::min(0.99, done / forecast->trials);
+}
+
+std::string progress_text(const Evaluation& evaluation, double seconds) {
+    const EvaluationPlan& plan = evaluation.plan();
+    std::string text = counted(evaluation.known() + evaluation.ran(), "trial", "trials");
+    if (evaluation.rounds() < 2) return text;
+    std::size_t candidate = 0;
+    std::size_t metric = 0;
+    double widest = -1;
+    for (std::size_t c = 0; c < plan.labels.size(); ++c) {
+        for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
+            const double width = evaluation.estimate(c, m).interval.relative_half_width();
+            const bool left =
+                evaluation.elimination() == nullptr || evaluation.elimination()->left(c);
+            if (left && width > widest) {
+                widest = width;
+                candidate = c;
+                metric = m;
+            }
+        }
+    }
+    const Interval interval = evaluation.estimate(candidate, metric).interval;
+    const std::string label = plan.labels.size() > 1 ? plan.labels[candidate] + " " : "";
+    text += fmt::format("; {}{} {} +-{:.2g}%", label, plan.metrics[metric].name,
+                        shown_value(interval.estimate, unit_of(plan.metrics[metric])),
+                        100 * interval.relative_half_width());
+    const std::optional<TrialForecast> forecast = evaluation.forecast();
+    if (!forecast || evaluation.ran() == 0) return text;
+    const double done = static_cast<double>(evaluation.known() + evaluation.ran());
+    const double each = seconds / static_cast<double>(evaluation.ran());
+    const auto left = [&](double trials) { return std::max(0.0, trials - done); };
+    return text + fmt::format("; some {} more ({} to {}), {} ({} to {})",
+                              shown_count(std::ceil(left(forecast->trials))),
+                              shown_count(std::ceil(left(forecast->low))),
+                              shown_count(std::ceil(left(forecast->high))),
+                              human_seconds(each * left(forecast->trials)),
+                              human_seconds(each * left(forecast->low)),
+                              human_seconds(each * left(forecast->high)));
+}
+
+}  // namespace sluice::eval
