@@ -61,6 +61,38 @@ Tick IdealTimes::of(const FlowSpec& flow) {
                                 routing_->path(ack_key(flow)));
 }
 
+namespace {
+
+/// Switches' ports by which data of more than one host leaves.
+class SharedPorts {
+  public:
+    explicit SharedPorts(const Topology& topology)
+        : topology_(topology), source_(topology.port_count(), kNobody) {}
+
+    void add(NodeId source, const std::vector<PortId>& path) {
+        for (const PortId port : path) {
+            if (topology_.is_host(topology_.node_of(port)) || source_[port] == kSeveral) continue;
+            if (source_[port] == kNobody) {
+                source_[port] = source;
+            } else if (source_[port] != source) {
+                source_[port] = kSeveral;
+                ++count_;
+            }
+        }
+    }
+    std::size_t count() const { return count_; }
+
+  private:
+    static constexpr std::int64_t kNobody = -1;
+    static constexpr std::int64_t kSeveral = -2;
+
+    const Topology& topology_;
+    std::vector<std::int64_t> source_;  ///< by port
+    std::size_t count_ = 0;
+};
+
+}  // namespace
+
 TrafficEstimate estimate_traffic(const Experiment& experiment) {
     const Routing routing(experiment.topology, next_hop_order(experiment.network.arithmetic));
     TrafficEstimate estimate;
@@ -68,6 +100,7 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
     estimate.ideal.reserve(experiment.flows.size());
     estimate.link_class.reserve(experiment.flows.size());
     const LinkClasses classes(experiment.topology);
+    SharedPorts shared(experiment.topology);
     const std::int64_t payload = experiment.network.format.payload;
     const std::int64_t ack_every = experiment.network.nic.ack_every;
     for (std::size_t i = 0; i < experiment.flows.size(); ++i) {
@@ -90,6 +123,7 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         }
         estimate.ideal.push_back(
             idle_completion_time(experiment, flow.size, path.forward, path.reverse));
+        shared.add(flow.src, path.forward);
         std::size_t highest = 0;
         for (const PortId port : path.forward) {
             highest = std::max(highest, classes.class_of(experiment.topology.link_of(port)));
@@ -110,6 +144,7 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
             std::max(estimate.longest_path, static_cast<std::int64_t>(path.forward.size()));
         estimate.bytes += flow.size;
     }
+    estimate.shared_ports = shared.count();
     return estimate;
 }
 

@@ -31,6 +31,7 @@ struct TrafficEstimate {
     double long_hops = 0;           ///< packet_hops of messages of kLongMessage or more
     std::int64_t longest_path = 0;  ///< links
     Tick longest_round_trip = 0;    ///< of a listed flow: a byte there, its ACK back, idle
+    std::size_t shared_ports = 0;   ///< of switches: data of several hosts leaves by them
     std::size_t routing_bytes = 0;  ///< of the routing tables
 };
 

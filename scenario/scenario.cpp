@@ -178,6 +178,8 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     // Recorded where it is asked for only: without it the configuration is what it always was.
     const auto perturbation = static_cast<std::uint64_t>(
         root.has("perturbation") ? root.integer("perturbation", 0, 0, std::int64_t{1} << 62) : 0);
+    scenario.replicas =
+        static_cast<std::size_t>(root.has("replicas") ? root.integer("replicas", 0, 0, 10'000) : 0);
     scenario.fold = !root.has("fold") || root.flag("fold", true);
     // Asked for here so that a slip in a table's name is found before anything large is built.
     for (const char* key :

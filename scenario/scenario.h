@@ -39,7 +39,8 @@ struct Scenario {
     PhaseConfig phases;     ///< of hybrid mode
     std::vector<LinkEvent> link_events;
     OutputConfig output;
-    bool allow_oom = false;  ///< jobs that do not fit their GPUs' memory run all the same
+    std::size_t replicas = 0;  ///< further runs that differ by their perturbation only
+    bool allow_oom = false;    ///< jobs that do not fit their GPUs' memory run all the same
 
     /// What `workloads` read from and record into.
     std::unique_ptr<ConfigValue> values;
