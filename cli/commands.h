@@ -27,6 +27,7 @@ struct ConfigValue;
     COMMAND(run)        /* a scenario, in one mode                    */ \
     COMMAND(compare)    /* a scenario, in several modes               */ \
     COMMAND(batch)      /* many experiments, in one process           */ \
+    COMMAND(evaluate)   /* trials, until their figures are sure   */ \
     COMMAND(describe)   /* what would run, without running it         */ \
     COMMAND(topo)       /* networks and their files                   */ \
     COMMAND(collective) /* a collective over a range of sizes         */ \
@@ -72,6 +73,8 @@ struct RunOptions {
     bool no_fold = false;    ///< copies are executed one by one
     bool allow_oom = false;  ///< jobs that do not fit their GPUs: a warning, not an error
     std::string audit;       ///< share of the packet-hops, "10%" or 0.1; empty: the scenario's
+    std::size_t replicas =
+        0;  ///< further runs that differ by their perturbation; 0: the scenario's
     bool record_queues = false;
     bool quiet = false;
 };

@@ -131,6 +131,12 @@ void print_cost(const BuiltExperiment& built, Mode mode, double audit) {
     print("  packet-hops  about {} (data and ACKs, nothing lost)\n", human_count(hops));
     print("  memory       about {}B\n", human_count(expected_memory(built)));
     print_time(built, mode, audit);
+    if (built.estimate.shared_ports > 0 && mode != Mode::flow) {
+        print(
+            "  chance       {} carry data of several hosts: where these meet, a run's times are "
+            "one draw of a distribution; run --replicas 8 tells how wide it is\n",
+            counted(built.estimate.shared_ports, "switch port", "switch ports"));
+    }
 }
 
 void write_flows(const BuiltExperiment& built, const std::string& path) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice run`: a scenario through the engine of its mode into its output folder.
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/evaluate/replicas.h"
 #include "cli/interrupt.h"
 #include "cli/output/terminal.h"
 #include "cli/print_check.h"
@@ -180,8 +184,14 @@ void tell_note(const std::string& line) {
     if (!line.empty()) print_error("sluice: {}\n", line);
 }
 
+unsigned replica_threads(const RunOptions& options) {
+    if (options.threads > 0) return static_cast<unsigned>(options.threads);
+    return std::max(1U, std::thread::hardware_concurrency());
+}
+
 int run_scenario(const RunOptions& options) {
     Scenario scenario = load_for_run(options);
+    const ConfigValue values = *scenario.values;
     const OutputConfig output = scenario.output;
     const std::vector<std::string> unused = keys_without_effect(scenario);
     BuiltExperiment built = build_experiment(scenario);
@@ -204,9 +214,22 @@ int run_scenario(const RunOptions& options) {
     const RunMemo memo(usual ? memo::default_path() : options.memo, !usual, request.config_json,
                        built.experiment);
     tell_note(memo.note());
-    const int code = run_and_tell(built, std::move(request), options.quiet);
+    std::optional<Replicas> replicas;
+    const std::size_t wanted = options.replicas > 0 ? options.replicas : scenario.replicas;
+    if (wanted > 0) {
+        request.add_results = [&](RunWriter& writer) {
+            replicas = run_replicas(values, options.scenario, wanted, replica_threads(options),
+                                    options.quiet);
+            writer.add_file("replicas.csv") << replicas_csv(*replicas);
+        };
+    }
+    const int code = run_and_tell(built, std::move(request), options.quiet, wanted == 0);
     tell_note(memo.save());
-    return code;
+    if (!replicas) return code;
+    if (!options.quiet) print_text(replicas_text(*replicas));
+    if (!replicas->failure.empty()) print_error("sluice: {}\n", replicas->failure);
+    if (replicas->interrupted) return kExitInterrupted;
+    return replicas->failure.empty() ? code : std::max(code, int{kExitWorkLeft});
 }
 
 }  // namespace
@@ -263,6 +286,11 @@ Command add_run_command(CLI::App& program) {
                     "packets, too, for so\n"
                     "many packet-hops of every 100 of the run's, and state the error (10%)")
         ->type_name("SHARE");
+    app->add_option("--replicas", options->replicas,
+                    "Run N copies that differ by picoseconds of cable and draws of the network,\n"
+                    "and say how much the times vary")
+        ->type_name("N")
+        ->check(CLI::Range(2, 10000));
     app->add_flag("--record-queues", options->record_queues,
                   "In mode packet: leave queues.bin, which sluice train learns from");
     app->add_flag("--quiet", options->quiet, "Print nothing but errors");

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "core/results/summary.h"
 #include "core/text/human.h"
+#include "experiment/contention.h"
 #include "experiment/explain.h"
 
 namespace sluice {
@@ -54,7 +55,7 @@ void print_audit(const RunOutcome& outcome) {
     print("  audit            {}, {} packet-hops\n", drawn,
           human_count(static_cast<double>(audit.hops)));
     if (!audit.enough) {
-        print("  error            unknown: too few were drawn (--audit 30%, or --mode packet)\n");
+        print("  skipping error   unknown: too few were drawn (--audit 30%, or --mode packet)\n");
         return;
     }
     const auto interval = [](double error, double half) {
@@ -63,7 +64,7 @@ void print_audit(const RunOutcome& outcome) {
     double error = 0;
     double half = 0;
     const bool job = job_time_error(outcome, error, half);
-    print("  error            flow completion {}{} (95%)\n",
+    print("  skipping error   flow completion {}{} (95%)\n",
           interval(audit.fct_error, audit.fct_half),
           job ? ", completion time " + interval(error, half) : "");
     if (audit.distrusted != kNever) {
@@ -84,9 +85,19 @@ std::string shown_hosts(const JobRecord& job) {
     return ", hosts " + job.hosts.substr(0, end) + (end < job.hosts.size() ? " ..." : "");
 }
 
+/// Where flows have met, times are one draw; what their distribution is another command says.
+void print_chance(const BuiltExperiment& built, const RunOutcome& outcome) {
+    const std::size_t ports = contended_ports(built.experiment, outcome.ports);
+    if (ports == 0) return;
+    print(
+        "  chance           flows met in the queues of {}: these times are one draw of a "
+        "distribution; --replicas 8 tells how wide it is\n",
+        counted(ports, "port", "ports"));
+}
+
 /// The summary on standard output. What the mode does not have is left out.
 void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summary,
-                   const RunOutcome& outcome, const std::string& directory) {
+                   const RunOutcome& outcome, const std::string& directory, bool tells_chance) {
     const RunCounters& counters = outcome.counters;
     print("{}: {}\n", built.experiment.name, built.workload);
     for (const std::string& note : built.notes) print("  {}\n", note);
@@ -130,6 +141,7 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
     if (has_phases(mode)) print_phases(counters.phases);
     print_audit(outcome);
     for (const std::string& line : explanation(outcome)) print("  {}\n", line);
+    if (tells_chance) print_chance(built, outcome);
     const std::string threads =
         counters.threads > 1 ? fmt::format(" on {} threads", counters.threads) : "";
     print("  simulated        {} in {}{}{}, peak {}B\n", human_time(outcome.simulated),
@@ -159,7 +171,7 @@ ProgressSample sample_of(const BuiltExperiment& built, Mode mode, const RunPosit
 
 }  // namespace
 
-int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet) {
+int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet, bool tells_chance) {
     Progress progress(quiet);
     const InterruptGuard guard;
     request.go_on = [&](const RunPosition& at) {
@@ -169,7 +181,8 @@ int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet) {
     const RunReport report = run_to_folder(built, request);
     progress.clear();
     if (!quiet)
-        print_summary(built, request.mode, report.summary, report.outcome, request.directory);
+        print_summary(built, request.mode, report.summary, report.outcome, request.directory,
+                      tells_chance);
     if (report.outcome.interrupted && !quiet) {
         print_error("sluice: interrupted; what finished is in {}\n", request.directory);
     } else if (report.cut_off && !quiet) {

@@ -8,7 +8,7 @@
 namespace sluice {
 
 /// Runs until the end or an interrupt; returns an exit code. Sets `request.go_on`. Quiet: what was left
-/// undone is told all the same.
-int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet);
+/// undone is told all the same. `tells_chance`: where flows have met in queues, that times are one draw of a distribution.
+int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet, bool tells_chance);
 
 }  // namespace sluice

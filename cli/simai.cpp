@@ -120,7 +120,7 @@ class Simulation {
                 << format_end_to_end(workload, layout, times, EndToEndStyle::simulated,
                                      kSimulatedRun, fs::path(folder()).filename().string());
         };
-        return run_and_tell(built, std::move(request), options_.quiet);
+        return run_and_tell(built, std::move(request), options_.quiet, false);
     }
 
   private:

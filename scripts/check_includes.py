@@ -46,6 +46,11 @@ PARTS = {
     "eval/comparison": ["eval/intervals"],
     "eval/importance": ["eval/intervals"],
     "eval/warmup": ["core"],
+    "eval/trials": ["eval/intervals", "core/database"],
+    "eval/executor": ["eval/trials", "experiment"],
+    "eval/evaluation": ["eval/executor", "eval/comparison", "eval/stopping", "eval/tail", "eval/warmup"],
+    "eval/figure": ["eval/trials"],
+    "eval/report": ["eval/evaluation", "eval/figure"],
     "restore": ["core/hybrid", "core/results"],
     "flowlevel": ["core/packet", "core/routing", "core/results", "core/hybrid"],
     "models": ["core/engine"],
@@ -69,9 +74,9 @@ PARTS = {
     "gpu/blocks": ["gpu/lane", "core/clocks"],
     "gpu/cuda": ["gpu/lane"],
     "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
-    "cli": ["gpu", "restore", "core/memo"],
-    "bench": ["gpu", "restore", "core/memo", "eval/tail", "eval/stopping", "eval/comparison", "eval/importance", "eval/warmup"],
-    "tests": ["cli", "eval/tail", "eval/stopping", "eval/comparison", "eval/importance", "eval/warmup"],
+    "cli": ["gpu", "restore", "core/memo", "eval/report"],
+    "bench": ["gpu", "restore", "core/memo", "eval/report", "eval/importance"],
+    "tests": ["cli", "eval/importance"],
 }
 # Folders that are part of the one that they lie in.
 WITHIN = ["cli", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
@@ -102,7 +107,7 @@ LIBRARIES = [
     (r"toml\+\+/.*", ["core/text"], False),
     (
         r"nlohmann/.*",
-        ["core/text", "core/results", "restore", "scenario", "experiment", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
+        ["core/text", "core/results", "restore", "scenario", "experiment", "eval/report", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
         False,
     ),
     (r"zlib\.h", ["core/memo", "workloads/chakra", "tests"], False),

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/compare/compare_options.h"
 #include "cli/compare/compare_perturbed.h"
+#include "cli/compare/compare_trials.h"
 #include "cli/compare/compare_variants.h"
 #include "cli/interrupt.h"
 #include "cli/output/terminal.h"
@@ -66,6 +67,10 @@ std::vector<ComparisonRow> compare_rows(const std::vector<RepeatedRuns>& modes) 
 }
 
 int compare_command(const CompareOptions& options) {
+    if (options.fresh && options.perturb == 0 && options.trials.empty()) {
+        throw ConfigError("compare: --fresh needs --perturb or --trials");
+    }
+    if (!options.trials.empty()) return compare_trials(options);
     if (!options.vary.empty()) return compare_variants(options);
     if (options.perturb > 0) return compare_perturbed(options);
     const std::vector<ComparedMode> modes = compared_modes(options);
@@ -118,6 +123,26 @@ int compare_command(const CompareOptions& options) {
 
 }  // namespace
 
+namespace {
+
+void add_trial_options(CLI::App& app, CompareOptions& options,
+                       const std::vector<CLI::Option*>& excluded) {
+    CLI::Option* const trials =
+        app.add_option(
+               "--trials", options.trials,
+               "With --vary (or --modes): so many trials of each variant, other draws in each,\n"
+               "the same for all; auto: until it is known which is better")
+            ->type_name("N|auto");
+    for (CLI::Option* const other : excluded) trials->excludes(other);
+    app.add_option("--margin", options.margin,
+                   "With --trials: variants this close are the same, e.g. 0.01 (default: never)")
+        ->type_name("SHARE")
+        ->check(CLI::Range(0.0, 1.0))
+        ->needs(trials);
+}
+
+}  // namespace
+
 Command add_compare_command(CLI::App& program) {
     const auto options = std::make_shared<CompareOptions>();
     CLI::App* app = program.add_subcommand("compare",
@@ -155,8 +180,8 @@ Command add_compare_command(CLI::App& program) {
             ->excludes(vary);
     app->add_flag("--few", options->few, "With --perturb: fewer than 6 runs of each mode")
         ->needs(perturb);
-    app->add_flag("--fresh", options->fresh, "With --perturb: run again what is there")
-        ->needs(perturb);
+    add_trial_options(*app, *options, {repeat, perturb});
+    app->add_flag("--fresh", options->fresh, "With --perturb or --trials: run again what is there");
     app->add_flag("--check", options->check, "With --perturb: exit code 1 if a mode is biased")
         ->needs(perturb);
     app->add_option("--json", options->json, "Write the table to this file, too")

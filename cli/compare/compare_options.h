@@ -26,6 +26,8 @@ struct CompareOptions {
     std::vector<std::string> vary;         ///< "key=value,value,..."
     std::size_t repeat = 1;                ///< runs of each mode
     std::size_t perturb = 0;               ///< pairs of perturbed runs; 0: none
+    std::string trials;                    ///< "auto" or a number; empty: single runs
+    double margin = 0;                     ///< of trials: what difference is none
     bool few = false;                      ///< fewer pairs than a judgement needs
     bool fresh = false;                    ///< runs that are there count for nothing
     bool check = false;                    ///< a bias is an exit code

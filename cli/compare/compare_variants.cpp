@@ -22,42 +22,6 @@ namespace sluice {
 
 namespace {
 
-/// More is a slip, or a study that wants a script.
-constexpr std::size_t kMostVariants = 1000;
-
-/// What --modes names is the first key.
-std::vector<VariedKey> varied_keys(const CompareOptions& options) {
-    std::vector<VariedKey> keys;
-    if (!options.modes.empty()) {
-        keys.push_back(parse_varied_key("mode=" + options.modes, "--modes"));
-        for (const std::string& mode : keys.back().values) {
-            require_offered(parse_mode(mode, "--modes"), "--modes " + mode);
-        }
-    }
-    for (const std::string& text : options.vary) {
-        keys.push_back(parse_varied_key(text, "--vary"));
-    }
-    return keys;
-}
-
-/// A variant as a folder is called: "law=hpcc,size=1MB".
-std::string folder_name(const std::vector<VariedKey>& keys,
-                        const std::vector<std::string>& values) {
-    constexpr std::size_t kLongest = 120;
-    std::string name;
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-        const std::string& key = keys[k].key;
-        name += (k > 0 ? "," : "") + key.substr(key.rfind('.') + 1) + "=" + values[k];
-    }
-    std::replace_if(
-        name.begin(), name.end(),
-        [](unsigned char c) {
-            return std::isalnum(c) == 0 && c != '.' && c != '=' && c != ',' && c != '-';
-        },
-        '_');
-    return name.substr(0, kLongest);
-}
-
 /// A variant that is to run, and what is known of it so far.
 struct Variant {
     std::vector<std::string> sets;
@@ -98,7 +62,7 @@ void give_folders(std::vector<Variant>& variants, const std::vector<VariedKey>& 
                   const OutputFolder& folder) {
     std::set<std::string> taken;
     for (Variant& variant : variants) {
-        const std::string name = folder_name(keys, variant.row.values);
+        const std::string name = variant_name(keys, variant.row.values);
         std::string free = name;
         for (int n = 2; !taken.insert(free).second; ++n) free = fmt::format("{}-{}", name, n);
         variant.folder = folder.file(free);
@@ -106,6 +70,38 @@ void give_folders(std::vector<Variant>& variants, const std::vector<VariedKey>& 
 }
 
 }  // namespace
+
+/// What --modes names is the first key.
+std::vector<VariedKey> varied_keys(const CompareOptions& options) {
+    std::vector<VariedKey> keys;
+    if (!options.modes.empty()) {
+        keys.push_back(parse_varied_key("mode=" + options.modes, "--modes"));
+        for (const std::string& mode : keys.back().values) {
+            require_offered(parse_mode(mode, "--modes"), "--modes " + mode);
+        }
+    }
+    for (const std::string& text : options.vary) {
+        keys.push_back(parse_varied_key(text, "--vary"));
+    }
+    return keys;
+}
+
+std::string variant_name(const std::vector<VariedKey>& keys,
+                         const std::vector<std::string>& values) {
+    constexpr std::size_t kLongest = 120;
+    std::string name;
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+        const std::string& key = keys[k].key;
+        name += (k > 0 ? "," : "") + key.substr(key.rfind('.') + 1) + "=" + values[k];
+    }
+    std::replace_if(
+        name.begin(), name.end(),
+        [](unsigned char c) {
+            return std::isalnum(c) == 0 && c != '.' && c != '=' && c != ',' && c != '-';
+        },
+        '_');
+    return name.substr(0, kLongest);
+}
 
 int compare_variants(const CompareOptions& options) {
     const std::vector<VariedKey> keys = varied_keys(options);
@@ -125,7 +121,7 @@ int compare_variants(const CompareOptions& options) {
     for (std::size_t n = 0; n < wanted && !result.interrupted; ++n) {
         Variant& next = variants[n % variants.size()];
         if (!options.quiet) {
-            print_error("run {} of {}: {}\n", n + 1, wanted, folder_name(keys, next.row.values));
+            print_error("run {} of {}: {}\n", n + 1, wanted, variant_name(keys, next.row.values));
         }
         const int code = InterruptGuard::requested()
                              ? kExitInterrupted

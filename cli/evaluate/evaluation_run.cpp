@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/evaluate/evaluation_run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/core.h>
+
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/output/terminal.h"
+#include "cli/progress.h"
+#include "core/error.h"
+#include "core/results/output_file.h"
+#include "core/results/output_folder.h"
+#include "core/text/human.h"
+#include "eval/executor/command_executor.h"
+#include "eval/executor/lane_executor.h"
+#include "eval/report/report.h"
+#include "experiment/version.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr const char* kTrialsFile = "trials.db";
+
+/// The store of a folder that may be used.
+std::unique_ptr<eval::TrialStore> open_store(const eval::EvaluationPlan& plan,
+                                             const OutputFolder& folder,
+                                             const EvaluationOptions& options) {
+    std::vector<std::string> names;
+    for (const eval::Metric& metric : plan.metrics) names.push_back(metric.name);
+    auto store = std::make_unique<eval::TrialStore>(
+        folder.file(kTrialsFile), plan.identity() + "\n" + program_version(), names, options.anew);
+    const std::size_t there = store->size();
+    if (there > 0 && !options.resume && !options.anew) {
+        throw ConfigError(options.out, 0,
+                          fmt::format("holds {} of an evaluation: --resume goes on with it, --anew "
+                                      "replaces it, --out names another folder",
+                                      counted(there, "trial", "trials")));
+    }
+    return store;
+}
+
+int exit_code(const eval::Evaluation& evaluation) {
+    switch (evaluation.ending()) {
+        case eval::Ending::interrupted: return kExitInterrupted;
+        case eval::Ending::failed:
+        case eval::Ending::exhausted: return kExitWorkLeft;
+        default: return kExitDone;
+    }
+}
+
+void tell(const eval::Evaluation& evaluation, const std::string& directory) {
+    print_text(eval::evaluation_text(evaluation));
+    if (evaluation.ran() > 0) {
+        print("  time         {} wall, {} of processors ({} a trial)\n",
+              human_seconds(evaluation.wall_s()), human_seconds(evaluation.cpu_s()),
+              human_seconds(evaluation.cpu_s() / static_cast<double>(evaluation.ran())));
+    }
+    print("  written to   {}/\n", directory);
+}
+
+}  // namespace
+
+std::unique_ptr<eval::Executor> make_executor(const eval::EvaluationPlan& plan,
+                                              const RunMaker& maker) {
+    if (!plan.scenarios) return std::make_unique<eval::CommandExecutor>(plan.command);
+    eval::LaneSettings settings;
+    settings.variation = plan.variation ? *plan.variation : eval::variation_of(*plan.scenarios, 0);
+    settings.ports = plan.ports;
+    settings.queue_step = plan.queue_step;
+    settings.collectives =
+        std::any_of(plan.metrics.begin(), plan.metrics.end(),
+                    [](const eval::Metric& metric) { return metric.quantity == "collective"; });
+    settings.maker = maker;
+    return std::make_unique<eval::LaneExecutor>(*plan.scenarios, settings);
+}
+
+void run_trials(eval::Evaluation& evaluation, bool quiet) {
+    Progress progress(quiet);
+    const InterruptGuard guard;
+    // What is shown is worked out from all trials: seldom enough to cost next to nothing.
+    auto told = std::chrono::steady_clock::now();
+    const auto tell = [&](const eval::Evaluation& at) {
+        const auto now = std::chrono::steady_clock::now();
+        if (quiet || now - told < std::chrono::milliseconds(500)) return;
+        progress.tick(eval::progress_share(at),
+                      [&](double seconds) { return eval::progress_text(at, seconds); });
+        told = std::chrono::steady_clock::now();
+    };
+    evaluation.run([] { return !InterruptGuard::requested(); }, tell);
+    progress.clear();
+}
+
+int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
+                   const EvaluationOptions& options) {
+    const OutputFolder folder(options.out, OutputFolder::Use::alone);
+    eval::EvaluationPlan local = plan;
+    local.command.scratch = folder.file("trials");
+    const std::unique_ptr<eval::Executor> executor = make_executor(local, maker);
+    const std::unique_ptr<eval::TrialStore> store = open_store(plan, folder, options);
+    eval::Evaluation evaluation(plan, *executor, store.get(), options.threads);
+    run_trials(evaluation, options.quiet);
+    write_evaluation(evaluation, options.out);
+    if (!options.quiet) tell(evaluation, options.out);
+    if (evaluation.ending() == eval::Ending::failed) {
+        print_error("sluice: {}\n", evaluation.failure());
+    } else if (evaluation.ending() == eval::Ending::interrupted && !options.quiet) {
+        print_error("sluice: interrupted; --resume goes on from here\n");
+    }
+    return exit_code(evaluation);
+}
+
+void write_evaluation(const eval::Evaluation& evaluation, const std::string& directory) {
+    const OutputFolder folder(directory);
+    write_output(folder.file("trials.csv"), eval::trials_csv(evaluation));
+    write_output(folder.file("evaluation.csv"), eval::evaluation_csv(evaluation));
+    for (std::size_t m = 0; m < evaluation.plan().metrics.size(); ++m) {
+        const std::string name =
+            m == 0 ? "evaluation.svg" : fmt::format("evaluation-{}.svg", m + 1);
+        write_output(folder.file(name), eval::evaluation_svg(evaluation, m));
+    }
+    write_output(folder.file("evaluation.json"),
+                 eval::evaluation_json(evaluation, program_version()));
+}
+
+std::string trial_command(const eval::EvaluationPlan& plan, const eval::Executor& executor,
+                          const eval::TrialRequest& request) {
+    const auto* const lanes = dynamic_cast<const eval::LaneExecutor*>(&executor);
+    if (lanes == nullptr) {
+        return dynamic_cast<const eval::CommandExecutor&>(executor).command_of(request);
+    }
+    std::string path;
+    plan.scenarios->scenario(request.candidate, &path);
+    std::string text = "sluice run " + path;
+    const std::vector<std::string> columns = plan.scenarios->columns();
+    const std::vector<std::string> values = plan.scenarios->values(request.candidate);
+    for (std::size_t i = 1; i < columns.size(); ++i) {
+        if (!values[i].empty()) text += fmt::format(" --set '{}={}'", columns[i], values[i]);
+    }
+    for (const std::string& setting : lanes->settings_of(request)) text += " --set " + setting;
+    return text;
+}
+
+}  // namespace sluice

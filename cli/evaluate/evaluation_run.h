@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An evaluation from its plan to its folder: what `evaluate`, `compare --trials` and `run --replicas` have in common.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "eval/evaluation/evaluation.h"
+#include "eval/evaluation/plan.h"
+#include "experiment/run.h"
+
+namespace sluice {
+
+struct EvaluationOptions {
+    std::string out;  ///< folder; empty: nothing is left behind
+    unsigned threads = 1;
+    bool resume = false;
+    bool anew = false;
+    bool quiet = false;
+};
+
+/// `maker`: of a device; empty: every mode's own engine.
+std::unique_ptr<eval::Executor> make_executor(const eval::EvaluationPlan& plan,
+                                              const RunMaker& maker);
+
+/// Trials with a progress bar, until they are enough or Ctrl-C comes.
+void run_trials(eval::Evaluation& evaluation, bool quiet);
+
+/// Runs it, leaves its files and prints what came of it. Returns an exit code.
+int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
+                   const EvaluationOptions& options);
+
+/// Files in a folder that is there: evaluation.json, .csv, .svg and trials.csv.
+void write_evaluation(const eval::Evaluation& evaluation, const std::string& directory);
+
+/// A command line that runs one trial.
+std::string trial_command(const eval::EvaluationPlan& plan, const eval::Executor& executor,
+                          const eval::TrialRequest& request);
+
+}  // namespace sluice
