@@ -95,12 +95,9 @@ Interval Estimator::interval() const {
     if (pooled_quantile()) {
         if (trials_ < 2 || count_ < 1) return nothing;
         // Looked at more than once: as the corrected rule has it for means.
-        const double miss =
-            aim_.rule == RuleKind::paper ? 1 : CorrectedRuleSettings{}.correction.miss_factor;
-        Interval interval = clustered_quantile_interval(pooled_, *metric_.quantile,
-                                                        1 - miss * (1 - aim_.confidence));
-        interval.confidence = aim_.confidence;
-        return interval;
+        return aim_.rule == RuleKind::paper
+                   ? clustered_quantile_interval(pooled_, *metric_.quantile, aim_.confidence)
+                   : corrected_quantile_interval(pooled_, *metric_.quantile, aim_.confidence);
     }
     const Moments values = moments();
     if (values.count() < 2) return {values.mean(), -kInfinite, kInfinite, aim_.confidence};

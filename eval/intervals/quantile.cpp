@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "eval/intervals/distributions.h"
+#include "eval/intervals/ratio.h"
 
 namespace sluice::eval {
 namespace {
@@ -90,6 +91,41 @@ Interval clustered_quantile_interval(const Trials& trials, double p, double conf
     if (low * n >= 1) interval.low = values[quantile_rank(low, values.size()) - 1];
     if ((1 - high) * n >= 1)
         interval.high = values[std::min(quantile_rank(high, values.size()), values.size() - 1)];
+    return interval;
+}
+
+Interval corrected_quantile_interval(const Trials& trials, double p, double confidence,
+                                     const Correction& correction) {
+    check_confidence(confidence);
+    check_share(p);
+    const std::vector<double> values = pooled(trials);
+    if (trials.size() < 2 || values.empty()) {
+        throw InternalError("a clustered interval needs two trials and a value");
+    }
+    const double n = static_cast<double>(values.size());
+    Interval interval{quantile_of_sorted(values, p), -kInfinity, kInfinity, confidence};
+    // The tail: beyond the quantile from the median on, else at or below it.
+    const bool beyond = p >= 0.5;
+    std::vector<double> in_tail;
+    std::vector<double> all;
+    for (const std::vector<double>& trial : trials) {
+        const auto below = std::count_if(trial.begin(), trial.end(),
+                                         [&](double value) { return value <= interval.estimate; });
+        all.push_back(static_cast<double>(trial.size()));
+        in_tail.push_back(beyond ? all.back() - static_cast<double>(below)
+                                 : static_cast<double>(below));
+    }
+    const Moments masses(ratio_values(in_tail, all));
+    if (masses.mean() <= 0) return interval;
+    const Interval mass = corrected_interval(masses, confidence, correction);
+    // The value beyond which (at or below which) a share of the tail lies.
+    const auto end = [&](double truth, double nowhere) {
+        const double share = (beyond ? 1 - p : p) * masses.mean() / truth;
+        if (!(truth > 0) || share * n < 1 || share >= 1) return nowhere;
+        return values[quantile_rank(beyond ? 1 - share : share, values.size()) - 1];
+    };
+    interval.high = end(beyond ? mass.high : mass.low, kInfinity);
+    interval.low = end(beyond ? mass.low : mass.high, -kInfinity);
     return interval;
 }
 

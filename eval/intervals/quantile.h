@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "eval/intervals/interval.h"
+#include "eval/intervals/mean.h"
 
 namespace sluice::eval {
 
@@ -33,5 +34,10 @@ using Trials = std::vector<std::vector<double>>;
 /// infinite where a share lies beyond what the pooled values resolve (less than one value outside it).
 /// At least two trials, at least one value in all, else InternalError; trials may be empty.
 Interval clustered_quantile_interval(const Trials& trials, double p, double confidence);
+
+/// The same with the interval of the share by corrected_interval, for sequential evaluations: where busy trials have more
+/// flows, and longer ones, a trial's part in the tail is skewed. Shares are scaled, on the side of the shorter tail.
+Interval corrected_quantile_interval(const Trials& trials, double p, double confidence,
+                                     const Correction& correction = {});
 
 }  // namespace sluice::eval
