@@ -235,8 +235,7 @@ BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart
     return built;
 }
 
-BuiltExperiment build_experiment(Scenario& scenario) {
-    std::vector<WorkloadPart> parts = read_parts(scenario);
+Experiment take_network(Scenario& scenario) {
     Experiment experiment;
     experiment.name = scenario.name;
     experiment.topology = std::move(scenario.topology);
@@ -250,8 +249,13 @@ BuiltExperiment build_experiment(Scenario& scenario) {
         experiment.on_ack = std::make_shared<std::function<void(FlowId, std::uint32_t, Tick)>>();
         experiment.phases.memo = false;  // what is told has no packets
     }
+    return experiment;
+}
+
+BuiltExperiment build_experiment(Scenario& scenario) {
+    std::vector<WorkloadPart> parts = read_parts(scenario);
     BuiltExperiment built =
-        build_experiment(std::move(experiment), std::move(parts), scenario.path);
+        build_experiment(take_network(scenario), std::move(parts), scenario.path);
     if (moves_packets(scenario.mode)) {
         check_paths(built, scenario);
         check_timeout(built);

@@ -62,6 +62,9 @@ struct BuiltExperiment {
 /// afterwards: the workload's keys are recorded while they are read.
 BuiltExperiment build_experiment(Scenario& scenario);
 
+/// What a scenario says of all but its workloads; its topology is taken over.
+Experiment take_network(Scenario& scenario);
+
 /// The same of a network and workloads that come from elsewhere: `experiment` has all but flows and
 /// application. Messages begin with `where`.
 BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart> parts,

@@ -48,7 +48,8 @@ PARTS = {
     "eval/warmup": ["core"],
     "eval/trials": ["eval/intervals", "core/database"],
     "eval/executor": ["eval/trials", "experiment"],
-    "eval/evaluation": ["eval/executor", "eval/comparison", "eval/stopping", "eval/tail", "eval/warmup"],
+    "eval/evaluation": ["eval/executor", "eval/comparison", "eval/importance", "eval/stopping", "eval/tail", "eval/warmup"],
+    "eval/model_based": ["eval/evaluation", "eval/importance"],
     "eval/figure": ["eval/trials"],
     "eval/report": ["eval/evaluation", "eval/figure"],
     "restore": ["core/hybrid", "core/results"],
@@ -74,9 +75,9 @@ PARTS = {
     "gpu/blocks": ["gpu/lane", "core/clocks"],
     "gpu/cuda": ["gpu/lane"],
     "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
-    "cli": ["gpu", "restore", "core/memo", "eval/report"],
-    "bench": ["gpu", "restore", "core/memo", "eval/report", "eval/importance"],
-    "tests": ["cli", "eval/importance"],
+    "cli": ["gpu", "restore", "core/memo", "eval/report", "eval/model_based"],
+    "bench": ["gpu", "restore", "core/memo", "eval/report"],
+    "tests": ["cli"],
 }
 # Folders that are part of the one that they lie in.
 WITHIN = ["cli", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
@@ -107,7 +108,7 @@ LIBRARIES = [
     (r"toml\+\+/.*", ["core/text"], False),
     (
         r"nlohmann/.*",
-        ["core/text", "core/results", "restore", "scenario", "experiment", "eval/report", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
+        ["core/text", "core/results", "restore", "scenario", "experiment", "eval/report", "eval/model_based", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
         False,
     ),
     (r"zlib\.h", ["core/memo", "workloads/chakra", "tests"], False),

@@ -27,6 +27,18 @@ ConfigValue value_of(const std::string& text) {
     return table.find("value")->value;
 }
 
+/// By what varies: a key with one value tells nothing apart.
+std::string label_of(const std::vector<VariedKey>& keys, const std::vector<std::string>& values) {
+    std::vector<VariedKey> shown;
+    std::vector<std::string> shown_values;
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+        if (keys[k].values.size() < 2) continue;
+        shown.push_back(keys[k]);
+        shown_values.push_back(values[k]);
+    }
+    return shown.empty() ? variant_name(keys, values) : variant_name(shown, shown_values);
+}
+
 std::size_t parse_trials(const std::string& text) {
     char* end = nullptr;
     const unsigned long long trials = std::strtoull(text.c_str(), &end, 10);
@@ -52,7 +64,7 @@ eval::EvaluationPlan plan_of(const CompareOptions& options) {
     std::vector<BatchEntry> entries;
     for (const std::vector<std::string>& values : cross_product(keys, kMostVariants)) {
         BatchEntry entry;
-        entry.label = variant_name(keys, values);
+        entry.label = label_of(keys, values);
         for (std::size_t k = 0; k < keys.size(); ++k) {
             entry.settings.push_back({keys[k].key, value_of(values[k])});
         }

@@ -76,6 +76,7 @@ int evaluate_command(const EvaluateOptions& options) {
     EvaluationOptions run = options.run;
     run.threads = lanes_at_once(options.devices, options.threads);
     if (run.out.empty()) run.out = "runs/" + plan.name;
+    if (plan.importance) return run_tail_evaluation(plan, run);
     const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, run.threads);
     const gpu::LaneMemory memory = lane_memory(options.devices);
     RunMaker maker;

@@ -16,6 +16,7 @@
 #include "core/text/human.h"
 #include "eval/executor/command_executor.h"
 #include "eval/executor/lane_executor.h"
+#include "eval/model_based/tail_evaluation.h"
 #include "eval/report/report.h"
 #include "experiment/version.h"
 
@@ -111,6 +112,38 @@ int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
         print_error("sluice: interrupted; --resume goes on from here\n");
     }
     return exit_code(evaluation);
+}
+
+int run_tail_evaluation(const eval::EvaluationPlan& plan, const EvaluationOptions& options) {
+    // What a candidate's scenario cannot be is said before anything is made.
+    for (std::size_t c = 0; c < plan.labels.size(); ++c) eval::TailEvaluation(plan, c, nullptr, 1);
+    const OutputFolder folder(options.out, OutputFolder::Use::alone);
+    const std::unique_ptr<eval::TrialStore> store = open_store(plan, folder, options);
+    int code = kExitDone;
+    std::vector<eval::TailResult> results;
+    for (std::size_t c = 0; c < plan.labels.size() && code != kExitInterrupted; ++c) {
+        eval::TailEvaluation evaluation(plan, c, store.get(), options.threads);
+        Progress progress(options.quiet);
+        const InterruptGuard guard;
+        results.push_back(evaluation.run(
+            [] { return !InterruptGuard::requested(); },
+            [&](const eval::TailProgress& at) {
+                progress.tick(0, [&](double) {
+                    return fmt::format("{}: {} {} trials", plan.labels[c], at.trials, at.stage);
+                });
+            }));
+        progress.clear();
+        const eval::TailResult& result = results.back();
+        if (!options.quiet) print_text(eval::tail_text(plan, c, result));
+        if (result.interrupted) {
+            code = kExitInterrupted;
+        } else if (!result.reached) {
+            code = kExitWorkLeft;
+        }
+    }
+    write_output(folder.file("evaluation.json"), eval::tail_json(plan, results, program_version()));
+    if (!options.quiet) print("  written to   {}/\n", options.out);
+    return code;
 }
 
 void write_evaluation(const eval::Evaluation& evaluation, const std::string& directory) {

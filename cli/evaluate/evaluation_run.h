@@ -30,6 +30,9 @@ void run_trials(eval::Evaluation& evaluation, bool quiet);
 int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
                    const EvaluationOptions& options);
 
+/// The same of a plan with [importance].
+int run_tail_evaluation(const eval::EvaluationPlan& plan, const EvaluationOptions& options);
+
 /// Files in a folder that is there: evaluation.json, .csv, .svg and trials.csv.
 void write_evaluation(const eval::Evaluation& evaluation, const std::string& directory);
 

@@ -15,8 +15,20 @@ constexpr std::size_t kParts = 500;
 /// Of all flows; of fewer no trial has something to say.
 constexpr double kLeastShare = 0.1;
 
-/// Ramps are those of traffic that begins by itself: a job's flows wait for each other.
-bool has_traffic(const TrialRecord& trial) { return !trial.flows.empty() && !trial.jct_s; }
+/// Of a trial's length: flows that all begin at once have no ramps but themselves.
+constexpr double kLeastSpread = 0.05;
+
+/// Ramps are those of traffic that begins by itself, bit by bit: a job's flows wait for each other.
+bool has_traffic(const TrialRecord& trial) {
+    if (trial.jct_s) return false;
+    double last_start = 0;
+    double last_finish = 0;
+    for (const TrialFlow& flow : trial.flows) {
+        last_start = std::max(last_start, flow.start_s);
+        last_finish = std::max(last_finish, flow.start_s + flow.time_s);
+    }
+    return last_start > kLeastSpread * last_finish;
+}
 
 /// Of a share of a trial's length.
 std::size_t part_of(double share) {

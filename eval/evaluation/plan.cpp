@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -210,6 +211,27 @@ void read_comparison(ConfigSection section, EvaluationPlan& plan) {
     plan.comparison = comparison;
 }
 
+/// [importance]: of one pooled quantile of all flows.
+void read_importance(ConfigSection section, EvaluationPlan& plan) {
+    plan.importance = section.choice("sizes", SizeKind::Mapped,
+                                     {{"mapped", SizeKind::Mapped},
+                                      {"fitted", SizeKind::Fitted},
+                                      {"reweighted", SizeKind::Reweighted}});
+    section.finish();
+    const Metric& metric = plan.metrics.front();
+    const bool of_flows = metric.quantity == "fct" || metric.quantity == "slowdown";
+    const bool of_all = metric.larger_than < 0 && metric.of_class.empty() &&
+                        metric.up_to == std::numeric_limits<std::int64_t>::max();
+    if (plan.metrics.size() != 1 || !of_flows || !of_all || !metric.quantile ||
+        metric.estimand != Estimand::pooled) {
+        throw ConfigError(section.where("sizes") +
+                          ": [importance] is of one [[metric]]: a percentile of fct or slowdown, "
+                          "estimand = \"pooled\", of all flows");
+    }
+    if (!plan.scenarios) throw ConfigError("[importance] needs a scenario, not a command");
+    if (!plan.aim.accuracy) plan.aim.accuracy = 0.05;
+}
+
 }  // namespace
 
 bool has_jobs(const Batch& scenarios, std::size_t candidate) {
@@ -288,7 +310,8 @@ EvaluationPlan parse_evaluation(const std::string& text, const std::string& path
         std::any_of(plan.metrics.begin(), plan.metrics.end(),
                     [](const Metric& metric) { return metric.quantity == "queue"; });
     if (!queues) plan.queue_step = 0;
-    if (plan.labels.size() > 1) {
+    if (root.has("importance")) read_importance(root.table("importance"), plan);
+    if (plan.labels.size() > 1 && !plan.importance) {
         read_comparison(root.table("comparison"), plan);
     } else if (root.has("comparison")) {
         root.fail("comparison", "needs at least two [[candidate]]s");
@@ -314,6 +337,7 @@ std::string EvaluationPlan::identity() const {
         text += "\n";
         for (const auto& [key, value] : values) text += key + "=" + value + ";";
     }
+    if (importance) text += fmt::format("\nsizes {}", static_cast<int>(*importance));
     for (const Metric& metric : metrics) text += "\n" + metric.name + ": " + describe(metric);
     for (const auto& [from, to] : ports) text += "\n" + from.shown() + " " + to.shown();
     return text;

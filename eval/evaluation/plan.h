@@ -14,6 +14,7 @@
 #include "core/text/config_value.h"
 #include "eval/executor/command_executor.h"
 #include "eval/executor/lane_executor.h"
+#include "eval/importance/size_model.h"
 #include "eval/trials/metric.h"
 #include "experiment/batch/batch_file.h"
 
@@ -56,6 +57,8 @@ struct EvaluationPlan {
     Aim aim;
     std::optional<ComparisonAim> comparison;  ///< of two candidates or more
     WindowAim window;
+    /// Importance sampling: which sizes are drawn; of one metric, a pooled quantile.
+    std::optional<SizeKind> importance;
     std::uint64_t seed = 1;
 
     std::optional<Batch> scenarios;  ///< by candidate; none: a command runs the trials

@@ -22,7 +22,7 @@ Change update(const Searched& searched, double threshold, const SearchSettings& 
     double squares = 0;
     for (std::size_t i = 0; i < searched.trials.size(); ++i) {
         double events = 0;
-        for (const Outcome& outcome : searched.trials[i].outcomes) {
+        for (const WeightedFlow& outcome : searched.trials[i].outcomes) {
             if (outcome.metric >= threshold) events += std::exp(outcome.log_weight);
         }
         for (double z : searched.changed_z[i]) {
@@ -43,7 +43,7 @@ double rare_enough(const std::vector<WeightedTrial>& trials, const FlowsPerTrial
                    std::size_t fewest) {
     std::vector<double> metrics;
     for (const auto& trial : trials) {
-        for (const Outcome& outcome : trial.outcomes) metrics.push_back(outcome.metric);
+        for (const WeightedFlow& outcome : trial.outcomes) metrics.push_back(outcome.metric);
     }
     if (metrics.empty()) {
         throw DegenerateWeights(

@@ -44,7 +44,7 @@ struct Arrival {
 };
 
 /// What became of a flow.
-struct Outcome {
+struct WeightedFlow {
     double metric = 0;  ///< completion time or slowdown
     double log_weight = 0;
 };
@@ -69,7 +69,7 @@ class FlowSource {
 
     const std::vector<Arrival>& arrivals() const { return arrivals_; }
     /// In the order of finished().
-    const std::vector<Outcome>& outcomes() const { return outcomes_; }
+    const std::vector<WeightedFlow>& outcomes() const { return outcomes_; }
     double threshold() const { return threshold_; }
     /// Of flows that have arrived before the change was switched off.
     const std::vector<double>& changed_z() const { return changed_z_; }
@@ -97,7 +97,7 @@ class FlowSource {
     std::vector<double> log_ratios_;       ///< original / changed, of the first i + 1 arrivals
     std::vector<double> log_corrections_;  ///< of sizes, likewise
     std::vector<double> changed_z_;
-    std::vector<Outcome> outcomes_;
+    std::vector<WeightedFlow> outcomes_;
 };
 
 /// Simulates a trial: takes all flows from the source and reports every one that finishes, as its comments say.

@@ -14,7 +14,7 @@ double relative_variance(const std::vector<WeightedTrial>& trials, double value)
     Moments masses;
     for (const auto& trial : trials) {
         double sum = 0;
-        for (const Outcome& outcome : trial.outcomes) {
+        for (const WeightedFlow& outcome : trial.outcomes) {
             if (outcome.metric >= value) sum += std::exp(outcome.log_weight);
         }
         masses.add(sum);

@@ -21,15 +21,16 @@ struct Sorted {
 };
 
 Sorted sort_all(const std::vector<WeightedTrial>& trials) {
-    std::vector<Outcome> all;
+    std::vector<WeightedFlow> all;
     for (const auto& trial : trials) {
         all.insert(all.end(), trial.outcomes.begin(), trial.outcomes.end());
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Outcome& a, const Outcome& b) { return a.metric > b.metric; });
+    std::stable_sort(all.begin(), all.end(), [](const WeightedFlow& a, const WeightedFlow& b) {
+        return a.metric > b.metric;
+    });
     Sorted sorted;
     double sum = 0;
-    for (const Outcome& outcome : all) {
+    for (const WeightedFlow& outcome : all) {
         sum += std::exp(outcome.log_weight);
         sorted.values.push_back(outcome.metric);
         sorted.beyond.push_back(sum);
@@ -49,7 +50,7 @@ std::vector<double> masses_beyond(const std::vector<WeightedTrial>& trials, doub
     std::vector<double> masses;
     for (const auto& trial : trials) {
         double sum = 0;
-        for (const Outcome& outcome : trial.outcomes) {
+        for (const WeightedFlow& outcome : trial.outcomes) {
             if (outcome.metric >= value) sum += std::exp(outcome.log_weight);
         }
         masses.push_back(sum);

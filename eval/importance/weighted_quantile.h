@@ -15,7 +15,7 @@ namespace sluice::eval {
 
 /// What is left of a trial.
 struct WeightedTrial {
-    std::vector<Outcome> outcomes;
+    std::vector<WeightedFlow> outcomes;
     double log_weight_at_end = 0;
 };
 

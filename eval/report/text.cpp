@@ -23,7 +23,7 @@ std::string shown_forecast(const TrialForecast& forecast) {
 std::string state_of(const Evaluation& evaluation, std::size_t candidate,
                      const Estimate& estimate) {
     const Elimination* const elimination = evaluation.elimination();
-    if (elimination != nullptr && !elimination->left(candidate)) return ", left";
+    if (elimination != nullptr && !elimination->left(candidate)) return ", dropped";
     const std::optional<double>& accuracy = evaluation.plan().aim.accuracy;
     if (!accuracy || estimate.reached) return "";
     std::string text = fmt::format(", +-{:g}% not reached", 100 * *accuracy);
@@ -49,7 +49,9 @@ std::string metric_lines(const Evaluation& evaluation, std::size_t m) {
                             state_of(evaluation, c, estimate));
         // A quantile of pooled values rests on no mean.
         const bool of_mean = metric.estimand == Estimand::per_trial || !metric.quantile;
-        const std::string tail = of_mean ? describe(evaluation.estimator(c, m).tail()) : "";
+        const TailReport report = evaluation.estimator(c, m).tail();
+        const bool judged = of_mean && report.verdict != TailVerdict::TooFew;
+        const std::string tail = judged ? describe(report) : "";
         if (!tail.empty()) text += fmt::format("    {:<{}}  {}\n", "", width, tail);
     }
     return text;
@@ -96,8 +98,8 @@ std::string comparison_lines(const Evaluation& evaluation) {
     if (elimination == nullptr || elimination->rounds() < 2) return text;
     for (std::size_t c = 0; c < plan.labels.size(); ++c) {
         if (const std::optional<Eliminated>& out = elimination->eliminated(c)) {
-            text += fmt::format("    {} left after {} trials: {} is better\n", plan.labels[c],
-                                out->trials, plan.labels[out->by]);
+            text += fmt::format("    {} was dropped after {} trials: {} is better\n",
+                                plan.labels[c], out->trials, plan.labels[out->by]);
         }
     }
     const std::vector<std::size_t> left = elimination->candidates_left();
@@ -153,6 +155,10 @@ std::string evaluation_text(const Evaluation& evaluation) {
         if (!warning.empty()) text += "  warning      " + warning + "\n";
     }
     const std::size_t rounds = evaluation.rounds();
+    constexpr std::size_t kJudged = 50;  // eval/tail/tail.h
+    if (rounds < kJudged) {
+        text += fmt::format("  tails        not judged: that takes {} trials\n", kJudged);
+    }
     text += fmt::format("  unseen       what happens in fewer than {:.2g}% of trials\n",
                         std::min(100.0, 300.0 / static_cast<double>(rounds)));
     if (evaluation.retried() > 0) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// [workload] type = "poisson", "permutation", "incast", "ring": generated flows with start times.
+#include "scenario/workload/traffic_workload.h"
+
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -19,23 +21,17 @@ namespace {
 constexpr Bytes kLargest{std::int64_t{1} << 50};
 
 MakeWorkload read_poisson(const WorkloadTable& table) {
-    ConfigSection& section = table.section;
     const Scenario& scenario = table.scenario;
-    const std::string name = section.text("cdf", std::nullopt);
-    PoissonTraffic traffic;
-    traffic.load = section.number("load", traffic.load, 1e-6, 1);
-    traffic.rate = section.rate("rate", nic_rate(scenario.topology));
-    traffic.start = section.time("start", traffic.start);
-    traffic.duration = section.time("duration", traffic.duration, kPicosecond);
-    traffic.seed = scenario.seed;
+    const PoissonWorkload poisson = read_poisson_workload(table.section, scenario);
     return [=, &scenario] {
-        const FlowSizeCdf sizes =
-            FlowSizeCdf::find(scenario.resolve(name), data_folders("cdf", scenario.path));
+        const PoissonTraffic& traffic = poisson.traffic;
         WorkloadPart part;
-        part.flows = poisson_traffic(scenario.topology.hosts(), sizes, traffic);
+        part.flows =
+            poisson_traffic(scenario.topology.hosts(), sizes_of(poisson, scenario), traffic);
         part.flow_class = "poisson";
-        part.description = fmt::format("Poisson traffic, {} sizes, {:.3g}% load for {}", name,
-                                       100 * traffic.load, human_time(traffic.duration));
+        part.description =
+            fmt::format("Poisson traffic, {} sizes, {:.3g}% load for {}", poisson.cdf,
+                        100 * traffic.load, human_time(traffic.duration));
         return part;
     };
 }
@@ -99,6 +95,22 @@ MakeWorkload read_pattern(const WorkloadTable& table) {
 }
 
 }  // namespace
+
+PoissonWorkload read_poisson_workload(ConfigSection& section, const Scenario& scenario) {
+    PoissonWorkload poisson;
+    PoissonTraffic& traffic = poisson.traffic;
+    poisson.cdf = section.text("cdf", std::nullopt);
+    traffic.load = section.number("load", traffic.load, 1e-6, 1);
+    traffic.rate = section.rate("rate", nic_rate(scenario.topology));
+    traffic.start = section.time("start", traffic.start);
+    traffic.duration = section.time("duration", traffic.duration, kPicosecond);
+    traffic.seed = scenario.seed;
+    return poisson;
+}
+
+FlowSizeCdf sizes_of(const PoissonWorkload& workload, const Scenario& scenario) {
+    return FlowSizeCdf::find(scenario.resolve(workload.cdf), data_folders("cdf", scenario.path));
+}
 
 extern const WorkloadType kPoisson;
 extern const WorkloadType kPermutation;

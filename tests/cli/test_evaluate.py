@@ -187,6 +187,44 @@ class Evaluate(EvaluateTest):
         self.assertIn("of an earlier run", self.evaluate(text, "--resume").stdout)
 
 
+class Importance(EvaluateTest):
+    TEXT = ('base = "dumbbell.toml"\naccuracy = 0.5\nminimum_trials = 100\n[[metric]]\nof = "fct"\nstatistic = "p99"\n'
+            'estimand = "pooled"\n')
+
+    def test_the_tail_with_and_without(self):
+        self.write("dumbbell.toml", DUMBBELL)
+        result = self.evaluate(self.TEXT + "[importance]\n", out="sampled")
+        self.assertIn("by importance sampling", result.stdout)
+        sampled = self.answer("sampled")["candidates"][0]
+        self.assertTrue(sampled["reached"])
+        self.assertGreaterEqual(sampled["effective_trials"], 20)
+        self.evaluate(self.TEXT.replace("0.5", "0.15"), out="free")
+        free = self.answer("free")["candidates"][0]["metrics"][0]
+        # Two intervals of one figure: each 95%, and far wider than they are apart.
+        self.assertLess(max(sampled["low"], free["low"]), min(sampled["high"], free["high"]))
+        again = self.evaluate(self.TEXT + "[importance]\n", "--resume", "--threads", "1", out="sampled")
+        self.assertEqual(again.stdout, result.stdout)
+
+    def test_fitted_sizes_are_said_to_be_so(self):
+        self.write("dumbbell.toml", DUMBBELL)
+        result = self.evaluate(self.TEXT + '[importance]\nsizes = "fitted"\n')
+        self.assertIn("of the fitted log-normal distribution, not of the file", result.stdout)
+
+    def test_refusals(self):
+        self.write("dumbbell.toml", DUMBBELL)
+        self.write("incast.toml", DUMBBELL.replace("poisson", "incast").replace(
+            'cdf = "FbHadoop"\nload = 0.3\nduration = "100us"', "senders = 3"))
+        self.write("stop.toml", 'stop = "1ms"\n' + DUMBBELL)
+
+        def refused(text, *says):
+            self.write("bad.toml", text)
+            self.refuse("evaluate", "bad.toml", "--out", "bad", says=says)
+        refused(self.TEXT.replace('"pooled"', '"per-trial"') + "[importance]\n", "bad.toml", "pooled")
+        refused(self.TEXT + '[importance]\nsizes = "real"\n', "mapped")
+        refused(self.TEXT.replace("dumbbell", "incast") + "[importance]\n", "incast.toml", "poisson")
+        refused(self.TEXT.replace("dumbbell", "stop") + "[importance]\n", "stop.toml", "stop time")
+
+
 class Samples(EvaluateTest):
     def test_a_table_of_trials(self):
         draw = random.Random(4)

@@ -175,4 +175,10 @@ double FlowSizeCdf::mean() const {
     return sum / 100;
 }
 
+std::vector<std::pair<double, double>> FlowSizeCdf::points() const {
+    std::vector<std::pair<double, double>> points;
+    for (const Point& point : points_) points.emplace_back(point.size, point.percent);
+    return points;
+}
+
 }  // namespace sluice

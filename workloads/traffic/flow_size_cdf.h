@@ -10,6 +10,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -26,6 +27,8 @@ class FlowSizeCdf {
     std::int64_t sample(double u) const;
     /// Mean of the interpolated distribution in bytes (trapezoids), before cutting.
     double mean() const;
+    /// Bytes and the percent of flows that are at most so long, ascending.
+    std::vector<std::pair<double, double>> points() const;
     std::size_t point_count() const { return points_.size(); }
     double largest() const { return points_.back().size; }
 

@@ -21,7 +21,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Log-normal sizes of mean 1,000 bytes, sigma 1; load 0.5 on kLink; 10 flows a trial.
 Traffic traffic() { return {500, 0.02, SizeModel(LogNormal{std::log(1000) - 0.5, 1})}; }
 
-WeightedTrial trial_of(std::vector<Outcome> outcomes) { return {std::move(outcomes), 0}; }
+WeightedTrial trial_of(std::vector<WeightedFlow> outcomes) { return {std::move(outcomes), 0}; }
 
 }  // namespace
 
@@ -72,7 +72,7 @@ TEST_CASE("unit.eval.importance.mixtures_bound_weights") {
     for (std::uint64_t trial = 0; trial < 200; ++trial) {
         FlowSource source(original, {2, 1, 1, 0.25}, kNever, 1, trial);
         while (source.next()) source.finished(source.arrivals().back().time, 0);
-        for (const Outcome& outcome : source.outcomes())
+        for (const WeightedFlow& outcome : source.outcomes())
             CHECK(outcome.log_weight <= std::log(4) + 1e-12);
     }
 }
@@ -99,7 +99,7 @@ TEST_CASE("unit.eval.importance.weighted_counts_are_those_of_the_original_distri
         Moments masses;
         for (std::uint64_t trial = 0; trial < 20000; ++trial) {
             double sum = 0;
-            for (const Outcome& outcome :
+            for (const WeightedFlow& outcome :
                  run_weighted(original, single_queue(kLink), change, 0.008, seed, trial).outcomes) {
                 if (outcome.metric > 0.008) sum += std::exp(outcome.log_weight);
             }
