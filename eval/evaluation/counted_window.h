@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,12 +23,11 @@ class WindowFinder {
 
     /// Whether observations have to wait for the window.
     bool waits() const { return aim_.find && !counted_; }
-    /// A trial of the reference; once there are enough, the window is there. Others are ignored.
-    void add(const TrialRecord& trial);
+    /// A trial of the reference, in any order; once the first ones are all there, so is the window. Others are ignored.
+    void add(std::size_t number, const TrialRecord& trial);
     /// Of a trial of this length; not while it waits.
     CountedWindow counted(const TrialRecord& trial) const;
-    /// What the first trials say of ramps, seconds. Where next to no flow begins in what is left nothing is cut, and it
-    /// is mostly ramps. Null: they have no flows that begin by themselves, or are too few.
+    /// What the first trials say of ramps, seconds; null: their flows do not begin bit by bit.
     const Window* window() const { return found_ ? &*found_ : nullptr; }
 
     /// For a store.
@@ -35,15 +35,16 @@ class WindowFinder {
     void set_text(const std::string& text);
 
   private:
+    void take(const TrialRecord& trial);
     void find();
 
     WindowAim aim_;
     std::size_t wanted_;
-    std::size_t seen_ = 0;
-    double length_s_ = 0;  ///< sum over trials
-    std::vector<double>
-        active_;                 ///< flows under way, by equal parts of a trial, summed over trials
-    std::vector<double> begun_;  ///< flows that begin, likewise
+    std::size_t seen_ = 0;                      ///< trials 0 to this - 1
+    std::map<std::size_t, TrialRecord> ahead_;  ///< that came before their turn
+    std::vector<double> times_;                 ///< completion times of the flows seen
+    double arrivals_s_ = 0;  ///< when the last one of a trial begins, summed over trials with flows
+    std::size_t with_flows_ = 0;
     std::optional<Window> found_;
     std::optional<CountedWindow> counted_;
 };
