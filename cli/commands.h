@@ -27,7 +27,7 @@ struct ConfigValue;
     COMMAND(run)        /* a scenario, in one mode                    */ \
     COMMAND(compare)    /* a scenario, in several modes               */ \
     COMMAND(batch)      /* many experiments, in one process           */ \
-    COMMAND(evaluate)   /* trials, until their figures are sure   */ \
+    COMMAND(evaluate)   /* trials, until their figures are sure       */ \
     COMMAND(describe)   /* what would run, without running it         */ \
     COMMAND(topo)       /* networks and their files                   */ \
     COMMAND(collective) /* a collective over a range of sizes         */ \

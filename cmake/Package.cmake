@@ -15,7 +15,9 @@ install(EXPORT sluice_targets FILE sluiceTargets.cmake NAMESPACE sluice::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 foreach(folder IN ITEMS core eval restore flowlevel workloads models scenario)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}"
-            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice FILES_MATCHING PATTERN "*.h")
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice FILES_MATCHING PATTERN "*.h"
+            # What runs trials stands on experiment/, which is not installed.
+            REGEX "/eval/(trials|executor|evaluation|model_based|figure|report)$" EXCLUDE)
 endforeach()
 
 configure_package_config_file(

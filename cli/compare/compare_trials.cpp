@@ -21,10 +21,11 @@ namespace {
 constexpr std::size_t kMostTrials = 10'000;
 
 /// The text as --set reads it.
-ConfigValue value_of(const std::string& text) {
+ConfigValue value_of(const std::string& key, const std::string& text) {
     ConfigValue table;
-    override_config(table, "value=" + text, "--vary");
-    return table.find("value")->value;
+    const std::string last = key.substr(key.rfind('.') + 1);
+    override_config(table, last + "=" + text, "--vary");
+    return table.find(last)->value;
 }
 
 /// By what varies: a key with one value tells nothing apart.
@@ -60,13 +61,19 @@ eval::Aim aim_of(const CompareOptions& options) {
 
 eval::EvaluationPlan plan_of(const CompareOptions& options) {
     const std::vector<VariedKey> keys = varied_keys(options);
+    for (const VariedKey& key : keys) {
+        if (key.key == "seed" || key.key == "perturbation") {
+            throw ConfigError("--vary " + key.key +
+                              ": trials have seeds of their own; vary something else");
+        }
+    }
     eval::EvaluationPlan plan;
     std::vector<BatchEntry> entries;
     for (const std::vector<std::string>& values : cross_product(keys, kMostVariants)) {
         BatchEntry entry;
         entry.label = label_of(keys, values);
         for (std::size_t k = 0; k < keys.size(); ++k) {
-            entry.settings.push_back({keys[k].key, value_of(values[k])});
+            entry.settings.push_back({keys[k].key, value_of(keys[k].key, values[k])});
         }
         plan.labels.push_back(entry.label);
         entries.push_back(std::move(entry));
@@ -100,6 +107,7 @@ int compare_trials(const CompareOptions& options) {
     run.resume = !options.fresh;
     run.anew = options.fresh;
     run.quiet = options.quiet;
+    run.json = options.json;
     return run_evaluation(plan, {}, run);
 }
 

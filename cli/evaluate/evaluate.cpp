@@ -51,7 +51,10 @@ void apply(const EvaluateOptions& options, eval::Aim& aim) {
 
 /// The commands that run one trial of every candidate by itself.
 int tell_trial(const EvaluateOptions& options, const eval::EvaluationPlan& plan) {
-    const std::unique_ptr<eval::Executor> executor = make_executor(plan, {});
+    eval::EvaluationPlan local = plan;
+    local.command.scratch =
+        (options.run.out.empty() ? "runs/" + plan.name : options.run.out) + "/trials";
+    const std::unique_ptr<eval::Executor> executor = make_executor(local, {});
     for (std::size_t c = 0; c < plan.labels.size(); ++c) {
         const eval::TrialRequest request{c, *options.trial,
                                          eval::trial_seed(plan.seed, *options.trial)};
@@ -66,12 +69,25 @@ int evaluate_command(const EvaluateOptions& options) {
             "evaluate: needs an EVALUATION.toml, or --samples FILE.csv, and not both");
     }
     if (!options.samples.files.empty()) {
+        const bool runs = options.trial || options.run.resume || !options.sets.empty() ||
+                          options.devices.device != "cpu" || options.threads > 0;
+        if (runs) {
+            throw ConfigError(
+                "--samples only reads: --trial, --resume, --set, --threads and --device are of "
+                "trials that are run");
+        }
         eval::Aim aim;
         apply(options, aim);
         return evaluate_samples(options.samples, aim, options.run);
     }
     eval::EvaluationPlan plan = eval::load_evaluation(options.file, options.sets);
     apply(options, plan.aim);
+    if (options.trial && plan.importance) {
+        throw ConfigError("--trial: a trial of [importance] is no run of the scenario by itself");
+    }
+    if (!plan.scenarios && options.devices.device != "cpu") {
+        throw ConfigError("--device: a command runs where it likes");
+    }
     if (options.trial) return tell_trial(options, plan);
     EvaluationOptions run = options.run;
     run.threads = lanes_at_once(options.devices, options.threads);
@@ -80,6 +96,7 @@ int evaluate_command(const EvaluateOptions& options) {
     const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, run.threads);
     const gpu::LaneMemory memory = lane_memory(options.devices);
     RunMaker maker;
+    run.fall_back = options.devices.device == "auto";
     if (devices != nullptr) {
         maker = [&](const Experiment& experiment) {
             return std::make_unique<gpu::LaneRun>(experiment, *devices, memory);
@@ -161,7 +178,8 @@ Command add_evaluate_command(CLI::App& program) {
     app->add_option(
            "--trial", options->trial,
            "Print the commands that run this trial of each candidate by themselves, and run none")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(CLI::Range(0, 1'000'000'000));
     app->add_flag("--quiet", options->run.quiet, "Print nothing but errors");
     return {app, [options] { return evaluate_command(*options); }};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include <fmt/core.h>
 
@@ -44,6 +45,16 @@ std::unique_ptr<eval::TrialStore> open_store(const eval::EvaluationPlan& plan,
     return store;
 }
 
+/// As one word of a shell.
+std::string shell_word(const std::string& word) {
+    const std::string plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+    std::string text = "'";
+    for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
+    return text + "'";
+}
+
 int exit_code(const eval::Evaluation& evaluation) {
     switch (evaluation.ending()) {
         case eval::Ending::interrupted: return kExitInterrupted;
@@ -66,7 +77,7 @@ void tell(const eval::Evaluation& evaluation, const std::string& directory) {
 }  // namespace
 
 std::unique_ptr<eval::Executor> make_executor(const eval::EvaluationPlan& plan,
-                                              const RunMaker& maker) {
+                                              const RunMaker& maker, bool fall_back) {
     if (!plan.scenarios) return std::make_unique<eval::CommandExecutor>(plan.command);
     eval::LaneSettings settings;
     settings.variation = plan.variation ? *plan.variation : eval::variation_of(*plan.scenarios, 0);
@@ -76,7 +87,19 @@ std::unique_ptr<eval::Executor> make_executor(const eval::EvaluationPlan& plan,
         std::any_of(plan.metrics.begin(), plan.metrics.end(),
                     [](const eval::Metric& metric) { return metric.quantity == "collective"; });
     settings.maker = maker;
-    return std::make_unique<eval::LaneExecutor>(*plan.scenarios, settings);
+    settings.fall_back = fall_back;
+    auto lanes = std::make_unique<eval::LaneExecutor>(*plan.scenarios, settings);
+    lanes->check();
+    return lanes;
+}
+
+void check_folder(const EvaluationOptions& options) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const bool there = fs::exists(options.out + "/evaluation.json", ignored);
+    if (!there || options.resume || options.anew) return;
+    throw ConfigError(options.out, 0,
+                      "holds an evaluation: --anew replaces it, --out names another folder");
 }
 
 void run_trials(eval::Evaluation& evaluation, bool quiet) {
@@ -97,14 +120,18 @@ void run_trials(eval::Evaluation& evaluation, bool quiet) {
 
 int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
                    const EvaluationOptions& options) {
-    const OutputFolder folder(options.out, OutputFolder::Use::alone);
     eval::EvaluationPlan local = plan;
-    local.command.scratch = folder.file("trials");
-    const std::unique_ptr<eval::Executor> executor = make_executor(local, maker);
+    local.command.scratch = options.out + "/trials";
+    // What a candidate's scenario cannot be is said before anything is made or replaced.
+    const std::unique_ptr<eval::Executor> executor = make_executor(local, maker, options.fall_back);
+    const OutputFolder folder(options.out, OutputFolder::Use::alone);
     const std::unique_ptr<eval::TrialStore> store = open_store(plan, folder, options);
     eval::Evaluation evaluation(plan, *executor, store.get(), options.threads);
     run_trials(evaluation, options.quiet);
     write_evaluation(evaluation, options.out);
+    if (!options.json.empty()) {
+        write_output(options.json, eval::evaluation_json(evaluation, program_version()));
+    }
     if (!options.quiet) tell(evaluation, options.out);
     if (evaluation.ending() == eval::Ending::failed) {
         print_error("sluice: {}\n", evaluation.failure());
@@ -115,7 +142,7 @@ int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
 }
 
 int run_tail_evaluation(const eval::EvaluationPlan& plan, const EvaluationOptions& options) {
-    // What a candidate's scenario cannot be is said before anything is made.
+    // As above.
     for (std::size_t c = 0; c < plan.labels.size(); ++c) eval::TailEvaluation(plan, c, nullptr, 1);
     const OutputFolder folder(options.out, OutputFolder::Use::alone);
     const std::unique_ptr<eval::TrialStore> store = open_store(plan, folder, options);
@@ -163,15 +190,17 @@ std::string trial_command(const eval::EvaluationPlan& plan, const eval::Executor
                           const eval::TrialRequest& request) {
     const auto* const lanes = dynamic_cast<const eval::LaneExecutor*>(&executor);
     if (lanes == nullptr) {
-        return dynamic_cast<const eval::CommandExecutor&>(executor).command_of(request);
+        const auto& command = dynamic_cast<const eval::CommandExecutor&>(executor);
+        return "mkdir -p " + shell_word(command.folder_of(request)) + " && " +
+               command.command_of(request);
     }
     std::string path;
     plan.scenarios->scenario(request.candidate, &path);
-    std::string text = "sluice run " + path;
+    std::string text = "sluice run " + shell_word(path);
     const std::vector<std::string> columns = plan.scenarios->columns();
     const std::vector<std::string> values = plan.scenarios->values(request.candidate);
     for (std::size_t i = 1; i < columns.size(); ++i) {
-        if (!values[i].empty()) text += fmt::format(" --set '{}={}'", columns[i], values[i]);
+        if (!values[i].empty()) text += " --set " + shell_word(columns[i] + "=" + values[i]);
     }
     for (const std::string& setting : lanes->settings_of(request)) text += " --set " + setting;
     return text;

@@ -17,11 +17,16 @@ struct EvaluationOptions {
     bool resume = false;
     bool anew = false;
     bool quiet = false;
+    std::string json;        ///< a second place for evaluation.json; may be empty
+    bool fall_back = false;  ///< what a device refuses the mode's own engine does
 };
 
 /// `maker`: of a device; empty: every mode's own engine.
 std::unique_ptr<eval::Executor> make_executor(const eval::EvaluationPlan& plan,
-                                              const RunMaker& maker);
+                                              const RunMaker& maker, bool fall_back = false);
+
+/// ConfigError if the folder holds an evaluation, and nothing was said of it.
+void check_folder(const EvaluationOptions& options);
 
 /// Trials with a progress bar, until they are enough or Ctrl-C comes.
 void run_trials(eval::Evaluation& evaluation, bool quiet);

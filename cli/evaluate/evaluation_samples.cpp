@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/core.h>
@@ -49,12 +51,20 @@ std::vector<std::string> quantities_of(const SampleOptions& options,
                       "; must be one of " + allowed);
 }
 
+bool has_flows(const std::vector<eval::SampledCandidate>& candidates) {
+    return std::any_of(candidates.begin(), candidates.end(), [](const auto& candidate) {
+        return std::any_of(candidate.trials.begin(), candidate.trials.end(),
+                           [](const eval::TrialRecord& trial) { return !trial.flows.empty(); });
+    });
+}
+
 std::vector<eval::Metric> metrics_of(const SampleOptions& options,
                                      const std::vector<eval::SampledCandidate>& candidates) {
     std::vector<eval::Metric> metrics;
     for (const std::string& quantity : quantities_of(options, candidates)) {
         eval::Metric metric;
         metric.name = metric.quantity = quantity;
+        metric.column = eval::find_quantity(quantity) == nullptr || !has_flows(candidates);
         if (!eval::parse_statistic(options.statistic, metric.quantile)) {
             throw ConfigError("--statistic " + options.statistic +
                               ": must be mean or a percentile such as p99 or p99.9");
@@ -94,6 +104,34 @@ std::string stop_lines(const eval::EvaluationPlan& plan, const eval::Aim& aim,
     return text;
 }
 
+/// By candidate, the trials that all have, in the same order: by their names, else by their place.
+std::vector<std::vector<eval::TrialRecord>> common_trials(
+    std::vector<eval::SampledCandidate>& candidates, std::size_t& without) {
+    std::map<std::uint32_t, std::size_t> seen;
+    std::size_t all = 0;
+    for (eval::SampledCandidate& candidate : candidates) {
+        if (candidate.numbers.empty()) {
+            candidate.numbers.resize(candidate.trials.size());
+            std::iota(candidate.numbers.begin(), candidate.numbers.end(), 0U);
+        }
+        for (const std::uint32_t number : candidate.numbers) ++seen[number];
+        all += candidate.trials.size();
+    }
+    std::vector<std::vector<eval::TrialRecord>> trials(candidates.size());
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+        std::map<std::uint32_t, eval::TrialRecord*> of_number;
+        for (std::size_t i = 0; i < candidates[c].trials.size(); ++i) {
+            of_number[candidates[c].numbers[i]] = &candidates[c].trials[i];
+        }
+        for (const auto& [number, trial] : of_number) {
+            if (seen[number] == candidates.size()) trials[c].push_back(std::move(*trial));
+        }
+        all -= trials[c].size();
+    }
+    without = all;
+    return trials;
+}
+
 /// One evaluation over all that the files have.
 int evaluate_group(eval::EvaluationPlan plan, const eval::Aim& aim,
                    std::vector<std::vector<eval::TrialRecord>> trials,
@@ -124,6 +162,7 @@ int evaluate_group(eval::EvaluationPlan plan, const eval::Aim& aim,
 
 int evaluate_samples(const SampleOptions& options, const eval::Aim& asked,
                      const EvaluationOptions& run) {
+    if (!run.out.empty()) check_folder(run);
     std::vector<eval::SampledCandidate> candidates = eval::read_samples(options.files);
     eval::Aim aim = asked;
     aim.accuracy = asked.accuracy.value_or(0.05);
@@ -142,21 +181,38 @@ int evaluate_samples(const SampleOptions& options, const eval::Aim& asked,
             throw ConfigError("--compare: " + options.files.front() +
                               " has no two candidates; a column \"candidate\" tells them apart");
         }
-        std::vector<std::vector<eval::TrialRecord>> trials;
+        if (options.pooled) {
+            throw ConfigError(
+                "--compare: trials are compared pair by pair, by a per-trial figure; --pooled has "
+                "none");
+        }
         plan.name = name;
         plan.comparison = eval::ComparisonAim{};
-        for (eval::SampledCandidate& candidate : candidates) {
+        std::size_t without = 0;
+        std::vector<std::vector<eval::TrialRecord>> trials = common_trials(candidates, without);
+        if (trials.front().size() < 2) {
+            throw ConfigError("--compare: " + options.files.front() +
+                              ": fewer than two trials are there of every candidate");
+        }
+        for (const eval::SampledCandidate& candidate : candidates) {
             plan.labels.push_back(candidate.label);
-            trials.push_back(std::move(candidate.trials));
+        }
+        if (without > 0 && !run.quiet) {
+            print_error("sluice: {} of not every candidate, left out of the comparison\n",
+                        counted(without, "trial is", "trials are"));
         }
         return evaluate_group(plan, aim, std::move(trials), run);
     }
     int code = kExitDone;
-    for (eval::SampledCandidate& candidate : candidates) {
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+        eval::SampledCandidate& candidate = candidates[c];
         EvaluationOptions own = run;
         plan.name = candidate.label.empty() ? name : candidate.label;
         plan.labels = {plan.name};
-        if (!run.out.empty() && candidates.size() > 1) own.out = run.out + "/" + plan.name;
+        // A label may be anything; a folder is called by its number.
+        if (!run.out.empty() && candidates.size() > 1) {
+            own.out = fmt::format("{}/candidate-{}", run.out, c);
+        }
         code = std::max(code, evaluate_group(plan, aim, {std::move(candidate.trials)}, own));
     }
     return code;

@@ -87,7 +87,8 @@ std::vector<double> Estimator::terms() const {
 
 Moments Estimator::moments() const {
     if (metric_.estimand == Estimand::per_trial) return moments_;
-    return count_ > 0 ? Moments(terms()) : Moments();
+    // One trial with values says nothing of how trials differ.
+    return trials_ - empty_ > 1 ? Moments(terms()) : Moments();
 }
 
 Interval Estimator::interval() const {

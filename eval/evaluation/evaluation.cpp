@@ -17,6 +17,8 @@ namespace {
 constexpr const char* kWindowNote = "window";
 /// Attempts at a trial whose executor may recover.
 constexpr std::size_t kAttempts = 3;
+/// Without any value of a metric.
+constexpr std::size_t kSilentTrials = 50;
 /// Where only a verdict is waited for, when intervals are first looked at.
 constexpr std::size_t kFirstVerdictLook = 20;
 
@@ -191,7 +193,7 @@ void Evaluation::take(const TrialRequest& request, TrialResult result) {
     packet_hops_ += result.record.packet_hops;
     if (request.candidate == 0) {
         const bool had_window = finder_.window() != nullptr;
-        finder_.add(result.record);
+        finder_.add(request.trial, result.record);
         const bool is_new = !had_window && finder_.window() != nullptr;
         if (is_new && store_ != nullptr) store_->set_note(kWindowNote, finder_.text());
     }
@@ -247,8 +249,25 @@ void Evaluation::feed() {
         ++rounds_;
         compare_round();
         record();
+        if (rounds_ == std::min(kSilentTrials, plan_.aim.maximum_trials)) check_values();
+        if (ending_ != Ending::open) return;
         const bool decided = !plan_.aim.fixed && !plan_.aim.accuracy && compared();
         if (rounds_ >= wanted_ || decided) look();
+    }
+}
+
+/// A metric of which many trials know nothing asks for what is not there.
+void Evaluation::check_values() {
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+        for (std::size_t m = 0; m < plan_.metrics.size(); ++m) {
+            if (!is_left(c) || estimate(c, m).values > 0) continue;
+            failure_ = fmt::format(
+                "none of the first {} trials of {} has a value of {} ({}): there is no such class, "
+                "size, column or port in them",
+                rounds_, plan_.labels[c], plan_.metrics[m].name, describe(plan_.metrics[m]));
+            end(Ending::failed);
+            return;
+        }
     }
 }
 

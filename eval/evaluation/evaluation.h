@@ -104,6 +104,7 @@ class Evaluation {
     void take_failure(const TrialRequest& request, const std::string& reason);
     void keep(const TrialRequest& request, const TrialRecord& record);
     void feed();
+    void check_values();
     bool round_is_ready() const;
     void feed_round();
     bool check_finite(std::size_t candidate, const std::vector<Observation>& observations);

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/text/config_section.h"
+#include "core/text/printable.h"
 #include "experiment/build_experiment.h"
 #include "scenario/scenario.h"
 
@@ -24,6 +25,9 @@ double seconds(Tick time) { return static_cast<double>(time) / static_cast<doubl
 /// A CSV column, a label of a row: a metric's name goes into all of these.
 void check_name(const ConfigSection& section, const std::string& name,
                 const std::vector<Metric>& before) {
+    if (name.empty() || printable_line(name) != name) {
+        section.fail("name", "must be a text of one line");
+    }
     for (const Metric& metric : before) {
         if (metric.name == name)
             section.fail("name", "is another metric's, too; names must differ");
@@ -138,6 +142,25 @@ std::optional<Variation> read_variation(ConfigSection& root) {
     return Variation{word != 2, word != 1};
 }
 
+/// What trials draw by is the evaluation's.
+void check_draws(const std::vector<BatchSetting>& settings) {
+    for (const BatchSetting& setting : settings) {
+        if (setting.key != "seed" && setting.key != "perturbation") continue;
+        throw ConfigError(setting.value.at.text() + ": '" + setting.key +
+                          "' is what trials differ by; 'seed' of the evaluation is another sample");
+    }
+}
+
+/// Who is evaluated needs a scenario.
+void check_bases(const ConfigSection& root, const std::string& base,
+                 const std::vector<BatchEntry>& entries) {
+    for (const BatchEntry& entry : entries) {
+        if (entry.base.empty() && base.empty()) {
+            root.fail("base", "is missing: the scenario that is evaluated");
+        }
+    }
+}
+
 /// [[candidate]]: a label, and what it sets of the scenario or of the command's placeholders.
 std::vector<BatchEntry> read_candidates(ConfigSection& root, const std::string& path) {
     std::vector<BatchEntry> entries;
@@ -147,6 +170,10 @@ std::vector<BatchEntry> read_candidates(ConfigSection& root, const std::string& 
         entry.base = section.text("base", "");
         if (!entry.base.empty()) entry.base = resolve_beside(entry.base, path);
         entry.settings = read_settings(section);
+        if (entry.label.empty() || printable_line(entry.label) != entry.label) {
+            section.fail("label", "must be a text of one line");
+        }
+        check_draws(entry.settings);
         for (const BatchEntry& other : entries) {
             if (other.label == entry.label) {
                 section.fail("label", "is another candidate's, too; labels must differ");
@@ -182,7 +209,9 @@ void read_command(ConfigSection& section, const std::vector<BatchSetting>& share
         "reader", CommandSettings::Reader::table,
         {{"csv", CommandSettings::Reader::table}, {"fct.txt", CommandSettings::Reader::fct}});
     command.result = section.text("result", "");
-    command.timeout_s = seconds(section.time("timeout", 0));
+    if (section.has("timeout")) {
+        command.timeout_s = seconds(section.time("timeout", std::nullopt, kMillisecond));
+    }
     for (const BatchEntry& entry : entries) {
         std::map<std::string, std::string> values;
         for (const BatchSetting& setting : shared) {
@@ -280,6 +309,7 @@ EvaluationPlan parse_evaluation(const std::string& text, const std::string& path
     plan.name = read_name(root, path);
     const std::string base = root.text("base", "");
     std::vector<BatchSetting> shared = read_settings(root);
+    check_draws(shared);
     std::vector<BatchEntry> entries = read_candidates(root, path);
     if (entries.empty()) entries.push_back({plan.name, "", {}});
     for (const BatchEntry& entry : entries) plan.labels.push_back(entry.label);
@@ -292,13 +322,18 @@ EvaluationPlan parse_evaluation(const std::string& text, const std::string& path
     if (command) {
         read_command(executor, shared, entries, plan);
     } else {
+        check_bases(root, base, entries);
         plan.scenarios =
             Batch::of_entries(plan.name, path, base.empty() ? "" : resolve_beside(base, path),
                               std::move(shared), std::move(entries), load);
         for (const std::string& set : sets) plan.scenarios->override_all(set);
-        plan.queue_step = executor.time("queue_step", 10 * kMicrosecond, kPicosecond);
+        plan.queue_step = executor.time("queue_step", 10 * kMicrosecond, 10 * kNanosecond);
     }
     executor.finish();
+    if (command && root.has("window")) {
+        root.fail("window", "is of scenarios; a command leaves out itself what does not count");
+    }
+    if (command && !sets.empty()) throw ConfigError("--set: a command has no scenario");
     for (ConfigSection& section : root.tables("metric")) {
         Metric metric = read_metric(section, plan, command);
         plan.metrics.push_back(std::move(metric));

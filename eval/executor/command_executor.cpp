@@ -267,7 +267,21 @@ std::vector<CommandExecutor::Piece> CommandExecutor::pieces_of(const std::string
     return pieces;
 }
 
+namespace {
+
+/// What stands for a placeholder is put into a shell's command as it is.
+void check_plain(const std::string& text, const std::string& what) {
+    constexpr const char* kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
+    if (text.find_first_not_of(kPlain) == std::string::npos) return;
+    throw ConfigError(what + ", " + shown_text(text) +
+                      ", goes into a shell's command (allowed: letters, digits and _./:=,+@%^-)");
+}
+
+}  // namespace
+
 void CommandExecutor::check_placeholders() const {
+    check_plain(settings_.scratch, "the folder of a command's trials");
     const std::string no_text(1, '\0');
     if (settings_.command.find(no_text) != std::string::npos) {
         throw ConfigError("the command of trials has a NUL (allowed: text)");
@@ -281,10 +295,7 @@ void CommandExecutor::check_placeholders() const {
                 throw ConfigError("a candidate's value cannot be called " + shown_text(key) +
                                   " (allowed: names other than seed, trial and out)");
             }
-            if (text.find(no_text) != std::string::npos) {
-                throw ConfigError("a candidate's value " + shown_text(key) +
-                                  " has a NUL (allowed: text)");
-            }
+            check_plain(text, "a candidate's value " + shown_text(key));
             known.push_back(key);
             allowed += ", {" + key + "}";
         }

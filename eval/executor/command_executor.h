@@ -22,7 +22,8 @@ namespace sluice::eval {
 
 struct CommandSettings {
     /// For /bin/sh, with placeholders: {seed}, {trial}, {out} (an absolute path) and {KEY} for each of a candidate's
-    /// values. What they stand for is put in as it is, without quoting. {{ and }} are braces.
+    /// values. What they stand for is put in as it is, and may hold nothing that a shell
+    /// reads: letters, digits and _./:=,+@%^- only. {{ and }} are braces.
     std::string command;
     std::vector<std::map<std::string, std::string>>
         candidates;                                   ///< KEY -> text; empty: one without values
@@ -48,6 +49,8 @@ class CommandExecutor final : public Executor {
 
     /// What the shell gets.
     std::string command_of(const TrialRequest& request) const;
+    /// Where {out} is.
+    std::string folder_of(const TrialRequest& request) const;
 
   private:
     /// Of the command: text as it is, or the name of a placeholder.
@@ -58,7 +61,6 @@ class CommandExecutor final : public Executor {
 
     static std::vector<Piece> pieces_of(const std::string& command);
     void check_placeholders() const;
-    std::string folder_of(const TrialRequest& request) const;
     void make_scratch();
     TrialRecord read_result(const std::string& out) const;
     /// Of a command that ended by itself, with wait()'s status.

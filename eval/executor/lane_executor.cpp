@@ -69,13 +69,13 @@ class Lane {
         record_.classes.push_back(built_.stream_class);
     }
 
-    TrialResult run(Mode mode, const std::string& config_json) {
+    TrialResult run(Mode mode, const RunMaker& maker, const std::string& config_json) {
         // What it remembers it has seen itself: others run beside it, in no order.
         const RunMemo memo("", false, config_json, built_.experiment);
         RunPlan plan;
         plan.mode = mode;
         plan.caller = Caller::loop;
-        plan.maker = settings_.maker;
+        plan.maker = maker;
         plan.go_on = [this](const RunPosition&) { return go_on_(); };
         plan.watchers.push_back(hooks());
         const FinishedRun done = run_experiment(built_.experiment, plan);
@@ -224,14 +224,35 @@ std::vector<std::string> LaneExecutor::settings_of(const TrialRequest& request) 
     return eval::settings_of(settings_.variation, request);
 }
 
+void LaneExecutor::check() const {
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+        const TrialRequest first{c, 0, trial_seed(1, 0)};
+        Scenario scenario = scenario_of(candidates_, c, settings_of(first));
+        for (const auto& nodes : settings_.ports) {
+            static_cast<void>(port_between(scenario.topology, nodes));
+        }
+        static_cast<void>(built_or_nothing(scenario));
+    }
+}
+
 TrialResult LaneExecutor::run(const TrialRequest& request, const GoOn& go_on) {
+    if (!settings_.maker || !settings_.fall_back) return run_on(settings_.maker, request, go_on);
+    try {
+        return run_on(settings_.maker, request, go_on);
+    } catch (const ConfigError&) {
+        return run_on({}, request, go_on);
+    }
+}
+
+TrialResult LaneExecutor::run_on(const RunMaker& maker, const TrialRequest& request,
+                                 const GoOn& go_on) const {
     Scenario scenario = scenario_of(candidates_, request.candidate, settings_of(request));
     const Mode mode = scenario.mode;
     std::optional<BuiltExperiment> built = built_or_nothing(scenario);
     if (!built) return {};
     built->experiment.threads = 1;
     const std::string config_json = has_phases(mode) ? scenario.effective->json() : "{}";
-    return Lane(std::move(*built), settings_, go_on).run(mode, config_json);
+    return Lane(std::move(*built), settings_, go_on).run(mode, maker, config_json);
 }
 
 Variation variation_of(const Batch& candidates, std::size_t candidate) {

@@ -27,6 +27,7 @@ struct LaneSettings {
     Tick queue_step = 0;       ///< between two samples of these ports' queues; 0: none
     bool collectives = false;  ///< whether a metric asks for them
     RunMaker maker;            ///< of a device; empty: every mode's own engine
+    bool fall_back = false;    ///< what the device refuses (ConfigError) the mode's own engine does
 };
 
 class LaneExecutor final : public Executor {
@@ -36,10 +37,15 @@ class LaneExecutor final : public Executor {
 
     TrialResult run(const TrialRequest& request, const GoOn& go_on) override;
 
+    /// ConfigError if a candidate's scenario is wrong, or lacks a port: what its first trial would say.
+    void check() const;
+
     /// The settings that make a candidate's scenario this trial: "seed=17".
     std::vector<std::string> settings_of(const TrialRequest& request) const;
 
   private:
+    TrialResult run_on(const RunMaker& maker, const TrialRequest& request, const GoOn& go_on) const;
+
     const Batch& candidates_;
     LaneSettings settings_;
 };

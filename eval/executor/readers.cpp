@@ -353,7 +353,6 @@ std::vector<SampledCandidate> samples_of(TokenReader& reader) {
     std::vector<std::uint64_t> trials = keys;
     std::sort(trials.begin(), trials.end());
     trials.erase(std::unique(trials.begin(), trials.end()), trials.end());
-
     std::vector<SampledCandidate> samples(std::max<std::size_t>(table.candidates.all.size(), 1));
     for (std::size_t i = 0; i < samples.size(); ++i) {
         if (!table.candidates.all.empty()) samples[i].label = std::move(table.candidates.all[i]);
@@ -361,6 +360,9 @@ std::vector<SampledCandidate> samples_of(TokenReader& reader) {
             std::equal_range(trials.begin(), trials.end(), std::uint64_t{i} << 32U,
                              [](auto a, auto b) { return a >> 32U < b >> 32U; });
         samples[i].trials.resize(static_cast<std::size_t>(last - first));
+        for (auto at = first; at != last && !table.trials.all.empty(); ++at) {
+            samples[i].numbers.push_back(static_cast<std::uint32_t>(*at));
+        }
     }
     std::vector<TrialRecord*> record_of_row(table.rows);
     for (std::size_t row = 0; row < table.rows; ++row) {
@@ -412,8 +414,7 @@ TrialRecord fct_trial(TokenReader reader) {
                 "not a flow (allowed: 8 fields, sip dip sport dport size start fct "
                 "standalone_fct, the first two of 8 hexadecimal digits)");
         }
-        number("sport", cells[2]);
-        number("dport", cells[3]);
+        for (const std::size_t port : {2U, 3U}) number("port", cells[port]);
         TrialFlow flow;
         flow.size = number("size", cells[4]);
         flow.start_s = seconds("start", cells[5]);

@@ -10,6 +10,7 @@
 /// Errors: ConfigError in one line: file, line, what is wrong and what is allowed. A file without a value is one, too.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,14 @@ TrialRecord read_table(const std::string& path);
 struct SampledCandidate {
     std::string label;  ///< empty: the files name none
     std::vector<TrialRecord> trials;
+    /// By trial, which of the file's trial names it has: the same number is the same name. Empty: there are no names.
+    std::vector<std::uint32_t> numbers;
 };
 
 /// Trials that somebody else made. Of several files each is a trial of the only candidate, and so is a single fct.txt.
 /// In a single table a column "candidate" (else "label") says whose a row is, and a column "trial" which rows are one
 /// trial; without it each row is a trial. These columns are left out. Candidates, and the trials of each, are in the
-/// order in which the file first names them: for candidates that have the same trials, number n of each is the same.
+/// order in which the file first names them.
 /// A file is fct.txt if its first line has 8 fields, of which the first two are addresses of 8 hexadecimal digits.
 std::vector<SampledCandidate> read_samples(const std::vector<std::string>& paths);
 

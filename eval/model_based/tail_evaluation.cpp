@@ -143,6 +143,9 @@ void TailEvaluation::estimate(TailResult& result, const std::vector<WeightedTria
     estimate.interval = clustered_weighted_interval(changed, result.flows, p, plan_.aim.confidence);
     estimate.weights = examine_weights(changed, estimate.interval.estimate);
     result.trials = changed.size();
+    const SearchSettings search;
+    estimate.trials_run =
+        kOriginalTrials + search.epochs * search.trials_per_epoch + changed.size();
     result.reached = estimate.interval.relative_half_width() <= plan_.aim.accuracy.value_or(0);
     estimate.batched.reset();
     if (changed.size() / kBatch < 2) return;
@@ -187,8 +190,6 @@ TailResult TailEvaluation::run(const MayGoOn& go_on, const OnChange& on_change) 
         const double under_change = relative_variance(changed, value);
         if (under_change > 0)
             result.estimate.gain = relative_variance(original, value) / under_change;
-        result.estimate.trials_run =
-            kOriginalTrials + search.epochs * search.trials_per_epoch + changed.size();
     } catch (const PoissonLanes::Stopped&) {
         result.interrupted = true;
     }

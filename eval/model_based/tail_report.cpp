@@ -65,7 +65,7 @@ std::string tail_json(const EvaluationPlan& plan, const std::vector<TailResult>&
             one["shift"] = estimate.change.shift;
             one["scale"] = estimate.change.scale;
             one["threshold"] = number(estimate.threshold);
-            one["gain"] = number(estimate.gain);
+            one["gain"] = result.interrupted ? Json(nullptr) : number(estimate.gain);
             one["wall_s"] = result.wall_s;
         }
         json["candidates"].push_back(std::move(one));

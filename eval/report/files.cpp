@@ -72,6 +72,7 @@ Json metric_json(const Evaluation& evaluation, std::size_t candidate, std::size_
                  {"estimand", estimand_name(metric)},
                  {"unit", unit_name(unit_of(metric))}};
     json.update(interval_json(estimate.interval));
+    if (estimate.values == 0) json["estimate"] = nullptr;
     json["trials"] = estimate.trials;
     json["trials_without_value"] = estimate.empty;
     json["values"] = estimate.values;
@@ -168,12 +169,12 @@ std::string evaluation_csv(const Evaluation& evaluation) {
             const Metric& metric = plan.metrics[m];
             const Estimate estimate = evaluation.estimate(c, m);
             const Interval& interval = estimate.interval;
-            text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(plan.labels[c]),
-                                csv_field(metric.name), estimand_name(metric),
-                                unit_name(unit_of(metric)), interval.estimate, interval.low,
-                                interval.high, interval.relative_half_width(), estimate.trials,
-                                estimate.values, estimate.reached ? 1 : 0,
-                                tail_name(evaluation.estimator(c, m).tail().verdict));
+            text += fmt::format(
+                "{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(plan.labels[c]),
+                csv_field(metric.name), estimand_name(metric), unit_name(unit_of(metric)),
+                estimate.values > 0 ? fmt::format("{}", interval.estimate) : "", interval.low,
+                interval.high, interval.relative_half_width(), estimate.trials, estimate.values,
+                estimate.reached ? 1 : 0, tail_name(evaluation.estimator(c, m).tail().verdict));
         }
     }
     return text;

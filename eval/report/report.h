@@ -20,6 +20,8 @@ std::string evaluation_svg(const Evaluation& evaluation, std::size_t metric);
 
 /// "73.42 us, 72.9 us to 73.94 us (+-0.71%)".
 std::string shown_interval(const Interval& interval, Unit unit);
+/// "0.71%", "12%".
+std::string shown_percent(double share);
 /// One line of progress: the estimate that is least sure, and what is left to do.
 std::string progress_text(const Evaluation& evaluation, double seconds);
 /// Of the trials that it takes, 0 to 1.

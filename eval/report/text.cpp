@@ -43,8 +43,10 @@ std::string metric_lines(const Evaluation& evaluation, std::size_t m) {
         const Estimate estimate = evaluation.estimate(c, m);
         const std::string empty =
             estimate.empty > 0 ? fmt::format(", {} without a value", estimate.empty) : "";
-        text += fmt::format("    {:<{}}  {}, {}{}{}\n", plan.labels[c], width,
-                            shown_interval(estimate.interval, unit_of(metric)),
+        const std::string shown = estimate.values > 0
+                                      ? shown_interval(estimate.interval, unit_of(metric))
+                                      : std::string("no value");
+        text += fmt::format("    {:<{}}  {}, {}{}{}\n", plan.labels[c], width, shown,
                             counted(estimate.trials, "trial", "trials"), empty,
                             state_of(evaluation, c, estimate));
         // A quantile of pooled values rests on no mean.
@@ -109,6 +111,22 @@ std::string comparison_lines(const Evaluation& evaluation) {
     return text;
 }
 
+/// Of a scenario that draws nothing, or whose draws do not matter.
+bool all_equal(const Evaluation& evaluation) {
+    if (evaluation.rounds() < 2) return false;
+    for (std::size_t c = 0; c < evaluation.plan().labels.size(); ++c) {
+        for (std::size_t m = 0; m < evaluation.plan().metrics.size(); ++m) {
+            const std::vector<std::optional<double>>& figures =
+                evaluation.estimator(c, m).figures();
+            const bool same = std::all_of(figures.begin(), figures.end(), [&](const auto& figure) {
+                return figure == figures.front();
+            });
+            if (!same) return false;
+        }
+    }
+    return true;
+}
+
 std::string ending_line(const Evaluation& evaluation) {
     switch (evaluation.ending()) {
         case Ending::open:
@@ -128,10 +146,15 @@ std::string ending_line(const Evaluation& evaluation) {
 }  // namespace
 
 std::string shown_interval(const Interval& interval, Unit unit) {
-    const double width = 100 * interval.relative_half_width();
+    const double width = interval.relative_half_width();
     return fmt::format("{}, {} to {}{}", shown_value(interval.estimate, unit),
                        shown_value(interval.low, unit), shown_value(interval.high, unit),
-                       std::isfinite(width) ? fmt::format(" (+-{:.2g}%)", width) : "");
+                       std::isfinite(width) ? " (+-" + shown_percent(width) + ")" : "");
+}
+
+std::string shown_percent(double share) {
+    const double percent = 100 * share;
+    return fmt::format(percent < 9.95 ? "{:.2g}%" : "{:.0f}%", percent);
 }
 
 std::string evaluation_text(const Evaluation& evaluation) {
@@ -159,8 +182,12 @@ std::string evaluation_text(const Evaluation& evaluation) {
     if (rounds < kJudged) {
         text += fmt::format("  tails        not judged: that takes {} trials\n", kJudged);
     }
-    text += fmt::format("  unseen       what happens in fewer than {:.2g}% of trials\n",
-                        std::min(100.0, 300.0 / static_cast<double>(rounds)));
+    text += fmt::format("  unseen       what happens in fewer than {} of trials\n",
+                        shown_percent(std::min(1.0, 3.0 / static_cast<double>(rounds))));
+    if (all_equal(evaluation)) {
+        text +=
+            "  note         all trials gave the same figures: nothing that varies reaches them\n";
+    }
     if (evaluation.retried() > 0) {
         text += fmt::format("  run again    {} after a failure\n",
                             counted(evaluation.retried(), "trial", "trials"));
@@ -200,9 +227,9 @@ std::string progress_text(const Evaluation& evaluation, double seconds) {
     }
     const Interval interval = evaluation.estimate(candidate, metric).interval;
     const std::string label = plan.labels.size() > 1 ? plan.labels[candidate] + " " : "";
-    text += fmt::format("; {}{} {} +-{:.2g}%", label, plan.metrics[metric].name,
+    text += fmt::format("; {}{} {} +-{}", label, plan.metrics[metric].name,
                         shown_value(interval.estimate, unit_of(plan.metrics[metric])),
-                        100 * interval.relative_half_width());
+                        shown_percent(interval.relative_half_width()));
     const std::optional<TrialForecast> forecast = evaluation.forecast();
     if (!forecast || evaluation.ran() == 0) return text;
     const double done = static_cast<double>(evaluation.known() + evaluation.ran());

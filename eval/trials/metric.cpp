@@ -121,19 +121,20 @@ const QuantityType* find_quantity(const std::string& name) {
 }
 
 Unit unit_of(const Metric& metric) {
-    const QuantityType* const type = find_quantity(metric.quantity);
+    const QuantityType* const type = metric.column ? nullptr : find_quantity(metric.quantity);
     return type == nullptr ? Unit::none : type->unit;
 }
 
 Observation observe(const Metric& metric, const TrialRecord& trial, const CountedWindow& window) {
     Observation observation;
     std::vector<double> values;
-    if (const QuantityType* const type = find_quantity(metric.quantity)) {
+    const QuantityType* const type = metric.column ? nullptr : find_quantity(metric.quantity);
+    if (type != nullptr) {
         type->gather(trial, metric, window, values);
-    } else if (const auto column = trial.columns.find(metric.quantity);
-               column != trial.columns.end()) {
-        values = column->second;
     }
+    // A table without a unit in its column's name: its numbers as they are.
+    const auto column = trial.columns.find(metric.quantity);
+    if (values.empty() && column != trial.columns.end()) values = column->second;
     observation.count = static_cast<double>(values.size());
     if (values.empty()) return observation;
     const bool pooled = metric.estimand == Estimand::pooled;
@@ -176,7 +177,7 @@ std::string shown_value(double value, Unit unit) {
     if (unit == Unit::none) return fmt::format("{:.4g}", value);
     for (const Step& step : kSteps) {
         // Times go by seconds, however many.
-        const bool fits = unit != Unit::seconds || step.from <= 1;
+        const bool fits = unit == Unit::seconds ? step.from <= 1 : step.from >= 1;
         if (fits && std::fabs(value) >= step.from * 0.99995) {
             return fmt::format("{:.4g} {}{}", value / step.from, step.prefix, name);
         }

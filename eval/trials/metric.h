@@ -21,6 +21,7 @@ enum class Estimand : std::uint8_t {
 struct Metric {
     std::string name;      ///< unlike any other metric's
     std::string quantity;  ///< of quantities(), or a column of somebody else's trials
+    bool column = false;   ///< a column, even if it is called like a quantity
     /// Of a trial's values; empty: their mean. A trial with one value (a job's time) has itself.
     std::optional<double> quantile;
     Estimand estimand = Estimand::per_trial;

@@ -44,7 +44,7 @@ class AuditTest(CliTest):
         self.assertLessEqual(abs(error - audit["fct_error"]["mean"]), audit["fct_error"]["half_width"])
         self.assertIsNone(audit["jct_error"])
         self.assertIn(" of ", said.split("audit  ")[1].splitlines()[0])
-        self.assertIn("flow completion", said.split("  error ")[1].splitlines()[0])
+        self.assertIn("flow completion", said.split("  skipping error ")[1].splitlines()[0])
 
     def test_a_scope_of_several_partitions_is_audited(self):
         self.write("pairs.toml", PAIRS + '[phases]\nscope = "network"\n[congestion]\nlaw = "none"\n')

@@ -102,6 +102,12 @@ class Evaluate(EvaluateTest):
         self.assertEqual(self.answer("one")["candidates"], self.answer("three")["candidates"])
         self.assertEqual((self.folder / "one/trials.csv").read_bytes(), (self.folder / "three/trials.csv").read_bytes())
 
+    def test_the_program_of_a_gpu_gives_the_same(self):
+        text = 'base = "dumbbell.toml"\naccuracy = 0.5\n' + FEW + '[[metric]]\nof = "fct"\n'
+        self.evaluate(text, out="threads")
+        self.evaluate(text, "--device", "blocks", out="blocks")
+        self.assertEqual(self.answer("threads")["candidates"], self.answer("blocks")["candidates"])
+
     def test_laws_are_compared_on_the_same_flows(self):
         result = self.evaluate('base = "dumbbell.toml"\nmaximum_trials = 400\n'
                                '[[candidate]]\nlabel = "HPCC"\nset = { congestion.law = "hpcc" }\n'
@@ -130,6 +136,30 @@ class Evaluate(EvaluateTest):
         self.assertGreater(kills, 0)
         self.assertEqual(self.answer("cut")["candidates"], self.answer("whole")["candidates"])
 
+    def test_what_can_never_have_a_value_ends(self):
+        for metric in ('of = "fct"\nclass = "dp"', 'of = "jct"', 'of = "fct"\nlarger_than = "1GB"'):
+            result = self.evaluate('base = "dumbbell.toml"\n[[metric]]\n' + metric + "\n", "--anew", code=3)
+            self.assertIn("none of the first 50 trials", result.stderr)
+            self.assertIsNone(self.answer()["candidates"][0]["metrics"][0]["estimate"])
+
+    def test_a_wrong_file_replaces_nothing(self):
+        text = 'base = "dumbbell.toml"\naccuracy = 0.5\n' + FEW + '[[metric]]\nof = "fct"\n'
+        self.evaluate(text)
+        before = (self.folder / "out" / "evaluation.json").read_bytes()
+        for bad in (text.replace('of = "fct"', 'of = "queue"\nport = ["leaf9", "host3"]'),
+                    text + '[[candidate]]\nset = { topology.left_hosts = 0 }\n'):
+            self.write("bad.toml", bad)
+            self.refuse("evaluate", "bad.toml", "--out", "out", "--anew")
+        self.assertEqual((self.folder / "out" / "evaluation.json").read_bytes(), before)
+        self.assertIn("of an earlier run", self.evaluate(text, "--resume").stdout)
+
+    def test_what_draws_nothing_is_said(self):
+        self.write("ring.toml", JOB.replace("all-to-all", "ring-all-reduce"))
+        result = self.evaluate('base = "ring.toml"\nvary = "seed"\n' + FEW + '[[metric]]\nof = "jct"\n')
+        self.assertIn("all trials gave the same figures", result.stdout)
+        self.write("seed.toml", 'base = "ring.toml"\nset = { seed = 3 }\n')
+        self.refuse("evaluate", "seed.toml", says=("seed.toml:2", "what trials differ by"))
+
     def test_a_trial_that_was_cut_off_is_not_dropped(self):
         self.write("cut.toml", DUMBBELL.replace('mode = "packet"', 'mode = "packet"\nstop = "150us"'))
         result = self.evaluate('base = "cut.toml"\n[[metric]]\nof = "fct"\n', code=3)
@@ -143,6 +173,13 @@ class Evaluate(EvaluateTest):
         self.assertIn("window       flows that start from", result.stdout)
         self.assertTrue(self.answer()["window"]["used"])
         self.assertGreater(self.answer()["window"]["ramp_share"], 0)
+        one = self.answer()
+        self.evaluate('base = "dumbbell.toml"\naccuracy = 0.3\n' + FEW + '[window]\nfind = true\n[[metric]]\nof = "fct"\n',
+                      "--threads", "5", out="five")
+        self.assertEqual(self.answer("five")["window"], one["window"])
+        self.assertEqual(self.answer("five")["candidates"], one["candidates"])
+        self.write("short.toml", DUMBBELL.replace("100us", "5us"))
+        result = self.evaluate('base = "short.toml"\naccuracy = 0.5\n' + FEW + '[[metric]]\nof = "fct"\n', out="short")
         self.assertIn("is warm-up and cool-down", result.stdout)
 
     def test_ports_queues_and_throughput(self):
@@ -251,7 +288,7 @@ class Samples(EvaluateTest):
         self.write("flows.csv", "trial,fct_ms\n" + "".join(f"{trial},{time}\n" for trial, time in rows))
         for options, expected in ((("--statistic", "p99"), 1.9), (("--statistic", "p99", "--pooled"), 10),
                                   ((), 1.9), (("--pooled",), 5.5)):
-            self.succeed("evaluate", "--samples", "flows.csv", "--metric", "fct_ms", "--out", "out", *options)
+            self.succeed("evaluate", "--samples", "flows.csv", "--metric", "fct_ms", "--out", "out", "--anew", *options)
             self.assertAlmostEqual(self.answer()["candidates"][0]["metrics"][0]["estimate"], expected)
 
     def test_candidates_pair_by_pair(self):
@@ -264,6 +301,19 @@ class Samples(EvaluateTest):
         result = self.succeed("evaluate", "--samples", "pairs.csv", "--compare")
         self.assertIn("b is worse than a", result.stdout)
         self.assertNotIn("b is", self.succeed("evaluate", "--samples", "pairs.csv").stdout)
+        # A trial that only one has makes no pair.
+        self.write("odd.csv", "\n".join(lines + ["b,100,99", "a,101,1"]) + "\n")
+        result = self.succeed("evaluate", "--samples", "odd.csv", "--compare")
+        self.assertIn("2 trials are of not every candidate", result.stderr)
+        self.assertIn("100 trials", result.stdout)
+        self.write("apart.csv", "candidate,trial,x\n" + "".join(f"a,{n},1\nb,{n + 50},2\n" for n in range(50)))
+        self.refuse("evaluate", "--samples", "apart.csv", "--compare", says="fewer than two trials")
+
+    def test_labels_are_no_paths(self):
+        self.write("labels.csv", "candidate,x\n../up,1\n../up,2\nb,3\nb,4\n")
+        self.succeed("evaluate", "--samples", "labels.csv", "--out", "out")
+        self.assertEqual(sorted(path.name for path in (self.folder / "out").iterdir()), ["candidate-0", "candidate-1"])
+        self.refuse("evaluate", "--samples", "labels.csv", "--out", "out/candidate-0", says="--anew")
 
     def test_refusals(self):
         self.write("one.csv", "x\n1\n")
@@ -353,8 +403,9 @@ class Trials(EvaluateTest):
         self.assertIn("known        50 trials", self.succeed(*arguments, "--trials", "25").stdout)
         result = self.succeed(*arguments, "--trials", "auto", "--margin", "0.5", "--fresh")
         self.assertRegex(result.stdout, "law=none is (within the margin of|better than|worse than) law=hpcc")
-        self.refuse("compare", "dumbbell.toml", "--vary", "seed=1,2", "--trials", "two", says="auto")
-        self.refuse("compare", "dumbbell.toml", "--vary", "seed=1", "--trials", "5", says="one variant")
+        self.refuse("compare", "dumbbell.toml", "--vary", "congestion.law=hpcc,none", "--trials", "two", says="auto")
+        self.refuse("compare", "dumbbell.toml", "--vary", "seed=1,2", "--trials", "5", says="seeds of their own")
+        self.refuse("compare", "dumbbell.toml", "--vary", "congestion.law=hpcc", "--trials", "5", says="one variant")
 
 
 if __name__ == "__main__":

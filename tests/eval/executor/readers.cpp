@@ -107,7 +107,7 @@ TEST_CASE("unit.eval.readers.fct.refusals") {
           ":1: start \"0.5\": not a whole number" + whole);
     CHECK(wrong_fct("0b000001 0b000101 1 100 5 0 9 99999999999999999999") ==
           ":1: standalone_fct \"99999999999999999999\": out of range" + whole);
-    CHECK(wrong_fct("0b000001 0b000101 x 100 5 0 9 4").find("sport \"x\"") != std::string::npos);
+    CHECK(wrong_fct("0b000001 0b000101 x 100 5 0 9 4").find("port \"x\"") != std::string::npos);
 }
 
 TEST_CASE("unit.eval.readers.table.columns_and_separators") {
