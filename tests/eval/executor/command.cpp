@@ -306,7 +306,8 @@ TEST_CASE("unit.eval.command.placeholders") {
 TEST_CASE("unit.eval.command.settings_that_cannot_be") {
     CHECK(wrong(" \n").find("is empty") != std::string::npos);
     CHECK(wrong(std::string("a\0b", 3)).find("has a NUL") != std::string::npos);
-    CHECK(wrong("a", {{{"k", std::string(1, '\0')}}}).find("goes into a shell's command") != std::string::npos);
+    CHECK(wrong("a", {{{"k", std::string(1, '\0')}}}).find("goes into a shell's command") !=
+          std::string::npos);
     const test::TestFolder folder;
     CommandSettings settings = settings_of(folder, "true");
     settings.timeout_s = -1;
