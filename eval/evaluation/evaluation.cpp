@@ -218,10 +218,10 @@ void Evaluation::take_failure(const TrialRequest& request, const std::string& re
     failed.seed = request.seed;
     failed.failure = reason;
     if (store_ != nullptr) store_->add(failed);
-    if (ending_ != Ending::open) return;
-    failure_ = fmt::format("trial {} of {}{}: {}", request.trial, plan_.labels[request.candidate],
-                           attempts > 1 ? fmt::format(", {} attempts", attempts) : "", reason);
-    end(Ending::failed);
+    failed_[{request.trial, request.candidate}] =
+        fmt::format("trial {} of {}{}: {}", request.trial, plan_.labels[request.candidate],
+                    attempts > 1 ? fmt::format(", {} attempts", attempts) : "", reason);
+    feed();
 }
 
 void Evaluation::keep(const TrialRequest& request, const TrialRecord& record) {
@@ -253,6 +253,19 @@ void Evaluation::feed() {
         if (ending_ != Ending::open) return;
         const bool decided = !plan_.aim.fixed && !plan_.aim.accuracy && compared();
         if (rounds_ >= wanted_ || decided) look();
+    }
+    check_failures();
+}
+
+/// A trial without figures ends it when its turn comes: a decision may come first.
+void Evaluation::check_failures() {
+    if (ending_ != Ending::open) return;
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+        const auto failed = failed_.find({rounds_, c});
+        if (!is_left(c) || failed == failed_.end()) continue;
+        failure_ = failed->second;
+        end(Ending::failed);
+        return;
     }
 }
 

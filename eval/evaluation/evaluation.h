@@ -105,6 +105,7 @@ class Evaluation {
     void keep(const TrialRequest& request, const TrialRecord& record);
     void feed();
     void check_values();
+    void check_failures();
     bool round_is_ready() const;
     void feed_round();
     bool check_finite(std::size_t candidate, const std::vector<Observation>& observations);
@@ -132,7 +133,10 @@ class Evaluation {
     std::atomic<bool> interrupted_{false};
     std::mutex mutex_;  ///< of all below, and of the above while it runs
     std::condition_variable changed_;
-    std::map<std::pair<std::size_t, std::size_t>, std::size_t> failures_;  ///< attempts by trial
+    /// Attempts that failed, by candidate and trial.
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> failures_;
+    /// Why there will be no figures, by trial and candidate.
+    std::map<std::pair<std::size_t, std::size_t>, std::string> failed_;
     std::vector<TrialRequest> again_;
     std::size_t running_ = 0;
     std::size_t rounds_ = 0;

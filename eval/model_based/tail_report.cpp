@@ -83,7 +83,8 @@ std::string tail_text(const EvaluationPlan& plan, std::size_t candidate, const T
                            100 * interval.relative_half_width());
     };
     std::string text =
-        fmt::format("{}: {} by importance sampling\n", plan.labels[candidate], describe(metric));
+        fmt::format("{}: {} by importance sampling{}\n", plan.labels[candidate], describe(metric),
+                    plan.labels.size() > 1 ? ", by itself: nothing is compared" : "");
     if (result.interrupted) text += "  interrupted: --resume goes on\n";
     if (result.trials == 0) return text;
     text +=
