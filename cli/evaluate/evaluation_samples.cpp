@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include <fmt/core.h>
@@ -162,7 +163,12 @@ int evaluate_group(eval::EvaluationPlan plan, const eval::Aim& aim,
 
 int evaluate_samples(const SampleOptions& options, const eval::Aim& asked,
                      const EvaluationOptions& run) {
-    if (!run.out.empty()) check_folder(run);
+    std::optional<OutputFolder> folder;
+    if (!run.out.empty()) {
+        check_folder(run);
+        // Before anything is worked out in vain.
+        folder.emplace(run.out);
+    }
     std::vector<eval::SampledCandidate> candidates = eval::read_samples(options.files);
     eval::Aim aim = asked;
     aim.accuracy = asked.accuracy.value_or(0.05);

@@ -30,7 +30,8 @@ void check_name(const ConfigSection& section, const std::string& name,
     }
     for (const Metric& metric : before) {
         if (metric.name == name)
-            section.fail("name", "is another metric's, too; names must differ");
+            section.fail("name",
+                         "is " + shown_text(name) + ", another metric's, too; names must differ");
     }
 }
 
@@ -67,8 +68,10 @@ void read_statistic(ConfigSection& section, Metric& metric, const QuantityType* 
     }
     const std::string statistic = section.text("statistic", "mean");
     if (!parse_statistic(statistic, metric.quantile)) {
-        section.fail("statistic",
-                     "must be mean or a percentile between p0 and p100, such as p99 or p99.9");
+        section.fail(
+            "statistic",
+            "is " + shown_text(statistic) +
+                "; must be mean or a percentile between p0 and p100, such as p99 or p99.9");
     }
     metric.estimand =
         section.choice("estimand", Estimand::per_trial,
@@ -80,7 +83,8 @@ Metric read_metric(ConfigSection& section, EvaluationPlan& plan, bool columns) {
     metric.quantity = section.text("of", "fct");
     const QuantityType* const type = find_quantity(metric.quantity);
     if (type == nullptr && !columns) {
-        section.fail("of", "is no quantity; must be one of " + quantity_names());
+        section.fail("of",
+                     "is " + shown_text(metric.quantity) + "; must be one of " + quantity_names());
     }
     read_statistic(section, metric, type);
     if (section.has("larger_than")) {

@@ -43,7 +43,9 @@ PoissonLanes::PoissonLanes(const Batch& scenarios, std::size_t candidate, const 
     const auto refuse = [&](const std::string& why) {
         throw ConfigError(scenario.path, 0, "[importance] " + why);
     };
-    if (scenario.mode != Mode::packet) refuse("is of mode packet");
+    if (scenario.mode != Mode::packet)
+        refuse(std::string("is of mode packet; this scenario is of mode ") +
+               mode_name(scenario.mode));
     if (scenario.stop != kNever) refuse("needs all flows of a trial; the scenario has a stop time");
     if (scenario.workloads.size() != 1 || scenario.workloads[0].text("type", "") != "poisson") {
         refuse("is of one [workload] of type \"poisson\"");
