@@ -159,6 +159,35 @@ int evaluate_group(eval::EvaluationPlan plan, const eval::Aim& aim,
     return kExitDone;
 }
 
+/// Pair by pair.
+int compare_samples(const SampleOptions& options, eval::EvaluationPlan plan, const eval::Aim& aim,
+                    std::vector<eval::SampledCandidate>& candidates, const EvaluationOptions& run) {
+    const std::string where = "--compare: " + options.files.front();
+    if (candidates.size() < 2) {
+        throw ConfigError(where +
+                          " has no two candidates; a column \"candidate\" tells them apart");
+    }
+    if (options.pooled) {
+        throw ConfigError(
+            "--compare: trials are compared pair by pair, by a per-trial figure; --pooled has "
+            "none");
+    }
+    plan.comparison = eval::ComparisonAim{};
+    std::size_t without = 0;
+    std::vector<std::vector<eval::TrialRecord>> trials = common_trials(candidates, without);
+    if (trials.front().size() < 2) {
+        throw ConfigError(where + ": fewer than two trials are there of every candidate");
+    }
+    for (const eval::SampledCandidate& candidate : candidates) {
+        plan.labels.push_back(candidate.label);
+    }
+    if (without > 0 && !run.quiet) {
+        print_error("sluice: {} of not every candidate, left out of the comparison\n",
+                    counted(without, "trial is", "trials are"));
+    }
+    return evaluate_group(std::move(plan), aim, std::move(trials), run);
+}
+
 }  // namespace
 
 int evaluate_samples(const SampleOptions& options, const eval::Aim& asked,
@@ -182,33 +211,8 @@ int evaluate_samples(const SampleOptions& options, const eval::Aim& asked,
                               "; an interval needs two at least");
         }
     }
-    if (options.compare) {
-        if (candidates.size() < 2) {
-            throw ConfigError("--compare: " + options.files.front() +
-                              " has no two candidates; a column \"candidate\" tells them apart");
-        }
-        if (options.pooled) {
-            throw ConfigError(
-                "--compare: trials are compared pair by pair, by a per-trial figure; --pooled has "
-                "none");
-        }
-        plan.name = name;
-        plan.comparison = eval::ComparisonAim{};
-        std::size_t without = 0;
-        std::vector<std::vector<eval::TrialRecord>> trials = common_trials(candidates, without);
-        if (trials.front().size() < 2) {
-            throw ConfigError("--compare: " + options.files.front() +
-                              ": fewer than two trials are there of every candidate");
-        }
-        for (const eval::SampledCandidate& candidate : candidates) {
-            plan.labels.push_back(candidate.label);
-        }
-        if (without > 0 && !run.quiet) {
-            print_error("sluice: {} of not every candidate, left out of the comparison\n",
-                        counted(without, "trial is", "trials are"));
-        }
-        return evaluate_group(plan, aim, std::move(trials), run);
-    }
+    plan.name = name;
+    if (options.compare) return compare_samples(options, std::move(plan), aim, candidates, run);
     int code = kExitDone;
     for (std::size_t c = 0; c < candidates.size(); ++c) {
         eval::SampledCandidate& candidate = candidates[c];
