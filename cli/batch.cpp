@@ -15,7 +15,6 @@
 #include "experiment/batch/batch_plan.h"
 #include "experiment/batch/batch_run.h"
 #include "experiment/modes/mode_run.h"
-#include "gpu/lane_run.h"
 
 namespace sluice {
 
@@ -194,11 +193,8 @@ int batch_command(const BatchOptions& options) {
     settings.allow_oom = options.allow_oom;
     settings.checks = options.checks;
     const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, threads);
-    const gpu::LaneMemory memory = lane_memory(options.devices);
+    settings.maker = lane_maker(devices.get(), lane_memory(options.devices));
     if (devices != nullptr) {
-        settings.maker = [&](const Experiment& experiment) {
-            return std::make_unique<gpu::LaneRun>(experiment, *devices, memory);
-        };
         settings.fall_back = options.devices.device == "auto";
         settings.host_lanes = lanes_at_once({}, options.threads);
     }

@@ -15,6 +15,7 @@
 #include "gpu/blocks/block_executor.h"
 #include "gpu/cuda/cuda_executor.h"
 #include "gpu/device_plan.h"
+#include "gpu/lane_run.h"
 
 namespace sluice {
 
@@ -164,6 +165,13 @@ std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, uns
         }
     }
     return std::make_unique<gpu::LaneDevices>(std::move(executors));
+}
+
+RunMaker lane_maker(gpu::LaneDevices* devices, const gpu::LaneMemory& memory) {
+    if (devices == nullptr) return {};
+    return [devices, memory](const Experiment& experiment) {
+        return std::make_unique<gpu::LaneRun>(experiment, *devices, memory);
+    };
 }
 
 std::string plan_devices(const DeviceOptions& options, const Batch& batch, unsigned lanes,

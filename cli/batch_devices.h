@@ -7,6 +7,7 @@
 #include <string>
 
 #include "experiment/batch/batch_file.h"
+#include "experiment/run.h"
 #include "gpu/lane/image.h"
 #include "gpu/lane/lane_devices.h"
 
@@ -36,6 +37,9 @@ gpu::LaneMemory lane_memory(const DeviceOptions& options);
 
 /// Null: the modes' own engines. At most `lanes` lanes at once. ConfigError.
 std::unique_ptr<gpu::LaneDevices> make_devices(const DeviceOptions& options, unsigned lanes);
+
+/// Makes runs on the devices, which outlive it. Empty where there are none: every mode's own engine.
+RunMaker lane_maker(gpu::LaneDevices* devices, const gpu::LaneMemory& memory);
 
 /// What --plan says of them; "" for the modes' own engines. ConfigError.
 std::string plan_devices(const DeviceOptions& options, const Batch& batch, unsigned lanes,

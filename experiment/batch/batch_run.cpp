@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <thread>
 
 #include <fmt/core.h>
 
+#include "core/crew.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
 #include "experiment/version.h"
@@ -27,24 +27,6 @@ double seconds_of(const BatchRow& row, const char* name, double without) {
 
 double jct_of(const BatchRow& row) { return seconds_of(row, "jct_s", -1); }
 double cpu_of(const BatchRow& row) { return seconds_of(row, "cpu_s", 0); }
-
-/// Threads that are joined, whatever happens.
-class Crew {
-  public:
-    ~Crew() { join(); }
-    template <typename Work>
-    void add(const Work& work) {
-        threads_.emplace_back(work);
-    }
-    void join() {
-        for (std::thread& thread : threads_) thread.join();
-        threads_.clear();
-    }
-    std::size_t size() const { return threads_.size(); }
-
-  private:
-    std::vector<std::thread> threads_;
-};
 
 }  // namespace
 
