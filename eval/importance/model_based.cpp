@@ -7,33 +7,6 @@
 #include "eval/intervals/moments.h"
 
 namespace sluice::eval {
-namespace {
-
-/// Squared coefficient of variation of the weight beyond `value`, over trials.
-double relative_variance(const std::vector<WeightedTrial>& trials, double value) {
-    Moments masses;
-    for (const auto& trial : trials) {
-        double sum = 0;
-        for (const WeightedFlow& outcome : trial.outcomes) {
-            if (outcome.metric >= value) sum += std::exp(outcome.log_weight);
-        }
-        masses.add(sum);
-    }
-    return masses.mean() > 0 ? masses.variance() / (masses.mean() * masses.mean()) : 0;
-}
-
-std::optional<Interval> batched(const std::vector<WeightedTrial>& trials,
-                                const FlowsPerTrial& flows, const ModelBasedSettings& settings) {
-    if (settings.batch == 0 || trials.size() / settings.batch < 2) return std::nullopt;
-    try {
-        return batched_weighted_interval(trials, flows, settings.p, settings.confidence,
-                                         settings.batch);
-    } catch (const DegenerateWeights&) {
-        return std::nullopt;
-    }
-}
-
-}  // namespace
 
 ModelBasedResult estimate_tail_quantile(const Traffic& traffic, const Simulate& simulate,
                                         const ModelBasedSettings& settings) {
@@ -72,7 +45,8 @@ ModelBasedResult estimate_tail_quantile(const Traffic& traffic, const Simulate& 
             "importance sampling: the weights are too uneven for an interval with two ends; more "
             "trials");
     }
-    result.batched = batched(changed, flows, settings);
+    result.batched =
+        find_batched_interval(changed, flows, settings.p, settings.confidence, settings.batch);
     result.gain = relative_variance(original, result.interval.estimate) /
                   relative_variance(changed, result.interval.estimate);
     return result;

@@ -164,4 +164,20 @@ Interval batched_weighted_interval(const std::vector<WeightedTrial>& trials,
     return student_interval(quantiles, confidence);
 }
 
+std::optional<Interval> find_batched_interval(const std::vector<WeightedTrial>& trials,
+                                              const FlowsPerTrial& flows, double p,
+                                              double confidence, std::size_t batch) {
+    if (batch == 0 || trials.size() / batch < 2) return std::nullopt;
+    try {
+        return batched_weighted_interval(trials, flows, p, confidence, batch);
+    } catch (const DegenerateWeights&) {
+        return std::nullopt;
+    }
+}
+
+double relative_variance(const std::vector<WeightedTrial>& trials, double value) {
+    const Moments masses(masses_beyond(trials, value));
+    return masses.mean() > 0 ? masses.variance() / (masses.mean() * masses.mean()) : 0;
+}
+
 }  // namespace sluice::eval

@@ -65,11 +65,20 @@ void check_weights(const WeightReport& report);
 Interval clustered_weighted_interval(const std::vector<WeightedTrial>& trials,
                                      const FlowsPerTrial& flows, double p, double confidence);
 
+/// Squared coefficient of variation, over trials, of the weight at or beyond `value`: how many trials an interval takes.
+/// 0 where there is no such weight.
+double relative_variance(const std::vector<WeightedTrial>& trials, double value);
+
 /// The paper's batch method: quantiles of batches of K consecutive trials, and Student's interval of their
 /// mean. A quantile of few flows is biased, and so is the mean of such. Trials that fill no batch are left out; two
 /// batches at least, else InternalError. `flows` has to be a number that does not depend on the batches.
 Interval batched_weighted_interval(const std::vector<WeightedTrial>& trials,
                                    const FlowsPerTrial& flows, double p, double confidence,
                                    std::size_t batch);
+
+/// Empty where there are fewer than two batches, or a batch does not reach the quantile.
+std::optional<Interval> find_batched_interval(const std::vector<WeightedTrial>& trials,
+                                              const FlowsPerTrial& flows, double p,
+                                              double confidence, std::size_t batch);
 
 }  // namespace sluice::eval

@@ -53,6 +53,15 @@ double quantile_of_sorted(const std::vector<double>& sorted, double p) {
     return sorted[quantile_rank(p, sorted.size()) - 1];
 }
 
+double quantile_of(std::vector<double> values, double p) {
+    check_share(p);
+    if (values.empty()) throw InternalError("a quantile of no values");
+    const auto at =
+        values.begin() + static_cast<std::ptrdiff_t>(quantile_rank(p, values.size()) - 1);
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+}
+
 Interval order_statistic_interval(const std::vector<double>& sorted, double p, double confidence) {
     check_confidence(confidence);
     const double miss = (1 - confidence) / 2;

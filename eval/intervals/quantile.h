@@ -19,6 +19,9 @@ std::size_t quantile_rank(double p, std::size_t n);
 /// statistic, never interpolated. `sorted` ascends and is not empty, 0 < p < 1; else InternalError.
 double quantile_of_sorted(const std::vector<double>& sorted, double p);
 
+/// The same of values in any order, in time proportional to their number.
+double quantile_of(std::vector<double> values, double p);
+
 /// For independent values of any distribution: order statistics whose ranks the binomial distribution
 /// gives; it contains the quantile with at least `confidence`. An end is infinite where the values are
 /// too few: a 95% interval of the 99th percentile has an upper end from 368 values on.

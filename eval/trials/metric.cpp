@@ -75,18 +75,15 @@ void gather_throughput(const TrialRecord& trial, const Metric& metric,
     values.push_back(trial.ports.at(metric.port).throughput);
 }
 
-/// The smallest value with a share p at or below it; `values` is put in disorder.
-double quantile_of(std::vector<double>& values, double p) {
-    const auto at =
-        values.begin() + static_cast<std::ptrdiff_t>(quantile_rank(p, values.size()) - 1);
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
-}
-
 double sum_of(const std::vector<double>& values) {
     double sum = 0;
     for (const double value : values) sum += value;
     return sum;
+}
+
+/// Null: a column.
+const QuantityType* type_of(const Metric& metric) {
+    return metric.column ? nullptr : find_quantity(metric.quantity);
 }
 
 std::string shown_bytes(std::int64_t bytes) {
@@ -121,17 +118,15 @@ const QuantityType* find_quantity(const std::string& name) {
 }
 
 Unit unit_of(const Metric& metric) {
-    const QuantityType* const type = metric.column ? nullptr : find_quantity(metric.quantity);
+    const QuantityType* const type = type_of(metric);
     return type == nullptr ? Unit::none : type->unit;
 }
 
 Observation observe(const Metric& metric, const TrialRecord& trial, const CountedWindow& window) {
     Observation observation;
     std::vector<double> values;
-    const QuantityType* const type = metric.column ? nullptr : find_quantity(metric.quantity);
-    if (type != nullptr) {
-        type->gather(trial, metric, window, values);
-    }
+    const QuantityType* const type = type_of(metric);
+    if (type != nullptr) type->gather(trial, metric, window, values);
     // A table without a unit in its column's name: its numbers as they are.
     const auto column = trial.columns.find(metric.quantity);
     if (values.empty() && column != trial.columns.end()) values = column->second;
@@ -141,7 +136,7 @@ Observation observe(const Metric& metric, const TrialRecord& trial, const Counte
     if (metric.quantile && pooled) {
         observation.values = std::move(values);
     } else if (metric.quantile) {
-        observation.value = quantile_of(values, *metric.quantile);
+        observation.value = quantile_of(std::move(values), *metric.quantile);
     } else {
         observation.value = sum_of(values) / (pooled ? 1 : observation.count);
     }
@@ -149,7 +144,7 @@ Observation observe(const Metric& metric, const TrialRecord& trial, const Counte
 }
 
 std::string describe(const Metric& metric) {
-    const QuantityType* const type = find_quantity(metric.quantity);
+    const QuantityType* const type = type_of(metric);
     std::string text;
     if (type == nullptr || !type->one_value) {
         text = metric.quantile ? fmt::format("p{:g} of ", 100 * *metric.quantile) : "mean of ";
