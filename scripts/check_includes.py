@@ -51,7 +51,7 @@ PARTS = {
     "eval/evaluation": ["eval/executor", "eval/comparison", "eval/importance", "eval/stopping", "eval/tail", "eval/warmup"],
     "eval/model_based": ["eval/evaluation", "eval/importance"],
     "eval/figure": ["eval/trials"],
-    "eval/report": ["eval/evaluation", "eval/figure"],
+    "eval/report": ["eval/evaluation", "eval/figure", "eval/model_based"],
     "restore": ["core/hybrid", "core/results"],
     "flowlevel": ["core/packet", "core/routing", "core/results", "core/hybrid"],
     "models": ["core/engine"],
@@ -75,7 +75,7 @@ PARTS = {
     "gpu/blocks": ["gpu/lane", "core/clocks"],
     "gpu/cuda": ["gpu/lane"],
     "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
-    "cli": ["gpu", "restore", "core/memo", "eval/report", "eval/model_based"],
+    "cli": ["gpu", "restore", "core/memo", "eval/report"],
     "bench": ["gpu", "restore", "core/memo", "eval/report"],
     "tests": ["cli"],
 }
@@ -108,7 +108,7 @@ LIBRARIES = [
     (r"toml\+\+/.*", ["core/text"], False),
     (
         r"nlohmann/.*",
-        ["core/text", "core/results", "restore", "scenario", "experiment", "eval/report", "eval/model_based", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
+        ["core/text", "core/results", "restore", "scenario", "experiment", "eval/report", "workloads/chakra", "workloads/hpcc", "cli", "tests", "bench"],
         False,
     ),
     (r"zlib\.h", ["core/memo", "workloads/chakra", "tests"], False),

@@ -14,7 +14,6 @@
 #include "cli/output/terminal.h"
 #include "core/error.h"
 #include "eval/evaluation/plan.h"
-#include "gpu/lane_run.h"
 
 namespace sluice {
 
@@ -58,7 +57,7 @@ int tell_trial(const EvaluateOptions& options, const eval::EvaluationPlan& plan)
     for (std::size_t c = 0; c < plan.labels.size(); ++c) {
         const eval::TrialRequest request{c, *options.trial,
                                          eval::trial_seed(plan.seed, *options.trial)};
-        print("{}\n", trial_command(plan, *executor, request));
+        print("{}\n", executor->by_itself(request));
     }
     return kExitDone;
 }
@@ -94,15 +93,8 @@ int evaluate_command(const EvaluateOptions& options) {
     if (run.out.empty()) run.out = "runs/" + plan.name;
     if (plan.importance) return run_tail_evaluation(plan, run);
     const std::unique_ptr<gpu::LaneDevices> devices = make_devices(options.devices, run.threads);
-    const gpu::LaneMemory memory = lane_memory(options.devices);
-    RunMaker maker;
     run.fall_back = options.devices.device == "auto";
-    if (devices != nullptr) {
-        maker = [&](const Experiment& experiment) {
-            return std::make_unique<gpu::LaneRun>(experiment, *devices, memory);
-        };
-    }
-    return run_evaluation(plan, maker, run);
+    return run_evaluation(plan, lane_maker(devices.get(), lane_memory(options.devices)), run);
 }
 
 void add_aim_options(CLI::App& app, EvaluateOptions& options) {

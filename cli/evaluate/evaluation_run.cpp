@@ -45,16 +45,6 @@ std::unique_ptr<eval::TrialStore> open_store(const eval::EvaluationPlan& plan,
     return store;
 }
 
-/// As one word of a shell.
-std::string shell_word(const std::string& word) {
-    const std::string plain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-    std::string text = "'";
-    for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
-    return text + "'";
-}
-
 int exit_code(const eval::Evaluation& evaluation) {
     switch (evaluation.ending()) {
         case eval::Ending::interrupted: return kExitInterrupted;
@@ -105,14 +95,16 @@ void check_folder(const EvaluationOptions& options) {
 void run_trials(eval::Evaluation& evaluation, bool quiet) {
     Progress progress(quiet);
     const InterruptGuard guard;
-    // What is shown is worked out from all trials: seldom enough to cost next to nothing.
-    auto told = std::chrono::steady_clock::now();
+    // What is shown is worked out from all trials, while no other thread goes on: at most a fiftieth of the time.
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point due = Clock::now();
     const auto tell = [&](const eval::Evaluation& at) {
-        const auto now = std::chrono::steady_clock::now();
-        if (quiet || now - told < std::chrono::milliseconds(500)) return;
+        const Clock::time_point begin = Clock::now();
+        if (quiet || begin < due) return;
         progress.tick(eval::progress_share(at),
                       [&](double seconds) { return eval::progress_text(at, seconds); });
-        told = std::chrono::steady_clock::now();
+        const Clock::time_point end = Clock::now();
+        due = end + std::max<Clock::duration>(std::chrono::milliseconds(500), 50 * (end - begin));
     };
     evaluation.run([] { return !InterruptGuard::requested(); }, tell);
     progress.clear();
@@ -184,26 +176,6 @@ void write_evaluation(const eval::Evaluation& evaluation, const std::string& dir
     }
     write_output(folder.file("evaluation.json"),
                  eval::evaluation_json(evaluation, program_version()));
-}
-
-std::string trial_command(const eval::EvaluationPlan& plan, const eval::Executor& executor,
-                          const eval::TrialRequest& request) {
-    const auto* const lanes = dynamic_cast<const eval::LaneExecutor*>(&executor);
-    if (lanes == nullptr) {
-        const auto& command = dynamic_cast<const eval::CommandExecutor&>(executor);
-        return "mkdir -p " + shell_word(command.folder_of(request)) + " && " +
-               command.command_of(request);
-    }
-    std::string path;
-    plan.scenarios->scenario(request.candidate, &path);
-    std::string text = "sluice run " + shell_word(path);
-    const std::vector<std::string> columns = plan.scenarios->columns();
-    const std::vector<std::string> values = plan.scenarios->values(request.candidate);
-    for (std::size_t i = 1; i < columns.size(); ++i) {
-        if (!values[i].empty()) text += " --set " + shell_word(columns[i] + "=" + values[i]);
-    }
-    for (const std::string& setting : lanes->settings_of(request)) text += " --set " + setting;
-    return text;
 }
 
 }  // namespace sluice

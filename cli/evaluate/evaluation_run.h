@@ -41,8 +41,4 @@ int run_tail_evaluation(const eval::EvaluationPlan& plan, const EvaluationOption
 /// Files in a folder that is there: evaluation.json, .csv, .svg and trials.csv.
 void write_evaluation(const eval::Evaluation& evaluation, const std::string& directory);
 
-/// A command line that runs one trial.
-std::string trial_command(const eval::EvaluationPlan& plan, const eval::Executor& executor,
-                          const eval::TrialRequest& request);
-
 }  // namespace sluice

@@ -68,7 +68,7 @@ std::string replicas_text(const Replicas& replicas) {
     if (replicas.figures.empty()) return text;
     text += fmt::format(
         "  replicas         {} runs that differ by picoseconds of cable and draws "
-        "of the network (95% of the mean)\n",
+        "of the network, not of the workload (95% of the mean)\n",
         replicas.figures.front().values.size());
     for (const ReplicaFigure& figure : replicas.figures) {
         const auto [least, most] = std::minmax_element(figure.values.begin(), figure.values.end());

@@ -14,6 +14,9 @@ namespace {
 /// Of a trial's length: flows that all begin at once have no ramps but themselves.
 constexpr double kLeastSpread = 0.05;
 
+/// What is written down where no window is found.
+constexpr const char* kNothing = "none";
+
 /// When the last flow begins, if flows begin by themselves, bit by bit: a job's wait for each other. Else 0.
 double arrivals_of(const TrialRecord& trial) {
     if (trial.jct_s) return 0;
@@ -81,18 +84,21 @@ CountedWindow WindowFinder::counted(const TrialRecord& trial) const {
 }
 
 std::string WindowFinder::text() const {
+    if (!found_) return kNothing;
     std::ostringstream text;
     text.precision(17);
-    if (found_) {
-        text << found_->begin << ' ' << found_->end << ' ' << found_->ramp_share << ' '
-             << found_->mostly_ramps;
-    }
+    text << found_->begin << ' ' << found_->end << ' ' << found_->ramp_share << ' '
+         << found_->mostly_ramps;
     return text.str();
 }
 
 void WindowFinder::set_text(const std::string& text) {
     Window window;
     std::istringstream words(text);
+    if (text == kNothing) {
+        seen_ = wanted_;
+        find();
+    }
     if (!(words >> window.begin >> window.end >> window.ramp_share >> window.mostly_ramps)) return;
     found_ = window;
     seen_ = wanted_;

@@ -23,6 +23,8 @@ class WindowFinder {
 
     /// Whether observations have to wait for the window.
     bool waits() const { return aim_.find && !counted_; }
+    /// All is seen that is looked at.
+    bool done() const { return seen_ == wanted_; }
     /// A trial of the reference, in any order; once the first ones are all there, so is the window. Others are ignored.
     void add(std::size_t number, const TrialRecord& trial);
     /// Of a trial of this length; not while it waits.

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
+#include <system_error>
 
 #include <fmt/core.h>
 
+#include "core/crew.h"
 #include "core/error.h"
 
 namespace sluice::eval {
@@ -50,8 +51,9 @@ Evaluation::Evaluation(const EvaluationPlan& plan, Executor& executor, TrialStor
       store_(store),
       threads_(threads),
       candidates_(plan.labels.size()),
-      finder_(plan.window, plan.aim.maximum_trials),
-      verdicts_(plan.labels.size(), Verdict::Undecided) {
+      queue_(plan.labels.size()),
+      contest_(plan),
+      finder_(plan.window, plan.aim.maximum_trials) {
     for (Candidate& candidate : candidates_) {
         for (const Metric& metric : plan.metrics) {
             candidate.estimators.emplace_back(metric, plan.aim);
@@ -61,24 +63,6 @@ Evaluation::Evaluation(const EvaluationPlan& plan, Executor& executor, TrialStor
     wanted_ = plan.aim.accuracy && !plan.aim.fixed
                   ? first_look_of(candidates_.front().estimators)
                   : std::min(kFirstVerdictLook, plan.aim.maximum_trials);
-    if (plan.comparison) {
-        const bool smaller = plan.metrics[plan.comparison->metric].smaller_is_better;
-        const double miss = 1 - plan.aim.confidence;
-        PairedSettings paired;
-        // Several pairs with the reference: what is said of all of them holds together.
-        paired.confidence = 1 - miss / static_cast<double>(candidates_.size() - 1);
-        paired.margin = plan.comparison->margin;
-        paired.smaller_is_better = smaller;
-        pairs_.assign(candidates_.size(), PairedComparison(paired));
-        // All are wanted where the number of trials is said.
-        if (candidates_.size() > 2 && !plan.aim.fixed) {
-            EliminationSettings settings;
-            settings.family_error = miss;
-            settings.margin = plan.comparison->margin;
-            settings.smaller_is_better = smaller;
-            elimination_.emplace(candidates_.size(), settings);
-        }
-    }
     take_known();
 }
 
@@ -87,10 +71,8 @@ void Evaluation::take_known() {
     finder_.set_text(store_->note(kWindowNote));
     for (StoredTrial& trial : store_->load()) {
         if (!trial.failure.empty() || trial.candidate >= candidates_.size()) continue;
-        Candidate& candidate = candidates_[trial.candidate];
-        if (candidate.begun.size() <= trial.trial) candidate.begun.resize(trial.trial + 1);
-        candidate.begun[trial.trial] = true;
-        candidate.ready[trial.trial] = std::move(trial.observations);
+        queue_.begun({trial.candidate, trial.trial});
+        candidates_[trial.candidate].ready[trial.trial] = std::move(trial.observations);
         ++known_;
     }
 }
@@ -101,12 +83,15 @@ void Evaluation::run(const MayGoOn& go_on, const OnChange& on_change) {
         const std::lock_guard lock(mutex_);
         feed();
     }
-    std::vector<std::thread> crew;
-    for (unsigned i = 1; i < threads_; ++i) {
-        crew.emplace_back([&] { work(go_on, on_change); });
+    Crew crew;
+    try {
+        while (crew.size() + 1 < threads_) crew.add([&] { work(go_on, on_change); });
+    } catch (const std::system_error& error) {
+        // Those that are there do all of it.
+        if (crew.size() == 0) throw ConfigError(std::string("--threads: ") + error.what());
     }
     work(go_on, on_change);
-    for (std::thread& thread : crew) thread.join();
+    crew.join();
     wall_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (error_ != nullptr) std::rethrow_exception(error_);
 }
@@ -146,7 +131,7 @@ void Evaluation::work(const MayGoOn& go_on, const OnChange& on_change) {
 bool Evaluation::next_request(std::unique_lock<std::mutex>& lock, TrialRequest& request) {
     for (;;) {
         if (ending_ != Ending::open) return false;
-        if (pick(plan_.aim.fixed ? plan_.aim.maximum_trials : wanted_, request)) return true;
+        if (pick(limit(), request)) return true;
         // While others are under way the look's answer may be to go on.
         if (running_ > 0 && pick(wanted_ + threads_, request)) return true;
         if (running_ == 0) return false;
@@ -154,34 +139,23 @@ bool Evaluation::next_request(std::unique_lock<std::mutex>& lock, TrialRequest& 
     }
 }
 
-/// The first trial below `limit` that has not begun, of the candidate that is behind.
+/// Trials that are needed in any case: until the next look, or for the window.
+std::size_t Evaluation::limit() const {
+    if (plan_.aim.fixed) return plan_.aim.maximum_trials;
+    return finder_.waits() ? std::max(wanted_, WindowFinder::kTrials) : wanted_;
+}
+
 bool Evaluation::pick(std::size_t limit, TrialRequest& request) {
-    if (!again_.empty()) {
-        request = again_.back();
-        again_.pop_back();
-        return true;
-    }
-    limit = std::min(limit, plan_.aim.maximum_trials);
-    std::size_t behind = candidates_.size();
-    for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        Candidate& candidate = candidates_[c];
-        while (candidate.next < candidate.begun.size() && candidate.begun[candidate.next]) {
-            ++candidate.next;
-        }
-        if (!is_left(c) || candidate.next >= limit) continue;
-        if (behind == candidates_.size() || candidate.next < candidates_[behind].next) behind = c;
-    }
-    if (behind == candidates_.size()) return false;
-    Candidate& candidate = candidates_[behind];
-    request = {behind, candidate.next, trial_seed(plan_.seed, candidate.next)};
-    if (candidate.begun.size() <= candidate.next) candidate.begun.resize(candidate.next + 1);
-    candidate.begun[candidate.next] = true;
+    const auto next = queue_.next(std::min(limit, plan_.aim.maximum_trials),
+                                  [this](std::size_t c) { return contest_.is_left(c); });
+    if (!next) return false;
+    request = {next->first, next->second, trial_seed(plan_.seed, next->second)};
     return true;
 }
 
 void Evaluation::take(const TrialRequest& request, TrialResult result) {
     if (result.status == TrialResult::Status::interrupted) {
-        candidates_[request.candidate].begun[request.trial] = false;
+        queue_.give_back({request.candidate, request.trial});
         return;
     }
     if (result.status == TrialResult::Status::failed) {
@@ -192,9 +166,9 @@ void Evaluation::take(const TrialRequest& request, TrialResult result) {
     cpu_s_ += result.record.cpu_s;
     packet_hops_ += result.record.packet_hops;
     if (request.candidate == 0) {
-        const bool had_window = finder_.window() != nullptr;
+        const bool was_done = finder_.done();
         finder_.add(request.trial, result.record);
-        const bool is_new = !had_window && finder_.window() != nullptr;
+        const bool is_new = !was_done && finder_.done();
         if (is_new && store_ != nullptr) store_->set_note(kWindowNote, finder_.text());
     }
     held_.push_back({request, std::move(result.record)});
@@ -208,7 +182,7 @@ void Evaluation::take_failure(const TrialRequest& request, const std::string& re
     const std::size_t attempts = ++failures_[{request.candidate, request.trial}];
     if (executor_.may_recover() && attempts < kAttempts) {
         ++retried_;
-        again_.push_back(request);
+        queue_.give_back({request.candidate, request.trial});
         return;
     }
     StoredTrial failed;
@@ -251,18 +225,24 @@ void Evaluation::feed() {
         record();
         if (rounds_ == std::min(kSilentTrials, plan_.aim.maximum_trials)) check_values();
         if (ending_ != Ending::open) return;
-        const bool decided = !plan_.aim.fixed && !plan_.aim.accuracy && compared();
+        const bool decided = !plan_.aim.fixed && !plan_.aim.accuracy && contest_.decided();
         if (rounds_ >= wanted_ || decided) look();
     }
     check_failures();
 }
 
-/// A trial without figures ends it when its turn comes: a decision may come first.
+/// A trial without figures ends it when its turn comes: a decision may come first. What waits for a window waits for all
+/// of the first trials.
 void Evaluation::check_failures() {
-    if (ending_ != Ending::open) return;
+    if (ending_ != Ending::open || failed_.empty()) return;
+    if (finder_.waits()) {
+        failure_ = failed_.begin()->second;
+        end(Ending::failed);
+        return;
+    }
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
         const auto failed = failed_.find({rounds_, c});
-        if (!is_left(c) || failed == failed_.end()) continue;
+        if (!contest_.is_left(c) || failed == failed_.end()) continue;
         failure_ = failed->second;
         end(Ending::failed);
         return;
@@ -273,7 +253,7 @@ void Evaluation::check_failures() {
 void Evaluation::check_values() {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
         for (std::size_t m = 0; m < plan_.metrics.size(); ++m) {
-            if (!is_left(c) || estimate(c, m).values > 0) continue;
+            if (!contest_.is_left(c) || estimate(c, m).values > 0) continue;
             failure_ = fmt::format(
                 "none of the first {} trials of {} has a value of {} ({}): there is no such class, "
                 "size, column or port in them",
@@ -286,17 +266,17 @@ void Evaluation::check_values() {
 
 bool Evaluation::round_is_ready() const {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (is_left(c) && candidates_[c].ready.count(rounds_) == 0) return false;
+        if (contest_.is_left(c) && candidates_[c].ready.count(rounds_) == 0) return false;
     }
     return true;
 }
 
 void Evaluation::feed_round() {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (is_left(c) && !check_finite(c, candidates_[c].ready.at(rounds_))) return;
+        if (contest_.is_left(c) && !check_finite(c, candidates_[c].ready.at(rounds_))) return;
     }
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!is_left(c)) continue;
+        if (!contest_.is_left(c)) continue;
         Candidate& candidate = candidates_[c];
         std::vector<Observation> observations = std::move(candidate.ready.at(rounds_));
         candidate.ready.erase(rounds_);
@@ -322,30 +302,12 @@ bool Evaluation::check_finite(std::size_t candidate, const std::vector<Observati
 
 void Evaluation::compare_round() {
     if (!plan_.comparison) return;
-    std::vector<double> values(candidates_.size());
-    bool all = true;
+    std::vector<std::optional<double>> figures(candidates_.size());
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!is_left(c)) continue;
-        const auto& figures = candidates_[c].estimators[plan_.comparison->metric].figures();
-        all = all && figures.back().has_value();
-        values[c] = figures.back().value_or(0);
+        if (!contest_.is_left(c)) continue;
+        figures[c] = candidates_[c].estimators[plan_.comparison->metric].figures().back();
     }
-    if (!all) return;
-    for (std::size_t c = 1; c < candidates_.size(); ++c) {
-        if (!is_left(c) || !is_left(0)) continue;
-        pairs_[c].add(values[c], values[0]);
-        if (verdicts_[c] == Verdict::Undecided && pairs_[c].trials() >= 2) {
-            verdicts_[c] = pairs_[c].result().verdict;
-        }
-    }
-    if (elimination_) elimination_->add_round(values);
-}
-
-/// Whether there is a verdict, where one is asked for.
-bool Evaluation::compared() const {
-    if (!plan_.comparison) return true;
-    if (elimination_) return elimination_->finished();
-    return verdicts_[1] != Verdict::Undecided;
+    contest_.add_round(figures);
 }
 
 /// The course of the intervals, for whoever looks at it: nothing is decided by it.
@@ -353,7 +315,7 @@ void Evaluation::record() {
     if (rounds_ < next_record_) return;
     next_record_ = std::max(rounds_ + 1, rounds_ * 11 / 10);
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!is_left(c)) continue;
+        if (!contest_.is_left(c)) continue;
         for (std::size_t m = 0; m < plan_.metrics.size(); ++m) {
             candidates_[c].looks[m].push_back({rounds_, estimate(c, m).interval});
         }
@@ -364,7 +326,7 @@ void Evaluation::look() {
     bool enough = true;
     std::size_t next = plan_.aim.maximum_trials;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!is_left(c)) continue;
+        if (!contest_.is_left(c)) continue;
         for (std::size_t m = 0; m < plan_.metrics.size(); ++m) {
             const Decision decision = candidates_[c].estimators[m].decide();
             if (!plan_.aim.accuracy || decision.outcome == Outcome::Reached) continue;
@@ -373,7 +335,7 @@ void Evaluation::look() {
         }
     }
     const bool fixed = plan_.aim.fixed;
-    if (fixed ? rounds_ >= plan_.aim.maximum_trials : enough && compared()) {
+    if (fixed ? rounds_ >= plan_.aim.maximum_trials : enough && contest_.decided()) {
         end(Ending::reached);
     } else if (rounds_ >= plan_.aim.maximum_trials) {
         end(Ending::exhausted);
@@ -397,39 +359,50 @@ Estimate Evaluation::estimate(std::size_t candidate, std::size_t metric) const {
     return candidates_[candidate].estimators[metric].estimate();
 }
 
-std::optional<PairedResult> Evaluation::against_reference(std::size_t candidate) const {
-    if (!plan_.comparison || candidate == 0 || pairs_[candidate].trials() < 2) return std::nullopt;
-    PairedResult result = pairs_[candidate].result();
-    if (verdicts_[candidate] != Verdict::Undecided) result.verdict = verdicts_[candidate];
-    return result;
+/// Rounds until all is known that is asked for; empty: not known.
+std::optional<TrialForecast> Evaluation::rounds_needed() const {
+    if (plan_.aim.fixed) {
+        const auto most = static_cast<double>(plan_.aim.maximum_trials);
+        return TrialForecast{most, most, most};
+    }
+    TrialForecast needed;
+    std::size_t first = 0;
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+        if (!contest_.is_left(c)) continue;
+        for (std::size_t m = 0; plan_.aim.accuracy && m < plan_.metrics.size(); ++m) {
+            const auto forecast = estimate(c, m).forecast;
+            if (forecast && forecast->trials > needed.trials) needed = *forecast;
+            first = std::max(first, candidates_[c].estimators[m].first_look());
+        }
+        const std::optional<PairedResult> pair = contest_.against_reference(c);
+        if (!pair || !pair->more_trials) continue;
+        const double verdict = static_cast<double>(rounds_) + *pair->more_trials;
+        // How sure that is nobody knows.
+        if (verdict > needed.trials) needed = {verdict, verdict, verdict};
+    }
+    if (needed.trials == 0) return std::nullopt;
+    const double least = static_cast<double>(std::max(first, rounds_));
+    const double most = std::max(least, static_cast<double>(plan_.aim.maximum_trials));
+    for (double* const trials : {&needed.trials, &needed.low, &needed.high}) {
+        *trials = std::clamp(*trials, least, most);
+    }
+    return needed;
 }
 
 std::optional<TrialForecast> Evaluation::forecast() const {
-    TrialForecast all;
-    if (plan_.aim.fixed) {
-        all.trials = static_cast<double>(plan_.aim.maximum_trials * candidates_.size());
-        all.low = all.high = all.trials;
-        return all;
-    }
+    std::optional<TrialForecast> all = rounds_needed();
+    if (!all) return std::nullopt;
+    double left = 0;
+    double done = 0;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!is_left(c)) continue;
-        TrialForecast most;
-        for (std::size_t m = 0; plan_.aim.accuracy && m < plan_.metrics.size(); ++m) {
-            const auto forecast = estimate(c, m).forecast;
-            if (forecast && forecast->trials > most.trials) most = *forecast;
+        if (contest_.is_left(c)) {
+            left += 1;
+        } else {
+            done += static_cast<double>(trials_of(c));
         }
-        if (const auto pair = against_reference(c); pair && pair->more_trials) {
-            most.trials = std::max(most.trials, static_cast<double>(rounds_) + *pair->more_trials);
-        }
-        if (most.trials == 0 && !(c == 0 && plan_.comparison)) return std::nullopt;
-        const double first = static_cast<double>(first_look_of(candidates_[c].estimators));
-        const double floor = plan_.aim.accuracy ? first : 0;
-        const double roof = static_cast<double>(plan_.aim.maximum_trials);
-        all.trials += std::clamp(most.trials, floor, roof);
-        all.low += std::clamp(most.low, floor, roof);
-        all.high += std::clamp(std::max(most.high, most.trials), floor, roof);
     }
-    return all;
+    return TrialForecast{left * all->trials + done, left * all->low + done,
+                         left * all->high + done};
 }
 
 }  // namespace sluice::eval

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "eval/comparison/elimination.h"
-#include "eval/comparison/paired.h"
+#include "eval/evaluation/contest.h"
 #include "eval/evaluation/counted_window.h"
 #include "eval/evaluation/estimator.h"
+#include "eval/evaluation/trial_queue.h"
 #include "eval/executor/executor.h"
 #include "eval/trials/trial_store.h"
 
@@ -66,10 +66,8 @@ class Evaluation {
     const std::vector<Look>& looks(std::size_t candidate, std::size_t metric) const {
         return candidates_[candidate].looks[metric];
     }
-    /// Of a candidate and the reference (candidate 0), by the metric that is compared; empty before two trials.
-    std::optional<PairedResult> against_reference(std::size_t candidate) const;
-    /// Of three candidates or more; null: there is none.
-    const Elimination* elimination() const { return elimination_ ? &*elimination_ : nullptr; }
+    /// Who is better, by the metric that is compared.
+    const Contest& contest() const { return contest_; }
 
     std::size_t known() const { return known_; }  ///< trials that the store had
     std::size_t ran() const { return ran_; }
@@ -86,9 +84,7 @@ class Evaluation {
         std::vector<Estimator> estimators;     ///< by metric
         std::vector<std::vector<Look>> looks;  ///< by metric
         std::map<std::size_t, std::vector<Observation>>
-            ready;             ///< by trial: done, not yet looked at
-        std::size_t next = 0;  ///< the first trial that may not have been begun
-        std::vector<bool> begun;
+            ready;  ///< by trial: done, not yet looked at
     };
     /// A trial that a window is waited for with.
     struct Held {
@@ -99,6 +95,7 @@ class Evaluation {
     void take_known();
     void work(const MayGoOn& go_on, const OnChange& on_change);
     bool next_request(std::unique_lock<std::mutex>& lock, TrialRequest& request);
+    std::size_t limit() const;
     bool pick(std::size_t limit, TrialRequest& request);
     void take(const TrialRequest& request, TrialResult result);
     void take_failure(const TrialRequest& request, const std::string& reason);
@@ -110,12 +107,9 @@ class Evaluation {
     void feed_round();
     bool check_finite(std::size_t candidate, const std::vector<Observation>& observations);
     void compare_round();
+    std::optional<TrialForecast> rounds_needed() const;
     void record();
     void look();
-    bool compared() const;
-    bool is_left(std::size_t candidate) const {
-        return !elimination_ || elimination_->left(candidate);
-    }
     void end(Ending ending);
 
     const EvaluationPlan& plan_;
@@ -123,11 +117,10 @@ class Evaluation {
     TrialStore* store_;
     unsigned threads_;
     std::vector<Candidate> candidates_;
+    TrialQueue queue_;
+    Contest contest_;
     WindowFinder finder_;
     std::vector<Held> held_;
-    std::vector<PairedComparison> pairs_;  ///< by candidate; the reference's is unused
-    std::vector<Verdict> verdicts_;        ///< the first that was not undecided
-    std::optional<Elimination> elimination_;
 
     std::atomic<bool> goes_on_{true};
     std::atomic<bool> interrupted_{false};
@@ -137,7 +130,6 @@ class Evaluation {
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> failures_;
     /// Why there will be no figures, by trial and candidate.
     std::map<std::pair<std::size_t, std::size_t>, std::string> failed_;
-    std::vector<TrialRequest> again_;
     std::size_t running_ = 0;
     std::size_t rounds_ = 0;
     std::size_t wanted_ = 0;        ///< the next look

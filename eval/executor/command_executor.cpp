@@ -24,6 +24,7 @@
 #include "core/error.h"
 #include "core/text/config_value.h"
 #include "core/text/printable.h"
+#include "core/text/shell.h"
 #include "eval/executor/readers.h"
 
 namespace sluice::eval {
@@ -271,9 +272,7 @@ namespace {
 
 /// What stands for a placeholder is put into a shell's command as it is.
 void check_plain(const std::string& text, const std::string& what) {
-    constexpr const char* kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%^-";
-    if (text.find_first_not_of(kPlain) == std::string::npos) return;
+    if (is_plain_word(text)) return;
     throw ConfigError(what + ", " + shown_text(text) +
                       ", goes into a shell's command (allowed: letters, digits and _./:=,+@%^-)");
 }
@@ -333,6 +332,10 @@ std::string CommandExecutor::command_of(const TrialRequest& request) const {
         }
     }
     return command;
+}
+
+std::string CommandExecutor::by_itself(const TrialRequest& request) const {
+    return "mkdir -p " + shell_word(folder_of(request)) + " && " + command_of(request);
 }
 
 void CommandExecutor::make_scratch() {

@@ -47,10 +47,9 @@ class CommandExecutor final : public Executor {
     TrialResult run(const TrialRequest& request, const GoOn& go_on) override;
     bool may_recover() const override { return true; }
 
+    std::string by_itself(const TrialRequest& request) const override;
     /// What the shell gets.
     std::string command_of(const TrialRequest& request) const;
-    /// Where {out} is.
-    std::string folder_of(const TrialRequest& request) const;
 
   private:
     /// Of the command: text as it is, or the name of a placeholder.
@@ -61,6 +60,7 @@ class CommandExecutor final : public Executor {
 
     static std::vector<Piece> pieces_of(const std::string& command);
     void check_placeholders() const;
+    std::string folder_of(const TrialRequest& request) const;
     void make_scratch();
     TrialRecord read_result(const std::string& out) const;
     /// Of a command that ended by itself, with wait()'s status.

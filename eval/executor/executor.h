@@ -36,6 +36,8 @@ class Executor {
     virtual ~Executor() = default;
     /// From any thread. What is wrong with the trial is a failure; ConfigError: what would fail every trial.
     virtual TrialResult run(const TrialRequest& request, const GoOn& go_on) = 0;
+    /// The command line that runs this trial alone; empty: there is none.
+    virtual std::string by_itself(const TrialRequest& /*request*/) const { return ""; }
     /// Whether another attempt at a failed trial may end otherwise.
     virtual bool may_recover() const { return false; }
 };

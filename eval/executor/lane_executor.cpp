@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 #include "core/job/job_report.h"
-#include "core/results/resources.h"
+#include "core/text/shell.h"
 #include "experiment/build_experiment.h"
 #include "experiment/run_memo.h"
 #include "experiment/run_to_folder.h"
@@ -222,6 +222,20 @@ LaneExecutor::LaneExecutor(const Batch& candidates, LaneSettings settings)
 
 std::vector<std::string> LaneExecutor::settings_of(const TrialRequest& request) const {
     return eval::settings_of(settings_.variation, request);
+}
+
+std::string LaneExecutor::by_itself(const TrialRequest& request) const {
+    std::string path;
+    static_cast<void>(candidates_.scenario(request.candidate, &path));
+    std::string text = "sluice run " + shell_word(path);
+    const std::vector<std::string>& keys = candidates_.columns();
+    const std::vector<std::string> values = candidates_.values(request.candidate);
+    // The first column is the label.
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+        if (!values[i].empty()) text += " --set " + shell_word(keys[i] + "=" + values[i]);
+    }
+    for (const std::string& setting : settings_of(request)) text += " --set " + setting;
+    return text;
 }
 
 void LaneExecutor::check() const {

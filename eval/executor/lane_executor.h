@@ -37,13 +37,15 @@ class LaneExecutor final : public Executor {
 
     TrialResult run(const TrialRequest& request, const GoOn& go_on) override;
 
+    /// "sluice run FILE --set seed=17".
+    std::string by_itself(const TrialRequest& request) const override;
+
     /// ConfigError if a candidate's scenario is wrong, or lacks a port: what its first trial would say.
     void check() const;
 
-    /// The settings that make a candidate's scenario this trial: "seed=17".
-    std::vector<std::string> settings_of(const TrialRequest& request) const;
-
   private:
+    /// What makes a candidate's scenario this trial: "seed=17".
+    std::vector<std::string> settings_of(const TrialRequest& request) const;
     TrialResult run_on(const RunMaker& maker, const TrialRequest& request, const GoOn& go_on) const;
 
     const Batch& candidates_;

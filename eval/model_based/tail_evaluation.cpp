@@ -8,8 +8,8 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <thread>
 
+#include "core/crew.h"
 #include "eval/importance/cross_entropy.h"
 #include "eval/intervals/moments.h"
 
@@ -17,9 +17,7 @@ namespace sluice::eval {
 
 namespace {
 
-constexpr std::size_t kOriginalTrials = 100;  ///< m_or
-constexpr std::size_t kBatch = 40;            ///< K
-constexpr std::size_t kFirstLook = 400;
+const ModelBasedSettings kDefaults;
 constexpr double kLookGrowth = 1.1;
 /// Trials of different stages have different draws.
 constexpr std::uint64_t kSearchBegins = 1'000'000'000;
@@ -46,19 +44,6 @@ WeightedTrial trial_of(const Observation& observation) {
         trial.outcomes.push_back({observation.values[i], observation.values[i + 1]});
     }
     return trial;
-}
-
-/// Squared coefficient of variation, over trials, of the weight at or beyond `value`.
-double relative_variance(const std::vector<WeightedTrial>& trials, double value) {
-    Moments masses;
-    for (const WeightedTrial& trial : trials) {
-        double sum = 0;
-        for (const WeightedFlow& outcome : trial.outcomes) {
-            if (outcome.metric >= value) sum += std::exp(outcome.log_weight);
-        }
-        masses.add(sum);
-    }
-    return masses.mean() > 0 ? masses.variance() / (masses.mean() * masses.mean()) : 0;
 }
 
 }  // namespace
@@ -127,10 +112,10 @@ void TailEvaluation::extend(std::vector<WeightedTrial>& trials, std::size_t coun
             }
         }
     };
-    std::vector<std::thread> crew;
-    for (unsigned i = 1; i < threads_; ++i) crew.emplace_back(work);
+    Crew crew;
+    while (crew.size() + 1 < threads_) crew.add(work);
     work();
-    for (std::thread& thread : crew) thread.join();
+    crew.join();
     if (error != nullptr) {
         trials.resize(begin);
         std::rethrow_exception(error);
@@ -143,18 +128,12 @@ void TailEvaluation::estimate(TailResult& result, const std::vector<WeightedTria
     estimate.interval = clustered_weighted_interval(changed, result.flows, p, plan_.aim.confidence);
     estimate.weights = examine_weights(changed, estimate.interval.estimate);
     result.trials = changed.size();
-    const SearchSettings search;
+    const SearchSettings& search = kDefaults.search;
     estimate.trials_run =
-        kOriginalTrials + search.epochs * search.trials_per_epoch + changed.size();
+        kDefaults.original_trials + search.epochs * search.trials_per_epoch + changed.size();
     result.reached = estimate.interval.relative_half_width() <= plan_.aim.accuracy.value_or(0);
-    estimate.batched.reset();
-    if (changed.size() / kBatch < 2) return;
-    try {
-        estimate.batched =
-            batched_weighted_interval(changed, result.flows, p, plan_.aim.confidence, kBatch);
-    } catch (const DegenerateWeights&) {
-        // A batch that does not reach the quantile: the paper's interval does not exist.
-    }
+    estimate.batched =
+        find_batched_interval(changed, result.flows, p, plan_.aim.confidence, kDefaults.batch);
 }
 
 TailResult TailEvaluation::run(const MayGoOn& go_on, const OnChange& on_change) {
@@ -167,8 +146,8 @@ TailResult TailEvaluation::run(const MayGoOn& go_on, const OnChange& on_change) 
     std::vector<WeightedTrial> changed;
     try {
         std::vector<WeightedTrial> original;
-        extend(original, kOriginalTrials, Stage::original, {}, kNever);
-        SearchSettings search;
+        extend(original, kDefaults.original_trials, Stage::original, {}, kNever);
+        const SearchSettings& search = kDefaults.search;
         const Found found = search_change(lanes_.traffic(), simulate(), p, result.flows, plan_.seed,
                                           kSearchBegins, search);
         result.estimate.fit = lanes_.traffic().sizes.fit();
@@ -176,7 +155,7 @@ TailResult TailEvaluation::run(const MayGoOn& go_on, const OnChange& on_change) 
         result.estimate.change = found.change;
         result.estimate.threshold = found.threshold;
         std::size_t look =
-            std::min(plan_.aim.minimum_trials.value_or(kFirstLook), plan_.aim.maximum_trials);
+            std::min(plan_.aim.minimum_trials.value_or(kDefaults.trials), plan_.aim.maximum_trials);
         for (;;) {
             extend(changed, look, Stage::changed, found.change, found.threshold);
             estimate(result, changed);

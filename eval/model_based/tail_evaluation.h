@@ -63,10 +63,4 @@ class TailEvaluation {
     OnChange on_change_;
 };
 
-/// By candidate, as evaluation.json has it (docs/evaluation.md).
-std::string tail_json(const EvaluationPlan& plan, const std::vector<TailResult>& results,
-                      const std::string& version);
-/// Lines for a terminal.
-std::string tail_text(const EvaluationPlan& plan, std::size_t candidate, const TailResult& result);
-
 }  // namespace sluice::eval

@@ -17,6 +17,13 @@ using Json = nlohmann::ordered_json;
 /// Null: it has no end.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json interval_json(const Interval& interval) {
+    return {{"estimate", number(interval.estimate)},
+            {"low", number(interval.low)},
+            {"high", number(interval.high)},
+            {"relative_half_width", number(interval.relative_half_width())}};
+}
+
 const char* estimand_name(const Metric& metric) {
     return metric.estimand == Estimand::pooled ? "pooled" : "per-trial";
 }
@@ -48,13 +55,6 @@ const char* verdict_name(Verdict verdict) {
         case Verdict::Undecided: break;
     }
     return "undecided";
-}
-
-Json interval_json(const Interval& interval) {
-    return {{"estimate", number(interval.estimate)},
-            {"low", number(interval.low)},
-            {"high", number(interval.high)},
-            {"relative_half_width", number(interval.relative_half_width())}};
 }
 
 Json forecast_json(const std::optional<TrialForecast>& forecast) {
@@ -101,7 +101,7 @@ Json comparison_json(const Evaluation& evaluation) {
                  {"margin", plan.comparison->margin},
                  {"pairs", Json::array()}};
     for (std::size_t c = 1; c < plan.labels.size(); ++c) {
-        const std::optional<PairedResult> pair = evaluation.against_reference(c);
+        const std::optional<PairedResult> pair = evaluation.contest().against_reference(c);
         if (!pair) continue;
         json["pairs"].push_back(
             {{"candidate", plan.labels[c]},
@@ -112,13 +112,22 @@ Json comparison_json(const Evaluation& evaluation) {
              {"reference_mean", number(pair->reference_mean)},
              {"more_trials", pair->more_trials ? number(*pair->more_trials) : Json(nullptr)}});
     }
-    if (const Elimination* const elimination = evaluation.elimination()) {
+    if (const Elimination* const elimination = evaluation.contest().elimination()) {
         Json left = Json::array();
         for (const std::size_t c : elimination->candidates_left()) left.push_back(plan.labels[c]);
         json["left"] = std::move(left);
         json["leader"] = plan.labels[elimination->leader()];
     }
     return json;
+}
+
+const char* sizes_name(SizeKind kind) {
+    switch (kind) {
+        case SizeKind::Fitted: return "fitted";
+        case SizeKind::Mapped: return "mapped";
+        case SizeKind::Reweighted: break;
+    }
+    return "reweighted";
 }
 
 }  // namespace
@@ -224,6 +233,46 @@ std::string evaluation_svg(const Evaluation& evaluation, std::size_t metric) {
         figure.series.push_back(std::move(series));
     }
     return figure_svg(figure);
+}
+
+std::string tail_json(const EvaluationPlan& plan, const std::vector<TailResult>& results,
+                      const std::string& version) {
+    Json json = {{"name", plan.name},
+                 {"version", version},
+                 {"method", "importance sampling"},
+                 {"what", describe(plan.metrics.front())},
+                 {"confidence", plan.aim.confidence},
+                 {"accuracy", *plan.aim.accuracy},
+                 {"seed", plan.seed},
+                 {"candidates", Json::array()}};
+    for (std::size_t c = 0; c < results.size(); ++c) {
+        const TailResult& result = results[c];
+        const ModelBasedResult& estimate = result.estimate;
+        Json one = {{"label", plan.labels[c]}, {"interrupted", result.interrupted}};
+        if (result.trials > 0) {
+            one.update(interval_json(estimate.interval));
+            one["reached"] = result.reached;
+            one["trials"] = result.trials;
+            one["trials_in_all"] = estimate.trials_run;
+            one["batched"] = estimate.batched ? interval_json(*estimate.batched) : Json(nullptr);
+            one["effective_trials"] = number(estimate.weights.effective_trials);
+            one["largest_share"] = number(estimate.weights.largest_share);
+            one["mean_weight"] = number(estimate.weights.mean_weight);
+            one["sizes"] = sizes_name(estimate.kind);
+            one["fit"] = {{"mu", number(estimate.fit.log_normal.mu)},
+                          {"sigma", number(estimate.fit.log_normal.sigma)},
+                          {"rms_distance", number(estimate.fit.rms_distance)},
+                          {"max_distance", number(estimate.fit.max_distance)},
+                          {"mean_ratio", number(estimate.fit.mean_ratio)}};
+            one["shift"] = estimate.change.shift;
+            one["scale"] = estimate.change.scale;
+            one["threshold"] = number(estimate.threshold);
+            one["gain"] = result.interrupted ? Json(nullptr) : number(estimate.gain);
+            one["wall_s"] = result.wall_s;
+        }
+        json["candidates"].push_back(std::move(one));
+    }
+    return json.dump(2) + "\n";
 }
 
 }  // namespace sluice::eval

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "eval/evaluation/evaluation.h"
+#include "eval/model_based/tail_evaluation.h"
 
 namespace sluice::eval {
 
@@ -17,6 +19,11 @@ std::string evaluation_csv(const Evaluation& evaluation);
 std::string trials_csv(const Evaluation& evaluation);
 /// Of one metric: its distribution over trials, and how its interval shrank.
 std::string evaluation_svg(const Evaluation& evaluation, std::size_t metric);
+
+/// The same of an evaluation by importance sampling.
+std::string tail_text(const EvaluationPlan& plan, std::size_t candidate, const TailResult& result);
+std::string tail_json(const EvaluationPlan& plan, const std::vector<TailResult>& results,
+                      const std::string& version);
 
 /// "73.42 us, 72.9 us to 73.94 us (+-0.71%)".
 std::string shown_interval(const Interval& interval, Unit unit);

@@ -22,7 +22,7 @@ std::string shown_forecast(const TrialForecast& forecast) {
 
 std::string state_of(const Evaluation& evaluation, std::size_t candidate,
                      const Estimate& estimate) {
-    const Elimination* const elimination = evaluation.elimination();
+    const Elimination* const elimination = evaluation.contest().elimination();
     if (elimination != nullptr && !elimination->left(candidate)) return ", dropped";
     const std::optional<double>& accuracy = evaluation.plan().aim.accuracy;
     if (!accuracy || estimate.reached) return "";
@@ -71,7 +71,7 @@ const char* verdict_text(Verdict verdict) {
 
 std::string pair_line(const Evaluation& evaluation, std::size_t candidate) {
     const EvaluationPlan& plan = evaluation.plan();
-    const std::optional<PairedResult> pair = evaluation.against_reference(candidate);
+    const std::optional<PairedResult> pair = evaluation.contest().against_reference(candidate);
     if (!pair) return "";
     const Interval& difference = pair->difference;
     const double base = std::fabs(pair->reference_mean);
@@ -96,7 +96,7 @@ std::string comparison_lines(const Evaluation& evaluation) {
         fmt::format("  comparison by {}, trial by trial on the same draws ({:g}% sure of all):\n",
                     plan.metrics[plan.comparison->metric].name, 100 * plan.aim.confidence);
     for (std::size_t c = 1; c < plan.labels.size(); ++c) text += pair_line(evaluation, c);
-    const Elimination* const elimination = evaluation.elimination();
+    const Elimination* const elimination = evaluation.contest().elimination();
     if (elimination == nullptr || elimination->rounds() < 2) return text;
     for (std::size_t c = 0; c < plan.labels.size(); ++c) {
         if (const std::optional<Eliminated>& out = elimination->eliminated(c)) {
@@ -216,8 +216,8 @@ std::string progress_text(const Evaluation& evaluation, double seconds) {
     for (std::size_t c = 0; c < plan.labels.size(); ++c) {
         for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
             const double width = evaluation.estimate(c, m).interval.relative_half_width();
-            const bool left =
-                evaluation.elimination() == nullptr || evaluation.elimination()->left(c);
+            const bool left = evaluation.contest().elimination() == nullptr ||
+                              evaluation.contest().elimination()->left(c);
             if (left && width > widest) {
                 widest = width;
                 candidate = c;
@@ -227,9 +227,9 @@ std::string progress_text(const Evaluation& evaluation, double seconds) {
     }
     const Interval interval = evaluation.estimate(candidate, metric).interval;
     const std::string label = plan.labels.size() > 1 ? plan.labels[candidate] + " " : "";
-    text += fmt::format("; {}{} {} +-{}", label, plan.metrics[metric].name,
-                        shown_value(interval.estimate, unit_of(plan.metrics[metric])),
-                        shown_percent(interval.relative_half_width()));
+    text += fmt::format("; {}{} {}", label, plan.metrics[metric].name,
+                        shown_value(interval.estimate, unit_of(plan.metrics[metric])));
+    if (std::isfinite(widest)) text += " +-" + shown_percent(widest);
     const std::optional<TrialForecast> forecast = evaluation.forecast();
     if (!forecast || evaluation.ran() == 0) return text;
     const double done = static_cast<double>(evaluation.known() + evaluation.ran());
@@ -242,6 +242,43 @@ std::string progress_text(const Evaluation& evaluation, double seconds) {
                               human_seconds(each * left(forecast->trials)),
                               human_seconds(each * left(forecast->low)),
                               human_seconds(each * left(forecast->high)));
+}
+
+std::string tail_text(const EvaluationPlan& plan, std::size_t candidate, const TailResult& result) {
+    const Metric& metric = plan.metrics.front();
+    const Unit unit = unit_of(metric);
+    const ModelBasedResult& estimate = result.estimate;
+    const auto shown = [&](const Interval& interval) { return shown_interval(interval, unit); };
+    std::string text =
+        fmt::format("{}: {} by importance sampling{}\n", plan.labels[candidate], describe(metric),
+                    plan.labels.size() > 1 ? ", by itself: nothing is compared" : "");
+    if (result.interrupted) text += "  interrupted: --resume goes on\n";
+    if (result.trials == 0) return text;
+    text +=
+        fmt::format("  estimate     {}, {} after {} of the search and of the original traffic{}\n",
+                    shown(estimate.interval), counted(result.trials, "trial", "trials"),
+                    estimate.trials_run - result.trials,
+                    result.reached ? "" : ", not as narrow as was asked for");
+    if (estimate.batched) {
+        text += fmt::format("  by batches   {} (the paper's interval)\n", shown(*estimate.batched));
+    }
+    text +=
+        fmt::format("  weights      {:.0f} effective trials, the largest has {:.1f}% of the tail\n",
+                    estimate.weights.effective_trials, 100 * estimate.weights.largest_share);
+    text += fmt::format(
+        "  change       ln size by {:+.2f} deviations, {:.2f} times as wide; switched off at {}\n",
+        estimate.change.shift, estimate.change.scale, shown_value(estimate.threshold, unit));
+    text += fmt::format(
+        "  gain         {:.2f} times fewer trials than without (below 1: it does not pay)\n",
+        estimate.gain);
+    if (estimate.kind == SizeKind::Fitted) {
+        text += fmt::format(
+            "  sizes        of the fitted log-normal distribution, not of the file: {:.2f} times "
+            "its "
+            "mean, cumulative shares off by up to {:.3f}\n",
+            estimate.fit.mean_ratio, estimate.fit.max_distance);
+    }
+    return text;
 }
 
 }  // namespace sluice::eval

@@ -165,8 +165,8 @@ TEST_CASE("unit.evaluation.candidates are compared on the same draws") {
         CHECK(evaluation.ending() == Ending::reached);
         // The difference, 0.5, is below one deviation of either; of the difference it is almost two.
         CHECK(evaluation.rounds() < 100);
-        REQUIRE(evaluation.against_reference(1));
-        CHECK(evaluation.against_reference(1)->verdict == Verdict::Worse);
+        REQUIRE(evaluation.contest().against_reference(1));
+        CHECK(evaluation.contest().against_reference(1)->verdict == Verdict::Worse);
     }
     SUBCASE("the larger is better") {
         EvaluationPlan plan = plan_of(2, 0);
@@ -174,15 +174,15 @@ TEST_CASE("unit.evaluation.candidates are compared on the same draws") {
         Numbers numbers;
         Evaluation evaluation(plan, numbers, nullptr, 2);
         run(evaluation);
-        CHECK(evaluation.against_reference(1)->verdict == Verdict::Better);
+        CHECK(evaluation.contest().against_reference(1)->verdict == Verdict::Better);
     }
     SUBCASE("five, of which the best is left") {
         EvaluationPlan plan = plan_of(5, 0.003);
         Numbers numbers;
         Evaluation evaluation(plan, numbers, nullptr, 2);
         run(evaluation);
-        REQUIRE(evaluation.elimination() != nullptr);
-        CHECK(evaluation.elimination()->candidates_left() == std::vector<std::size_t>{0});
+        REQUIRE(evaluation.contest().elimination() != nullptr);
+        CHECK(evaluation.contest().elimination()->candidates_left() == std::vector<std::size_t>{0});
         CHECK(evaluation.trials_of(4) < evaluation.trials_of(0));
     }
     SUBCASE("so many trials of each, whatever they say") {
@@ -193,9 +193,83 @@ TEST_CASE("unit.evaluation.candidates are compared on the same draws") {
         Evaluation evaluation(plan, numbers, nullptr, 2);
         run(evaluation);
         CHECK(evaluation.ending() == Ending::reached);
-        CHECK(evaluation.elimination() == nullptr);
+        CHECK(evaluation.contest().elimination() == nullptr);
         for (std::size_t c = 0; c < 3; ++c) CHECK(evaluation.trials_of(c) == 60);
     }
+}
+
+TEST_CASE("unit.evaluation.a window that is looked for ends with an answer") {
+    // Flows that begin bit by bit, for there to be a window; or none, as a job has it.
+    class Flows final : public Executor {
+      public:
+        TrialResult run(const TrialRequest& request, const GoOn& /*go_on*/) override {
+            TrialResult result;
+            if (request.trial == fails_at) {
+                result.status = TrialResult::Status::failed;
+                result.reason = "killed";
+                return result;
+            }
+            for (int i = 0; i < 100; ++i) {
+                TrialFlow flow;
+                flow.start_s = 0.01 * i;
+                flow.time_s = 0.05 + 1e-3 * static_cast<double>(request.seed % 7);
+                result.record.flows.push_back(flow);
+            }
+            if (job) result.record.jct_s = 1;
+            return result;
+        }
+        std::size_t fails_at = SIZE_MAX;
+        bool job = false;
+    };
+    EvaluationPlan plan = plan_of(1, 0.5);
+    plan.metrics[0].name = plan.metrics[0].quantity = "fct";
+    plan.window.find = true;
+    // Fewer than a window is found from.
+    plan.aim.minimum_trials = 5;
+    Flows flows;
+    const TestFolder folder;
+    SUBCASE("fewer trials are asked for than it takes") {
+        Evaluation evaluation(plan, flows, nullptr, 1);
+        run(evaluation);
+        CHECK(evaluation.ending() == Ending::reached);
+        REQUIRE(evaluation.window() != nullptr);
+        CHECK(evaluation.window()->begin > 0);
+    }
+    SUBCASE("one of those that it takes fails") {
+        flows.fails_at = 7;
+        Evaluation evaluation(plan, flows, nullptr, 2);
+        run(evaluation);
+        CHECK(evaluation.ending() == Ending::failed);
+        CHECK(evaluation.failure() == "trial 7 of 0: killed");
+    }
+    SUBCASE("there is none, and it is gone on from there") {
+        flows.job = true;
+        TrialStore store(folder.file("trials.db"), "same", {"fct"}, false);
+        Evaluation evaluation(plan, flows, &store, 2);
+        run(evaluation);
+        CHECK(evaluation.ending() == Ending::reached);
+        CHECK(evaluation.window() == nullptr);
+        plan.aim.minimum_trials = 40;
+        Evaluation again(plan, flows, &store, 2);
+        run(again);
+        CHECK(again.ending() == Ending::reached);
+        CHECK(again.rounds() == 40);
+        CHECK(again.known() >= 20);
+    }
+}
+
+TEST_CASE("unit.evaluation.trials begin in order, the candidate that is behind first") {
+    TrialQueue queue(2);
+    const auto all = [](std::size_t) { return true; };
+    queue.begun({0, 1});
+    CHECK(queue.next(3, all) == CandidateTrial{0, 0});
+    CHECK(queue.next(3, all) == CandidateTrial{1, 0});
+    CHECK(queue.next(3, all) == CandidateTrial{1, 1});
+    CHECK(queue.next(3, [](std::size_t c) { return c == 1; }) == CandidateTrial{1, 2});
+    queue.give_back({1, 1});
+    CHECK(queue.next(0, all) == CandidateTrial{1, 1});
+    CHECK(queue.next(3, all) == CandidateTrial{0, 2});
+    CHECK_FALSE(queue.next(3, all));
 }
 
 TEST_CASE("unit.evaluation.the most trials are the most") {
