@@ -8,8 +8,8 @@
 
 #include <fmt/core.h>
 
-#include "core/crew.h"
 #include "core/error.h"
+#include "core/thread_group.h"
 
 namespace sluice::eval {
 
@@ -52,7 +52,7 @@ Evaluation::Evaluation(const EvaluationPlan& plan, Executor& executor, TrialStor
       threads_(threads),
       candidates_(plan.labels.size()),
       queue_(plan.labels.size()),
-      contest_(plan),
+      comparison_(plan),
       finder_(plan.window, plan.aim.maximum_trials) {
     for (Candidate& candidate : candidates_) {
         for (const Metric& metric : plan.metrics) {
@@ -83,15 +83,15 @@ void Evaluation::run(const MayGoOn& go_on, const OnChange& on_change) {
         const std::lock_guard lock(mutex_);
         feed();
     }
-    Crew crew;
+    ThreadGroup group;
     try {
-        while (crew.size() + 1 < threads_) crew.add([&] { work(go_on, on_change); });
+        while (group.size() + 1 < threads_) group.add([&] { work(go_on, on_change); });
     } catch (const std::system_error& error) {
         // Those that are there do all of it.
-        if (crew.size() == 0) throw ConfigError(std::string("--threads: ") + error.what());
+        if (group.size() == 0) throw ConfigError(std::string("--threads: ") + error.what());
     }
     work(go_on, on_change);
-    crew.join();
+    group.join();
     wall_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (error_ != nullptr) std::rethrow_exception(error_);
 }
@@ -147,7 +147,7 @@ std::size_t Evaluation::limit() const {
 
 bool Evaluation::pick(std::size_t limit, TrialRequest& request) {
     const auto next = queue_.next(std::min(limit, plan_.aim.maximum_trials),
-                                  [this](std::size_t c) { return contest_.is_left(c); });
+                                  [this](std::size_t c) { return comparison_.is_left(c); });
     if (!next) return false;
     request = {next->first, next->second, trial_seed(plan_.seed, next->second)};
     return true;
@@ -225,7 +225,7 @@ void Evaluation::feed() {
         record();
         if (rounds_ == std::min(kSilentTrials, plan_.aim.maximum_trials)) check_values();
         if (ending_ != Ending::open) return;
-        const bool decided = !plan_.aim.fixed && !plan_.aim.accuracy && contest_.decided();
+        const bool decided = !plan_.aim.fixed && !plan_.aim.accuracy && comparison_.decided();
         if (rounds_ >= wanted_ || decided) look();
     }
     check_failures();
@@ -242,7 +242,7 @@ void Evaluation::check_failures() {
     }
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
         const auto failed = failed_.find({rounds_, c});
-        if (!contest_.is_left(c) || failed == failed_.end()) continue;
+        if (!comparison_.is_left(c) || failed == failed_.end()) continue;
         failure_ = failed->second;
         end(Ending::failed);
         return;
@@ -253,7 +253,7 @@ void Evaluation::check_failures() {
 void Evaluation::check_values() {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
         for (std::size_t m = 0; m < plan_.metrics.size(); ++m) {
-            if (!contest_.is_left(c) || estimate(c, m).values > 0) continue;
+            if (!comparison_.is_left(c) || estimate(c, m).values > 0) continue;
             failure_ = fmt::format(
                 "none of the first {} trials of {} has a value of {} ({}): there is no such class, "
                 "size, column or port in them",
@@ -266,17 +266,17 @@ void Evaluation::check_values() {
 
 bool Evaluation::round_is_ready() const {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (contest_.is_left(c) && candidates_[c].ready.count(rounds_) == 0) return false;
+        if (comparison_.is_left(c) && candidates_[c].ready.count(rounds_) == 0) return false;
     }
     return true;
 }
 
 void Evaluation::feed_round() {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (contest_.is_left(c) && !check_finite(c, candidates_[c].ready.at(rounds_))) return;
+        if (comparison_.is_left(c) && !check_finite(c, candidates_[c].ready.at(rounds_))) return;
     }
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!contest_.is_left(c)) continue;
+        if (!comparison_.is_left(c)) continue;
         Candidate& candidate = candidates_[c];
         std::vector<Observation> observations = std::move(candidate.ready.at(rounds_));
         candidate.ready.erase(rounds_);
@@ -304,10 +304,10 @@ void Evaluation::compare_round() {
     if (!plan_.comparison) return;
     std::vector<std::optional<double>> figures(candidates_.size());
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!contest_.is_left(c)) continue;
+        if (!comparison_.is_left(c)) continue;
         figures[c] = candidates_[c].estimators[plan_.comparison->metric].figures().back();
     }
-    contest_.add_round(figures);
+    comparison_.add_round(figures);
 }
 
 /// The course of the intervals, for whoever looks at it: nothing is decided by it.
@@ -315,7 +315,7 @@ void Evaluation::record() {
     if (rounds_ < next_record_) return;
     next_record_ = std::max(rounds_ + 1, rounds_ * 11 / 10);
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!contest_.is_left(c)) continue;
+        if (!comparison_.is_left(c)) continue;
         for (std::size_t m = 0; m < plan_.metrics.size(); ++m) {
             candidates_[c].looks[m].push_back({rounds_, estimate(c, m).interval});
         }
@@ -326,7 +326,7 @@ void Evaluation::look() {
     bool enough = true;
     std::size_t next = plan_.aim.maximum_trials;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!contest_.is_left(c)) continue;
+        if (!comparison_.is_left(c)) continue;
         for (std::size_t m = 0; m < plan_.metrics.size(); ++m) {
             const Decision decision = candidates_[c].estimators[m].decide();
             if (!plan_.aim.accuracy || decision.outcome == Outcome::Reached) continue;
@@ -335,7 +335,7 @@ void Evaluation::look() {
         }
     }
     const bool fixed = plan_.aim.fixed;
-    if (fixed ? rounds_ >= plan_.aim.maximum_trials : enough && contest_.decided()) {
+    if (fixed ? rounds_ >= plan_.aim.maximum_trials : enough && comparison_.decided()) {
         end(Ending::reached);
     } else if (rounds_ >= plan_.aim.maximum_trials) {
         end(Ending::exhausted);
@@ -368,13 +368,13 @@ std::optional<TrialForecast> Evaluation::rounds_needed() const {
     TrialForecast needed;
     std::size_t first = 0;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (!contest_.is_left(c)) continue;
+        if (!comparison_.is_left(c)) continue;
         for (std::size_t m = 0; plan_.aim.accuracy && m < plan_.metrics.size(); ++m) {
             const auto forecast = estimate(c, m).forecast;
             if (forecast && forecast->trials > needed.trials) needed = *forecast;
             first = std::max(first, candidates_[c].estimators[m].first_look());
         }
-        const std::optional<PairedResult> pair = contest_.against_reference(c);
+        const std::optional<PairedResult> pair = comparison_.against_reference(c);
         if (!pair || !pair->more_trials) continue;
         const double verdict = static_cast<double>(rounds_) + *pair->more_trials;
         // How sure that is nobody knows.
@@ -395,7 +395,7 @@ std::optional<TrialForecast> Evaluation::forecast() const {
     double left = 0;
     double done = 0;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (contest_.is_left(c)) {
+        if (comparison_.is_left(c)) {
             left += 1;
         } else {
             done += static_cast<double>(trials_of(c));

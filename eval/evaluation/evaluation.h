@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "eval/evaluation/contest.h"
+#include "eval/evaluation/candidate_comparison.h"
 #include "eval/evaluation/counted_window.h"
 #include "eval/evaluation/estimator.h"
 #include "eval/evaluation/trial_queue.h"
@@ -67,7 +67,7 @@ class Evaluation {
         return candidates_[candidate].looks[metric];
     }
     /// Who is better, by the metric that is compared.
-    const Contest& contest() const { return contest_; }
+    const CandidateComparison& comparison() const { return comparison_; }
 
     std::size_t known() const { return known_; }  ///< trials that the store had
     std::size_t ran() const { return ran_; }
@@ -118,7 +118,7 @@ class Evaluation {
     unsigned threads_;
     std::vector<Candidate> candidates_;
     TrialQueue queue_;
-    Contest contest_;
+    CandidateComparison comparison_;
     WindowFinder finder_;
     std::vector<Held> held_;
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <mutex>
 
-#include "core/crew.h"
+#include "core/thread_group.h"
 #include "eval/importance/cross_entropy.h"
 #include "eval/intervals/moments.h"
 
@@ -112,10 +112,10 @@ void TailEvaluation::extend(std::vector<WeightedTrial>& trials, std::size_t coun
             }
         }
     };
-    Crew crew;
-    while (crew.size() + 1 < threads_) crew.add(work);
+    ThreadGroup group;
+    while (group.size() + 1 < threads_) group.add(work);
     work();
-    crew.join();
+    group.join();
     if (error != nullptr) {
         trials.resize(begin);
         std::rethrow_exception(error);

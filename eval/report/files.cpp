@@ -101,7 +101,7 @@ Json comparison_json(const Evaluation& evaluation) {
                  {"margin", plan.comparison->margin},
                  {"pairs", Json::array()}};
     for (std::size_t c = 1; c < plan.labels.size(); ++c) {
-        const std::optional<PairedResult> pair = evaluation.contest().against_reference(c);
+        const std::optional<PairedResult> pair = evaluation.comparison().against_reference(c);
         if (!pair) continue;
         json["pairs"].push_back(
             {{"candidate", plan.labels[c]},
@@ -112,7 +112,7 @@ Json comparison_json(const Evaluation& evaluation) {
              {"reference_mean", number(pair->reference_mean)},
              {"more_trials", pair->more_trials ? number(*pair->more_trials) : Json(nullptr)}});
     }
-    if (const Elimination* const elimination = evaluation.contest().elimination()) {
+    if (const Elimination* const elimination = evaluation.comparison().elimination()) {
         Json left = Json::array();
         for (const std::size_t c : elimination->candidates_left()) left.push_back(plan.labels[c]);
         json["left"] = std::move(left);

@@ -22,7 +22,7 @@ std::string shown_forecast(const TrialForecast& forecast) {
 
 std::string state_of(const Evaluation& evaluation, std::size_t candidate,
                      const Estimate& estimate) {
-    const Elimination* const elimination = evaluation.contest().elimination();
+    const Elimination* const elimination = evaluation.comparison().elimination();
     if (elimination != nullptr && !elimination->left(candidate)) return ", dropped";
     const std::optional<double>& accuracy = evaluation.plan().aim.accuracy;
     if (!accuracy || estimate.reached) return "";
@@ -71,7 +71,7 @@ const char* verdict_text(Verdict verdict) {
 
 std::string pair_line(const Evaluation& evaluation, std::size_t candidate) {
     const EvaluationPlan& plan = evaluation.plan();
-    const std::optional<PairedResult> pair = evaluation.contest().against_reference(candidate);
+    const std::optional<PairedResult> pair = evaluation.comparison().against_reference(candidate);
     if (!pair) return "";
     const Interval& difference = pair->difference;
     const double base = std::fabs(pair->reference_mean);
@@ -96,7 +96,7 @@ std::string comparison_lines(const Evaluation& evaluation) {
         fmt::format("  comparison by {}, trial by trial on the same draws ({:g}% sure of all):\n",
                     plan.metrics[plan.comparison->metric].name, 100 * plan.aim.confidence);
     for (std::size_t c = 1; c < plan.labels.size(); ++c) text += pair_line(evaluation, c);
-    const Elimination* const elimination = evaluation.contest().elimination();
+    const Elimination* const elimination = evaluation.comparison().elimination();
     if (elimination == nullptr || elimination->rounds() < 2) return text;
     for (std::size_t c = 0; c < plan.labels.size(); ++c) {
         if (const std::optional<Eliminated>& out = elimination->eliminated(c)) {
@@ -216,8 +216,8 @@ std::string progress_text(const Evaluation& evaluation, double seconds) {
     for (std::size_t c = 0; c < plan.labels.size(); ++c) {
         for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
             const double width = evaluation.estimate(c, m).interval.relative_half_width();
-            const bool left = evaluation.contest().elimination() == nullptr ||
-                              evaluation.contest().elimination()->left(c);
+            const bool left = evaluation.comparison().elimination() == nullptr ||
+                              evaluation.comparison().elimination()->left(c);
             if (left && width > widest) {
                 widest = width;
                 candidate = c;

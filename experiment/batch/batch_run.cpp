@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
-#include "core/crew.h"
 #include "core/error.h"
 #include "core/results/output_file.h"
+#include "core/thread_group.h"
 #include "experiment/version.h"
 
 namespace sluice {
@@ -121,22 +121,22 @@ void BatchRun::run(const MayGoOn& go_on, const OnChange& on_change) {
 void BatchRun::run_all(const Round& round) {
     next_ = 0;
     const std::size_t useful = std::min<std::size_t>(settings_.threads, round.experiments.size());
-    Crew crew;
+    ThreadGroup group;
     {
         const std::lock_guard none_works(start_);
         try {
-            while (crew.size() + 1 < useful) crew.add([&] { work(round); });
+            while (group.size() + 1 < useful) group.add([&] { work(round); });
         } catch (const std::exception& error) {
             interrupted_ = true;
             const ConfigError refusal(fmt::format(
                 "the system makes only {} of {} threads here ({}); allowed: fewer (--threads, on "
                 "devices --lanes)",
-                crew.size() + 1, useful, error.what()));
+                group.size() + 1, useful, error.what()));
             error_ = std::make_exception_ptr(refusal);
         }
     }
     work(round);
-    crew.join();
+    group.join();
 }
 
 void BatchRun::work(const Round& round) {

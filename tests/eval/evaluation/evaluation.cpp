@@ -165,8 +165,8 @@ TEST_CASE("unit.evaluation.candidates are compared on the same draws") {
         CHECK(evaluation.ending() == Ending::reached);
         // The difference, 0.5, is below one deviation of either; of the difference it is almost two.
         CHECK(evaluation.rounds() < 100);
-        REQUIRE(evaluation.contest().against_reference(1));
-        CHECK(evaluation.contest().against_reference(1)->verdict == Verdict::Worse);
+        REQUIRE(evaluation.comparison().against_reference(1));
+        CHECK(evaluation.comparison().against_reference(1)->verdict == Verdict::Worse);
     }
     SUBCASE("the larger is better") {
         EvaluationPlan plan = plan_of(2, 0);
@@ -174,15 +174,16 @@ TEST_CASE("unit.evaluation.candidates are compared on the same draws") {
         Numbers numbers;
         Evaluation evaluation(plan, numbers, nullptr, 2);
         run(evaluation);
-        CHECK(evaluation.contest().against_reference(1)->verdict == Verdict::Better);
+        CHECK(evaluation.comparison().against_reference(1)->verdict == Verdict::Better);
     }
     SUBCASE("five, of which the best is left") {
         EvaluationPlan plan = plan_of(5, 0.003);
         Numbers numbers;
         Evaluation evaluation(plan, numbers, nullptr, 2);
         run(evaluation);
-        REQUIRE(evaluation.contest().elimination() != nullptr);
-        CHECK(evaluation.contest().elimination()->candidates_left() == std::vector<std::size_t>{0});
+        REQUIRE(evaluation.comparison().elimination() != nullptr);
+        CHECK(evaluation.comparison().elimination()->candidates_left() ==
+              std::vector<std::size_t>{0});
         CHECK(evaluation.trials_of(4) < evaluation.trials_of(0));
     }
     SUBCASE("so many trials of each, whatever they say") {
@@ -193,7 +194,7 @@ TEST_CASE("unit.evaluation.candidates are compared on the same draws") {
         Evaluation evaluation(plan, numbers, nullptr, 2);
         run(evaluation);
         CHECK(evaluation.ending() == Ending::reached);
-        CHECK(evaluation.contest().elimination() == nullptr);
+        CHECK(evaluation.comparison().elimination() == nullptr);
         for (std::size_t c = 0; c < 3; ++c) CHECK(evaluation.trials_of(c) == 60);
     }
 }

@@ -12,10 +12,10 @@
 
 namespace sluice::eval {
 
-class Contest {
+class CandidateComparison {
   public:
     /// Without a comparison in the plan nobody ever leaves, and nothing is open.
-    explicit Contest(const EvaluationPlan& plan);
+    explicit CandidateComparison(const EvaluationPlan& plan);
 
     /// A figure a candidate, of those that are left; others are ignored. None: the trial has no such value, and is no
     /// pair.

@@ -8,12 +8,12 @@
 
 namespace sluice {
 
-class Crew {
+class ThreadGroup {
   public:
-    Crew() = default;
-    ~Crew() { join(); }
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    ThreadGroup() = default;
+    ~ThreadGroup() { join(); }
+    ThreadGroup(const ThreadGroup&) = delete;
+    ThreadGroup& operator=(const ThreadGroup&) = delete;
 
     /// std::system_error if the system makes no more threads.
     template <typename Work>

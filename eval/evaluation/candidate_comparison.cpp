@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "eval/evaluation/contest.h"
+#include "eval/evaluation/candidate_comparison.h"
 
 #include <algorithm>
 
 namespace sluice::eval {
 
-Contest::Contest(const EvaluationPlan& plan) {
+CandidateComparison::CandidateComparison(const EvaluationPlan& plan) {
     if (!plan.comparison) return;
     const std::size_t candidates = plan.labels.size();
     const double miss = 1 - plan.aim.confidence;
@@ -24,7 +24,7 @@ Contest::Contest(const EvaluationPlan& plan) {
     elimination_.emplace(candidates, settings);
 }
 
-void Contest::add_round(const std::vector<std::optional<double>>& figures) {
+void CandidateComparison::add_round(const std::vector<std::optional<double>>& figures) {
     if (pairs_.empty()) return;
     for (std::size_t c = 0; c < figures.size(); ++c) {
         if (is_left(c) && !figures[c]) return;
@@ -42,13 +42,13 @@ void Contest::add_round(const std::vector<std::optional<double>>& figures) {
     elimination_->add_round(values);
 }
 
-bool Contest::decided() const {
+bool CandidateComparison::decided() const {
     if (elimination_) return elimination_->finished();
     return std::all_of(verdicts_.begin() + (verdicts_.empty() ? 0 : 1), verdicts_.end(),
                        [](Verdict verdict) { return verdict != Verdict::Undecided; });
 }
 
-std::optional<PairedResult> Contest::against_reference(std::size_t candidate) const {
+std::optional<PairedResult> CandidateComparison::against_reference(std::size_t candidate) const {
     if (pairs_.empty() || candidate == 0 || pairs_[candidate].trials() < 2) return std::nullopt;
     PairedResult result = pairs_[candidate].result();
     if (verdicts_[candidate] != Verdict::Undecided) result.verdict = verdicts_[candidate];
