@@ -12,8 +12,11 @@ REFERENCE = pathlib.Path(os.environ.get("SLUICE_REFERENCE", PROJECT.parent / "sh
 LAWS = ["hpcc", "dcqcn", "timely", "dctcp", "none"]
 MODES = [["--mode", "packet"], ["--mode", "hybrid"], ["--mode", "hybrid", "--no-skip"],
          ["--mode", "flow"]]
+# The default mode, without what earlier runs have left in the user's cache.
+DEFAULT = ["--mode", "wormhole", "--no-memo"]
 VARIANTS = [[], ["--set", "network.pfc=false"], ["--set", "network.load_balance=spray"], *MODES[1:]]
 SHORT = ["permutation-fattree", "incast", "link-failure"]
+JOBS = [PROJECT / "examples" / f"{name}.toml" for name in ("gpt13b-128gpu", "moe8x13b-128gpu")]
 
 # Where a run of 1 ms would last too long, or says nothing yet.
 STOP = {"fat-tree-54000": "5us", "tp-16384": "40us", "pp-16384": "200us", "dp-16384-leaf": "50us",
@@ -45,6 +48,14 @@ def run_case(group, path, more, files=None):
                 files or {})
 
 
+def memo_case(group, path, more, files=None):
+    """Twice with one memo: the first run finds it empty, the second as the first has left it."""
+    name = " ".join([pathlib.Path(path).stem, *more])
+    steps = tuple(("run", str(path), "--mode", "wormhole", "--memo", "memo.sqlite", *more, "--out", out, "--quiet")
+                  for out in ("cold", "warm"))
+    return Case(group, f"{group}: {name} with a memo", steps, files or {})
+
+
 def under_every_law(scenarios):
     paths = [pathlib.Path(scenario).resolve() for scenario in scenarios]
     return [run_case("laws", path, [*sets([f"congestion.law={law}"]), *variant])
@@ -58,7 +69,7 @@ def cut_scenarios():
         for path in sorted((PROJECT / folder).glob("*.toml")):
             is_training = 'type = "training"' in path.read_text()
             keys = [f"stop={STOP.get(path.stem, '1ms')}", *(HURRY if is_training else [])]
-            cases += [run_case(folder, path, [*mode, *sets(keys)]) for mode in MODES]
+            cases += [run_case(folder, path, [*mode, *sets(keys)]) for mode in [*MODES, DEFAULT]]
             if is_training:
                 cases.append(run_case(folder, path, MODES[3]))
     return cases
@@ -69,7 +80,43 @@ def random_cases(count, seed):
     for number in range(count):
         files = random_scenarios.make(random.Random(f"{seed}/{number}"), number)
         name = next(iter(files))
-        cases += [run_case("random", name, mode, files) for mode in MODES]
+        cases += [run_case("random", name, mode, files) for mode in [*MODES, DEFAULT]]
+        cases.append(memo_case("random", name, [], files))
+    return cases
+
+
+def default_mode_cases():
+    """Mode wormhole as it may be asked for: shares of the audit, threads, a memo, episodes."""
+    options = [["--audit", "0%"], ["--audit", "10%"], ["--audit", "100%"],
+               *(["--threads", count] for count in ("1", "2", "8")), ["--set", "phases.episodes=true"]]
+    cases = []
+    for path in (*JOBS, *(PROJECT / "examples" / f"{name}.toml" for name in SHORT)):
+        keys = sets(HURRY if path in JOBS else [])
+        cases += [run_case("default mode", path, [*DEFAULT, *keys, *more]) for more in options]
+        cases.append(memo_case("default mode", path, keys))
+        cases.append(memo_case("default mode", path, [*keys, "--set", "phases.episodes=true"]))
+    return cases
+
+
+# --- many runs --------------------------------------------------------------------------------------
+
+# Numbers of rows are given as experiments come to their ends: one at a time.
+def batch_cases():
+    batch = PROJECT / "examples/batches/incast-laws.toml"
+    return [command(f"batch {' '.join(more)}", ("batch", batch, "--threads", 1, "--out", "out", "--quiet", *more))
+            for more in (["--mode", "packet"], ["--mode", "wormhole", "--check", "5"], ["--mode", "flow"],
+                         ["--mode", "packet", "--device", "blocks"],
+                         ["--mode", "packet", "--device", "blocks", "--gang", "2"], ["--mode", "packet", "--folders"])]
+
+
+def evaluation_cases():
+    cases = []
+    for name in ("dumbbell", "laws-dumbbell", "tails-dumbbell"):
+        path = PROJECT / "examples/evaluations" / f"{name}.toml"
+        cases.append(command(f"evaluate {name}", ("evaluate", path, "--max-trials", 8, "--threads", 2, "--out", "out",
+                                                  "--quiet")))
+    cases.append(command("run --replicas", ("run", PROJECT / "examples/incast.toml", "--replicas", 4, "--threads", 2,
+                                            "--out", "out", "--quiet")))
     return cases
 
 
@@ -208,4 +255,5 @@ def other_cases():
 def all_cases(count, seed):
     short = [PROJECT / "examples" / f"{name}.toml" for name in SHORT]
     return [*under_every_law(short), *goal_cases(), *hpcc_cases(), *astra_cases(), *simai_cases(),
-            *collective_cases(), *other_cases(), *random_cases(count, seed), *cut_scenarios()]
+            *collective_cases(), *other_cases(), *default_mode_cases(), *batch_cases(), *evaluation_cases(),
+            *random_cases(count, seed), *cut_scenarios()]
