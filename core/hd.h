@@ -22,7 +22,8 @@
 #define SLUICE_DEVICE_NOINLINE
 #endif
 
-/// The same, and on a host inlined by all means: a packet's way, where a call costs 2% of all (docs/performance.md).
+/// The same, and on a host inlined by all means: a packet's way, where a call costs 2% of all
+/// (docs/history/performance.md).
 #if defined(__CUDACC__)
 #define SLUICE_HOT __noinline__
 #else

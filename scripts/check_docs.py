@@ -7,7 +7,8 @@ every key that the code reads from a scenario, a model or a GPU file is in docs/
 every key in a table there is read somewhere; docs/map.md names every folder that
 check_includes.py knows, with what it builds on; examples/README.md lists every example; every file
 that a page names with its folder exists; the code of docs/embedding.md and of README.md is in the
-tests; README.md is short.
+tests; README.md is short; no sentence of a page in PLAIN_PAGES is long; docs/glossary.md is sorted
+and has each term once.
 
 usage: check_docs.py [ROOT]
 """
@@ -41,6 +42,20 @@ COMPILED = {
 }
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 CODE_BLOCK = re.compile(r"```.*?```", re.S)
+# Pages whose sentences have at most so many words.
+GLOSSARY = "docs/glossary.md"
+PLAIN_PAGES = [
+    GLOSSARY, "README.md", "docs/getting-started.md", "docs/architecture.md",
+    "docs/models/phases.md", "docs/memo.md", "docs/audit.md", "docs/batch.md",
+    "docs/performance.md", "docs/fidelity.md", "docs/models/switch.md", "docs/models/nic.md",
+]
+SENTENCE_WORDS = 35
+COMMENT = re.compile(r"<!--.*?-->", re.S)
+# The first line of a text of its own: a heading, an item of a list, a row of a table, a quotation.
+BEGINS = re.compile(r"\s*(?:#|[-*+] |\d+[.)] |\||>)")
+# A text without its markup. Code is one word, a link its text, an address nothing.
+MARKUP = [(re.compile(r"(`+).+?\1"), "code"), (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
+          (re.compile(r"<?https?://\S*[\w/]>?"), ""), (re.compile(r"[*>]"), "")]
 
 
 def headings(text):
@@ -91,6 +106,64 @@ def check_length(root):
     lines = len((root / "README.md").read_text(encoding="utf-8").splitlines())
     if lines > README_LINES:
         yield f"README.md: {lines} lines; at most {README_LINES}, the rest belongs in docs/"
+
+
+def texts(page):
+    """(line, text) of every heading, paragraph, list item and row of a table, without code."""
+    for block in (CODE_BLOCK, COMMENT):
+        page = block.sub(lambda match: "\n" * match.group().count("\n"), page)
+    first, text = 0, ""
+    for number, line in enumerate(page.splitlines(), 1):
+        begins = not line.strip() or BEGINS.match(line) or text.startswith(("#", "|"))
+        is_code = line.startswith("    ") and not text
+        if text and begins:
+            yield first, text
+            text = ""
+        if not is_code:
+            first = first if text else number
+            text = f"{text} {line.strip()}".strip()
+    if text:
+        yield first, text
+
+
+def long_sentences(page):
+    """(line, number of words, first words) of each; each cell of a table is a text of its own."""
+    for line, text in texts(page):
+        for markup, plain in MARKUP:
+            text = markup.sub(plain, text)
+        for cell in text.split(" | ") if text.startswith("|") else [text]:
+            for sentence in re.split(r"(?<=[.!?:])\s+", cell):
+                words = [word for word in sentence.split() if re.search(r"\w", word)]
+                if len(words) > SENTENCE_WORDS:
+                    yield line, len(words), " ".join(words[:6])
+
+
+def check_sentences(root):
+    for page in PLAIN_PAGES:
+        if not (root / page).exists():
+            yield f"scripts/check_docs.py: PLAIN_PAGES: there is no {page}"
+            continue
+        for line, words, begin in long_sentences((root / page).read_text(encoding="utf-8")):
+            yield (f"{page}:{line}: a sentence of {words} words, at most {SENTENCE_WORDS}: "
+                   f"{begin} ...")
+
+
+def check_glossary(root):
+    """The first cells of each of its tables are sorted, whatever their case, and differ."""
+    terms = {}
+    lines = (root / GLOSSARY).read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        term = line.strip("|").split(" | ")[0].strip()
+        if not line.startswith("|") or set(term) <= set("-: "):
+            terms = {}  # outside of tables, or below a table's head
+            continue
+        key = term.casefold().replace("-", " ")
+        last = max(terms, default="")
+        if key in terms:
+            yield f"{GLOSSARY}:{number}: {term} is there twice"
+        elif key < last:
+            yield f"{GLOSSARY}:{number}: {term} belongs before {terms[last]}"
+        terms[key] = term
 
 
 def code_of(root, patterns):
@@ -163,7 +236,7 @@ def main():
              *sorted((root / "examples").glob("*.md"))]
     problems = [*check_links(root, pages), *check_keys(root), *check_map(root),
                 *check_examples(root), *check_files(root, pages), *check_code(root),
-                *check_length(root)]
+                *check_length(root), *check_sentences(root), *check_glossary(root)]
     for problem in problems:
         print(problem)
     print(f"{len(pages)} pages, {len(problems)} problems")
