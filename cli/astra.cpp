@@ -5,8 +5,6 @@
 #include <numeric>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output/terminal.h"
@@ -21,6 +19,9 @@
 namespace sluice {
 
 namespace {
+
+/// Of --compute-scale and the like.
+constexpr double kMostScale = 1e6;
 
 /// A cycle of ASTRA-sim is a nanosecond.
 std::int64_t cycles(Tick time) { return time / kNanosecond; }
@@ -194,61 +195,60 @@ int astra_command(const AstraOptions& options) {
 
 }  // namespace
 
-Command add_astra_command(CLI::App& program) {
+Command add_astra_command(CommandLine program) {
     auto options = std::make_shared<AstraOptions>();
-    CLI::App* app =
+    CommandLine app =
         program.add_subcommand("astra", "Run Chakra traces as ASTRA-sim does, by its own options");
-    app->add_option("--workload-configuration", options->workload,
-                    "Prefix of the traces PREFIX.0.et, PREFIX.1.et, ..., or their folder")
-        ->type_name("PREFIX");
-    app->add_option("--system-configuration", options->system,
-                    "How collectives, memory and compute behave")
-        ->type_name("system.json");
-    app->add_option("--network-configuration", options->network,
-                    "An analytical network.yml, or an ns-3 config.txt for our packet engine")
-        ->type_name("FILE");
-    app->add_option("--remote-memory-configuration", options->remote_memory,
-                    "Remote memory (default: none)")
-        ->type_name("FILE");
-    app->add_option("--logical-topology-configuration", options->logical,
-                    "Logical dimensions, with an ns-3 config.txt")
-        ->type_name("FILE");
-    app->add_option("--comm-group-configuration", options->comm_group,
-                    "Communicator groups; a name with \"empty\" in it is none")
-        ->type_name("FILE");
-    app->add_option("--logging-configuration", options->logging, "Taken, without effect")
-        ->type_name("FILE");
-    app->add_option("--logging-folder", options->logging_folder, "Taken, without effect")
-        ->type_name("DIR");
-    app->add_option("--num-queues-per-dim", options->queues_per_dim,
-                    "Collectives at a time per dimension (default: 1)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 65536));
-    const auto scale = CLI::Range(0.0, 1e6);
-    app->add_option("--compute-scale", options->compute_scale,
-                    "Factor of compute times (default: 1)")
-        ->type_name("X")
-        ->check(scale);
-    app->add_option("--comm-scale", options->comm_scale,
-                    "Factor of communication sizes (default: 1)")
-        ->type_name("X")
-        ->check(scale);
-    app->add_option("--injection-scale", options->injection_scale,
-                    "Factor of endpoint-delay (default: 1)")
-        ->type_name("X")
-        ->check(scale);
-    app->add_option("--rendezvous-protocol", options->rendezvous,
-                    "Messages wait for their receivers: true or false (default)")
-        ->type_name("BOOL");
-    app->add_option("--network-backend", options->backend,
-                    "With a network.yml: congestion-aware (default) or congestion-unaware")
-        ->type_name("NAME");
-    app->add_option("--mode", options->mode,
-                    "With an ns-3 config.txt: packet (default), hybrid, flow")
-        ->type_name("MODE");
-    app->add_flag("--check", options->check,
-                  "Say what was read, what was skipped and what does not fit; run nothing");
-    app->add_flag("--quiet", options->quiet, "Print nothing but results and errors");
+    app.add_option("--workload-configuration", options->workload,
+                   "Prefix of the traces PREFIX.0.et, PREFIX.1.et, ..., or their folder")
+        .type_name("PREFIX");
+    app.add_option("--system-configuration", options->system,
+                   "How collectives, memory and compute behave")
+        .type_name("system.json");
+    app.add_option("--network-configuration", options->network,
+                   "An analytical network.yml, or an ns-3 config.txt for our packet engine")
+        .type_name("FILE");
+    app.add_option("--remote-memory-configuration", options->remote_memory,
+                   "Remote memory (default: none)")
+        .type_name("FILE");
+    app.add_option("--logical-topology-configuration", options->logical,
+                   "Logical dimensions, with an ns-3 config.txt")
+        .type_name("FILE");
+    app.add_option("--comm-group-configuration", options->comm_group,
+                   "Communicator groups; a name with \"empty\" in it is none")
+        .type_name("FILE");
+    app.add_option("--logging-configuration", options->logging, "Taken, without effect")
+        .type_name("FILE");
+    app.add_option("--logging-folder", options->logging_folder, "Taken, without effect")
+        .type_name("DIR");
+    app.add_option("--num-queues-per-dim", options->queues_per_dim,
+                   "Collectives at a time per dimension (default: 1)")
+        .type_name("N")
+        .range(1, 65536);
+    app.add_option("--compute-scale", options->compute_scale,
+                   "Factor of compute times (default: 1)")
+        .type_name("X")
+        .range(0.0, kMostScale);
+    app.add_option("--comm-scale", options->comm_scale,
+                   "Factor of communication sizes (default: 1)")
+        .type_name("X")
+        .range(0.0, kMostScale);
+    app.add_option("--injection-scale", options->injection_scale,
+                   "Factor of endpoint-delay (default: 1)")
+        .type_name("X")
+        .range(0.0, kMostScale);
+    app.add_option("--rendezvous-protocol", options->rendezvous,
+                   "Messages wait for their receivers: true or false (default)")
+        .type_name("BOOL");
+    app.add_option("--network-backend", options->backend,
+                   "With a network.yml: congestion-aware (default) or congestion-unaware")
+        .type_name("NAME");
+    app.add_option("--mode", options->mode,
+                   "With an ns-3 config.txt: packet (default), hybrid, flow")
+        .type_name("MODE");
+    app.add_flag("--check", options->check,
+                 "Say what was read, what was skipped and what does not fit; run nothing");
+    app.add_flag("--quiet", options->quiet, "Print nothing but results and errors");
     return {app, [options] { return astra_command(*options); }};
 }
 

@@ -3,8 +3,6 @@
 #include <memory>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/batch_devices.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
@@ -216,39 +214,39 @@ int batch_command(const BatchOptions& options) {
 
 }  // namespace
 
-Command add_batch_command(CLI::App& program) {
+Command add_batch_command(CommandLine program) {
     const auto options = std::make_shared<BatchOptions>();
-    CLI::App* app = program.add_subcommand(
+    CommandLine app = program.add_subcommand(
         "batch", "Run many experiments in one process, a row of results each (docs/batch.md)");
-    app->add_option("file", options->file, "What is shared and what varies")
-        ->type_name("BATCH.toml")
-        ->required();
-    app->add_option("--mode", options->mode, "Of all: packet, hybrid, wormhole, flow")
-        ->type_name("MODE");
-    add_set_option(*app, options->sets, "Override a key of every experiment's scenario");
-    app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
-    app->add_option("--threads", options->threads,
-                    "Experiments at a time, each on one thread (default: all cores)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 4096));
-    add_device_options(*app, options->devices);
-    app->add_option(
+    app.add_option("file", options->file, "What is shared and what varies")
+        .type_name("BATCH.toml")
+        .required();
+    app.add_option("--mode", options->mode, "Of all: packet, hybrid, wormhole, flow")
+        .type_name("MODE");
+    add_set_option(app, options->sets, "Override a key of every experiment's scenario");
+    app.add_option("--out", options->out, "Output folder (default: runs/NAME)").type_name("DIR");
+    app.add_option("--threads", options->threads,
+                   "Experiments at a time, each on one thread (default: all cores)")
+        .type_name("N")
+        .range(1, 4096);
+    add_device_options(app, options->devices);
+    app.add_option(
            "--check", options->checks,
            "Run N experiments, drawn at random, in mode packet, too: how far times are off, and\n"
            "whether their ranking holds")
-        ->type_name("N");
-    app->add_flag(
+        .type_name("N");
+    app.add_flag(
         "--plan", options->plan,
         "Say how many experiments there are, what they need and how long they take; run none");
-    CLI::Option* const resume = app->add_flag(
+    CommandOption resume = app.add_flag(
         "--resume", options->resume, "Keep what the folder knows, and run the rest of the batch");
-    app->add_flag("--anew", options->anew, "Replace what the folder holds of a batch")
-        ->excludes(resume);
-    app->add_flag("--folders", options->folders,
-                  "Leave all that sluice run leaves of each experiment, in DIR/runs/NUMBER");
-    app->add_flag("--allow-oom", options->allow_oom,
-                  "Run jobs, too, that do not fit their GPUs' memory");
-    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    app.add_flag("--anew", options->anew, "Replace what the folder holds of a batch")
+        .excludes(resume);
+    app.add_flag("--folders", options->folders,
+                 "Leave all that sluice run leaves of each experiment, in DIR/runs/NUMBER");
+    app.add_flag("--allow-oom", options->allow_oom,
+                 "Run jobs, too, that do not fit their GPUs' memory");
+    app.add_flag("--quiet", options->quiet, "Print nothing but errors");
     return {app, [options] { return batch_command(*options); }};
 }
 

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "core/error.h"
 #include "core/text/human.h"
 #include "core/text/quantity.h"
@@ -92,33 +90,33 @@ std::string told(const gpu::LanePlan& plan, const std::vector<std::size_t>& memo
 
 }  // namespace
 
-void add_device_options(CLI::App& app, DeviceOptions& options) {
+void add_device_options(CommandLine app, DeviceOptions& options) {
     app.add_option(
            "--device", options.device,
            "cpu; cuda: mode packet on a GPU; auto: that where there is one, and on the CPU\n"
            "what it does not do; blocks: the GPU's program by threads of the CPU\n"
            "(default: cpu)")
-        ->type_name("DEVICE")
-        ->check(CLI::IsMember({"cpu", "cuda", "auto", "blocks"}));
+        .type_name("DEVICE")
+        .one_of({"cpu", "cuda", "auto", "blocks"});
     app.add_option("--gpus", options.gpus,
                    "GPUs that share the experiments out (cuda; blocks: as many in their place)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 64));
+        .type_name("N")
+        .range(1, 64);
     app.add_option("--gang", options.gang,
                    "Who share an experiment: threads (blocks), blocks of the GPU (cuda)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 256));
+        .type_name("N")
+        .range(1, 256);
     app.add_option("--lanes", options.lanes,
                    "Experiments on the devices at once, each with a thread that sleeps meanwhile\n"
                    "(default: --threads; cuda: 512)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 65'536));
+        .type_name("N")
+        .range(1, 65'536);
     app.add_option("--device-memory", options.memory,
                    "Of each device, for experiments at once; others wait (default: what is free)")
-        ->type_name("SIZE");
+        .type_name("SIZE");
     app.add_option("--lane-memory", options.lane_memory,
                    "Most memory that an experiment on a device grows to: beyond it that one fails")
-        ->type_name("SIZE");
+        .type_name("SIZE");
 }
 
 unsigned lanes_at_once(const DeviceOptions& options, unsigned threads) {

@@ -6,14 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "cli/command_line.h"
 #include "experiment/batch/batch_file.h"
 #include "experiment/run.h"
 #include "gpu/lane/image.h"
 #include "gpu/lane/lane_devices.h"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
-class App;
-}
 
 namespace sluice {
 
@@ -26,7 +23,7 @@ struct DeviceOptions {
     unsigned lanes = 0;  ///< experiments on all devices at once; 0: not said
 };
 
-void add_device_options(CLI::App& app, DeviceOptions& options);
+void add_device_options(CommandLine app, DeviceOptions& options);
 
 /// Experiments at a time, each with a thread of its own; `threads`: as many as the user wants, 0 if he has not said.
 /// ConfigError.

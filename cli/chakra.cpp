@@ -5,8 +5,6 @@
 #include <map>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/output/terminal.h"
 #include "cli/print_check.h"
@@ -176,50 +174,50 @@ int write_job(const ChakraOptions& options) {
 
 }  // namespace
 
-Command add_chakra_command(CLI::App& program) {
+Command add_chakra_command(CommandLine program) {
     auto options = std::make_shared<ChakraOptions>();
-    CLI::App* app = program.add_subcommand("chakra", "Look at, convert and write Chakra traces");
-    app->require_subcommand(1);
-    const auto add_input = [&](CLI::App* command) {
+    CommandLine app = program.add_subcommand("chakra", "Look at, convert and write Chakra traces");
+    app.require_subcommand();
+    const auto add_input = [&](CommandLine command) {
         command
-            ->add_option("traces", options->input,
-                         "Prefix of PREFIX.0.et, PREFIX.1.et, ..., their folder, or one file")
-            ->type_name("PREFIX")
-            ->required();
+            .add_option("traces", options->input,
+                        "Prefix of PREFIX.0.et, PREFIX.1.et, ..., their folder, or one file")
+            .type_name("PREFIX")
+            .required();
     };
-    CLI::App* lint_app = app->add_subcommand(
+    CommandLine lint_app = app.add_subcommand(
         "lint", "Say what was read, what was skipped and what does not fit, by file and node");
     add_input(lint_app);
-    CLI::App* stat_app = app->add_subcommand("stat", "Count nodes, time and bytes by kind");
+    CommandLine stat_app = app.add_subcommand("stat", "Count nodes, time and bytes by kind");
     add_input(stat_app);
-    CLI::App* convert_app =
-        app->add_subcommand("convert", "Convert .et to protobuf-JSON, and either JSON form to .et");
+    CommandLine convert_app =
+        app.add_subcommand("convert", "Convert .et to protobuf-JSON, and either JSON form to .et");
     add_input(convert_app);
-    convert_app->add_option("-o,--output", options->output, "Folder to write to")->type_name("DIR");
-    CLI::App* generate_app =
-        app->add_subcommand("generate", "Write one collective over all ranks as .et files");
+    convert_app.add_option("-o,--output", options->output, "Folder to write to").type_name("DIR");
+    CommandLine generate_app =
+        app.add_subcommand("generate", "Write one collective over all ranks as .et files");
     generate_app
-        ->add_option("--collective", options->collective,
-                     "all_reduce, all_gather, reduce_scatter, all_to_all, ...")
-        ->type_name("NAME");
-    generate_app->add_option("--ranks", options->ranks, "Ranks, a file each")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1'000'000));
-    generate_app->add_option("--size", options->size, "comm_size, e.g. 1MiB")->type_name("SIZE");
-    generate_app->add_option("-o,--output", options->output, "Prefix of the files")
-        ->type_name("PREFIX");
-    CLI::App* export_app =
-        app->add_subcommand("export", "Write the job of a scenario as .et files");
-    export_app->add_option("scenario", options->input, "The scenario file")
-        ->type_name("SCENARIO.toml")
-        ->required();
-    export_app->add_option("-o,--output", options->output, "Prefix of the files")
-        ->type_name("PREFIX");
+        .add_option("--collective", options->collective,
+                    "all_reduce, all_gather, reduce_scatter, all_to_all, ...")
+        .type_name("NAME");
+    generate_app.add_option("--ranks", options->ranks, "Ranks, a file each")
+        .type_name("N")
+        .range(1, 1'000'000);
+    generate_app.add_option("--size", options->size, "comm_size, e.g. 1MiB").type_name("SIZE");
+    generate_app.add_option("-o,--output", options->output, "Prefix of the files")
+        .type_name("PREFIX");
+    CommandLine export_app =
+        app.add_subcommand("export", "Write the job of a scenario as .et files");
+    export_app.add_option("scenario", options->input, "The scenario file")
+        .type_name("SCENARIO.toml")
+        .required();
+    export_app.add_option("-o,--output", options->output, "Prefix of the files")
+        .type_name("PREFIX");
     return {app, [=] {
-                if (export_app->parsed()) return write_job(*options);
-                if (lint_app->parsed()) return lint(*options);
-                if (stat_app->parsed()) return stat(*options);
-                return convert_app->parsed() ? convert(*options) : generate(*options);
+                if (export_app.parsed()) return write_job(*options);
+                if (lint_app.parsed()) return lint(*options);
+                if (stat_app.parsed()) return stat(*options);
+                return convert_app.parsed() ? convert(*options) : generate(*options);
             }};
 }
 

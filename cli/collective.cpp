@@ -11,7 +11,6 @@
 #include <optional>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/child_run.h"
@@ -309,52 +308,52 @@ std::vector<std::string> names(std::size_t count) {
     return all;
 }
 
-void add_size_options(CLI::App& app, Options& options) {
+void add_size_options(CommandLine app, Options& options) {
     app.add_option("-b,--begin", options.begin, "First size: 1M is 2^20 B (default: 1M)")
-        ->type_name("SIZE");
-    app.add_option("-e,--end", options.end, "Last size (default: 64M)")->type_name("SIZE");
+        .type_name("SIZE");
+    app.add_option("-e,--end", options.end, "Last size (default: 64M)").type_name("SIZE");
     app.add_option("-f,--factor", options.factor,
                    "Each size is so many times the one before (default: 2)")
-        ->type_name("N")
-        ->check(CLI::Range(2, 1 << 20));
+        .type_name("N")
+        .range(2, 1 << 20);
     app.add_option("-i,--step", options.step, "Each size is that much larger than the one before")
-        ->type_name("SIZE");
+        .type_name("SIZE");
 }
 
 }  // namespace
 
-Command add_collective_command(CLI::App& program) {
-    CLI::App* app = program.add_subcommand(
+Command add_collective_command(CommandLine program) {
+    CommandLine app = program.add_subcommand(
         "collective", "Run one collective over a range of sizes; a table as nccl-tests prints it");
     const auto options = std::make_shared<Options>();
-    app->add_option(
+    app.add_option(
            "scenario", options->point.scenario,
            "The scenario file: network, devices, and what a workload of type collective says")
-        ->type_name("SCENARIO.toml")
-        ->required();
+        .type_name("SCENARIO.toml")
+        .required();
     const auto key = [&](const std::string& flags, const std::string& name,
                          const std::string& value_name, const std::string& text) {
         return app
-            ->add_option_function<std::string>(
+            .add_option_for(
                 flags,
                 [options, name](const std::string& value) {
                     options->keys.emplace_back(name, value);
                 },
                 text)
-            ->type_name(value_name);
+            .type_name(value_name);
     };
     key("--kind", "kind", "NAME", "The operation (default: all-reduce)")
-        ->check(CLI::IsMember(names<CollectiveKind>(kCollectiveKinds)));
+        .one_of(names<CollectiveKind>(kCollectiveKinds));
     key("--algorithm", "algorithm", "NAME", "How it is done (default: automatic)")
-        ->check(CLI::IsMember(names<CollectiveAlgorithm>(kCollectiveAlgorithms)));
+        .one_of(names<CollectiveAlgorithm>(kCollectiveAlgorithms));
     key("--ranks", "ranks", "N", "Hosts that take part (default: all)");
     key("--placement", "placement", "NAME", "Which ones: packed (default), spread, random");
     key("--groups", "groups", "NAME", "all (default), or side by side one per rail or server");
     key("--group-size", "group_size", "N",
         "Cuts groups into groups of so many neighbours (default: whole)");
-    add_size_options(*app, *options);
-    app->add_option("--mode", options->point.mode, "packet, hybrid, flow (default: the scenario's)")
-        ->type_name("MODE");
+    add_size_options(app, *options);
+    app.add_option("--mode", options->point.mode, "packet, hybrid, flow (default: the scenario's)")
+        .type_name("MODE");
     key("--channels", "channels", "N",
         "Copies of the algorithm that share the tensor (default: as NCCL)");
     key("--ring-order", "ring_order", "NAME",
@@ -374,12 +373,11 @@ Command add_collective_command(CLI::App& program) {
     key("--gpu", "gpu", "NAME", "The GPU type, for computed communication (default: A100)");
     key("--interconnect", "interconnect", "NAME",
         "The GPU's interconnect: nvlink (default), pcie, ...");
-    app->add_option("--csv", options->csv, "Write the table to this file, too")->type_name("FILE");
-    app->add_option("--json", options->json, "Write the table to this file, too")
-        ->type_name("FILE");
-    add_set_option(*app, options->point.sets, kSetHelp);
-    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
-    app->add_option("--result", options->result)->group("");
+    app.add_option("--csv", options->csv, "Write the table to this file, too").type_name("FILE");
+    app.add_option("--json", options->json, "Write the table to this file, too").type_name("FILE");
+    add_set_option(app, options->point.sets, kSetHelp);
+    app.add_flag("--quiet", options->quiet, "Print nothing but errors");
+    app.add_option("--result", options->result, "").hidden();
     return {app, [options] { return collective_command(*options); }};
 }
 

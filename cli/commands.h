@@ -9,12 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "experiment/exit_codes.h"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
-class App;
-class Option;
-}  // namespace CLI
 
 namespace sluice {
 
@@ -42,17 +38,17 @@ struct ConfigValue;
 
 /// A sub-command: its place in the command line, and what it does when it was typed.
 struct Command {
-    CLI::App* app = nullptr;
+    CommandLine app;
     std::function<int()> run;
 };
 
-#define SLUICE_DECLARE_COMMAND(name) Command add_##name##_command(CLI::App& program);
+#define SLUICE_DECLARE_COMMAND(name) Command add_##name##_command(CommandLine program);
 SLUICE_COMMANDS(SLUICE_DECLARE_COMMAND)
 #undef SLUICE_DECLARE_COMMAND
 
 /// "--set KEY=VALUE", as often as wanted.
-CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& sets,
-                            const std::string& text);
+CommandOption add_set_option(CommandLine command, std::vector<std::string>& sets,
+                             const std::string& text);
 /// What --set says in --help wherever there is always a scenario.
 inline constexpr const char* kSetHelp = "Override a key of the scenario, e.g. network.payload=4096";
 

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/output/terminal.h"
 #include "cli/print_check.h"
@@ -190,23 +188,23 @@ int describe_command(const DescribeOptions& options) {
 
 }  // namespace
 
-Command add_describe_command(CLI::App& program) {
+Command add_describe_command(CommandLine program) {
     const auto options = std::make_shared<DescribeOptions>();
-    CLI::App* app =
+    CommandLine app =
         program.add_subcommand("describe", "Say what a scenario would run, without running it");
-    app->add_option("scenario", options->scenario, "The scenario file")
-        ->type_name("SCENARIO.toml")
-        ->required();
-    app->add_option("--mode", options->mode, "The mode that would run (default: the scenario's)")
-        ->type_name("MODE");
-    app->add_option("--flows", options->flows,
-                    "Write the flows that have start times as an HPCC ns-3 flow.txt")
-        ->type_name("FILE");
-    app->add_option("--topology", options->topology, "Write the network as a topology.txt")
-        ->type_name("FILE");
-    add_set_option(*app, options->sets, kSetHelp);
-    app->add_flag("--allow-oom", options->allow_oom,
-                  "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+    app.add_option("scenario", options->scenario, "The scenario file")
+        .type_name("SCENARIO.toml")
+        .required();
+    app.add_option("--mode", options->mode, "The mode that would run (default: the scenario's)")
+        .type_name("MODE");
+    app.add_option("--flows", options->flows,
+                   "Write the flows that have start times as an HPCC ns-3 flow.txt")
+        .type_name("FILE");
+    app.add_option("--topology", options->topology, "Write the network as a topology.txt")
+        .type_name("FILE");
+    add_set_option(app, options->sets, kSetHelp);
+    app.add_flag("--allow-oom", options->allow_oom,
+                 "Jobs that do not fit their GPUs' memory: warn instead of refusing");
     return {app, [options] { return describe_command(*options); }};
 }
 

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/goal_merge.h"
 #include "cli/output/terminal.h"
@@ -199,61 +197,57 @@ int goal_command(GoalCommandOptions options) {
 
 }  // namespace
 
-Command add_goal_command(CLI::App& program) {
-    CLI::App* app = program.add_subcommand(
+Command add_goal_command(CommandLine program) {
+    CommandLine app = program.add_subcommand(
         "goal", "Simulate a GOAL schedule: with LogGOPS, as LogGOPSim, or on a network");
     const auto options = std::make_shared<GoalCommandOptions>();
-    app->add_option("file,-f,--filename", options->file,
-                    "The schedule, text or binary; or htsim's connection matrix (.cm, .tm)")
-        ->type_name("FILE");
-    app->add_option("--merge", options->merge,
-                    "Schedules of several jobs as one, as merge_goals.py")
-        ->type_name("CONFIG.json");
-    app->add_option("--seed", options->seed,
-                    "With --merge: draws the pattern \"random\" (default: 1)")
-        ->type_name("N");
+    app.add_option("file,-f,--filename", options->file,
+                   "The schedule, text or binary; or htsim's connection matrix (.cm, .tm)")
+        .type_name("FILE");
+    app.add_option("--merge", options->merge, "Schedules of several jobs as one, as merge_goals.py")
+        .type_name("CONFIG.json");
+    app.add_option("--seed", options->seed,
+                   "With --merge: draws the pattern \"random\" (default: 1)")
+        .type_name("N");
     LogGopsParameters& p = options->loggops;
-    app->add_option("-L,--LogGOPS_L", p.latency, "Latency, ns")->capture_default_str();
-    app->add_option("-o,--LogGOPS_o", p.overhead, "CPU time per message, ns")
-        ->capture_default_str();
-    app->add_option("-g,--LogGOPS_g", p.gap, "NIC time per message, ns")->capture_default_str();
-    app->add_option("-G,--LogGOPS_G", p.gap_per_byte, "NIC time per byte, ns")
-        ->capture_default_str();
-    app->add_option("-O,--LogGOPS_O", p.overhead_per_byte, "CPU time per byte, ns")
-        ->capture_default_str();
-    app->add_option("-S,--LogGOPS_S", p.largest_eager, "Largest eager message, bytes")
-        ->capture_default_str();
-    app->add_option("--ranks-per-node", p.ranks_per_node,
-                    "Ranks of one node, whose messages use the next two (0: none)");
-    app->add_option("--LogGOPS_L_intra", options->intra_latency, "L inside a node (default: L)");
-    app->add_option("--LogGOPS_G_intra", options->intra_gap_per_byte,
-                    "G inside a node (default: G)");
-    app->add_option("-n,--network-type", options->network_type,
-                    "LogGP, or simple, which is the same")
-        ->check(CLI::IsMember({"LogGP", "simple"}));
-    app->add_flag("-b,--batchmode", options->batch, "Print the maximum only");
-    app->add_option("--topology", options->topology,
-                    "Run on the network of this scenario instead, in place of its workload")
-        ->type_name("SCENARIO.toml");
-    app->add_option("--goal-layout", options->layout,
-                    "With --topology: which hosts a rank has: gpu one, node one per NIC, auto "
-                    "(default) by the "
-                    "schedule")
-        ->check(CLI::IsMember({"auto", "node", "gpu"}));
-    app->add_option("--mode", options->mode,
-                    "With --topology: packet, hybrid, flow (default: the scenario's)")
-        ->type_name("MODE");
-    app->add_option("--out", options->out, "With --topology: output folder (default: runs/NAME)")
-        ->type_name("DIR");
-    add_set_option(*app, options->sets, "With --topology: override a key of the scenario");
-    app->add_flag("--check", options->check,
-                  "Say what was read, what was skipped and what does not fit; run nothing. Takes "
-                  "htsim's topologies, too");
-    app->add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
-        ->type_name("FILE");
-    app->add_option("--to-text", options->to_text, "Write the schedule as GOAL text")
-        ->type_name("FILE");
-    app->add_flag("--quiet", options->quiet, "Print nothing but results and errors");
+    app.add_option("-L,--LogGOPS_L", p.latency, "Latency, ns").show_default();
+    app.add_option("-o,--LogGOPS_o", p.overhead, "CPU time per message, ns").show_default();
+    app.add_option("-g,--LogGOPS_g", p.gap, "NIC time per message, ns").show_default();
+    app.add_option("-G,--LogGOPS_G", p.gap_per_byte, "NIC time per byte, ns").show_default();
+    app.add_option("-O,--LogGOPS_O", p.overhead_per_byte, "CPU time per byte, ns").show_default();
+    app.add_option("-S,--LogGOPS_S", p.largest_eager, "Largest eager message, bytes")
+        .show_default();
+    app.add_option("--ranks-per-node", p.ranks_per_node,
+                   "Ranks of one node, whose messages use the next two (0: none)");
+    app.add_option("--LogGOPS_L_intra", options->intra_latency, "L inside a node (default: L)");
+    app.add_option("--LogGOPS_G_intra", options->intra_gap_per_byte,
+                   "G inside a node (default: G)");
+    app.add_option("-n,--network-type", options->network_type,
+                   "LogGP, or simple, which is the same")
+        .one_of({"LogGP", "simple"});
+    app.add_flag("-b,--batchmode", options->batch, "Print the maximum only");
+    app.add_option("--topology", options->topology,
+                   "Run on the network of this scenario instead, in place of its workload")
+        .type_name("SCENARIO.toml");
+    app.add_option("--goal-layout", options->layout,
+                   "With --topology: which hosts a rank has: gpu one, node one per NIC, auto "
+                   "(default) by the "
+                   "schedule")
+        .one_of({"auto", "node", "gpu"});
+    app.add_option("--mode", options->mode,
+                   "With --topology: packet, hybrid, flow (default: the scenario's)")
+        .type_name("MODE");
+    app.add_option("--out", options->out, "With --topology: output folder (default: runs/NAME)")
+        .type_name("DIR");
+    add_set_option(app, options->sets, "With --topology: override a key of the scenario");
+    app.add_flag("--check", options->check,
+                 "Say what was read, what was skipped and what does not fit; run nothing. Takes "
+                 "htsim's topologies, too");
+    app.add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
+        .type_name("FILE");
+    app.add_option("--to-text", options->to_text, "Write the schedule as GOAL text")
+        .type_name("FILE");
+    app.add_flag("--quiet", options->quiet, "Print nothing but results and errors");
     return {app, [options] { return goal_command(*options); }};
 }
 

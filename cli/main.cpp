@@ -6,18 +6,14 @@
 #include <exception>
 #include <filesystem>
 #include <new>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output/terminal.h"
 #include "core/error.h"
-#include "core/text/config_value.h"
 #include "core/text/printable.h"
 #include "experiment/version.h"
 
@@ -29,28 +25,6 @@ int complain(int code, const std::string& message) {
     return code;
 }
 
-/// What the option parser says of a command line that it does not take, but for a command that is not
-/// there: it would only say that one is needed.
-std::string refusal_of(const CLI::App& app, const CLI::ParseError& error) {
-    const CLI::App* at = &app;
-    while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
-    const std::vector<std::string> words = at->remaining();
-    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !words.empty() &&
-        words.front().compare(0, 1, "-") != 0 && at->get_require_subcommand_min() > 0) {
-        std::vector<std::string> known;
-        std::string allowed;
-        for (const CLI::App* command : at->get_subcommands({})) {
-            known.push_back(command->get_name());
-            allowed += (allowed.empty() ? "" : ", ") + known.back();
-        }
-        const std::string nearest = sluice::nearest_word(words.front(), known);
-        return sluice::shown_text(words.front()) + " is no command of " + at->get_name() +
-               "; must be one of " + allowed +
-               (nearest.empty() ? "" : " (nearest: " + nearest + ")");
-    }
-    return std::string(error.what()) + " (sluice --help shows what is allowed)";
-}
-
 /// What else is to be said when something went wrong: names of files that begin at no folder mean nothing.
 std::string working_folder() {
     std::error_code error;
@@ -59,26 +33,21 @@ std::string working_folder() {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app{"Sluice simulates the networks of training clusters, packet by packet.", "sluice"};
-    app.set_version_flag("--version", sluice::program_version());
-    app.require_subcommand(1);
-
-#define SLUICE_ADD_COMMAND(name) sluice::add_##name##_command(app),
+    sluice::ProgramLine program(
+        "sluice", "Sluice simulates the networks of training clusters, packet by packet.",
+        sluice::program_version());
+#define SLUICE_ADD_COMMAND(name) sluice::add_##name##_command(program.line()),
     const std::vector<sluice::Command> commands = {SLUICE_COMMANDS(SLUICE_ADD_COMMAND)};
 #undef SLUICE_ADD_COMMAND
 
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& success) {
-        std::ostringstream help;
-        const int code = app.exit(success, help, help);
-        sluice::print_text(help.str());
-        return code;
-    } catch (const CLI::ParseError& error) {
-        return complain(sluice::kExitBadInput, refusal_of(app, error));
+    sluice::ParseEnd end;
+    if (!program.parse(argc, argv, end)) {
+        if (!end.refusal.empty()) return complain(end.code, end.refusal);
+        sluice::print_text(end.help);
+        return end.code;
     }
     for (const sluice::Command& command : commands) {
-        if (command.app->parsed()) return command.run();
+        if (command.app.parsed()) return command.run();
     }
     throw sluice::InternalError("a sub-command that is not in the list");
 }

@@ -13,8 +13,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/output/terminal.h"
 #include "core/error.h"
@@ -194,43 +192,43 @@ int verify_entries(const MemoOptions& options) {
 
 }  // namespace
 
-Command add_memo_command(CLI::App& program) {
-    CLI::App* app = program.add_subcommand(
+Command add_memo_command(CommandLine program) {
+    CommandLine app = program.add_subcommand(
         "memo", "What was simulated once and need not be simulated again (docs/memo.md)");
-    app->require_subcommand(1);
+    app.require_subcommand();
     const auto options = std::make_shared<MemoOptions>();
     const auto add = [&](const char* name, const char* text) {
-        CLI::App* command = app->add_subcommand(name, text);
-        command->add_option("--memo", options->file, "The memo (default: in your cache folder)")
-            ->type_name("FILE");
+        CommandLine command = app.add_subcommand(name, text);
+        command.add_option("--memo", options->file, "The memo (default: in your cache folder)")
+            .type_name("FILE");
         return command;
     };
-    CLI::App* stats = add("stats", "What it holds, in numbers");
-    CLI::App* list = add("list", "A line an entry");
-    CLI::App* merge = add("merge", "Take what other memos hold");
-    merge->add_option("other", options->others, "Memos")->type_name("OTHER")->required();
-    CLI::App* prune = add("prune", "Remove entries");
-    prune->add_option("--older", options->older, "Those to which nothing was added for so long")
-        ->type_name("DAYS")
-        ->check(CLI::Range(0.0, 1e6));
-    prune->add_option("--most", options->most, "All but so many, which were added to last")
-        ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
-    prune->add_flag("--all", options->all, "All, of a memo of another version, too");
-    CLI::App* verify =
+    CommandLine stats = add("stats", "What it holds, in numbers");
+    CommandLine list = add("list", "A line an entry");
+    CommandLine merge = add("merge", "Take what other memos hold");
+    merge.add_option("other", options->others, "Memos").type_name("OTHER").required();
+    CommandLine prune = add("prune", "Remove entries");
+    prune.add_option("--older", options->older, "Those to which nothing was added for so long")
+        .type_name("DAYS")
+        .range(0.0, 1e6);
+    prune.add_option("--most", options->most, "All but so many, which were added to last")
+        .type_name("N")
+        .not_negative();
+    prune.add_flag("--all", options->all, "All, of a memo of another version, too");
+    CommandLine verify =
         add("verify", "Simulate what it holds again with packets, and compare with what is told");
-    verify->add_option("scenario", options->scenario, "Whose network and configuration it is of")
-        ->type_name("SCENARIO.toml")
-        ->required();
-    verify->add_option("--share", options->share, "Of its episodes, drawn at random")
-        ->check(CLI::Range(0.0, 1.0));
-    verify->add_option("--seed", options->seed, "Of the draws");
-    add_set_option(*verify, options->sets, "As for run");
+    verify.add_option("scenario", options->scenario, "Whose network and configuration it is of")
+        .type_name("SCENARIO.toml")
+        .required();
+    verify.add_option("--share", options->share, "Of its episodes, drawn at random")
+        .range(0.0, 1.0);
+    verify.add_option("--seed", options->seed, "Of the draws");
+    add_set_option(verify, options->sets, "As for run");
     return {app, [options, stats, list, merge, verify] {
-                if (verify->parsed()) return verify_entries(*options);
-                if (stats->parsed()) return show_stats(*options);
-                if (list->parsed()) return list_entries(*options);
-                return merge->parsed() ? merge_files(*options) : prune_file(*options);
+                if (verify.parsed()) return verify_entries(*options);
+                if (stats.parsed()) return show_stats(*options);
+                if (list.parsed()) return list_entries(*options);
+                return merge.parsed() ? merge_files(*options) : prune_file(*options);
             }};
 }
 

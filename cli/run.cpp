@@ -7,8 +7,6 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/evaluate/replicas.h"
 #include "cli/interrupt.h"
@@ -243,67 +241,64 @@ int run_command(const RunOptions& options) {
     return run_scenario(options);
 }
 
-CLI::Option* add_set_option(CLI::App& command, std::vector<std::string>& sets,
-                            const std::string& text) {
-    return command.add_option("--set", sets, text)
-        ->type_name("KEY=VALUE")
-        ->type_size(1)
-        ->allow_extra_args(false);
+CommandOption add_set_option(CommandLine command, std::vector<std::string>& sets,
+                             const std::string& text) {
+    return command.add_option("--set", sets, text).type_name("KEY=VALUE").one_value_each();
 }
 
-Command add_run_command(CLI::App& program) {
+Command add_run_command(CommandLine program) {
     const auto options = std::make_shared<RunOptions>();
-    CLI::App* app = program.add_subcommand("run", "Run one experiment");
-    app->add_option("scenario", options->scenario, "The scenario file")->type_name("SCENARIO.toml");
-    app->add_option("--mode", options->mode,
-                    "packet, hybrid, wormhole, flow (default: the scenario's)")
-        ->type_name("MODE");
-    add_set_option(*app, options->sets, kSetHelp);
-    app->add_option("--out", options->out, "Output folder (default: runs/NAME)")->type_name("DIR");
-    app->add_option("--threads", options->threads,
-                    "Threads of all modes but flow, with the same results (default: all "
-                    "cores, where they help, in mode packet; else one)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 4096));
-    app->add_flag(
+    CommandLine app = program.add_subcommand("run", "Run one experiment");
+    app.add_option("scenario", options->scenario, "The scenario file").type_name("SCENARIO.toml");
+    app.add_option("--mode", options->mode,
+                   "packet, hybrid, wormhole, flow (default: the scenario's)")
+        .type_name("MODE");
+    add_set_option(app, options->sets, kSetHelp);
+    app.add_option("--out", options->out, "Output folder (default: runs/NAME)").type_name("DIR");
+    app.add_option("--threads", options->threads,
+                   "Threads of all modes but flow, with the same results (default: all "
+                   "cores, where they help, in mode packet; else one)")
+        .type_name("N")
+        .range(1, 4096);
+    app.add_flag(
         "--no-skip", options->no_skip,
         "In modes hybrid and wormhole: skip nothing, to see what skipping costs and gains");
-    app->add_flag(
+    app.add_flag(
         "--no-fold", options->no_fold,
         "In all modes but flow: execute parts of the network that are copies of each other\n"
         "one by one; the results are the same");
-    CLI::Option* const file =
-        app->add_option(
+    CommandOption file =
+        app.add_option(
                "--memo", options->memo,
                "In modes hybrid and wormhole: the file of what was simulated before (default "
                "in mode wormhole: the user's cache)")
-            ->type_name("FILE");
-    app->add_flag("--no-memo", options->no_memo,
-                  "In mode wormhole: remember nothing, of this run or of others")
-        ->excludes(file);
-    app->add_option("--audit", options->audit,
-                    "In modes hybrid and wormhole: simulate a random share of the skips with "
-                    "packets, too, for so\n"
-                    "many packet-hops of every 100 of the run's, and state the error (10%)")
-        ->type_name("SHARE");
-    app->add_option("--replicas", options->replicas,
-                    "Run N copies that differ by picoseconds of cable and draws of the network,\n"
-                    "and say how much the times vary")
-        ->type_name("N")
-        ->check(CLI::Range(2, 10000));
-    app->add_flag("--record-queues", options->record_queues,
-                  "In mode packet: leave queues.bin, which sluice train learns from");
-    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
-    app->add_option("--hpcc", options->hpcc, "Run an HPCC ns-3 experiment instead")
-        ->type_name("config.txt");
-    app->add_flag(
+            .type_name("FILE");
+    app.add_flag("--no-memo", options->no_memo,
+                 "In mode wormhole: remember nothing, of this run or of others")
+        .excludes(file);
+    app.add_option("--audit", options->audit,
+                   "In modes hybrid and wormhole: simulate a random share of the skips with "
+                   "packets, too, for so\n"
+                   "many packet-hops of every 100 of the run's, and state the error (10%)")
+        .type_name("SHARE");
+    app.add_option("--replicas", options->replicas,
+                   "Run N copies that differ by picoseconds of cable and draws of the network,\n"
+                   "and say how much the times vary")
+        .type_name("N")
+        .range(2, 10000);
+    app.add_flag("--record-queues", options->record_queues,
+                 "In mode packet: leave queues.bin, which sluice train learns from");
+    app.add_flag("--quiet", options->quiet, "Print nothing but errors");
+    app.add_option("--hpcc", options->hpcc, "Run an HPCC ns-3 experiment instead")
+        .type_name("config.txt");
+    app.add_flag(
         "--check", options->check,
         "With --hpcc: say what was read, what was skipped and what does not fit; run nothing");
-    app->add_option("--paths", options->paths,
-                    "Paths of flows (src,dst,sport,path), in place of ECMP")
-        ->type_name("flow_paths.csv");
-    app->add_flag("--allow-oom", options->allow_oom,
-                  "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+    app.add_option("--paths", options->paths,
+                   "Paths of flows (src,dst,sport,path), in place of ECMP")
+        .type_name("flow_paths.csv");
+    app.add_flag("--allow-oom", options->allow_oom,
+                 "Jobs that do not fit their GPUs' memory: warn instead of refusing");
     return {app, [options] { return run_command(*options); }};
 }
 

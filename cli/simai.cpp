@@ -6,8 +6,6 @@
 #include <optional>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/output/terminal.h"
 #include "cli/print_check.h"
@@ -325,7 +323,7 @@ int check_inputs(const SimaiOptions& options, ImportReport& report) {
     return print_check(report);
 }
 
-int simai_command(const CLI::App& app) {
+int simai_command(CommandLine app) {
     const std::vector<std::string> words = app.remaining();
     if (std::find(words.begin(), words.end(), "--help") != words.end() ||
         std::find(words.begin(), words.end(), "-h") != words.end()) {
@@ -341,12 +339,12 @@ int simai_command(const CLI::App& app) {
 
 }  // namespace
 
-Command add_simai_command(CLI::App& program) {
-    CLI::App* app = program.add_subcommand(
+Command add_simai_command(CommandLine program) {
+    CommandLine app = program.add_subcommand(
         "simai", "Run SimAI's input files, by SimAI's options: -w workload -n topology -c conf");
-    app->prefix_command();
-    app->footer(simai_options_help());
-    return {app, [app] { return simai_command(*app); }};
+    app.take_all_words();
+    app.footer(simai_options_help());
+    return {app, [app] { return simai_command(app); }};
 }
 
 }  // namespace sluice

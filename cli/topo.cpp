@@ -8,8 +8,6 @@
 #include <tuple>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/output/terminal.h"
 #include "core/error.h"
@@ -152,28 +150,27 @@ int topo_command(const TopoOptions& options) {
 
 }  // namespace
 
-Command add_topo_command(CLI::App& program) {
+Command add_topo_command(CommandLine program) {
     const auto options = std::make_shared<TopoOptions>();
-    CLI::App* app = program.add_subcommand(
+    CommandLine app = program.add_subcommand(
         "topo",
         "Build a topology: --KEY VALUE for each key of its [topology] table "
         "(docs/scenario.md), e.g. topo fat-tree --k 8 --rate 100Gbps -o topology.txt");
-    app->add_option(
+    app.add_option(
         "type", options->type,
         "fat-tree, leaf-spine, rail-optimized, spectrum-x, ... (docs/scenario.md has all)");
-    app->add_option("--file", options->file,
-                    "A topology.txt of HPCC ns-3 or SimAI, or htsim's .topo, in place of a type")
-        ->type_name("FILE");
-    app->add_flag("--check", options->check,
-                  "With --file: say what was read, what was skipped and what does not fit");
-    app->add_option("-o,--output", options->output, "Where to write the topology.txt")
-        ->type_name("FILE");
-    app->add_option("--format", options->format,
-                    "Header to write (default: what the network needs)")
-        ->check(CLI::IsMember({"hpcc", "simai"}));
-    app->allow_extras();
+    app.add_option("--file", options->file,
+                   "A topology.txt of HPCC ns-3 or SimAI, or htsim's .topo, in place of a type")
+        .type_name("FILE");
+    app.add_flag("--check", options->check,
+                 "With --file: say what was read, what was skipped and what does not fit");
+    app.add_option("-o,--output", options->output, "Where to write the topology.txt")
+        .type_name("FILE");
+    app.add_option("--format", options->format, "Header to write (default: what the network needs)")
+        .one_of({"hpcc", "simai"});
+    app.allow_extras();
     return {app, [app, options] {
-                options->settings = topology_settings(app->remaining());
+                options->settings = topology_settings(app.remaining());
                 return topo_command(*options);
             }};
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -198,28 +197,26 @@ int train_model(const TrainOptions& options) {
 
 }  // namespace
 
-Command add_train_command(CLI::App& program) {
+Command add_train_command(CommandLine program) {
     const auto options = std::make_shared<TrainOptions>();
-    CLI::App* app = program.add_subcommand(
+    CommandLine app = program.add_subcommand(
         "train", "Train the model that restores queues, from runs with --record-queues");
-    app->add_option("folders", options->folders, "Folders of runs, with queues.bin")
-        ->type_name("DIR...")
-        ->required();
-    app->add_option("-o,--out", options->out, "The model's file")->type_name("MODEL");
-    app->add_option("--evaluate", options->evaluate, "Train nothing: how good is this one")
-        ->type_name("MODEL");
-    app->add_option("--csv", options->csv, "Write the errors there, too")->type_name("FILE");
-    app->add_option("--epochs", options->epochs, "At most so many")->check(CLI::Range(1, 10'000));
-    app->add_option("--cases", options->cases, "Cases drawn from each folder")
-        ->check(CLI::Range(1, 1'000'000));
-    app->add_option("--device", options->device, "cpu or cuda")
-        ->check(CLI::IsMember({"cpu", "cuda"}));
-    app->add_option("--engine", options->engine, "With --evaluate: plain, or libtorch")
-        ->check(CLI::IsMember({"plain", "libtorch"}));
-    app->add_option("--seed", options->seed, "Of weights, cases, their order and the split");
-    app->add_option("--val-split", options->val_split, "Share of scenarios that judge")
-        ->check(CLI::Range(0.0, 1.0));
-    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
+    app.add_option("folders", options->folders, "Folders of runs, with queues.bin")
+        .type_name("DIR...")
+        .required();
+    app.add_option("-o,--out", options->out, "The model's file").type_name("MODEL");
+    app.add_option("--evaluate", options->evaluate, "Train nothing: how good is this one")
+        .type_name("MODEL");
+    app.add_option("--csv", options->csv, "Write the errors there, too").type_name("FILE");
+    app.add_option("--epochs", options->epochs, "At most so many").range(1, 10'000);
+    app.add_option("--cases", options->cases, "Cases drawn from each folder").range(1, 1'000'000);
+    app.add_option("--device", options->device, "cpu or cuda").one_of({"cpu", "cuda"});
+    app.add_option("--engine", options->engine, "With --evaluate: plain, or libtorch")
+        .one_of({"plain", "libtorch"});
+    app.add_option("--seed", options->seed, "Of weights, cases, their order and the split");
+    app.add_option("--val-split", options->val_split, "Share of scenarios that judge")
+        .range(0.0, 1.0);
+    app.add_flag("--quiet", options->quiet, "Print nothing but errors");
     return {app, [options] {
                 return options->evaluate.empty() ? train_model(*options) : evaluate_model(*options);
             }};

@@ -4,8 +4,6 @@
 #include <optional>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/output/terminal.h"
 #include "core/error.h"
@@ -61,40 +59,39 @@ int write_aicb(AicbOptions options) {
 
 }  // namespace
 
-Command add_workload_command(CLI::App& program) {
-    CLI::App* app =
+Command add_workload_command(CommandLine program) {
+    CommandLine app =
         program.add_subcommand("workload", "Write workload files of other tools, from models");
-    app->require_subcommand(1);
-    CLI::App* aicb = app->add_subcommand("aicb", "A workload .txt as AICB writes for SimAI");
+    app.require_subcommand();
+    CommandLine aicb = app.add_subcommand("aicb", "A workload .txt as AICB writes for SimAI");
     const auto options = std::make_shared<AicbOptions>();
     AicbJob& job = options->job;
     job.sequence = 0;
-    aicb->add_option("--model", options->model, "A model's name or file, e.g. gpt-7b")
-        ->type_name("NAME")
-        ->required();
-    aicb->add_option("--world", job.world, "GPUs")->type_name("N")->required();
-    aicb->add_option("--tp", job.tp, "Tensor parallelism (default: 1)")->type_name("N");
-    aicb->add_option("--pp", job.pp, "Pipeline stages (default: 1)")->type_name("N");
-    aicb->add_option("--ep", job.ep, "Expert parallelism (default: 1)")->type_name("N");
-    aicb->add_option("--micro-batch", job.micro_batch, "Sequences of a micro-batch (default: 1)")
-        ->type_name("N");
-    aicb->add_option("--global-batch", job.global_batch, "Sequences of a step")
-        ->type_name("N")
-        ->required();
-    aicb->add_option("--sequence", job.sequence, "Tokens of a sequence (default: the model's)")
-        ->type_name("N");
-    aicb->add_flag("--sp", job.sequence_parallel, "Sequence parallelism");
-    aicb->add_flag("--recompute", job.recompute, "Recompute attention");
-    aicb->add_flag("--swiglu", job.swiglu, "AICB's SwiGLU, with --aicb-compatible");
-    aicb->add_flag("--aicb-compatible", options->compatible,
-                   "Exactly what AICB writes, its deviations included");
-    aicb->add_option("--aiob", options->profile, "AIOB's compute times, with --aicb-compatible")
-        ->type_name("FILE");
-    aicb->add_option("--gpu", options->gpu,
-                     "GPU type whose roofline gives compute times, e.g. H100")
-        ->type_name("NAME");
-    aicb->add_option("-o,--output", options->output, "Where to write (default: standard output)")
-        ->type_name("FILE");
+    aicb.add_option("--model", options->model, "A model's name or file, e.g. gpt-7b")
+        .type_name("NAME")
+        .required();
+    aicb.add_option("--world", job.world, "GPUs").type_name("N").required();
+    aicb.add_option("--tp", job.tp, "Tensor parallelism (default: 1)").type_name("N");
+    aicb.add_option("--pp", job.pp, "Pipeline stages (default: 1)").type_name("N");
+    aicb.add_option("--ep", job.ep, "Expert parallelism (default: 1)").type_name("N");
+    aicb.add_option("--micro-batch", job.micro_batch, "Sequences of a micro-batch (default: 1)")
+        .type_name("N");
+    aicb.add_option("--global-batch", job.global_batch, "Sequences of a step")
+        .type_name("N")
+        .required();
+    aicb.add_option("--sequence", job.sequence, "Tokens of a sequence (default: the model's)")
+        .type_name("N");
+    aicb.add_flag("--sp", job.sequence_parallel, "Sequence parallelism");
+    aicb.add_flag("--recompute", job.recompute, "Recompute attention");
+    aicb.add_flag("--swiglu", job.swiglu, "AICB's SwiGLU, with --aicb-compatible");
+    aicb.add_flag("--aicb-compatible", options->compatible,
+                  "Exactly what AICB writes, its deviations included");
+    aicb.add_option("--aiob", options->profile, "AIOB's compute times, with --aicb-compatible")
+        .type_name("FILE");
+    aicb.add_option("--gpu", options->gpu, "GPU type whose roofline gives compute times, e.g. H100")
+        .type_name("NAME");
+    aicb.add_option("-o,--output", options->output, "Where to write (default: standard output)")
+        .type_name("FILE");
     return {app, [options] { return write_aicb(*options); }};
 }
 

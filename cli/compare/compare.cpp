@@ -5,8 +5,6 @@
 #include <memory>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/child_run.h"
 #include "cli/commands.h"
 #include "cli/compare/compare_options.h"
@@ -125,71 +123,69 @@ int compare_command(const CompareOptions& options) {
 
 namespace {
 
-void add_trial_options(CLI::App& app, CompareOptions& options,
-                       const std::vector<CLI::Option*>& excluded) {
-    CLI::Option* const trials =
+void add_trial_options(CommandLine app, CompareOptions& options,
+                       const std::vector<CommandOption>& excluded) {
+    CommandOption trials =
         app.add_option(
                "--trials", options.trials,
                "With --vary (or --modes): so many trials of each variant, other draws in each,\n"
                "the same for all; auto: until it is known which is better")
-            ->type_name("N|auto");
-    for (CLI::Option* const other : excluded) trials->excludes(other);
+            .type_name("N|auto");
+    for (CommandOption other : excluded) trials.excludes(other);
     app.add_option("--margin", options.margin,
                    "With --trials: variants this close are the same, e.g. 0.01 (default: never)")
-        ->type_name("SHARE")
-        ->check(CLI::Range(0.0, 1.0))
-        ->needs(trials);
+        .type_name("SHARE")
+        .range(0.0, 1.0)
+        .needs(trials);
 }
 
 }  // namespace
 
-Command add_compare_command(CLI::App& program) {
+Command add_compare_command(CommandLine program) {
     const auto options = std::make_shared<CompareOptions>();
-    CLI::App* app = program.add_subcommand("compare",
-                                           "Run a scenario in several modes, or with several "
-                                           "values of keys, and say what each costs and does");
-    app->add_option("scenario", options->scenario, "The scenario file")
-        ->type_name("SCENARIO.toml")
-        ->required();
-    app->add_option("--modes", options->modes,
-                    "Modes; the first is the reference (default: all that this build offers);\n"
-                    "packet mode executes every packet, as by run --no-fold")
-        ->type_name("packet,hybrid,flow");
-    CLI::Option* vary =
-        app->add_option(
+    CommandLine app = program.add_subcommand("compare",
+                                             "Run a scenario in several modes, or with several "
+                                             "values of keys, and say what each costs and does");
+    app.add_option("scenario", options->scenario, "The scenario file")
+        .type_name("SCENARIO.toml")
+        .required();
+    app.add_option("--modes", options->modes,
+                   "Modes; the first is the reference (default: all that this build offers);\n"
+                   "packet mode executes every packet, as by run --no-fold")
+        .type_name("packet,hybrid,flow");
+    CommandOption vary =
+        app.add_option(
                "--vary", options->vary,
                "Compare runs that differ in this key's values instead, in one table; with several\n"
                "--vary (and --modes) every combination runs")
-            ->type_name("KEY=A,B,...")
-            ->type_size(1)
-            ->allow_extra_args(false);
-    app->add_option("--restorers", options->restorers,
-                    "Hybrid mode once with each of these words of phases.restore")
-        ->type_name("hold,empty,...")
-        ->excludes(vary);
-    CLI::Option* repeat = app->add_option("--repeat", options->repeat,
+            .type_name("KEY=A,B,...")
+            .one_value_each();
+    app.add_option("--restorers", options->restorers,
+                   "Hybrid mode once with each of these words of phases.restore")
+        .type_name("hold,empty,...")
+        .excludes(vary);
+    CommandOption repeat = app.add_option("--repeat", options->repeat,
                                           "Runs of each mode; figures are medians (default: 1)")
-                              ->type_name("N")
-                              ->check(CLI::Range(1, 1000));
-    CLI::Option* perturb =
-        app->add_option("--perturb", options->perturb,
-                        "Judge by equivalence over N perturbed runs of each mode, 6 at least")
-            ->type_name("N")
-            ->check(CLI::Range(2, 1000))
-            ->excludes(repeat)
-            ->excludes(vary);
-    app->add_flag("--few", options->few, "With --perturb: fewer than 6 runs of each mode")
-        ->needs(perturb);
-    add_trial_options(*app, *options, {repeat, perturb});
-    app->add_flag("--fresh", options->fresh, "With --perturb or --trials: run again what is there");
-    app->add_flag("--check", options->check, "With --perturb: exit code 1 if a mode is biased")
-        ->needs(perturb);
-    app->add_option("--json", options->json, "Write the table to this file, too")
-        ->type_name("FILE");
-    app->add_option("--out", options->out, "Output folder (default: runs/NAME-compare)")
-        ->type_name("DIR");
-    add_set_option(*app, options->sets, kSetHelp);
-    app->add_flag("--quiet", options->quiet, "Print nothing but errors");
+                               .type_name("N")
+                               .range(1, 1000);
+    CommandOption perturb =
+        app.add_option("--perturb", options->perturb,
+                       "Judge by equivalence over N perturbed runs of each mode, 6 at least")
+            .type_name("N")
+            .range(2, 1000)
+            .excludes(repeat)
+            .excludes(vary);
+    app.add_flag("--few", options->few, "With --perturb: fewer than 6 runs of each mode")
+        .needs(perturb);
+    add_trial_options(app, *options, {repeat, perturb});
+    app.add_flag("--fresh", options->fresh, "With --perturb or --trials: run again what is there");
+    app.add_flag("--check", options->check, "With --perturb: exit code 1 if a mode is biased")
+        .needs(perturb);
+    app.add_option("--json", options->json, "Write the table to this file, too").type_name("FILE");
+    app.add_option("--out", options->out, "Output folder (default: runs/NAME-compare)")
+        .type_name("DIR");
+    add_set_option(app, options->sets, kSetHelp);
+    app.add_flag("--quiet", options->quiet, "Print nothing but errors");
     return {app, [options] { return compare_command(*options); }};
 }
 

@@ -5,8 +5,6 @@
 #include <optional>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
-
 #include "cli/batch_devices.h"
 #include "cli/commands.h"
 #include "cli/evaluate/evaluation_run.h"
@@ -97,82 +95,82 @@ int evaluate_command(const EvaluateOptions& options) {
     return run_evaluation(plan, lane_maker(devices.get(), lane_memory(options.devices)), run);
 }
 
-void add_aim_options(CLI::App& app, EvaluateOptions& options) {
+void add_aim_options(CommandLine app, EvaluateOptions& options) {
     app.add_option("--accuracy", options.accuracy,
                    "Half of an interval by its estimate, e.g. 0.01 (default: the file's; 0.05)")
-        ->type_name("SHARE")
-        ->check(CLI::Range(1e-6, 1.0));
+        .type_name("SHARE")
+        .range(1e-6, 1.0);
     app.add_option("--confidence", options.confidence,
                    "Of all intervals (default: the file's; 0.95)")
-        ->type_name("SHARE")
-        ->check(CLI::Range(0.5, 0.9999));
+        .type_name("SHARE")
+        .range(0.5, 0.9999);
     app.add_option("--rule", options.rule,
                    "When to stop: corrected keeps its promise, paper is CCEval's")
-        ->type_name("RULE")
-        ->check(CLI::IsMember({"corrected", "paper"}));
+        .type_name("RULE")
+        .one_of({"corrected", "paper"});
     app.add_option("--min-trials", options.minimum_trials, "No answer before (default: the rule's)")
-        ->type_name("N")
-        ->check(CLI::Range(3, 1'000'000'000));
+        .type_name("N")
+        .range(3, 1'000'000'000);
     app.add_option("--max-trials", options.maximum_trials, "No trial after (default: 100000)")
-        ->type_name("N")
-        ->check(CLI::Range(3, 1'000'000'000));
+        .type_name("N")
+        .range(3, 1'000'000'000);
 }
 
-void add_sample_options(CLI::App& app, SampleOptions& samples) {
-    CLI::Option* const files =
+void add_sample_options(CommandLine app, SampleOptions& samples) {
+    CommandOption files =
         app.add_option(
                "--samples", samples.files,
                "Trials that somebody else has run: a CSV table with a line a trial, or one\n"
                "with a column \"trial\"; or a file a trial (a table, or HPCC's fct.txt)")
-            ->type_name("FILE ...");
+            .type_name("FILE ...");
     app.add_option("--metric", samples.metric,
                    "With --samples: the column, or fct or slowdown (default: all columns)")
-        ->type_name("NAME")
-        ->needs(files);
+        .type_name("NAME")
+        .needs(files);
     app.add_option("--statistic", samples.statistic,
                    "With --samples: of a trial's values, mean or p99, p99.9, ... (default: mean)")
-        ->type_name("WORD")
-        ->needs(files);
+        .type_name("WORD")
+        .needs(files);
     app.add_flag("--pooled", samples.pooled,
                  "With --samples: the figure of all values of all trials, not the mean of trials' "
                  "figures")
-        ->needs(files);
+        .needs(files);
     app.add_flag(
            "--compare", samples.compare,
            "With --samples and a column \"candidate\": trials of one number had the same draws")
-        ->needs(files);
+        .needs(files);
 }
 
 }  // namespace
 
-Command add_evaluate_command(CLI::App& program) {
+Command add_evaluate_command(CommandLine program) {
     const auto options = std::make_shared<EvaluateOptions>();
-    CLI::App* app = program.add_subcommand(
+    CommandLine app = program.add_subcommand(
         "evaluate",
         "Run trials of a random scenario until its figures have the intervals that are asked for,\n"
         "or until it is known which settings are better (docs/evaluation.md)");
-    app->add_option("file", options->file, "What is evaluated, and how well")
-        ->type_name("EVALUATION.toml");
-    add_aim_options(*app, *options);
-    add_sample_options(*app, options->samples);
-    add_set_option(*app, options->sets, "Override a key of every candidate's scenario");
-    app->add_option("--out", options->run.out, "Output folder (default: runs/NAME)")
-        ->type_name("DIR");
-    app->add_option(
+    app.add_option("file", options->file, "What is evaluated, and how well")
+        .type_name("EVALUATION.toml");
+    add_aim_options(app, *options);
+    add_sample_options(app, options->samples);
+    add_set_option(app, options->sets, "Override a key of every candidate's scenario");
+    app.add_option("--out", options->run.out, "Output folder (default: runs/NAME)")
+        .type_name("DIR");
+    app.add_option(
            "--threads", options->threads,
            "Trials at a time, each on one thread, with the same results (default: all cores)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 4096));
-    add_device_options(*app, options->devices);
-    CLI::Option* const resume = app->add_flag("--resume", options->run.resume,
-                                              "Go on from the trials that the folder holds");
-    app->add_flag("--anew", options->run.anew, "Replace what the folder holds")->excludes(resume);
-    app->add_option(
+        .type_name("N")
+        .range(1, 4096);
+    add_device_options(app, options->devices);
+    CommandOption resume = app.add_flag("--resume", options->run.resume,
+                                        "Go on from the trials that the folder holds");
+    app.add_flag("--anew", options->run.anew, "Replace what the folder holds").excludes(resume);
+    app.add_option(
            "--trial", options->trial,
            "Print the commands that run this trial of each candidate by themselves, and run none")
-        ->type_name("N")
-        ->check(CLI::Range(0, 1'000'000'000));
-    app->add_flag("--quiet", options->run.quiet, "Print nothing but errors");
+        .type_name("N")
+        .range(0, 1'000'000'000);
+    app.add_flag("--quiet", options->run.quiet, "Print nothing but errors");
     return {app, [options] { return evaluate_command(*options); }};
 }
 

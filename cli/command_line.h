@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Options of commands, for the files that have them. CLI11 reads the words; only command_line.cpp includes it,
+/// as its headers cost every file that does ten seconds of compilation.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
+class App;
+class Option;
+}  // namespace CLI
+
+namespace sluice {
+
+/// An option that a command has; what its value may be is said by calls one behind the other.
+class CommandOption {
+  public:
+    explicit CommandOption(CLI::Option* option) : option_(option) {}
+
+    /// What --help calls its value.
+    CommandOption& type_name(const std::string& name);
+    CommandOption& required();
+    CommandOption& one_of(const std::vector<std::string>& words);
+    CommandOption& range(int least, int most);
+    CommandOption& range(double least, double most);
+    CommandOption& not_negative();
+    CommandOption& excludes(const CommandOption& other);
+    CommandOption& needs(const CommandOption& other);
+    /// Of a list: one value for each time that the option is given.
+    CommandOption& one_value_each();
+    /// --help does not list it.
+    CommandOption& hidden();
+    /// --help shows what the variable holds.
+    CommandOption& show_default();
+
+  private:
+    CLI::Option* option_;
+};
+
+/// A command's options and sub-commands. A handle: copies are the same command.
+class CommandLine {
+  public:
+    explicit CommandLine(CLI::App* app) : app_(app) {}
+
+    CommandLine add_subcommand(const std::string& name, const std::string& text);
+    /// `name`: "-o,--output"; without dashes the option is positional. T is one of those that command_line.cpp lists.
+    template <class T>
+    CommandOption add_option(const std::string& name, T& variable, const std::string& text);
+    /// `take` is called with its value.
+    CommandOption add_option_for(const std::string& name,
+                                 std::function<void(const std::string&)> take,
+                                 const std::string& text);
+    CommandOption add_flag(const std::string& name, bool& variable, const std::string& text);
+    void require_subcommand();
+    /// Words that are no option of the command are left in remaining().
+    void allow_extras();
+    /// All words behind the command's name are left in remaining().
+    void take_all_words();
+    void footer(const std::string& text);
+
+    /// The command was typed.
+    bool parsed() const;
+    std::vector<std::string> remaining() const;
+    std::string help() const;
+
+  private:
+    CLI::App* app_;
+};
+
+/// How reading a command line has ended where nothing is to be run.
+struct ParseEnd {
+    int code = 0;
+    std::string help;     ///< for standard output
+    std::string refusal;  ///< what is wrong with the line
+};
+
+/// The program's whole command line.
+class ProgramLine {
+  public:
+    ProgramLine(const char* name, const char* text, const std::string& version);
+    ~ProgramLine();
+    ProgramLine(const ProgramLine&) = delete;
+    ProgramLine& operator=(const ProgramLine&) = delete;
+
+    CommandLine line() const { return CommandLine(app_); }
+    /// True: the line is good, and one command was typed.
+    bool parse(int argc, char** argv, ParseEnd& end);
+
+  private:
+    CLI::App* app_;
+};
+
+}  // namespace sluice
