@@ -19,8 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <tuple>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/types.h"
@@ -53,6 +51,18 @@ struct State {
     bool decrease_marked = false;  ///< an echo arrived since the last decrease check
     bool started = false;          ///< the first echo has been seen
 };
+#define SLUICE_FIELDS_OF_DCQCN(FIRST, NEXT) \
+    FIRST(target_rate, content)             \
+    NEXT(alpha, content)                    \
+    NEXT(alpha_due, instant)                \
+    NEXT(decrease_due, instant)             \
+    NEXT(increase_due, instant)             \
+    NEXT(echoes, content)                   \
+    NEXT(stage, content)                    \
+    NEXT(alpha_marked, content)             \
+    NEXT(decrease_marked, content)          \
+    NEXT(started, content)
+SLUICE_DESCRIBE(State, SLUICE_FIELDS_OF_DCQCN)
 
 /// Applies the alpha updates due at or before `limit`.
 SLUICE_HD inline void apply_alpha(State& dcqcn, const Parameters& p, Tick limit) {
@@ -186,14 +196,6 @@ struct Hooks : LawHooks {
         }
     }
 
-    SLUICE_HD static void shift(State& dcqcn, Tick dt) {
-        for (Tick* due : {&dcqcn.alpha_due, &dcqcn.decrease_due, &dcqcn.increase_due}) {
-            if (*due != kNever) {
-                *due += dt;
-            }
-        }
-    }
-
     /// Without an echo the timers are all there is, and they ran on: they go back to their instants,
     /// and what was due meanwhile is done. With echoes the phase is a sawtooth, whose queue stands
     /// still: timers, stage and alpha, which swings with it, go on from where they are in it.
@@ -202,7 +204,7 @@ struct Hooks : LawHooks {
         if (seen.marked > 0 || dcqcn.decrease_marked) {
             return;
         }
-        shift(dcqcn, -dt);
+        shift_fields(dcqcn, -dt);
         on_timer(flow, dcqcn, common, p, seen.until - 1);
     }
 
@@ -225,12 +227,6 @@ struct Hooks : LawHooks {
         dcqcn.increase_due = now + p.increase_interval;
     }
 
-    static bool same(const State& a, const State& b) {
-        return std::tie(a.target_rate, a.alpha, a.alpha_due, a.decrease_due, a.increase_due,
-                        a.echoes, a.stage, a.alpha_marked, a.decrease_marked, a.started) ==
-               std::tie(b.target_rate, b.alpha, b.alpha_due, b.decrease_due, b.increase_due,
-                        b.echoes, b.stage, b.alpha_marked, b.decrease_marked, b.started);
-    }
     SLUICE_HD static std::int64_t echoes(const State& dcqcn) { return dcqcn.echoes; }
 
     /// The increase timer is the slowest to act in any sensible setting; all three bound what a

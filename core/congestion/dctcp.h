@@ -12,7 +12,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <tuple>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/types.h"
@@ -36,6 +35,15 @@ struct State {
     std::int64_t marked_before = 0;  ///< marked ACKs of all windows before
     bool reduced = false;            ///< in CWR
 };
+#define SLUICE_FIELDS_OF_DCTCP(FIRST, NEXT) \
+    FIRST(alpha, content)                   \
+    NEXT(last_update, content)              \
+    NEXT(high_seq, content)                 \
+    NEXT(marked, content)                   \
+    NEXT(batch, content)                    \
+    NEXT(marked_before, content)            \
+    NEXT(reduced, content)
+SLUICE_DESCRIBE(State, SLUICE_FIELDS_OF_DCTCP)
 
 SLUICE_HD inline void update_alpha(State& dctcp, const CommonParameters& common,
                                    const Parameters& p, const Ack& ack) {
@@ -178,11 +186,6 @@ struct Hooks : LawHooks {
         return dctcp.marked_before + dctcp.marked;
     }
 
-    static bool same(const State& a, const State& b) {
-        return std::tie(a.alpha, a.last_update, a.high_seq, a.marked, a.batch, a.marked_before,
-                        a.reduced) == std::tie(b.alpha, b.last_update, b.high_seq, b.marked,
-                                               b.batch, b.marked_before, b.reduced);
-    }
     SLUICE_HD static void rewind(State& dctcp, std::int64_t acked, std::int64_t bytes) {
         dctcp.last_update = rewound(dctcp.last_update, acked, bytes);
         dctcp.high_seq = rewound(dctcp.high_seq, acked, bytes);

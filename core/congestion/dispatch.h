@@ -40,7 +40,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void on_timer(State& state, const Parame
 }
 
 SLUICE_HD inline void shift(State& state, const Parameters& parameters, Tick dt) {
-    visit_law(state, parameters, [&](auto law, auto& own, const auto&) { law.shift(own, dt); });
+    visit_law(state, parameters, [&](auto, auto& own, const auto&) { shift_fields(own, dt); });
 }
 
 SLUICE_HD inline void advance(State& state, const Parameters& parameters, Tick dt,
@@ -75,12 +75,10 @@ SLUICE_HD inline void rewind(State& state, const Parameters& parameters, std::in
 }
 
 inline bool same(const State& a, const State& b, const Parameters& parameters) {
-    const bool alike = a.rate == b.rate && a.line_rate == b.line_rate &&
-                       a.max_window == b.max_window && a.base_rtt == b.base_rtt &&
-                       a.retime == b.retime;
+    const bool alike = same_fields<FlowControl>(a, b);
     switch (parameters.law) {
 #define SLUICE_LAW(law) \
-    case Law::law: return alike && law::Hooks::same(a.law, b.law);
+    case Law::law: return alike && same_fields(a.law, b.law);
         SLUICE_LAWS(SLUICE_LAW)
 #undef SLUICE_LAW
     }

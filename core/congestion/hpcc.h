@@ -18,9 +18,7 @@
 /// records of the packets that sleep with it.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <tuple>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/int_record.h"
@@ -51,6 +49,17 @@ struct State {
     double hop_u[kMaxIntHops] = {};
     std::int32_t hop_stage[kMaxIntHops] = {};
 };
+// `hop`: what copies remember of ports' counters differs by what renumber_hop() adds.
+#define SLUICE_FIELDS_OF_HPCC(FIRST, NEXT) \
+    FIRST(current_rate, content)           \
+    NEXT(last_update, content)             \
+    NEXT(u, content)                       \
+    NEXT(stage, content)                   \
+    NEXT(hop, content)                     \
+    NEXT(hop_rate, content)                \
+    NEXT(hop_u, content)                   \
+    NEXT(hop_stage, content)
+SLUICE_DESCRIBE(State, SLUICE_FIELDS_OF_HPCC)
 
 /// What an ACK is judged by.
 struct Context {
@@ -284,14 +293,6 @@ struct Hooks : LawHooks {
         hpcc.last_update = rewound(hpcc.last_update, acked, bytes);
     }
 
-    static bool same(const State& a, const State& b) {
-        return std::tie(a.current_rate, a.last_update, a.u, a.stage) ==
-                   std::tie(b.current_rate, b.last_update, b.u, b.stage) &&
-               std::equal(a.hop, a.hop + kMaxIntHops, b.hop) &&
-               std::equal(a.hop_rate, a.hop_rate + kMaxIntHops, b.hop_rate) &&
-               std::equal(a.hop_u, a.hop_u + kMaxIntHops, b.hop_u) &&
-               std::equal(a.hop_stage, a.hop_stage + kMaxIntHops, b.hop_stage);
-    }
     static void renumber_hop(State& hpcc, int hop, std::uint64_t units) {
         if (hop < kMaxIntHops && hpcc.hop[hop] != 0) {
             hpcc.hop[hop] = with_more_units(hpcc.hop[hop], units);

@@ -8,8 +8,14 @@ namespace sluice::congestion::none {
 
 struct Parameters {};
 struct State {};
-struct Hooks : LawHooks {
-    static bool same(const State&, const State&) { return true; }
-};
+/// Has no fields.
+template <class Visit>
+SLUICE_HD inline bool all_fields(const State&, const State&, Visit&&) {
+    return true;
+}
+template <class Visit>
+SLUICE_HD inline void each_field(State&, const State&, Visit&&) {}
+
+struct Hooks : LawHooks {};
 
 }  // namespace sluice::congestion::none

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "core/congestion/arithmetic.h"
 #include "core/congestion/types.h"
@@ -39,6 +38,13 @@ struct State {
     double rtt_diff = 0;
     std::int32_t stage = 0;
 };
+#define SLUICE_FIELDS_OF_TIMELY(FIRST, NEXT) \
+    FIRST(current_rate, content)             \
+    NEXT(last_update, content)               \
+    NEXT(last_rtt_ns, content)               \
+    NEXT(rtt_diff, content)                  \
+    NEXT(stage, content)
+SLUICE_DESCRIBE(State, SLUICE_FIELDS_OF_TIMELY)
 
 SLUICE_HD inline void update_rate(FlowControl& flow, State& timely, const CommonParameters& common,
                                   const Parameters& p, std::int64_t rtt_ns) {
@@ -154,10 +160,6 @@ struct Hooks : LawHooks {
         timely.current_rate = flow.rate;
     }
 
-    static bool same(const State& a, const State& b) {
-        return std::tie(a.current_rate, a.last_update, a.last_rtt_ns, a.rtt_diff, a.stage) ==
-               std::tie(b.current_rate, b.last_update, b.last_rtt_ns, b.rtt_diff, b.stage);
-    }
     SLUICE_HD static void rewind(State& timely, std::int64_t acked, std::int64_t bytes) {
         timely.last_update = rewound(timely.last_update, acked, bytes);
     }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "core/fields.h"
 #include "core/hd.h"
 #include "core/units.h"
 
@@ -45,6 +46,13 @@ struct FlowControl {
     /// start(); with an unchanged rate the difference is zero.
     bool retime = false;
 };
+#define SLUICE_FIELDS_OF_FLOW_CONTROL(FIRST, NEXT) \
+    FIRST(rate, content)                           \
+    NEXT(line_rate, content)                       \
+    NEXT(max_window, content)                      \
+    NEXT(base_rtt, content)                        \
+    NEXT(retime, content)
+SLUICE_DESCRIBE(FlowControl, SLUICE_FIELDS_OF_FLOW_CONTROL)
 
 /// What an ACK tells a law.
 struct Ack {
@@ -99,7 +107,8 @@ struct Conflict {
 };
 
 /// The hooks of a law. A law's own (struct Hooks in its header) derives from this and defines those
-/// that it needs; State and Parameters are the structs of its header.
+/// that it needs; State and Parameters are the structs of its header. The roles of State's fields (core/fields.h)
+/// say what a skip moves and what must be equal in copies.
 struct LawHooks {
     static constexpr Traits traits() { return {}; }
 
@@ -141,11 +150,8 @@ struct LawHooks {
     template <class State, class Parameters>
     SLUICE_HD static void on_timer(FlowControl&, State&, const CommonParameters&, const Parameters&,
                                    Tick) {}
-    /// Moves the law's instants by a duration for which the flow stood still.
-    template <class State>
-    SLUICE_HD static void shift(State&, Tick) {}
     /// Takes the law through a steady phase of `dt` for which the flow stood still: its instants have
-    /// been moved (shift()), and it learns what it would have learned from packets. The rate is the
+    /// been moved, and it learns what it would have learned from packets. The rate is the
     /// phase's own and stays, but for what the law does to it by itself where nothing is marked. A law
     /// whose memory is its last round trips need do nothing: they come round again with the packets.
     template <class State, class Parameters>
@@ -167,11 +173,6 @@ struct LawHooks {
     /// Marks in the sequence space follow a cut of `bytes` in flight (rewound(), arithmetic.h).
     template <class State>
     SLUICE_HD static void rewind(State&, std::int64_t, std::int64_t) {}
-    /// Whether two flows' states are one, bit for bit. A law that does not know it is never folded.
-    template <class State>
-    static bool same(const State&, const State&) {
-        return false;
-    }
     /// The flow is the copy of one at other ports: the one at `hop` of its path (0: the first switch's) has
     /// sent so many of INT's units more, modulo the field, than what the law remembers of it says.
     template <class State>

@@ -20,15 +20,16 @@
 #include <utility>
 #include <vector>
 
+#include "core/packet/state_fields.h"
 #include "core/world/world_store.h"
 
 namespace sluice::step {
 
 /// What the leader's port had counted when it was folded.
 struct UnitBase {
-    std::int64_t tx_bytes = 0;
-    std::int64_t tx_packets = 0;
-    std::int64_t ecn_marks = 0;
+    Counters<Egress> counters;
+    std::int64_t tx_bytes = 0;           ///< as in `counters`
+    std::int64_t tx_packets = 0;         ///< the same
     std::uint32_t max_queued_bytes = 0;  ///< from then on it counts anew
     Tick free_at = 0;
     SkippedFrames skipped;

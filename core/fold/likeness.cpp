@@ -8,31 +8,13 @@
 #include "core/packet/arrivals.h"
 #include "core/packet/buffer.h"
 #include "core/packet/sender.h"
+#include "core/packet/state_fields.h"
 
 namespace sluice::step {
 
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
-
-bool same_packet(const Packet& a, const Packet& b) {
-    return std::tie(a.time, a.stamp, a.flow, a.sequence, a.bytes, a.transmission) ==
-               std::tie(b.time, b.stamp, b.flow, b.sequence, b.bytes, b.transmission) &&
-           a.kind == b.kind && a.traffic_class == b.traffic_class && a.hop == b.hop &&
-           a.int_hops == b.int_hops && a.ce == b.ce && a.echo == b.echo;
-}
-
-/// All but who takes over, and the law's state.
-bool same_sender(const Sender& a, const Sender& b) {
-    return std::tie(a.flow, a.next, a.una, a.packets, a.next_bytes, a.una_bytes, a.size,
-                    a.next_avail, a.last_gap, a.last_progress, a.armed, a.window, a.high,
-                    a.position, a.port, a.transmissions, a.last_bytes, a.traffic_class, a.int_shift,
-                    a.retransmitted, a.skipped, a.offset, a.behind) ==
-           std::tie(b.flow, b.next, b.una, b.packets, b.next_bytes, b.una_bytes, b.size,
-                    b.next_avail, b.last_gap, b.last_progress, b.armed, b.window, b.high,
-                    b.position, b.port, b.transmissions, b.last_bytes, b.traffic_class, b.int_shift,
-                    b.retransmitted, b.skipped, b.offset, b.behind);
-}
 
 }  // namespace
 
@@ -134,23 +116,32 @@ bool Likeness::same_order_of_ports() const {
     return true;
 }
 
+template <class State>
+bool Likeness::same_since(Tick from, const State& leader, const State& image, Difference of) const {
+    const bool alike = all_fields(leader, image, [&](auto field, const auto& a, const auto& b) {
+        of.column = field.name;
+        if constexpr (field.role == Role::instant) {
+            return std::max(a, from) == std::max(b, from);
+        } else if constexpr (field.role == Role::constant || field.role == Role::content) {
+            return same_value(a, b);
+        }
+        return true;
+    });
+    difference_ = alike ? difference_ : of;
+    return alike;
+}
+
 bool Likeness::units_alike(PortId leader) const {
     const PortId image = renaming_.unit(leader);
     const Egress& a = world_.egress[leader];
     const Egress& b = world_.egress[image];
-    const bool same_port =
-        a.line_rate == b.line_rate && a.delay == b.delay && a.rate_index == b.rate_index &&
-        a.ecn_kmin == b.ecn_kmin && a.ecn_kmax == b.ecn_kmax && a.up && b.up &&
+    const bool same_ends =
+        a.up && b.up && a.paused == 0 && b.paused == 0 &&
         world_.is_host[topology_.node_of(leader)] == world_.is_host[topology_.node_of(image)] &&
         world_.is_host[topology_.node_of(a.peer)] == world_.is_host[topology_.node_of(b.peer)];
-    const bool same_state = std::max(a.free_at, from_) == std::max(b.free_at, from_) &&
-                            a.queued_bytes == b.queued_bytes && a.nonempty == b.nonempty &&
-                            a.paused == 0 && b.paused == 0 && a.last_class == b.last_class &&
-                            world_.link[leader].decision == world_.link[image].decision &&
-                            std::equal(a.class_bytes, a.class_bytes + kClasses, b.class_bytes) &&
-                            std::equal(a.deficit, a.deficit + kClasses, b.deficit);
-    return same_port && same_state && renaming_.whole_units_apart(leader) && queues_alike(leader) &&
-           links_alike(leader);
+    return same_ends && same_since(from_, a, b, {"Egress", leader, image}) &&
+           world_.link[leader].decision == world_.link[image].decision &&
+           renaming_.whole_units_apart(leader) && queues_alike(leader) && links_alike(leader);
 }
 
 bool Likeness::queues_alike(PortId leader) const {
@@ -165,7 +156,8 @@ bool Likeness::queues_alike(PortId leader) const {
             const Packet& other = b.queue[queue].at(b.queue[queue].head + i);
             const Packet& own = a.queue[queue].at(a.queue[queue].head + i);
             const Packet renamed = renaming_.packet(own, leader);
-            if (!same_packet(renamed, other) || (in_switch && renamed.ingress != other.ingress) ||
+            if (!same(renamed, other, {"Packet", leader, renaming_.unit(leader)}) ||
+                renamed.flow != other.flow || (in_switch && renamed.ingress != other.ingress) ||
                 !told_alike(own, other)) {
                 return false;
             }
@@ -183,15 +175,15 @@ bool Likeness::links_alike(PortId leader) const {
     const Ingress& other = world_.ingress[image];
     // What INT tells of time goes by the link's.
     if (a.size() != b.size() || (world_.int_block != 0 && a.base != b.base) ||
-        in.total_bytes != other.total_bytes || held_classes(in) != 0 || other.paused != 0 ||
-        in.loss != other.loss || !std::equal(in.bytes, in.bytes + kClasses, other.bytes)) {
+        held_classes(in) != 0 || !same(in, other, {"Ingress", receiver, image})) {
         return false;
     }
     for (std::uint32_t i = 0; i < a.size(); ++i) {
         Packet renamed = renaming_.packet(a.at(a.head + i));
         renamed.time += a.base - b.base;
-        if (!same_packet(renamed, b.at(b.head + i)) ||
-            !told_alike(a.at(a.head + i), b.at(b.head + i))) {
+        const Packet& other_packet = b.at(b.head + i);
+        if (!same(renamed, other_packet, {"Packet", receiver, image}) ||
+            renamed.flow != other_packet.flow || !told_alike(a.at(a.head + i), b.at(b.head + i))) {
             return false;
         }
     }
@@ -274,7 +266,8 @@ bool Likeness::senders_alike(FlowSlot leader) const {
         return false;
     }
     const Sender renamed = renaming_.sender(a);
-    return same_sender(renamed, b) && congestion::same(renamed.cc, b.cc, world_.config->congestion);
+    return same(renamed, b, {"Sender", leader, image}) && renamed.flow == b.flow &&
+           renamed.port == b.port && congestion::same(renamed.cc, b.cc, world_.config->congestion);
 }
 
 bool Likeness::queue_pairs_alike(FlowSlot leader) const {
@@ -341,9 +334,7 @@ bool Likeness::flows_alike(FlowSlot leader) const {
     const Receiver& other = world_.receiver[image];
     return specs_alike(world_, leader, image) && a.start == b.start && a.received == b.received &&
            a.finish == b.finish && a.retransmitted == 0 && b.retransmitted == 0 &&
-           std::tie(at.expected, at.packets, at.acked, at.last_nack, at.nack_timer, at.echo) ==
-               std::tie(other.expected, other.packets, other.acked, other.last_nack,
-                        other.nack_timer, other.echo) &&
+           same(at, other, {"Receiver", leader, image}) &&
            renaming_.flow(world_.following[leader]) == world_.following[image] &&
            senders_alike(leader) && queue_pairs_alike(leader) && int_slots_alike(leader);
 }

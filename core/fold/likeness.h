@@ -3,12 +3,22 @@
 /// is the leader's, renamed. A false answer loses time only.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "core/fields.h"
 #include "core/fold/renaming.h"
 
 namespace sluice::step {
+
+/// Where two parts are not alike: a column of a struct, of the leader's thing and the image's (ports or flows).
+struct Difference {
+    const char* structure = nullptr;
+    std::uint32_t leader = kNone;
+    std::uint32_t image = kNone;
+    const char* column = nullptr;  ///< null: none was found in a column
+};
 
 class Likeness {
   public:
@@ -25,10 +35,25 @@ class Likeness {
 
     /// Of everything in the image.
     bool holds() const;
+    /// After holds() was false: the first column in which they differ, if it was one.
+    const Difference& difference() const { return difference_; }
     /// Of a leader whose packets have got the names of its sheet: those whose names they had were told the same.
     bool others_told_alike() const;
 
   private:
+    /// Of two states: all that must be equal in copies is, names and parts aside.
+    template <class State>
+    bool same(const State& leader, const State& image, Difference of) const {
+        if (same_fields(leader, image, of.column)) {
+            return true;
+        }
+        difference_ = of;
+        return false;
+    }
+    /// The same, where instants before `from` are all one: nothing of them is left.
+    template <class State>
+    bool same_since(Tick from, const State& leader, const State& image, Difference of) const;
+
     void prefetch_flows() const;
     void prefetch_told() const;
     bool same_order_of_ports() const;
@@ -51,6 +76,7 @@ class Likeness {
     const Image& image_;
     Renaming renaming_;
     Tick from_;
+    mutable Difference difference_;
     mutable std::vector<std::optional<Renaming::IntUnits>> units_;  ///< by flow of the fold
 };
 

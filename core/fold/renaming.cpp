@@ -113,21 +113,13 @@ std::uint64_t Renaming::copy_egress(PortId leader) const {
     if (from.free_at != base.free_at) {
         to.free_at = from.free_at;
     }
-    to.tx_bytes += from.tx_bytes - base.tx_bytes;
-    to.tx_packets += sent;
-    to.ecn_marks += from.ecn_marks - base.ecn_marks;
+    follow_fields(to, from, base.counters);
     const SkippedFrames skipped = store_.skipped(leader);
     if (skipped.packets != base.skipped.packets || skipped.bytes != base.skipped.bytes) {
         store_.add_skipped(port, skipped.packets - base.skipped.packets,
                            skipped.bytes - base.skipped.bytes);
     }
-    to.max_queued_bytes = std::max(to.max_queued_bytes, from.max_queued_bytes);
-    to.queued_bytes = from.queued_bytes;
-    to.nonempty = from.nonempty;
-    to.last_class = from.last_class;
     for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
-        to.class_bytes[queue] = from.class_bytes[queue];
-        to.deficit[queue] = from.deficit[queue];
         Ring& ring = to.queue[queue];
         Ring source = from.queue[queue];
         for (std::uint32_t at = source.head; at != source.tail; ++at) {
@@ -145,8 +137,7 @@ std::uint64_t Renaming::copy_egress(PortId leader) const {
             image.sender.push(world_.memory, round.sender[i]);
             image.ready.push(world_.memory, round.ready[i]);
         }
-        image.last = round.last;
-        image.last_was_ack = round.last_was_ack;
+        copy_fields(image, round);
     }
     world_.link[port].decision = world_.link[leader].decision;
     if (world_.link[port].decision != kNever) {

@@ -15,7 +15,7 @@ void shift_host(World& world, NodeId host, Tick dt) {
     bool moved = false;
     for (std::uint32_t i = 0; i < timers.count; ++i) {
         if (timers[i].kind == TimerKind::sender || timers[i].kind == TimerKind::answer) {
-            timers[i].time += dt;
+            shift_fields(timers[i], dt);
             moved = true;
         }
     }

@@ -12,31 +12,23 @@
 #pragma once
 
 #include "core/packet/nic.h"
+#include "core/packet/state_fields.h"
 
 namespace sluice::step {
 
 /// Moves everything that `port` will send, and the packets on their way from it, by `dt`.
 inline void shift_port(World& world, PortId port, Tick dt) {
     Egress& egress = world.egress[port];
-    egress.free_at += dt;
-    if (egress.paused != 0) {
-        egress.paused_since += dt;
-    }
-    if (world.link[port].decision != kNever) {
-        world.link[port].decision += dt;
-    }
+    shift_fields(egress, dt);
+    world.link[port].decision = shifted(world.link[port].decision, dt);
     world.link[egress.peer].base += dt;
     if (egress.out != egress.peer) {
         world.link[egress.out].base += dt;
     }
-    if (world.link[egress.peer].arrival != kNever) {
-        world.link[egress.peer].arrival += dt;
-    }
+    world.link[egress.peer].arrival = shifted(world.link[egress.peer].arrival, dt);
     HostPort& nic = world.host_port[port];
     for (std::uint32_t i = 0; i < nic.ready.count; ++i) {
-        if (nic.ready[i] != kNever) {
-            nic.ready[i] += dt;
-        }
+        nic.ready[i] = shifted(nic.ready[i], dt);
     }
 }
 
@@ -46,17 +38,16 @@ void order_timers(PlainVector<Timer>& timers);
 /// Moves the timers of a host's queue pairs and of answers on their way to them; those that start flows and the application's stay.
 void shift_host(World& world, NodeId host, Tick dt);
 
+/// Moves a sender's instants, and its law's.
+inline void shift_sender(const World& world, Sender& sender, Tick dt) {
+    shift_fields(sender, dt);
+    congestion::shift(sender.cc, world.config->congestion, dt);
+}
+
 /// Moves the sender's and the receiver's instants of an active flow.
 inline void shift_flow(World& world, FlowSlot flow, Tick dt) {
-    Sender& sender = sender_of(world, flow);
-    sender.skipped += dt;
-    sender.next_avail += dt;
-    sender.last_progress += dt;
-    if (sender.armed != kNever) {
-        sender.armed += dt;
-    }
-    congestion::shift(sender.cc, world.config->congestion, dt);
-    world.receiver[flow].nack_timer += dt;
+    shift_sender(world, sender_of(world, flow), dt);
+    shift_fields(world.receiver[flow], dt);
     if (world.answers != nullptr) {
         world.answers[flow].base += dt;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/packet/sender.h"
+#include "core/packet/state_fields.h"
 #include "core/world/part_buffers.h"
 #include "core/world/skip.h"
 #include "core/world/snapshot.h"
@@ -15,34 +16,6 @@ bool in_switch(const WorldStore& store, PortId port) {
     return store.world().is_host[store.topology().node_of(port)] == 0;
 }
 
-/// All that changes at a transmitter, but for its queues; what it is stays.
-void set_transmitter(Egress& to, const Egress& from, Tick dt) {
-    to.free_at = from.free_at + dt;
-    to.tx_bytes = from.tx_bytes;
-    to.tx_packets = from.tx_packets;
-    to.queued_bytes = from.queued_bytes;
-    to.nonempty = from.nonempty;
-    to.paused = from.paused;
-    to.last_class = from.last_class;
-    to.max_queued_bytes = from.max_queued_bytes;
-    to.ecn_draws = from.ecn_draws;
-    to.ecn_marks = from.ecn_marks;
-    to.drops = from.drops;
-    to.pauses_sent = from.pauses_sent;
-    to.paused_since = from.paused_since + dt;
-    to.paused_ticks = from.paused_ticks;
-    std::copy_n(from.class_bytes, kClasses, to.class_bytes);
-    std::copy_n(from.deficit, kClasses, to.deficit);
-}
-
-void set_count(Ingress& to, const Ingress& from) {
-    std::copy_n(from.bytes, kClasses, to.bytes);
-    std::copy_n(from.headroom, kClasses, to.headroom);
-    to.total_bytes = from.total_bytes;
-    to.paused = from.paused;
-    to.loss_draws = from.loss_draws;
-}
-
 /// Nothing is left to do at a node but what its columns say, which its block is told.
 void forget_wake(World& world, NodeId node) {
     refresh_wake(world, node);
@@ -50,8 +23,6 @@ void forget_wake(World& world, NodeId node) {
     const std::uint32_t last = std::min(first + 64, world.cell_count);
     world.block_wake[node / 64] = *std::min_element(world.wake + first, world.wake + last);
 }
-
-Tick moved(Tick at, Tick dt) { return at == kNever ? kNever : at + dt; }
 
 }  // namespace
 
@@ -102,8 +73,7 @@ class Snapshot::Writer {
 
     void put_flow(const FlowState& state, FlowSlot flow) {
         world_.result[flow] = state.result;
-        world_.receiver[flow] = state.receiver;
-        world_.receiver[flow].nack_timer += dt_;
+        restore_fields(world_.receiver[flow], state.receiver, dt_);
         world_.following[flow] = slot(state.following);
         for (int hop = 0; hop < 2 * kPathHops; ++hop) {
             world_.route[flow].port[hop] =
@@ -150,11 +120,11 @@ class Snapshot::Writer {
             world_.sender_at[sender.flow] = first + i;
             ++world_.active_senders;
             host.senders.push(world_.memory, sender);
-            shift_flow_at_source(sender.flow);
+            shift_sender(world_, host.senders[first + i], dt_);
         }
         for (std::uint32_t i = 0; i < state.timers; ++i) {
             Timer timer = from_.timers_[timer_++];
-            timer.time += dt_;
+            shift_fields(timer, dt_);
             if (timer.kind == TimerKind::sender) {
                 timer.slot += first;
                 timer.id = world_.id[host.senders[timer.slot].flow];
@@ -166,18 +136,9 @@ class Snapshot::Writer {
         }
     }
 
-    void shift_flow_at_source(FlowSlot flow) {
-        Sender& sender = sender_of(world_, flow);
-        sender.skipped += dt_;
-        sender.next_avail += dt_;
-        sender.last_progress += dt_;
-        sender.armed = moved(sender.armed, dt_);
-        congestion::shift(sender.cc, world_.config->congestion, dt_);
-    }
-
     void put_unit(const Unit& unit, PortId port) {
         Egress& egress = world_.egress[port];
-        set_transmitter(egress, unit.egress, dt_);
+        restore_fields(egress, unit.egress, dt_);
         for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
             for (std::uint32_t i = 0; i < unit.queued[queue]; ++i) {
                 Packet copy = packet(from_.packets_[packet_++]);
@@ -196,8 +157,8 @@ class Snapshot::Writer {
             link.push(world_.memory, packet(from_.packets_[packet_++]));
         }
         link.arrival = next_arrival(link);
-        world_.link[port].decision = moved(unit.decision, dt_);
-        set_count(world_.ingress[egress.peer], unit.ingress);
+        world_.link[port].decision = shifted(unit.decision, dt_);
+        restore_fields(world_.ingress[egress.peer], unit.ingress, dt_);
         put_round(unit, port);
         if (world_.cross != nullptr) {
             world_.cross[port] = unit.cross;
@@ -217,7 +178,7 @@ class Snapshot::Writer {
             const FlowSlot flow = slot(from_.round_[round_]);
             sender_of(world_, flow).position = i;
             nic.sender.push(world_.memory, world_.sender_at[flow]);
-            nic.ready.push(world_.memory, moved(from_.ready_[round_++], dt_));
+            nic.ready.push(world_.memory, shifted(from_.ready_[round_++], dt_));
         }
     }
 
@@ -268,7 +229,7 @@ void clear_part(WorldStore& store, const NetworkPart& part) {
         link.head = link.tail;
         link.arrival = kNever;
         world.link[port].decision = kNever;
-        set_count(world.ingress[egress.peer], Ingress{});
+        restore_fields(world.ingress[egress.peer], Ingress{}, 0);
         world.host_port[port].sender.count = 0;
         world.host_port[port].ready.count = 0;
     }

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/packet/sender.h"
+#include "core/packet/state_fields.h"
 #include "gpu/lane/image.h"
 
 namespace sluice::gpu {
@@ -44,16 +45,12 @@ void LaneImage::save_ports(step::WorldStore& store) const {
     World& world = store.world();
     const World& from = lane_->world;
     for (std::size_t p = 0; p < ports_; ++p) {
-        step::Egress egress = from.egress[p];
-        step::Egress& to = world.egress[p];
-        egress.serialization = to.serialization;
-        egress.out = to.out;
+        step::Egress& egress = world.egress[p];
+        copy_fields(egress, from.egress[p]);
         for (int queue = 0; queue < step::kClasses; ++queue) {
-            egress.queue[queue] = to.queue[queue];
             save_ring(world.memory, egress.queue[queue], from.egress[p].queue[queue]);
         }
-        to = egress;
-        world.ingress[p] = from.ingress[p];
+        copy_fields(world.ingress[p], from.ingress[p]);
         step::Wire& link = world.link[p];
         save_ring(world.memory, link, from.link[p]);
         link.base = from.link[p].base;
@@ -64,8 +61,7 @@ void LaneImage::save_ports(step::WorldStore& store) const {
         step::HostPort& port = world.host_port[p];
         save_vector(world.memory, port.sender, from.host_port[p].sender);
         save_vector(world.memory, port.ready, from.host_port[p].ready);
-        port.last = from.host_port[p].last;
-        port.last_was_ack = from.host_port[p].last_was_ack;
+        copy_fields(port, from.host_port[p]);
     }
 }
 
