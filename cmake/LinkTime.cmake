@@ -9,6 +9,7 @@ set(SLUICE_HAS_LTO OFF)
 if(SLUICE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT SLUICE_SANITIZE
    AND CMAKE_BUILD_TYPE STREQUAL "Release")
     set(SLUICE_HAS_LTO ON)
+    set(sluice_link_time_options -flto -ffat-lto-objects)
     # The driver heeds -fno-lto wherever it stands, and optimizes such objects where neither is said.
     add_link_options(
         "$<IF:$<BOOL:$<TARGET_PROPERTY:SLUICE_LINK_OPTIMIZED>>,-flto=auto;-O3,-fno-lto>")
@@ -18,7 +19,8 @@ function(sluice_optimize_at_link)
     if(SLUICE_HAS_LTO)
         set_property(GLOBAL APPEND PROPERTY sluice_optimized_at_link ${ARGN})
         foreach(library IN LISTS ARGN)
-            target_compile_options(${library} PRIVATE -flto -ffat-lto-objects)
+            target_compile_options(${library} PRIVATE ${sluice_link_time_options})
+            sluice_precompile(${library} optimized_at_link)
         endforeach()
     endif()
 endfunction()

@@ -59,8 +59,8 @@ Opened open_module() {
         return opened;
     }
     opened.why =
-        "this build has no libtorch, which training needs: install libtorch-dev (or give "
-        "CMAKE_PREFIX_PATH) and build again";
+        "this build has no libtorch, which training needs: ./quickstart --train installs and "
+        "builds it (of another libtorch: CMAKE_PREFIX_PATH, target sluice_torch)";
     return opened;
 }
 

@@ -6,7 +6,9 @@ sluice_root=$(CDPATH="" cd -- "$(dirname -- "$0")" && pwd)
 sluice_build="$sluice_root/build/release"
 sluice_packages="g++ cmake ninja-build pkg-config libsystemc-dev libfmt-dev doctest-dev
     libcli11-dev libtomlplusplus-dev nlohmann-json3-dev zlib1g-dev libyaml-cpp-dev
-    libnauty2-dev libeigen3-dev libsqlite3-dev libjemalloc-dev libtorch-dev libopenblas0-pthread ccache python3 git"
+    libnauty2-dev libeigen3-dev libsqlite3-dev libjemalloc-dev ccache python3 git"
+# What sluice train needs beside them.
+sluice_torch_packages="libtorch-dev libopenblas0-pthread"
 
 say() { printf '== %s\n' "$*"; }
 
@@ -57,6 +59,7 @@ install_packages() {
     done
 }
 
+# Arguments: options of CMake. Those of an earlier call hold until others are given.
 configure() {
     say "Configuring Release in build/release"
     log=$(mktemp)
@@ -65,7 +68,7 @@ configure() {
         ! grep -qF "CMAKE_HOME_DIRECTORY:INTERNAL=$sluice_root" "$sluice_build/CMakeCache.txt"; then
         rm -rf "$sluice_build"
     fi
-    if ! cmake -S "$sluice_root" -B "$sluice_build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    if ! cmake -S "$sluice_root" -B "$sluice_build" -G Ninja -DCMAKE_BUILD_TYPE=Release "$@" \
         >"$log" 2>&1; then
         cat "$log" >&2
         rm -f "$log"

@@ -26,7 +26,7 @@ constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-std::string quoted(std::string_view text) { return shown_text(std::string(text)); }
+std::string shown(std::string_view text) { return shown_text(std::string(text)); }
 
 /// The index behind the quotation that begins at `begin`; line.size() + 1: it has no end.
 std::size_t behind_quotation(std::string_view line, std::size_t begin) {
@@ -180,7 +180,7 @@ void take_header(const TokenReader& reader, const std::vector<std::string_view>&
         Column column;
         column.name = text_of(cell);
         if (!column.name.empty() && !known.insert(column.name).second) {
-            reader.fail("two columns are called " + quoted(column.name) + " (allowed: one)");
+            reader.fail("two columns are called " + shown(column.name) + " (allowed: one)");
         }
         table.columns.push_back(std::move(column));
     }
@@ -189,7 +189,7 @@ void take_header(const TokenReader& reader, const std::vector<std::string_view>&
 [[noreturn]] void refuse_cell(const Place& place, const Column& column, std::string_view cell,
                               std::string_view allowed) {
     fail_at(place, fmt::format("column {} has numbers, but here {} (allowed: {})",
-                               quoted(column.name), quoted(cell), allowed));
+                               shown(column.name), shown(cell), allowed));
 }
 
 void take_number(const TokenReader& reader, Column& column, std::string_view cell) {
@@ -211,7 +211,7 @@ void take_number(const TokenReader& reader, Column& column, std::string_view cel
 void take_name(const TokenReader& reader, const Column& column, std::string_view cell,
                Names& names) {
     if (cell.empty()) {
-        reader.fail(fmt::format("column {} is empty here (allowed: a name)", quoted(column.name)));
+        reader.fail(fmt::format("column {} is empty here (allowed: a name)", shown(column.name)));
     }
     std::string name = text_of(cell);
     const auto [at, is_new] =

@@ -22,7 +22,7 @@ constexpr std::array kStatuses = {BatchStatus::done, BatchStatus::cut_off, Batch
                                   BatchStatus::oom,  BatchStatus::refused, BatchStatus::failed};
 
 /// A name as SQL quotes it.
-std::string quoted(const std::string& name) {
+std::string in_quotes(const std::string& name) {
     std::string text = "\"";
     for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
     return text + "\"";
@@ -189,8 +189,8 @@ void BatchStore::make_view() {
     std::string shown;
     std::string places = "?, ?";
     for (const std::string& key : keys_) {
-        columns += ", " + quoted(key) + " TEXT";
-        shown += ", " + quoted(key);
+        columns += ", " + in_quotes(key) + " TEXT";
+        shown += ", " + in_quotes(key);
         places += ", ?";
     }
     database_.run(
