@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Fails where the tree has grown out of hand: a function of more than 60 lines, a file of more than
-450, a folder of more than 25 kinds of source files (NAME.h and NAME.cpp are one kind), or folders side
-by side that include each other in a circle, at any level.
+450, a folder of more than 25 kinds of source files (NAME.h and NAME.cpp are one kind), a class of more
+than 40 methods or 20 fields, its friends in the folder counted with it, folders side by side that include
+each other in a circle, at any level, or tests in a folder that mirrors none.
 
 usage: check_sizes.py [ROOT]
 """
@@ -16,6 +17,9 @@ import sys
 FUNCTION_LINES = 60
 FILE_LINES = 450
 FOLDER_KINDS = 25
+CLASS_METHODS = 40
+CLASS_FIELDS = 20
+RECORD_METHODS = 5  # with no more a class is a record, whose fields are not counted
 
 # Folders at the top that hold what is made, not what people write.
 MADE = ["build", "runs"]
@@ -33,6 +37,25 @@ LARGE_FILES = {
     "tests/workloads/training/schedule.cpp": CASES_OF_ONE_THING,
     "tests/workloads/training/strategy.cpp": CASES_OF_ONE_THING,
 }
+# Classes that are to be taken apart: methods and fields that they have and may not exceed.
+LARGE_CLASSES = {
+    ("core/audit/audit.h", "Audit"): (22, 26),
+    ("core/clocks/domains.h", "Domains"): (41, 22),
+    ("core/fold/folds.h", "Folds"): (139, 37),
+    ("core/fold/renaming.h", "Renaming"): (48, 5),
+    ("core/hybrid/phase_controller.h", "PhaseController"): (153, 30),
+    ("core/hybrid/phase_engine.h", "PhaseEngine"): (60, 0),
+    ("core/hybrid/world_engine.h", "WorldEngine"): (70, 6),
+    ("core/job/job_graph.h", "JobGraph"): (56, 30),
+    ("core/job/stream_application.h", "StreamApplication"): (48, 16),
+    ("core/world/world_store.h", "WorldStore"): (90, 47),
+    ("eval/evaluation/evaluation.h", "Evaluation"): (38, 28),
+    ("gpu/lane_run.h", "LaneRun"): (23, 22),
+    ("workloads/chakra/trace.h", "Trace"): (38, 25),
+    ("workloads/training/iteration_builder.h", "IterationBuilder"): (67, 28),
+}
+# Folders below tests/ that mirror none of the program's.
+OWN_TESTS = {"consumer", "data", "extending", "fuzz", "scripts", "support"}
 LONG_FUNCTIONS = {
     ("cli/simai_options.cpp", "options_list"): "a table",
     ("scenario/unused_keys.cpp", "rules"): "a table",
@@ -97,6 +120,88 @@ def cpp_functions(text):
             head += letter
 
 
+ACCESS = re.compile(r"^\s*(public|protected|private)\s*:")
+NO_MEMBER = re.compile(r"^(using|typedef|friend|static_assert|enum|union|template\s*<[^>]*>\s*(class|struct)|"
+                       r"(class|struct)\s+\w+\s*$|#)")
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:alignas\([^)]*\)\s*)?(\w+)(?:\s+final)?\s*(?::[^:].*)?$", re.DOTALL)
+FRIEND = re.compile(r"\bfriend\s+(?:class|struct)?\s*([\w:]+)\s*;")
+
+
+class Scope:
+    """What is open while a file is read: a class, or something else."""
+
+    def __init__(self, line, head):
+        named = None if "(" in re.sub(r"alignas\([^)]*\)", "", head) else CLASS.search(head)
+        self.name = named.group(1) if named and not re.search(r"\benum\b", head) else None
+        self.line = line
+        self.methods = self.fields = 0
+        self.friends = set()
+        self.head = ""
+
+    def end_member(self, has_body):
+        """A declaration of the class is over."""
+        head = self.head
+        while match := ACCESS.match(head):
+            head = head[match.end():]
+        head = " ".join(head.split())
+        self.head = ""
+        if friend := FRIEND.search(head + ";"):
+            self.friends.add(friend.group(1).rpartition("::")[2])
+        if self.name is None or not head or NO_MEMBER.match(head):
+            return
+        declared = re.split(r"=(?!=)|\{", re.sub(r"alignas\([^)]*\)|<[^<>]*\([^<>]*\)[^<>]*>", "", head))[0]
+        if "(" in declared or "operator" in head:
+            self.methods += 1
+        elif not has_body or "=" in head or re.search(r"\w\s*$", head):
+            self.fields += 0 if re.match(r"(static\s+)?constexpr|inline constexpr", head) else 1
+
+
+def cpp_classes(text):
+    """Every class that a file defines, with its direct members."""
+    text = NOISE.sub(blank, text)
+    line = 1
+    scopes = [Scope(0, "")]
+    for letter in text:
+        line += letter == "\n"
+        top = scopes[-1]
+        if letter == "{":
+            scopes.append(Scope(line, top.head))
+        elif letter == "}" and len(scopes) > 1:
+            done = scopes.pop()
+            if done.name:
+                yield done
+            outer = scopes[-1]
+            if done.name or "(" in re.split(r"=(?!=)", outer.head)[0] or outer.name is None:
+                if done.name:
+                    outer.head = ""
+                else:
+                    outer.end_member(True)
+            else:
+                outer.head += "{}"
+        elif letter == ";":
+            top.end_member(False)
+        else:
+            top.head += letter
+
+
+def check_classes(files):
+    classes = {}
+    for path, text in files.items():
+        if not path.endswith(".py") and not path.startswith("tests/"):
+            folder = path.rpartition("/")[0]
+            for found in cpp_classes(text):
+                classes[folder, found.name] = (path, found)
+    for (folder, name), (path, found) in sorted(classes.items()):
+        companions = [classes[folder, friend][1] for friend in found.friends if (folder, friend) in classes]
+        methods = found.methods + sum(other.methods for other in companions)
+        fields = found.fields + sum(other.fields for other in companions)
+        most_methods, most_fields = LARGE_CLASSES.get((path, name), (CLASS_METHODS, CLASS_FIELDS))
+        if methods > most_methods or (fields > most_fields and methods > RECORD_METHODS):
+            with_others = f" with {', '.join(sorted(other.name for other in companions))}" if companions else ""
+            yield (f"{path}:{found.line}: {name}{with_others} has {methods} methods and {fields} fields; "
+                   f"at most {most_methods} and {most_fields}")
+
+
 def python_functions(text):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -142,6 +247,15 @@ def check_folders(files):
     for folder, names in sorted(kinds.items()):
         if len(names) > FOLDER_KINDS:
             yield f"{folder}/: {len(names)} kinds of source files; at most {FOLDER_KINDS}"
+
+
+def check_mirrors(files):
+    folders = {path.rpartition("/")[0] for path in files}
+    with_parents = {"/".join(folder.split("/")[:depth + 1]) for folder in folders for depth in range(folder.count("/") + 1)}
+    for folder in sorted(folders):
+        top, _, mirrored = folder.partition("/")
+        if top == "tests" and mirrored and mirrored.partition("/")[0] not in OWN_TESTS and mirrored not in with_parents:
+            yield f"{folder}/: mirrors no folder of the program"
 
 
 def siblings_of(a, b):
@@ -198,6 +312,10 @@ def stale_exceptions(files):
     for path in LARGE_FILES:
         if files.get(path, "").count("\n") <= FILE_LINES:
             yield f"scripts/check_sizes.py: {path} is no exception any more"
+    for path, name in LARGE_CLASSES:
+        found = [one for one in cpp_classes(files.get(path, "")) if one.name == name]
+        if not found or (found[0].methods <= CLASS_METHODS and found[0].fields <= CLASS_FIELDS and not found[0].friends):
+            yield f"scripts/check_sizes.py: {name} of {path} is no exception any more"
     for path, name in LONG_FUNCTIONS:
         if all(long != name for _, _, long in long_functions(path, files.get(path, ""))):
             yield f"scripts/check_sizes.py: {name} of {path} is no exception any more"
@@ -209,7 +327,8 @@ def main():
         root = root.parent.parent
     files = source_files(root)
     problems = [problem for path, text in files.items() for problem in check_file(path, text)]
-    problems += [*check_folders(files), *check_circles(files), *stale_exceptions(files)]
+    problems += [*check_folders(files), *check_classes(files), *check_circles(files), *check_mirrors(files),
+                 *stale_exceptions(files)]
     for problem in problems:
         print(problem)
     if not files:

@@ -54,6 +54,26 @@ class CheckSizes(unittest.TestCase):
         self.assertEqual(self.problems({"bench/a.py": text}),
                          ["bench/a.py:61: grows has 61 lines; at most 60"])
 
+    def test_a_large_class(self):
+        methods = "    int get() const { return field_; }\n"
+        fits = "class Fits {\n  public:\n" + methods * 40 + "  private:\n" + "    int field_ = 0;\n" * 20 + "};\n"
+        grows = "class Grows : Base {\n" + "    void act();\n" * 41 + "};\n"
+        wide = "class Wide {\n" + methods * 6 + "    std::vector<int> field_{1, 2};\n" * 21 + "};\n"
+        record = "struct Record {\n" + "    int field = 0;\n" * 30 + "};\n"
+        self.assertEqual(self.problems({"core/a.h": fits + grows + wide + record}),
+                         ["core/a.h:65: Grows has 41 methods and 0 fields; at most 40 and 20",
+                          "core/a.h:108: Wide has 6 methods and 21 fields; at most 40 and 20"])
+
+    def test_friends_count_with_a_class(self):
+        text = "class Other {\n" + "    void act();\n" * 30 + "};\nclass Part {\n    friend class Other;\n" + "    void act();\n" * 11 + "};\n"
+        self.assertEqual(self.problems({"core/a.h": text}),
+                         ["core/a.h:33: Part with Other has 41 methods and 0 fields; at most 40 and 20"])
+
+    def test_tests_mirror_the_program(self):
+        self.assertEqual(self.problems({"core/a/a.cpp": "", "tests/core/a/a.cpp": "", "tests/core/b/b.cpp": "",
+                                        "tests/support/c.h": ""}),
+                         ["tests/core/b/: mirrors no folder of the program"])
+
     def test_a_full_folder(self):
         files = {f"core/a/{i}{end}": "" for i in range(26) for end in (".h", ".cpp")}
         cases = {f"tests/core/{i}.cpp": "" for i in range(26)}
