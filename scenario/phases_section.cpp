@@ -32,10 +32,6 @@ PhaseConfig read_phases(ConfigSection section, Mode mode) {
                                         {"data", Wake::data}});
     phases.rates = section.choice("rates", phases.rates, rate_source_words());
     phases.restore = section.choice("restore", phases.restore, restorer_words());
-    phases.shares = section.choice<Sharing>("shares", phases.shares,
-                                            {{"hold", Sharing::hold},
-                                             {"learned", Sharing::learned},
-                                             {"learned_everywhere", Sharing::learned_everywhere}});
     phases.restore_model = section.text("restore_model", phases.restore_model);
     phases.restore_engine = section.choice<RestoreEngine>(
         "restore_engine", phases.restore_engine,

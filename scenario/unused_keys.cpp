@@ -11,7 +11,6 @@
 #include "core/steady/metrics/metrics.h"
 #include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
-#include "restore/share_process.h"
 
 namespace sluice {
 
@@ -100,7 +99,7 @@ std::vector<Rule> rules() {
         {"topology.gpu_type", [](const Scenario&) { return true; },
          "it stands in the header of a file that sluice topo writes"},
         {"fold", never_folds,
-         "nothing is ever folded in this mode, with these phases and this arithmetic"},
+         "there is no symmetry reduction in this mode, with these phases and this arithmetic"},
         {"phases.", [](const Scenario& s) { return !has_phases(s.mode); },
          "only modes hybrid and wormhole have phases"},
         {"output.record_queues", [](const Scenario& s) { return s.mode != Mode::packet; },
@@ -112,14 +111,14 @@ std::vector<Rule> rules() {
              return (never_remembers(s) || !s.phases.episodes) &&
                     (never_calibrates(s) || !s.phases.calibrate);
          },
-         "neither calibrated rates nor episodes are remembered"},
+         "neither calibrated rates nor episodes are memoized"},
         {"phases.episodes", [](const Scenario& s) { return never_remembers(s) || !s.phases.memo; },
-         "episodes are remembered (phases.memo), of partitions that an event wakes whole"},
+         "episodes need phases.memo, with phases.scope and phases.wake \"partition\""},
         {"phases.memo_tolerance",
          [](const Scenario& s) {
              return never_remembers(s) || !s.phases.memo || !s.phases.episodes;
          },
-         "no episodes are told"},
+         "no episodes are predicted"},
         {"phases.eps_bw", [](const Scenario& s) { return !by_hygra(s); },
          "the detector is another one"},
         {"phases.eps_q", [](const Scenario& s) { return !by_hygra(s); },
@@ -136,12 +135,6 @@ std::vector<Rule> rules() {
         {"phases.restore_engine",
          [](const Scenario& s) { return s.phases.restore != Restoration::transformer; },
          "no encoder is evaluated"},
-        {"phases.shares", never_skips, "nothing is skipped"},
-        {"phases.shares",
-         [](const Scenario& s) {
-             return restore::learned_shares(s.network.congestion.law) == nullptr;
-         },
-         "nothing was learned of this law's shares"},
         {"phases.longest_skip", never_skips, "nothing is skipped"},
         // The law gives the sizes of headers and ACKs; HPCC leaves a part of each link unused.
         {"congestion.",

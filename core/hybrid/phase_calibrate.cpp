@@ -47,10 +47,10 @@ std::int64_t age_class(double packets, double bdp) {
 void PhaseController::begin_record(State& state, const steady::GroupFacts& facts) {
     state.record = SteadyRecord{};
     SteadyRecord& record = state.record;
-    // Sprayed flows have no ports. How shares move is drawn, or told by others.
+    // Sprayed flows have no ports.
     const bool shared = facts.sharing > 1;
     record.on = config_.calibrate && config_.scope == PhaseScope::partition && rates_ == nullptr &&
-                facts.sharing > 0 && (!shared || shares_ == nullptr) && facts.flows > 0 &&
+                facts.sharing > 0 && facts.flows > 0 &&
                 facts.flows <= (shared ? kMostSharing : kMostFlows);
     if (!record.on) {
         return;
@@ -327,7 +327,6 @@ bool PhaseController::is_recognized(State& state, steady::Verdict& verdict, Tick
         verdict.rate.push_back(rate * payload * kTicksPerSecond);
     }
     verdict.marked.assign(flows, 0);
-    verdict.full.clear();
     return true;
 }
 

@@ -31,15 +31,6 @@ enum class SteadyRates : std::uint8_t;
 /// the default.
 enum class Restoration : std::uint8_t;
 
-/// How flows that share a full port do so after a steady phase.
-enum class Sharing : std::uint8_t {
-    hold,  ///< as before; each flow's rate must be steady
-    /// As drawn from what was learned of the law (restore/drawn_shares.h), if anything was, where that is
-    /// sure; elsewhere held.
-    learned,
-    learned_everywhere,  ///< where it is not sure, too
-};
-
 /// What evaluates a restorer's model.
 enum class RestoreEngine : std::uint8_t {
     plain,     ///< our own, the same bits everywhere
@@ -52,7 +43,6 @@ struct PhaseConfig {
     Wake wake = Wake::partition;
     SteadyRates rates{};
     Restoration restore{};
-    Sharing shares = Sharing::hold;
     std::string restore_model;  ///< its file; empty: the shipped one
     RestoreEngine restore_engine = RestoreEngine::plain;
     /// Rates from groups that were simulated long (core/calibration/calibration.h); of partitions, where rates are

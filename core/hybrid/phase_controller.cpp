@@ -9,14 +9,13 @@
 namespace sluice::hybrid {
 
 PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                                 const RateSource* rates, Restorer* restorer, ShareRestorer* shares,
+                                 const RateSource* rates, Restorer* restorer,
                                  const PhaseConfig& config, Tick stop)
     : engine_(engine),
       acks_(engine.ack_streams()),
       partitions_(partitions),
       rates_(rates),
       restorer_(restorer),
-      shares_(shares),
       config_(config),
       stop_(stop) {
     describe_ = [this](PortId port) { return engine_.describe_for_episode(port); };
@@ -304,7 +303,6 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     facts.ports = state.queue_ports.size();
     facts.sharing = state.sharing = sharing(state);
     facts.counters = counters(state);
-    list_shared_ports(state, facts);
     state.queues.resize(state.queue_ports.size());
     state.rtt = facts.base_rtt;
     state.last_progress = 0;

@@ -26,7 +26,6 @@
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/phase_watcher.h"
 #include "core/hybrid/rate_source.h"
-#include "core/hybrid/share_restorer.h"
 #include "core/results/phase_record.h"
 #include "core/results/statistics.h"
 
@@ -55,11 +54,9 @@ class PhaseController : public step::Supervisor {
     /// What is referred to must outlive the controller. Nothing is skipped to or beyond `stop`.
     /// `rates` gives those of steady phases; null: they are measured. `restorer` says what is queued at
     /// their ends; null: what was there before.
-    /// `shares` says how flows share full ports; null: as they did before, and then each flow's rate must
-    /// be steady, not the ports' totals.
     PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
-                    const RateSource* rates, Restorer* restorer, ShareRestorer* shares,
-                    const PhaseConfig& config, Tick stop);
+                    const RateSource* rates, Restorer* restorer, const PhaseConfig& config,
+                    Tick stop);
     ~PhaseController() override;
 
     /// Called with every phase after it has ended, in an order that depends on the scenario alone.
@@ -101,7 +98,6 @@ class PhaseController : public step::Supervisor {
 
   private:
     struct State;
-    struct Shares;
     struct Episodes;
 
     std::uint32_t group_of(PartitionId id) const;
@@ -134,12 +130,6 @@ class PhaseController : public step::Supervisor {
     void fit_to_links(State& state);
     std::int64_t skippable(const State& state, std::size_t flow) const;
     // Shares of full ports, in phase_shares.cpp.
-    SharePast past_of(const State& state, std::size_t flow, PortId port, std::size_t flows) const;
-    void list_shared_ports(State& state, steady::GroupFacts& facts);
-    void take_shares(State& state, const std::vector<std::uint32_t>& full);
-    Tick length_with_shares(State& state, Tick dt);
-    void draw_shares(State& state, Tick dt);
-    void wake_with_shares(State& state);
     void list_data_ports(State& state);
     bool shares_are_fair(State& state);
     bool is_above_aim(const State& state) const;
@@ -252,7 +242,6 @@ class PhaseController : public step::Supervisor {
     step::Folding* folding_ = nullptr;
     const RateSource* rates_;
     Restorer* restorer_;
-    ShareRestorer* shares_;
     Calibration calibration_;
     std::unique_ptr<Episodes> episodes_;  ///< null: none are remembered
     EpisodeMemory::Describe describe_;

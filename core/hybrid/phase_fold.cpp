@@ -238,7 +238,7 @@ bool PhaseController::alike(const std::vector<step::FlowPair>& flows, bool fresh
 /// What is drawn for each flow, or placed in one queue, is not the same for all that do the same, nor what a source
 /// of rates makes of them to the last digit.
 bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
-    if (restorer_ != nullptr || shares_ != nullptr || rates_ != nullptr || flows.empty()) {
+    if (restorer_ != nullptr || rates_ != nullptr || flows.empty()) {
         return false;
     }
     const PartitionId id = partitions_.set().partition_of(flows.front());
@@ -313,9 +313,6 @@ void PhaseController::take_over(State& state, const State& lead, const Names& fl
     }
     state.data_ports.clear();
     state.uses.clear();
-    for (SharedPortFlows& shared : state.shared_ports) {
-        shared.port = follower_of(ports, shared.port);
-    }
     if (state.has_extent) {
         list_extent(state);
     }

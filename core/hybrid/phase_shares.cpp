@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the flows of a full port have of it: in a skip, and as packets go on.
+/// What the flows of a full port have of it.
 #include <algorithm>
-#include <string>
 
 #include "core/calibration/counter_class.h"
-#include "core/error.h"
 #include "core/hybrid/phase_state.h"
-#include "core/random.h"
 #include "core/steady/fair_shares.h"
 
 namespace sluice::hybrid {
@@ -14,48 +11,15 @@ namespace sluice::hybrid {
 namespace {
 
 constexpr double kBitsPerByteAndSecond = 8e12;
-/// A port is full at this part of what the law aims at.
-constexpr double kFull = 0.9;
-/// Rounds that bring the length of a skip below the first finisher's, which depends on it.
-constexpr int kRounds = 6;
-/// Base round trips of packets between a skip and the first finisher: flows that leave find laws that have
-/// adapted to the shares that they woke with. Under HPCC who takes what a leaver frees depends on that.
-constexpr Tick kSettling = 12;
-/// A law wakes with its rate within this factor of the one that it fell asleep with.
-constexpr double kMostChange = 16;
 /// Who allows errors of this part does not ask whether shares are fair, nor whether laws aim lower.
 constexpr double kAnything = 1;
 /// A flow alone that has more of a link than this above what its law aims at is still on its way down to it.
 constexpr double kAboveAim = 0.02;
 
-/// Scales `rate` so that every full port carries its total.
-void scale_to_totals(const std::vector<FullPort>& ports, std::vector<double>& rate) {
-    for (const FullPort& port : ports) {
-        double sum = 0;
-        for (std::size_t i = port.first; i < port.last; ++i) {
-            sum += rate[i];
-        }
-        for (std::size_t i = port.first; i < port.last; ++i) {
-            rate[i] *= sum > 0 ? port.total / sum : 1;
-        }
-    }
-}
-
 /// A flow that nobody meets comes to its rate by its law alone, within 32 round trips below one switch, too.
 constexpr std::size_t kCountersAlone = 2;
 
 }  // namespace
-
-/// What does not change of a flow of the group that shares `port`: all but its rates.
-SharePast PhaseController::past_of(const State& state, std::size_t flow, PortId port,
-                                   std::size_t flows) const {
-    SharePast past;
-    past.flows = flows;
-    past.line = static_cast<double>(engine_.link_rate(port)) / kBitsPerByteAndSecond /
-                static_cast<double>(engine_.payload());
-    past.base_rtt = engine_.base_rtt(state.group.flows[flow]);
-    return past;
-}
 
 /// The most flows of a group whose data packets leave by one port.
 std::size_t PhaseController::sharing(const State& state) {
@@ -131,143 +95,11 @@ std::vector<std::vector<std::int64_t>> PhaseController::counters_of(const State&
     });
 }
 
-/// Lists the ports by which data of two flows or more leave, if it is known how shares move.
-void PhaseController::list_shared_ports(State& state, steady::GroupFacts& facts) {
-    state.shared_ports.clear();
-    if (shares_ == nullptr) {
-        return;
-    }
-    std::vector<std::pair<PortId, std::uint32_t>> uses;
-    for (std::uint32_t i = 0; i < state.group.flows.size(); ++i) {
-        for (const PortId port : engine_.tracks(state.group.flows[i]).data) {
-            uses.emplace_back(port, i);
-        }
-    }
-    std::sort(uses.begin(), uses.end());
-    const double payload_share =
-        static_cast<double>(engine_.payload()) / static_cast<double>(engine_.data_bytes());
-    const double aim = congestion::target_utilization(engine_.law());
-    for (std::size_t first = 0, last = 0; first < uses.size(); first = last) {
-        while (last < uses.size() && uses[last].first == uses[first].first) {
-            ++last;
-        }
-        if (last - first < 2) {
-            continue;
-        }
-        steady::SharedPort port;
-        port.least = kFull * aim * payload_share / 8 *
-                     static_cast<double>(engine_.link_rate(uses[first].first));
-        for (std::size_t use = first; use < last; ++use) {
-            port.flows.push_back(uses[use].second);
-            port.known = port.known && shares_->knows(past_of(state, uses[use].second,
-                                                              uses[first].first, last - first));
-        }
-        facts.shared.push_back(port);
-        state.shared_ports.push_back({uses[first].first, std::move(port.flows)});
-    }
-}
-
-/// After take_rates(): what is known of the flows of full ports. Rates of the others stand.
-void PhaseController::take_shares(State& state, const std::vector<std::uint32_t>& full) {
-    Shares& shares = state.shares;
-    shares = Shares{};
-    for (const std::uint32_t p : full) {
-        const SharedPortFlows& shared = state.shared_ports[p];
-        const auto count = static_cast<double>(shared.flows.size());
-        FullPort port;
-        port.first = shares.flows.size();
-        double by_law = 0;
-        for (const std::uint32_t flow : shared.flows) {
-            port.total += state.rate[flow];
-            by_law += static_cast<double>(state.readings[flow].rate);
-        }
-        for (const std::uint32_t flow : shared.flows) {
-            SharePast past = past_of(state, flow, shared.port, shared.flows.size());
-            past.rate = port.total * static_cast<double>(state.readings[flow].rate) / by_law;
-            past.fair = port.total / count;
-            shares.flows.push_back(flow);
-            shares.past.push_back(past);
-        }
-        port.last = shares.flows.size();
-        shares.ports.push_back(port);
-    }
-    shares.occasion = mix_bits(static_cast<std::uint64_t>(state.since_born)) + shares.flows.size();
-}
-
 /// What a flow may be advanced by at most: what is in flight as a skip ends is as much as now, and that
 /// many are sent as packets.
 std::int64_t PhaseController::skippable(const State& state, std::size_t flow) const {
     return engine_.unsent_packets(state.group.flows[flow]) -
            state.readings[flow].in_flight / engine_.payload() - 1;
-}
-
-/// A skip of at most `dt` that no flow of a full port is likely to finish in.
-Tick PhaseController::length_with_shares(State& state, Tick dt) {
-    const Shares& shares = state.shares;
-    if (shares.flows.empty()) {
-        return dt;
-    }
-    dt = std::min(dt, shares_->longest(state.rtt));
-    for (int round = 0; round < kRounds && dt > 0; ++round) {
-        Tick shorter = dt;
-        for (std::size_t i = 0; i < shares.flows.size(); ++i) {
-            const double most = shares_->most(shares.past[i], dt);
-            const std::int64_t left = skippable(state, shares.flows[i]);
-            if (left <= 0) {
-                return 0;
-            }
-            const Tick settled = shorter + kSettling * state.rtt;
-            if (static_cast<double>(left) < most * static_cast<double>(settled)) {
-                const double until = static_cast<double>(left) / most;
-                shorter = static_cast<Tick>(until) - kSettling * state.rtt;
-                state.planned_end = PhaseEnd::finisher_near;
-            }
-        }
-        if (shorter == dt) {
-            break;
-        }
-        dt = shorter;
-    }
-    return dt;
-}
-
-/// The shares of a skip of `dt`, anew if it becomes shorter: by the same random numbers.
-void PhaseController::draw_shares(State& state, Tick dt) {
-    Shares& shares = state.shares;
-    if (shares.flows.empty() || dt <= 0) {
-        return;
-    }
-    const std::vector<ShareDrawn> drawn = shares_->draw(shares.past, dt, shares.occasion);
-    std::vector<double> mean;
-    std::vector<double> end;
-    for (std::size_t i = 0; i < shares.flows.size(); ++i) {
-        const ShareDrawn& one = drawn.at(i);
-        if (!(one.mean >= 0 && one.mean < 1e18 && one.end >= 0 && one.end < 1e18)) {
-            throw InternalError("phases.shares: rates of " + std::to_string(one.mean) + " and " +
-                                std::to_string(one.end) + " packets per tick");
-        }
-        mean.push_back(one.mean);
-        end.push_back(one.end);
-    }
-    scale_to_totals(shares.ports, mean);
-    scale_to_totals(shares.ports, end);
-    shares.factor.resize(shares.flows.size());
-    for (std::size_t i = 0; i < shares.flows.size(); ++i) {
-        const std::uint32_t flow = shares.flows[i];
-        const double left = static_cast<double>(skippable(state, flow) + state.advanced(flow)) /
-                            static_cast<double>(dt);
-        state.rate[flow] = std::min(mean[i], std::max(left, 0.0));
-        shares.factor[i] =
-            std::min(std::max(end[i] / shares.past[i].rate, 1 / kMostChange), kMostChange);
-    }
-}
-
-/// The laws of full ports' flows wake with the shares that were drawn.
-void PhaseController::wake_with_shares(State& state) {
-    const Shares& shares = state.shares;
-    for (std::size_t i = 0; i < shares.factor.size(); ++i) {
-        engine_.rescale_law(state.group.flows[shares.flows[i]], shares.factor[i], state.until);
-    }
 }
 
 /// Lists the ports by which data of the group's flows leave.
@@ -311,10 +143,10 @@ bool PhaseController::is_above_aim(const State& state) const {
     return false;
 }
 
-/// A skip would hold up what packets go on doing, while flows have not settled on what they have of ports. Others, who tell,
-/// or draw, how shares move, know better.
+/// A skip would hold up what packets go on doing, while flows have not settled on what they have of ports. Who predicts how
+/// shares move knows better.
 bool PhaseController::shares_are_fair(State& state) {
-    if (state.sharing < 2 || state.record.told || shares_ != nullptr || rates_ != nullptr ||
+    if (state.sharing < 2 || state.record.told || rates_ != nullptr ||
         config_.detector.tolerance >= kAnything) {
         return true;
     }

@@ -23,7 +23,6 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     }
     take_rates(state, verdict);
     state.since_born = at - state.born;
-    take_shares(state, verdict.full);
     find_courses(state, verdict, at);
     const Tick longest = state.by_law.empty() ? calibrate(state, verdict.longest_skip, at)
                                               : foresee_laws(state, verdict.longest_skip);
@@ -32,7 +31,6 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
         return;
     }
     state.by_law.take(dt, state.rate);
-    draw_shares(state, dt);
     fit_to_links(state);
     if (watcher_ != nullptr) {
         watcher_->before_skip(watched(state, at, at + dt));
@@ -132,7 +130,6 @@ void PhaseController::take_rates(State& state, const steady::Verdict& verdict) {
 
 /// At most `longest`, and what ends it; 0: a flow has nothing to skip.
 Tick PhaseController::length_of_skip(State& state, Tick longest, Tick at) {
-    const std::vector<FlowSlot>& flows = state.group.flows;
     Tick dt = longest;
     state.planned_end = PhaseEnd::cap;
     if (config_.longest_skip > 0) {
@@ -144,15 +141,7 @@ Tick PhaseController::length_of_skip(State& state, Tick longest, Tick at) {
     if (dt < longest && static_cast<double>(dt) < told_length(state.record)) {
         shorten_told(state, dt);
     }
-    dt = length_with_shares(state, dt);
-    std::vector<bool> governed(flows.size(), false);
-    for (const std::uint32_t flow : state.shares.flows) {
-        governed[flow] = true;
-    }
-    for (std::size_t i = 0; i < flows.size(); ++i) {
-        if (governed[i]) {
-            continue;
-        }
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const std::int64_t left = skippable(state, i);
         if (left <= 0 || !(state.rate[i] > 0)) {
             return 0;
@@ -321,15 +310,10 @@ void PhaseController::skip_back(State& state, Tick now, PhaseEnd why) {
     engine_.shift(state.group, now - state.until);
     shorten_told(state, now - state.since);
     state.by_law.take(now - state.since, state.rate);
-    if (!state.shares.flows.empty() && now > state.since) {
-        draw_shares(state, now - state.since);
-        fit_to_links(state);
-    }
     std::vector<std::int64_t> more(state.group.flows.size());
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
-        const std::int64_t unsent = state.packets[i] + engine_.unsent_packets(state.group.flows[i]);
-        const std::int64_t most = state.shares.flows.empty() ? state.packets[i] : unsent;
-        more[i] = std::min(state.advance_by(i, now - state.since), most) - state.packets[i];
+        more[i] =
+            std::min(state.advance_by(i, now - state.since), state.packets[i]) - state.packets[i];
     }
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         engine_.advance(state.group.flows[i], more[i]);
@@ -364,7 +348,6 @@ void PhaseController::commit(State& state, PhaseEnd why) {
                             state.until);
     }
     if (dt > 0) {
-        wake_with_shares(state);
         wake_as_told(state);
         bytes += restore_queues(state, dt);
     }
@@ -380,11 +363,7 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     statistics_.steady_flow_s = steady_.in_seconds();
     state.skipping = false;
     state.skipped += dt;
-    if (state.shares.flows.empty()) {
-        state.detector.resumed(dt);
-    } else {
-        state.detector.resumed_afresh(dt);
-    }
+    state.detector.resumed(dt);
     statistics_.bytes_skipped += static_cast<std::int64_t>(copies()) * bytes;
     if (dt > 0) {
         emit(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,

@@ -21,27 +21,6 @@ inline constexpr std::uint32_t kHeldHost = kNone - 1;
 /// cut less often.
 inline Tick next_on_grid(Tick at, Tick period) { return (at / period + 1) * period; }
 
-/// A port whose flows have a steady total.
-struct FullPort {
-    std::size_t first = 0;  ///< of them, in Shares::flows
-    std::size_t last = 0;   ///< beyond them
-    double total = 0;       ///< packets per tick
-};
-
-/// Flows that share full ports in a skip.
-struct PhaseController::Shares {
-    std::vector<std::uint32_t> flows;  ///< by the group's order
-    std::vector<FullPort> ports;
-    std::vector<SharePast> past;  ///< by place in `flows`
-    std::vector<double> factor;   ///< the same: of the law's rate, as packets go on
-    std::uint64_t occasion = 0;
-};
-
-struct SharedPortFlows {
-    PortId port = kNone;
-    std::vector<std::uint32_t> flows;
-};
-
 struct PhaseController::State {
     explicit State(const steady::DetectorSettings& settings) : detector(settings) {}
 
@@ -80,16 +59,11 @@ struct PhaseController::State {
     std::vector<double> rate;   ///< by flow of the group: packets per tick
     std::vector<double> carry;  ///< fractions of packets from earlier skips
     std::vector<std::int64_t> packets;
-    std::vector<double> marked;  ///< by flow of the group: share of its ACKs with a mark
-    std::vector<SharedPortFlows> shared_ports;  ///< if it is known how shares move
+    std::vector<double> marked;         ///< by flow of the group: share of its ACKs with a mark
     std::vector<PortId> data_ports;     ///< by which the flows' data leave; none: not listed yet
     std::vector<steady::PortUse> uses;  ///< the same
-    Shares shares;
     SteadyRecord record;
     steady::LawCourses by_law;  ///< of the present skip
-
-    /// Packets that the flow has been advanced by in the present skip.
-    std::int64_t advanced(std::size_t flow) const { return skipping ? packets[flow] : 0; }
 
     std::int64_t advance_by(std::size_t flow, Tick dt) const {
         return static_cast<std::int64_t>(rate[flow] * static_cast<double>(dt) + carry[flow]);

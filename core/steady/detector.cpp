@@ -27,42 +27,18 @@ constexpr double kUnlimited = 1e18;
 void Detector::reset(const GroupFacts& facts) {
     facts_ = facts;
     settings_ = resolved(given_, facts);
-    begin_series();
-    set_tolerances();
-    skipped_ = facts.lag;
-    confirmed_ = 0;
-    probe_until_ = 0;
-    settling_until_ = 0;
-    stable_rounds_ = 0;
-    worst_flow_ = 0;
-    governed_.assign(facts.flows, 0);
-    full_.clear();
-    verdict_ = Verdict{};
-    verdict_.reason = reason_ = "span";
-}
-
-void Detector::begin_series() {
     history_.reset(facts_.flows, reads_queues() ? facts_.ports : 0,
                    congestion::traits(facts_.congestion.law).reacts_to_marks);
     last_.assign(facts_.flows, FlowReading{});
     value_.assign(facts_.flows, 0);
     samples_ = 0;
-}
-
-/// Where shared ports are listed, a flow that uses none of them is a flow alone.
-void Detector::set_tolerances() {
-    tolerance_.assign(facts_.flows, settings_.tolerance);
-    if (facts_.shared.empty()) {
-        return;
-    }
-    GroupFacts alone = facts_;
-    alone.sharing = 1;
-    tolerance_.assign(facts_.flows, resolved(given_, alone).tolerance);
-    for (const SharedPort& port : facts_.shared) {
-        for (const std::uint32_t flow : port.flows) {
-            tolerance_[flow] = settings_.tolerance;
-        }
-    }
+    skipped_ = facts.lag;
+    confirmed_ = 0;
+    probe_until_ = 0;
+    stable_rounds_ = 0;
+    worst_flow_ = 0;
+    verdict_ = Verdict{};
+    verdict_.reason = reason_ = "span";
 }
 
 /// True if every flow was at its upper end.
@@ -92,9 +68,6 @@ bool Detector::add_flows(const std::vector<FlowReading>& flows) {
 void Detector::add(Tick now, const std::vector<FlowReading>& flows,
                    const std::vector<std::int64_t>& queues) {
     now_ = now;
-    if (now_ < settling_until_) {
-        return;
-    }
     visit_metric(given_.metric, [&](auto rule) {
         const bool saturated = add_flows<decltype(rule)>(flows);
         for (std::size_t p = 0; p < history_.ports(); ++p) {
@@ -119,12 +92,6 @@ void Detector::resumed(Tick skipped) {
     verdict_.reason = "probe";
 }
 
-void Detector::resumed_afresh(Tick skipped) {
-    resumed(skipped);
-    begin_series();
-    settling_until_ = probe_until_;
-}
-
 template <class Rule>
 bool Detector::wide(std::size_t level, std::size_t flow) const {
     double least = history_.mark(level, flow, 1).metric;
@@ -144,11 +111,11 @@ bool Detector::wide(std::size_t level, std::size_t flow) const {
 template <class Rule>
 const char* Detector::range_reason(std::size_t level) {
     if (Rule::kReadsFlows) {
-        if (governed_[worst_flow_] == 0 && wide<Rule>(level, worst_flow_)) {
+        if (wide<Rule>(level, worst_flow_)) {
             return "rate range";
         }
         for (std::size_t f = 0; f < history_.flows(); ++f) {
-            if (governed_[f] == 0 && wide<Rule>(level, f)) {
+            if (wide<Rule>(level, f)) {
                 worst_flow_ = f;
                 return "rate range";
             }
@@ -181,78 +148,17 @@ bool Detector::add_rates(std::size_t level, std::size_t flow, std::array<double,
     return true;
 }
 
-/// What the flows of a shared port have together is bounded by the port, so nothing is extrapolated: its
-/// mean must be known, and it must not be on its way elsewhere.
-Detector::Fullness Detector::fullness(std::size_t level, const SharedPort& port) const {
-    std::array<double, kBlocks> rates{};
-    std::array<double, kBlocks> flights{};
-    for (const std::uint32_t flow : port.flows) {
-        if (!add_rates(level, flow, rates, flights)) {
-            return Fullness::full;  // nobody knows
-        }
-    }
-    const Line total = fit_line(rates);
-    const Line flight = fit_line(flights);
-    if (total.mean * static_cast<double>(kSecond) < port.least) {
-        return Fullness::no;
-    }
-    const auto [least, largest] = std::minmax_element(rates.begin(), rates.end());
-    const bool steady =
-        *largest - *least < settings_.theta * total.mean &&
-        total.mean_error <= settings_.tolerance * total.mean &&
-        std::abs(total.change) + total.change_error <= 2 * settings_.tolerance * total.mean &&
-        std::abs(flight.change) <= std::max(kFlightRange, settings_.tolerance) * flight.mean &&
-        static_cast<double>(history_.span(level)) * total.mean >=
-            static_cast<double>(kRoundTrips) * flight.mean;
-    return steady ? Fullness::steady : Fullness::full;
-}
-
-/// Whose rates need not be steady at this level, as those of a full port are together. Only where each of
-/// its flows has no other full port: how those are shared, nothing is known of.
-void Detector::find_governed(std::size_t level) {
-    if (facts_.shared.empty()) {
-        return;
-    }
-    std::fill(governed_.begin(), governed_.end(), std::uint8_t{0});
-    full_.clear();
-    for (std::uint32_t p = 0; p < facts_.shared.size(); ++p) {
-        const SharedPort& port = facts_.shared[p];
-        const Fullness is = fullness(level, port);
-        if (is == Fullness::steady && port.known) {
-            full_.push_back(p);
-        }
-        for (const std::uint32_t flow : port.flows) {
-            governed_[flow] += is != Fullness::no && governed_[flow] < 2 ? 1 : 0;
-        }
-    }
-    const auto crossed = [&](std::uint32_t p) {
-        const std::vector<std::uint32_t>& flows = facts_.shared[p].flows;
-        return std::any_of(flows.begin(), flows.end(),
-                           [&](std::uint32_t flow) { return governed_[flow] > 1; });
-    };
-    full_.erase(std::remove_if(full_.begin(), full_.end(), crossed), full_.end());
-    std::fill(governed_.begin(), governed_.end(), std::uint8_t{0});
-    for (const std::uint32_t p : full_) {
-        for (const std::uint32_t flow : facts_.shared[p].flows) {
-            governed_[flow] = 1;
-        }
-    }
-}
-
 /// The longest skip for which the bytes that `flow` is taken to carry stay within the
 /// tolerance, ticks; not above `limit`, which it may lower.
 double Detector::trusted_skip(std::size_t level, std::size_t flow, double limit) const {
     std::array<double, kBlocks> rates{};
     std::array<double, kBlocks> flights{};
-    if (governed_[flow] != 0) {
-        return limit;
-    }
     if (!add_rates(level, flow, rates, flights)) {
         return 0;
     }
     const auto span = static_cast<double>(history_.span(level));
     const Line rate = fit_line(rates);
-    const double tolerance = tolerance_[flow];
+    const double tolerance = settings_.tolerance;
     const double room = tolerance - kMeanErrors * rate.mean_error / rate.mean;
     const double drift =
         (std::abs(rate.change) + kChangeErrors * rate.change_error) / rate.mean / span;
@@ -312,8 +218,6 @@ void Detector::trust(std::size_t level, double skip) {
     verdict_.steady = true;
     verdict_.reason = "";
     verdict_.longest_skip = static_cast<Tick>(skip);
-    find_governed(level);
-    verdict_.full = full_;
     verdict_.rate.resize(history_.flows());
     verdict_.marked.resize(history_.flows());
     for (std::size_t f = 0; f < history_.flows(); ++f) {
@@ -349,7 +253,6 @@ void Detector::conclude() {
         if (!history_.current(level) || !covers(level)) {
             continue;
         }
-        find_governed(level);
         const char* const reason = range_reason<Rule>(level);
         if (!ranged) {  // rounds of the shortest span that counts
             ranged = true;

@@ -29,9 +29,6 @@ struct Verdict {
     std::vector<double> marked;
     /// Steady: the laws' mean rates over that span, bits/s, by flow; none: the metric is another one.
     std::vector<double> law;
-    /// Steady: the ports of GroupFacts::shared that were full, with a steady total, and are the only full
-    /// ones of their flows. What their flows have of it is not steady by itself.
-    std::vector<std::uint32_t> full;
     /// Not steady: why, a short constant ("rate range", "trend", "queue", "span"), for phases.csv.
     const char* reason = "";
 };
@@ -53,9 +50,6 @@ class Detector {
     /// A skip of `skipped` (as cut short by the caller) was made on the last verdict. What follows
     /// is the probe that confirms it or not; the next verdict may allow a longer one.
     void resumed(Tick skipped);
-    /// The same where laws woke with other rates: what is in flight adapts while the probe lasts, and what
-    /// was seen before says nothing of what follows. The series begins anew.
-    void resumed_afresh(Tick skipped);
 
   private:
     template <class Rule>
@@ -67,11 +61,6 @@ class Detector {
     bool add_rates(std::size_t level, std::size_t flow, std::array<double, kBlocks>& rates,
                    std::array<double, kBlocks>& flights) const;
     double trusted_skip(std::size_t level, std::size_t flow, double limit) const;
-    enum class Fullness : std::uint8_t { no, full, steady };
-    Fullness fullness(std::size_t level, const SharedPort& port) const;
-    void find_governed(std::size_t level);
-    void begin_series();
-    void set_tolerances();
     double trusted_skip(std::size_t level);
     bool covers(std::size_t level) const;
     template <class Rule>
@@ -90,13 +79,9 @@ class Detector {
     Tick skipped_ = 0;
     int confirmed_ = 0;
     Tick probe_until_ = 0;
-    Tick settling_until_ = 0;
     int stable_rounds_ = 0;
-    std::size_t worst_flow_ = 0;          ///< the last to fail: asked first
-    std::vector<double> tolerance_;       ///< by flow
-    std::vector<std::uint8_t> governed_;  ///< by flow: it shares a full port, at the level judged
-    std::vector<std::uint32_t> full_;     ///< of facts_.shared, at the level judged
-    const char* reason_ = "span";         ///< of the last level judged
+    std::size_t worst_flow_ = 0;   ///< the last to fail: asked first
+    const char* reason_ = "span";  ///< of the last level judged
     Verdict verdict_;
 };
 

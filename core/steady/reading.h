@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "core/congestion/laws.h"
 #include "core/units.h"
@@ -23,13 +22,6 @@ struct FlowReading {
     std::int64_t echoes = 0;     ///< ACKs that told the law of a mark; 0 if it counts none
 };
 
-/// A port by which several flows' data leave.
-struct SharedPort {
-    bool known = true;  ///< how its flows' shares move
-    double least = 0;   ///< full from here on: payload bytes per second, of all flows
-    std::vector<std::uint32_t> flows;  ///< by the group's order
-};
-
 /// What a detector knows of a group before the first reading.
 struct GroupFacts {
     congestion::Parameters congestion;
@@ -43,8 +35,6 @@ struct GroupFacts {
     /// which a law may go.
     std::size_t counters = 0;
     Tick lag = 0;  ///< the most that a flow of it has skipped so far, in whatever group
-    /// Whose totals count, in place of each flow's rate; none: every flow's rate does.
-    std::vector<SharedPort> shared;
 };
 
 /// Which metrics there are: the list in core/steady/metrics/metrics.h. The first is the default.

@@ -11,7 +11,6 @@
 #include "core/hybrid/world_engine.h"
 #include "experiment/modes/packet_engine.h"
 #include "flowlevel/rate_sources.h"
-#include "restore/drawn_shares.h"
 #include "restore/restorers.h"
 
 namespace sluice {
@@ -42,8 +41,7 @@ void check_local(const Experiment& experiment) {
     }
     const std::string fault = local_phases_fault(experiment);
     if (!fault.empty()) {
-        throw ConfigError("mode hybrid: phases.wake = \"partition\" is all that is allowed " +
-                          fault);
+        throw ConfigError("mode hybrid: phases.wake must be \"partition\" " + fault);
     }
 }
 
@@ -97,10 +95,7 @@ struct HybridRun::Watch {
           view(engine.store(), partitions),
           rates(make_rate_source(given.phases.rates)),
           restorer(make_restorer(given.phases, given.network.congestion.law)),
-          shares(restore::make_share_restorer(given.phases, given.network.congestion,
-                                              given.network.seed)),
-          controller(view, partitions, rates.get(), restorer.get(), shares.get(), given.phases,
-                     given.stop),
+          controller(view, partitions, rates.get(), restorer.get(), given.phases, given.stop),
           memo(given.memo != nullptr ? given.memo : std::make_shared<memo::Memo>()),
           episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance, given.network.seed),
           curves(*memo, given.memo_fingerprint) {
@@ -128,7 +123,6 @@ struct HybridRun::Watch {
     hybrid::WorldEngine view;
     std::unique_ptr<hybrid::RateSource> rates;
     std::unique_ptr<hybrid::Restorer> restorer;
-    std::unique_ptr<hybrid::ShareRestorer> shares;
     hybrid::PhaseController controller;
     std::shared_ptr<memo::Memo> memo;
     hybrid::EpisodeMemory episodes;

@@ -11,8 +11,7 @@ namespace {
 
 const Experiment& checked(const Experiment& experiment) {
     if (experiment.on_ack != nullptr) {
-        throw ConfigError(
-            "output.rtt = true: only `sluice run` tells round trips, one run at a time");
+        throw ConfigError("output.rtt = true: only `sluice run` records round trips");
     }
     return experiment;
 }

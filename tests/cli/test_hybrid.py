@@ -44,15 +44,6 @@ type = "flows"
 list = [[0, 4, "20MB"], [1, 5, "20MB"], [2, 6, "1B", "100us"]]
 """
 
-CROWD = """\
-[topology]
-type = "star"
-hosts = 9
-[workload]
-type = "flows"
-list = [[1, 0, "8MB"], [2, 0, "8MB"], [3, 0, "8MB"], [4, 0, "8MB"],
-        [5, 0, "8MB"], [6, 0, "8MB"], [7, 0, "8MB"], [8, 0, "8MB"]]
-"""
 
 # A ring whose hops share hosts, and here and there a cable, with the ACKs of others.
 RING = """\
@@ -303,25 +294,6 @@ class Hybrid(CliTest):
         self.assertGreater(summary["skips"], 0)
         self.assertEqual(summary["retransmitted_bytes"], 0)
         self.assertGreater(summary["restored_queues"]["packets_placed"], 0)
-
-    def test_shares_of_a_full_port_are_drawn_where_they_are_known(self):
-        self.write("crowd.toml", CROWD)
-        hops, ends = {}, {}
-        for choice in ("hold", "learned", "learned_everywhere"):
-            for law in ("hpcc", "dcqcn"):
-                said = self.succeed("run", "crowd.toml", "--mode", "hybrid", "--out", "out",
-                                    "--set", f'phases.shares="{choice}"',
-                                    "--set", f'congestion.law="{law}"').stdout
-                self.assertEqual("nothing was learned" in said, law != "hpcc", said)
-                hops[law, choice] = self.summary("out")["packet_hops"]
-                ends[law, choice] = max(int(row["finish_ps"]) for row in self.rows("out/flows.csv"))
-        # 6.5 packets of each flow in flight: not sure.
-        self.assertEqual(hops["hpcc", "learned"], hops["hpcc", "hold"])
-        self.assertLess(hops["hpcc", "learned_everywhere"], hops["hpcc", "hold"] / 3)
-        self.assertAlmostEqual(ends["hpcc", "learned_everywhere"] / ends["hpcc", "hold"], 1, 2)
-        self.assertEqual(len({hops["dcqcn", choice] for choice in ("hold", "learned")}), 1)
-        self.refuse("run", "crowd.toml", "--mode", "hybrid", "--quiet",
-                    "--set", 'phases.shares="fair"', says=["learned_everywhere"])
 
     def test_sprayed_flows_are_not_skipped_whatever_the_rates(self):
         self.write("scenario.toml", LONG)

@@ -40,7 +40,6 @@ TEST_CASE("unit.scenario.phases_defaults_leave_the_detector_to_choose") {
     CHECK(!phases.local());
     CHECK(phases.rates == SteadyRates::measured);
     CHECK(phases.restore == Restoration::hold);
-    CHECK(phases.shares == Sharing::hold);
     CHECK(phases.detector.metric == steady::Metric::rate);
     CHECK(phases.detector.theta == 0);
     CHECK(phases.detector.span == 0);
@@ -63,7 +62,6 @@ TEST_CASE("unit.scenario.phases_defaults_leave_the_detector_to_choose") {
 TEST_CASE("unit.scenario.phases_keys_are_read") {
     const PhaseConfig phases = phases_of(
         "[phases]\nskip = false\nscope = \"network\"\nrates = \"maxmin\"\nrestore = \"empty\"\n"
-        "shares = \"learned\"\n"
         "detector = \"hygra\"\ntheta = 0.05\nspan = \"200us\"\neps_bw = 0.01\neps_q = \"10KB\"\n"
         "stable_rounds = 5\ntolerance = 0.002\nlongest_skip = \"1ms\"\naudit = 0.1\n");
     CHECK(phases.audit == 0.1);
@@ -71,7 +69,6 @@ TEST_CASE("unit.scenario.phases_keys_are_read") {
     CHECK(phases.scope == PhaseScope::network);
     CHECK(phases.rates == SteadyRates::maxmin);
     CHECK(phases.restore == Restoration::empty);
-    CHECK(phases.shares == Sharing::learned);
     CHECK(phases.detector.metric == steady::Metric::hygra);
     CHECK(phases.detector.theta == 0.05);
     CHECK(phases.detector.span == 200 * kMicrosecond);

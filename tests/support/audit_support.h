@@ -45,8 +45,7 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
     step::FlowPartitions partitions(
         store, config.local() ? step::SharedBy::data_ports : step::SharedBy::cables);
     hybrid::WorldEngine engine(store, partitions);
-    hybrid::PhaseController controller(engine, partitions, nullptr, nullptr, nullptr, config,
-                                       given.stop);
+    hybrid::PhaseController controller(engine, partitions, nullptr, nullptr, config, given.stop);
     if (options.memory != nullptr) {
         controller.remember_episodes(*options.memory);
     }

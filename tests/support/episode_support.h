@@ -66,7 +66,7 @@ inline HybridOutcome run_with(const Case& given, hybrid::EpisodeMemory* memory) 
     PhaseConfig config;
     config.skip = false;
     return run_hybrid(given, config, Driver::windows, nullptr, false, false, nullptr, nullptr,
-                      nullptr, nullptr, memory);
+                      nullptr, memory);
 }
 
 /// What a run of the case leaves to those after it.

@@ -327,7 +327,6 @@ inline void run_on_one_clock(const Case& given, step::WorldStore& store,
 inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Driver driver,
                                 Application* application = nullptr, bool check = false,
                                 bool forgets = false, hybrid::Restorer* restorer = nullptr,
-                                hybrid::ShareRestorer* shares = nullptr,
                                 FoldCounters* fold = nullptr, const Workers* workers = nullptr,
                                 hybrid::EpisodeMemory* memory = nullptr,
                                 hybrid::CurveMemory* curves = nullptr) {
@@ -342,7 +341,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     engine.forgets = forgets;
     engine.folds = fold != nullptr;
     const auto rates = make_rate_source(config.rates);
-    hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, shares, config,
+    hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, config,
                                        given.stop);
     if (memory != nullptr) {
         controller.remember_episodes(*memory);

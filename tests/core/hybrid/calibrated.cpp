@@ -276,7 +276,7 @@ TEST_CASE("unit.hybrid.calibrated.folded_is_unfolded") {
         const HybridOutcome plain = run_hybrid(rings.given, PhaseConfig{}, Driver::windows);
         FoldCounters fold;
         const HybridOutcome folded = run_hybrid(rings.given, PhaseConfig{}, Driver::windows,
-                                                nullptr, false, false, nullptr, nullptr, &fold);
+                                                nullptr, false, false, nullptr, &fold);
         check_same_but_executed(plain.outcome, folded.outcome);
         CHECK(plain.phases.samples == folded.phases.samples);
         CHECK(plain.phases.skips == folded.phases.skips);

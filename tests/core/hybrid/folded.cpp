@@ -33,26 +33,6 @@ class Deeper final : public hybrid::Restorer {
     double factor_;
 };
 
-/// Shares that depend on the skip and on the flow's place.
-class DrawnByOccasion final : public hybrid::ShareRestorer {
-  public:
-    bool knows(const hybrid::SharePast&) const override { return true; }
-    Tick longest(Tick base_rtt) const override { return 500 * base_rtt; }
-    double most(const hybrid::SharePast& flow, Tick) const override { return flow.fair; }
-    std::vector<hybrid::ShareDrawn> draw(const std::vector<hybrid::SharePast>& flows, Tick length,
-                                         std::uint64_t occasion) override {
-        std::vector<hybrid::ShareDrawn> made;
-        for (std::uint32_t i = 0; i < flows.size(); ++i) {
-            const double share =
-                1.0 + uniform_below(occasion, static_cast<std::uint64_t>(length), i, 3);
-            made.push_back({share, share});
-        }
-        drawn += flows.size();
-        return made;
-    }
-    std::size_t drawn = 0;
-};
-
 struct Sums {
     FoldCounters fold;
     std::uint64_t skips = 0;
@@ -82,11 +62,11 @@ void check_same_phases(const HybridOutcome& a, const HybridOutcome& b) {
 
 /// Adds what was folded and skipped.
 void compare(const Case& given, const PhaseConfig& config, Sums& sums,
-             hybrid::Restorer* restorer = nullptr, hybrid::ShareRestorer* shares = nullptr) {
+             hybrid::Restorer* restorer = nullptr) {
     INFO(given.name);
     const auto run = [&](FoldCounters* fold) {
         return run_hybrid(given, config, Driver::windows, given.application, false, false, restorer,
-                          shares, fold);
+                          fold);
     };
     const HybridOutcome plain = run(nullptr);
     FoldCounters fold;
@@ -107,13 +87,12 @@ void tell(const Sums& sums) {
 }
 
 Sums compare_copies(std::uint64_t first_seed, std::uint64_t count, CopiesOptions options,
-                    const PhaseConfig& config, hybrid::Restorer* restorer = nullptr,
-                    hybrid::ShareRestorer* shares = nullptr) {
+                    const PhaseConfig& config, hybrid::Restorer* restorer = nullptr) {
     Sums sums;
     options.size = 7;
     for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
         const Copies copies(seed, options);
-        compare(copies.given, config, sums, restorer, shares);
+        compare(copies.given, config, sums, restorer);
     }
     tell(sums);
     return sums;
@@ -154,7 +133,7 @@ TEST_CASE("unit.hybrid.folded.of_copies_that_were_skipped_nothing_is_learned") {
             memo::Memo memo;
             hybrid::EpisodeMemory memory(memo, {}, kNothingIsKnown, 1);
             run_hybrid(copies.given, eager_phases(), Driver::windows, copies.given.application,
-                       false, false, nullptr, nullptr, fold, nullptr, &memory);
+                       false, false, nullptr, fold, nullptr, &memory);
             std::set<memo::Digest> digests;
             for (const memo::Stored& one : memo.news()) digests.insert(one.digest);
             return digests;
@@ -257,7 +236,7 @@ TEST_CASE("unit.hybrid.folded.phases_that_are_judged") {
     compare_copies(5000, 20, options, config);
 }
 
-TEST_CASE("unit.hybrid.folded.queues_and_shares_that_are_restored") {
+TEST_CASE("unit.hybrid.folded.queues_that_are_restored") {
     CopiesOptions options;
     options.changed = 4;
     options.flows = 16;
@@ -273,9 +252,4 @@ TEST_CASE("unit.hybrid.folded.queues_and_shares_that_are_restored") {
         CHECK(sums.fold.hops > 0);
         CHECK(deeper.asked > 10);
     }
-    PhaseConfig config = eager_phases();
-    config.shares = Sharing::learned_everywhere;
-    DrawnByOccasion shares;
-    compare_copies(6500, 40, options, config, nullptr, &shares);
-    CHECK(shares.drawn > 10);
 }

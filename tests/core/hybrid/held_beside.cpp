@@ -13,8 +13,8 @@ namespace {
 HybridOutcome run_folded(const Case& given, hybrid::EpisodeMemory* memory, FoldCounters& fold) {
     PhaseConfig config;
     config.skip = false;
-    return run_hybrid(given, config, Driver::windows, nullptr, false, false, nullptr, nullptr,
-                      &fold, nullptr, memory);
+    return run_hybrid(given, config, Driver::windows, nullptr, false, false, nullptr, &fold,
+                      nullptr, memory);
 }
 
 /// At the same switch copies of each other, rings of two hosts whose messages follow each other all the time.

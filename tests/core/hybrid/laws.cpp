@@ -48,8 +48,7 @@ Traced run(const Case& given, bool skip, Tick every = 0, Tick longest_skip = 0) 
     PhaseConfig config;
     config.skip = skip;
     config.longest_skip = longest_skip;
-    hybrid::PhaseController controller(engine, partitions, nullptr, nullptr, nullptr, config,
-                                       given.stop);
+    hybrid::PhaseController controller(engine, partitions, nullptr, nullptr, config, given.stop);
     Traced made;
     controller.on_phase([&](const PhaseRecord& phase) { made.phases.push_back(phase); });
     RunHooks hooks;

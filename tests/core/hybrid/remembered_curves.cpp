@@ -193,8 +193,8 @@ namespace {
 HybridOutcome run_with_memo(const Case& given, memo::Memo& memo, Driver driver, bool check,
                             FoldCounters* fold = nullptr, const PhaseConfig& config = {}) {
     CurveMemory memory(memo, {});
-    return run_hybrid(given, config, driver, nullptr, check, false, nullptr, nullptr, fold, nullptr,
-                      nullptr, &memory);
+    return run_hybrid(given, config, driver, nullptr, check, false, nullptr, fold, nullptr, nullptr,
+                      &memory);
 }
 
 memo::Content lessons_of(const Case& given, const PhaseConfig& config = {}) {

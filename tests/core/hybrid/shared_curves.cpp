@@ -141,8 +141,8 @@ namespace {
 HybridOutcome run_with(const Case& given, memo::Memo& memo, Driver driver, bool check,
                        FoldCounters* fold = nullptr) {
     CurveMemory memory(memo, {});
-    return run_hybrid(given, PhaseConfig{}, driver, nullptr, check, false, nullptr, nullptr, fold,
-                      nullptr, nullptr, &memory);
+    return run_hybrid(given, PhaseConfig{}, driver, nullptr, check, false, nullptr, fold, nullptr,
+                      nullptr, &memory);
 }
 
 double mean_time(const HybridOutcome& made, std::size_t flows) {

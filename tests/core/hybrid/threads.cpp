@@ -49,7 +49,7 @@ void check_threads(const Case& given, const PhaseConfig& config, Application* ap
     FoldCounters* const folds = fold ? &counters : nullptr;
     const auto run = [&](const Workers* workers) {
         return run_hybrid(given, config, test::Driver::windows, application, false, false, nullptr,
-                          nullptr, folds, workers);
+                          folds, workers);
     };
     const HybridOutcome one = run(nullptr);
     tally.skips += one.phases.skips;
