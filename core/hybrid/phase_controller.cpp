@@ -15,7 +15,7 @@ PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions
       acks_(engine.ack_streams()),
       partitions_(partitions),
       rates_(rates),
-      restorer_(restorer),
+      queues_(engine, restorer),
       config_(config),
       stop_(stop) {
     describe_ = [this](PortId port) { return engine_.describe_for_episode(port); };
@@ -96,9 +96,8 @@ Tick PhaseController::next_cut(PartitionId id) const {
 }
 
 Tick PhaseController::next_cut() const {
-    const Tick cut =
-        std::min({left_cut_, cuts_.empty() ? kNever : cuts_.begin()->first, next_episode_cut()});
-    return calls_.empty() ? cut : std::min(cut, calls_.begin()->first);
+    return std::min({left_cut_, cuts_.empty() ? kNever : cuts_.begin()->first, next_episode_cut(),
+                     paused_.next()});
 }
 
 void PhaseController::at_cut(PartitionId id, Tick at) {
@@ -109,7 +108,7 @@ void PhaseController::at_cut(PartitionId id, Tick at) {
 }
 
 void PhaseController::at_cut(Tick at) {
-    report_until(at);
+    log_.report_until(at);
     if (left_cut_ <= at) {
         drop_left_streams(at);
     }
@@ -125,7 +124,7 @@ void PhaseController::at_cut(Tick at) {
 
 void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>& touched,
                                    Tick now) {
-    report_until(now);
+    log_.report_until(now);
     ++statistics_.entries;
     if (episodes_ != nullptr) {
         meet_episodes(flow, now);
@@ -309,7 +308,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
     state.detector.reset(facts);
     begin_record(state, facts);
-    watch_queues(state);
+    queues_.watch(state.watched, state.group);
 }
 
 /// A group of which nothing was acknowledged since the last look (time-outs run, or a pause): it is
@@ -347,7 +346,7 @@ void PhaseController::sample(State& state, Tick at) {
     if (stands_still(state, at)) {
         return;
     }
-    look_at_queues(state);
+    queues_.look(state.watched);
     record(state, at);
     state.detector.add(at - state.skipped, state.readings, state.queues);
     steady::Verdict verdict = state.detector.judge();
@@ -357,29 +356,22 @@ void PhaseController::sample(State& state, Tick at) {
 }
 
 void PhaseController::run_calls(Tick at) {
-    while (!calls_.empty() && calls_.begin()->first <= at) {
-        const NodeId host = calls_.begin()->second;
-        calls_.erase(calls_.begin());
-        if (paused_by_[host] == kHeldHost) {
+    while (paused_.next() <= at) {
+        const NodeId host = paused_.take();
+        if (paused_.by(host) == kHeldHost) {
             run_held_calls(host, at);
             continue;
         }
         if (engine_.run_calls(host, at)) {
-            skip_back_together(*groups_[paused_by_[host]], at, PhaseEnd::flow_entered);
+            skip_back_together(*groups_[paused_.by(host)], at, PhaseEnd::flow_entered);
             continue;
         }
-        const Tick next = engine_.next_call(host);
-        if (next != kNever) {
-            calls_.insert({next, host});
-        }
+        paused_.await(host, engine_.next_call(host));
     }
 }
 
 void PhaseController::call_set(NodeId host, Tick at) {
-    host = engine_.executed_as(host);
-    if (host < paused_by_.size() && paused_by_[host] != kNone) {
-        calls_.insert({at, host});
-    }
+    paused_.await(engine_.executed_as(host), at);
 }
 
 void PhaseController::report(const State& state, Phase phase, Tick end, PhaseEnd why) {
@@ -400,7 +392,7 @@ void PhaseController::finish(Tick now) {
         report(*state, Phase::unsteady, now, PhaseEnd::run_end);
         state->since = now;
     }
-    report_until(kNever);
+    log_.report_until(kNever);
     calibration_.leave(now);
     if (acks_ != nullptr) {
         for (const PartitionId id : partitions_.set().partitions()) {

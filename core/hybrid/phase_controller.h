@@ -14,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,10 +21,13 @@
 #include "core/clocks/flow_partitions.h"
 #include "core/clocks/supervisor.h"
 #include "core/hybrid/episode.h"
+#include "core/hybrid/paused_hosts.h"
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/phase_watcher.h"
+#include "core/hybrid/queue_stage.h"
 #include "core/hybrid/rate_source.h"
+#include "core/results/phase_log.h"
 #include "core/results/phase_record.h"
 #include "core/results/statistics.h"
 
@@ -60,7 +62,7 @@ class PhaseController : public step::Supervisor {
     ~PhaseController() override;
 
     /// Called with every phase after it has ended, in an order that depends on the scenario alone.
-    void on_phase(std::function<void(const PhaseRecord&)> hook) { on_phase_ = std::move(hook); }
+    void on_phase(std::function<void(const PhaseRecord&)> hook) { log_.listen(std::move(hook)); }
     /// What is known of episodes is used, and more of it learned; of partitions on one clock. Before the first window;
     /// `memory` must outlive this.
     void remember_episodes(EpisodeMemory& memory);
@@ -124,7 +126,6 @@ class PhaseController : public step::Supervisor {
     void fall_asleep(const State& state, Tick at);
     void pause_hosts(const State& state);
     void pause_host(NodeId host, std::uint32_t by);
-    void resume_hosts(const std::vector<NodeId>& hosts);
     void take_given_rates(State& state);
     void list_extent(State& state);
     void fit_to_links(State& state);
@@ -166,11 +167,6 @@ class PhaseController : public step::Supervisor {
     void shorten_told(State& state, Tick dt);
     void wake_as_told(State& state);
     static void level(const SteadyRecord& record, std::vector<double>& values);
-    // Queues, in phase_restore.cpp.
-    void watch_queues(State& state);
-    void look_at_queues(State& state);
-    std::vector<PortPast> pasts_of(const State& state, Tick dt);
-    std::int64_t restore_queues(State& state, Tick dt);
     // Local phases, in phase_local.cpp.
     void disturb(PartitionId id, Tick now);
     void disturb_neighbours(const std::vector<PortId>& acks, Tick now);
@@ -233,7 +229,6 @@ class PhaseController : public step::Supervisor {
     void let_go(std::uint32_t number);
     void release_all_episodes(Tick now);
     void emit(PhaseRecord record);
-    void report_until(Tick now);
     void report(const State& state, Phase phase, Tick end, PhaseEnd why);
 
     PhaseEngine& engine_;
@@ -241,31 +236,28 @@ class PhaseController : public step::Supervisor {
     const step::FlowPartitions& partitions_;
     step::Folding* folding_ = nullptr;
     const RateSource* rates_;
-    Restorer* restorer_;
+    QueueStage queues_;
     Calibration calibration_;
     std::unique_ptr<Episodes> episodes_;  ///< null: none are remembered
     EpisodeMemory::Describe describe_;
     PhaseConfig config_;
     Tick stop_;
-    std::function<void(const PhaseRecord&)> on_phase_;
+    PhaseLog log_;
     PhaseWatcher* watcher_ = nullptr;
     PhaseStatistics statistics_;
     std::vector<std::unique_ptr<State>> groups_;  ///< by group id
     /// Groups by when they are to be looked at, most many at once, besides some that are to be at another time by now.
     /// Of the first ones the last is as it says.
     std::map<Tick, std::vector<std::uint32_t>> cuts_;
-    std::set<std::pair<Tick, NodeId>> calls_;  ///< timers of paused hosts
-    std::vector<std::uint32_t> paused_by_;     ///< by node: the group, kHeldHost, kNone
-    std::vector<std::uint32_t> followers_;     ///< groups, while something is done to one
-    std::uint64_t partition_generation_ = 0;   ///< of which flows are in which
-    std::vector<FlowSlot> following_;          ///< scratch of list_followers()
-    std::vector<PortId> image_of_;             ///< by port, scratch of paired_ports(), kNone
-    std::vector<PhaseRecord> records_;         ///< to be reported
-    Tick first_end_ = kNever;                  ///< of them
-    FlowTime steady_;                          ///< of flows in skips
-    std::vector<double> load_;                 ///< by port, scratch of fit_to_links
-    std::vector<std::uint32_t> link_index_;    ///< by port, scratch of take_given_rates, kNone
-    Tick left_cut_ = kNever;                   ///< streams of flows that have left end
+    PausedHosts paused_;                      ///< by groups' ids, or kHeldHost
+    std::vector<std::uint32_t> followers_;    ///< groups, while something is done to one
+    std::uint64_t partition_generation_ = 0;  ///< of which flows are in which
+    std::vector<FlowSlot> following_;         ///< scratch of list_followers()
+    std::vector<PortId> image_of_;            ///< by port, scratch of paired_ports(), kNone
+    FlowTime steady_;                         ///< of flows in skips
+    std::vector<double> load_;                ///< by port, scratch of fit_to_links
+    std::vector<std::uint32_t> link_index_;   ///< by port, scratch of take_given_rates, kNone
+    Tick left_cut_ = kNever;                  ///< streams of flows that have left end
     Tick quiet_time_ = 0;  ///< a group whose flows changed is left alone so long: a base RTT
 };
 

@@ -116,35 +116,12 @@ void PhaseController::follow(State& state, const State& lead) {
     set_cut(state, lead.cut);
 }
 
-/// Adds what happened to a group, and in the same way to those that follow it.
+/// Notes what happened to a group, and in the same way to those that follow it.
 void PhaseController::emit(PhaseRecord record) {
-    if (!on_phase_) {
-        return;
-    }
-    first_end_ = std::min(first_end_, record.end);
-    records_.push_back(record);
+    log_.add(record);
     for (const std::uint32_t id : followers_) {
         record.partition = id;
-        records_.push_back(record);
-    }
-}
-
-/// Reports what has ended before `now`, in order of time and of groups.
-void PhaseController::report_until(Tick now) {
-    if (first_end_ >= now) {
-        return;
-    }
-    const auto first_later =
-        std::stable_partition(records_.begin(), records_.end(),
-                              [&](const PhaseRecord& record) { return record.end < now; });
-    std::stable_sort(records_.begin(), first_later, [](const PhaseRecord& a, const PhaseRecord& b) {
-        return std::tie(a.end, a.partition) < std::tie(b.end, b.partition);
-    });
-    std::for_each(records_.begin(), first_later, on_phase_);
-    records_.erase(records_.begin(), first_later);
-    first_end_ = kNever;
-    for (const PhaseRecord& record : records_) {
-        first_end_ = std::min(first_end_, record.end);
+        log_.add(record);
     }
 }
 
@@ -238,7 +215,7 @@ bool PhaseController::alike(const std::vector<step::FlowPair>& flows, bool fresh
 /// What is drawn for each flow, or placed in one queue, is not the same for all that do the same, nor what a source
 /// of rates makes of them to the last digit.
 bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
-    if (restorer_ != nullptr || rates_ != nullptr || flows.empty()) {
+    if (queues_.is_there() || rates_ != nullptr || flows.empty()) {
         return false;
     }
     const PartitionId id = partitions_.set().partition_of(flows.front());
@@ -306,7 +283,7 @@ void PhaseController::take_over(State& state, const State& lead, const Names& fl
     for (FlowSlot& flow : state.group.flows) {
         flow = follower_of(flows, flow);
     }
-    for (std::vector<PortId>* list : {&state.queue_ports, &state.watched}) {
+    for (std::vector<PortId>* list : {&state.queue_ports, &state.watched.ports}) {
         for (PortId& port : *list) {
             port = follower_of(ports, port);
         }

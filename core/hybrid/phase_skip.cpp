@@ -163,25 +163,8 @@ void PhaseController::pause_hosts(const State& state) {
 }
 
 void PhaseController::pause_host(NodeId host, std::uint32_t by) {
-    if (paused_by_.size() <= host) {
-        paused_by_.resize(host + 1, kNone);
-    }
-    if (engine_.executed_as(host) != host) {
-        return;  // the one that it follows is one of these
-    }
-    paused_by_[host] = by;
-    const Tick call = engine_.next_call(host);
-    if (call != kNever) {
-        calls_.insert({call, host});
-    }
-}
-
-void PhaseController::resume_hosts(const std::vector<NodeId>& hosts) {
-    for (const NodeId host : hosts) {
-        paused_by_[host] = kNone;
-    }
-    for (auto call = calls_.begin(); call != calls_.end();) {
-        call = paused_by_[call->second] == kNone ? calls_.erase(call) : std::next(call);
+    if (engine_.executed_as(host) == host) {  // else the one that it follows is one of these
+        paused_.pause(host, by, engine_.next_call(host));
     }
 }
 
@@ -349,11 +332,14 @@ void PhaseController::commit(State& state, PhaseEnd why) {
     }
     if (dt > 0) {
         wake_as_told(state);
-        bytes += restore_queues(state, dt);
+        bytes += queues_.restore(state.watched,
+                                 {state.group, state.rate, state.packets, dt, state.until,
+                                  state.period, state.rtt, copies()},
+                                 statistics_.restoration);
     }
     engine_.settle(state.group);
     if (acks_ == nullptr) {
-        resume_hosts(state.group.hosts);
+        paused_.resume(state.group.hosts);
     }
     if (watcher_ != nullptr) {
         watcher_->after_skip(watched(state, state.since, state.until), state.packets);

@@ -44,10 +44,7 @@ struct PhaseController::State {
     std::vector<PortId> queue_ports;
     std::vector<steady::FlowReading> readings;
     std::vector<std::int64_t> queues;
-    std::vector<PortId> watched;  ///< switch ports whose queues may be restored
-    std::vector<double>
-        depth;              ///< of them at the last looks: a ring of as many as the restorer wants
-    std::size_t looks = 0;  ///< at `watched`, since it was listed
+    WatchedQueues watched;  ///< that may be restored
     Tick skipped = 0;       ///< since the detector was reset
     Tick rtt = 0;
     std::size_t sharing = 1;  ///< most flows whose data leaves by one port

@@ -60,9 +60,7 @@ void PhaseController::run_held_calls(NodeId host, Tick at) {
             return;
         }
     }
-    if (const Tick next = engine_.next_call(host); next != kNever) {
-        calls_.insert({next, host});
-    }
+    paused_.await(host, engine_.next_call(host));
 }
 
 /// An episode whose ends are told, but have not begun to come, is held again.
@@ -110,7 +108,7 @@ void PhaseController::release_episode(std::uint32_t number, Tick now) {
 
 /// Hosts of an episode run by themselves again.
 void PhaseController::let_go(std::uint32_t number) {
-    resume_hosts(episodes_->all[number]->held.hosts);
+    paused_.resume(episodes_->all[number]->held.hosts);
     episodes_->set_cut(number, kNever);
 }
 
@@ -230,7 +228,7 @@ void PhaseController::put_into_effect(std::uint32_t number) {
     episode.hosts = held.hosts;
     held.flows.clear();
     engine_.shift(held, -step::kHeld);
-    resume_hosts(held.hosts);
+    paused_.resume(held.hosts);
     episodes_->set_cut(number, kNever);
     episode.state = EpisodeState::over;
     ++statistics_.episodes.hits;
