@@ -190,7 +190,7 @@ void PhaseController::name_kind(State& state, Tick at) const {
 ClusterKey PhaseController::key_of(const State& state, Tick at) const {
     std::vector<ClusterFlow> flows;
     std::set<PortId> data;
-    const auto counters = counters_of(state, at);
+    const auto counters = loads_.counters_of(state.group, at);
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const FlowSlot flow = state.group.flows[i];
         std::vector<std::int64_t> law = engine_.law_facts(flow);

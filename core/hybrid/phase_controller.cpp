@@ -16,6 +16,7 @@ PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions
       partitions_(partitions),
       rates_(rates),
       queues_(engine, restorer),
+      loads_(engine),
       config_(config),
       stop_(stop) {
     describe_ = [this](PortId port) { return engine_.describe_for_episode(port); };
@@ -279,8 +280,7 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.carry.assign(group.flows.size(), 0);
     state.readings.resize(group.flows.size());
     state.queue_ports.clear();
-    state.data_ports.clear();
-    state.uses.clear();
+    state.data_ports = DataPorts{};
     steady::GroupFacts facts;
     facts.congestion = engine_.law();
     facts.payload = engine_.payload();
@@ -300,8 +300,8 @@ void PhaseController::rebuild(State& state, Tick /*at*/) {
     state.queue_ports.erase(std::unique(state.queue_ports.begin(), state.queue_ports.end()),
                             state.queue_ports.end());
     facts.ports = state.queue_ports.size();
-    facts.sharing = state.sharing = sharing(state);
-    facts.counters = counters(state);
+    facts.sharing = state.sharing = loads_.most_sharing(group);
+    facts.counters = loads_.most_counters(group, state.sharing);
     state.queues.resize(state.queue_ports.size());
     state.rtt = facts.base_rtt;
     state.last_progress = 0;

@@ -25,6 +25,7 @@
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/phase_engine.h"
 #include "core/hybrid/phase_watcher.h"
+#include "core/hybrid/port_loads.h"
 #include "core/hybrid/queue_stage.h"
 #include "core/hybrid/rate_source.h"
 #include "core/results/phase_log.h"
@@ -113,8 +114,6 @@ class PhaseController : public step::Supervisor {
     void look_at(std::vector<std::uint32_t> groups, Tick when, Tick at);
     void look(State& state, Tick at);
     void rebuild(State& state, Tick at);
-    std::size_t sharing(const State& state);
-    std::size_t counters(const State& state);
     void sample(State& state, Tick at);
     bool stands_still(State& state, Tick at);
     // A skip, in phase_skip.cpp.
@@ -128,12 +127,8 @@ class PhaseController : public step::Supervisor {
     void pause_host(NodeId host, std::uint32_t by);
     void take_given_rates(State& state);
     void list_extent(State& state);
-    void fit_to_links(State& state);
     std::int64_t skippable(const State& state, std::size_t flow) const;
-    // Shares of full ports, in phase_shares.cpp.
-    void list_data_ports(State& state);
-    bool shares_are_fair(State& state);
-    bool is_above_aim(const State& state) const;
+    bool rates_are_settled(State& state) const;
     void skip_back(State& state, Tick now, PhaseEnd why);
     void commit(State& state, PhaseEnd why);
     WatchedSkip watched(const State& state, Tick begin, Tick end) const;
@@ -142,7 +137,6 @@ class PhaseController : public step::Supervisor {
     static std::int64_t echoes_of(const State& state);
     static std::vector<BinReading> ended_bin(const State& state);
     void record(State& state, Tick now);
-    std::vector<std::vector<std::int64_t>> counters_of(const State& state, Tick at) const;
     ClusterKey key_of(const State& state, Tick at) const;
     bool ends_long_run(State& state, double trusted, double left, Tick at);
     double share_across(PortId port) const;
@@ -237,6 +231,7 @@ class PhaseController : public step::Supervisor {
     step::Folding* folding_ = nullptr;
     const RateSource* rates_;
     QueueStage queues_;
+    PortLoads loads_;
     Calibration calibration_;
     std::unique_ptr<Episodes> episodes_;  ///< null: none are remembered
     EpisodeMemory::Describe describe_;
@@ -255,7 +250,6 @@ class PhaseController : public step::Supervisor {
     std::vector<FlowSlot> following_;         ///< scratch of list_followers()
     std::vector<PortId> image_of_;            ///< by port, scratch of paired_ports(), kNone
     FlowTime steady_;                         ///< of flows in skips
-    std::vector<double> load_;                ///< by port, scratch of fit_to_links
     std::vector<std::uint32_t> link_index_;   ///< by port, scratch of take_given_rates, kNone
     Tick left_cut_ = kNever;                  ///< streams of flows that have left end
     Tick quiet_time_ = 0;  ///< a group whose flows changed is left alone so long: a base RTT

@@ -288,8 +288,7 @@ void PhaseController::take_over(State& state, const State& lead, const Names& fl
             port = follower_of(ports, port);
         }
     }
-    state.data_ports.clear();
-    state.uses.clear();
+    state.data_ports = DataPorts{};
     if (state.has_extent) {
         list_extent(state);
     }

@@ -27,11 +27,11 @@ void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at
     const Tick longest = state.by_law.empty() ? calibrate(state, verdict.longest_skip, at)
                                               : foresee_laws(state, verdict.longest_skip);
     const Tick dt = length_of_skip(state, longest, at);
-    if (dt < std::max<Tick>(state.rtt, 1) || is_above_aim(state) || !shares_are_fair(state)) {
+    if (dt < std::max<Tick>(state.rtt, 1) || !rates_are_settled(state)) {
         return;
     }
     state.by_law.take(dt, state.rate);
-    fit_to_links(state);
+    loads_.fit(state.group, state.rate);
     if (watcher_ != nullptr) {
         watcher_->before_skip(watched(state, at, at + dt));
     }
@@ -155,6 +155,24 @@ Tick PhaseController::length_of_skip(State& state, Tick longest, Tick at) {
     return dt;
 }
 
+/// What a flow may be advanced by at most: what is in flight as a skip ends is as much as now, and that
+/// many are sent as packets.
+std::int64_t PhaseController::skippable(const State& state, std::size_t flow) const {
+    return engine_.unsent_packets(state.group.flows[flow]) -
+           state.readings[flow].in_flight / engine_.payload() - 1;
+}
+
+/// Packets would change nothing of the rates that a skip holds. Whoever predicts rates knows better, and who allows errors
+/// of this part does not ask.
+bool PhaseController::rates_are_settled(State& state) const {
+    constexpr double kAnything = 1;
+    if (state.record.told || rates_ != nullptr || config_.detector.tolerance >= kAnything) {
+        return true;
+    }
+    return state.sharing > 1 ? loads_.are_fair(state.group, state.rate, state.data_ports)
+                             : !loads_.is_above_aim(state.group, state.rate);
+}
+
 /// From here to the skip's end the group's timers of hosts come up at the controller.
 void PhaseController::pause_hosts(const State& state) {
     for (const NodeId host : state.group.hosts) {
@@ -240,52 +258,6 @@ void PhaseController::take_given_rates(State& state) {
     const std::vector<double> rates = rates_->rates(demands, capacities);
     for (std::size_t i = 0; i < flows.size(); ++i) {
         state.rate[i] = rates[i] / payload;
-    }
-}
-
-/// Scales rates down where together they would exceed a link.
-void PhaseController::fit_to_links(State& state) {
-    const std::vector<FlowSlot>& flows = state.group.flows;
-    const auto data = static_cast<double>(engine_.data_bytes());
-    const double acks = engine_.ack_bytes();
-    const auto each = [&](std::size_t i, auto&& visit) {
-        const step::Footprint& tracks = engine_.tracks(flows[i]);
-        for (const PortId port : tracks.data) {
-            visit(port, state.rate[i] * data);
-        }
-        for (const PortId port : tracks.acks) {
-            if (acks_ == nullptr) {
-                visit(port, state.rate[i] * acks);
-            }
-        }
-    };
-    // In an order that does not depend on the flows': a skip ends where the last digit decides, and flows that do
-    // the same must do it then.
-    std::vector<std::pair<PortId, double>> loads;
-    for (std::size_t i = 0; i < flows.size(); ++i) {
-        each(i, [&](PortId port, double load) { loads.emplace_back(port, load); });
-    }
-    std::sort(loads.begin(), loads.end());
-    for (const auto& [port, load] : loads) {
-        if (load_.size() <= port) {
-            load_.resize(port + 1, 0);
-        }
-        load_[port] += load;
-    }
-    std::vector<double> fitting(flows.size(), 1);
-    for (std::size_t i = 0; i < flows.size(); ++i) {
-        each(i, [&](PortId port, double) {
-            const double across = acks_ == nullptr ? 0 : acks_->across(port);
-            const double capacity =
-                static_cast<double>(engine_.link_rate(port)) / 8 / kTicksPerSecond - across;
-            fitting[i] = std::min(fitting[i], capacity / load_[port]);
-        });
-    }
-    for (std::size_t i = 0; i < flows.size(); ++i) {
-        each(i, [&](PortId port, double) { load_[port] = 0; });
-    }
-    for (std::size_t i = 0; i < flows.size(); ++i) {
-        state.rate[i] *= fitting[i];
     }
 }
 

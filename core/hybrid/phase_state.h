@@ -9,7 +9,6 @@
 
 #include "core/hybrid/phase_controller.h"
 #include "core/steady/detector.h"
-#include "core/steady/fair_shares.h"
 #include "core/steady/law_courses.h"
 
 namespace sluice::hybrid {
@@ -56,9 +55,8 @@ struct PhaseController::State {
     std::vector<double> rate;   ///< by flow of the group: packets per tick
     std::vector<double> carry;  ///< fractions of packets from earlier skips
     std::vector<std::int64_t> packets;
-    std::vector<double> marked;         ///< by flow of the group: share of its ACKs with a mark
-    std::vector<PortId> data_ports;     ///< by which the flows' data leave; none: not listed yet
-    std::vector<steady::PortUse> uses;  ///< the same
+    std::vector<double> marked;  ///< by flow of the group: share of its ACKs with a mark
+    DataPorts data_ports;
     SteadyRecord record;
     steady::LawCourses by_law;  ///< of the present skip
 
