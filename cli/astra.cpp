@@ -76,7 +76,7 @@ class AstraRun {
         report();
         if (interrupted_) return kExitInterrupted;
         if (application_->complete()) return kExitDone;
-        print_error("sluice: the job came to rest with {} of {} operations undone\n",
+        print_error("sluice: the job stopped with {} of {} operations unfinished\n",
                     application_->graph().op_count() - application_->completed_count(),
                     application_->graph().op_count());
         for (const BlockedOperation& op : unfinished(*application_)) {
@@ -198,7 +198,7 @@ int astra_command(const AstraOptions& options) {
 Command add_astra_command(CommandLine program) {
     auto options = std::make_shared<AstraOptions>();
     CommandLine app =
-        program.add_subcommand("astra", "Run Chakra traces as ASTRA-sim does, by its own options");
+        program.add_subcommand("astra", "Run Chakra traces as ASTRA-sim does, with its options");
     app.add_option("--workload-configuration", options->workload,
                    "Prefix of the traces PREFIX.0.et, PREFIX.1.et, ..., or their folder")
         .type_name("PREFIX");
@@ -206,7 +206,7 @@ Command add_astra_command(CommandLine program) {
                    "How collectives, memory and compute behave")
         .type_name("system.json");
     app.add_option("--network-configuration", options->network,
-                   "An analytical network.yml, or an ns-3 config.txt for our packet engine")
+                   "An analytical network.yml, or an ns-3 config.txt for Sluice's packet engine")
         .type_name("FILE");
     app.add_option("--remote-memory-configuration", options->remote_memory,
                    "Remote memory (default: none)")
@@ -215,14 +215,14 @@ Command add_astra_command(CommandLine program) {
                    "Logical dimensions, with an ns-3 config.txt")
         .type_name("FILE");
     app.add_option("--comm-group-configuration", options->comm_group,
-                   "Communicator groups; a name with \"empty\" in it is none")
+                   "Communicator groups (a file name that contains \"empty\": none)")
         .type_name("FILE");
-    app.add_option("--logging-configuration", options->logging, "Taken, without effect")
+    app.add_option("--logging-configuration", options->logging, "Accepted, without effect")
         .type_name("FILE");
-    app.add_option("--logging-folder", options->logging_folder, "Taken, without effect")
+    app.add_option("--logging-folder", options->logging_folder, "Accepted, without effect")
         .type_name("DIR");
     app.add_option("--num-queues-per-dim", options->queues_per_dim,
-                   "Collectives at a time per dimension (default: 1)")
+                   "Collectives that run at the same time per dimension (default: 1)")
         .type_name("N")
         .range(1, 65536);
     app.add_option("--compute-scale", options->compute_scale,
@@ -247,7 +247,7 @@ Command add_astra_command(CommandLine program) {
                    "With an ns-3 config.txt: packet (default), hybrid, flow")
         .type_name("MODE");
     app.add_flag("--check", options->check,
-                 "Say what was read, what was skipped and what does not fit; run nothing");
+                 "Report what was read, what was skipped and what does not fit; run nothing");
     app.add_flag("--quiet", options->quiet, "Print nothing but results and errors");
     return {app, [options] { return astra_command(*options); }};
 }

@@ -120,11 +120,11 @@ void report(const Batch& batch, const BatchRun& run, const std::string& director
                             counted(run.aside().results, "result", "results"), kBatchDatabase);
     }
     if (at.declined > 0) {
-        text += fmt::format("  on the host  {}, as the device declines: {}\n", at.declined,
-                            run.declined());
+        text += fmt::format("  on the host  {}, which the device does not support: {}\n",
+                            at.declined, run.declined());
     }
     if (ran > 0) {
-        text += fmt::format("  time         {} wall, {} of processors ({} an experiment)\n",
+        text += fmt::format("  time         {} wall, {} of CPU time ({} per experiment)\n",
                             human_seconds(wall_s), human_seconds(at.cpu_s),
                             human_seconds(at.cpu_s / static_cast<double>(ran)));
         if (at.packet_hops > 0) {
@@ -207,7 +207,7 @@ int batch_command(const BatchOptions& options) {
     progress.clear();
     if (!options.quiet) report(batch, run, settings.directory);
     if (run.interrupted() && !options.quiet) {
-        print_error("sluice: interrupted; --resume goes on from here\n");
+        print_error("sluice: interrupted; use --resume to continue\n");
     }
     return exit_code(run);
 }
@@ -217,35 +217,38 @@ int batch_command(const BatchOptions& options) {
 Command add_batch_command(CommandLine program) {
     const auto options = std::make_shared<BatchOptions>();
     CommandLine app = program.add_subcommand(
-        "batch", "Run many experiments in one process, a row of results each (docs/batch.md)");
-    app.add_option("file", options->file, "What is shared and what varies")
+        "batch",
+        "Run many experiments in one process, with a row of results for each (docs/batch.md)");
+    app.add_option("file", options->file, "The batch: what the experiments share and what varies")
         .type_name("BATCH.toml")
         .required();
-    app.add_option("--mode", options->mode, "Of all: packet, hybrid, wormhole, flow")
+    app.add_option("--mode", options->mode,
+                   "Mode of all experiments: packet, hybrid, wormhole, flow")
         .type_name("MODE");
     add_set_option(app, options->sets, "Override a key of every experiment's scenario");
     app.add_option("--out", options->out, "Output folder (default: runs/NAME)").type_name("DIR");
     app.add_option("--threads", options->threads,
-                   "Experiments at a time, each on one thread (default: all cores)")
+                   "Experiments that run at the same time, one thread each (default: all cores)")
         .type_name("N")
         .range(1, 4096);
     add_device_options(app, options->devices);
-    app.add_option(
-           "--check", options->checks,
-           "Run N experiments, drawn at random, in mode packet, too: how far times are off, and\n"
-           "whether their ranking holds")
+    app.add_option("--check", options->checks,
+                   "Run N random experiments in mode packet as well, and report the errors of\n"
+                   "their completion times and whether their ranking holds")
         .type_name("N");
     app.add_flag(
         "--plan", options->plan,
-        "Say how many experiments there are, what they need and how long they take; run none");
-    CommandOption resume = app.add_flag(
-        "--resume", options->resume, "Keep what the folder knows, and run the rest of the batch");
-    app.add_flag("--anew", options->anew, "Replace what the folder holds of a batch")
+        "Print the number of experiments, their memory and their expected run time; run none");
+    CommandOption resume =
+        app.add_flag("--resume", options->resume,
+                     "Continue a batch: keep the results in the output folder and run the rest");
+    app.add_flag("--anew", options->anew, "Start again: replace the results in the output folder")
         .excludes(resume);
-    app.add_flag("--folders", options->folders,
-                 "Leave all that sluice run leaves of each experiment, in DIR/runs/NUMBER");
+    app.add_flag(
+        "--folders", options->folders,
+        "Write all result files of each experiment to DIR/runs/NUMBER, as sluice run does");
     app.add_flag("--allow-oom", options->allow_oom,
-                 "Run jobs, too, that do not fit their GPUs' memory");
+                 "Run jobs even if they do not fit their GPUs' memory");
     app.add_flag("--quiet", options->quiet, "Print nothing but errors");
     return {app, [options] { return batch_command(*options); }};
 }

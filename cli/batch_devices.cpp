@@ -35,7 +35,8 @@ Kind kind_of(const DeviceOptions& options) {
 std::size_t size_of(const std::string& text, const char* option) {
     if (text.empty()) return 0;
     const Bytes bytes = parse_bytes(text, Place{{}, 0, option});
-    if (bytes.count <= 0) throw ConfigError(fmt::format("{} {}: more than nothing", option, text));
+    if (bytes.count <= 0)
+        throw ConfigError(fmt::format("{} {}: must be more than 0", option, text));
     return static_cast<std::size_t>(bytes.count);
 }
 
@@ -91,39 +92,39 @@ std::string told(const gpu::LanePlan& plan, const std::vector<std::size_t>& memo
 }  // namespace
 
 void add_device_options(CommandLine app, DeviceOptions& options) {
-    app.add_option(
-           "--device", options.device,
-           "cpu; cuda: mode packet on a GPU; auto: that where there is one, and on the CPU\n"
-           "what it does not do; blocks: the GPU's program by threads of the CPU\n"
-           "(default: cpu)")
+    app.add_option("--device", options.device,
+                   "cpu (default); cuda: mode packet on a GPU; auto: cuda if there is a GPU, and\n"
+                   "the CPU for what it does not support; blocks: the GPU's program on the CPU")
         .type_name("DEVICE")
         .one_of({"cpu", "cuda", "auto", "blocks"});
     app.add_option("--gpus", options.gpus,
-                   "GPUs that share the experiments out (cuda; blocks: as many in their place)")
+                   "Number of GPUs among which experiments are divided (blocks: of emulated GPUs)")
         .type_name("N")
         .range(1, 64);
     app.add_option("--gang", options.gang,
-                   "Who share an experiment: threads (blocks), blocks of the GPU (cuda)")
+                   "Threads (blocks) or thread blocks of the GPU (cuda) that execute an experiment "
+                   "together")
         .type_name("N")
         .range(1, 256);
     app.add_option("--lanes", options.lanes,
-                   "Experiments on the devices at once, each with a thread that sleeps meanwhile\n"
-                   "(default: --threads; cuda: 512)")
+                   "Experiments that are on the devices at the same time; each occupies a CPU\n"
+                   "thread, which sleeps meanwhile (default: --threads; cuda: 512)")
         .type_name("N")
         .range(1, 65'536);
     app.add_option("--device-memory", options.memory,
-                   "Of each device, for experiments at once; others wait (default: what is free)")
+                   "Memory of each device for experiments; those that do not fit wait (default: "
+                   "what is free)")
         .type_name("SIZE");
-    app.add_option("--lane-memory", options.lane_memory,
-                   "Most memory that an experiment on a device grows to: beyond it that one fails")
+    app.add_option(
+           "--lane-memory", options.lane_memory,
+           "Largest memory of one experiment on a device; an experiment that needs more fails")
         .type_name("SIZE");
 }
 
 unsigned lanes_at_once(const DeviceOptions& options, unsigned threads) {
     if (options.device == "cpu" &&
         (options.gpus > 1 || options.lanes > 0 || !options.memory.empty())) {
-        throw ConfigError(
-            "--gpus, --lanes and --device-memory are of devices: --device cuda, blocks or auto");
+        throw ConfigError("--gpus, --lanes and --device-memory need --device cuda, blocks or auto");
     }
     const Kind kind = kind_of(options);
     if (kind != Kind::cpu && options.lanes > 0) return options.lanes;
@@ -137,8 +138,7 @@ gpu::LaneMemory lane_memory(const DeviceOptions& options) {
     const std::size_t most = size_of(options.lane_memory, "--lane-memory");
     if (most == 0) return memory;
     if (options.device == "cpu") {
-        throw ConfigError(
-            "--lane-memory: of experiments on a device; --device cuda, auto or blocks");
+        throw ConfigError("--lane-memory: needs --device cuda, auto or blocks");
     }
     memory.most = most;
     return memory;

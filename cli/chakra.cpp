@@ -176,7 +176,7 @@ int write_job(const ChakraOptions& options) {
 
 Command add_chakra_command(CommandLine program) {
     auto options = std::make_shared<ChakraOptions>();
-    CommandLine app = program.add_subcommand("chakra", "Look at, convert and write Chakra traces");
+    CommandLine app = program.add_subcommand("chakra", "Inspect, convert and write Chakra traces");
     app.require_subcommand();
     const auto add_input = [&](CommandLine command) {
         command
@@ -186,7 +186,7 @@ Command add_chakra_command(CommandLine program) {
             .required();
     };
     CommandLine lint_app = app.add_subcommand(
-        "lint", "Say what was read, what was skipped and what does not fit, by file and node");
+        "lint", "Report what was read, what was skipped and what does not fit, by file and node");
     add_input(lint_app);
     CommandLine stat_app = app.add_subcommand("stat", "Count nodes, time and bytes by kind");
     add_input(stat_app);
@@ -200,10 +200,12 @@ Command add_chakra_command(CommandLine program) {
         .add_option("--collective", options->collective,
                     "all_reduce, all_gather, reduce_scatter, all_to_all, ...")
         .type_name("NAME");
-    generate_app.add_option("--ranks", options->ranks, "Ranks, a file each")
+    generate_app.add_option("--ranks", options->ranks, "Number of ranks, one file each")
         .type_name("N")
         .range(1, 1'000'000);
-    generate_app.add_option("--size", options->size, "comm_size, e.g. 1MiB").type_name("SIZE");
+    generate_app
+        .add_option("--size", options->size, "Size of the collective (comm_size), e.g. 1MiB")
+        .type_name("SIZE");
     generate_app.add_option("-o,--output", options->output, "Prefix of the files")
         .type_name("PREFIX");
     CommandLine export_app =

@@ -312,11 +312,11 @@ void add_size_options(CommandLine app, Options& options) {
     app.add_option("-b,--begin", options.begin, "First size: 1M is 2^20 B (default: 1M)")
         .type_name("SIZE");
     app.add_option("-e,--end", options.end, "Last size (default: 64M)").type_name("SIZE");
-    app.add_option("-f,--factor", options.factor,
-                   "Each size is so many times the one before (default: 2)")
+    app.add_option("-f,--factor", options.factor, "Factor between successive sizes (default: 2)")
         .type_name("N")
         .range(2, 1 << 20);
-    app.add_option("-i,--step", options.step, "Each size is that much larger than the one before")
+    app.add_option("-i,--step", options.step,
+                   "Difference between successive sizes, in place of a factor")
         .type_name("SIZE");
 }
 
@@ -324,11 +324,11 @@ void add_size_options(CommandLine app, Options& options) {
 
 Command add_collective_command(CommandLine program) {
     CommandLine app = program.add_subcommand(
-        "collective", "Run one collective over a range of sizes; a table as nccl-tests prints it");
+        "collective", "Run one collective over a range of sizes; print a table like nccl-tests");
     const auto options = std::make_shared<Options>();
     app.add_option(
            "scenario", options->point.scenario,
-           "The scenario file: network, devices, and what a workload of type collective says")
+           "The scenario file: network, devices, and the keys of a workload of type collective")
         .type_name("SCENARIO.toml")
         .required();
     const auto key = [&](const std::string& flags, const std::string& name,
@@ -344,37 +344,39 @@ Command add_collective_command(CommandLine program) {
     };
     key("--kind", "kind", "NAME", "The operation (default: all-reduce)")
         .one_of(names<CollectiveKind>(kCollectiveKinds));
-    key("--algorithm", "algorithm", "NAME", "How it is done (default: automatic)")
+    key("--algorithm", "algorithm", "NAME", "The algorithm (default: automatic)")
         .one_of(names<CollectiveAlgorithm>(kCollectiveAlgorithms));
     key("--ranks", "ranks", "N", "Hosts that take part (default: all)");
-    key("--placement", "placement", "NAME", "Which ones: packed (default), spread, random");
-    key("--groups", "groups", "NAME", "all (default), or side by side one per rail or server");
+    key("--placement", "placement", "NAME", "Choice of hosts: packed (default), spread, random");
+    key("--groups", "groups", "NAME",
+        "all: one group (default); rail, server: one group for each of these, at the same time");
     key("--group-size", "group_size", "N",
-        "Cuts groups into groups of so many neighbours (default: whole)");
+        "Divide groups into groups of N neighbours (default: undivided)");
     add_size_options(app, *options);
     app.add_option("--mode", options->point.mode, "packet, hybrid, flow (default: the scenario's)")
         .type_name("MODE");
     key("--channels", "channels", "N",
         "Copies of the algorithm that share the tensor (default: as NCCL)");
     key("--ring-order", "ring_order", "NAME",
-        "Around rings: rail (default: same rail across servers), or given");
+        "Order of the ranks in rings: rail (default: same rail across servers), or given");
     key("--queue-pairs", "queue_pairs", "N",
-        "Of a connection over the network (default: one a port of the sender)");
+        "Queue pairs of a connection over the network (default: one per port of the sender)");
     key("--chunk", "chunk", "SIZE",
         "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
     key("--overhead", "overhead", "TIME",
-        "Software, once per collective and rank (default: 8.4us)");
-    key("--step-overhead", "step_overhead", "TIME", "Software, per message (default: 0s)");
+        "Software overhead per collective and rank (default: 8.4us)");
+    key("--step-overhead", "step_overhead", "TIME", "Software overhead per message (default: 0s)");
     key("--server-hop", "server_hop", "TIME",
-        "A computed message inside a server (default: 3.4us)");
-    key("--window", "window", "N", "All pairs at once: unfinished sends of a rank (default: all)");
+        "Latency of a computed message inside a server (default: 3.4us)");
+    key("--window", "window", "N",
+        "If all pairs exchange at once: unfinished sends per rank (default: all)");
     key("--intra-node", "intra_node", "NAME",
-        "Inside servers: computed, or network (default with NVSwitches)");
+        "Traffic inside servers: computed, or network (default with NVSwitches)");
     key("--gpu", "gpu", "NAME", "The GPU type, for computed communication (default: A100)");
     key("--interconnect", "interconnect", "NAME",
         "The GPU's interconnect: nvlink (default), pcie, ...");
-    app.add_option("--csv", options->csv, "Write the table to this file, too").type_name("FILE");
-    app.add_option("--json", options->json, "Write the table to this file, too").type_name("FILE");
+    app.add_option("--csv", options->csv, "Also write the table to this file").type_name("FILE");
+    app.add_option("--json", options->json, "Also write the table to this file").type_name("FILE");
     add_set_option(app, options->point.sets, kSetHelp);
     app.add_flag("--quiet", options->quiet, "Print nothing but errors");
     app.add_option("--result", options->result, "").hidden();

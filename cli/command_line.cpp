@@ -138,7 +138,7 @@ std::string refusal_of(const CLI::App& app, const CLI::ParseError& error) {
             allowed += (allowed.empty() ? "" : ", ") + known.back();
         }
         const std::string nearest = nearest_word(words.front(), known);
-        return shown_text(words.front()) + " is no command of " + at->get_name() +
+        return shown_text(words.front()) + " is not a command of " + at->get_name() +
                "; must be one of " + allowed +
                (nearest.empty() ? "" : " (nearest: " + nearest + ")");
     }

@@ -45,7 +45,7 @@ const char* routing_text(GroupRouting routing) {
     switch (routing) {
         case GroupRouting::minimal: return "minimal: at most one global cable, then fewest cables";
         case GroupRouting::valiant:
-            return "valiant: each flow by way of a group that is drawn, minimal to it and on";
+            return "valiant: each flow through a random group, on minimal paths to it and from it";
         case GroupRouting::shortest: break;
     }
     return "shortest: fewest cables, local or global";
@@ -112,15 +112,17 @@ void print_time(const BuiltExperiment& built, Mode mode, double audit) {
     } else if (!has_phases(mode)) {
         print("  time         about {} in mode {}, at {}{}\n", human_seconds(time.most_s),
               mode_name(mode), speed,
-              may_hold_copies(built) ? "; less where parts are copies of each other" : "");
+              may_hold_copies(built) ? "; less where parts are symmetric copies" : "");
     } else if (time.least_s > 0.9 * time.most_s) {
-        print("  time         about {} in mode {}, at {}: flows are too short to settle\n",
+        print("  time         about {} in mode {}, at {}: flows are too short to become steady\n",
               human_seconds(time.most_s), mode_name(mode), speed);
     } else {
-        print("  time         {} to {} in mode {}, at {}: {}all rates settle, or none{}\n",
-              human_seconds(time.least_s), human_seconds(time.most_s), mode_name(mode), speed,
-              may_hold_copies(built) ? "parts are copies of each other and " : "",
-              mode == Mode::wormhole ? "; less what is told" : "");
+        print(
+            "  time         {} to {} in mode {}, at {}: the first if {}all rates become steady, "
+            "the second if none does{}\n",
+            human_seconds(time.least_s), human_seconds(time.most_s), mode_name(mode), speed,
+            may_hold_copies(built) ? "parts are symmetric copies and " : "",
+            mode == Mode::wormhole ? "; less where the memo predicts" : "");
     }
 }
 
@@ -131,8 +133,8 @@ void print_cost(const BuiltExperiment& built, Mode mode, double audit) {
     print_time(built, mode, audit);
     if (built.estimate.shared_ports > 0 && mode != Mode::flow) {
         print(
-            "  chance       {} carry data of several hosts: where these meet, a run's times are "
-            "one draw of a distribution; run --replicas 8 tells how wide it is\n",
+            "  variability  {} carry data of several hosts: where these compete, a run's times are "
+            "one sample of a distribution; run --replicas 8 shows its spread\n",
             counted(built.estimate.shared_ports, "switch port", "switch ports"));
     }
 }
@@ -148,13 +150,13 @@ void write_flows(const BuiltExperiment& built, const std::string& path) {
     const std::size_t left_out = built.experiment.flows.size() - flows.size();
     if (flows.empty()) {
         throw ConfigError(
-            "describe --flows: every flow starts when others end; a flow.txt can say "
-            "start times only");
+            "describe --flows: no flow has a start time, as each starts when others end; a "
+            "flow.txt holds start times only");
     }
     write_output(path, format_hpcc_flows(flows));
     print("  {} flows written to {}", flows.size(), path);
-    if (cut) print(", starts cut to whole nanoseconds");
-    if (left_out > 0) print("; {} of the job, without start times, left out", left_out);
+    if (cut) print(", start times truncated to nanoseconds");
+    if (left_out > 0) print("; {} of the job omitted, which have no start times", left_out);
     print("\n");
 }
 
@@ -190,8 +192,8 @@ int describe_command(const DescribeOptions& options) {
 
 Command add_describe_command(CommandLine program) {
     const auto options = std::make_shared<DescribeOptions>();
-    CommandLine app =
-        program.add_subcommand("describe", "Say what a scenario would run, without running it");
+    CommandLine app = program.add_subcommand(
+        "describe", "Describe what a scenario would run, without running it");
     app.add_option("scenario", options->scenario, "The scenario file")
         .type_name("SCENARIO.toml")
         .required();
@@ -204,7 +206,7 @@ Command add_describe_command(CommandLine program) {
         .type_name("FILE");
     add_set_option(app, options->sets, kSetHelp);
     app.add_flag("--allow-oom", options->allow_oom,
-                 "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+                 "Warn about jobs that do not fit their GPUs' memory, instead of refusing them");
     return {app, [options] { return describe_command(*options); }};
 }
 

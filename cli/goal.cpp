@@ -204,10 +204,11 @@ Command add_goal_command(CommandLine program) {
     app.add_option("file,-f,--filename", options->file,
                    "The schedule, text or binary; or htsim's connection matrix (.cm, .tm)")
         .type_name("FILE");
-    app.add_option("--merge", options->merge, "Schedules of several jobs as one, as merge_goals.py")
+    app.add_option("--merge", options->merge,
+                   "Merge the schedules of several jobs into one, like merge_goals.py")
         .type_name("CONFIG.json");
     app.add_option("--seed", options->seed,
-                   "With --merge: draws the pattern \"random\" (default: 1)")
+                   "With --merge: seed of the pattern \"random\" (default: 1)")
         .type_name("N");
     LogGopsParameters& p = options->loggops;
     app.add_option("-L,--LogGOPS_L", p.latency, "Latency, ns").show_default();
@@ -218,21 +219,20 @@ Command add_goal_command(CommandLine program) {
     app.add_option("-S,--LogGOPS_S", p.largest_eager, "Largest eager message, bytes")
         .show_default();
     app.add_option("--ranks-per-node", p.ranks_per_node,
-                   "Ranks of one node, whose messages use the next two (0: none)");
+                   "Ranks per node; messages inside a node use the next two options (0: none)");
     app.add_option("--LogGOPS_L_intra", options->intra_latency, "L inside a node (default: L)");
     app.add_option("--LogGOPS_G_intra", options->intra_gap_per_byte,
                    "G inside a node (default: G)");
-    app.add_option("-n,--network-type", options->network_type,
-                   "LogGP, or simple, which is the same")
+    app.add_option("-n,--network-type", options->network_type, "LogGP or simple; both mean LogGP")
         .one_of({"LogGP", "simple"});
     app.add_flag("-b,--batchmode", options->batch, "Print the maximum only");
-    app.add_option("--topology", options->topology,
-                   "Run on the network of this scenario instead, in place of its workload")
+    app.add_option(
+           "--topology", options->topology,
+           "Simulate the schedule on the network of this scenario, in place of its workload")
         .type_name("SCENARIO.toml");
     app.add_option("--goal-layout", options->layout,
-                   "With --topology: which hosts a rank has: gpu one, node one per NIC, auto "
-                   "(default) by the "
-                   "schedule")
+                   "With --topology: hosts per rank: one (gpu), one per NIC (node), or as the\n"
+                   "schedule requires (auto, the default)")
         .one_of({"auto", "node", "gpu"});
     app.add_option("--mode", options->mode,
                    "With --topology: packet, hybrid, flow (default: the scenario's)")
@@ -241,8 +241,8 @@ Command add_goal_command(CommandLine program) {
         .type_name("DIR");
     add_set_option(app, options->sets, "With --topology: override a key of the scenario");
     app.add_flag("--check", options->check,
-                 "Say what was read, what was skipped and what does not fit; run nothing. Takes "
-                 "htsim's topologies, too");
+                 "Report what was read, what was skipped and what does not fit; run nothing.\n"
+                 "Also accepts htsim's topologies");
     app.add_option("--to-binary", options->to_binary, "Write the schedule as GOAL binary")
         .type_name("FILE");
     app.add_option("--to-text", options->to_text, "Write the schedule as GOAL text")

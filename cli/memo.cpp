@@ -57,7 +57,7 @@ std::string path_of(const MemoOptions& options) {
 memo::Loaded load_existing(const std::string& path) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
-        throw ConfigError(path, 0, "does not exist: no run has kept anything there");
+        throw ConfigError(path, 0, "does not exist: no run has stored a memo there");
     }
     return memo::load(path);
 }
@@ -85,7 +85,7 @@ int show_stats(const MemoOptions& options) {
     print("\nsamples   {}, {} of them different\n", samples, different);
     print("audits    {}\n", audits);
     if (loaded.damaged > 0) {
-        print("damaged   {} entries, which runs pass over and prune removes\n", loaded.damaged);
+        print("damaged   {} entries, which runs ignore and prune removes\n", loaded.damaged);
     }
     return kExitDone;
 }
@@ -130,7 +130,7 @@ int prune_file(const MemoOptions& options) {
     }
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
-        throw ConfigError(path, 0, "does not exist: no run has kept anything there");
+        throw ConfigError(path, 0, "does not exist: no run has stored a memo there");
     }
     if (options.all) {
         memo::clear(path);
@@ -179,8 +179,8 @@ int verify_entries(const MemoOptions& options) {
         }
     }
     print(
-        "verified  {} of {} episodes; {} of hosts that are not here, {} of other kinds here, or "
-        "too little known\n",
+        "verified  {} of {} episodes; {} with hosts that this network lacks, {} of kinds that "
+        "differ here or have too few samples\n",
         verified.entries.size(), verified.drawn, verified.foreign, verified.untold());
     if (worst != nullptr) {
         print("error     mean {:+.3f}%, largest {:+.3f}% ({})\n",
@@ -194,36 +194,47 @@ int verify_entries(const MemoOptions& options) {
 
 Command add_memo_command(CommandLine program) {
     CommandLine app = program.add_subcommand(
-        "memo", "What was simulated once and need not be simulated again (docs/memo.md)");
+        "memo",
+        "Inspect and maintain the memo, the file of results that later runs use (docs/memo.md)");
     app.require_subcommand();
     const auto options = std::make_shared<MemoOptions>();
     const auto add = [&](const char* name, const char* text) {
         CommandLine command = app.add_subcommand(name, text);
-        command.add_option("--memo", options->file, "The memo (default: in your cache folder)")
+        command
+            .add_option("--memo", options->file,
+                        "The memo's file (default: in the user's cache folder)")
             .type_name("FILE");
         return command;
     };
-    CommandLine stats = add("stats", "What it holds, in numbers");
-    CommandLine list = add("list", "A line an entry");
-    CommandLine merge = add("merge", "Take what other memos hold");
+    CommandLine stats = add("stats", "Count entries, samples and audits");
+    CommandLine list = add("list", "List the entries, one per line");
+    CommandLine merge = add("merge", "Add the entries of other memos");
     merge.add_option("other", options->others, "Memos").type_name("OTHER").required();
     CommandLine prune = add("prune", "Remove entries");
-    prune.add_option("--older", options->older, "Those to which nothing was added for so long")
+    prune
+        .add_option("--older", options->older,
+                    "Remove entries to which nothing was added for DAYS days")
         .type_name("DAYS")
         .range(0.0, 1e6);
-    prune.add_option("--most", options->most, "All but so many, which were added to last")
+    prune
+        .add_option("--most", options->most,
+                    "Keep the N entries that were added to last, and remove the others")
         .type_name("N")
         .not_negative();
-    prune.add_flag("--all", options->all, "All, of a memo of another version, too");
+    prune.add_flag("--all", options->all,
+                   "Remove all entries, also those of a memo of another version");
     CommandLine verify =
-        add("verify", "Simulate what it holds again with packets, and compare with what is told");
-    verify.add_option("scenario", options->scenario, "Whose network and configuration it is of")
+        add("verify",
+            "Simulate stored episodes again with packets, and compare with the memo's predictions");
+    verify
+        .add_option("scenario", options->scenario,
+                    "The scenario whose network and configuration are simulated")
         .type_name("SCENARIO.toml")
         .required();
-    verify.add_option("--share", options->share, "Of its episodes, drawn at random")
+    verify.add_option("--share", options->share, "Share of the episodes to verify, drawn at random")
         .range(0.0, 1.0);
-    verify.add_option("--seed", options->seed, "Of the draws");
-    add_set_option(verify, options->sets, "As for run");
+    verify.add_option("--seed", options->seed, "Seed of the random draws");
+    add_set_option(verify, options->sets, "Override a key of the scenario");
     return {app, [options, stats, list, merge, verify] {
                 if (verify.parsed()) return verify_entries(*options);
                 if (stats.parsed()) return show_stats(*options);

@@ -62,9 +62,10 @@ std::string Progress::line(const ProgressSample& sample, double seconds) const {
                             human_count(static_cast<double>(sample.packet_hops) / seconds));
     }
     if (sample.steady_share >= 0) {
-        text += fmt::format("  steady {:.0f}%  executed {:.3g}%  {} folds  {} told  {} partitions",
-                            100 * sample.steady_share, 100 * executed_share(sample), sample.folds,
-                            sample.episodes, sample.partitions);
+        text += fmt::format(
+            "  steady {:.0f}%  executed {:.3g}%  {} copies  {} predicted  {} partitions",
+            100 * sample.steady_share, 100 * executed_share(sample), sample.folds, sample.episodes,
+            sample.partitions);
     }
     if (share > 0.005) text += fmt::format("  left {}", human_seconds(seconds / share - seconds));
     return text;

@@ -68,7 +68,8 @@ int run_hpcc_experiment(const RunOptions& options) {
         throw ConfigError("run: --hpcc takes neither a scenario nor --set; edit its config.txt");
     }
     if (options.record_queues) {
-        throw ConfigError("run: --hpcc has its own queue monitor; --record-queues is of scenarios");
+        throw ConfigError(
+            "run: --hpcc has its own queue monitor; --record-queues is for scenarios only");
     }
     if (options.no_skip || (!options.mode.empty() && options.mode != "packet")) {
         throw ConfigError("run: --hpcc runs in packet mode, where ns-3's order of events holds");
@@ -127,7 +128,7 @@ double parse_share(const std::string& text) {
     const std::string rest = text.substr(read);
     share = rest == "%" ? share / 100 : share;
     if (read == 0 || (!rest.empty() && rest != "%") || !(share >= 0 && share <= 1)) {
-        throw ConfigError("--audit: \"" + text + "\" is no share; allowed: 0% to 100%, or 0 to 1");
+        throw ConfigError("--audit: \"" + text + "\": must be from 0% to 100%, or from 0 to 1");
     }
     return share;
 }
@@ -159,21 +160,25 @@ Scenario load_for_run(const RunOptions& options) {
     const std::string mode = mode_name(scenario.mode);
     require_offered(scenario.mode, options.scenario + ": mode " + mode);
     if (options.record_queues && scenario.mode != Mode::packet) {
-        throw ConfigError("--record-queues: only mode packet has every queue; this is mode " +
-                          mode);
+        throw ConfigError(
+            "--record-queues: needs mode packet, which simulates every queue; this is mode " +
+            mode);
     }
     if (options.no_skip && !has_phases(scenario.mode)) {
-        throw ConfigError("--no-skip: mode " + mode + " never skips; modes hybrid and wormhole do");
+        throw ConfigError("--no-skip: has no effect in mode " + mode +
+                          "; allowed: modes hybrid and wormhole");
     }
     if (!options.memo.empty() && !has_phases(scenario.mode)) {
-        throw ConfigError("--memo: mode " + mode +
-                          " remembers nothing; modes hybrid and wormhole do");
+        throw ConfigError("--memo: has no effect in mode " + mode +
+                          "; allowed: modes hybrid and wormhole");
     }
     if (!options.audit.empty() && !has_phases(scenario.mode)) {
-        throw ConfigError("--audit: mode " + mode + " never skips; modes hybrid and wormhole do");
+        throw ConfigError("--audit: has no effect in mode " + mode +
+                          "; allowed: modes hybrid and wormhole");
     }
     if (options.no_fold && scenario.mode == Mode::flow) {
-        throw ConfigError("--no-fold: mode flow never folds; modes with packets do");
+        throw ConfigError(
+            "--no-fold: has no effect in mode flow; allowed: modes packet, hybrid and wormhole");
     }
     return scenario;
 }
@@ -256,49 +261,48 @@ Command add_run_command(CommandLine program) {
     add_set_option(app, options->sets, kSetHelp);
     app.add_option("--out", options->out, "Output folder (default: runs/NAME)").type_name("DIR");
     app.add_option("--threads", options->threads,
-                   "Threads of all modes but flow, with the same results (default: all "
-                   "cores, where they help, in mode packet; else one)")
+                   "Number of threads, in all modes but flow; does not change results (default:\n"
+                   "in mode packet all cores where they help, else 1)")
         .type_name("N")
         .range(1, 4096);
     app.add_flag(
         "--no-skip", options->no_skip,
-        "In modes hybrid and wormhole: skip nothing, to see what skipping costs and gains");
-    app.add_flag(
-        "--no-fold", options->no_fold,
-        "In all modes but flow: execute parts of the network that are copies of each other\n"
-        "one by one; the results are the same");
+        "In modes hybrid and wormhole: skip nothing, to measure what skipping costs and saves");
+    app.add_flag("--no-fold", options->no_fold,
+                 "In all modes but flow: disable symmetry reduction, so that symmetric copies\n"
+                 "are executed, too; does not change results");
     CommandOption file =
         app.add_option(
                "--memo", options->memo,
-               "In modes hybrid and wormhole: the file of what was simulated before (default "
-               "in mode wormhole: the user's cache)")
+               "In modes hybrid and wormhole: the memo, a file with results of earlier runs,\n"
+               "which the run uses and extends (default in mode wormhole: in the user's cache)")
             .type_name("FILE");
     app.add_flag("--no-memo", options->no_memo,
-                 "In mode wormhole: remember nothing, of this run or of others")
+                 "In mode wormhole: disable memoization, both within the run and across runs")
         .excludes(file);
     app.add_option("--audit", options->audit,
-                   "In modes hybrid and wormhole: simulate a random share of the skips with "
-                   "packets, too, for so\n"
-                   "many packet-hops of every 100 of the run's, and state the error (10%)")
+                   "In modes hybrid and wormhole: simulate a random sample of skips with packets\n"
+                   "as well, up to SHARE of the packet-hops, and report the error (default: 10%\n"
+                   "in mode wormhole)")
         .type_name("SHARE");
     app.add_option("--replicas", options->replicas,
-                   "Run N copies that differ by picoseconds of cable and draws of the network,\n"
-                   "and say how much the times vary")
+                   "Run N replications that differ only in cable delays (by picoseconds) and in\n"
+                   "the network's random draws, and report how much times vary")
         .type_name("N")
         .range(2, 10000);
     app.add_flag("--record-queues", options->record_queues,
-                 "In mode packet: leave queues.bin, which sluice train learns from");
+                 "In mode packet: write queues.bin, the training data of sluice train");
     app.add_flag("--quiet", options->quiet, "Print nothing but errors");
     app.add_option("--hpcc", options->hpcc, "Run an HPCC ns-3 experiment instead")
         .type_name("config.txt");
     app.add_flag(
         "--check", options->check,
-        "With --hpcc: say what was read, what was skipped and what does not fit; run nothing");
+        "With --hpcc: report what was read, what was skipped and what does not fit; run nothing");
     app.add_option("--paths", options->paths,
                    "Paths of flows (src,dst,sport,path), in place of ECMP")
         .type_name("flow_paths.csv");
     app.add_flag("--allow-oom", options->allow_oom,
-                 "Jobs that do not fit their GPUs' memory: warn instead of refusing");
+                 "Warn about jobs that do not fit their GPUs' memory, instead of refusing them");
     return {app, [options] { return run_command(*options); }};
 }
 

@@ -19,10 +19,10 @@ namespace sluice {
 namespace {
 
 void print_phases(const PhaseCounters& phases) {
-    print("  phases           {:.1f}% of flow-time steady, {} skips ({} taken back)\n",
+    print("  phases           {:.1f}% of flow-time steady, {} skips ({} rolled back)\n",
           100 * phases.steady_share(), phases.skips, phases.skip_backs);
     if (phases.recalled_skips > 0) {
-        print("  remembered       {} skips' rates, from earlier runs (--no-memo leaves them out)\n",
+        print("  memoized         {} skips used rates from earlier runs (disable: --no-memo)\n",
               phases.recalled_skips);
     }
     const EpisodeCounters& episodes = phases.episodes;
@@ -33,7 +33,7 @@ void print_phases(const PhaseCounters& phases) {
     print("  partitions       at most {}, the largest of {} flows\n", phases.most_partitions,
           phases.largest_partition);
     if (episodes.hits + episodes.learned > 0) {
-        print("  episodes         {} told ({} in part), {} learned, {} interrupted\n",
+        print("  episodes         {} predicted ({} in part), {} learned, {} interrupted\n",
               episodes.hits, episodes.resumed, episodes.learned, episodes.interrupted);
     }
 }
@@ -42,7 +42,7 @@ void print_audit(const RunOutcome& outcome) {
     const AuditCounters& audit = outcome.counters.audit;
     if (audit.share == 0) return;
     if (audit.skips == 0 && audit.episodes == 0) {
-        print("  audit            nothing was left out\n");
+        print("  audit            nothing was skipped, so there is nothing to audit\n");
         return;
     }
     std::string drawn = fmt::format("{} of {} skips", audit.audited, audit.skips);
@@ -55,7 +55,9 @@ void print_audit(const RunOutcome& outcome) {
     print("  audit            {}, {} packet-hops\n", drawn,
           human_count(static_cast<double>(audit.hops)));
     if (!audit.enough) {
-        print("  skipping error   unknown: too few were drawn (--audit 30%, or --mode packet)\n");
+        print(
+            "  skipping error   unknown: the sample is too small (use --audit 30% or --mode "
+            "packet)\n");
         return;
     }
     const auto interval = [](double error, double half) {
@@ -68,10 +70,10 @@ void print_audit(const RunOutcome& outcome) {
           interval(audit.fct_error, audit.fct_half),
           job ? ", completion time " + interval(error, half) : "");
     if (audit.distrusted != kNever) {
-        print("  tolerance        {:g}% is used up: all was executed from {} on\n",
+        print("  tolerance        the error exceeded {:g}%: nothing was skipped from {} on\n",
               100 * audit.tolerance, human_time(audit.distrusted));
     } else if (!audit.within_tolerance()) {
-        print("  tolerance        {:g}% is not surely kept (--audit 30% says more)\n",
+        print("  tolerance        the error may exceed {:g}% (--audit 30% narrows its interval)\n",
               100 * audit.tolerance);
     }
 }
@@ -90,8 +92,8 @@ void print_chance(const BuiltExperiment& built, const RunOutcome& outcome) {
     const std::size_t ports = contended_ports(built.experiment, outcome.ports);
     if (ports == 0) return;
     print(
-        "  chance           flows met in the queues of {}: these times are one draw of a "
-        "distribution; --replicas 8 tells how wide it is\n",
+        "  variability      flows shared queues at {}: these times are one sample of a "
+        "distribution; --replicas 8 shows its spread\n",
         counted(ports, "port", "ports"));
 }
 
@@ -128,7 +130,7 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
         const std::string folded =
             counters.fold.hops == 0
                 ? ""
-                : fmt::format(", {} of them folded",
+                : fmt::format(", {} of them in symmetric copies",
                               human_count(static_cast<double>(counters.fold.hops)));
         // A processor's time is counted in steps: short runs may have taken none.
         const std::string speed =
@@ -184,7 +186,7 @@ int run_and_tell(const BuiltExperiment& built, RunRequest request, bool quiet, b
         print_summary(built, request.mode, report.summary, report.outcome, request.directory,
                       tells_chance);
     if (report.outcome.interrupted && !quiet) {
-        print_error("sluice: interrupted; what finished is in {}\n", request.directory);
+        print_error("sluice: interrupted; results so far are in {}\n", request.directory);
     } else if (report.cut_off && !quiet) {
         print("  stopped at       the scenario's stop time\n");
     }

@@ -7,7 +7,7 @@ namespace sluice {
 
 void force_global_window(HpccConfig& config, ImportReport& report) {
     if (!config.global_t) {
-        report.skipped(config.path, "GLOBAL_T 0: SimAI takes it as 1 whatever it says, so do we");
+        report.skipped(config.path, "GLOBAL_T 0: treated as 1, as in SimAI");
     }
     config.global_t = true;
 }

@@ -76,49 +76,49 @@ const std::vector<Option>& options_list() {
         {{"-c", "--network-conf"}, "FILE", "SimAI.conf", text(&O::config)},
         {{"-t", "--thread"},
          "N",
-         "Taken, without effect",
+         "Accepted, without effect",
          note("-t: threads change neither results nor speed")},
         {{"--mode"}, "MODE", "packet (default), hybrid, flow", text(&O::mode)},
         {{"-o", "--out"}, "DIR", "Output folder (default: runs/simai)", text(&O::out)},
         {{"-g", "--gpus"},
          "N",
-         "Use so many GPUs, not the workload's all_gpus",
+         "Number of GPUs, in place of the workload's all_gpus",
          integer(&O::gpus, "-g", 1, kMany)},
         {{"--micro-batches"},
          "N",
-         "Run only so many of the workload's micro-batches",
+         "Run only N of the workload's micro-batches",
          integer(&O::micro_batches, "--micro-batches", 1, 1'000'000'000)},
         {{"--rows"},
          "N",
-         "Only the first so many layers of the workload",
+         "Run only the first N layers of the workload",
          integer(&O::rows, "--rows", 1, 1'000'000'000)},
         {{"--operations"},
          "N",
-         "Build so many operations (default: at most 20,000,000; 150 bytes each)",
+         "Largest number of operations, 150 bytes each (default: 20,000,000)",
          integer(&O::operations, "--operations", 1, 4'000'000'000)},
         {{"--simai-version"},
          "NAME",
-         "Whose behaviour: 1.6 (default: up to it, whose figures are documented) or 1.7",
+         "SimAI version to reproduce: 1.6 (default; as earlier versions) or 1.7",
          version},
         {{"--pipeline"},
          "NAME",
-         "pp > 1: formula (default: as SimAI, a bubble and no traffic) or traffic",
+         "With pp > 1: formula (default: a bubble and no traffic, as in SimAI) or traffic",
          pipeline},
         {{"--schedule"},
          "NAME",
-         "Of --pipeline traffic: 1f1b (default), gpipe, zb-h1",
+         "With --pipeline traffic: schedule 1f1b (default), gpipe or zb-h1",
          text(&O::schedule)},
         {{"--compute-scale"},
          "X",
-         "Factor on all compute times",
+         "Factor of all compute times",
          real(&O::compute_scale, "--compute-scale", 0, kFast)},
         {{"--seed"},
          "N",
-         "Of the network's random numbers",
+         "Seed of the network's random numbers",
          integer(&O::seed, "--seed", 1, 4'294'967'295)},
         {{"--check"},
          nullptr,
-         "Say what was read, what was skipped and what does not fit; run nothing",
+         "Report what was read, what was skipped and what does not fit; run nothing",
          flag(&O::check)},
         {{"--quiet"}, nullptr, "Print nothing but errors", flag(&O::quiet)},
         {{"--analytical"},
@@ -131,11 +131,11 @@ const std::vector<Option>& options_list() {
          integer(&O::gpus_per_server, "-g_p_s", 1, kMany)},
         {{"-r", "--result"},
          "PREFIX",
-         "Of the result's name (default: by the workload's)",
+         "Prefix of the result's name (default: from the workload's name)",
          text(&O::result)},
         {{"-r_f", "--result_folder"},
          "DIR",
-         "For the result (default: --out, else results)",
+         "Folder of the result (default: --out, else results)",
          text(&O::result_folder)},
         {{"-nv", "--nvlink"},
          "GB/s",
@@ -159,32 +159,32 @@ const std::vector<Option>& options_list() {
          real(&O::nics_per_server, "-n_p_s", 1e-3, kFast)},
         {{"-busbw", "--bus-bandwidth"},
          "FILE",
-         "A busbw.yaml, in place of these",
+         "A busbw.yaml, in place of these bandwidths",
          text(&O::bus_bandwidths)},
         {{"--ratio"},
          "DIR",
-         "With nvlink_ratio.csv, nic_ratio.csv and ata_ratio.csv",
+         "Folder with nvlink_ratio.csv, nic_ratio.csv and ata_ratio.csv",
          text(&O::ratios)},
         {{"-dp_o", "--dp_overlap", "--dp-overlap-ratio"},
          "X",
-         "Hidden share of DP (default: 0)",
+         "Share of DP communication that overlaps with computation (default: 0)",
          real(&O::dp_overlap, "-dp_o", 0, 1)},
         {{"-tp_o", "--tp_overlap", "--tp-overlap-ratio"},
          "X",
-         "Hidden share of TP (default: 0)",
+         "Share of TP communication that overlaps with computation (default: 0)",
          real(&O::tp_overlap, "-tp_o", 0, 1)},
         {{"-ep_o", "--ep_overlap", "--ep-overlap-ratio"},
          "X",
-         "Hidden share of EP (default: 0)",
+         "Share of EP communication that overlaps with computation (default: 0)",
          real(&O::ep_overlap, "-ep_o", 0, 1)},
         {{"-pp_o", "--pp_overlap", "--pp-overlap-ratio"},
          "X",
-         "Hidden share of PP (default: 1)",
+         "Share of PP communication that overlaps with computation (default: 1)",
          real(&O::pp_overlap, "-pp_o", 0, 1)},
-        {{"-l"}, "LANG", "Taken, without effect", note("-l: there is one language")},
+        {{"-l"}, "LANG", "Accepted, without effect", note("-l: there is one language")},
         {{"-v", "--visual"},
          "0|1",
-         "Taken, without effect",
+         "Accepted, without effect",
          note("-v: no chart.html is written"),
          true},
     };
@@ -270,15 +270,14 @@ void read_latency(SimaiEnvironment& environment, SimaiVersion version, const std
     if (bare && documented && latency >= kMostLikely) {
         environment.doubts.push_back(
             fmt::format("AS_SEND_LAT={0} is {0} us before every message, as SimAI takes it up to "
-                        "1.6; SimAI 1.7 "
-                        "means ns: say --simai-version 1.7, or {0}ns",
+                        "1.6; SimAI 1.7 means ns: give --simai-version 1.7, or {0}ns",
                         value));
     }
     if (bare && !documented && latency > 0 && latency < kLeastLikely) {
-        environment.doubts.push_back(fmt::format(
-            "AS_SEND_LAT={0} is {0} ns, as SimAI 1.7 takes it; up to 1.6 it is microseconds: leave "
-            "--simai-version out, or say {0}us",
-            value));
+        environment.doubts.push_back(
+            fmt::format("AS_SEND_LAT={0} is {0} ns, as SimAI 1.7 takes it; up to 1.6 it is "
+                        "microseconds: omit --simai-version, or give {0}us",
+                        value));
     }
 }
 
@@ -295,7 +294,7 @@ SimaiEnvironment simai_environment(SimaiVersion version, char* (*get)(const char
     environment.pxn = is_on("AS_PXN_ENABLE");
     if (is_on("AS_NVLSTREE_ENABLE")) {
         environment.doubts.emplace_back(
-            "AS_NVLSTREE_ENABLE: SimAI's simulator chooses no NVLS tree, nor do we");
+            "AS_NVLSTREE_ENABLE: ignored, as SimAI's simulator never chooses an NVLS tree");
     }
     if (const char* value = get(kLatency)) {
         read_latency(environment, version, value);

@@ -163,7 +163,7 @@ Command add_topo_command(CommandLine program) {
                    "A topology.txt of HPCC ns-3 or SimAI, or htsim's .topo, in place of a type")
         .type_name("FILE");
     app.add_flag("--check", options->check,
-                 "With --file: say what was read, what was skipped and what does not fit");
+                 "With --file: report what was read, what was skipped and what does not fit");
     app.add_option("-o,--output", options->output, "Where to write the topology.txt")
         .type_name("FILE");
     app.add_option("--format", options->format, "Header to write (default: what the network needs)")

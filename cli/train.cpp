@@ -200,21 +200,24 @@ int train_model(const TrainOptions& options) {
 Command add_train_command(CommandLine program) {
     const auto options = std::make_shared<TrainOptions>();
     CommandLine app = program.add_subcommand(
-        "train", "Train the model that restores queues, from runs with --record-queues");
-    app.add_option("folders", options->folders, "Folders of runs, with queues.bin")
+        "train", "Train the model that restores queues after skips, on runs with --record-queues");
+    app.add_option("folders", options->folders, "Output folders of runs, with queues.bin")
         .type_name("DIR...")
         .required();
     app.add_option("-o,--out", options->out, "The model's file").type_name("MODEL");
-    app.add_option("--evaluate", options->evaluate, "Train nothing: how good is this one")
+    app.add_option("--evaluate", options->evaluate,
+                   "Report the errors of this model, without training")
         .type_name("MODEL");
-    app.add_option("--csv", options->csv, "Write the errors there, too").type_name("FILE");
-    app.add_option("--epochs", options->epochs, "At most so many").range(1, 10'000);
+    app.add_option("--csv", options->csv, "Also write the errors to this file").type_name("FILE");
+    app.add_option("--epochs", options->epochs, "Largest number of epochs").range(1, 10'000);
     app.add_option("--cases", options->cases, "Cases drawn from each folder").range(1, 1'000'000);
     app.add_option("--device", options->device, "cpu or cuda").one_of({"cpu", "cuda"});
-    app.add_option("--engine", options->engine, "With --evaluate: plain, or libtorch")
+    app.add_option("--engine", options->engine,
+                   "With --evaluate: implementation of the model, plain or libtorch")
         .one_of({"plain", "libtorch"});
-    app.add_option("--seed", options->seed, "Of weights, cases, their order and the split");
-    app.add_option("--val-split", options->val_split, "Share of scenarios that judge")
+    app.add_option("--seed", options->seed, "Seed of weights, cases, their order and the split");
+    app.add_option("--val-split", options->val_split,
+                   "Share of scenarios that are used for validation")
         .range(0.0, 1.0);
     app.add_flag("--quiet", options->quiet, "Print nothing but errors");
     return {app, [options] {

@@ -34,8 +34,8 @@ int write_aicb(AicbOptions options) {
     if (!options.profile.empty()) {
         if (!options.compatible) {
             throw ConfigError(
-                "workload aicb: --aiob needs --aicb-compatible; our own files take "
-                "their compute times from --gpu");
+                "workload aicb: --aiob needs --aicb-compatible; other files take their compute "
+                "times from --gpu");
         }
         profile = AiobProfile::read(options.profile);
     }
@@ -61,7 +61,7 @@ int write_aicb(AicbOptions options) {
 
 Command add_workload_command(CommandLine program) {
     CommandLine app =
-        program.add_subcommand("workload", "Write workload files of other tools, from models");
+        program.add_subcommand("workload", "Write workload files for other tools, from models");
     app.require_subcommand();
     CommandLine aicb = app.add_subcommand("aicb", "A workload .txt as AICB writes for SimAI");
     const auto options = std::make_shared<AicbOptions>();
@@ -85,7 +85,7 @@ Command add_workload_command(CommandLine program) {
     aicb.add_flag("--recompute", job.recompute, "Recompute attention");
     aicb.add_flag("--swiglu", job.swiglu, "AICB's SwiGLU, with --aicb-compatible");
     aicb.add_flag("--aicb-compatible", options->compatible,
-                  "Exactly what AICB writes, its deviations included");
+                  "Write exactly what AICB writes, including its deviations");
     aicb.add_option("--aiob", options->profile, "AIOB's compute times, with --aicb-compatible")
         .type_name("FILE");
     aicb.add_option("--gpu", options->gpu, "GPU type whose roofline gives compute times, e.g. H100")

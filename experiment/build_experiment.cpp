@@ -97,7 +97,7 @@ void add_starter(Experiment& experiment, std::unique_ptr<Application> starter) {
     if (starter == nullptr) return;
     if (experiment.application != nullptr) {
         throw ConfigError(
-            "a connection matrix with triggers runs beside neither jobs nor another one");
+            "a connection matrix with triggers cannot be combined with jobs or with another one");
     }
     experiment.application = std::move(starter);
 }
@@ -106,7 +106,7 @@ void add_starter(Experiment& experiment, std::unique_ptr<Application> starter) {
 void add_stream(BuiltExperiment& built, WorkloadPart& part) {
     if (part.stream == nullptr) return;
     if (built.experiment.application != nullptr || !built.experiment.flows.empty()) {
-        throw ConfigError("a streamed job runs beside no other workload");
+        throw ConfigError("a streamed job cannot be combined with another workload");
     }
     built.stream = part.stream.get();
     built.stream_name = part.name;
@@ -167,10 +167,10 @@ void check_paths(const BuiltExperiment& built, const Scenario& scenario) {
 void give_detours(BuiltExperiment& built, const std::string& where) {
     Experiment& experiment = built.experiment;
     if (built.stream != nullptr) {
-        throw ConfigError(where +
-                          ": topology.routing = \"valiant\" draws ways for flows that are known "
-                          "before the run, and a streamed job opens them as it goes; allowed: "
-                          "\"shortest\", \"minimal\"");
+        throw ConfigError(
+            where +
+            ": topology.routing = \"valiant\" needs all flows before the run, and a streamed job "
+            "opens them during the run; allowed: \"shortest\", \"minimal\"");
     }
     const Routing routing(experiment.topology, next_hop_order(experiment.network.arithmetic));
     experiment.paths =
@@ -182,10 +182,10 @@ void check_timeout(BuiltExperiment& built) {
     const Tick timeout = built.experiment.network.nic.retransmit_timeout;
     const Tick round_trip = built.estimate.longest_round_trip;
     if (timeout == 0 || timeout > round_trip) return;
-    built.warnings.push_back(fmt::format(
-        "network.nic.retransmit_timeout, {}, is no longer than a flow's round trip, {}: what is on "
-        "its way is sent again before it can be acknowledged",
-        format_time(timeout), format_time(round_trip)));
+    built.warnings.push_back(
+        fmt::format("network.nic.retransmit_timeout, {}, is no longer than a flow's round trip, "
+                    "{}: packets are retransmitted before they can be acknowledged",
+                    format_time(timeout), format_time(round_trip)));
 }
 
 /// Tells of what links do to packets, in a mode without any. A file's topology has losses that no key names.
@@ -194,10 +194,10 @@ void check_losses(BuiltExperiment& built) {
     const auto losing =
         std::count_if(links.begin(), links.end(), [](const Link& link) { return link.loss > 0; });
     if (losing == 0) return;
-    built.warnings.push_back(fmt::format(
-        "{} of {} links lose packets (loss > 0), of which mode flow knows nothing: nothing is lost "
-        "or sent again",
-        losing, links.size()));
+    built.warnings.push_back(
+        fmt::format("{} of {} links lose packets (loss > 0), which mode flow does not model: "
+                    "nothing is lost or retransmitted",
+                    losing, links.size()));
 }
 
 /// Decides what the scenario left open, as the effective configuration then says.
@@ -209,7 +209,7 @@ void decide_wake(BuiltExperiment& built, const Scenario& scenario) {
     const char* const name = wake == Wake::data ? "data" : "partition";
     ConfigSection(*scenario.values, *scenario.effective).table("phases").note("wake", name);
     if (wake == Wake::data) {
-        built.notes.push_back(std::string("phases.wake: data, for ") + choice.reason);
+        built.notes.push_back(std::string("phases.wake: data, because ") + choice.reason);
     }
 }
 

@@ -56,7 +56,7 @@ const char* reason_of(const Experiment& experiment, const std::set<LinkId>& fail
     if (failed.count(link) > 0) return "its link was down";
     if (experiment.topology.links()[link].loss > 0) return "its cable loses packets";
     if (experiment.topology.is_host(experiment.topology.node_of(port))) {
-        return "answers beyond those that its paused host holds";
+        return "more ACKs than its paused host can hold";
     }
     return "no room in the buffer";
 }

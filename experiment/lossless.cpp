@@ -17,8 +17,8 @@ std::string lossless_warning(const Experiment& experiment, const RunCounters& co
     }
     return fmt::format(
         "{} packets were dropped although PFC is on: ns-3's headroom, {} x rate x delay of a port, "
-        "does not hold what is still on its way after a pause; arithmetic \"exact\" has room for "
-        "it",
+        "is too small for what still arrives after a pause; with arithmetic \"exact\" it is large "
+        "enough",
         counters.drops, experiment.network.buffer.headroom_factor);
 }
 

@@ -34,7 +34,7 @@ std::string RunMemo::save() const {
         const memo::Content news = memo_->news();
         if (!news.empty()) memo::save(file_, news);
     } catch (const ConfigError& error) {
-        return std::string(error.what()) + "; what the run has learned is not kept";
+        return std::string(error.what()) + "; the results of this run are not stored";
     }
     return "";
 }

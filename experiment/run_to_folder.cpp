@@ -185,7 +185,7 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
         const JobApplication& application = *job.application;
         if (application.complete()) continue;
         const std::size_t all = application.graph().op_count();
-        lines.push_back(fmt::format("the job \"{}\" came to rest with {} of {} operations undone",
+        lines.push_back(fmt::format("the job \"{}\" stopped with {} of {} operations unfinished",
                                     job.name, all - application.completed_count(), all));
         for (const BlockedOperation& op : unfinished(application, kShownBlocked)) {
             lines.push_back("  " + op.text);
@@ -193,7 +193,7 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
     }
     if (built.stream != nullptr && !built.stream->complete()) {
         lines.push_back(fmt::format(
-            "the job \"{}\" came to rest with {} operations done, of {} that are known",
+            "the job \"{}\" stopped with {} operations done, of {} that are known",
             built.stream_name, built.stream->completed_count(), built.stream->operation_count()));
         for (const std::string& line : built.stream->unfinished(kShownBlocked)) {
             lines.push_back("  " + line);
@@ -204,7 +204,7 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
                                       [](const FlowResult& r) { return r.finish == kNever; });
     if (undone == 0) return lines;
     lines.push_back(
-        fmt::format("the network came to rest with {} of {} flows undone", undone, results.size()));
+        fmt::format("the network stopped with {} of {} flows unfinished", undone, results.size()));
     for (std::size_t i = 0; i < results.size() && lines.size() <= kShownBlocked; ++i) {
         const FlowSpec& flow = built.experiment.flows[i];
         if (results[i].finish != kNever) continue;
@@ -217,9 +217,9 @@ std::vector<std::string> work_left(const BuiltExperiment& built,
 std::vector<std::string> stall_lines(const Topology& topology, const RunOutcome& outcome) {
     std::vector<std::string> lines;
     if (outcome.stalled) {
-        lines.push_back(fmt::format(
-            "no flow that is under way progresses any more: the run was given up after {}",
-            human_time(outcome.simulated)));
+        lines.push_back(
+            fmt::format("no unfinished flow progresses any more: the run was ended after {}",
+                        human_time(outcome.simulated)));
     }
     if (outcome.paused_cycle.empty()) return lines;
     std::string text = "PFC deadlock: each port waits for the next, the last for the first:";

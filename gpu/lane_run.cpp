@@ -21,10 +21,11 @@ constexpr std::uint64_t kWindowsAtATime = 4096;
 
 const Experiment& checked(const Experiment& experiment) {
     if (experiment.network.arithmetic == Arithmetic::ns3) {
-        throw ConfigError("network.arithmetic = \"ns3\": no device keeps ns-3's order of events");
+        throw ConfigError(
+            "network.arithmetic = \"ns3\": a device does not support ns-3's order of events");
     }
     if (experiment.on_ack != nullptr) {
-        throw ConfigError("output.rtt = true: no device tells round trips");
+        throw ConfigError("output.rtt = true: a device cannot record round trips");
     }
     return experiment;
 }
@@ -41,7 +42,7 @@ std::vector<const JobApplication*> jobs_of(const Experiment& experiment) {
     std::vector<const JobApplication*> jobs;
     const auto* const set = dynamic_cast<const JobSet*>(application);
     if (set == nullptr) {
-        throw ConfigError("a stream of operations is not executed by a device; --device cpu");
+        throw ConfigError("a device cannot execute a streamed job; use --device cpu");
     }
     for (std::size_t i = 0; i < set->size(); ++i) {
         jobs.push_back(&set->job(i));
@@ -223,7 +224,7 @@ bool LaneRun::execute(Tick until) {
 
 void LaneRun::run(const RunHooks& hooks) {
     if (hooks.on_sample || hooks.on_pfc) {
-        throw ConfigError("no device records queues or PFC frames; --device cpu");
+        throw ConfigError("a device cannot record queues or PFC frames; use --device cpu");
     }
     go_on_ = [&] { return !hooks.on_progress || hooks.on_progress(now_); };
     stay_ = std::make_unique<LaneStay>(devices_, go_on_);

@@ -171,7 +171,7 @@ EcnConfig read_ecn(ConfigSection section, Law law, Rate nic, Marking& marking) {
     if (section.has("points")) {
         for (const char* key : {"kmin", "kmax", "pmax"}) {
             if (section.has(key)) {
-                section.fail(key, "cannot stand beside 'points', which lists it per port rate");
+                section.fail(key, "cannot be combined with 'points', which lists it per port rate");
             }
         }
         std::set<std::int64_t> seen;
@@ -234,7 +234,7 @@ void check_ns3(const NetworkConfig& config, ConfigSection& section) {
     };
     const std::int32_t* const weights = config.queues.weights;
     if (std::any_of(weights + 1, weights + 8, [&](std::int32_t w) { return w != weights[1]; })) {
-        refuse("classes are served packet by packet in turn, without network.queues.weights");
+        refuse("classes are served by round robin of packets, without network.queues.weights");
     }
     if (config.queues.scheduler != Scheduler{} || config.buffer.admission != Admission{} ||
         config.marking != Marking{}) {
@@ -279,7 +279,7 @@ std::uint8_t read_sprayed(ConfigSection& section, LoadBalance otherwise) {
     if (const auto priorities = section.integers("sprayed_priorities", 1, 7, 7)) {
         if (otherwise == LoadBalance::spray) {
             section.fail("sprayed_priorities",
-                         "is of load_balance = \"ecmp\": \"spray\" sprays all");
+                         "needs load_balance = \"ecmp\": with \"spray\" all packets are sprayed");
         }
         for (const std::int64_t priority : *priorities) {
             sprayed |= 1U << priority;

@@ -90,10 +90,9 @@ void check_round_trips(ConfigSection section, const Scenario& scenario) {
                      "is true, but not for network.arithmetic = \"ns3\"; allowed: \"exact\"");
     }
     if (has_phases(scenario.mode) && scenario.phases.local()) {
-        section.fail(
-            "rtt",
-            "is true, but with phases.wake = \"data\" or \"neighbours\" ACKs are no packets; "
-            "allowed: \"partition\"");
+        section.fail("rtt",
+                     "is true, but with phases.wake = \"data\" or \"neighbours\" ACKs are not "
+                     "packets; allowed: \"partition\"");
     }
 }
 
@@ -107,10 +106,10 @@ void check_group_routing(ConfigSection section, const Scenario& scenario) {
                      "allowed with \"ns3\": \"shortest\"");
     }
     if (routing == GroupRouting::valiant && scenario.network.sprayed_classes() != 0) {
-        section.fail("routing",
-                     "is \"valiant\", which gives each flow one way, and network.load_balance or "
-                     "sprayed_priorities let packets choose theirs; allowed with these: "
-                     "\"shortest\", \"minimal\"");
+        section.fail(
+            "routing",
+            "is \"valiant\", which gives each flow one path, but network.load_balance or "
+            "sprayed_priorities spray its packets; allowed with these: \"shortest\", \"minimal\"");
     }
 }
 
@@ -128,14 +127,14 @@ OutputConfig read_output(ConfigSection section, Mode mode) {
     if (wanted("series")) {
         output.series_step = section.time("series_step", output.series_step, kPicosecond);
         if (mode != Mode::packet) {
-            section.fail("series", std::string("is true, but mode ") + mode_name(mode) +
-                                       " does not have every queue at every time; allowed: mode "
-                                       "packet");
+            section.fail("series",
+                         std::string("is true, but mode ") + mode_name(mode) +
+                             " does not simulate every queue at all times; allowed: mode packet");
         }
         if (wanted("record_queues")) {
             section.fail("series",
-                         "is true beside record_queues, which samples at another step; allowed: "
-                         "one of them");
+                         "cannot be combined with record_queues, which samples at another step; "
+                         "give one of them");
         }
     }
     section.finish();
@@ -203,8 +202,8 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     scenario.network.seed = perturbed_seed(scenario.seed, perturbation);
     if (perturbation > 0 && scenario.network.arithmetic == Arithmetic::ns3) {
         root.fail("perturbation",
-                  "is of picoseconds, which network.arithmetic = \"ns3\" cuts off; it needs "
-                  "\"exact\"");
+                  "changes delays by picoseconds, which network.arithmetic = \"ns3\" truncates; it "
+                  "needs \"exact\"");
     }
     if (has_phases(scenario.mode) && scenario.network.arithmetic == Arithmetic::ns3) {
         root.table("network").fail("arithmetic",

@@ -114,7 +114,7 @@ int compare_command(const CompareOptions& options) {
     }
     if (!comparison.interrupted) return exit_code;
     if (!options.quiet) {
-        print_error("sluice: interrupted; what finished is in {}\n", directory);
+        print_error("sluice: interrupted; results so far are in {}\n", directory);
     }
     return kExitInterrupted;
 }
@@ -128,12 +128,13 @@ void add_trial_options(CommandLine app, CompareOptions& options,
     CommandOption trials =
         app.add_option(
                "--trials", options.trials,
-               "With --vary (or --modes): so many trials of each variant, other draws in each,\n"
-               "the same for all; auto: until it is known which is better")
+               "With --vary (or --modes): run N trials of each variant, with common random\n"
+               "numbers; auto: until it is known which variant is better")
             .type_name("N|auto");
     for (CommandOption other : excluded) trials.excludes(other);
     app.add_option("--margin", options.margin,
-                   "With --trials: variants this close are the same, e.g. 0.01 (default: never)")
+                   "With --trials: relative difference below which variants count as equal, e.g.\n"
+                   "0.01 (default: 0)")
         .type_name("SHARE")
         .range(0.0, 1.0)
         .needs(trials);
@@ -145,23 +146,23 @@ Command add_compare_command(CommandLine program) {
     const auto options = std::make_shared<CompareOptions>();
     CommandLine app = program.add_subcommand("compare",
                                              "Run a scenario in several modes, or with several "
-                                             "values of keys, and say what each costs and does");
+                                             "values of keys, and compare cost and results");
     app.add_option("scenario", options->scenario, "The scenario file")
         .type_name("SCENARIO.toml")
         .required();
     app.add_option("--modes", options->modes,
-                   "Modes; the first is the reference (default: all that this build offers);\n"
-                   "packet mode executes every packet, as by run --no-fold")
+                   "Modes to compare; the first is the reference (default: all in this build).\n"
+                   "Packet mode runs without symmetry reduction, as with run --no-fold")
         .type_name("packet,hybrid,flow");
     CommandOption vary =
         app.add_option(
                "--vary", options->vary,
-               "Compare runs that differ in this key's values instead, in one table; with several\n"
-               "--vary (and --modes) every combination runs")
+               "Values of a key to compare, in one table; with several --vary (and --modes)\n"
+               "every combination is run")
             .type_name("KEY=A,B,...")
             .one_value_each();
     app.add_option("--restorers", options->restorers,
-                   "Hybrid mode once with each of these words of phases.restore")
+                   "Run hybrid mode once with each of these values of phases.restore")
         .type_name("hold,empty,...")
         .excludes(vary);
     CommandOption repeat = app.add_option("--repeat", options->repeat,
@@ -170,18 +171,19 @@ Command add_compare_command(CommandLine program) {
                                .range(1, 1000);
     CommandOption perturb =
         app.add_option("--perturb", options->perturb,
-                       "Judge by equivalence over N perturbed runs of each mode, 6 at least")
+                       "Test the modes for equivalence, with N perturbed runs of each (at least 6)")
             .type_name("N")
             .range(2, 1000)
             .excludes(repeat)
             .excludes(vary);
-    app.add_flag("--few", options->few, "With --perturb: fewer than 6 runs of each mode")
+    app.add_flag("--few", options->few, "With --perturb: allow fewer than 6 runs of each mode")
         .needs(perturb);
     add_trial_options(app, *options, {repeat, perturb});
-    app.add_flag("--fresh", options->fresh, "With --perturb or --trials: run again what is there");
+    app.add_flag("--fresh", options->fresh,
+                 "With --perturb or --trials: repeat runs that the output folder already has");
     app.add_flag("--check", options->check, "With --perturb: exit code 1 if a mode is biased")
         .needs(perturb);
-    app.add_option("--json", options->json, "Write the table to this file, too").type_name("FILE");
+    app.add_option("--json", options->json, "Also write the table to this file").type_name("FILE");
     app.add_option("--out", options->out, "Output folder (default: runs/NAME-compare)")
         .type_name("DIR");
     add_set_option(app, options->sets, kSetHelp);

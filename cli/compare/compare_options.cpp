@@ -79,7 +79,7 @@ std::vector<ComparedMode> compared_modes(const CompareOptions& options) {
             compared.push_back({mode, word});
         }
     }
-    if (!restores) throw ConfigError("--restorers: only mode hybrid restores; add it to --modes");
+    if (!restores) throw ConfigError("--restorers: needs mode hybrid in --modes");
     return compared;
 }
 

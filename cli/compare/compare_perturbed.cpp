@@ -24,13 +24,13 @@ namespace {
 
 void require_pairs(const CompareOptions& options, const std::vector<ComparedMode>& modes) {
     if (modes.size() < 2) {
-        throw ConfigError("--perturb: one mode alone has nothing to be compared with");
+        throw ConfigError("--perturb: needs at least two modes to compare");
     }
     if (options.perturb >= kFewestPairs || options.few) return;
-    throw ConfigError(fmt::format(
-        "--perturb {}: {} pairs at least, for of fewer no two distributions can be told apart at "
-        "{:.0f}%; --few runs them all the same",
-        options.perturb, kFewestPairs, 100 * kSignificance));
+    throw ConfigError(
+        fmt::format("--perturb {}: must be at least {}, as fewer pairs cannot distinguish two "
+                    "distributions at {:.0f}%; --few allows fewer",
+                    options.perturb, kFewestPairs, 100 * kSignificance));
 }
 
 /// The runs of a comparison, in order: all modes of a perturbation, then the next one.
@@ -108,7 +108,7 @@ class PerturbedSeries {
     void say(std::size_t pair, const ComparedMode& mode, bool there) const {
         if (options_.quiet) return;
         print_error("run {} of {}: {}, perturbation {}{}\n", done_ + 1, wanted(), mode.label(),
-                    pair, there ? ", is there" : "");
+                    pair, there ? ", already done" : "");
     }
 
     const CompareOptions& options_;
@@ -137,8 +137,9 @@ int compare_perturbed(const CompareOptions& options) {
     PerturbedSeries series(options, modes, folder);
     const int code = series.run_all();
     if (code == kExitInterrupted && !options.quiet) {
-        print_error("sluice: interrupted; {} of {} runs are in {}, and the same command goes on\n",
-                    series.done(), series.wanted(), directory);
+        print_error(
+            "sluice: interrupted; {} of {} runs are in {}; repeat the command to continue\n",
+            series.done(), series.wanted(), directory);
     }
     if (code != kExitDone && code != kExitWorkLeft) return code;
     PerturbedComparison comparison = compare_perturbed_runs(series.runs());

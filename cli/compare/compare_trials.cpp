@@ -64,7 +64,7 @@ eval::EvaluationPlan plan_of(const CompareOptions& options) {
     for (const VariedKey& key : keys) {
         if (key.key == "seed" || key.key == "perturbation") {
             throw ConfigError("--vary " + key.key +
-                              ": trials have seeds of their own; vary something else");
+                              ": not allowed with --trials, which gives each trial its own seed");
         }
     }
     eval::EvaluationPlan plan;
@@ -78,8 +78,7 @@ eval::EvaluationPlan plan_of(const CompareOptions& options) {
         plan.labels.push_back(entry.label);
         entries.push_back(std::move(entry));
     }
-    if (entries.size() < 2)
-        throw ConfigError("--trials: one variant has nothing to be compared with");
+    if (entries.size() < 2) throw ConfigError("--trials: needs at least two variants to compare");
     plan.scenarios =
         Batch::of_entries("", options.scenario, options.scenario, {}, std::move(entries));
     for (const std::string& set : options.sets) plan.scenarios->override_all(set);

@@ -147,7 +147,7 @@ int compare_variants(const CompareOptions& options) {
     }
     if (!result.interrupted) return exit_code;
     if (!options.quiet) {
-        print_error("sluice: interrupted; what finished is in {}\n", directory);
+        print_error("sluice: interrupted; results so far are in {}\n", directory);
     }
     return kExitInterrupted;
 }

@@ -70,8 +70,8 @@ int evaluate_command(const EvaluateOptions& options) {
                           options.devices.device != "cpu" || options.threads > 0;
         if (runs) {
             throw ConfigError(
-                "--samples only reads: --trial, --resume, --set, --threads and --device are of "
-                "trials that are run");
+                "--samples only reads trials: --trial, --resume, --set, --threads and --device are "
+                "not allowed");
         }
         eval::Aim aim;
         apply(options, aim);
@@ -80,10 +80,11 @@ int evaluate_command(const EvaluateOptions& options) {
     eval::EvaluationPlan plan = eval::load_evaluation(options.file, options.sets);
     apply(options, plan.aim);
     if (options.trial && plan.importance) {
-        throw ConfigError("--trial: a trial of [importance] is no run of the scenario by itself");
+        throw ConfigError(
+            "--trial: not allowed with [importance], whose trials are not runs of the scenario");
     }
     if (!plan.scenarios && options.devices.device != "cpu") {
-        throw ConfigError("--device: a command runs where it likes");
+        throw ConfigError("--device: not allowed with a command, which chooses its device itself");
     }
     if (options.trial) return tell_trial(options, plan);
     EvaluationOptions run = options.run;
@@ -97,21 +98,25 @@ int evaluate_command(const EvaluateOptions& options) {
 
 void add_aim_options(CommandLine app, EvaluateOptions& options) {
     app.add_option("--accuracy", options.accuracy,
-                   "Half of an interval by its estimate, e.g. 0.01 (default: the file's; 0.05)")
+                   "Wanted half-width of intervals, relative to the estimate, e.g. 0.01 (default:\n"
+                   "the file's, else 0.05)")
         .type_name("SHARE")
         .range(1e-6, 1.0);
     app.add_option("--confidence", options.confidence,
-                   "Of all intervals (default: the file's; 0.95)")
+                   "Confidence level of all intervals (default: the file's, else 0.95)")
         .type_name("SHARE")
         .range(0.5, 0.9999);
     app.add_option("--rule", options.rule,
-                   "When to stop: corrected keeps its promise, paper is CCEval's")
+                   "Stopping rule: corrected (intervals have the stated confidence) or paper "
+                   "(CCEval's rule)")
         .type_name("RULE")
         .one_of({"corrected", "paper"});
-    app.add_option("--min-trials", options.minimum_trials, "No answer before (default: the rule's)")
+    app.add_option("--min-trials", options.minimum_trials,
+                   "Smallest number of trials (default: the rule's)")
         .type_name("N")
         .range(3, 1'000'000'000);
-    app.add_option("--max-trials", options.maximum_trials, "No trial after (default: 100000)")
+    app.add_option("--max-trials", options.maximum_trials,
+                   "Largest number of trials (default: 100000)")
         .type_name("N")
         .range(3, 1'000'000'000);
 }
@@ -120,24 +125,24 @@ void add_sample_options(CommandLine app, SampleOptions& samples) {
     CommandOption files =
         app.add_option(
                "--samples", samples.files,
-               "Trials that somebody else has run: a CSV table with a line a trial, or one\n"
-               "with a column \"trial\"; or a file a trial (a table, or HPCC's fct.txt)")
+               "Trials that were run elsewhere: a CSV table with a row per trial, or with a\n"
+               "column \"trial\"; or one file per trial (a table, or HPCC's fct.txt)")
             .type_name("FILE ...");
     app.add_option("--metric", samples.metric,
                    "With --samples: the column, or fct or slowdown (default: all columns)")
         .type_name("NAME")
         .needs(files);
     app.add_option("--statistic", samples.statistic,
-                   "With --samples: of a trial's values, mean or p99, p99.9, ... (default: mean)")
+                   "With --samples: statistic of a trial's values: mean (default), p99, p99.9, ...")
         .type_name("WORD")
         .needs(files);
     app.add_flag("--pooled", samples.pooled,
-                 "With --samples: the figure of all values of all trials, not the mean of trials' "
-                 "figures")
+                 "With --samples: the statistic of the values of all trials together, not the\n"
+                 "mean of the statistics of trials")
         .needs(files);
-    app.add_flag(
-           "--compare", samples.compare,
-           "With --samples and a column \"candidate\": trials of one number had the same draws")
+    app.add_flag("--compare", samples.compare,
+                 "With --samples and a column \"candidate\": compare candidates by pairs of\n"
+                 "trials of equal number, which had the same random draws")
         .needs(files);
 }
 
@@ -147,27 +152,29 @@ Command add_evaluate_command(CommandLine program) {
     const auto options = std::make_shared<EvaluateOptions>();
     CommandLine app = program.add_subcommand(
         "evaluate",
-        "Run trials of a random scenario until its figures have the intervals that are asked for,\n"
+        "Run trials of a random scenario until its confidence intervals are narrow enough,\n"
         "or until it is known which settings are better (docs/evaluation.md)");
-    app.add_option("file", options->file, "What is evaluated, and how well")
+    app.add_option("file", options->file, "The evaluation: scenario, metrics and required accuracy")
         .type_name("EVALUATION.toml");
     add_aim_options(app, *options);
     add_sample_options(app, options->samples);
     add_set_option(app, options->sets, "Override a key of every candidate's scenario");
     app.add_option("--out", options->run.out, "Output folder (default: runs/NAME)")
         .type_name("DIR");
-    app.add_option(
-           "--threads", options->threads,
-           "Trials at a time, each on one thread, with the same results (default: all cores)")
+    app.add_option("--threads", options->threads,
+                   "Trials that run at the same time, one thread each; does not change results\n"
+                   "(default: all cores)")
         .type_name("N")
         .range(1, 4096);
     add_device_options(app, options->devices);
-    CommandOption resume = app.add_flag("--resume", options->run.resume,
-                                        "Go on from the trials that the folder holds");
-    app.add_flag("--anew", options->run.anew, "Replace what the folder holds").excludes(resume);
-    app.add_option(
-           "--trial", options->trial,
-           "Print the commands that run this trial of each candidate by themselves, and run none")
+    CommandOption resume =
+        app.add_flag("--resume", options->run.resume,
+                     "Continue an evaluation: keep the trials in the output folder");
+    app.add_flag("--anew", options->run.anew,
+                 "Start again: replace the trials in the output folder")
+        .excludes(resume);
+    app.add_option("--trial", options->trial,
+                   "Print the commands that run this trial of each candidate alone; run none")
         .type_name("N")
         .range(0, 1'000'000'000);
     app.add_flag("--quiet", options->run.quiet, "Print nothing but errors");

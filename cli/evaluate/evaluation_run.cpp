@@ -38,7 +38,7 @@ std::unique_ptr<eval::TrialStore> open_store(const eval::EvaluationPlan& plan,
     const std::size_t there = store->size();
     if (there > 0 && !options.resume && !options.anew) {
         throw ConfigError(options.out, 0,
-                          fmt::format("holds {} of an evaluation: --resume goes on with it, --anew "
+                          fmt::format("holds {} of an evaluation: --resume continues it, --anew "
                                       "replaces it, --out names another folder",
                                       counted(there, "trial", "trials")));
     }
@@ -57,7 +57,7 @@ int exit_code(const eval::Evaluation& evaluation) {
 void tell(const eval::Evaluation& evaluation, const std::string& directory) {
     print_text(eval::evaluation_text(evaluation));
     if (evaluation.ran() > 0) {
-        print("  time         {} wall, {} of processors ({} a trial)\n",
+        print("  time         {} wall, {} of CPU time ({} per trial)\n",
               human_seconds(evaluation.wall_s()), human_seconds(evaluation.cpu_s()),
               human_seconds(evaluation.cpu_s() / static_cast<double>(evaluation.ran())));
     }
@@ -128,7 +128,7 @@ int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
     if (evaluation.ending() == eval::Ending::failed) {
         print_error("sluice: {}\n", evaluation.failure());
     } else if (evaluation.ending() == eval::Ending::interrupted && !options.quiet) {
-        print_error("sluice: interrupted; --resume goes on from here\n");
+        print_error("sluice: interrupted; use --resume to continue\n");
     }
     return exit_code(evaluation);
 }

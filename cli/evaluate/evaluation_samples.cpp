@@ -165,24 +165,23 @@ int compare_samples(const SampleOptions& options, eval::EvaluationPlan plan, con
     const std::string where = "--compare: " + options.files.front();
     if (candidates.size() < 2) {
         throw ConfigError(where +
-                          " has no two candidates; a column \"candidate\" tells them apart");
+                          " has fewer than two candidates; a column \"candidate\" must name them");
     }
     if (options.pooled) {
         throw ConfigError(
-            "--compare: trials are compared pair by pair, by a per-trial figure; --pooled has "
-            "none");
+            "--compare: not allowed with --pooled, as it compares statistics of single trials");
     }
     plan.comparison = eval::ComparisonAim{};
     std::size_t without = 0;
     std::vector<std::vector<eval::TrialRecord>> trials = common_trials(candidates, without);
     if (trials.front().size() < 2) {
-        throw ConfigError(where + ": fewer than two trials are there of every candidate");
+        throw ConfigError(where + ": fewer than two trials are common to all candidates");
     }
     for (const eval::SampledCandidate& candidate : candidates) {
         plan.labels.push_back(candidate.label);
     }
     if (without > 0 && !run.quiet) {
-        print_error("sluice: {} of not every candidate, left out of the comparison\n",
+        print_error("sluice: {} missing for some candidates, and omitted from the comparison\n",
                     counted(without, "trial is", "trials are"));
     }
     return evaluate_group(std::move(plan), aim, std::move(trials), run);
@@ -208,7 +207,7 @@ int evaluate_samples(const SampleOptions& options, const eval::Aim& asked,
         if (candidate.trials.size() < 2) {
             throw ConfigError(options.files.front() + ": has one trial" +
                               (candidate.label.empty() ? "" : " of " + candidate.label) +
-                              "; an interval needs two at least");
+                              "; an interval needs at least two");
         }
     }
     plan.name = name;

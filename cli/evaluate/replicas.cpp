@@ -67,8 +67,8 @@ std::string replicas_text(const Replicas& replicas) {
     std::string text;
     if (replicas.figures.empty()) return text;
     text += fmt::format(
-        "  replicas         {} runs that differ by picoseconds of cable and draws "
-        "of the network, not of the workload (95% of the mean)\n",
+        "  replicas         {} runs that differ in cable delays (by picoseconds) and random draws "
+        "of the network, not in the workload (95% intervals of the mean)\n",
         replicas.figures.front().values.size());
     for (const ReplicaFigure& figure : replicas.figures) {
         const auto [least, most] = std::minmax_element(figure.values.begin(), figure.values.end());

@@ -30,7 +30,7 @@ Mode parse_mode(const std::string& word, const std::string& what) {
         allowed += (allowed.empty() ? "" : ", ") + names.back();
     }
     const std::string near = nearest_word(word, names);
-    throw ConfigError(what + ": " + shown_text(word) + " is no mode; must be one of " + allowed +
+    throw ConfigError(what + ": " + shown_text(word) + " is not a mode; must be one of " + allowed +
                       (near.empty() ? "" : " (nearest: " + near + ")"));
 }
 

@@ -30,9 +30,9 @@ constexpr int kTriesToLock = 100;
 }
 
 [[noreturn]] void refuse_link(const std::string& path) {
-    throw ConfigError(path, 0,
-                      "is a symbolic link, which outputs neither follow nor replace; give the name "
-                      "that it stands for");
+    throw ConfigError(
+        path, 0,
+        "is a symbolic link, which is neither followed nor replaced; give the name of its target");
 }
 
 /// Closes what is not taken out of it.
@@ -102,7 +102,7 @@ int open_direct(const std::string& path) {
     Descriptor descriptor(open_to_write(path, 0));
     struct stat facts {};
     if (::fstat(descriptor.get(), &facts) != 0 || !is_stream(facts.st_mode)) {
-        throw ConfigError(path, 0, "has become another file meanwhile");
+        throw ConfigError(path, 0, "was replaced by another file during the run");
     }
     ::fcntl(descriptor.get(), F_SETFL, ::fcntl(descriptor.get(), F_GETFL) & ~O_NONBLOCK);
     return descriptor.take();
@@ -115,7 +115,7 @@ int open_partial(const std::string& partial) {
         if (::fstat(descriptor.get(), &facts) != 0) fail(partial, "cannot be written");
         // With a second name its content would be somebody else's, too.
         if (!S_ISREG(facts.st_mode) || facts.st_nlink > 1) {
-            throw ConfigError(partial, 0, "is not a file of a run; take it away");
+            throw ConfigError(partial, 0, "is not a file of a run; remove it");
         }
         // Emptied only once it is ours: another run may be writing it.
         if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -76,8 +76,8 @@ void OutputFolder::remove_old(const std::vector<std::string>& names,
             if (type == fs::file_type::not_found || being_written.count(path) > 0) continue;
             if (type != fs::file_type::regular) {
                 throw ConfigError(path, 0,
-                                  "is in the way, and is not a file that a run left; take it away, "
-                                  "or give another folder");
+                                  "exists, and is not a file of an earlier run; remove it, or give "
+                                  "another folder");
             }
             old.push_back(path);
         }

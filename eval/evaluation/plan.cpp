@@ -64,7 +64,8 @@ std::string quantity_names() {
 void read_statistic(ConfigSection& section, Metric& metric, const QuantityType* type) {
     const bool one_value = type != nullptr && type->one_value;
     if (one_value && section.has("statistic")) {
-        section.fail("statistic", "is of many values; a trial has one " + metric.quantity);
+        section.fail("statistic",
+                     "needs several values per trial; a trial has one " + metric.quantity);
     }
     const std::string statistic = section.text("statistic", "mean");
     if (!parse_statistic(statistic, metric.quantile)) {
@@ -150,8 +151,9 @@ std::optional<Variation> read_variation(ConfigSection& root) {
 void check_draws(const std::vector<BatchSetting>& settings) {
     for (const BatchSetting& setting : settings) {
         if (setting.key != "seed" && setting.key != "perturbation") continue;
-        throw ConfigError(setting.value.at.text() + ": '" + setting.key +
-                          "' is what trials differ by; 'seed' of the evaluation is another sample");
+        throw ConfigError(
+            setting.value.at.text() + ": '" + setting.key +
+            "' is set for each trial; for another sample, set 'seed' of the evaluation");
     }
 }
 
@@ -187,7 +189,7 @@ std::vector<BatchEntry> read_candidates(ConfigSection& root, const std::string& 
         entries.push_back(std::move(entry));
     }
     if (entries.size() > kMostCandidates) {
-        root.fail("candidate", fmt::format("is there more than {} times", kMostCandidates));
+        root.fail("candidate", fmt::format("appears more than {} times", kMostCandidates));
     }
     return entries;
 }
@@ -233,10 +235,9 @@ void read_comparison(ConfigSection section, EvaluationPlan& plan) {
     const std::string name = section.text("metric", plan.metrics.front().name);
     const auto at = std::find_if(plan.metrics.begin(), plan.metrics.end(),
                                  [&](const Metric& metric) { return metric.name == name; });
-    if (at == plan.metrics.end()) section.fail("metric", "is no metric's name");
+    if (at == plan.metrics.end()) section.fail("metric", "is not the name of a metric");
     if (at->estimand != Estimand::per_trial) {
-        section.fail("metric",
-                     "is pooled; trials are compared pair by pair, by a per-trial figure");
+        section.fail("metric", "is pooled; a comparison needs estimand = \"per-trial\"");
     }
     comparison.metric = static_cast<std::size_t>(at - plan.metrics.begin());
     comparison.margin = section.number("margin", 0, 0, 1);
@@ -258,8 +259,8 @@ void read_importance(ConfigSection section, EvaluationPlan& plan) {
     if (plan.metrics.size() != 1 || !of_flows || !of_all || !metric.quantile ||
         metric.estimand != Estimand::pooled) {
         throw ConfigError(section.where("sizes") +
-                          ": [importance] is of one [[metric]]: a percentile of fct or slowdown, "
-                          "estimand = \"pooled\", of all flows");
+                          ": [importance] needs exactly one [[metric]]: a percentile of fct or "
+                          "slowdown, estimand = \"pooled\", of all flows");
     }
     if (!plan.scenarios) throw ConfigError("[importance] needs a scenario, not a command");
     if (!plan.aim.accuracy) plan.aim.accuracy = 0.05;
@@ -335,7 +336,7 @@ EvaluationPlan parse_evaluation(const std::string& text, const std::string& path
     }
     executor.finish();
     if (command && root.has("window")) {
-        root.fail("window", "is of scenarios; a command leaves out itself what does not count");
+        root.fail("window", "needs a scenario; a command must omit warm-up and cool-down itself");
     }
     if (command && !sets.empty()) throw ConfigError("--set: a command has no scenario");
     for (ConfigSection& section : root.tables("metric")) {

@@ -44,11 +44,11 @@ PoissonLanes::PoissonLanes(const Batch& scenarios, std::size_t candidate, const 
         throw ConfigError(scenario.path, 0, "[importance] " + why);
     };
     if (scenario.mode != Mode::packet)
-        refuse(std::string("is of mode packet; this scenario is of mode ") +
+        refuse(std::string("needs mode packet; this scenario has mode ") +
                mode_name(scenario.mode));
     if (scenario.stop != kNever) refuse("needs all flows of a trial; the scenario has a stop time");
     if (scenario.workloads.size() != 1 || scenario.workloads[0].text("type", "") != "poisson") {
-        refuse("is of one [workload] of type \"poisson\"");
+        refuse("needs exactly one [workload], of type \"poisson\"");
     }
     const PoissonWorkload workload = read_poisson_workload(scenario.workloads[0], scenario);
     const FlowSizeCdf known = sizes_of(workload, scenario);

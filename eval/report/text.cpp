@@ -28,7 +28,7 @@ std::string state_of(const Evaluation& evaluation, std::size_t candidate,
     if (!accuracy || estimate.reached) return "";
     std::string text = fmt::format(", +-{:g}% not reached", 100 * *accuracy);
     if (estimate.forecast && estimate.forecast->trials > static_cast<double>(estimate.trials)) {
-        text += ": some " + shown_forecast(*estimate.forecast);
+        text += ": about " + shown_forecast(*estimate.forecast);
     }
     return text;
 }
@@ -81,10 +81,9 @@ std::string pair_line(const Evaluation& evaluation, std::size_t candidate) {
                     verdict_text(pair->verdict), plan.labels[0], relative(difference.estimate),
                     relative(difference.low), relative(difference.high));
     if (pair->verdict == Verdict::Undecided) {
-        text += pair->more_trials
-                    ? fmt::format("; some {} more trials would tell",
-                                  shown_count(std::ceil(*pair->more_trials)))
-                    : std::string("; no number of trials would tell without a margin");
+        text += pair->more_trials ? fmt::format("; about {} more trials are needed",
+                                                shown_count(std::ceil(*pair->more_trials)))
+                                  : std::string("; without a margin no number of trials is enough");
     }
     return text + "\n";
 }
@@ -92,9 +91,10 @@ std::string pair_line(const Evaluation& evaluation, std::size_t candidate) {
 std::string comparison_lines(const Evaluation& evaluation) {
     const EvaluationPlan& plan = evaluation.plan();
     if (!plan.comparison) return "";
-    std::string text =
-        fmt::format("  comparison by {}, trial by trial on the same draws ({:g}% sure of all):\n",
-                    plan.metrics[plan.comparison->metric].name, 100 * plan.aim.confidence);
+    std::string text = fmt::format(
+        "  comparison by {}, in pairs of trials with common random numbers ({:g}% confidence for "
+        "all):\n",
+        plan.metrics[plan.comparison->metric].name, 100 * plan.aim.confidence);
     for (std::size_t c = 1; c < plan.labels.size(); ++c) text += pair_line(evaluation, c);
     const Elimination* const elimination = evaluation.comparison().elimination();
     if (elimination == nullptr || elimination->rounds() < 2) return text;
@@ -106,7 +106,7 @@ std::string comparison_lines(const Evaluation& evaluation) {
     }
     const std::vector<std::size_t> left = elimination->candidates_left();
     if (left.size() == 1) return text + "    best: " + plan.labels[left.front()] + "\n";
-    text += fmt::format("    {} are left; in front: {}\n", left.size(),
+    text += fmt::format("    {} candidates remain; best so far: {}\n", left.size(),
                         plan.labels[elimination->leader()]);
     return text;
 }
@@ -132,13 +132,13 @@ std::string ending_line(const Evaluation& evaluation) {
         case Ending::open:
         case Ending::reached: return "";
         case Ending::exhausted:
-            return fmt::format("  stopped at the most trials that are allowed ({})\n",
+            return fmt::format("  stopped at the largest number of trials ({})\n",
                                evaluation.plan().aim.maximum_trials);
         case Ending::interrupted: return "  interrupted: the intervals are those so far\n";
         case Ending::failed:
             return "  ended by " + evaluation.failure() +
-                   "\n  the figures are of the trials before it; without it others would be "
-                   "biased\n";
+                   "\n  figures include only the trials before it, as omitting it alone would bias "
+                   "them\n";
     }
     return "";
 }
@@ -180,13 +180,13 @@ std::string evaluation_text(const Evaluation& evaluation) {
     const std::size_t rounds = evaluation.rounds();
     constexpr std::size_t kJudged = 50;  // eval/tail/tail.h
     if (rounds < kJudged) {
-        text += fmt::format("  tails        not judged: that takes {} trials\n", kJudged);
+        text += fmt::format("  tails        not judged: this needs {} trials\n", kJudged);
     }
-    text += fmt::format("  unseen       what happens in fewer than {} of trials\n",
+    text += fmt::format("  unseen       events that occur in fewer than {} of trials\n",
                         shown_percent(std::min(1.0, 3.0 / static_cast<double>(rounds))));
     if (all_equal(evaluation)) {
         text +=
-            "  note         all trials gave the same figures: nothing that varies reaches them\n";
+            "  note         all trials gave the same figures: they do not depend on what varies\n";
     }
     if (evaluation.retried() > 0) {
         text += fmt::format("  run again    {} after a failure\n",
@@ -235,7 +235,7 @@ std::string progress_text(const Evaluation& evaluation, double seconds) {
     const double done = static_cast<double>(evaluation.known() + evaluation.ran());
     const double each = seconds / static_cast<double>(evaluation.ran());
     const auto left = [&](double trials) { return std::max(0.0, trials - done); };
-    return text + fmt::format("; some {} more ({} to {}), {} ({} to {})",
+    return text + fmt::format("; about {} more ({} to {}), {} ({} to {})",
                               shown_count(std::ceil(left(forecast->trials))),
                               shown_count(std::ceil(left(forecast->low))),
                               shown_count(std::ceil(left(forecast->high))),
@@ -251,14 +251,13 @@ std::string tail_text(const EvaluationPlan& plan, std::size_t candidate, const T
     const auto shown = [&](const Interval& interval) { return shown_interval(interval, unit); };
     std::string text =
         fmt::format("{}: {} by importance sampling{}\n", plan.labels[candidate], describe(metric),
-                    plan.labels.size() > 1 ? ", by itself: nothing is compared" : "");
-    if (result.interrupted) text += "  interrupted: --resume goes on\n";
+                    plan.labels.size() > 1 ? ", evaluated alone: candidates are not compared" : "");
+    if (result.interrupted) text += "  interrupted: use --resume to continue\n";
     if (result.trials == 0) return text;
-    text +=
-        fmt::format("  estimate     {}, {} after {} of the search and of the original traffic{}\n",
-                    shown(estimate.interval), counted(result.trials, "trial", "trials"),
-                    estimate.trials_run - result.trials,
-                    result.reached ? "" : ", not as narrow as was asked for");
+    text += fmt::format(
+        "  estimate     {}, {} after {} of the search and of the original traffic{}\n",
+        shown(estimate.interval), counted(result.trials, "trial", "trials"),
+        estimate.trials_run - result.trials, result.reached ? "" : ", wider than required");
     if (estimate.batched) {
         text += fmt::format("  by batches   {} (the paper's interval)\n", shown(*estimate.batched));
     }
@@ -268,9 +267,8 @@ std::string tail_text(const EvaluationPlan& plan, std::size_t candidate, const T
     text += fmt::format(
         "  change       ln size by {:+.2f} deviations, {:.2f} times as wide; switched off at {}\n",
         estimate.change.shift, estimate.change.scale, shown_value(estimate.threshold, unit));
-    text += fmt::format(
-        "  gain         {:.2f} times fewer trials than without (below 1: it does not pay)\n",
-        estimate.gain);
+    text += fmt::format("  gain         {:.2f} times fewer trials than without (below 1: a loss)\n",
+                        estimate.gain);
     if (estimate.kind == SizeKind::Fitted) {
         text += fmt::format(
             "  sizes        of the fitted log-normal distribution, not of the file: {:.2f} times "

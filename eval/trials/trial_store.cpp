@@ -33,7 +33,7 @@ TrialStore::TrialStore(const std::string& path, const std::string& identity,
     const std::int64_t application = database_.number("PRAGMA application_id");
     const bool empty = database_.number("SELECT count(*) FROM sqlite_master") == 0;
     if (!empty && application != kApplication) {
-        throw ConfigError(path, 0, "holds no evaluation's trials, and is left as it is");
+        throw ConfigError(path, 0, "is not a file of an evaluation's trials, and was not changed");
     }
     if (anew && !empty) database_.reset();
     if (empty || anew) {

@@ -103,8 +103,10 @@ std::string batch_plan(const Batch& batch, unsigned threads, bool allow_oom) {
     text += planned.least_s > 0.9 * planned.most_s
                 ? fmt::format("  time         about {} on {}\n", most,
                               counted(threads, "thread", "threads"))
-                : fmt::format("  time         {} to {} on {}: all rates settle, or none\n", least,
-                              most, counted(threads, "thread", "threads"));
+                : fmt::format(
+                      "  time         {} to {} on {}: the first if all rates become steady, the "
+                      "second if none does\n",
+                      least, most, counted(threads, "thread", "threads"));
     return text;
 }
 

@@ -40,11 +40,10 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
     position_.experiments = batch.size();
     const std::size_t there = store_.size();
     if (there > 0 && !settings_.resume && !settings_.anew) {
-        throw ConfigError(
-            settings_.directory, 0,
-            fmt::format("holds {} results of a batch: --resume goes on with it, --anew "
-                        "replaces them, --out names another folder",
-                        there));
+        throw ConfigError(settings_.directory, 0,
+                          fmt::format("holds {} results of a batch: --resume continues it, --anew "
+                                      "replaces them, --out names another folder",
+                                      there));
     }
     take_up();
 }
@@ -93,10 +92,9 @@ void BatchRun::check_folders() {
         if (is_known_[i] || taken.count(i) == 0) continue;
         throw ConfigError(
             settings_.directory, 0,
-            fmt::format(
-                "runs/{} is an earlier experiment's, which had this number; allowed: values "
-                "that are added at the end, --anew, another --out, or no --folders",
-                i));
+            fmt::format("runs/{} belongs to an earlier experiment of this number; allowed: new "
+                        "values at the end, --anew, another --out, or no --folders",
+                        i));
     }
 }
 

@@ -31,7 +31,9 @@ std::string title(const PerturbedComparison& comparison) {
                         comparison.rows.front().label(), count_of_flows(comparison.stable_flows),
                         percent(kStableSpread), count_of_flows(comparison.sensitive_flows));
     if (!comparison.same_flows) {
-        text += "  flows are numbered as they are opened: none is judged by itself\n";
+        text +=
+            "  flows are numbered in the order in which they start: none is compared "
+            "individually\n";
     }
     return text;
 }
@@ -42,7 +44,7 @@ std::string verdict_words(const Equivalence& test) {
     if (test.verdict == Verdict::biased) return words + " by more than " + percent(test.margin);
     words += " at " + percent(test.margin);
     return words + (test.pairs_needed
-                        ? fmt::format(": about {} pairs would", *test.pairs_needed)
+                        ? fmt::format(": about {} pairs would be needed", *test.pairs_needed)
                         : fmt::format(": more than {} pairs would be needed", kMostPairs));
 }
 

@@ -69,7 +69,7 @@ void set_priorities(WorkloadPart& part, const Priorities& priorities) {
     }
     if (part.application == nullptr) {
         throw ConfigError(
-            "'priorities' is of jobs whose messages are of a class; allowed: 'priority'");
+            "'priorities' needs a job, whose messages have classes; allowed: 'priority'");
     }
     const JobGraph& graph = part.application->graph();
     const std::vector<JobGraph::Message>& messages = graph.messages();

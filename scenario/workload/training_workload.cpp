@@ -128,7 +128,7 @@ std::vector<SlowHost> read_stragglers(ConfigSection& section, const Topology& to
         const double factor = entry.number("factor", std::nullopt, 0.01, 1000);
         if (entry.has("host")) {
             if (entry.has("rank"))
-                entry.fail("rank", "is given beside host: allowed is one of them");
+                entry.fail("rank", "cannot be combined with host; give one of them");
             const NodeId host = nodes.host(*entry.raw("host"), "'host'");
             entry.note("host", host);
             hosts.push_back({host, factor});
@@ -160,7 +160,7 @@ OverlapSlowdown read_slowdown(ConfigSection& section, const Gpu& gpu) {
     if (value != nullptr && value->kind == ConfigValue::Kind::text) {
         if (section.text("overlap_slowdown", std::nullopt) != "gpu") {
             section.fail("overlap_slowdown",
-                         "is no number, table or \"gpu\" (what the GPU's file says)");
+                         "must be a number, a table or \"gpu\" (as in the GPU's file)");
         }
         if (!gpu.overlap) {
             section.fail("overlap_slowdown", "asks the file of GPU type \"" + gpu.name +
@@ -209,7 +209,7 @@ void read_in_server(ConfigSection& section, const Gpu& gpu, TrainingConfig& conf
         const std::string name = section.text("interconnect", std::nullopt);
         for (const char* other : {"nvlink_bandwidth", "nvlink_latency"}) {
             if (section.has(other))
-                section.fail(other, "is given beside interconnect: allowed is one of them");
+                section.fail(other, "cannot be combined with interconnect; give one of them");
         }
         try {
             config.intra_node = gpu.intra_node(name);

@@ -12,7 +12,7 @@ namespace sluice {
 
 JobSite::JobSite(ConfigSection& section, const Scenario& scenario, HostPool& pool) : pool_(&pool) {
     if (pool.free_count() == 0) {
-        section.fail("type", "is a job for which no host is free: give the earlier ones `ranks`");
+        section.fail("type", "is a job, but no host is free: limit the earlier jobs by `ranks`");
     }
     request_.seed = scenario.seed;
     request_.ranks =

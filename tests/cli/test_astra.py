@@ -300,7 +300,7 @@ class Traps(AstraTest):
                 network="config.txt",
             )
             self.assertEqual(result.returncode, 3, result.stderr)
-            self.assertRegex(result.stderr, r"the job came to rest with \d+ of \d+ operations")
+            self.assertRegex(result.stderr, r"the job stopped with \d+ of \d+ operations")
             self.assertIn('rank 1 recv "node 2"', result.stderr)
             self.assertNotIn("finished", result.stdout)
 

@@ -145,15 +145,15 @@ class Batch(BatchTest):
         result = self.batch(text, "--device", "blocks", "--device-memory", "much", "--anew", code=2)
         self.assertIn("--device-memory \"much\"", result.stderr)
         result = self.batch(text, "--gpus", "2", "--anew", code=2)
-        self.assertIn("--gpus, --lanes and --device-memory are of devices: --device cuda, blocks or auto",
+        self.assertIn("--gpus, --lanes and --device-memory need --device cuda, blocks or auto",
                       result.stderr)
 
     def test_what_a_gpu_does_not_know_is_refused(self):
         self.write("base.toml", BASE)
         cases = (("mode = \"hybrid\"", "mode = \"hybrid\": a device executes mode packet only"),
                  ("network.arithmetic = \"ns3\"",
-                  "network.arithmetic = \"ns3\": no device keeps ns-3's order of events"),
-                 ("output.series = true", "no device records queues or PFC frames; --device cpu"))
+                  "network.arithmetic = \"ns3\": a device does not support ns-3's order of events"),
+                 ("output.series = true", "a device cannot record queues or PFC frames; use --device cpu"))
         text = "".join(f"[[experiment]]\nbase = \"base.toml\"\nset = {{ {change} }}\n" for change, _ in cases)
         self.batch(text, "--device", "blocks", "--folders", code=3)
         for row, (_, reason) in zip(self.rows(), cases):

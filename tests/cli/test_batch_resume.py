@@ -18,7 +18,7 @@ class BatchResume(BatchTest):
         self.batch(head + axis("seed", [1, 2, 3]))
         first = self.rows()
         refused = self.batch(head + axis("seed", [1, 2, 3]), code=2)
-        self.assertRegex(refused.stderr, "holds 3 results of a batch: --resume goes on with it, --anew")
+        self.assertRegex(refused.stderr, "holds 3 results of a batch: --resume continues it, --anew")
         self.assertEqual(self.rows(), first)
         grown = self.batch(head + axis("congestion.law", ["dctcp", "hpcc"]) + axis("seed", [3, 4, 1]), "--resume")
         self.assertIn("known        ", grown.stdout)
@@ -60,7 +60,7 @@ class BatchResume(BatchTest):
         before = self.rows()
         self.write("batch.toml", head + axis("seed", [3, 1, 2]))
         self.refuse("batch", "batch.toml", "--out", "out", "--resume", "--folders",
-                    says=["out: runs/0 is an earlier experiment's", "allowed: values that are added at the end"])
+                    says=["out: runs/0 belongs to an earlier experiment", "allowed: new values at the end"])
         self.assertEqual((self.folder / "out" / "runs" / "0" / "flows.csv").read_bytes(), flows)
         self.assertEqual(self.rows(), before)
         self.batch(head + axis("seed", [2, 1, 3]), "--resume", "--folders")  # what is known moves, and stays where it is
@@ -187,7 +187,7 @@ class BatchResume(BatchTest):
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=60)
         self.assertEqual(child.returncode, 130)
-        self.assertIn("--resume goes on from here", errors)
+        self.assertIn("use --resume to continue", errors)
         self.assertGreaterEqual(len(self.rows()), 2)
         self.assertFalse(list(self.folder.rglob("*.partial")))
 

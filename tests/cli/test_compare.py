@@ -102,7 +102,7 @@ class Compare(CliTest):
         self.write("down.toml", SMALL + "[[link_event]]\nat = \"1us\"\nlink = 0\n")
         result = self.sluice("compare", "down.toml", "--modes", "packet,flow")
         self.assertEqual(result.returncode, 3, result.stderr)
-        self.assertIn("undone", result.stderr)
+        self.assertIn("unfinished", result.stderr)
         for row in self.table("runs/small-compare/compare.json")["rows"]:
             self.assertEqual((row["flows"], row["fct_error"]["flows"]), (2, 2))
             self.assertEqual((row["flows_missing"], row["flows_extra"]), (0, 0))

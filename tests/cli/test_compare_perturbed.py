@@ -132,24 +132,24 @@ list = [[1, 0, "30MB", "0us"], [2, 0, "30MB", "50us"]]
         self.succeed(*arguments)
         before = (self.folder / "o/compare.json").read_text()
         again = self.succeed(*arguments)
-        self.assertEqual([line.endswith("is there") for line in self.runs_said(again)], [True] * 4)
+        self.assertEqual([line.endswith("already done") for line in self.runs_said(again)], [True] * 4)
         self.assertEqual((self.folder / "o/compare.json").read_text(), before)
         # Pairs more, a mode more: only what is new.
         more = self.succeed("compare", "small.toml", "--perturb", "3", "--few", "--out", "o",
                             "--modes", "packet,hybrid,flow")
-        self.assertEqual([line.endswith("is there") for line in self.runs_said(more)],
+        self.assertEqual([line.endswith("already done") for line in self.runs_said(more)],
                          [True, True, False] * 2 + [False] * 3)
         for change in (("--fresh",), ("--set", "seed=2")):
             result = self.succeed(*arguments, *change)
-            self.assertFalse([line for line in self.runs_said(result) if "is there" in line])
+            self.assertFalse([line for line in self.runs_said(result) if "already done" in line])
         self.write("small.toml", SMALL + "# changed\n")
         self.assertFalse([line for line in self.runs_said(self.succeed(*arguments))
-                          if "is there" in line])
+                          if "already done" in line])
         # Results that were taken away, or spoilt.
         (self.folder / "o/1/hybrid/stamp.json").write_text("{")
         (self.folder / "o/1/packet/flows.csv").unlink()
         result = self.succeed(*arguments)
-        self.assertEqual([line.endswith("is there") for line in self.runs_said(result)],
+        self.assertEqual([line.endswith("already done") for line in self.runs_said(result)],
                          [True, True, False, False])
 
     def test_another_model_at_the_same_place_is_another_run(self):
@@ -164,7 +164,7 @@ list = [[1, 0, "30MB", "0us"], [2, 0, "30MB", "50us"]]
             model.write_bytes(model_that_says(units))  # as long as the other one, and as old
             os.utime(model, ns=(made, made))
             again = self.succeed(*arguments)
-            self.assertEqual([line.endswith("is there") for line in self.runs_said(again)], there)
+            self.assertEqual([line.endswith("already done") for line in self.runs_said(again)], there)
 
     def test_an_interrupted_comparison_goes_on(self):
         self.write("long.toml", LONG)
@@ -180,11 +180,11 @@ list = [[1, 0, "30MB", "0us"], [2, 0, "30MB", "50us"]]
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, errors)
-        self.assertIn("1 of 4 runs are in o, and the same command goes on", errors)
+        self.assertIn("1 of 4 runs are in o; repeat the command to continue", errors)
         self.assertFalse((self.folder / "o/compare.json").exists())
         self.assertFalse((self.folder / "o/0/packet/stamp.json").exists())
         result = self.succeed(*arguments)
-        self.assertEqual([line.endswith("is there") for line in self.runs_said(result)],
+        self.assertEqual([line.endswith("already done") for line in self.runs_said(result)],
                          [True, False, False, False])
         self.assertFalse(list(self.folder.rglob("*.partial")))
 
@@ -221,7 +221,7 @@ list = [[1, 0, "30MB", "0us"], [2, 0, "30MB", "50us"]]
         self.write("small.toml", SMALL)
         self.write("ns3.toml", SMALL + "[network]\narithmetic = \"ns3\"\n")
         for arguments, says in [
-                (["small.toml", "--perturb", "5"], ["6 pairs at least", "5%", "--few"]),
+                (["small.toml", "--perturb", "5"], ["must be at least 6", "5%", "--few"]),
                 (["small.toml", "--perturb", "1", "--few"], "--perturb"),
                 (["small.toml", "--perturb", "0"], "--perturb"),
                 (["small.toml", "--perturb", "-6"], "--perturb"),

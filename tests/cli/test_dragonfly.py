@@ -95,7 +95,7 @@ class Dragonfly(CliTest):
         self.write("d.toml", scenario([(0, 9)]))
         for routing, says in (("shortest", "fewest cables, local or global"),
                               ("minimal", "at most one global cable"),
-                              ("valiant", "a group that is drawn")):
+                              ("valiant", "through a random group")):
             out = self.succeed("describe", "d.toml", "--set", f"topology.routing={routing}").stdout
             self.assertIn(f"routing      {routing}: ", out)
             self.assertIn(says, out)

@@ -158,7 +158,7 @@ class Evaluate(EvaluateTest):
         result = self.evaluate('base = "ring.toml"\nvary = "seed"\n' + FEW + '[[metric]]\nof = "jct"\n')
         self.assertIn("all trials gave the same figures", result.stdout)
         self.write("seed.toml", 'base = "ring.toml"\nset = { seed = 3 }\n')
-        self.refuse("evaluate", "seed.toml", says=("seed.toml:2", "what trials differ by"))
+        self.refuse("evaluate", "seed.toml", says=("seed.toml:2", "is set for each trial"))
 
     def test_a_trial_that_was_cut_off_is_not_dropped(self):
         self.write("cut.toml", DUMBBELL.replace('mode = "packet"', 'mode = "packet"\nstop = "150us"'))
@@ -304,7 +304,7 @@ class Samples(EvaluateTest):
         # A trial that only one has makes no pair.
         self.write("odd.csv", "\n".join(lines + ["b,100,99", "a,101,1"]) + "\n")
         result = self.succeed("evaluate", "--samples", "odd.csv", "--compare")
-        self.assertIn("2 trials are of not every candidate", result.stderr)
+        self.assertIn("2 trials are missing for some candidates", result.stderr)
         self.assertIn("100 trials", result.stdout)
         self.write("apart.csv", "candidate,trial,x\n" + "".join(f"a,{n},1\nb,{n + 50},2\n" for n in range(50)))
         self.refuse("evaluate", "--samples", "apart.csv", "--compare", says="fewer than two trials")
@@ -319,7 +319,7 @@ class Samples(EvaluateTest):
         self.write("one.csv", "x\n1\n")
         self.write("bad.csv", "x\n1\n2,3\n")
         self.write("good.csv", "x,y\n1,2\n3,4\n5,7\n")
-        self.refuse("evaluate", "--samples", "one.csv", says="two at least")
+        self.refuse("evaluate", "--samples", "one.csv", says="at least two")
         self.refuse("evaluate", "--samples", "bad.csv", says="bad.csv:3")
         self.refuse("evaluate", "--samples", "absent.csv", says="absent.csv")
         self.refuse("evaluate", "--samples", "good.csv", "--metric", "z", says="must be one of x, y")
@@ -362,10 +362,10 @@ class Replicas(EvaluateTest):
     def test_what_a_contended_run_is_worth(self):
         self.write("job.toml", JOB)
         result = self.succeed("run", "job.toml", "--mode", "packet", "--out", "alone")
-        self.assertIn("one draw of a distribution; --replicas 8 tells", result.stdout)
+        self.assertIn("one sample of a distribution; --replicas 8 shows", result.stdout)
         self.assertIn("carry data of several hosts", self.succeed("describe", "job.toml").stdout)
         result = self.succeed("run", "job.toml", "--mode", "packet", "--out", "several", "--replicas", "5")
-        self.assertNotIn("one draw", result.stdout)
+        self.assertNotIn("one sample", result.stdout)
         self.assertIn("replicas         5 runs", result.stdout)
         with open(self.folder / "several" / "replicas.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -384,7 +384,7 @@ class Replicas(EvaluateTest):
         self.write("ring.toml", JOB.replace("leaf-spine", "star").replace("leaves = 2\nspines = 2\nhosts_per_leaf = 4",
                    "hosts = 8").replace("all-to-all", "ring-all-reduce"))
         for mode in ("packet", "wormhole", "flow"):
-            self.assertNotIn("one draw", self.succeed("run", "ring.toml", "--mode", mode, "--out", mode).stdout)
+            self.assertNotIn("one sample", self.succeed("run", "ring.toml", "--mode", mode, "--out", mode).stdout)
 
     def test_the_scenario_may_ask_for_them(self):
         self.write("job.toml", "replicas = 3\n" + JOB)
@@ -404,8 +404,8 @@ class Trials(EvaluateTest):
         result = self.succeed(*arguments, "--trials", "auto", "--margin", "0.5", "--fresh")
         self.assertRegex(result.stdout, "law=none is (within the margin of|better than|worse than) law=hpcc")
         self.refuse("compare", "dumbbell.toml", "--vary", "congestion.law=hpcc,none", "--trials", "two", says="auto")
-        self.refuse("compare", "dumbbell.toml", "--vary", "seed=1,2", "--trials", "5", says="seeds of their own")
-        self.refuse("compare", "dumbbell.toml", "--vary", "congestion.law=hpcc", "--trials", "5", says="one variant")
+        self.refuse("compare", "dumbbell.toml", "--vary", "seed=1,2", "--trials", "5", says="its own seed")
+        self.refuse("compare", "dumbbell.toml", "--vary", "congestion.law=hpcc", "--trials", "5", says="at least two variants")
 
 
 if __name__ == "__main__":

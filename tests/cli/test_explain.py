@@ -158,7 +158,7 @@ priority = 5
                                 "2 3 100Gbps 1us 0.02\n")
         self.write("lossy.toml", '[topology]\ntype = "file"\npath = "lossy.txt"\n[workload]\n'
                                  'type = "ring"\nsize = "10KB"\n')
-        says = "2 of 3 links lose packets (loss > 0), of which mode flow knows nothing"
+        says = "2 of 3 links lose packets (loss > 0), which mode flow does not model"
         for command in ("run", "describe"):
             self.assertIn(says, self.succeed(command, "lossy.toml", "--set", "mode=flow").stdout)
         self.assertIn(says, self.summary("runs/lossy")["warnings"][0])
@@ -192,7 +192,7 @@ priority = 5
                    "link = 1\n")
         result = self.sluice("run", "cut.toml")
         self.assertEqual(result.returncode, 3, result.stderr)
-        self.assertIn("operations undone", result.stderr)
+        self.assertIn("operations unfinished", result.stderr)
         self.assertIn("waits for", result.stderr)
 
 

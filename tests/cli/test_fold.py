@@ -81,7 +81,7 @@ class Fold(CliTest):
         for out, arguments in (("folded", ()), ("unfolded", ("--no-fold",))):
             text = self.succeed("run", "job.toml", "--mode", mode, "--set", "stop=60ms", "--out",
                                 out, *arguments).stdout
-            self.assertEqual("of them folded" in text, out == "folded")
+            self.assertEqual("of them in symmetric copies" in text, out == "folded")
         folder = self.folder
         for name in names:
             self.assertEqual((folder / "folded" / name).read_bytes(),

@@ -114,7 +114,7 @@ class GoalTest(support.CliTest):
         for mode in ("packet", "hybrid", "flow"):
             result = self.sluice("goal", "ring.goal", "--topology", "net.toml", "--mode", mode)
             self.assertEqual(result.returncode, 3, result.stderr)
-            self.assertRegex(result.stderr, r'the job "goal" came to rest with \d+ of \d+ op')
+            self.assertRegex(result.stderr, r'the job "goal" stopped with \d+ of \d+ op')
             self.assertIn("waits for flow 0 (262144 bytes, rank 0 to rank 1)", result.stderr)
 
     def test_mistakes_are_one_line(self):

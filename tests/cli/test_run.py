@@ -197,7 +197,7 @@ list = [[0, 1, "1GB", "0ps"]]
         self.write("down.toml", SMALL + "[[link_event]]\nat = \"1us\"\nlink = 0\n")
         result = self.sluice("run", "down.toml")
         self.assertEqual(result.returncode, 3, result.stderr)
-        self.assertIn("undone", result.stderr)
+        self.assertIn("unfinished", result.stderr)
         self.assertLess(self.summary("runs/small")["flows_completed"], 4)
 
     def test_stop_is_no_failure(self):

@@ -261,7 +261,7 @@ class SimaiTest(CliTest):
         for mode in ("packet", "hybrid", "flow"):
             result = self.sluice(*self.simai("--mode", mode, text=lost))
             self.assertEqual(result.returncode, 3, result.stderr)
-            self.assertRegex(result.stderr, r'the job "simai" came to rest with \d+ of \d+')
+            self.assertRegex(result.stderr, r'the job "simai" stopped with \d+ of \d+')
             self.assertIn('rank 0 recv "m wg"', result.stderr)
             self.assertIn("waits for flow 0 (12500000 bytes, rank 1 to rank 0)", result.stderr)
 

@@ -51,7 +51,7 @@ class Stall(CliTest):
     def test_no_flow_progresses(self):
         for mode in ("packet", "hybrid", "wormhole"):
             said, summary = self.end("chunks", CHUNKS, "--mode", mode)
-            self.assertIn("no flow that is under way progresses any more", said.splitlines()[0])
+            self.assertIn("no unfinished flow progresses any more", said.splitlines()[0])
             self.assertIn("from host 2 to host 16", said)
             self.assertTrue(summary["stalled"])
             self.assertNotIn("paused_cycle", summary)
@@ -75,7 +75,7 @@ class Stall(CliTest):
                                  "network.nic.retransmit_timeout=1ms")
         self.assertIn("PFC deadlock: each port waits for the next", said)
         self.assertGreater(summary["drops"], 1_000_000)
-        self.assertRegex(self.printed, r"drops +\d+ from host0 to \S+: answers beyond those that its paused host holds\n")
+        self.assertRegex(self.printed, r"drops +\d+ from host0 to \S+: more ACKs than its paused host can hold\n")
         self.assertLess(summary["peak_rss_bytes"], 200_000_000)
 
     def test_what_takes_its_time_is_waited_for(self):

@@ -159,7 +159,7 @@ class StreamTest(support.CliTest):
         self.write("s.toml", NETWORK + '[workload]\ntype = "goal"\nfile = "p.goal"\nstream = true\n')
         result = self.sluice("run", "s.toml", "--out", "out")
         self.assertEqual(result.returncode, 3)
-        self.assertIn('the job "goal" came to rest with 1 operations done, of 2', result.stderr)
+        self.assertIn('the job "goal" stopped with 1 operations done, of 2', result.stderr)
         self.assertIn("rank 0 waits for messages that nobody sends", result.stderr)
 
     def test_a_stream_runs_alone(self):

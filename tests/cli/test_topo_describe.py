@@ -116,7 +116,7 @@ class TopoAndDescribe(CliTest):
         self.assertIn("pp         768 flows", out)
         self.assertIn("dp         768 flows", out)
         # 10 us for each of them where they are copies of each other.
-        self.assertRegex(out, r"  time +15\.4 ms to .* in mode wormhole, .*: parts are copies ")
+        self.assertRegex(out, r"  time +15\.4 ms to .* in mode wormhole, .*: the first if parts are symmetric copies ")
 
     def test_every_example_can_be_described(self):
         for path in sorted(EXAMPLES.glob("*.toml")):

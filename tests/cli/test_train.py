@@ -128,7 +128,7 @@ class Train(CliTest):
 
     def test_only_packet_mode_records(self):
         self.record("one")
-        self.refuse("run", "one.toml", "--record-queues", "--mode", "hybrid", says="only mode packet")
+        self.refuse("run", "one.toml", "--record-queues", "--mode", "hybrid", says="needs mode packet")
         self.refuse("run", "one.toml", "--record-queues", "--set", "network.load_balance=spray",
                     says="sends a flow's packets several ways")
         self.succeed("run", "one.toml", "--mode", "flow", "--set", "output.record_queues=true",

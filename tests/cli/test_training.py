@@ -117,7 +117,7 @@ class Training(CliTest):
         self.assertEqual(by_gpu["jct_s"], by_kind["jct_s"])
         self.assertLess(free["jct_s"], attention["jct_s"])
         self.assertLess(attention["jct_s"], by_gpu["jct_s"])
-        for value, says in (('"cpu"', "is no number, table or \"gpu\""), ("{matrices=1}", "'attention' is missing"),
+        for value, says in (('"cpu"', "must be a number, a table or \"gpu\""), ("{matrices=1}", "'attention' is missing"),
                             ('"gpu"', "has no table [overlap]")):
             self.refuse("run", "job.toml", "--set", 'workload.gpu="V100"', "--set",
                         f"workload.overlap_slowdown={value}", says=says)

@@ -79,17 +79,17 @@ class Wormhole(CliTest):
     def test_what_is_told_is_what_packets_do(self):
         self.run_job("first", "--memo", "memo.sqlite")
         said = self.succeed("memo", "verify", "job.toml", "--memo", "memo.sqlite").stdout
-        self.assertRegex(said, r"verified  1 of 1 episodes; 0 of hosts that are not here, 0 of other")
+        self.assertRegex(said, r"verified  1 of 1 episodes; 0 with hosts that this network lacks, 0 of kinds")
         error = float(re.search(r"error     mean ([+-][0-9.]+)%", said).group(1))
         self.assertLess(abs(error), 1)
         # Under another law these are others' episodes; on a smaller network there are no such hosts.
         said = self.succeed("memo", "verify", "job.toml", "--memo", "memo.sqlite",
                             "--set", "congestion.law=timely").stdout
-        self.assertRegex(said, r"verified  0 of 1 episodes; 0 of hosts that are not here, 1 of other")
+        self.assertRegex(said, r"verified  0 of 1 episodes; 0 with hosts that this network lacks, 1 of kinds")
         self.write("small.toml", '[topology]\ntype = "star"\nhosts = 2\n[workload]\n'
                    'type = "permutation"\nsize = "1KB"\n')
         said = self.succeed("memo", "verify", "small.toml", "--memo", "memo.sqlite").stdout
-        self.assertRegex(said, r"verified  0 of 1 episodes; 1 of hosts that are not here, 0 of other")
+        self.assertRegex(said, r"verified  0 of 1 episodes; 1 with hosts that this network lacks, 0 of kinds")
         said = self.succeed("memo", "verify", "job.toml", "--memo", "memo.sqlite",
                             "--share", "0").stdout
         self.assertRegex(said, r"verified  0 of 0 episodes")

@@ -46,13 +46,13 @@ TEST_CASE("unit.wake_choice.rings_below_one_switch_fold") {
 TEST_CASE("unit.wake_choice.ranks_that_differ_do_not") {
     const BuiltExperiment built = built_of(kOneSegment, "hpcc", "compute_jitter = 0.01\n");
     CHECK(built.experiment.phases.wake == Wake::data);
-    CHECK(built.notes.back() == "phases.wake: data, for ranks compute for different times");
+    CHECK(built.notes.back() == "phases.wake: data, because ranks compute for different times");
 }
 
 TEST_CASE("unit.wake_choice.messages_that_cross_spines_do_not") {
     const BuiltExperiment built = built_of(kTwoSegments, "hpcc");
     CHECK(built.experiment.phases.wake == Wake::data);
-    CHECK(built.notes.back() == "phases.wake: data, for messages cross several switches");
+    CHECK(built.notes.back() == "phases.wake: data, because messages cross several switches");
 }
 
 TEST_CASE("unit.wake_choice.what_is_asked_for_stands") {

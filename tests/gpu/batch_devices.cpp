@@ -75,10 +75,10 @@ constexpr Declined kDeclined[] = {
     {"mode = \"flow\"", "mode = \"flow\": a device executes mode packet only"},
     {"mode = \"hybrid\"", "mode = \"hybrid\": a device executes mode packet only"},
     {"network.arithmetic = \"ns3\"",
-     "network.arithmetic = \"ns3\": no device keeps ns-3's order of events"},
-    {"output.series = true", "no device records queues or PFC frames; --device cpu"},
+     "network.arithmetic = \"ns3\": a device does not support ns-3's order of events"},
+    {"output.series = true", "a device cannot record queues or PFC frames; use --device cpu"},
     {"workload = { type = \"stream\", operations = 40, bytes = \"1KB\" }",
-     "a stream of operations is not executed by a device; --device cpu"},
+     "a device cannot execute a streamed job; use --device cpu"},
 };
 
 }  // namespace

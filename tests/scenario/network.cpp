@@ -241,7 +241,7 @@ TEST_CASE("unit.scenario.rule_fold_is_without_effect_where_nothing_folds") {
             parse_scenario("fold = false\n" + first + kStar + last, "test.toml"));
     };
     const std::vector<std::string> named{
-        "fold: nothing is ever folded in this mode, with these phases and this arithmetic"};
+        "fold: there is no symmetry reduction in this mode, with these phases and this arithmetic"};
     CHECK(unused("").empty());
     CHECK(unused("mode = \"flow\"\n") == named);
     CHECK(unused("mode = \"hybrid\"\n").empty());
@@ -264,7 +264,7 @@ TEST_CASE("unit.scenario.ns3_refuses_what_it_cannot_mean") {
     const std::string ns3 = "[network]\narithmetic = \"ns3\"\n";
     CHECK(network_of(ns3).arithmetic == Arithmetic::ns3);
     CHECK(contains(error_of(ns3 + "[network.queues]\nweights = [1, 1, 2, 1, 1, 1, 1]\n"),
-                   "packet by packet"));
+                   "by round robin of packets"));
     CHECK(contains(error_of(ns3 + "[network.nic]\nack_every = 2\n"), "never be acknowledged"));
     for (const char* policy :
          {"[network.queues]\nscheduler = \"strict\"\n", "[network.ecn]\nmarking = \"threshold\"\n",
@@ -281,7 +281,7 @@ TEST_CASE("unit.scenario.ecn_points_by_rate") {
     CHECK(n.ecn.points[0].kmax == Bytes{2000});
     CHECK(n.ecn.points[1].kmin == Bytes{1'600'000});  // the default, at its rate
     CHECK(contains(error_of("[network.ecn]\nkmin = \"1KB\"\npoints = [{rate = \"1Gbps\"}]\n"),
-                   "cannot stand beside 'points'"));
+                   "cannot be combined with 'points'"));
     CHECK(contains(error_of("[network.ecn]\npoints = [{rate = \"1Gbps\"}, {rate = \"1Gbps\"}]\n"),
                    "listed twice"));
 }

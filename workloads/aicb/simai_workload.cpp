@@ -14,11 +14,9 @@ constexpr std::int64_t kLeastForward = 4096;
 void use_all_gpus(AicbWorkload& workload, RankId gpus, ImportReport& report) {
     std::int64_t& said = workload.header.all_gpus;
     if (said == 0 || said == gpus) return;
-    report.skipped(
-        workload.where(),
-        fmt::format("all_gpus is {}; all {} GPUs of the topology take part, as SimAI has "
-                    "it (-g N: only so many)",
-                    said, gpus));
+    report.skipped(workload.where(), fmt::format("all_gpus is {}; all {} GPUs of the topology take "
+                                                 "part, as SimAI has it (-g N: only N of them)",
+                                                 said, gpus));
     said = gpus;
 }
 
