@@ -281,7 +281,7 @@ def markdown(results):
 def publish(results):
     """Renews the tables of the documentation, between `<!-- table hybrid-NAME -->` and
     `<!-- end -->`."""
-    for name in ("fidelity.md", "performance.md"):
+    for name in ("fidelity.md",):
         page = cases.PROJECT / "docs" / name
         text = re.sub(
             r"(<!-- table hybrid-(\w+) -->\n).*?(<!-- end -->)",
