@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -148,12 +149,12 @@ std::string refusal_of(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 ProgramLine::ProgramLine(const char* name, const char* text, const std::string& version)
-    : app_(new CLI::App(text, name)) {
+    : app_(std::make_unique<CLI::App>(text, name)) {
     app_->set_version_flag("--version", version);
     app_->require_subcommand(1);
 }
 
-ProgramLine::~ProgramLine() { delete app_; }
+ProgramLine::~ProgramLine() = default;
 
 bool ProgramLine::parse(int argc, char** argv, ParseEnd& end) {
     try {

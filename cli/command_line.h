@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -84,12 +85,12 @@ class ProgramLine {
     ProgramLine(const ProgramLine&) = delete;
     ProgramLine& operator=(const ProgramLine&) = delete;
 
-    CommandLine line() const { return CommandLine(app_); }
+    CommandLine line() const { return CommandLine(app_.get()); }
     /// True: the line is good, and one command was typed.
     bool parse(int argc, char** argv, ParseEnd& end);
 
   private:
-    CLI::App* app_;
+    std::unique_ptr<CLI::App> app_;
 };
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/packet/sender.h"
+#include "core/steady/rate_units.h"
 #include "core/world/skip.h"
 
 namespace sluice::hybrid {
@@ -44,7 +45,7 @@ AckStreams::AckStreams(step::WorldStore& store)
 
 /// Bytes per 2^kCrossShift ticks.
 double AckStreams::capacity(PortId port) const {
-    return static_cast<double>(world_.egress[port].line_rate) / 8e12 * kUnit;
+    return static_cast<double>(world_.egress[port].line_rate) / kBitsPerByteAndTick * kUnit;
 }
 
 Tick AckStreams::hop_time(PortId port, std::int32_t bytes) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/hybrid/episode_shape.h"
 
+#include "core/steady/rate_units.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -10,7 +12,6 @@ namespace sluice::hybrid {
 
 namespace {
 
-constexpr double kBitsPerByteAndTick = 8e12;
 constexpr double kEndless = 1e300;
 /// Relative difference of times that are the same.
 constexpr double kSameEnd = 1e-9;

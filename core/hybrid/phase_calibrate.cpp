@@ -8,6 +8,7 @@
 
 #include "core/hybrid/phase_state.h"
 #include "core/steady/defaults.h"
+#include "core/steady/rate_units.h"
 
 namespace sluice::hybrid {
 
@@ -30,8 +31,6 @@ constexpr std::size_t kMostFlows = 1024;
 constexpr std::size_t kMostSharing = 256;
 /// Relative difference of bytes in flight that are the same, beyond a packet.
 constexpr double kFlightsAgree = 0.3;
-constexpr double kBitsPerByteAndTick = 8e12;
-constexpr double kTicksPerSecond = 1e12;
 
 /// Packets in round trips, by factors of four: a law that has settled is not one that begins.
 std::int64_t age_class(double packets, double bdp) {

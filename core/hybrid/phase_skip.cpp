@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "core/hybrid/phase_state.h"
+#include "core/steady/rate_units.h"
 
 namespace sluice::hybrid {
-
-namespace {
-
-constexpr double kTicksPerSecond = 1e12;
-
-}  // namespace
 
 void PhaseController::plan(State& state, const steady::Verdict& verdict, Tick at) {
     if (!state.has_extent) {

@@ -6,13 +6,12 @@
 
 #include "core/calibration/counter_class.h"
 #include "core/hybrid/ack_streams.h"
+#include "core/steady/rate_units.h"
 
 namespace sluice::hybrid {
 
 namespace {
 
-constexpr double kBitsPerByteAndSecond = 8e12;
-constexpr double kTicksPerSecond = 1e12;
 /// A flow alone that has more of a link than this above what its law aims at is still on its way down to it.
 constexpr double kAboveAim = 0.02;
 
@@ -155,7 +154,7 @@ bool PortLoads::is_above_aim(const Group& group, const std::vector<double>& rate
         // The first port is the NIC's, which reports nothing.
         for (std::size_t hop = 1; hop < way.size(); ++hop) {
             const double link =
-                static_cast<double>(engine_.link_rate(way[hop])) / kBitsPerByteAndSecond;
+                static_cast<double>(engine_.link_rate(way[hop])) / kBitsPerByteAndTick;
             if (bytes > (aim + kAboveAim) * link) {
                 return true;
             }
@@ -173,7 +172,7 @@ bool PortLoads::are_fair(const Group& group, const std::vector<double>& rate,
         const PortId port = known.ports[i];
         const double across = acks_ == nullptr ? 0 : acks_->across(port);
         const double bytes =
-            static_cast<double>(engine_.link_rate(port)) / kBitsPerByteAndSecond - across;
+            static_cast<double>(engine_.link_rate(port)) / kBitsPerByteAndTick - across;
         known.uses[i].capacity = congestion::target_utilization(engine_.law()) * bytes /
                                  static_cast<double>(engine_.data_bytes());
     }

@@ -8,6 +8,7 @@
 
 #include "core/packet/buffer.h"
 #include "core/packet/nic.h"
+#include "core/steady/rate_units.h"
 #include "core/world/skip.h"
 
 namespace sluice::hybrid {
@@ -28,7 +29,8 @@ QueueEditor::QueueEditor(step::WorldStore& store, const step::FlowPartitions& pa
                          const Group& group, const Skipped& skip)
     : store_(store), world_(store.world()), partitions_(partitions), group_(group), skip_(skip) {
     const auto use = [&](PortId port, double bytes) {
-        const double capacity = static_cast<double>(world_.egress[port].line_rate) / 8e12;
+        const double capacity =
+            static_cast<double>(world_.egress[port].line_rate) / kBitsPerByteAndTick;
         room_.emplace(port, capacity * static_cast<double>(skip.time)).first->second -= bytes;
     };
     for (std::size_t i = 0; i < group.flows.size(); ++i) {

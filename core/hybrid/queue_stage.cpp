@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/steady/rate_units.h"
 
 namespace sluice::hybrid {
 
@@ -15,7 +16,8 @@ namespace {
 /// A quarter of what a queue is measured in: where it begins to mark, under laws that react to marks, else
 /// what its link carries in a base round trip.
 double quarter_unit(const PortPast& past, bool reacts_to_marks) {
-    const double bdp = static_cast<double>(past.rate) / 8e12 * static_cast<double>(past.base_rtt);
+    const double bdp =
+        static_cast<double>(past.rate) / kBitsPerByteAndTick * static_cast<double>(past.base_rtt);
     return (reacts_to_marks && past.mark_bytes > 0 ? static_cast<double>(past.mark_bytes) : bdp) /
            4;
 }
@@ -78,7 +80,8 @@ std::vector<PortPast> QueueStage::pasts_of(const WatchedQueues& queues,
                                  [](const PortPast& a, PortId b) { return a.port < b; });
             if (past != pasts.end() && past->port == port) {
                 ++past->flows;
-                past->load += skip.rate[i] * data * 8e12 / static_cast<double>(past->rate);
+                past->load +=
+                    skip.rate[i] * data * kBitsPerByteAndTick / static_cast<double>(past->rate);
             }
         }
     }

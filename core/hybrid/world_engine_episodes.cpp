@@ -4,6 +4,7 @@
 
 #include "core/clocks/alone.h"
 #include "core/hybrid/world_engine.h"
+#include "core/steady/rate_units.h"
 #include "core/world/skip.h"
 #include "core/world/told_flows.h"
 
@@ -178,7 +179,6 @@ std::int64_t WorldEngine::drop_sender(FlowSlot flow) {
 void WorldEngine::resume(FlowSlot flow, std::int64_t packets, double rate, Tick now) {
     step::World& world = store_.world();
     const auto line = static_cast<double>(world.egress[tracks(flow).data.front()].line_rate);
-    constexpr double kBitsPerByteAndTick = 8e12;
     step::reopen(world, flow, packets, std::min(rate * kBitsPerByteAndTick / line, 1.0), now);
 }
 

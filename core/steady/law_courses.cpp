@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "core/congestion/course.h"
+#include "core/steady/rate_units.h"
 
 namespace sluice::steady {
 
 namespace {
 
-constexpr double kBitsPerByteAndTick = 8e12;
-constexpr double kTicksPerSecond = 1e12;
 /// A law's rate is another one than what was observed was sent at.
 constexpr double kMoved = 1e-3;
 /// More in flight than this part above rate x base round trip, and two packets, waits in queues: the law does not decide.
