@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Plain structs described field by field: what a field is decides what every mechanism does with it, which so needs
-/// no list of its own. A struct is described by a macro of its fields beside it,
+/// Tables of the fields of plain structs. Each field has one role, and the role decides what every mechanism does with
+/// the field. So no mechanism keeps a list of fields of its own. A table is a macro beside its struct,
 ///
 ///     #define SLUICE_FIELDS_OF_RECEIVER(FIRST, NEXT) FIRST(expected, content) NEXT(nack_timer, instant)
 ///     SLUICE_DESCRIBE(Receiver, SLUICE_FIELDS_OF_RECEIVER)
 ///
-/// which does not compile unless every field of the struct stands there once, in order. The functions below then
-/// compare, shift and restore it. docs/architecture.md says who does what to which role.
+/// It does not compile unless every field of the struct stands there once, in order. The functions below compare, shift
+/// and restore the struct. docs/architecture.md says what is done to which role.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@
 namespace sluice {
 
 enum class Role : unsigned char {
-    constant,  ///< what the thing is: equal in copies, never changed by state that is put back
+    constant,  ///< what the thing is: equal in copies, kept when state is restored
     content,   ///< equal in copies
     instant,   ///< of simulated time: moves with a skip, but for kNever; equal in copies
     counter,  ///< std::int64_t; goes on from its own value: a copy adds what the representative has added
     peak,     ///< the greatest so far: of a copy and its representative the greater one
-    draw,     ///< how far a random stream of its own has been used: each thing's own
+    draw,     ///< position in the thing's own random stream
     name,     ///< refers to a port, host, flow or sender, and is renamed in a copy
-    derived,  ///< follows from something else: whoever copies it computes it anew
-    part,     ///< a struct or container with roles of its own: looked after by name
+    derived,  ///< follows from other state: whoever copies it computes it anew
+    part,     ///< a struct or container with a table or a function of its own
 };
 
 /// What a visitor is told of a field beside its values.
@@ -65,12 +65,24 @@ SLUICE_HD inline void set_value(T (&to)[kCount], const T (&from)[kCount]) {
 /// An instant after a skip of `dt`.
 SLUICE_HD inline Tick shifted(Tick at, Tick dt) { return at == kNever ? kNever : at + dt; }
 
+template <class A, class B>
+constexpr bool is_same_member(A, B) {
+    return false;
+}
+template <class A>
+constexpr bool is_same_member(A a, A b) {
+    return a == b;
+}
+
 // What SLUICE_DESCRIBE makes of a list of fields.
 #define SLUICE_FIRST_NAME(field, role) field
 #define SLUICE_NEXT_NAME(field, role) , field
 #define SLUICE_FIRST_ASKED(field, role) visit(Column<Role::role>{#field}, a.field, b.field)
 #define SLUICE_NEXT_ASKED(field, role) &&visit(Column<Role::role>{#field}, a.field, b.field)
 #define SLUICE_COUNTED(field, role) +(Role::role == Role::counter ? 1 : 0)
+#define SLUICE_PLACE_ASKED(field, role)                   \
+    if (is_same_member(&Of::field, wanted)) return place; \
+    place += Role::role == Role::counter ? 1 : 0;
 #define SLUICE_FIELD_VISITED(field, role) visit(Column<Role::role>{#field}, to.field, from.field);
 
 /// all_fields(a, b, visit): visit(column, a's, b's), which returns whether to go on; true if it always does.
@@ -89,6 +101,12 @@ SLUICE_HD inline Tick shifted(Tick at, Tick dt) { return at == kNever ? kNever :
     }
 #define SLUICE_DESCRIBE(Struct, FIELDS)                                               \
     SLUICE_DESCRIBE_READ_ONLY(Struct, FIELDS)                                         \
+    constexpr std::size_t place_of_counter(std::int64_t Struct::*wanted) {            \
+        using Of = Struct;                                                            \
+        std::size_t place = 0;                                                        \
+        FIELDS(SLUICE_PLACE_ASKED, SLUICE_PLACE_ASKED)                                \
+        return place;                                                                 \
+    }                                                                                 \
     template <class Visit>                                                            \
     SLUICE_HD inline void each_field(Struct& to, const Struct& from, Visit&& visit) { \
         FIELDS(SLUICE_FIELD_VISITED, SLUICE_FIELD_VISITED)                            \
@@ -151,6 +169,9 @@ SLUICE_HD inline void copy_fields(Struct& to, const Struct& from) {
 /// What all counters of a struct were, in the order of its fields.
 template <class Struct>
 struct Counters {
+    std::int64_t operator[](std::int64_t Struct::*counter) const {
+        return was[place_of_counter(counter)];
+    }
     std::array<std::int64_t, counters_in(static_cast<const Struct*>(nullptr))> was{};
 };
 

@@ -28,8 +28,6 @@ namespace sluice::step {
 /// What the leader's port had counted when it was folded.
 struct UnitBase {
     Counters<Egress> counters;
-    std::int64_t tx_bytes = 0;           ///< as in `counters`
-    std::int64_t tx_packets = 0;         ///< the same
     std::uint32_t max_queued_bytes = 0;  ///< from then on it counts anew
     Tick free_at = 0;
     SkippedFrames skipped;

@@ -58,7 +58,7 @@ void Folds::add_image(std::uint32_t id, std::unique_ptr<Image> image) {
 
 std::uint64_t Folds::sent_since(const Fold& fold, std::uint32_t index) const {
     return static_cast<std::uint64_t>(world_.egress[fold.unit[index]].tx_packets -
-                                      fold.base[index].tx_packets);
+                                      fold.base[index].counters[&Egress::tx_packets]);
 }
 
 std::uint32_t Folds::add_flow(std::uint32_t id, FlowSlot flow) {

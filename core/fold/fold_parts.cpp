@@ -326,8 +326,8 @@ void Folds::lead_unit(std::uint32_t id, PortId port) {
                FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.unit.size())});
     fold.unit.push_back(port);
     fold.unit_uses.push_back(0);
-    fold.base.push_back(UnitBase{counters_of(egress), egress.tx_bytes, egress.tx_packets,
-                                 egress.max_queued_bytes, egress.free_at, store_.skipped(port)});
+    fold.base.push_back(UnitBase{counters_of(egress), egress.max_queued_bytes, egress.free_at,
+                                 store_.skipped(port)});
 }
 
 void Folds::lead_host(std::uint32_t id, NodeId host) {

@@ -42,15 +42,15 @@ std::uint64_t Renaming::more_units(PortId port, PortId leader) const {
     if (port == leader) {
         return 0;  // of a sheet next to the leader's
     }
-    const std::int64_t more =
-        world_.egress[port].tx_bytes - fold_.base[places_.unit[leader].index].tx_bytes;
+    const std::int64_t more = world_.egress[port].tx_bytes -
+                              fold_.base[places_.unit[leader].index].counters[&Egress::tx_bytes];
     return static_cast<std::uint64_t>(more /
                                       static_cast<std::int64_t>(world_.int_units.bytes_unit));
 }
 
 bool Renaming::whole_units_apart(PortId leader) const {
-    const std::int64_t more =
-        world_.egress[unit(leader)].tx_bytes - fold_.base[places_.unit[leader].index].tx_bytes;
+    const std::int64_t more = world_.egress[unit(leader)].tx_bytes -
+                              fold_.base[places_.unit[leader].index].counters[&Egress::tx_bytes];
     return world_.int_block == 0 ||
            more % static_cast<std::int64_t>(world_.int_units.bytes_unit) == 0;
 }
@@ -109,7 +109,7 @@ std::uint64_t Renaming::copy_egress(PortId leader) const {
     const UnitBase& base = fold_.base[places_.unit[leader].index];
     const PortId port = unit(leader);
     Egress& to = world_.egress[port];
-    const std::int64_t sent = from.tx_packets - base.tx_packets;
+    const std::int64_t sent = from.tx_packets - base.counters[&Egress::tx_packets];
     if (from.free_at != base.free_at) {
         to.free_at = from.free_at;
     }

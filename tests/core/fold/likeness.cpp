@@ -54,8 +54,7 @@ class TwoPairs {
                                 static_cast<std::uint32_t>(fold_.unit.size())};
         const Egress& egress = rig_.world.egress[leader];
         fold_.unit.push_back(leader);
-        fold_.base.push_back({counters_of(egress), egress.tx_bytes, egress.tx_packets, 0,
-                              egress.free_at, rig_.store.skipped(leader)});
+        fold_.base.push_back({counters_of(egress), 0, egress.free_at, rig_.store.skipped(leader)});
         image_.unit.push_back(image);
     }
 
