@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/hybrid/episode.h"
+#include "core/episodes/episode.h"
 #include "core/random.h"
 #include "core/routing/routing.h"
 #include "core/routing/valiant.h"

@@ -25,11 +25,9 @@ PhaseConfig read_phases(ConfigSection section, Mode mode) {
     phases.scope = section.choice<PhaseScope>(
         "scope", phases.scope,
         {{"partition", PhaseScope::partition}, {"network", PhaseScope::network}});
-    phases.wake = section.choice<Wake>("wake", Wake::automatic,
-                                       {{"automatic", Wake::automatic},
-                                        {"partition", Wake::partition},
-                                        {"neighbours", Wake::neighbours},
-                                        {"data", Wake::data}});
+    phases.wake = section.choice<Wake>(
+        "wake", Wake::automatic,
+        {{"automatic", Wake::automatic}, {"partition", Wake::partition}, {"data", Wake::data}});
     phases.rates = section.choice("rates", phases.rates, rate_source_words());
     phases.restore = section.choice("restore", phases.restore, restorer_words());
     phases.restore_model = section.text("restore_model", phases.restore_model);

@@ -91,7 +91,7 @@ void check_round_trips(ConfigSection section, const Scenario& scenario) {
     }
     if (has_phases(scenario.mode) && scenario.phases.local()) {
         section.fail("rtt",
-                     "is true, but with phases.wake = \"data\" or \"neighbours\" ACKs are not "
+                     "is true, but with phases.wake = \"data\" ACKs are not "
                      "packets; allowed: \"partition\"");
     }
 }

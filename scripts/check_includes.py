@@ -38,7 +38,8 @@ PARTS = {
     "core/memo": ["core/database"],
     "core/calibration": ["core/clocks", "core/memo", "core/steady"],
     "core/hybrid": ["core/calibration"],
-    "core/audit": ["core/hybrid"],
+    "core/episodes": ["core/hybrid"],
+    "core/audit": ["core/episodes"],
     "core/job": ["core/flow", "core/topology"],
     "eval/intervals": ["core/results"],
     "eval/tail": ["eval/intervals"],
@@ -80,7 +81,7 @@ PARTS = {
     "tests": ["cli"],
 }
 # Folders that are part of the one that they lie in.
-WITHIN = ["cli", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
+WITHIN = ["cli", "core/hybrid", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
 
 
 def closure(part):

@@ -36,6 +36,7 @@
 #include "core/audit/estimate.h"
 #include "core/audit/shadow.h"
 #include "core/audit/told.h"
+#include "core/episodes/episode_watcher.h"
 #include "core/hybrid/phase_watcher.h"
 #include "core/results/statistics.h"
 
@@ -49,7 +50,7 @@ struct AuditSettings {
     std::uint64_t seed = 1;
 };
 
-class Audit : public hybrid::PhaseWatcher {
+class Audit : public hybrid::PhaseWatcher, public hybrid::EpisodeWatcher {
   public:
     /// The store must outlive it, and `memo`, if any, which keeps what is found of episodes.
     Audit(step::WorldStore& store, const AuditSettings& settings, memo::Memo* memo = nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What told episodes are off by (core/hybrid/episode.h), from those that were known and simulated instead.
+/// What told episodes are off by (core/episodes/episode.h), from those that were known and simulated instead.
 ///
 /// Of an audited episode its flows' ends are compared with those that were foreseen, as a draw among samples: the share of
 /// their foreseen completion times that its packets took longer (of all together: one by one, what moves both ways
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/audit/estimate.h"
-#include "core/hybrid/episode.h"
+#include "core/episodes/episode.h"
 #include "core/memo/memo.h"
 
 namespace sluice::audit {

@@ -22,7 +22,7 @@ struct ClusterFlow {
     std::int64_t line_rate = 0;  ///< bits/s
     std::int64_t age = 0;        ///< a class of it, as the group formed
     std::uint8_t traffic_class = 0;
-    /// PhaseEngine::law_facts(), and a counter_class() for every stretch of ports of which the law reads the counters.
+    /// NetworkView::law_facts(), and a counter_class() for every stretch of ports of which the law reads the counters.
     std::vector<std::int64_t> law;
 };
 

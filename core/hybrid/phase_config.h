@@ -17,9 +17,8 @@ enum class PhaseScope : std::uint8_t {
 
 /// What an event wakes.
 enum class Wake : std::uint8_t {
-    partition,   ///< the partition; ACKs are packets
-    neighbours,  ///< flows that share its data ports, and those whose data its ACKs cross
-    data,        ///< flows that share its data ports
+    partition,  ///< the partition; ACKs are packets
+    data,       ///< flows that share its data ports
     automatic,  ///< not decided yet, by whoever builds the run (experiment/wake_choice.h): as `partition`
 };
 
@@ -50,7 +49,7 @@ struct PhaseConfig {
     bool calibrate = true;
     /// What is found out about how groups come to steady rates outlives the run (core/calibration/curve_memory.h).
     bool memo = false;
-    /// With `memo`: episodes that were simulated are told from then on (core/hybrid/episode.h), where the means of what is
+    /// With `memo`: episodes that were simulated are told from then on (core/episodes/episode.h), where the means of what is
     /// told are known to within `memo_tolerance`.
     bool episodes = false;
     double memo_tolerance = 0.005;
@@ -64,7 +63,7 @@ struct PhaseConfig {
     double audit_tolerance = 0.01;
 
     /// Groups are flows that share data ports, and ACKs are no packets.
-    bool local() const { return skip && (wake == Wake::neighbours || wake == Wake::data); }
+    bool local() const { return skip && wake == Wake::data; }
 };
 
 }  // namespace sluice

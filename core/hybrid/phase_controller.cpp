@@ -3,199 +3,158 @@
 
 #include <algorithm>
 
-#include "core/hybrid/phase_episodes.h"
-#include "core/hybrid/phase_state.h"
-
 namespace sluice::hybrid {
 
 PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions& partitions,
                                  const RateSource* rates, Restorer* restorer,
                                  const PhaseConfig& config, Tick stop)
-    : engine_(engine),
-      acks_(engine.ack_streams()),
+    : config_(config),
+      stop_(stop),
+      draws_(restorer != nullptr || rates != nullptr),
+      engine_(engine),
       partitions_(partitions),
-      rates_(rates),
-      queues_(engine, restorer),
-      loads_(engine),
-      config_(config),
-      stop_(stop) {
-    describe_ = [this](PortId port) { return engine_.describe_for_episode(port); };
-}
+      groups_(config_),
+      timers_(engine.view()),
+      executor_(engine, groups_, timers_, report_, stage_list_),
+      stages_(parts(), executor_, rates, restorer, stage_list_),
+      sampler_(engine.view(), partitions, groups_, stages_.loads(), report_, stage_list_, config_),
+      planner_(engine.view(), sampler_, stage_list_, config_, stop),
+      copies_(engine.view(), partitions, groups_, sampler_, executor_, report_, stage_list_) {}
 
-PhaseController::~PhaseController() = default;
-
-std::uint32_t PhaseController::group_of(PartitionId id) const {
-    return config_.scope == PhaseScope::network ? 0 : id;
-}
-
-PhaseController::State& PhaseController::open(std::uint32_t id, Tick now) {
-    if (groups_.size() <= id) {
-        groups_.resize(id + 1);
-    }
-    if (groups_[id] == nullptr) {
-        groups_[id] = std::make_unique<State>(config_.detector);
-        groups_[id]->id = id;
-        groups_[id]->since = now;
-        groups_[id]->born = now;
-    }
-    return *groups_[id];
-}
-
-void PhaseController::close(std::uint32_t id, Tick now, PhaseEnd why) {
-    State& state = *groups_[id];
-    report(state, Phase::unsteady, now, why);
-    set_cut(state, kNever);
-    groups_[id].reset();
-}
-
-void PhaseController::set_cut(State& state, Tick at) {
-    if (state.cut != at) {
-        state.cut = at;
-        if (at != kNever) {
-            cuts_[at].push_back(state.id);
-        }
-        drop_old_cuts();
-    }
-}
-
-bool PhaseController::is_due(std::uint32_t id, Tick at) const {
-    return groups_[id] != nullptr && groups_[id]->cut == at;
-}
-
-void PhaseController::drop_old_cuts() {
-    while (!cuts_.empty()) {
-        const Tick at = cuts_.begin()->first;
-        std::vector<std::uint32_t>& groups = cuts_.begin()->second;
-        while (!groups.empty() && !is_due(groups.back(), at)) {
-            groups.pop_back();
-        }
-        if (!groups.empty()) {
-            return;
-        }
-        cuts_.erase(cuts_.begin());
-    }
+void PhaseController::defer(Deferral& deferral) {
+    deferral_ = &deferral;
+    stage_list_.push_back(&deferral);
 }
 
 void PhaseController::changed(std::uint32_t id, Tick now) {
-    State& state = *groups_[id];
-    if (state.dirty && state.cut != kNever && !rests(id)) {
-        state.changed = now;  // it will be looked at; there the time since `changed` is asked for
-        return;
-    }
-    state.dirty = true;
-    state.changed = now;
-    if (rests(id)) {
-        set_cut(state, kNever);
-        return;
-    }
-    set_cut(state, next_on_grid(now + quiet_time_, std::max<Tick>(quiet_time_ / 4, 1)));
+    const bool rests = deferral_->defers() && deferral_->rests(partitions_.set().flows(id));
+    groups_.changed(groups_[id], now, rests);
+}
+
+void PhaseController::close(std::uint32_t id, Tick now, PhaseEnd why) {
+    report_.end_phase(groups_[id], Phase::unsteady, now, why);
+    groups_.drop(id);
 }
 
 Tick PhaseController::next_cut(PartitionId id) const {
-    const std::uint32_t group = group_of(id);
-    return group < groups_.size() && groups_[group] != nullptr ? groups_[group]->cut : kNever;
+    const GroupState* const state = groups_.find(groups_.id_of(id));
+    return state == nullptr ? kNever : state->cut;
 }
 
 Tick PhaseController::next_cut() const {
-    return std::min({left_cut_, cuts_.empty() ? kNever : cuts_.begin()->first, next_episode_cut(),
-                     paused_.next()});
+    return std::min(
+        {stages_.acks().next_cut(), groups_.next_cut(), deferral_->next_cut(), timers_.next()});
 }
 
 void PhaseController::at_cut(PartitionId id, Tick at) {
-    State& state = *groups_[group_of(id)];
+    GroupState& state = groups_[groups_.id_of(id)];
     if (state.cut <= at) {
         look(state, at);
     }
 }
 
 void PhaseController::at_cut(Tick at) {
-    log_.report_until(at);
-    if (left_cut_ <= at) {
-        drop_left_streams(at);
-    }
-    look_at_episodes(at);
-    while (!cuts_.empty() && cuts_.begin()->first <= at) {
-        const Tick when = cuts_.begin()->first;
-        std::vector<std::uint32_t> groups = std::move(cuts_.begin()->second);
-        cuts_.erase(cuts_.begin());
-        look_at(std::move(groups), when, at);
+    report_.report_until(at);
+    stages_.acks().at_cut(at);
+    deferral_->at_cut(at);
+    while (groups_.next_cut() <= at) {
+        const Tick when = groups_.next_cut();
+        for (const std::uint32_t id : groups_.take_next()) {
+            if (groups_.is_due(id, when)) {
+                copies_.together(groups_[id], [&](GroupState& lead) { look(lead, at); });
+            }
+        }
     }
     run_calls(at);
 }
 
+void PhaseController::look(GroupState& state, Tick at) {
+    if (state.skipping) {
+        executor_.commit(state);
+        groups_.set_cut(state, next_on_grid(at, state.period));
+        return;
+    }
+    stages_.acks().measure(state, at);
+    if (state.dirty) {
+        if (at < state.changed + groups_.settling_time()) {
+            groups_.set_cut(state, groups_.settled_after(state.changed));
+            return;
+        }
+        sampler_.list(state, *deferral_);
+    }
+    const steady::Verdict verdict = sampler_.sample(state, at);
+    if (config_.skip && verdict.steady) {
+        if (const Tick dt = planner_.plan(state, verdict, at); dt > 0) {
+            executor_.begin(state, dt, at);
+        }
+    }
+}
+
+void PhaseController::skip_back(std::uint32_t id, Tick now) {
+    if (groups_.is_skipping(id)) {
+        copies_.together(groups_[id], [&](GroupState& lead) {
+            executor_.skip_back(lead, now, PhaseEnd::flow_entered);
+        });
+    }
+}
+
 void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>& touched,
                                    Tick now) {
-    log_.report_until(now);
-    ++statistics_.entries;
-    if (episodes_ != nullptr) {
-        meet_episodes(flow, now);
-    }
-    const auto disturb = [&](std::uint32_t id) {
-        if (id < groups_.size() && groups_[id] != nullptr && groups_[id]->skipping) {
-            skip_back_together(*groups_[id], now, PhaseEnd::flow_entered);
-        }
-    };
+    report_.report_until(now);
+    ++report_.counters().entries;
+    deferral_->before_entry(flow, now);
     if (config_.scope == PhaseScope::network) {
-        disturb(0);  // whatever enters the network ends its phase
+        skip_back(0, now);  // whatever enters the network ends its phase
     }
     for (const PartitionId id : touched) {
-        disturb(group_of(id));
-    }
-    if (config_.wake == Wake::neighbours && acks_ != nullptr) {
-        disturb_neighbours(partitions_.footprint(flow).acks, now);
+        skip_back(groups_.id_of(id), now);
     }
 }
 
 void PhaseController::after_entry(FlowSlot flow, const PartitionSet::Entry& entry, Tick now) {
-    ++partition_generation_;
-    enter_streams(flow, now);
-    if (engine_.active(folding_ == nullptr ? flow : folding_->leader_of(flow))) {
-        quiet_time_ = std::max(quiet_time_, engine_.base_rtt(flow));
+    copies_.partitions_changed();
+    stages_.acks().enter(flow, now);
+    if (engine_.view().active(flow)) {
+        groups_.leave_alone_for(engine_.view().base_rtt(flow));
     }
-    statistics_.merges += entry.absorbed.size();
-    statistics_.most_partitions = std::max(statistics_.most_partitions, partitions_.set().count());
-    statistics_.largest_partition =
-        std::max(statistics_.largest_partition, partitions_.set().flows(entry.partition).size());
+    PhaseStatistics& counters = report_.counters();
+    counters.merges += entry.absorbed.size();
+    counters.most_partitions = std::max(counters.most_partitions, partitions_.set().count());
+    counters.largest_partition =
+        std::max(counters.largest_partition, partitions_.set().flows(entry.partition).size());
     if (config_.scope == PhaseScope::partition) {
         for (const PartitionId id : entry.absorbed) {
             close(id, now, PhaseEnd::merged);
         }
     }
-    const std::uint32_t id = group_of(entry.partition);
-    State& state = open(id, now);
+    const std::uint32_t id = groups_.id_of(entry.partition);
+    GroupState& state = groups_.open(id, now);
     if (state.since == now) {
         ++state.flows_at_start;
     }
-    if (episodes_ != nullptr) {
-        enter_episode(flow, now);
-    }
+    deferral_->after_entry(flow, now);
     changed(id, now);
 }
 
 bool PhaseController::leaves_out() const {
-    return next_episode_cut() != kNever ||
-           std::any_of(groups_.begin(), groups_.end(), [](const std::unique_ptr<State>& state) {
-               return state != nullptr && state->skipping;
-           });
+    bool skipping = deferral_->next_cut() != kNever;
+    groups_.each([&](const GroupState& state) { skipping = skipping || state.skipping; });
+    return skipping;
 }
 
 void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
-    changed(group_of(id), now);
+    changed(groups_.id_of(id), now);
 }
 
 void PhaseController::after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                                  Tick now) {
-    ++partition_generation_;
-    ++statistics_.exits;
-    if (watcher_ != nullptr) {
-        watcher_->left(flow);
-    }
-    statistics_.splits += exit.split_off.size();
-    if (episodes_ != nullptr) {
-        leave_episode(flow, now);
-    }
+    copies_.partitions_changed();
+    ++report_.counters().exits;
+    stages_.watchers().left(flow);
+    report_.counters().splits += exit.split_off.size();
+    deferral_->after_exit(flow, now);
     leave_group(from, exit, now);
-    leave_streams(flow, now);
+    stages_.acks().leave(flow, now);
 }
 
 void PhaseController::leave_group(PartitionId from, const PartitionSet::Exit& exit, Tick now) {
@@ -210,197 +169,82 @@ void PhaseController::leave_group(PartitionId from, const PartitionSet::Exit& ex
     }
     changed(exit.partition, now);
     for (const PartitionId id : exit.split_off) {
-        open(id, now).flows_at_start =
+        groups_.open(id, now).flows_at_start =
             static_cast<std::uint32_t>(partitions_.set().flows(id).size());
         changed(id, now);
     }
 }
 
 void PhaseController::before_link_event(Tick now) {
-    release_all_episodes(now);
-    for (const std::unique_ptr<State>& state : groups_) {
-        if (state != nullptr && state->skipping) {
-            skip_back(*state, now, PhaseEnd::link_event);
+    deferral_->release_all(now);
+    groups_.each([&](GroupState& state) {
+        if (state.skipping) {
+            executor_.skip_back(state, now, PhaseEnd::link_event);
         }
-        if (state != nullptr) {
-            changed(state->id, now);
-        }
-    }
+        changed(state.id, now);
+    });
 }
 
-/// At those of `groups` that are still to be looked at `when`.
-void PhaseController::look_at(std::vector<std::uint32_t> groups, Tick when, Tick at) {
-    std::sort(groups.begin(), groups.end());
-    for (const std::uint32_t id : groups) {
-        if (is_due(id, when)) {
-            look_together(*groups_[id], at);
-        }
-    }
-}
-
-void PhaseController::look(State& state, Tick at) {
-    if (state.skipping) {
-        commit(state, state.planned_end);
-        set_cut(state, next_on_grid(at, state.period));
-        return;
-    }
-    measure_streams(state, at);
-    if (state.dirty) {
-        if (at < state.changed + quiet_time_) {
-            set_cut(state,
-                    next_on_grid(state.changed + quiet_time_, std::max<Tick>(quiet_time_ / 4, 1)));
-            return;
-        }
-        rebuild(state, at);
-    }
-    sample(state, at);
-}
-
-void PhaseController::rebuild(State& state, Tick /*at*/) {
-    Group& group = state.group;
-    group = Group{};
-    const auto add = [&](PartitionId id) {
-        for (const FlowSlot flow : partitions_.set().flows(id)) {
-            if (engine_.active(flow) && is_executed(flow)) {
-                group.flows.push_back(flow);
-            }
-        }
-    };
-    if (config_.scope == PhaseScope::network) {
-        for (const PartitionId id : partitions_.set().partitions()) {
-            add(id);
-        }
-    } else {
-        add(state.id);
-    }
-    engine_.sort(group.flows);
-    state.has_extent = false;
-    state.dirty = false;
-    state.skipped = 0;
-    state.carry.assign(group.flows.size(), 0);
-    state.readings.resize(group.flows.size());
-    state.queue_ports.clear();
-    state.data_ports = DataPorts{};
-    steady::GroupFacts facts;
-    facts.congestion = engine_.law();
-    facts.payload = engine_.payload();
-    facts.flows = group.flows.size();
-    for (const FlowSlot flow : group.flows) {
-        facts.base_rtt = std::max(facts.base_rtt, engine_.base_rtt(flow));
-        facts.line_rate = std::max(facts.line_rate, engine_.line_rate(flow));
-        facts.lag = std::max(facts.lag, engine_.skipped(flow));
-        if (state.detector.reads_queues()) {
-            // A NIC's own port holds no data but what it sends next.
-            const std::vector<PortId>& data = engine_.tracks(flow).data;
-            state.queue_ports.insert(state.queue_ports.end(), data.begin() + (data.empty() ? 0 : 1),
-                                     data.end());
-        }
-    }
-    std::sort(state.queue_ports.begin(), state.queue_ports.end());
-    state.queue_ports.erase(std::unique(state.queue_ports.begin(), state.queue_ports.end()),
-                            state.queue_ports.end());
-    facts.ports = state.queue_ports.size();
-    facts.sharing = state.sharing = loads_.most_sharing(group);
-    facts.counters = loads_.most_counters(group, state.sharing);
-    state.queues.resize(state.queue_ports.size());
-    state.rtt = facts.base_rtt;
-    state.last_progress = 0;
-    state.period = std::max<Tick>(steady::sampling_period(facts), 1);
-    state.detector.reset(facts);
-    begin_record(state, facts);
-    queues_.watch(state.watched, state.group);
-}
-
-/// A group of which nothing was acknowledged since the last look (time-outs run, or a pause): it is
-/// looked at again after half as long as it has stood already, and then from the start.
-bool PhaseController::stands_still(State& state, Tick at) {
-    Tick last = 0;
-    for (const steady::FlowReading& reading : state.readings) {
-        last = std::max(last, reading.progress);
-    }
-    const bool still = last <= state.last_progress;
-    state.last_progress = last;
-    const Tick stood = at - state.skipped - last;
-    if (!still || stood <= 2 * state.rtt) {
-        return false;
-    }
-    state.dirty = true;
-    state.changed = at;
-    set_cut(state, next_on_grid(at + std::max(stood / 2, quiet_time_), state.period));
-    return true;
-}
-
-void PhaseController::sample(State& state, Tick at) {
-    set_cut(state, next_on_grid(at, state.period));
-    if (state.group.flows.empty()) {
-        return;
-    }
-    statistics_.samples += copies();
-    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
-        state.readings[i] = engine_.reading(state.group.flows[i]);
-        state.readings[i].progress -= state.skipped;
-    }
-    for (std::size_t i = 0; i < state.queue_ports.size(); ++i) {
-        state.queues[i] = engine_.queue_bytes(state.queue_ports[i]);
-    }
-    if (stands_still(state, at)) {
-        return;
-    }
-    queues_.look(state.watched);
-    record(state, at);
-    state.detector.add(at - state.skipped, state.readings, state.queues);
-    steady::Verdict verdict = state.detector.judge();
-    if (config_.skip && (verdict.steady || is_recognized(state, verdict, at))) {
-        plan(state, verdict, at);
-    }
+void PhaseController::disturbed(PortId port, Tick now) {
+    stages_.acks().wake_port(port, now);
+    engine_.decide(port, now);
 }
 
 void PhaseController::run_calls(Tick at) {
-    while (paused_.next() <= at) {
-        const NodeId host = paused_.take();
-        if (paused_.by(host) == kHeldHost) {
-            run_held_calls(host, at);
-            continue;
+    while (timers_.next() <= at) {
+        const NodeId host = timers_.take();
+        const std::uint32_t by = timers_.paused_by(host);
+        if (by == HostTimers::kDeferred) {
+            deferral_->run_calls(host, at);
+        } else if (engine_.run_calls(host, at)) {
+            skip_back(by, at);
+        } else {
+            timers_.await(host);
         }
-        if (engine_.run_calls(host, at)) {
-            skip_back_together(*groups_[paused_.by(host)], at, PhaseEnd::flow_entered);
-            continue;
-        }
-        paused_.await(host, engine_.next_call(host));
     }
 }
 
-void PhaseController::call_set(NodeId host, Tick at) {
-    paused_.await(engine_.executed_as(host), at);
+bool PhaseController::may_fold() const {
+    return config_.scope == PhaseScope::partition && engine_.view().ack_streams() == nullptr;
 }
 
-void PhaseController::report(const State& state, Phase phase, Tick end, PhaseEnd why) {
-    if (end > state.since) {
-        emit(PhaseRecord{state.id, phase, state.since, end, why, state.flows_at_start, 0, 0});
+/// What is drawn for each flow, or placed in one queue, is not the same for all that do the same, nor what a source
+/// of rates makes of them to the last digit.
+bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
+    if (draws_ || flows.empty()) {
+        return false;
     }
+    const PartitionId id = partitions_.set().partition_of(flows.front());
+    return id != kNone && groups_[id].dirty && deferral_->is_whole(partitions_.set().flows(id)) &&
+           std::all_of(flows.begin(), flows.end(),
+                       [&](FlowSlot flow) { return partitions_.set().partition_of(flow) == id; });
+}
+
+bool PhaseController::may_stay_folded(const std::vector<step::FlowPair>& flows) {
+    return std::all_of(flows.begin(), flows.end(), [&](const step::FlowPair& pair) {
+        const PartitionId id = partitions_.set().partition_of(pair.leader);
+        return id != kNone && partitions_.set().partition_of(pair.image) == id &&
+               deferral_->is_whole(partitions_.set().flows(id));
+    });
+}
+
+void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
+    deferral_->unfolded(flows);
+    copies_.unfolded(flows);
 }
 
 void PhaseController::finish(Tick now) {
-    release_all_episodes(now);
-    for (const std::unique_ptr<State>& state : groups_) {
-        if (state == nullptr) {
-            continue;
+    deferral_->release_all(now);
+    groups_.each([&](GroupState& state) {
+        if (state.skipping) {
+            executor_.skip_back(state, now, PhaseEnd::run_end);
         }
-        if (state->skipping) {
-            skip_back(*state, now, PhaseEnd::run_end);
-        }
-        report(*state, Phase::unsteady, now, PhaseEnd::run_end);
-        state->since = now;
-    }
-    log_.report_until(kNever);
-    calibration_.leave(now);
-    if (acks_ != nullptr) {
-        for (const PartitionId id : partitions_.set().partitions()) {
-            for (const FlowSlot flow : partitions_.set().flows(id)) {
-                acks_->count(flow);
-            }
-        }
-    }
+        report_.end_phase(state, Phase::unsteady, now, PhaseEnd::run_end);
+        state.since = now;
+    });
+    report_.report_until(kNever);
+    stages_.calibration().finish(now);
+    stages_.acks().finish();
 }
 
 }  // namespace sluice::hybrid

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whoever looks on as a phase controller leaves packets out: at skips, of which nothing changes for it, and at
-/// episodes that are about to be told, some of which are simulated for it instead.
+/// Whoever looks on as a phase controller skips packets: nothing changes for it.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/hybrid/episode.h"
-#include "core/hybrid/phase_engine.h"
+#include "core/hybrid/network_view.h"
 
 namespace sluice::hybrid {
 
@@ -48,16 +46,6 @@ class PhaseWatcher {
     virtual void after_skip(const WatchedSkip& skip, const std::vector<std::int64_t>& packets) = 0;
     /// The flow is about to leave the network, or its partition.
     virtual void left(FlowSlot flow) = 0;
-
-    /// The episode's ends are known (Episode::foreseen). True: it is to be executed, and compared when it is over.
-    virtual bool takes(const Episode& episode) = 0;
-    /// What was foreseen of the episode is put into effect.
-    virtual void told(const Episode& episode) = 0;
-    /// A flow of an episode that was told goes on with packets, as something has met it: where it would be is a guess.
-    virtual void resumed(FlowSlot flow) = 0;
-    /// An episode that was taken is over: its flows' ends are those of its packets. Not called where something else
-    /// has met it before its first end.
-    virtual void compared(const Episode& episode, Tick now) = 0;
 
     /// False from some instant on: all is to be executed.
     virtual bool trusts() const = 0;

@@ -32,7 +32,7 @@ struct RestorationCounters {
     std::int64_t taken_out = 0;  ///< packets
 };
 
-/// What remembering episodes came to (core/hybrid/episode.h).
+/// What remembering episodes came to (core/episodes/episode.h).
 struct EpisodeCounters {
     std::uint64_t learned = 0;      ///< simulated from idle to idle
     std::uint64_t hits = 0;         ///< told

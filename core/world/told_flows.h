@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Flows whose packets are held back, and those whose ends are told instead of executed (episodes,
-/// core/hybrid/episode.h). Between windows, of a network on one clock.
+/// core/episodes/episode.h). Between windows, of a network on one clock.
 ///
 /// What is held lies a constant time, kHeld, in the future: every instant of its ports, queue pairs and hosts' own
 /// timers, relative to each other as it was. Nothing of it is executed meanwhile, and taken back by the same

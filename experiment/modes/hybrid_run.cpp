@@ -6,9 +6,9 @@
 
 #include "core/audit/audit.h"
 #include "core/calibration/curve_memory.h"
+#include "core/episodes/episodes.h"
 #include "core/error.h"
 #include "core/hybrid/phase_controller.h"
-#include "core/hybrid/world_engine.h"
 #include "experiment/modes/packet_engine.h"
 #include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
@@ -93,19 +93,19 @@ struct HybridRun::Watch {
         : experiment(given),
           partitions(engine.store(), shared_by(given.phases)),
           view(engine.store(), partitions),
+          phase_engine(engine.store(), partitions, view),
           rates(make_rate_source(given.phases.rates)),
           restorer(make_restorer(given.phases, given.network.congestion.law)),
-          controller(view, partitions, rates.get(), restorer.get(), given.phases, given.stop),
+          controller(phase_engine, partitions, rates.get(), restorer.get(), given.phases,
+                     given.stop),
           memo(given.memo != nullptr ? given.memo : std::make_shared<memo::Memo>()),
-          episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance, given.network.seed),
+          known_episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance,
+                         given.network.seed),
           curves(*memo, given.memo_fingerprint) {
         if (given.phases.memo) {
-            controller.remember_curves(curves);
+            controller.calibration().remember(curves);
         }
         const bool tells = given.phases.memo && given.phases.episodes;
-        if (tells) {
-            controller.remember_episodes(episodes);
-        }
         if (given.phases.audit > 0 && (given.phases.skip || tells)) {
             audit::AuditSettings settings;
             settings.share = given.phases.audit;
@@ -116,18 +116,25 @@ struct HybridRun::Watch {
                                                    tells ? memo.get() : nullptr);
             controller.watch(*audit);
         }
+        if (tells && hybrid::Episodes::may_defer(controller.parts())) {
+            episodes = std::make_unique<hybrid::Episodes>(controller.parts(), engine.store(),
+                                                          known_episodes, audit.get());
+            controller.defer(*episodes);
+        }
     }
 
     const Experiment& experiment;
     step::FlowPartitions partitions;
-    hybrid::WorldEngine view;
+    hybrid::NetworkView view;
+    hybrid::PhaseEngine phase_engine;
     std::unique_ptr<hybrid::RateSource> rates;
     std::unique_ptr<hybrid::Restorer> restorer;
     hybrid::PhaseController controller;
     std::shared_ptr<memo::Memo> memo;
-    hybrid::EpisodeMemory episodes;
+    hybrid::EpisodeMemory known_episodes;
     hybrid::CurveMemory curves;
-    std::unique_ptr<audit::Audit> audit;  ///< null: there is none
+    std::unique_ptr<audit::Audit> audit;         ///< null: there is none
+    std::unique_ptr<hybrid::Episodes> episodes;  ///< the same
 };
 
 HybridRun::HybridRun(const Experiment& experiment, Caller caller)
@@ -138,7 +145,7 @@ HybridRun::~HybridRun() = default;
 
 void HybridRun::run(const RunHooks& hooks) {
     RunHooks guarded = engine().guarded_hooks(hooks);
-    watch_->controller.on_phase(guarded.on_phase);
+    watch_->controller.report().listen(guarded.on_phase);
     engine().engine().keep_partitions(step::Clocks::one, watch_->partitions, &watch_->controller);
     engine().start(std::move(guarded));
     watch_->controller.finish(std::min(now(), engine().engine().now()));
@@ -151,7 +158,7 @@ std::int64_t HybridRun::progress() const {
 
 RunCounters HybridRun::counters() const {
     RunCounters counters = PacketRun::counters();
-    counters.phases = watch_->controller.statistics();
+    counters.phases = watch_->controller.report().counters();
     if (watch_->audit != nullptr) {
         counters.audit = watch_->audit->counters();
     }

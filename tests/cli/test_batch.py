@@ -89,7 +89,7 @@ class Batch(BatchTest):
             "network.arithmetic = \"ns3\"", "network.nic.ack_every = 4", "fold = false", "mode = \"flow\"",
             "mode = \"hybrid\"", "mode = \"wormhole\", workload.size = \"2MB\"",
             "stop = \"20us\"", "topology.loss = 0.001")]
-        cases += [("job", "mode = \"wormhole\""), ("job", "mode = \"hybrid\", phases.wake = \"neighbours\""),
+        cases += [("job", "mode = \"wormhole\""), ("job", "mode = \"hybrid\", phases.wake = \"data\""),
                   ("job", "mode = \"packet\", fold = false")]
         text = "".join(f"[[experiment]]\nbase = \"{base}.toml\"\nset = {{ {keys} }}\n" for base, keys in cases)
         self.write("batch.toml", text)

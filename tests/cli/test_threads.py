@@ -98,7 +98,7 @@ class Threads(CliTest):
 
     def test_hybrid(self):
         self.write("job.toml", JOB)
-        for arguments in (("--no-fold",), ("--set", "phases.wake=neighbours")):
+        for arguments in (("--no-fold",), ("--set", "phases.wake=data")):
             summaries = self.check_same("job.toml", "--mode", "hybrid", "--set", "stop=60ms",
                                         *arguments)
             self.assertEqual([summary.get("threads") for summary in summaries], [None, 2, 4, 8])

@@ -44,11 +44,9 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
     store.world().digest_hops = !options.fold;
     step::FlowPartitions partitions(
         store, config.local() ? step::SharedBy::data_ports : step::SharedBy::cables);
-    hybrid::WorldEngine engine(store, partitions);
+    hybrid::NetworkView view(store, partitions);
+    hybrid::PhaseEngine engine(store, partitions, view);
     hybrid::PhaseController controller(engine, partitions, nullptr, nullptr, config, given.stop);
-    if (options.memory != nullptr) {
-        controller.remember_episodes(*options.memory);
-    }
     const bool audits = options.share > 0;
     audit::AuditSettings settings;
     settings.share = audits ? options.share : 1;
@@ -63,6 +61,8 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
     } else if (audits) {
         controller.watch(audit);
     }
+    const auto episodes =
+        remember_episodes(controller, store, options.memory, audits ? &audit : nullptr);
     store.begin();
     step::CellStep step_cell(store.world());
     step::Driver driver(store, given.events, {}, step::Clocks::one, partitions, &controller);
@@ -75,9 +75,8 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
         driver.unfold();
     }
     controller.finish(given.stop == kNever ? 0 : given.stop);
-    return {store.results(),         store.port_statistics(end_of(given)),
-            store.world().checksum,  audit.counters(),
-            controller.statistics(), folds.counters()};
+    return {store.results(),  store.port_statistics(end_of(given)), store.world().checksum,
+            audit.counters(), controller.report().counters(),       folds.counters()};
 }
 
 /// Mean over flows of the relative error of a run's completion times.

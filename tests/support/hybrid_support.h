@@ -9,9 +9,9 @@
 #include "core/clocks/cell_step.h"
 #include "core/clocks/driver.h"
 #include "core/clocks/team.h"
+#include "core/episodes/episodes.h"
 #include "core/fold/folds.h"
 #include "core/hybrid/phase_controller.h"
-#include "core/hybrid/world_engine.h"
 #include "core/world/skip.h"
 #include "flowlevel/rate_sources.h"
 #include "tests/support/chain_application.h"
@@ -56,43 +56,47 @@ inline PhaseConfig eager_phases() {
     return config;
 }
 
-/// An engine that keeps account of what the controller does to it.
-class CheckedEngine final : public hybrid::WorldEngine {
+/// Reports no earlier skips, if it forgets.
+class ForgetfulView final : public hybrid::NetworkView {
   public:
-    CheckedEngine(step::WorldStore& store, const step::FlowPartitions& partitions)
-        : WorldEngine(store, partitions), advanced(store.results().size(), 0) {}
+    ForgetfulView(step::WorldStore& store, const step::FlowPartitions& partitions, bool forgets)
+        : NetworkView(store, partitions), forgets_(forgets) {}
 
-    Tick skipped(FlowSlot flow) const override { return forgets ? 0 : WorldEngine::skipped(flow); }
-    /// Not before all its bytes have left the slowest link.
-    Tick least_time(FlowSlot flow) const override {
-        const Tick least = WorldEngine::least_time(flow);
-        for (const PortId port : tracks(flow).data) {
-            const auto rate = static_cast<double>(describe_for_episode(port).rate);
-            CHECK(static_cast<double>(least) >= static_cast<double>(WorldEngine::size_of(flow)) *
-                                                    8 / rate * static_cast<double>(kSecond));
-        }
-        return least;
-    }
+    Tick skipped(FlowSlot flow) const override { return forgets_ ? 0 : NetworkView::skipped(flow); }
+
+  private:
+    bool forgets_;
+};
+
+/// An engine that keeps account of what the controller does to it.
+class CheckedEngine final : public hybrid::PhaseEngine {
+  public:
+    CheckedEngine(step::WorldStore& store, const step::FlowPartitions& partitions,
+                  hybrid::NetworkView& view)
+        : PhaseEngine(store, partitions, view),
+          advanced(store.results().size(), 0),
+          world_(store.world()) {}
+
     void shift(const hybrid::Group& group, Tick dt) override {
-        WorldEngine::shift(group, dt);
+        PhaseEngine::shift(group, dt);
         ++transitions;
     }
     void advance(FlowSlot flow, std::int64_t packets) override {
-        WorldEngine::advance(flow, packets);
-        of(flow) += packets * payload();
+        PhaseEngine::advance(flow, packets);
+        of(flow) += packets * view().payload();
         if (!folds) {
             CHECK(of(flow) >= 0);
         }
     }
     void rescale_law(FlowSlot flow, double factor, Tick now) override {
-        WorldEngine::rescale_law(flow, factor, now);
-        if (columns().sender_at[flow] == kNone) {
+        PhaseEngine::rescale_law(flow, factor, now);
+        if (world_.sender_at[flow] == kNone) {
             return;  // it follows another
         }
-        const step::Sender& sender = step::sender_of(columns(), flow);
+        const step::Sender& sender = step::sender_of(world_, flow);
         CHECK(sender.cc.rate > 0);
         CHECK(sender.cc.rate <= sender.cc.line_rate);
-        CHECK(sender.window == congestion::window(sender.cc, law()));
+        CHECK(sender.window == congestion::window(sender.cc, view().law()));
         ++transitions;
         ++rescaled;
     }
@@ -103,10 +107,10 @@ class CheckedEngine final : public hybrid::WorldEngine {
         std::vector<std::uint32_t> sent;
         for (const FlowId flow : group.flows) {
             before.push_back(size_of(flow));
-            sent.push_back(step::sender_of(columns(), flow).next);
+            sent.push_back(step::sender_of(world_, flow).next);
         }
         const hybrid::RestoredQueues made =
-            WorldEngine::set_queues(group, skip, ports, wanted, now);
+            PhaseEngine::set_queues(group, skip, ports, wanted, now);
         std::int64_t shorter = 0;
         for (std::size_t i = 0; i < group.flows.size(); ++i) {
             const std::int64_t taken = before[i] - size_of(group.flows[i]);
@@ -114,12 +118,12 @@ class CheckedEngine final : public hybrid::WorldEngine {
             shorter += taken;
             CHECK((folds || of(group.flows[i]) >= 0));
             // The packet that fills the window asks for an ACK: the sender's to send.
-            const step::Sender& sender = step::sender_of(columns(), group.flows[i]);
+            const step::Sender& sender = step::sender_of(world_, group.flows[i]);
             if (sender.next > sent[i]) {
                 CHECK(sender.next_bytes - sender.una_bytes + sender.behind < sender.window);
             }
         }
-        CHECK(shorter == made.delivered * payload());
+        CHECK(shorter == made.delivered * view().payload());
         ++transitions;
         restored.delivered += made.delivered;
         restored.given_back += made.given_back;
@@ -128,7 +132,6 @@ class CheckedEngine final : public hybrid::WorldEngine {
     }
 
     std::vector<std::int64_t> advanced;  ///< payload bytes, by flow
-    bool forgets = false;                ///< reports no earlier skips
     bool folds = false;                  ///< what flows were folded with is taken for their own
     std::uint64_t transitions = 0;       ///< shifts, queues set and laws rescaled
     std::uint64_t rescaled = 0;
@@ -140,11 +143,24 @@ class CheckedEngine final : public hybrid::WorldEngine {
         advanced.resize(std::max<std::size_t>(advanced.size(), std::size_t{flow} + 1), 0);
         return advanced[flow];
     }
-    std::int64_t size_of(FlowId flow) {
-        step::World& world = columns();
-        return step::sender_of(world, flow).size;
-    }
+    std::int64_t size_of(FlowId flow) { return step::sender_of(world_, flow).size; }
+
+    step::World& world_;
 };
+
+/// What is known of episodes is used by a run's controller; null: it need not be.
+inline std::unique_ptr<hybrid::Episodes> remember_episodes(hybrid::PhaseController& controller,
+                                                           step::WorldStore& store,
+                                                           hybrid::EpisodeMemory* memory,
+                                                           hybrid::EpisodeWatcher* watcher) {
+    const hybrid::PhaseParts parts = controller.parts();
+    if (memory == nullptr || !hybrid::Episodes::may_defer(parts)) {
+        return nullptr;
+    }
+    auto episodes = std::make_unique<hybrid::Episodes>(parts, store, *memory, watcher);
+    controller.defer(*episodes);
+    return episodes;
+}
 
 /// Capacity, and what INT tells, between two transitions.
 inline void check_ports(const Case& given, const step::WorldStore& store, Tick now) {
@@ -337,20 +353,18 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     world.digest_hops = fold == nullptr;
     step::FlowPartitions partitions(
         store, config.local() ? step::SharedBy::data_ports : step::SharedBy::cables);
-    CheckedEngine engine(store, partitions);
-    engine.forgets = forgets;
+    ForgetfulView view(store, partitions, forgets);
+    CheckedEngine engine(store, partitions, view);
     engine.folds = fold != nullptr;
     const auto rates = make_rate_source(config.rates);
     hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, config,
                                        given.stop);
-    if (memory != nullptr) {
-        controller.remember_episodes(*memory);
-    }
+    const auto episodes = remember_episodes(controller, store, memory, nullptr);
     if (curves != nullptr) {
-        controller.remember_curves(*curves);
+        controller.calibration().remember(*curves);
     }
     HybridOutcome made;
-    controller.on_phase([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
+    controller.report().listen([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });
     std::uint64_t seen = 0;
     CheckingSupervisor supervisor(controller, [&](Tick now) {
         if (check && engine.transitions != seen) {
@@ -392,7 +406,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     }
     controller.finish(end_of(given));
     made.outcome = outcome_of(store, end_of(given));
-    made.phases = controller.statistics();
+    made.phases = controller.report().counters();
     made.restored = engine.restored;
     made.rescaled = engine.rescaled;
     for (FlowId f = 0; check && f < given.flows.size(); ++f) {

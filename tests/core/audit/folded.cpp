@@ -53,10 +53,6 @@ class Looks final : public hybrid::PhaseWatcher {
         folded_.taken_apart += skip.sheets() < sheets_[skip.id] ? 1 : 0;
     }
     void left(FlowSlot) override {}
-    bool takes(const hybrid::Episode&) override { return false; }
-    void told(const hybrid::Episode&) override {}
-    void resumed(FlowSlot) override {}
-    void compared(const hybrid::Episode&, Tick) override {}
     bool trusts() const override { return true; }
 
   private:

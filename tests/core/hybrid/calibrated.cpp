@@ -258,7 +258,7 @@ TEST_CASE("unit.hybrid.calibrated.windows_and_oracle_agree") {
         INFO(rings.given.name);
         PhaseConfig config = PhaseConfig{};
         config.wake = seed % 2 == 0 && kLaws[seed % std::size(kLaws)] != congestion::Law::none
-                          ? Wake::neighbours
+                          ? Wake::data
                           : Wake::partition;
         const HybridOutcome windows = run_hybrid(rings.given, config, Driver::windows);
         const HybridOutcome oracle = run_hybrid(rings.given, config, Driver::oracle);

@@ -44,13 +44,14 @@ Traced run(const Case& given, bool skip, Tick every = 0, Tick longest_skip = 0) 
     store.pin_list();
     step::World& world = store.world();
     step::FlowPartitions partitions(store);
-    CheckedEngine engine(store, partitions);
+    hybrid::NetworkView view(store, partitions);
+    CheckedEngine engine(store, partitions, view);
     PhaseConfig config;
     config.skip = skip;
     config.longest_skip = longest_skip;
     hybrid::PhaseController controller(engine, partitions, nullptr, nullptr, config, given.stop);
     Traced made;
-    controller.on_phase([&](const PhaseRecord& phase) { made.phases.push_back(phase); });
+    controller.report().listen([&](const PhaseRecord& phase) { made.phases.push_back(phase); });
     RunHooks hooks;
     if (every > 0) {
         hooks.sample_from = hooks.sample_every = every;
@@ -70,7 +71,7 @@ Traced run(const Case& given, bool skip, Tick every = 0, Tick longest_skip = 0) 
     driver.advance(given.stop, step_cell);
     controller.finish(given.stop);
     made.flows = store.results();
-    made.bytes_skipped = controller.statistics().bytes_skipped;
+    made.bytes_skipped = controller.report().counters().bytes_skipped;
     return made;
 }
 

@@ -8,9 +8,9 @@ using namespace sluice::test;
 
 namespace {
 
-PhaseConfig local_phases(Wake wake) {
+PhaseConfig local_phases() {
     PhaseConfig config = eager_phases();
-    config.wake = wake;
+    config.wake = Wake::data;
     return config;
 }
 
@@ -36,15 +36,14 @@ TEST_CASE("unit.local_phases.contracts_hold_after_every_transition") {
     std::uint64_t skips = 0;
     std::uint64_t backs = 0;
     std::uint64_t checks = 0;
-    for_local_cases(
-        24'000, 500, false, [&](std::uint64_t seed, Case& given, Application* application) {
-            const Wake wake = seed % 2 == 0 ? Wake::data : Wake::neighbours;
-            const HybridOutcome made =
-                run_hybrid(given, local_phases(wake), Driver::windows, application, true);
-            skips += made.phases.skips;
-            backs += made.phases.skip_backs;
-            checks += made.checks;
-        });
+    for_local_cases(24'000, 500, false,
+                    [&](std::uint64_t /*seed*/, Case& given, Application* application) {
+                        const HybridOutcome made =
+                            run_hybrid(given, local_phases(), Driver::windows, application, true);
+                        skips += made.phases.skips;
+                        backs += made.phases.skip_backs;
+                        checks += made.checks;
+                    });
     MESSAGE(skips << " skips, " << backs << " skip-backs, " << checks << " checks");
     CHECK(skips > 1000);
     CHECK(backs > 100);
@@ -55,9 +54,9 @@ TEST_CASE("unit.local_phases.two_engines_agree") {
     std::uint64_t backs = 0;
     std::uint64_t compared = 0;
     for_local_cases(
-        25'000, 200, true, [&](std::uint64_t seed, Case& given, Application* application) {
+        25'000, 200, true, [&](std::uint64_t /*seed*/, Case& given, Application* application) {
             given.config.buffer.size = Bytes{1 << 28};
-            const PhaseConfig config = local_phases(seed % 2 == 0 ? Wake::data : Wake::neighbours);
+            const PhaseConfig config = local_phases();
             const HybridOutcome windows = run_hybrid(given, config, Driver::windows, application);
             const HybridOutcome oracle = run_hybrid(given, config, Driver::oracle, application);
             if (windows.outcome.counters.pfc_pauses > 0) {
@@ -164,7 +163,6 @@ TEST_CASE("unit.local_phases.an_event_wakes_its_radius") {
                         at);
     };
     CHECK(woken(Wake::partition) == 4);
-    CHECK(woken(Wake::neighbours) == 2);
     CHECK(woken(Wake::data) == 1);
 }
 
@@ -179,15 +177,13 @@ TEST_CASE("unit.local_phases.rates_make_room_for_acks") {
         config.skip = false;
         const HybridOutcome packets = run_hybrid(star(law, flows), config, Driver::windows);
         config.skip = true;
-        for (const Wake wake : {Wake::neighbours, Wake::data}) {
-            config.wake = wake;
-            const HybridOutcome local = run_hybrid(star(law, flows), config, Driver::windows);
-            CHECK(local.phases.skips > 4);
-            for (FlowId f = 0; f < 4; ++f) {
-                CHECK(static_cast<double>(local.outcome.flows[f].finish) ==
-                      doctest::Approx(static_cast<double>(packets.outcome.flows[f].finish))
-                          .epsilon(0.003));
-            }
+        config.wake = Wake::data;
+        const HybridOutcome local = run_hybrid(star(law, flows), config, Driver::windows);
+        CHECK(local.phases.skips > 4);
+        for (FlowId f = 0; f < 4; ++f) {
+            CHECK(static_cast<double>(local.outcome.flows[f].finish) ==
+                  doctest::Approx(static_cast<double>(packets.outcome.flows[f].finish))
+                      .epsilon(0.003));
         }
     }
 }

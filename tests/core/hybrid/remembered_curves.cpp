@@ -252,8 +252,7 @@ TEST_CASE("unit.curves.windows_and_oracle_agree") {
         const Rings rings(32'000 + seed, law);
         INFO(rings.given.name);
         PhaseConfig config;
-        config.wake =
-            seed % 2 == 0 && law != congestion::Law::none ? Wake::neighbours : Wake::partition;
+        config.wake = seed % 2 == 0 && law != congestion::Law::none ? Wake::data : Wake::partition;
         const memo::Content known = lessons_of(rings.given, config);
         memo::Memo one(known);
         memo::Memo other(known);

@@ -88,7 +88,6 @@ void compare_threads(std::uint64_t first, std::uint64_t count, Wake wake, bool f
 
 TEST_CASE("unit.hybrid_threads.partitions") { compare_threads(51'000, 6, Wake::partition, false); }
 TEST_CASE("unit.hybrid_threads.folded") { compare_threads(52'000, 6, Wake::partition, true); }
-TEST_CASE("unit.hybrid_threads.neighbours") { compare_threads(53'000, 6, Wake::neighbours, false); }
 TEST_CASE("unit.hybrid_threads.data") { compare_threads(54'000, 6, Wake::data, false); }
 
 TEST_CASE("unit.hybrid_threads.every_switch_and_its_hosts_are_divided") {

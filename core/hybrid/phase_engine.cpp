@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hybrid/phase_engine.h"
+
+#include <algorithm>
+
+#include "core/clocks/folding.h"
+#include "core/hybrid/stages/queue_editor.h"
+#include "core/world/skip.h"
+
+namespace sluice::hybrid {
+
+void PhaseEngine::decide(PortId port, Tick now) {
+    step::World& world = store_.world();
+    const NodeId node = store_.topology().node_of(port);
+    if (!store_.topology().is_host(node) && world.link[port].decision == kNever) {
+        world.link[port].decision = step::next_decision(world.egress[port], now);
+        step::refresh_wake(world, node);
+    }
+}
+
+void PhaseEngine::shift(const Group& group, Tick dt) {
+    step::World& world = store_.world();
+    for (const PortId port : group.ports) {
+        if (view_.executed_port(port) == port) {
+            step::shift_port(world, port, dt);
+        }
+    }
+    for (const FlowSlot flow : group.flows) {
+        if (!view_.is_copy(flow)) {
+            step::shift_flow(world, flow, dt);
+        }
+    }
+    for (const NodeId host : group.hosts) {
+        if (view_.executed_as(host) == host) {
+            step::shift_host(world, host, dt);
+            step::refresh_wake(world, host);
+        }
+    }
+    for (const NodeId node : group.switches) {
+        step::refresh_wake(world, node);
+    }
+}
+
+void PhaseEngine::advance(FlowSlot flow, std::int64_t packets) {
+    if (!view_.is_copy(flow)) {
+        step::shorten_flow(store_.world(), flow, packets);
+    }
+}
+
+void PhaseEngine::account(FlowSlot flow, std::int64_t packets) {
+    if (view_.is_copy(flow)) {
+        return;
+    }
+    const step::Footprint& way = view_.tracks(flow);
+    const std::int64_t acks = step::ack_pace(store_.world().config->nic).of(packets);
+    for (const PortId port : way.data) {
+        store_.add_skipped(view_.executed_port(port), packets, packets * view_.data_bytes());
+    }
+    if (AckStreams* const streams = view_.ack_streams(); streams != nullptr) {
+        streams->count_skipped(flow, acks);
+        return;
+    }
+    for (const PortId port : way.acks) {
+        store_.add_skipped(view_.executed_port(port), acks,
+                           acks * store_.world().config->format.ack);
+    }
+}
+
+void PhaseEngine::settle(const Group& group) {
+    for (const PortId port : group.ports) {
+        if (view_.executed_port(port) == port) {
+            store_.settle_skipped(port);
+        }
+    }
+}
+
+void PhaseEngine::advance_law(FlowSlot flow, Tick dt, std::int64_t packets, double marked,
+                              Tick now) {
+    step::World& world = store_.world();
+    if (view_.is_copy(flow)) {
+        return;
+    }
+    if (step::advance_law(world, flow, dt, packets, marked, now)) {
+        step::refresh_wake(world, world.spec[flow].src);
+    }
+}
+
+void PhaseEngine::rescale_law(FlowSlot flow, double factor, Tick now) {
+    step::World& world = store_.world();
+    if (view_.is_copy(flow)) {
+        return;
+    }
+    if (step::rescale_law(world, flow, factor, now)) {
+        step::refresh_wake(world, world.spec[flow].src);
+    }
+}
+
+RestoredQueues PhaseEngine::set_queues(const Group& group, const Skipped& skip,
+                                       const std::vector<PortId>& ports,
+                                       const std::vector<double>& wanted, Tick now) {
+    return QueueEditor(store_, partitions_, group, skip).set(ports, wanted, now);
+}
+
+/// Up to the start of a flow for which `stop` says so.
+template <class Stop>
+bool PhaseEngine::run_calls_until(NodeId host, Tick at, Stop&& stop) {
+    step::World& world = store_.world();
+    PlainVector<step::Timer>& timers = world.host[host].timers;
+    for (;;) {
+        // The network's own timers of a paused host lie behind; stale ones are popped by the way.
+        const bool due = timers.count > 0 && timers[0].time <= at;
+        const bool own = due && timers[0].kind != step::TimerKind::sender;
+        if (view_.has_copies(host) && (own || world.followed[host] <= at)) {
+            view_.folding()->meet_paused(host, at, own);
+        }
+        if (!due) {
+            break;
+        }
+        if (timers[0].kind == step::TimerKind::flow_start) {
+            step::Timer& start = timers[0];
+            start.slot = step::slot_of(world, host, start);
+            if (stop(start.slot)) {
+                return true;
+            }
+        }
+        if (own && view_.has_copies(host)) {
+            view_.folding()->go_on_together(host, at);
+        }
+        step::host_timer(world, host, at);
+    }
+    step::refresh_wake(world, host);
+    return false;
+}
+
+bool PhaseEngine::run_calls(NodeId host, Tick at) {
+    return run_calls_until(host, at,
+                           [&](FlowSlot flow) { return !step::must_wait(store_.world(), flow); });
+}
+
+bool PhaseEngine::run_calls_to_start(NodeId host, Tick at) {
+    return run_calls_until(host, at, [](FlowSlot) { return true; });
+}
+
+}  // namespace sluice::hybrid

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hybrid/stages/ack_stage.h"
+
+#include "core/partition/flow_resources.h"
+
+namespace sluice::hybrid {
+
+void AckStage::enter(FlowSlot flow, Tick now) {
+    if (acks_ != nullptr) {
+        acks_->enter(flow, view_.tracks(flow), now);
+    }
+}
+
+void AckStage::leave(FlowSlot flow, Tick now) {
+    if (acks_ == nullptr) {
+        return;
+    }
+    acks_->leave(flow);
+    if (left_cut_ == kNever) {
+        // The window that `now` is in has ended by then, however time is cut.
+        left_cut_ = next_on_grid(now + view_.lookahead(), groups_.fine_period());
+    }
+}
+
+void AckStage::measure(const GroupState& state, Tick at) {
+    if (acks_ == nullptr) {
+        return;
+    }
+    for (const FlowSlot flow : partitions_.set().flows(state.id)) {
+        if (view_.active(flow)) {
+            acks_->measure(flow, at);
+        }
+    }
+    wake_overrun(at);
+}
+
+void AckStage::at_cut(Tick at) {
+    if (left_cut_ <= at) {
+        acks_->drop_left(at);
+        left_cut_ = kNever;
+    }
+}
+
+void AckStage::wake_port(PortId port, Tick now) {
+    PartitionId id = partitions_.set().partition_of_resource(host_resource(view_.node_of(port)));
+    id = id == kNone ? partitions_.sends_by(port) : id;
+    if (id != kNone && groups_[id].skipping) {
+        GroupState& state = groups_[id];
+        executor_.skip_back(state, now, PhaseEnd::flow_entered);
+        groups_.set_cut(state, next_on_grid(now + state.rtt, state.period));
+    }
+}
+
+void AckStage::finish() {
+    if (acks_ == nullptr) {
+        return;
+    }
+    for (const PartitionId id : partitions_.set().partitions()) {
+        for (const FlowSlot flow : partitions_.set().flows(id)) {
+            acks_->count(flow);
+        }
+    }
+}
+
+void AckStage::fall_asleep(GroupState& state, Tick at) {
+    if (acks_ == nullptr) {
+        return;
+    }
+    for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
+        acks_->hold(state.group.flows[i], state.rate[i], at);
+    }
+    acks_->set_asleep(state.group, true, at);
+    wake_overrun(at);
+}
+
+void AckStage::wake(GroupState& state) {
+    if (acks_ != nullptr) {
+        acks_->set_asleep(state.group, false, state.until);
+    }
+}
+
+/// No port carries more than its capacity, asleep or not.
+void AckStage::wake_overrun(Tick at) {
+    for (const PortId port : acks_->take_overrun()) {
+        disturb(partitions_.sends_by(port), at);
+    }
+}
+
+/// What a group's ports leave to its data has changed.
+void AckStage::disturb(PartitionId id, Tick now) {
+    if (id == kNone) {
+        return;
+    }
+    if (groups_[id].skipping) {
+        executor_.skip_back(groups_[id], now, PhaseEnd::acks_changed);
+    }
+    groups_.changed(groups_[id], now, false);
+}
+
+}  // namespace sluice::hybrid

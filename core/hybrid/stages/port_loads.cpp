@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hybrid/stages/port_loads.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/calibration/counter_class.h"
+#include "core/hybrid/stages/ack_streams.h"
+#include "core/steady/rate_units.h"
+
+namespace sluice::hybrid {
+
+namespace {
+
+/// A flow alone that has more of a link than this above what its law aims at is still on its way down to it.
+constexpr double kAboveAim = 0.02;
+
+/// A flow that nobody meets comes to its rate by its law alone, within 32 round trips below one switch, too.
+constexpr std::size_t kCountersAlone = 2;
+
+}  // namespace
+
+double& PortLoads::at(PortId port) {
+    if (load_.size() <= port) {
+        load_.resize(port + 1, 0);
+    }
+    return load_[port];
+}
+
+std::size_t PortLoads::most_sharing(const Group& group) {
+    double most = 0;
+    const auto each = [&](auto&& visit) {
+        for (const FlowSlot flow : group.flows) {
+            for (const PortId port : view_.tracks(flow).data) {
+                visit(port);
+            }
+        }
+    };
+    each([&](PortId port) { most = std::max(most, ++at(port)); });
+    each([&](PortId port) { load_[port] = 0; });
+    return static_cast<std::size_t>(most);
+}
+
+std::size_t PortLoads::most_counters(const Group& group, std::size_t sharing) {
+    const auto each_ack_port = [&](auto&& visit) {
+        for (const FlowSlot flow : group.flows) {
+            for (const PortId port : view_.tracks(flow).acks) {
+                visit(port);
+            }
+        }
+    };
+    each_ack_port([&](PortId port) { at(port) = 1; });
+    const auto is_crossed = [this](PortId port) {
+        return acks_ == nullptr ? port < load_.size() && load_[port] > 0
+                                : acks_->across(port) > 0 || acks_->awaited(port) > 0;
+    };
+    std::size_t most = 0;
+    for (const FlowSlot flow : group.flows) {
+        const std::vector<PortId>& way = view_.tracks(flow).data;
+        const bool met = std::any_of(way.begin(), way.end(), is_crossed);
+        const std::size_t switches =
+            way.empty() ? 0 : way.size() - 1;  // the first port is the NIC's
+        if (met && acks_ == nullptr) {
+            most = std::max(most, switches);
+        } else if (!met && sharing == 1) {
+            most = std::max({most, switches, kCountersAlone});
+        }
+    }
+    each_ack_port([&](PortId port) { load_[port] = 0; });
+    return most;
+}
+
+std::vector<std::vector<std::int64_t>> PortLoads::counters_of(const Group& group, Tick at) const {
+    const std::int64_t unit = view_.counter_unit();
+    if (unit == 0) {
+        return {};
+    }
+    std::vector<const step::Footprint*> ways;
+    for (const FlowSlot flow : group.flows) {
+        ways.push_back(&view_.tracks(flow));
+    }
+    const CounterFacts facts = {unit, view_.packets_per_ack(),
+                                static_cast<double>(view_.data_bytes()), view_.ack_bytes(),
+                                view_.ack_streams() == nullptr};
+    return counter_classes(ways, facts, [this, at](PortId from, PortId to) {
+        return view_.counter_ahead(from, to, at);
+    });
+}
+
+void PortLoads::fit(const Group& group, std::vector<double>& rate) {
+    const std::vector<FlowSlot>& flows = group.flows;
+    const auto data = static_cast<double>(view_.data_bytes());
+    const double acks = view_.ack_bytes();
+    const auto each = [&](std::size_t i, auto&& visit) {
+        const step::Footprint& tracks = view_.tracks(flows[i]);
+        for (const PortId port : tracks.data) {
+            visit(port, rate[i] * data);
+        }
+        for (const PortId port : tracks.acks) {
+            if (acks_ == nullptr) {
+                visit(port, rate[i] * acks);
+            }
+        }
+    };
+    // In an order that does not depend on the flows': a skip ends where the last digit decides, and flows that do
+    // the same must do it then.
+    std::vector<std::pair<PortId, double>> loads;
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double load) { loads.emplace_back(port, load); });
+    }
+    std::sort(loads.begin(), loads.end());
+    for (const auto& [port, load] : loads) {
+        at(port) += load;
+    }
+    std::vector<double> fitting(flows.size(), 1);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double) {
+            const double across = acks_ == nullptr ? 0 : acks_->across(port);
+            const double capacity =
+                static_cast<double>(view_.link_rate(port)) / 8 / kTicksPerSecond - across;
+            fitting[i] = std::min(fitting[i], capacity / load_[port]);
+        });
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        each(i, [&](PortId port, double) { load_[port] = 0; });
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        rate[i] *= fitting[i];
+    }
+}
+
+void PortLoads::list(const Group& group, DataPorts& known) const {
+    std::vector<std::pair<PortId, std::uint32_t>> uses;
+    for (std::uint32_t i = 0; i < group.flows.size(); ++i) {
+        for (const PortId port : view_.tracks(group.flows[i]).data) {
+            uses.emplace_back(port, i);
+        }
+    }
+    std::sort(uses.begin(), uses.end());
+    for (const auto& [port, flow] : uses) {
+        if (known.ports.empty() || known.ports.back() != port) {
+            known.ports.push_back(port);
+            known.uses.emplace_back();
+        }
+        known.uses.back().flows.push_back(flow);
+    }
+}
+
+bool PortLoads::is_above_aim(const Group& group, const std::vector<double>& rate) const {
+    const double aim = congestion::target_utilization(view_.law());
+    for (std::size_t i = 0; aim < 1 && i < group.flows.size(); ++i) {
+        const std::vector<PortId>& way = view_.tracks(group.flows[i]).data;
+        const double bytes = rate[i] * static_cast<double>(view_.data_bytes());
+        // The first port is the NIC's, which reports nothing.
+        for (std::size_t hop = 1; hop < way.size(); ++hop) {
+            const double link =
+                static_cast<double>(view_.link_rate(way[hop])) / kBitsPerByteAndTick;
+            if (bytes > (aim + kAboveAim) * link) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool PortLoads::are_fair(const Group& group, const std::vector<double>& rate,
+                         DataPorts& known) const {
+    if (known.ports.empty()) {
+        list(group, known);
+    }
+    for (std::size_t i = 0; i < known.ports.size(); ++i) {
+        const PortId port = known.ports[i];
+        const double across = acks_ == nullptr ? 0 : acks_->across(port);
+        const double bytes =
+            static_cast<double>(view_.link_rate(port)) / kBitsPerByteAndTick - across;
+        known.uses[i].capacity = congestion::target_utilization(view_.law()) * bytes /
+                                 static_cast<double>(view_.data_bytes());
+    }
+    return steady::are_fair(known.uses, rate);
+}
+
+}  // namespace sluice::hybrid
