@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/phases_section.h"
 
-#include "core/steady/metrics/metrics.h"
+#include "core/steady/detectors.h"
 #include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
 
@@ -42,7 +42,7 @@ PhaseConfig read_phases(ConfigSection section, Mode mode) {
     // Of another detector than the chosen one the settings are checked and otherwise ignored, so
     // that `--set phases.detector=...` is enough to compare.
     steady::DetectorSettings& detector = phases.detector;
-    detector.metric = section.choice("detector", detector.metric, steady::metric_words());
+    detector.kind = section.choice("detector", detector.kind, steady::detector_words());
     detector.theta = section.number("theta", detector.theta, 0, 1);
     detector.span = section.time("span", detector.span);
     detector.eps_bw = section.number("eps_bw", detector.eps_bw, 0, 1);

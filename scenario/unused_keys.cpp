@@ -8,7 +8,7 @@
 
 #include "core/congestion/congestion.h"
 #include "core/packet/policies/policies.h"
-#include "core/steady/metrics/metrics.h"
+#include "core/steady/detectors.h"
 #include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
 
@@ -74,7 +74,7 @@ bool never_remembers(const Scenario& s) {
 bool never_calibrates(const Scenario& s) {
     return s.phases.scope == PhaseScope::network || s.phases.rates != SteadyRates::measured;
 }
-bool by_hygra(const Scenario& s) { return s.phases.detector.metric == steady::Metric::hygra; }
+bool by_hygra(const Scenario& s) { return s.phases.detector.kind == steady::DetectorKind::hygra; }
 bool no_pfc(const Scenario& s) { return !s.network.pfc; }
 bool never_skips(const Scenario& s) { return !s.phases.skip; }
 bool asks_model(const Scenario& s) {

@@ -10,13 +10,13 @@ namespace sluice::steady_bench {
 
 namespace {
 
-steady::Metric metric_from(const std::string& name) {
-    for (const auto& [word, metric] : steady::metric_words()) {
+steady::DetectorKind kind_from(const std::string& name) {
+    for (const auto& [word, kind] : steady::detector_words()) {
         if (name == word) {
-            return metric;
+            return kind;
         }
     }
-    throw std::runtime_error("unknown metric " + name);
+    throw std::runtime_error("unknown detector " + name);
 }
 
 Lag lag_from(const std::string& name) {
@@ -84,7 +84,7 @@ Options parse_options(int argc, char** argv) {
         } else if (double* const number = number_option(options.settings, key)) {
             *number = std::atof(value.c_str());
         } else if (key == "--metric") {
-            options.settings.metric = metric_from(value);
+            options.settings.kind = kind_from(value);
         } else if (key == "--lag") {
             options.lag = lag_from(value);
         } else if (key == "--span") {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/steady/detector.h"
+#include "core/steady/detectors.h"
 #include "core/units.h"
 
 namespace sluice::steady_bench {

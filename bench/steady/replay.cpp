@@ -22,7 +22,7 @@ class SkippingRun {
         : experiment_(experiment),
           store_(store),
           lag_(lag),
-          detector_(std::make_unique<steady::Detector>(settings)),
+          detector_(steady::make_detector(settings)),
           skipped_(experiment.flows.size(), 0),
           finish_(experiment.flows.size(), kNever),
           start_(experiment.flows.size(), kNever) {

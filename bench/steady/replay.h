@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bench/steady/options.h"
-#include "core/steady/detector.h"
+#include "core/steady/detectors.h"
 #include "experiment/experiment.h"
 
 namespace sluice::steady_bench {

@@ -41,7 +41,7 @@ class Replay {
     Replay(const Series& series, const steady::DetectorSettings& settings, Lag lag)
         : series_(series),
           lag_(lag),
-          detector_(std::make_unique<steady::Detector>(settings)),
+          detector_(steady::make_detector(settings)),
           flow_skipped_(series.flows.size(), 0),
           error_(series.flows.size(), 0) {
         facts_.congestion = series.congestion;

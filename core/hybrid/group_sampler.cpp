@@ -44,7 +44,7 @@ void GroupSampler::list(GroupState& state, const Deferral& deferral) {
         facts.base_rtt = std::max(facts.base_rtt, view_.base_rtt(flow));
         facts.line_rate = std::max(facts.line_rate, view_.line_rate(flow));
         facts.lag = std::max(facts.lag, view_.skipped(flow));
-        if (state.detector.reads_queues()) {
+        if (state.detector->reads_queues()) {
             // A NIC's own port holds no data but what it sends next.
             const std::vector<PortId>& data = view_.tracks(flow).data;
             state.queue_ports.insert(state.queue_ports.end(), data.begin() + (data.empty() ? 0 : 1),
@@ -59,7 +59,7 @@ void GroupSampler::list(GroupState& state, const Deferral& deferral) {
     state.rtt = facts.base_rtt;
     state.last_progress = 0;
     state.period = std::max<Tick>(steady::sampling_period(facts), 1);
-    state.detector.reset(facts);
+    state.detector->reset(facts);
     for (SkipStage* const stage : stages_) {
         stage->list(state, facts);
     }
@@ -122,8 +122,8 @@ steady::Verdict GroupSampler::sample(GroupState& state, Tick at) {
     for (SkipStage* const stage : stages_) {
         stage->observe(state, at);
     }
-    state.detector.add(at - state.skipped, state.readings, state.queues);
-    steady::Verdict verdict = state.detector.judge();
+    state.detector->add(at - state.skipped, state.readings, state.queues);
+    steady::Verdict verdict = state.detector->judge();
     for (std::size_t i = 0; config_.skip && !verdict.steady && i < stages_.size(); ++i) {
         stages_[i]->recognize(state, verdict, at);
     }

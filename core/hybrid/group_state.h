@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "core/calibration/calibration.h"
+#include "core/cloned.h"
 #include "core/hybrid/network_view.h"
 #include "core/hybrid/stages/port_loads.h"
 #include "core/hybrid/stages/watched_queues.h"
 #include "core/results/phase_record.h"
-#include "core/steady/detector.h"
+#include "core/steady/detectors.h"
 #include "core/steady/law_courses.h"
 
 namespace sluice::hybrid {
@@ -22,7 +23,8 @@ namespace sluice::hybrid {
 inline Tick next_on_grid(Tick at, Tick period) { return (at / period + 1) * period; }
 
 struct GroupState {
-    explicit GroupState(const steady::DetectorSettings& settings) : detector(settings) {}
+    explicit GroupState(const steady::DetectorSettings& settings)
+        : detector(steady::make_detector(settings)) {}
 
     std::uint32_t id = 0;
     bool dirty = true;        ///< its flows have changed since they were listed
@@ -39,7 +41,7 @@ struct GroupState {
     std::pair<std::uint64_t, std::uint64_t> copies_of;
 
     Group group;
-    steady::Detector detector;
+    Cloned<steady::Detector> detector;
     std::vector<PortId> queue_ports;
     std::vector<steady::FlowReading> readings;
     std::vector<std::int64_t> queues;

@@ -91,7 +91,7 @@ void SkipExecutor::end(GroupState& state, PhaseEnd why) {
     report_.add_steady(flows.size(), dt);
     state.skipping = false;
     state.skipped += dt;
-    state.detector.resumed(dt);
+    state.detector->resumed(dt);
     counters.bytes_skipped += static_cast<std::int64_t>(report_.times()) * bytes;
     if (dt > 0) {
         report_.add(PhaseRecord{state.id, Phase::steady, state.since, state.until, why,

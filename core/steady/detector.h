@@ -7,12 +7,10 @@
 /// them, and bytes do not count what was skipped.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "core/steady/history.h"
-#include "core/steady/metrics/metrics.h"
 #include "core/steady/reading.h"
 #include "core/units.h"
 
@@ -33,56 +31,23 @@ struct Verdict {
     const char* reason = "";
 };
 
-/// The range test of a metric, in front of guards that all metrics share: observed span, bounded
-/// trend, growing skips. Levels of the history are judged from short to long.
+/// What a group's flows do, sample by sample, and what follows from it. Detectors are listed in core/steady/detectors.h.
 class Detector {
   public:
-    explicit Detector(const DetectorSettings& settings) : given_(settings) {}
+    virtual ~Detector() = default;
 
+    virtual std::unique_ptr<Detector> clone() const = 0;
     /// The group's flows changed: forget everything.
-    void reset(const GroupFacts& facts);
+    virtual void reset(const GroupFacts& facts) = 0;
     /// One sample: `flows` by the group's order of flows, `queues` (bytes) by its order of ports.
-    void add(Tick now, const std::vector<FlowReading>& flows,
-             const std::vector<std::int64_t>& queues);
+    virtual void add(Tick now, const std::vector<FlowReading>& flows,
+                     const std::vector<std::int64_t>& queues) = 0;
     /// True if this detector reads `queues`; otherwise callers may pass none.
-    bool reads_queues() const;
-    const Verdict& judge() const { return verdict_; }
+    virtual bool reads_queues() const { return false; }
+    virtual const Verdict& judge() const = 0;
     /// A skip of `skipped` (as cut short by the caller) was made on the last verdict. What follows
     /// is the probe that confirms it or not; the next verdict may allow a longer one.
-    void resumed(Tick skipped);
-
-  private:
-    template <class Rule>
-    bool add_flows(const std::vector<FlowReading>& flows);
-    template <class Rule>
-    bool wide(std::size_t level, std::size_t flow) const;
-    template <class Rule>
-    const char* range_reason(std::size_t level);
-    bool add_rates(std::size_t level, std::size_t flow, std::array<double, kBlocks>& rates,
-                   std::array<double, kBlocks>& flights) const;
-    double trusted_skip(std::size_t level, std::size_t flow, double limit) const;
-    double trusted_skip(std::size_t level);
-    bool covers(std::size_t level) const;
-    template <class Rule>
-    void trust(std::size_t level, double skip);
-    template <class Rule>
-    void conclude();
-
-    DetectorSettings given_;
-    DetectorSettings settings_;
-    GroupFacts facts_;
-    History history_;
-    std::vector<FlowReading> last_;  ///< of metrics that compare
-    std::vector<double> value_;      ///< the same
-    std::uint64_t samples_ = 0;
-    Tick now_ = 0;
-    Tick skipped_ = 0;
-    int confirmed_ = 0;
-    Tick probe_until_ = 0;
-    int stable_rounds_ = 0;
-    std::size_t worst_flow_ = 0;   ///< the last to fail: asked first
-    const char* reason_ = "span";  ///< of the last level judged
-    Verdict verdict_;
+    virtual void resumed(Tick skipped) = 0;
 };
 
 /// `settings` with every value that was left open filled in for this group.

@@ -37,12 +37,12 @@ struct GroupFacts {
     Tick lag = 0;  ///< the most that a flow of it has skipped so far, in whatever group
 };
 
-/// Which metrics there are: the list in core/steady/metrics/metrics.h. The first is the default.
-enum class Metric : std::uint8_t;
+/// Which detectors there are: the list in core/steady/detectors.h. The first is the default.
+enum class DetectorKind : std::uint8_t;
 
 /// Zero or negative: chosen from the facts (Wormhole appendix F, docs/models/phases.md).
 struct DetectorSettings {
-    Metric metric{};
+    DetectorKind kind{};
     double theta = 0;       ///< relative range of a metric (Wormhole eq. 6)
     Tick span = 0;          ///< least observed time, l x the sampling period
     double eps_bw = 0;      ///< hygra: range of bandwidth, relative to line rate (eq. 1)

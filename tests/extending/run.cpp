@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs a scenario with the patched rules, as far as test_extending.py needs it: every host but the
 /// last sends a megabyte to the last one, host i in class CLASS[i]; a detector is shown a flow of
-/// steady throughput whose rate grows; a rate source and a restorer are asked once. Prints JSON.
+/// steady throughput whose rate grows; a rate source and a restorer are asked once; and two lone flows are
+/// simulated in mode hybrid. Prints JSON.
 ///
 /// usage: sluice_extended SCENARIO.toml CLASS...
 #include <cmath>
@@ -12,7 +13,8 @@
 
 #include "core/clocks/cell_step.h"
 #include "core/clocks/driver.h"
-#include "core/steady/detector.h"
+#include "core/hybrid/phase_controller.h"
+#include "core/steady/detectors.h"
 #include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
 #include "scenario/scenario.h"
@@ -51,21 +53,21 @@ void run_packets(const Scenario& scenario, const std::vector<std::uint8_t>& clas
 /// Samples until the detector calls a flow steady that carries 1,000 bytes per sample, while its
 /// law's rate doubles every 64; -1: never.
 int samples_until_steady(const Scenario& scenario) {
-    steady::Detector detector(scenario.phases.detector);
+    const auto detector = steady::make_detector(scenario.phases.detector);
     steady::GroupFacts facts;
     facts.congestion = scenario.network.congestion;
     facts.base_rtt = 4 * kMicrosecond;
     facts.line_rate = 100'000'000'000;
     facts.flows = 1;
-    detector.reset(facts);
+    detector->reset(facts);
     for (int sample = 1; sample <= 1024; ++sample) {
         steady::FlowReading reading;
         reading.progress = sample * kMicrosecond;
         reading.acked = sample * std::int64_t{1000};
         reading.in_flight = 4000;
         reading.rate = static_cast<std::int64_t>(1e9 * std::exp2(sample / 64.0));
-        detector.add(reading.progress, {reading}, {});
-        if (detector.judge().steady) {
+        detector->add(reading.progress, {reading}, {});
+        if (detector->judge().steady) {
             return sample;
         }
     }
@@ -99,6 +101,27 @@ double restored_depth(const Scenario& scenario) {
     return restorer->depths({past}).front();
 }
 
+/// Skips of a flow from the first host to the last one that nobody meets.
+unsigned long long skips_of(const Scenario& scenario, std::int64_t size) {
+    std::vector<FlowSpec> flows(1);
+    flows[0].src = scenario.topology.hosts().front();
+    flows[0].dst = scenario.topology.hosts().back();
+    flows[0].size = size;
+    flows[0].start = 0;
+    assign_source_ports(flows);
+    Routing routing(scenario.topology);
+    step::WorldStore store(scenario.topology, routing, scenario.network, flows, {}, nullptr);
+    step::FlowPartitions partitions(store);
+    hybrid::NetworkView view(store, partitions);
+    hybrid::PhaseEngine engine(store, partitions, view);
+    hybrid::PhaseController controller(engine, partitions, nullptr, nullptr, PhaseConfig{}, kNever);
+    store.begin();
+    step::CellStep step(store.world());
+    step::Driver driver(store, {}, {}, step::Clocks::one, partitions, &controller);
+    driver.advance(kNever, step);
+    return controller.report().counters().skips;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -109,8 +132,10 @@ int main(int argc, char** argv) {
             classes.push_back(static_cast<std::uint8_t>(std::atoi(argv[i])));
         }
         run_packets(scenario, classes);
-        std::printf("], \"steady_after\": %d, \"rate\": %.3f, \"depth\": %.3f}\n",
-                    samples_until_steady(scenario), given_rate(scenario), restored_depth(scenario));
+        std::printf(
+            "], \"steady_after\": %d, \"rate\": %.3f, \"depth\": %.3f, \"skips\": [%llu, %llu]}\n",
+            samples_until_steady(scenario), given_rate(scenario), restored_depth(scenario),
+            skips_of(scenario, 5'000'000), skips_of(scenario, 50'000'000));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 2;

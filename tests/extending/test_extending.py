@@ -102,6 +102,32 @@ class Phases(unittest.TestCase):
         self.assertGreater(run('[phases]\ntheta = 0.1\ndetector = "throughput"\n')["steady_after"],
                            0)
 
+    def test_detector_of_another_kind(self):
+        found = run('[phases]\ndetector = "change_point"\n')
+        self.assertGreater(found["steady_after"], 0)
+        self.assertGreater(run('[phases]\ndetector = "change_point"\nspan = "200us"\n')["steady_after"],
+                           found["steady_after"])
+
+    def test_stage(self):
+        scenario = '''[topology]
+type = "star"
+hosts = 3
+[workload]
+type = "flows"
+list = [[0, 2, "5MB", "0s"]]
+'''
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "scenario.toml"
+            path.write_text(scenario, encoding="utf-8")
+            subprocess.run([SLUICE, "run", path, "--mode", "hybrid", "--out", f"{folder}/out", "--quiet"],
+                           check=True)
+            summary = json.loads((pathlib.Path(folder) / "out/summary.json").read_text(encoding="utf-8"))
+        self.assertGreater(summary["skips"], 0)
+        # Of 5 MB and of 50.
+        small, large = run("")["skips"]
+        self.assertEqual(small, 0)
+        self.assertGreater(large, 0)
+
     def test_rate_source(self):
         self.assertEqual(run("")["rate"], 0)
         self.assertNotEqual(run('[phases]\nrates = "maxmin"\n')["rate"], 3)

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/steady/metrics/metrics.h"
+#include "core/steady/detectors.h"
 #include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
 #include "scenario/scenario.h"
@@ -40,7 +40,7 @@ TEST_CASE("unit.scenario.phases_defaults_leave_the_detector_to_choose") {
     CHECK(!phases.local());
     CHECK(phases.rates == SteadyRates::measured);
     CHECK(phases.restore == Restoration::hold);
-    CHECK(phases.detector.metric == steady::Metric::rate);
+    CHECK(phases.detector.kind == steady::DetectorKind::rate);
     CHECK(phases.detector.theta == 0);
     CHECK(phases.detector.span == 0);
     CHECK(phases.detector.eps_bw == 0);
@@ -69,7 +69,7 @@ TEST_CASE("unit.scenario.phases_keys_are_read") {
     CHECK(phases.scope == PhaseScope::network);
     CHECK(phases.rates == SteadyRates::maxmin);
     CHECK(phases.restore == Restoration::empty);
-    CHECK(phases.detector.metric == steady::Metric::hygra);
+    CHECK(phases.detector.kind == steady::DetectorKind::hygra);
     CHECK(phases.detector.theta == 0.05);
     CHECK(phases.detector.span == 200 * kMicrosecond);
     CHECK(phases.detector.eps_bw == 0.01);
@@ -77,9 +77,10 @@ TEST_CASE("unit.scenario.phases_keys_are_read") {
     CHECK(phases.detector.stable_rounds == 5);
     CHECK(phases.detector.tolerance == 0.002);
     CHECK(phases.longest_skip == kMillisecond);
-    CHECK(phases_of("[phases]\ndetector = \"inflight\"\n").detector.metric ==
-          steady::Metric::inflight);
-    CHECK(phases_of("[phases]\ndetector = \"queue\"\n").detector.metric == steady::Metric::queue);
+    CHECK(phases_of("[phases]\ndetector = \"inflight\"\n").detector.kind ==
+          steady::DetectorKind::inflight);
+    CHECK(phases_of("[phases]\ndetector = \"queue\"\n").detector.kind ==
+          steady::DetectorKind::queue);
     CHECK(phases_of("[phases]\nwake = \"data\"\n").wake == Wake::data);
     CHECK(phases_of("[phases]\nwake = \"neighbours\"\n").local());
     CHECK(!phases_of("[phases]\nwake = \"neighbours\"\nskip = false\n").local());

@@ -12,7 +12,7 @@
 
 #include "core/congestion/congestion.h"
 #include "core/random.h"
-#include "core/steady/detector.h"
+#include "core/steady/detectors.h"
 
 using namespace sluice;
 using namespace sluice::steady;
@@ -37,7 +37,7 @@ GroupFacts group(congestion::Law law, std::size_t flows, std::size_t ports = 0) 
 class Feed {
   public:
     explicit Feed(const GroupFacts& given, const DetectorSettings& settings = {})
-        : facts(given), detector(std::make_unique<Detector>(settings)) {
+        : facts(given), detector(make_detector(settings)) {
         restart(given);
     }
 
@@ -254,7 +254,7 @@ TEST_CASE("unit.steady.detector.a_flow_of_few_packets_needs_a_span_that_has_some
     // One packet every 12 us: acked and progress stand still between. Blocks of 16 us hold one or
     // two, those of a whole span of 512 us five or six.
     const DetectorSettings settings;
-    const std::unique_ptr<Detector> detector = std::make_unique<Detector>(settings);
+    const std::unique_ptr<Detector> detector = make_detector(settings);
     detector->reset(group(congestion::Law::hpcc, 1));
     FlowReading reading;
     reading.rate = 1'000'000'000;
@@ -330,7 +330,7 @@ TEST_CASE("unit.steady.detector.settings_switch_the_guards_off") {
 
 TEST_CASE("unit.steady.detector.hygra_asks_for_quiet_rates_then_quiet_queues_several_rounds") {
     DetectorSettings settings;
-    settings.metric = Metric::hygra;
+    settings.kind = DetectorKind::hygra;
     Feed feed(group(congestion::Law::hpcc, 1, 2), settings);
     CHECK(feed.detector->reads_queues());
     CHECK(feed.until_steady(kSpan + 1) == -1);
@@ -353,7 +353,7 @@ TEST_CASE("unit.steady.detector.hygra_asks_for_quiet_rates_then_quiet_queues_sev
 
 TEST_CASE("unit.steady.detector.inflight_and_queue_look_at_what_their_names_say") {
     DetectorSettings settings;
-    settings.metric = Metric::inflight;
+    settings.kind = DetectorKind::inflight;
     Feed inflight(group(congestion::Law::hpcc, 1), settings);
     CHECK_FALSE(inflight.detector->reads_queues());
     inflight.flight = [](std::size_t, int t) { return t / 4 % 2 == 0 ? 20'000.0 : 24'000.0; };
@@ -363,7 +363,7 @@ TEST_CASE("unit.steady.detector.inflight_and_queue_look_at_what_their_names_say"
     rate.flight = inflight.flight;
     CHECK(rate.until_steady(kSpan + 1) > 0);
 
-    settings.metric = Metric::queue;
+    settings.kind = DetectorKind::queue;
     Feed queue(group(congestion::Law::hpcc, 1, 1), settings);
     CHECK(queue.detector->reads_queues());
     queue.queue = [](int t) { return t % 16 < 8 ? 0.0 : 10'000.0; };
@@ -387,9 +387,9 @@ TEST_CASE("unit.steady.detector.share_of_marked_acks_is_that_of_the_span_behind_
 
 TEST_CASE("unit.steady.detector.every_metric_has_a_word") {
     std::vector<std::string> words;
-    for (const auto& [word, metric] : metric_words()) {
+    for (const auto& [word, kind] : detector_words()) {
         words.emplace_back(word);
     }
     CHECK(words == std::vector<std::string>{"rate", "hygra", "inflight", "queue"});
-    CHECK(DetectorSettings{}.metric == Metric::rate);
+    CHECK(DetectorSettings{}.kind == DetectorKind::rate);
 }

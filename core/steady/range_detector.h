@@ -1,30 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/steady/detector.h"
+/// The detector that holds a metric (core/steady/metrics/) against a range.
+#pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "core/steady/defaults.h"
+#include "core/steady/detector.h"
+#include "core/steady/history.h"
 #include "core/steady/trend.h"
 
 namespace sluice::steady {
 
-namespace {
+/// The range test of a metric, in front of guards that all metrics share: observed span, bounded
+/// trend, growing skips. Levels of the history are judged from short to long.
+template <class Rule>
+class RangeDetector final : public Detector {
+  public:
+    explicit RangeDetector(const DetectorSettings& settings) : given_(settings) {}
 
-/// Standard errors that an uncertain change or mean is taken to be off by.
-constexpr double kChangeErrors = 1;
-constexpr double kMeanErrors = 1;
-/// Bytes in flight may move by this part of their mean while a skip lasts: what fills a queue ends
-/// in marks, pauses or drops, however flat the rates are. By a larger tolerance, if one is given.
-constexpr double kFlightRange = 0.3;
-/// Base round trips that a skip must be worth, and that a probe lasts.
-constexpr Tick kShortestSkip = 4;
-constexpr Tick kProbe = 2;
-constexpr double kUnlimited = 1e18;
+    std::unique_ptr<Detector> clone() const override {
+        return std::make_unique<RangeDetector>(*this);
+    }
+    void reset(const GroupFacts& facts) override;
+    void add(Tick now, const std::vector<FlowReading>& flows,
+             const std::vector<std::int64_t>& queues) override;
+    bool reads_queues() const override { return Rule::kReadsQueues; }
+    const Verdict& judge() const override { return verdict_; }
+    void resumed(Tick skipped) override;
 
-}  // namespace
+  private:
+    /// Standard errors that an uncertain change or mean is taken to be off by.
+    static constexpr double kChangeErrors = 1;
+    static constexpr double kMeanErrors = 1;
+    /// Bytes in flight may move by this part of their mean while a skip lasts: what fills a queue ends
+    /// in marks, pauses or drops, however flat the rates are. By a larger tolerance, if one is given.
+    static constexpr double kFlightRange = 0.3;
+    /// Base round trips that a skip must be worth, and that a probe lasts.
+    static constexpr Tick kShortestSkip = 4;
+    static constexpr Tick kProbe = 2;
+    static constexpr double kUnlimited = 1e18;
 
-void Detector::reset(const GroupFacts& facts) {
+    bool add_flows(const std::vector<FlowReading>& flows);
+    bool wide(std::size_t level, std::size_t flow) const;
+    const char* range_reason(std::size_t level);
+    bool add_rates(std::size_t level, std::size_t flow, std::array<double, kBlocks>& rates,
+                   std::array<double, kBlocks>& flights) const;
+    double trusted_skip(std::size_t level, std::size_t flow, double limit) const;
+    double trusted_skip(std::size_t level);
+    bool covers(std::size_t level) const;
+    void trust(std::size_t level, double skip);
+    void conclude();
+
+    DetectorSettings given_;
+    DetectorSettings settings_;
+    GroupFacts facts_;
+    History history_;
+    std::vector<FlowReading> last_;  ///< of metrics that compare
+    std::vector<double> value_;      ///< the same
+    std::uint64_t samples_ = 0;
+    Tick now_ = 0;
+    Tick skipped_ = 0;
+    int confirmed_ = 0;
+    Tick probe_until_ = 0;
+    int stable_rounds_ = 0;
+    std::size_t worst_flow_ = 0;   ///< the last to fail: asked first
+    const char* reason_ = "span";  ///< of the last level judged
+    Verdict verdict_;
+};
+
+template <class Rule>
+void RangeDetector<Rule>::reset(const GroupFacts& facts) {
     facts_ = facts;
     settings_ = resolved(given_, facts);
     history_.reset(facts_.flows, reads_queues() ? facts_.ports : 0,
@@ -43,7 +93,7 @@ void Detector::reset(const GroupFacts& facts) {
 
 /// True if every flow was at its upper end.
 template <class Rule>
-bool Detector::add_flows(const std::vector<FlowReading>& flows) {
+bool RangeDetector<Rule>::add_flows(const std::vector<FlowReading>& flows) {
     const bool counts_echoes = congestion::traits(facts_.congestion.law).reacts_to_marks;
     bool saturated = true;
     for (std::size_t f = 0; f < history_.flows(); ++f) {
@@ -65,26 +115,22 @@ bool Detector::add_flows(const std::vector<FlowReading>& flows) {
     return saturated;
 }
 
-void Detector::add(Tick now, const std::vector<FlowReading>& flows,
-                   const std::vector<std::int64_t>& queues) {
+template <class Rule>
+void RangeDetector<Rule>::add(Tick now, const std::vector<FlowReading>& flows,
+                              const std::vector<std::int64_t>& queues) {
     now_ = now;
-    visit_metric(given_.metric, [&](auto rule) {
-        const bool saturated = add_flows<decltype(rule)>(flows);
-        for (std::size_t p = 0; p < history_.ports(); ++p) {
-            history_.add_port(p, static_cast<double>(queues[p]));
-        }
-        ++samples_;
-        if (history_.end_sample(now, saturated)) {
-            conclude<decltype(rule)>();
-        }
-    });
+    const bool saturated = add_flows(flows);
+    for (std::size_t p = 0; p < history_.ports(); ++p) {
+        history_.add_port(p, static_cast<double>(queues[p]));
+    }
+    ++samples_;
+    if (history_.end_sample(now, saturated)) {
+        conclude();
+    }
 }
 
-bool Detector::reads_queues() const {
-    return visit_metric(given_.metric, [](auto rule) { return rule.kReadsQueues; });
-}
-
-void Detector::resumed(Tick skipped) {
+template <class Rule>
+void RangeDetector<Rule>::resumed(Tick skipped) {
     skipped_ += skipped;
     ++confirmed_;
     probe_until_ = now_ + kProbe * facts_.base_rtt;
@@ -93,7 +139,7 @@ void Detector::resumed(Tick skipped) {
 }
 
 template <class Rule>
-bool Detector::wide(std::size_t level, std::size_t flow) const {
+bool RangeDetector<Rule>::wide(std::size_t level, std::size_t flow) const {
     double least = history_.mark(level, flow, 1).metric;
     double largest = least;
     double sum = least;
@@ -109,13 +155,13 @@ bool Detector::wide(std::size_t level, std::size_t flow) const {
 
 /// The range test of one level; why not, or null.
 template <class Rule>
-const char* Detector::range_reason(std::size_t level) {
+const char* RangeDetector<Rule>::range_reason(std::size_t level) {
     if (Rule::kReadsFlows) {
-        if (wide<Rule>(level, worst_flow_)) {
+        if (wide(level, worst_flow_)) {
             return "rate range";
         }
         for (std::size_t f = 0; f < history_.flows(); ++f) {
-            if (wide<Rule>(level, f)) {
+            if (wide(level, f)) {
                 worst_flow_ = f;
                 return "rate range";
             }
@@ -133,8 +179,10 @@ const char* Detector::range_reason(std::size_t level) {
 
 /// Adds a flow's rates (bytes per tick) and bytes in flight, block by block. False: it had too few packets
 /// for a rate.
-bool Detector::add_rates(std::size_t level, std::size_t flow, std::array<double, kBlocks>& rates,
-                         std::array<double, kBlocks>& flights) const {
+template <class Rule>
+bool RangeDetector<Rule>::add_rates(std::size_t level, std::size_t flow,
+                                    std::array<double, kBlocks>& rates,
+                                    std::array<double, kBlocks>& flights) const {
     for (std::size_t b = 1; b <= kBlocks; ++b) {
         const FlowMark& from = history_.mark(level, flow, b - 1);
         const FlowMark& to = history_.mark(level, flow, b);
@@ -150,7 +198,8 @@ bool Detector::add_rates(std::size_t level, std::size_t flow, std::array<double,
 
 /// The longest skip for which the bytes that `flow` is taken to carry stay within the
 /// tolerance, ticks; not above `limit`, which it may lower.
-double Detector::trusted_skip(std::size_t level, std::size_t flow, double limit) const {
+template <class Rule>
+double RangeDetector<Rule>::trusted_skip(std::size_t level, std::size_t flow, double limit) const {
     std::array<double, kBlocks> rates{};
     std::array<double, kBlocks> flights{};
     if (!add_rates(level, flow, rates, flights)) {
@@ -186,7 +235,8 @@ double Detector::trusted_skip(std::size_t level, std::size_t flow, double limit)
     return skip;
 }
 
-double Detector::trusted_skip(std::size_t level) {
+template <class Rule>
+double RangeDetector<Rule>::trusted_skip(std::size_t level) {
     double limit = settings_.growth * static_cast<double>(history_.span(level)) *
                    std::pow(2.0, std::min(confirmed_, 40));
     limit = std::min(limit, kUnlimited);
@@ -204,7 +254,8 @@ double Detector::trusted_skip(std::size_t level) {
 
 /// A span must cover what the law can do by itself, unless every flow of it was at its upper
 /// end throughout: then only congestion can change anything, and bytes in flight show that.
-bool Detector::covers(std::size_t level) const {
+template <class Rule>
+bool RangeDetector<Rule>::covers(std::size_t level) const {
     const Tick span = history_.span(level);
     if (given_.span <= 0 && history_.saturated(level)) {
         return span >= std::min(settings_.span, 4 * facts_.base_rtt);
@@ -214,7 +265,7 @@ bool Detector::covers(std::size_t level) const {
 
 /// Concludes that the group is steady for `skip`, by what `level` holds.
 template <class Rule>
-void Detector::trust(std::size_t level, double skip) {
+void RangeDetector<Rule>::trust(std::size_t level, double skip) {
     verdict_.steady = true;
     verdict_.reason = "";
     verdict_.longest_skip = static_cast<Tick>(skip);
@@ -239,7 +290,7 @@ void Detector::trust(std::size_t level, double skip) {
 }
 
 template <class Rule>
-void Detector::conclude() {
+void RangeDetector<Rule>::conclude() {
     verdict_ = Verdict{};
     verdict_.reason = reason_;
     if (history_.flows() == 0) {
@@ -253,7 +304,7 @@ void Detector::conclude() {
         if (!history_.current(level) || !covers(level)) {
             continue;
         }
-        const char* const reason = range_reason<Rule>(level);
+        const char* const reason = range_reason(level);
         if (!ranged) {  // rounds of the shortest span that counts
             ranged = true;
             stable = reason == nullptr;
@@ -281,7 +332,7 @@ void Detector::conclude() {
     } else if (stable_rounds_ < Rule::rounds(settings_)) {
         verdict_.reason = "rounds";
     } else {
-        trust<Rule>(best_level, best);
+        trust(best_level, best);
     }
 }
 
