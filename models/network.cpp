@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "models/report.h"
 #include "models/sim_time.h"
 
 namespace sluice {
@@ -36,6 +37,12 @@ void check_node(const Topology& topology, NodeId node, const std::string& who) {
     }
 }
 
+/// Others than those of host ports.
+ConnectionId connections_of(const std::vector<FlowSpec>& flows, const Application* application) {
+    return std::max(connection_count(flows),
+                    application == nullptr ? 0 : application->connection_count());
+}
+
 }  // namespace
 
 Network::Network(const sc_core::sc_module_name& name, const Topology& topology, Routing& routing,
@@ -44,11 +51,19 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
                  NetworkOptions options)
     : sc_module(name),
       topology_(topology),
-      store_(topology, routing, config, flows, paths, application),
+      ports_(options.free_running
+                 ? nullptr
+                 : std::make_unique<PortApplication>(application, topology.node_count(),
+                                                     connections_of(flows, application))),
+      store_(topology, routing, config, flows, paths,
+             ports_ != nullptr ? ports_.get() : application),
       clock_(std::make_unique<NetworkClock>("clock", store_)) {
     check_arithmetic(config, options);
     check_foreign(options, flows, application);
     clock_->configure(std::move(options.link_events), std::move(options.hooks), options.stop);
+    if (options.free_running) {
+        clock_->run_free();
+    }
     if (options.partition_clocks) {
         partitions_ = std::make_unique<step::FlowPartitions>(store_);
         clock_->engine().keep_partitions(step::Clocks::many, *partitions_, nullptr);
@@ -135,6 +150,27 @@ void Network::check_foreign(const NetworkOptions& options, const std::vector<Flo
     }
 }
 
+void Network::add(HostPort& port) {
+    const std::string what =
+        "host port " + std::string(port.name()) + " of node " + std::to_string(port.host());
+    if (ports_ == nullptr) {
+        throw ConfigError(what +
+                          ": the network is free running, so that nothing can be posted in "
+                          "time; allowed: NetworkOptions::free_running = false");
+    }
+    if (!is_own_host(port.host())) {
+        throw ConfigError(what +
+                          ": that is no host of the network's own; allowed: a host that is "
+                          "not in NetworkOptions::foreign");
+    }
+    if (ports_->at(port.host()) != nullptr) {
+        throw ConfigError(what + ": the host has a port already");
+    }
+    ports_->add(port);
+}
+
+void Network::remove(const HostPort& port) { ports_->remove(port); }
+
 Node* Network::node(NodeId id) {
     check_node(topology_, id, "Network::node() was asked for");
     return modules_[id].get();
@@ -158,10 +194,9 @@ LinkEnd& Network::port(PortId port) {
 FlowId Network::open_flow(const FlowSpec& spec, Tick at) {
     require_open(spec, true);
     if (at < clock_->earliest()) {
-        SC_REPORT_FATAL("sluice/network", ("a flow was opened for " + std::to_string(at) +
-                                           " ps, before the network's local time " +
-                                           std::to_string(clock_->earliest()) + " ps")
-                                              .c_str());
+        refuse("sluice/network", "a flow was opened for " + std::to_string(at) +
+                                     " ps, before the network's local time " +
+                                     std::to_string(clock_->earliest()) + " ps");
     }
     const FlowId id = store_.open_flow(spec, at);
     clock_->wake();
@@ -178,7 +213,7 @@ FlowSlot Network::open_foreign_flow(const FlowSpec& spec) {
 void Network::close_foreign_flow(FlowSlot slot, std::int64_t retransmitted) {
     if (slot >= store_.slot_count() || store_.world().id[slot] == kNoFlow ||
         modules_[store_.world().spec[slot].src] != nullptr) {
-        SC_REPORT_FATAL("sluice/network", "only a foreign host's own flow can be closed");
+        refuse("sluice/network", "only a foreign host's own flow can be closed");
     }
     store_.close_slot(slot, retransmitted, to_ticks(sc_core::sc_time_stamp()));
     clock_->take_up_closed();

@@ -10,6 +10,7 @@
 
 #include "core/world/world_store.h"
 #include "models/clock/network_clock.h"
+#include "models/host_port/port_application.h"
 #include "models/nic/nic.h"
 #include "models/switch/switch.h"
 
@@ -27,8 +28,11 @@ struct NetworkOptions {
     std::vector<LinkEvent> link_events;
     RunHooks hooks;
     Tick stop = kNever;
+    /// The network runs up to 1 ms ahead of SystemC in one activation: for one that nothing outside reaches while it
+    /// runs. Else it is never ahead by more than a lookahead, or the TLM global quantum, if that is larger.
+    bool free_running = false;
     /// A clock for every part of the network: see engine::Engine::keep_partitions(), which also takes a
-    /// supervisor.
+    /// supervisor. It pays where the network is free running.
     bool partition_clocks = false;
 };
 
@@ -58,6 +62,15 @@ class Network : public sc_core::sc_module {
     /// than once. Reported like any other flow; what it held is given to later ones.
     void close_foreign_flow(FlowSlot slot, std::int64_t retransmitted = 0);
 
+    /// True of a host that is a device of the network's own.
+    bool is_own_host(NodeId id) const {
+        return id < modules_.size() && modules_[id] != nullptr && topology_.is_host(id);
+    }
+    /// For HostPort: it comes before the simulation starts, and goes.
+    void add(HostPort& port);
+    void remove(const HostPort& port);
+    PortApplication& ports() { return *ports_; }
+
     step::WorldStore& store() { return store_; }
     const step::WorldStore& store() const { return store_; }
     NetworkClock& clock() { return *clock_; }
@@ -71,6 +84,7 @@ class Network : public sc_core::sc_module {
                        const Application* application) const;
 
     const Topology& topology_;
+    std::unique_ptr<PortApplication> ports_;  ///< null where the network is free running
     step::WorldStore store_;
     step::SwitchScratch scratch_;
     LinkBackward backward_;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "models/report.h"
 
 namespace sluice {
 
@@ -19,11 +20,10 @@ void require_resolution() {
 sc_core::sc_time until(Tick at) {
     const sc_core::sc_time time = to_sc_time(at);
     if (time == sc_core::sc_max_time()) {
-        SC_REPORT_FATAL("sluice/clock",
-                        ("what is due at " + std::to_string(at) +
-                         " ps is past the last instant of SystemC's time at a resolution of " +
-                         sc_core::sc_get_time_resolution().to_string())
-                            .c_str());
+        refuse("sluice/clock",
+               "what is due at " + std::to_string(at) +
+                   " ps is past the last instant of SystemC's time at a resolution of " +
+                   sc_core::sc_get_time_resolution().to_string());
     }
     const sc_core::sc_time& now = sc_core::sc_time_stamp();
     return time > now ? time - now : sc_core::SC_ZERO_TIME;

@@ -59,12 +59,14 @@ class Engine {
     /// Returns the next instant at which there is something to do.
     template <class StepCell>
     Tick run_ahead(Tick now, StepCell&& step_cell) {
-        const Tick limit = std::min(now + kRunAhead + 1, stop_);
-        return ended(ns3_ != nullptr ? ns3_->advance(limit) : driver_->advance(limit, step_cell));
+        return run_to(now + kRunAhead + 1, step_cell);
     }
     /// The same, everything before `limit`, in steps of the lookahead; `after_window()` runs after each.
     template <class StepCell, class AfterWindow>
     Tick run_in_lockstep(Tick limit, StepCell&& step_cell, AfterWindow&& after_window) {
+        if (ns3_ != nullptr) {
+            return run_to(limit, step_cell);
+        }
         limit = std::min(limit, stop_);
         Tick next = driver_->next();
         while (next < limit && !driver_->stopped()) {
@@ -105,6 +107,11 @@ class Engine {
     RunCounters counters() const;
 
   private:
+    template <class StepCell>
+    Tick run_to(Tick limit, StepCell&& step_cell) {
+        limit = std::min(limit, stop_);
+        return ended(ns3_ != nullptr ? ns3_->advance(limit) : driver_->advance(limit, step_cell));
+    }
     bool divisible(const Surroundings& surroundings) const;
     Tick ended(Tick next);
 

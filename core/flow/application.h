@@ -38,6 +38,8 @@ class Application {
     virtual ~Application() = default;
     /// True if its hosts share state after all: it is called from one thread only.
     virtual bool for_one_thread() const { return false; }
+    /// Its flows' connections are below this.
+    virtual ConnectionId connection_count() const { return 0; }
     /// Whether something of it waits at `host` for flows or timers, so that only an engine's own host
     /// can be there.
     virtual bool waits_at(NodeId /*host*/) const { return false; }

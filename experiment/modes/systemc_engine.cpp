@@ -19,6 +19,7 @@ SystemCEngine::SystemCEngine(const Experiment& experiment)
 
 NetworkOptions SystemCEngine::options() {
     NetworkOptions options;
+    options.free_running = true;
     if (experiment_.on_ack == nullptr) return options;
     on_ack_ = [this](FlowId flow, std::uint32_t sequence, Tick rtt) {
         guarded([&] { (*experiment_.on_ack)(flow, sequence, rtt); });

@@ -7,6 +7,7 @@
 
 #include "core/packet/egress.h"
 #include "models/nic/nic.h"
+#include "models/report.h"
 #include "models/sim_time.h"
 #include "models/switch/switch.h"
 
@@ -37,6 +38,7 @@ void NetworkClock::start_of_simulation() {
     require_resolution();
     engine::Surroundings surroundings;
     surroundings.foreign = !foreign_.empty();
+    free_running_ = free_running_ && foreign_.empty();
     surroundings.as_is = std::all_of(nodes_.begin(), nodes_.end(), [](const Node* node) {
         return node != nullptr && (typeid(*node) == typeid(Nic) || typeid(*node) == typeid(Switch));
     });
@@ -57,7 +59,7 @@ void NetworkClock::start_of_simulation() {
 }
 
 Tick NetworkClock::earliest() const {
-    return foreign_.empty() ? now() : std::max(now(), to_ticks_up(sc_core::sc_time_stamp()));
+    return free_running_ ? now() : std::max(now(), to_ticks_up(sc_core::sc_time_stamp()));
 }
 
 void NetworkClock::run() {
@@ -75,16 +77,18 @@ void NetworkClock::run() {
         }
     };
     Tick next = kNever;
-    if (foreign_.empty()) {
+    if (free_running_) {
         next = engine_.run_ahead(now, step_cell);
     } else {
-        // A foreign model may send at any instant from `now` on; its packet takes at least the
+        // Whoever is outside may post or send at any instant from `now` on; a packet takes at least the
         // lookahead to arrive, and as long as the quantum says.
         const Tick quantum = to_ticks(tlm::tlm_global_quantum::instance().get());
         next = engine_.run_in_lockstep(now + std::max(store_.world().lookahead, quantum), step_cell,
                                        [this] { hand_over(); });
     }
-    if (!engine_.finished()) {
+    if (engine_.finished()) {
+        done_.notify(until(engine_.reached()));
+    } else {
         event_.notify(until(next));
     }
 }
@@ -99,12 +103,11 @@ void NetworkClock::refuse_timers(NodeId node, Tick end) const {
     const std::string what = timer.kind == step::TimerKind::flow_start
                                  ? "flow " + std::to_string(timer.id) + " is to start"
                                  : "the application has a timer";
-    SC_REPORT_FATAL(
+    sluice::refuse(
         "sluice/clock",
-        (what + " at host " + std::to_string(node) + " at " + std::to_string(timer.time) +
-         " ps, which is a foreign model: it opens its own (open_foreign_flow()), and an "
-         "application does nothing there")
-            .c_str());
+        what + " at host " + std::to_string(node) + " at " + std::to_string(timer.time) +
+            " ps, which is a foreign model: it opens its own (open_foreign_flow()), and an "
+            "application does nothing there");
 }
 
 void NetworkClock::hand_over() {
@@ -150,9 +153,8 @@ void NetworkClock::look_for_int(NodeId node) {
 /// What a step takes for granted of a packet.
 void NetworkClock::check_foreign(PortId port, const step::Packet& packet) const {
     const auto refuse = [&](const std::string& what) {
-        SC_REPORT_FATAL(
-            "sluice/clock",
-            ("a foreign model's packet at port " + std::to_string(port) + " " + what).c_str());
+        sluice::refuse("sluice/clock",
+                       "a foreign model's packet at port " + std::to_string(port) + " " + what);
     };
     if (packet.packet_kind() > step::PacketKind::resume) {
         refuse("is of kind " + std::to_string(packet.kind) + "; allowed: 0 to 4");
@@ -184,17 +186,16 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
     step::World& world = store_.world();
     step::Wire& ring = world.link[port];
     if (at < NetworkClock::now()) {
-        SC_REPORT_FATAL(
+        sluice::refuse(
             "sluice/clock",
-            ("a foreign model's packet arrives at " + std::to_string(at) +
-             " ps, before the network's local time " + std::to_string(NetworkClock::now()) +
-             " ps: it must arrive at least the network's lookahead, and at least the TLM global "
-             "quantum, after the call")
-                .c_str());
+            "a foreign model's packet arrives at " + std::to_string(at) +
+                " ps, before the network's local time " + std::to_string(NetworkClock::now()) +
+                " ps: it must arrive at least the network's lookahead, and at least the TLM global "
+                "quantum, after the call");
     }
     check_foreign(port, packet);
     if (!ring.empty() && ring.at(ring.tail - 1).time + ring.base > at) {
-        SC_REPORT_FATAL("sluice/clock", "a foreign model's packets overtook each other on a link");
+        sluice::refuse("sluice/clock", "a foreign model's packets overtook each other on a link");
     }
     const bool over = packet.packet_kind() < step::PacketKind::pause &&
                       world.id[packet.flow] == kNoFlow;  // a duplicate that the model held back
@@ -233,11 +234,10 @@ void NetworkClock::wake() {
     }
     const Tick next = engine_.next();
     if (next < now()) {
-        SC_REPORT_FATAL("sluice/clock",
-                        ("something was set for " + std::to_string(next) +
-                         " ps, before the network's local time " + std::to_string(now()) +
-                         " ps: flows are opened by Network::open_flow()")
-                            .c_str());
+        sluice::refuse("sluice/clock", "something was set for " + std::to_string(next) +
+                                           " ps, before the network's local time " +
+                                           std::to_string(now()) +
+                                           " ps: flows are opened by Network::open_flow()");
     }
     if (next < engine_.stop()) {
         engine_.go_on();

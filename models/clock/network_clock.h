@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The clock of a network: SystemC's queue holds one event of it, "run your next windows". It
-/// is temporally decoupled: inside one activation it runs windows ahead of sc_time_stamp(), which
-/// is exact because nothing outside the network can reach it. Where a foreign model is attached
-/// it can, so the clock then runs no further ahead than the lookahead, which is lock-step and always
-/// right, or the TLM global quantum, if that is larger.
+/// The clock of a network: SystemC's queue holds one event of it, "run your next windows". It is temporally decoupled:
+/// in one activation it runs windows ahead of sc_time_stamp(), by no more than the lookahead, which is lock-step, or the
+/// TLM global quantum, if that is larger. A network that nothing outside reaches may be free running, and then is
+/// further ahead.
 #pragma once
 
 #include <systemc>
@@ -30,6 +29,8 @@ class NetworkClock : public sc_core::sc_module {
     void configure(std::vector<LinkEvent> events, RunHooks hooks, Tick stop) {
         engine_.configure(std::move(events), std::move(hooks), stop);
     }
+    /// See NetworkOptions::free_running. Not where a foreign model is attached.
+    void run_free() { free_running_ = true; }
     /// What executes the packets: may be told how before the simulation starts. To fold, every node must be a
     /// Switch or a Nic as it is.
     engine::Engine& engine() { return engine_; }
@@ -39,8 +40,8 @@ class NetworkClock : public sc_core::sc_module {
     void receive(PortId port, const step::Packet& packet, Tick at);
 
     Tick now() const { return engine_.now(); }
-    /// The earliest instant for which something can be ordered from outside the windows: now(), and with
-    /// a foreign model, which gets packets in SystemC's time, not before sc_time_stamp().
+    /// The earliest instant for which something can be ordered from outside the windows: now(), and not before
+    /// sc_time_stamp() unless it is free running.
     Tick earliest() const;
     /// Nothing left to do, the stop time reached, or a hook asked to stop.
     bool finished() const { return engine_.finished(); }
@@ -48,6 +49,9 @@ class NetworkClock : public sc_core::sc_module {
     bool cut_off() const { return engine_.cut_off(); }
     /// Nothing was left to do.
     bool at_rest() const { return engine_.at_rest(); }
+    /// Notified when the network has finished(), at the instant that its run reached. It may go on later, if something is
+    /// opened or posted, and finish again.
+    const sc_core::sc_event& done() const { return done_; }
     /// Takes up timers that were set from outside the windows, none of them before now().
     void wake();
     /// Takes up flows that were closed from outside the windows.
@@ -72,7 +76,9 @@ class NetworkClock : public sc_core::sc_module {
     /// By node: not a Switch as it is, and not seen yet to write the INT that the law needs. Empty: none.
     std::vector<bool> maybe_blind_;
     engine::Engine engine_;
+    bool free_running_ = false;
     sc_core::sc_event event_;
+    sc_core::sc_event done_;
 };
 
 }  // namespace sluice

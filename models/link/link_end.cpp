@@ -2,6 +2,7 @@
 #include "models/link/link_end.h"
 
 #include "models/clock/network_clock.h"
+#include "models/report.h"
 #include "models/sim_time.h"
 
 namespace sluice {
@@ -9,7 +10,7 @@ namespace sluice {
 tlm::tlm_sync_enum LinkReceiver::nb_transport_fw(step::Packet& packet, tlm::tlm_phase& phase,
                                                  sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_REQ) {
-        SC_REPORT_FATAL("sluice/link", "a packet transaction has one phase, BEGIN_REQ");
+        refuse("sluice/link", "a packet transaction has one phase, BEGIN_REQ");
     }
     clock_.receive(port_, packet, to_ticks_up(sc_core::sc_time_stamp() + delay));
     return tlm::TLM_COMPLETED;
@@ -29,7 +30,7 @@ unsigned int LinkReceiver::transport_dbg(step::Packet&) { return 0; }
 
 tlm::tlm_sync_enum LinkBackward::nb_transport_bw(step::Packet&, tlm::tlm_phase&,
                                                  sc_core::sc_time&) {
-    SC_REPORT_FATAL("sluice/link", "a link's packets travel on the forward path only");
+    refuse("sluice/link", "a link's packets travel on the forward path only");
     return tlm::TLM_COMPLETED;
 }
 

@@ -122,8 +122,12 @@ TEST_CASE("models.embedding.partitions_are_kept_on_one_clock_or_on_many") {
     star.flows.clear();
     star.add_flow(0, 1, 1'000'000, 0);
     star.add_flow(2, 3, 1'000'000, 0);
-    Network one("one", star.topology, star.routing, star.config, star.flows, star.paths, nullptr);
-    Network many("many", star.topology, star.routing, star.config, star.flows, star.paths, nullptr);
+    NetworkOptions options;
+    options.free_running = true;
+    Network one("one", star.topology, star.routing, star.config, star.flows, star.paths, nullptr,
+                options);
+    Network many("many", star.topology, star.routing, star.config, star.flows, star.paths, nullptr,
+                 options);
     step::FlowPartitions of_one(one.store());
     step::FlowPartitions of_many(many.store());
     one.clock().engine().keep_partitions(step::Clocks::one, of_one, nullptr);
@@ -226,12 +230,14 @@ TEST_CASE("models.embedding.links_fail_and_are_repaired") {
     CHECK(finish[1] < kMillisecond);
 }
 
-TEST_CASE("models.embedding.the_clock_runs_a_millisecond_ahead") {
+TEST_CASE("models.embedding.a_free_running_clock_is_a_millisecond_ahead") {
     PlainStar star;
     star.flows.clear();
     star.add_flow(0, 3, 40'000'000, 0);  // 3.4 ms
+    NetworkOptions options;
+    options.free_running = true;
     Network network("network", star.topology, star.routing, star.config, star.flows, star.paths,
-                    nullptr);
+                    nullptr, options);
     sc_core::sc_start(1, sc_core::SC_NS);
     CHECK(network.clock().now() > 900 * kMicrosecond);
     CHECK(network.clock().now() <= kMillisecond + 1);
@@ -263,6 +269,7 @@ TEST_CASE("models.embedding.a_cell_is_a_node_or_a_part_of_a_switch") {
     star.add_flow(0, 1, 1'000'000, 0);
     star.add_flow(2, 3, 1'000'000, 0);
     NetworkOptions options = with_switch<WatchedSwitch>();
+    options.free_running = true;
     Network one("one", star.topology, star.routing, star.config, star.flows, star.paths, nullptr,
                 options);
     options.partition_clocks = true;

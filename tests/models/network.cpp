@@ -273,6 +273,7 @@ TEST_CASE("models.network.partition_clocks_change_nothing") {
     const std::uint64_t expected = star.plain_checksum();
     Routing routing(star.topology);
     NetworkOptions options;
+    options.free_running = true;
     options.partition_clocks = true;
     Network network("network", star.topology, routing, star.config, star.flows, star.paths, nullptr,
                     options);

@@ -112,7 +112,7 @@ class Opener : public sc_core::sc_module {
     void run() {
         for (const FlowSpec& flow : flows_) {
             wait(sc_core::sc_time(1, sc_core::SC_MS));
-            ids.push_back(network_.open_flow(flow, network_.clock().now() + kMicrosecond));
+            ids.push_back(network_.open_flow(flow, network_.clock().earliest() + kMicrosecond));
         }
     }
     Network& network_;

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/host_port/host_port.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "models/host_port/port_application.h"
+#include "models/network.h"
+#include "models/sim_time.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint16_t kFirstSourcePort = 10000;
+/// Above, source ports of queue pairs repeat.
+constexpr std::uint32_t kSourcePorts = 50000;
+
+}  // namespace
+
+HostPort::HostPort(const sc_core::sc_module_name& name, Network& network, NodeId host,
+                   const HostPortOptions& options)
+    : sc_module(name), network_(network), host_(host), options_(options) {
+    const auto refuse = [&](const std::string& what) {
+        throw ConfigError("HostPort " + std::string(this->name()) + " " + what);
+    };
+    if (options.depth < 1) {
+        refuse("has a depth of 0; allowed: at least 1");
+    }
+    if (options.doorbell_latency < 0 || options.completion_latency < 0 ||
+        !(options.pcie_bandwidth >= 0)) {
+        refuse("has a negative latency or bandwidth; allowed: 0 and above");
+    }
+    if (options.read_request_bytes < 1) {
+        refuse("asks for reads by " + std::to_string(options.read_request_bytes) +
+               " bytes; allowed: at least 1");
+    }
+    network_.add(*this);
+    SC_METHOD(deliver);
+    sensitive << due_;
+    dont_initialize();
+}
+
+HostPort::~HostPort() { network_.remove(*this); }
+
+void HostPort::check(const Post& post) const {
+    const auto refuse = [&](const std::string& what) {
+        throw ConfigError("HostPort " + std::string(name()) + ": " + what);
+    };
+    if (!network_.is_own_host(post.peer) || post.peer == host_) {
+        refuse("the peer is node " + std::to_string(post.peer) +
+               "; allowed: another host of the network's own");
+    }
+    if (post.bytes < 1) {
+        refuse("an operation of " + std::to_string(post.bytes) + " bytes; allowed: at least 1");
+    }
+    if (post.priority < 1 || post.priority > 7) {
+        refuse("priority " + std::to_string(post.priority) + "; allowed: 1 to 7");
+    }
+}
+
+HostPort::QueuePair& HostPort::queue_pair(NodeId peer, std::uint32_t number) {
+    const std::uint64_t key = std::uint64_t{peer} << 32 | number;
+    const auto [place, fresh] =
+        pair_of_.try_emplace(key, static_cast<std::uint32_t>(pairs_.size()));
+    if (fresh) {
+        pairs_.emplace_back();
+        pairs_.back().peer = peer;
+        pairs_.back().number = number;
+        pairs_.back().requests = network_.ports().new_connection();
+    }
+    return pairs_[place->second];
+}
+
+FlowSpec HostPort::answer_to(std::uint32_t pair, const Post& post) {
+    QueuePair& queue = pairs_[pair];
+    if (queue.responses == kNone) {
+        queue.responses = network_.ports().new_connection();
+    }
+    FlowSpec spec;
+    spec.src = post.peer;
+    spec.dst = host_;
+    spec.size = post.bytes;
+    spec.sport = static_cast<std::uint16_t>(kFirstSourcePort + queue.number % kSourcePorts);
+    spec.priority = post.priority;
+    spec.connection = queue.responses;
+    return spec;
+}
+
+/// When `bytes` that are there at `from` are on the other side.
+Tick HostPort::over_pcie(Tick& free_at, std::int64_t bytes, Tick from) const {
+    if (options_.pcie_bandwidth <= 0) {
+        return from;
+    }
+    const double takes =
+        static_cast<double>(bytes) / options_.pcie_bandwidth * static_cast<double>(kSecond);
+    free_at = std::max(free_at, from) + static_cast<Tick>(std::ceil(takes));
+    return free_at;
+}
+
+bool HostPort::try_post(const Post& post) {
+    check(post);
+    if (outstanding_ >= options_.depth) {
+        return false;
+    }
+    const bool reads = post.operation == Operation::read;
+    QueuePair& queue = queue_pair(post.peer, post.queue_pair);
+    Completion completion;
+    completion.post = post;
+    completion.sequence = posted_++;
+    completion.posted = to_ticks_up(sc_core::sc_time_stamp());
+    const Tick rung =
+        std::max(completion.posted + options_.doorbell_latency, network_.clock().earliest());
+    completion.effective = reads ? rung : over_pcie(to_nic_free_, post.bytes, rung);
+    FlowSpec spec;
+    spec.src = host_;
+    spec.dst = post.peer;
+    spec.size = reads ? options_.read_request_bytes : post.bytes;
+    spec.sport = static_cast<std::uint16_t>(kFirstSourcePort + post.queue_pair % kSourcePorts);
+    spec.priority = post.priority;
+    spec.connection = queue.requests;
+    completion.flow = network_.open_flow(spec, completion.effective);
+    network_.ports().opened(completion.flow, *this,
+                            static_cast<std::uint32_t>(&queue - pairs_.data()), completion);
+    queue.outstanding.push_back({completion, false});
+    ++outstanding_;
+    return true;
+}
+
+void HostPort::post(const Post& post) {
+    while (!try_post(post)) {
+        wait(room_);
+    }
+}
+
+Completion HostPort::post_and_wait(const Post& post) {
+    this->post(post);
+    const std::uint64_t sequence = posted_ - 1;
+    Completion completion;
+    completion.completed = kNever;
+    waiting_[sequence] = &completion;
+    while (completion.completed == kNever) {
+        wait(completed_);
+    }
+    return completion;
+}
+
+void HostPort::over(std::uint32_t pair, std::uint64_t sequence, Tick received, Tick at) {
+    std::deque<Outstanding>& outstanding = pairs_[pair].outstanding;
+    const auto found = std::lower_bound(outstanding.begin(), outstanding.end(), sequence,
+                                        [](const Outstanding& one, std::uint64_t wanted) {
+                                            return one.completion.sequence < wanted;
+                                        });
+    found->over = true;
+    found->completion.received = received;
+    found->completion.completed = found->completion.post.operation == Operation::read
+                                      ? over_pcie(from_nic_free_, found->completion.post.bytes, at)
+                                      : at;
+    Tick latest = at;
+    while (!outstanding.empty() && outstanding.front().over) {
+        Notification notification;
+        notification.completion = outstanding.front().completion;
+        latest = std::max(latest, notification.completion.completed);
+        notification.at = latest + options_.completion_latency;
+        notification.completion.completed = notification.at;
+        outstanding.pop_front();
+        notify(std::move(notification));
+    }
+}
+
+void HostPort::arrive(const Arrival& arrival) {
+    Notification notification;
+    notification.is_arrival = true;
+    notification.arrival = arrival;
+    notification.at =
+        over_pcie(from_nic_free_, arrival.bytes, arrival.at) + options_.completion_latency;
+    notification.arrival.at = notification.at;
+    notify(std::move(notification));
+}
+
+void HostPort::notify(Notification notification) {
+    notification.order = notified_++;
+    notifications_.push(std::move(notification));
+    due_.notify(until(notifications_.top().at));
+}
+
+/// Everything that is due by now, in the order of time.
+void HostPort::deliver() {
+    const Tick now = to_ticks(sc_core::sc_time_stamp());
+    while (!notifications_.empty() && notifications_.top().at <= now) {
+        const Notification notification = notifications_.top();
+        notifications_.pop();
+        hand_over(notification);
+    }
+    if (!notifications_.empty()) {
+        due_.notify(until(notifications_.top().at));
+    }
+}
+
+void HostPort::hand_over(const Notification& notification) {
+    if (notification.is_arrival) {
+        if (on_arrival_) {
+            on_arrival_(notification.arrival);
+        } else {
+            arrivals_.push_back(notification.arrival);
+        }
+        arrived_.notify(sc_core::SC_ZERO_TIME);
+        return;
+    }
+    --outstanding_;
+    room_.notify(sc_core::SC_ZERO_TIME);
+    const Completion& completion = notification.completion;
+    const auto waiting = waiting_.find(completion.sequence);
+    if (waiting != waiting_.end()) {
+        *waiting->second = completion;
+        waiting_.erase(waiting);
+    } else if (on_completion_) {
+        on_completion_(completion);
+    } else {
+        completions_.push_back(completion);
+    }
+    completed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+bool HostPort::next_completion(Completion& completion) {
+    if (completions_.empty()) {
+        return false;
+    }
+    completion = completions_.front();
+    completions_.pop_front();
+    return true;
+}
+
+bool HostPort::next_arrival(Arrival& arrival) {
+    if (arrivals_.empty()) {
+        return false;
+    }
+    arrival = arrivals_.front();
+    arrivals_.pop_front();
+    return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A host's door to the network for a testbench: operations are posted at any time, from any SystemC process, on queue pairs
+/// that last, and complete in SystemC's time. What a NIC's work queues are to the host's software (RDMA verbs).
+///
+/// An operation takes effect a doorbell latency after it was posted, or at NetworkClock::earliest(), if that is later. So it
+/// is exact where the latency is at least the network's lookahead (WorldStore::world().lookahead, the least link delay) and
+/// the TLM global quantum; else it may be later, by less than the larger of the two.
+///
+/// Operations of a queue pair leave in the order in which they were posted, and complete in it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <systemc>
+#include <unordered_map>
+#include <vector>
+
+#include "core/flow/flow.h"
+#include "core/ids.h"
+#include "core/units.h"
+
+namespace sluice {
+
+class Network;
+
+struct HostPortOptions {
+    /// Operations that may be outstanding, over all queue pairs.
+    std::size_t depth = 128;
+    Tick doorbell_latency = 0;    ///< from the post to its effect at the NIC
+    Tick completion_latency = 0;  ///< from the NIC's completion to its notification
+    /// Between host and NIC, bytes/s; 0: without limit. A message is fetched whole, one after the other, before its first
+    /// packet leaves; what is read is written back likewise before it completes.
+    double pcie_bandwidth = 0;
+    /// Payload of the packet that asks for a read.
+    std::int64_t read_request_bytes = 16;
+};
+
+enum class Operation : std::uint8_t {
+    write,  ///< RDMA write: completes as its last ACK comes back
+    read,   ///< RDMA read: completes as the last byte of the answer arrives
+    send,   ///< as write, and the peer's port is notified of its arrival
+};
+
+struct Post {
+    Operation operation = Operation::write;
+    NodeId peer = kNone;
+    std::int64_t bytes = 0;        ///< payload, at least 1
+    std::uint32_t queue_pair = 0;  ///< of this port and peer, by number
+    std::uint8_t priority = 3;     ///< traffic class, 1 to 7
+    std::uint64_t tag = 0;         ///< the caller's own
+};
+
+struct Completion {
+    Post post;
+    FlowId flow = kNoFlow;       ///< of its data, as hooks and files name it
+    Tick posted = 0;             ///< in SystemC's time
+    Tick effective = 0;          ///< when it took effect at the NIC
+    Tick received = kNever;      ///< the last byte arrived, at the peer or, of a read, here
+    Tick completed = 0;          ///< when it is notified
+    std::uint64_t sequence = 0;  ///< posts of this port, from 0
+};
+
+/// A message that a peer's send() has brought.
+struct Arrival {
+    NodeId from = kNone;
+    std::int64_t bytes = 0;
+    std::uint32_t queue_pair = 0;
+    std::uint64_t tag = 0;
+    Tick at = 0;
+};
+
+class HostPort : public sc_core::sc_module {
+  public:
+    SC_HAS_PROCESS(HostPort);
+    /// Of a host of ours that has no port yet, before the simulation starts. ConfigError if the host is none, foreign, or
+    /// has one, if the network is free running, or if options are not possible. `network` must outlive it.
+    HostPort(const sc_core::sc_module_name& name, Network& network, NodeId host,
+             const HostPortOptions& options = {});
+    ~HostPort() override;
+
+    NodeId host() const { return host_; }
+    /// False if `depth` operations are outstanding: nothing was posted. ConfigError if it cannot be carried.
+    bool try_post(const Post& post);
+    /// Waits until there is room. From an SC_THREAD.
+    void post(const Post& post);
+    /// Posts, and waits until this operation is complete.
+    Completion post_and_wait(const Post& post);
+    std::size_t outstanding() const { return outstanding_; }
+
+    // Completions come at their SystemC time: by the callback, else in next_completion() until they are taken.
+    void on_completion(std::function<void(const Completion&)> callback) {
+        on_completion_ = std::move(callback);
+    }
+    /// Notified at each of them, when it can be taken.
+    const sc_core::sc_event& completed() const { return completed_; }
+    /// False: there is none.
+    bool next_completion(Completion& completion);
+
+    // The same for what peers' sends have brought.
+    void on_arrival(std::function<void(const Arrival&)> callback) {
+        on_arrival_ = std::move(callback);
+    }
+    const sc_core::sc_event& arrived() const { return arrived_; }
+    bool next_arrival(Arrival& arrival);
+
+  private:
+    friend class PortApplication;
+
+    /// In the order of posts; operations before it that are not complete hold it back.
+    struct Outstanding {
+        Completion completion;
+        bool over = false;
+    };
+    struct QueuePair {
+        NodeId peer = kNone;
+        std::uint32_t number = 0;
+        ConnectionId requests = kNone;   ///< to the peer
+        ConnectionId responses = kNone;  ///< from it, of reads
+        std::deque<Outstanding> outstanding;
+    };
+    struct Notification {
+        Tick at = 0;
+        std::uint64_t order = 0;
+        bool is_arrival = false;
+        Completion completion;
+        Arrival arrival;
+    };
+    struct Later {
+        bool operator()(const Notification& a, const Notification& b) const {
+            return a.at != b.at ? a.at > b.at : a.order > b.order;
+        }
+    };
+
+    QueuePair& queue_pair(NodeId peer, std::uint32_t number);
+    /// The data that a read of this queue pair has asked for.
+    FlowSpec answer_to(std::uint32_t pair, const Post& post);
+    void check(const Post& post) const;
+    Tick over_pcie(Tick& free_at, std::int64_t bytes, Tick from) const;
+    /// Of the network's, in its time: an operation is over.
+    void over(std::uint32_t pair, std::uint64_t sequence, Tick received, Tick at);
+    void arrive(const Arrival& arrival);
+    void notify(Notification notification);
+    void deliver();
+    void hand_over(const Notification& notification);
+
+    Network& network_;
+    NodeId host_;
+    HostPortOptions options_;
+    std::vector<QueuePair> pairs_;
+    std::unordered_map<std::uint64_t, std::uint32_t> pair_of_;  ///< by peer and number
+    std::uint64_t posted_ = 0;
+    std::size_t outstanding_ = 0;
+    Tick to_nic_free_ = 0;
+    Tick from_nic_free_ = 0;
+    std::priority_queue<Notification, std::vector<Notification>, Later> notifications_;
+    std::uint64_t notified_ = 0;
+    sc_core::sc_event due_;
+    sc_core::sc_event room_;
+    std::function<void(const Completion&)> on_completion_;
+    std::function<void(const Arrival&)> on_arrival_;
+    std::deque<Completion> completions_;
+    std::deque<Arrival> arrivals_;
+    std::unordered_map<std::uint64_t, Completion*> waiting_;  ///< by sequence: post_and_wait()
+    sc_core::sc_event completed_;
+    sc_core::sc_event arrived_;
+};
+
+}  // namespace sluice
