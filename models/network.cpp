@@ -94,17 +94,21 @@ Network::Network(const sc_core::sc_module_name& name, const Topology& topology, 
             modules_[n] = std::make_unique<Switch>(module_name.c_str(), n, context, scratch_);
         }
     }
-    for (PortId p = 0; p < topology.port_count(); ++p) {
-        const PortId peer = topology.peer_of(p);
-        if (modules_[topology.node_of(p)] != nullptr &&
-            modules_[topology.node_of(peer)] != nullptr) {
-            port(p).out.bind(port(peer).in);
-        }
-    }
+    bind_links();
     std::vector<Node*> nodes(modules_.size());
     std::transform(modules_.begin(), modules_.end(), nodes.begin(),
                    [](const std::unique_ptr<Node>& module) { return module.get(); });
     clock_->attach(std::move(nodes));
+}
+
+void Network::bind_links() {
+    for (PortId p = 0; p < topology_.port_count(); ++p) {
+        const PortId peer = topology_.peer_of(p);
+        if (modules_[topology_.node_of(p)] != nullptr &&
+            modules_[topology_.node_of(peer)] != nullptr) {
+            port(p).out.bind(port(peer).in);
+        }
+    }
 }
 
 Network::~Network() {

@@ -78,6 +78,7 @@ class Network : public sc_core::sc_module {
     RunCounters counters() const { return clock_->engine().counters(); }
 
   private:
+    void bind_links();
     void start_of_simulation() override;
     void require_open(const FlowSpec& spec, bool ours) const;
     void check_foreign(const NetworkOptions& options, const std::vector<FlowSpec>& flows,

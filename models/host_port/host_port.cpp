@@ -143,7 +143,7 @@ Completion HostPort::post_and_wait(const Post& post) {
     completion.completed = kNever;
     waiting_[sequence] = &completion;
     while (completion.completed == kNever) {
-        wait(completed_);
+        wait(completions_.event());
     }
     return completion;
 }
@@ -202,45 +202,20 @@ void HostPort::deliver() {
 
 void HostPort::hand_over(const Notification& notification) {
     if (notification.is_arrival) {
-        if (on_arrival_) {
-            on_arrival_(notification.arrival);
-        } else {
-            arrivals_.push_back(notification.arrival);
-        }
-        arrived_.notify(sc_core::SC_ZERO_TIME);
+        arrivals_.put(notification.arrival);
         return;
     }
     --outstanding_;
     room_.notify(sc_core::SC_ZERO_TIME);
     const Completion& completion = notification.completion;
     const auto waiting = waiting_.find(completion.sequence);
-    if (waiting != waiting_.end()) {
-        *waiting->second = completion;
-        waiting_.erase(waiting);
-    } else if (on_completion_) {
-        on_completion_(completion);
-    } else {
-        completions_.push_back(completion);
+    if (waiting == waiting_.end()) {
+        completions_.put(completion);
+        return;
     }
-    completed_.notify(sc_core::SC_ZERO_TIME);
-}
-
-bool HostPort::next_completion(Completion& completion) {
-    if (completions_.empty()) {
-        return false;
-    }
-    completion = completions_.front();
-    completions_.pop_front();
-    return true;
-}
-
-bool HostPort::next_arrival(Arrival& arrival) {
-    if (arrivals_.empty()) {
-        return false;
-    }
-    arrival = arrivals_.front();
-    arrivals_.pop_front();
-    return true;
+    *waiting->second = completion;
+    waiting_.erase(waiting);
+    completions_.notify();
 }
 
 }  // namespace sluice

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <queue>
 #include <systemc>
 #include <unordered_map>
@@ -20,6 +19,7 @@
 #include "core/flow/flow.h"
 #include "core/ids.h"
 #include "core/units.h"
+#include "models/host_port/mailbox.h"
 
 namespace sluice {
 
@@ -89,25 +89,19 @@ class HostPort : public sc_core::sc_module {
     Completion post_and_wait(const Post& post);
     std::size_t outstanding() const { return outstanding_; }
 
-    // Completions come at their SystemC time: by the callback, else in next_completion() until they are taken.
-    void on_completion(std::function<void(const Completion&)> callback) {
-        on_completion_ = std::move(callback);
-    }
-    /// Notified at each of them, when it can be taken.
-    const sc_core::sc_event& completed() const { return completed_; }
-    /// False: there is none.
-    bool next_completion(Completion& completion);
+    /// Completions, at their SystemC time.
+    Mailbox<Completion>& completions() { return completions_; }
+    /// What peers' sends have brought, likewise.
+    Mailbox<Arrival>& arrivals() { return arrivals_; }
 
-    // The same for what peers' sends have brought.
-    void on_arrival(std::function<void(const Arrival&)> callback) {
-        on_arrival_ = std::move(callback);
-    }
-    const sc_core::sc_event& arrived() const { return arrived_; }
-    bool next_arrival(Arrival& arrival);
+    // For PortApplication, in the network's time.
+    /// The data that a read of this queue pair has asked for.
+    FlowSpec answer_to(std::uint32_t pair, const Post& post);
+    /// An operation is over.
+    void over(std::uint32_t pair, std::uint64_t sequence, Tick received, Tick at);
+    void arrive(const Arrival& arrival);
 
   private:
-    friend class PortApplication;
-
     /// In the order of posts; operations before it that are not complete hold it back.
     struct Outstanding {
         Completion completion;
@@ -134,13 +128,8 @@ class HostPort : public sc_core::sc_module {
     };
 
     QueuePair& queue_pair(NodeId peer, std::uint32_t number);
-    /// The data that a read of this queue pair has asked for.
-    FlowSpec answer_to(std::uint32_t pair, const Post& post);
     void check(const Post& post) const;
     Tick over_pcie(Tick& free_at, std::int64_t bytes, Tick from) const;
-    /// Of the network's, in its time: an operation is over.
-    void over(std::uint32_t pair, std::uint64_t sequence, Tick received, Tick at);
-    void arrive(const Arrival& arrival);
     void notify(Notification notification);
     void deliver();
     void hand_over(const Notification& notification);
@@ -158,13 +147,9 @@ class HostPort : public sc_core::sc_module {
     std::uint64_t notified_ = 0;
     sc_core::sc_event due_;
     sc_core::sc_event room_;
-    std::function<void(const Completion&)> on_completion_;
-    std::function<void(const Arrival&)> on_arrival_;
-    std::deque<Completion> completions_;
-    std::deque<Arrival> arrivals_;
+    Mailbox<Completion> completions_;
+    Mailbox<Arrival> arrivals_;
     std::unordered_map<std::uint64_t, Completion*> waiting_;  ///< by sequence: post_and_wait()
-    sc_core::sc_event completed_;
-    sc_core::sc_event arrived_;
 };
 
 }  // namespace sluice

@@ -54,7 +54,7 @@ class RandomPosts : public sc_core::sc_module {
         for (const NodeId host : given.topology.hosts()) {
             ports_[host] = std::make_unique<HostPort>(("port" + std::to_string(host)).c_str(),
                                                       network_, host, deep(doorbell));
-            ports_[host]->on_completion([this](const Completion& made) { take(made); });
+            ports_[host]->completions().on_each([this](const Completion& made) { take(made); });
         }
         SC_THREAD(post);
     }
@@ -196,20 +196,20 @@ TEST_CASE("models.host_port.a_read_is_a_request_and_its_answer") {
     REQUIRE(port.try_post(read));
     sc_core::sc_start();
     Completion reading;
-    REQUIRE(port.next_completion(reading));
+    REQUIRE(port.completions().take(reading));
     CHECK(reading.post.tag == 7);
     CHECK(reading.completed == reading.received);
     const Tick begin = now();
     REQUIRE(port.try_post(write));
     sc_core::sc_start();
     Completion writing;
-    REQUIRE(port.next_completion(writing));
+    REQUIRE(port.completions().take(writing));
     // The request takes as long to get there as the last ACK takes back, to a frame.
     const Tick read_time = reading.completed - reading.effective;
     const Tick write_time = writing.completed - writing.effective;
     CHECK(writing.effective >= begin);
     CHECK(read_time == doctest::Approx(static_cast<double>(write_time)).epsilon(0.02));
-    CHECK_FALSE(port.next_completion(writing));
+    CHECK_FALSE(port.completions().take(writing));
 }
 
 TEST_CASE("models.host_port.a_send_is_notified_at_the_peer_in_time") {
@@ -220,7 +220,7 @@ TEST_CASE("models.host_port.a_send_is_notified_at_the_peer_in_time") {
     HostPort from("from", network, 1);
     HostPort to("to", network, 2);
     Tick arrived = 0;
-    to.on_arrival([&](const Arrival& arrival) {
+    to.arrivals().on_each([&](const Arrival& arrival) {
         CHECK(arrival.at == now());
         CHECK(arrival.from == 1);
         CHECK(arrival.bytes == 5000);
@@ -235,7 +235,7 @@ TEST_CASE("models.host_port.a_send_is_notified_at_the_peer_in_time") {
     REQUIRE(from.try_post(send));
     sc_core::sc_start();
     Completion completion;
-    REQUIRE(from.next_completion(completion));
+    REQUIRE(from.completions().take(completion));
     CHECK(completion.received == arrived);
     CHECK(completion.completed > arrived);
 }
@@ -279,7 +279,7 @@ TEST_CASE("models.host_port.depth_holds_back_who_posts") {
     options.depth = 4;
     HostPort port("port", network, 0, options);
     std::size_t completed = 0;
-    port.on_completion([&](const Completion&) { ++completed; });
+    port.completions().on_each([&](const Completion&) { ++completed; });
     Busy busy("busy", port, 100);
     sc_core::sc_start();
     CHECK(busy.most == 4);
@@ -308,10 +308,10 @@ TEST_CASE("models.host_port.latencies_and_pcie_add_up") {
     Completion late;
     REQUIRE(plain.try_post(post));
     sc_core::sc_start();
-    REQUIRE(plain.next_completion(fast));
+    REQUIRE(plain.completions().take(fast));
     REQUIRE(slow.try_post(post));
     sc_core::sc_start();
-    REQUIRE(slow.next_completion(late));
+    REQUIRE(slow.completions().take(late));
     const Tick fetch = 2 * kMicrosecond;  // 100 KB at 50 GB/s
     CHECK(late.effective == late.posted + options.doorbell_latency + fetch);
     CHECK(late.completed - late.effective == fast.completed - fast.effective + 5 * kMicrosecond);
