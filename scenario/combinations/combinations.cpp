@@ -111,9 +111,9 @@ void refuse(const Configuration& configuration, const std::string& subject,
                       text_of(*rule, configuration));
 }
 
-void refuse(const Configuration& configuration, Effect effect) {
+void refuse(const Configuration& configuration, Effect effect, const std::string& where) {
     const std::string fault = why_not(effect, configuration);
-    if (!fault.empty()) throw ConfigError(fault);
+    if (!fault.empty()) throw ConfigError((where.empty() ? "" : where + ": ") + fault);
 }
 
 std::string why_not(Effect effect, const Configuration& configuration) {

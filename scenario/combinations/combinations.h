@@ -28,6 +28,7 @@ enum class Effect : std::uint8_t {
     one_thread,
     not_in_a_lane,  ///< of a batch or an evaluation
     not_on_a_device,
+    not_importance_sampled,  ///< [importance] of an evaluation
 };
 
 struct CombinationRule {
@@ -57,8 +58,8 @@ void refuse_keys(const Configuration& configuration, ConfigSection& root);
 void refuse(const Configuration& configuration, const std::string& subject,
             const std::string& where = "");
 
-/// ConfigError if something is not done (Effect::not_... and later ones) that is to be done.
-void refuse(const Configuration& configuration, Effect effect);
+/// ConfigError "WHERE: ..." if something is not done (Effect::not_... and later ones) that is to be done.
+void refuse(const Configuration& configuration, Effect effect, const std::string& where = "");
 
 /// Why something is not done; empty: it may be.
 std::string why_not(Effect effect, const Configuration& configuration);

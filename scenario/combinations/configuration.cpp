@@ -13,7 +13,8 @@ Configuration::Configuration(const Scenario& scenario)
       network(scenario.network),
       phases(scenario.phases),
       values(scenario.values.get()),
-      link_events(!scenario.link_events.empty()) {
+      link_events(!scenario.link_events.empty()),
+      stops(scenario.stop != kNever) {
     round_trips = asks("output.rtt");
 }
 

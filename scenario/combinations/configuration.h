@@ -43,6 +43,7 @@ struct Configuration {
     const ConfigValue* values = nullptr;  ///< the scenario's keys; null: it comes from elsewhere
     bool round_trips = false;             ///< output.rtt: somebody is told of every ACK
     bool link_events = false;
+    bool stops = false;           ///< at a given time
     bool imported = false;        ///< the network is another simulator's
     bool records_queues = false;  ///< queues.bin is about to be written
     bool samples = false;         ///< queues are sampled, or PFC frames reported, during the run

@@ -114,6 +114,15 @@ bool never_draws(const Config& c) {
     return std::none_of(workload->array.begin(), workload->array.end(), draws);
 }
 
+bool is_one_poisson(const Config& c) {
+    const ConfigValue* workload = c.value("workload");
+    if (workload != nullptr && workload->kind == ConfigValue::Kind::array) {
+        workload = workload->array.size() == 1 ? &workload->array.front() : nullptr;
+    }
+    const ConfigMember* const type = workload == nullptr ? nullptr : workload->find("type");
+    return type != nullptr && type->value.text == "poisson";
+}
+
 // Workloads that have been built.
 
 /// So many of the packets are those of long messages. Short ones leave little to skip, and lose most where their ACKs are no
@@ -459,6 +468,15 @@ std::vector<CombinationRule> all_rules() {
         {"device-has-no-samples", E::not_on_a_device, "", "queues or PFC frames are recorded",
          [](const Config& c) { return c.samples; },
          "a device cannot record queues or PFC frames; use --device cpu"},
+        {"importance-in-mode-packet", E::not_importance_sampled, "", "not mode packet",
+         not_packet_mode, "[importance] needs mode packet; this scenario has mode {mode}"},
+        {"importance-of-whole-trials", E::not_importance_sampled, "", "stop is given",
+         [](const Config& c) { return c.stops; },
+         "[importance] needs all flows of a trial; the scenario has a stop time"},
+        {"importance-of-poisson", E::not_importance_sampled, "",
+         "not exactly one workload, of type poisson",
+         [](const Config& c) { return !is_one_poisson(c); },
+         "[importance] needs exactly one [workload], of type \"poisson\""},
     };
     congestion::Parameters parameters;
     congestion::for_each_law(

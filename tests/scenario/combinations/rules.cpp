@@ -262,6 +262,13 @@ std::vector<Examples> examples() {
         {"device-is-exact", {ns3}, {""}},
         {"device-has-no-round-trips", {rtt}, {""}},
         {"device-knows-all-flows", {"", streamed}, {""}},
+        {"importance-in-mode-packet",
+         {"mode=flow;workload.type=poisson"},
+         {"workload.type=poisson"}},
+        {"importance-of-whole-trials",
+         {"stop=1ms;workload.type=poisson"},
+         {"workload.type=poisson"}},
+        {"importance-of-poisson", {""}, {"workload.type=poisson"}},
         {"device-has-no-samples", {"", fact(&Configuration::samples)}, {""}},
     };
 }
@@ -337,6 +344,7 @@ const std::vector<Section>& sections() {
         {Effect::one_thread, "## One thread"},
         {Effect::not_in_a_lane, "## Not in a batch or an evaluation"},
         {Effect::not_on_a_device, "## Not on a device"},
+        {Effect::not_importance_sampled, "## No importance sampling"},
     };
     return kSections;
 }
