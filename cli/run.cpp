@@ -19,13 +19,13 @@
 #include "core/routing/paths.h"
 #include "core/text/config_value.h"
 #include "experiment/build_experiment.h"
+#include "experiment/configuration_of.h"
 #include "experiment/hpcc/hpcc_import.h"
 #include "experiment/hpcc/hpcc_outputs.h"
 #include "experiment/lossless.h"
 #include "experiment/modes/mode_run.h"
 #include "experiment/run_memo.h"
 #include "experiment/run_to_folder.h"
-#include "scenario/unused_keys.h"
 
 namespace sluice {
 
@@ -101,11 +101,8 @@ int run_hpcc_experiment(const RunOptions& options) {
 /// Paths from a file, in place of ECMP's; what is expected of each flow is by its path.
 void take_paths(BuiltExperiment& built, const RunOptions& options) {
     Experiment& experiment = built.experiment;
-    if (experiment.topology.group_routing == GroupRouting::valiant) {
-        throw ConfigError(
-            "--paths: topology.routing = \"valiant\" gives every flow its path; allowed: "
-            "\"shortest\", \"minimal\"");
-    }
+    // The mode does not matter.
+    refuse(configuration_of(experiment, Mode::packet), "--paths");
     std::size_t unlisted = 0;
     experiment.paths =
         paths_of(PathTable::read(options.paths, experiment.topology), experiment.flows, unlisted);
@@ -157,28 +154,13 @@ Scenario load_for_run(const RunOptions& options) {
     }
     Scenario scenario = make_scenario(std::move(values), options.scenario);
     scenario.allow_oom = options.allow_oom;
-    const std::string mode = mode_name(scenario.mode);
-    require_offered(scenario.mode, options.scenario + ": mode " + mode);
-    if (options.record_queues && scenario.mode != Mode::packet) {
-        throw ConfigError(
-            "--record-queues: needs mode packet, which simulates every queue; this is mode " +
-            mode);
-    }
-    if (options.no_skip && !has_phases(scenario.mode)) {
-        throw ConfigError("--no-skip: has no effect in mode " + mode +
-                          "; allowed: modes hybrid and wormhole");
-    }
-    if (!options.memo.empty() && !has_phases(scenario.mode)) {
-        throw ConfigError("--memo: has no effect in mode " + mode +
-                          "; allowed: modes hybrid and wormhole");
-    }
-    if (!options.audit.empty() && !has_phases(scenario.mode)) {
-        throw ConfigError("--audit: has no effect in mode " + mode +
-                          "; allowed: modes hybrid and wormhole");
-    }
-    if (options.no_fold && scenario.mode == Mode::flow) {
-        throw ConfigError(
-            "--no-fold: has no effect in mode flow; allowed: modes packet, hybrid and wormhole");
+    require_offered(scenario.mode, options.scenario + ": mode " + mode_name(scenario.mode));
+    for (const auto& [option, given] : {std::pair{"--record-queues", options.record_queues},
+                                        {"--no-skip", options.no_skip},
+                                        {"--memo", !options.memo.empty()},
+                                        {"--audit", !options.audit.empty()},
+                                        {"--no-fold", options.no_fold}}) {
+        if (given) refuse(Configuration(scenario), option);
     }
     return scenario;
 }
@@ -197,6 +179,8 @@ int run_scenario(const RunOptions& options) {
     const ConfigValue values = *scenario.values;
     const OutputConfig output = scenario.output;
     const std::vector<std::string> unused = keys_without_effect(scenario);
+    const bool usual =
+        options.memo.empty() && automatic_choice("--memo", Configuration(scenario)) != nullptr;
     BuiltExperiment built = build_experiment(scenario);
     tell(built.import_notes);
     if (!options.paths.empty()) take_paths(built, options);
@@ -213,7 +197,6 @@ int run_scenario(const RunOptions& options) {
     request.outputs = output.optional;
     request.series_step = output.series_step;
     request.keys_without_effect = unused;
-    const bool usual = options.memo.empty() && scenario.mode == Mode::wormhole;
     const RunMemo memo(usual ? memo::default_path() : options.memo, !usual, request.config_json,
                        built.experiment);
     tell_note(memo.note());

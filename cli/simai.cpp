@@ -18,6 +18,7 @@
 #include "core/topology/topology_io.h"
 #include "core/world/lookahead.h"
 #include "experiment/build_experiment.h"
+#include "experiment/configuration_of.h"
 #include "experiment/modes/mode_run.h"
 #include "workloads/aicb/aicb_graph.h"
 #include "workloads/aicb/end_to_end.h"
@@ -157,8 +158,7 @@ class Simulation {
                                        options_.seed != 0 ? options_.seed : seed, notes);
         inputs_.network.ecn.nvswitches = false;  // SimAI's mark nothing
         widen_sequence_numbers(inputs_.network.format);
-        // ns-3's order of ties and its nanoseconds exist packet by packet only.
-        if (mode_ != Mode::packet) inputs_.network.arithmetic = Arithmetic::exact;
+        choose_arithmetic(inputs_.network, *inputs_.topology, mode_);
         for (const std::string& note : notes) report_.skipped_line(note, config.path);
         report_.read(config.path, fmt::format("{} keys", config.lines.size()));
     }

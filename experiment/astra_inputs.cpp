@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/topology/topology_io.h"
 #include "core/world/lookahead.h"
+#include "experiment/configuration_of.h"
 #include "workloads/hpcc/hpcc_config.h"
 #include "workloads/hpcc/hpcc_network.h"
 
@@ -62,8 +63,8 @@ Experiment read_ns3(const AstraOptions& options, ImportReport& report) {
     std::vector<std::string> notes = config.notes;
     experiment.network = hpcc_network(config, experiment.topology,
                                       static_cast<std::uint64_t>(config.random_seed), notes);
-    // ns-3's order of ties and its nanoseconds exist packet by packet only.
-    if (options.mode != "packet") experiment.network.arithmetic = Arithmetic::exact;
+    choose_arithmetic(experiment.network, experiment.topology,
+                      parse_mode(options.mode, "astra --mode"));
     experiment.link_events = hpcc_link_events(config, experiment.topology);
     constexpr double kLongest = 8'000'000;  // SimAI and ASTRA-sim write 4e13 s: never
     if (config.given("SIMULATOR_STOP_TIME") && config.stop_s < kLongest) {

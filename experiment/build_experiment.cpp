@@ -17,6 +17,7 @@
 #include "core/text/quantity.h"
 #include "core/world/lookahead.h"
 #include "core/world/network_check.h"
+#include "experiment/configuration_of.h"
 #include "experiment/modes/mode_run.h"
 #include "experiment/wake_choice.h"
 #include "scenario/workload/workload_part.h"
@@ -95,19 +96,21 @@ std::unique_ptr<Application> run_jobs(std::vector<std::unique_ptr<JobApplication
 /// Gives the experiment what starts a part's flows, if they need that.
 void add_starter(Experiment& experiment, std::unique_ptr<Application> starter) {
     if (starter == nullptr) return;
-    if (experiment.application != nullptr) {
-        throw ConfigError(
-            "a connection matrix with triggers cannot be combined with jobs or with another one");
-    }
+    Configuration configuration = configuration_of(experiment, Mode::packet);
+    configuration.triggered = true;
+    configuration.beside_others = experiment.application != nullptr;
+    refuse(configuration, "");
     experiment.application = std::move(starter);
 }
 
 /// Makes a streamed job what the experiment runs.
 void add_stream(BuiltExperiment& built, WorkloadPart& part) {
     if (part.stream == nullptr) return;
-    if (built.experiment.application != nullptr || !built.experiment.flows.empty()) {
-        throw ConfigError("a streamed job cannot be combined with another workload");
-    }
+    Configuration configuration = configuration_of(built.experiment, Mode::packet);
+    configuration.streamed = true;
+    configuration.beside_others =
+        built.experiment.application != nullptr || !built.experiment.flows.empty();
+    refuse(configuration, "");
     built.stream = part.stream.get();
     built.stream_name = part.name;
     built.stream_class = part.flow_class;
@@ -166,12 +169,9 @@ void check_paths(const BuiltExperiment& built, const Scenario& scenario) {
 /// The ways of Valiant's routing, each flow's own, which tables cannot have.
 void give_detours(BuiltExperiment& built, const std::string& where) {
     Experiment& experiment = built.experiment;
-    if (built.stream != nullptr) {
-        throw ConfigError(
-            where +
-            ": topology.routing = \"valiant\" needs all flows before the run, and a streamed job "
-            "opens them during the run; allowed: \"shortest\", \"minimal\"");
-    }
+    Configuration configuration = configuration_of(experiment, Mode::packet);
+    configuration.streamed = built.stream != nullptr;
+    refuse(configuration, "topology.routing", where);
     const Routing routing(experiment.topology, next_hop_order(experiment.network.arithmetic));
     experiment.paths =
         valiant_paths(experiment.topology, routing, experiment.flows, experiment.network.seed);
@@ -247,7 +247,9 @@ Experiment take_network(Scenario& scenario) {
     const std::vector<std::string>& outputs = scenario.output.optional;
     if (std::find(outputs.begin(), outputs.end(), "rtt") != outputs.end()) {
         experiment.on_ack = std::make_shared<std::function<void(FlowId, std::uint32_t, Tick)>>();
-        experiment.phases.memo = false;  // what is told has no packets
+    }
+    if (!why_not(Effect::not_memoized, configuration_of(experiment, scenario.mode)).empty()) {
+        experiment.phases.memo = false;
     }
     return experiment;
 }

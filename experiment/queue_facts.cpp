@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "core/congestion/congestion.h"
-#include "core/error.h"
 #include "core/routing/base_rtt.h"
 #include "core/routing/routing.h"
 #include "core/routing/valiant.h"
 #include "core/steady/detector.h"
 #include "core/world/ecn_point.h"
+#include "experiment/configuration_of.h"
 
 namespace sluice {
 
@@ -47,11 +47,9 @@ std::int64_t mark_bytes(const EcnConfig& config, Rate rate) {
 }  // namespace
 
 std::shared_ptr<const QueueFacts> queue_facts(const Experiment& experiment) {
-    if (experiment.network.sprayed_classes() != 0) {
-        throw ConfigError(
-            "output.record_queues: network.load_balance = \"spray\" sends a flow's packets several "
-            "ways; only \"ecmp\" can be recorded");
-    }
+    Configuration configuration = configuration_of(experiment, Mode::packet);
+    configuration.records_queues = true;
+    refuse(configuration, "output.record_queues");
     const Topology& topology = experiment.topology;
     const congestion::Parameters& law = experiment.network.congestion;
     auto facts = std::make_shared<QueueFacts>();

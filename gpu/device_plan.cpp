@@ -8,6 +8,7 @@
 #include "experiment/build_experiment.h"
 #include "gpu/blocks/block_executor.h"
 #include "gpu/lane_run.h"
+#include "scenario/combinations/combinations.h"
 #include "scenario/scenario.h"
 
 namespace sluice::gpu {
@@ -57,10 +58,7 @@ void plan_one(const Batch& batch, std::size_t experiment, bool allow_oom, LanePl
     std::string path;
     ConfigValue values = batch.scenario(experiment, &path);
     Scenario scenario = make_scenario(std::move(values), path);
-    if (scenario.mode != Mode::packet) {
-        throw ConfigError("mode = \"" + std::string(mode_name(scenario.mode)) +
-                          "\": a device executes mode packet only");
-    }
+    refuse(Configuration(scenario), Effect::not_on_a_device);
     scenario.allow_oom = allow_oom;
     const BuiltExperiment built = build_experiment(scenario);
     const bool small = built.experiment.topology.host_count() <= kMostHosts;

@@ -11,6 +11,7 @@
 #include "core/packet/sender.h"
 #include "core/world/paused_cycle.h"
 #include "core/world/skip.h"
+#include "experiment/configuration_of.h"
 
 namespace sluice::gpu {
 
@@ -19,14 +20,18 @@ namespace {
 /// Windows between two looks at the clock on the wall.
 constexpr std::uint64_t kWindowsAtATime = 4096;
 
+/// Flows are started by something else than jobs.
+bool is_streamed(const Experiment& experiment) {
+    const Application* const application = experiment.application.get();
+    return application != nullptr && dynamic_cast<const JobApplication*>(application) == nullptr &&
+           dynamic_cast<const JobSet*>(application) == nullptr;
+}
+
+/// ConfigError if a device cannot execute this.
 const Experiment& checked(const Experiment& experiment) {
-    if (experiment.network.arithmetic == Arithmetic::ns3) {
-        throw ConfigError(
-            "network.arithmetic = \"ns3\": a device does not support ns-3's order of events");
-    }
-    if (experiment.on_ack != nullptr) {
-        throw ConfigError("output.rtt = true: a device cannot record round trips");
-    }
+    Configuration configuration = configuration_of(experiment, Mode::packet);
+    configuration.streamed = is_streamed(experiment);
+    refuse(configuration, Effect::not_on_a_device);
     return experiment;
 }
 
@@ -40,12 +45,9 @@ std::vector<const JobApplication*> jobs_of(const Experiment& experiment) {
         return {job};
     }
     std::vector<const JobApplication*> jobs;
-    const auto* const set = dynamic_cast<const JobSet*>(application);
-    if (set == nullptr) {
-        throw ConfigError("a device cannot execute a streamed job; use --device cpu");
-    }
-    for (std::size_t i = 0; i < set->size(); ++i) {
-        jobs.push_back(&set->job(i));
+    const auto& set = dynamic_cast<const JobSet&>(*application);
+    for (std::size_t i = 0; i < set.size(); ++i) {
+        jobs.push_back(&set.job(i));
     }
     return jobs;
 }
@@ -223,9 +225,9 @@ bool LaneRun::execute(Tick until) {
 }
 
 void LaneRun::run(const RunHooks& hooks) {
-    if (hooks.on_sample || hooks.on_pfc) {
-        throw ConfigError("a device cannot record queues or PFC frames; use --device cpu");
-    }
+    Configuration configuration = configuration_of(experiment_, Mode::packet);
+    configuration.samples = hooks.on_sample || hooks.on_pfc;
+    refuse(configuration, Effect::not_on_a_device);
     go_on_ = [&] { return !hooks.on_progress || hooks.on_progress(now_); };
     stay_ = std::make_unique<LaneStay>(devices_, go_on_);
     auto runner = std::make_unique<step::HookRunner>(*store_, experiment_.link_events, hooks);

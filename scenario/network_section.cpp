@@ -169,11 +169,7 @@ EcnConfig read_ecn(ConfigSection section, Law law, Rate nic, Marking& marking) {
                         its.ecn_pmax};
     };
     if (section.has("points")) {
-        for (const char* key : {"kmin", "kmax", "pmax"}) {
-            if (section.has(key)) {
-                section.fail(key, "cannot be combined with 'points', which lists it per port rate");
-            }
-        }
+        for (const char* key : {"kmin", "kmax", "pmax"}) section.has(key);  // refused later
         std::set<std::int64_t> seen;
         for (ConfigSection& entry : section.tables("points")) {
             const Rate rate = entry.rate("rate", std::nullopt);
@@ -218,33 +214,8 @@ NicConfig read_nic(ConfigSection section) {
     nic.nack_interval = section.time("nack_interval", nic.nack_interval);
     nic.retransmit_timeout = section.time("retransmit_timeout", nic.retransmit_timeout);
     nic.global_base_rtt = section.flag("global_base_rtt", nic.global_base_rtt);
-    if (nic.back_to_zero && nic.ack_chunk == 0) {
-        section.fail("back_to_zero", "needs an ack_chunk of at least 1 packet to go back within");
-    }
     section.finish();
     return nic;
-}
-
-/// What that simulator has no word for, or does in a way that nobody wants.
-void check_ns3(const NetworkConfig& config, ConfigSection& section) {
-    if (config.arithmetic != Arithmetic::ns3) return;
-    const auto refuse = [&](const char* what) {
-        section.fail("arithmetic", std::string("is \"ns3\", under which ") + what +
-                                       "; allowed: the default of that key, or \"exact\"");
-    };
-    const std::int32_t* const weights = config.queues.weights;
-    if (std::any_of(weights + 1, weights + 8, [&](std::int32_t w) { return w != weights[1]; })) {
-        refuse("classes are served by round robin of packets, without network.queues.weights");
-    }
-    if (config.queues.scheduler != Scheduler{} || config.buffer.admission != Admission{} ||
-        config.marking != Marking{}) {
-        refuse(
-            "switches have that simulator's admission, scheduler and marking, without "
-            "network.buffer.admission, network.queues.scheduler and network.ecn.marking");
-    }
-    if (config.nic.ack_every != 1) {
-        refuse("a flow shorter than network.nic.ack_every would never be acknowledged");
-    }
 }
 
 void check_int_rates(const Topology& topology, ConfigSection& root, Law law) {
@@ -273,14 +244,10 @@ Rate nic_rate(const Topology& topology) {
     throw ConfigError(topology.name + ": no host has a link");
 }
 
-/// Bit p: flows of priority p are sprayed, beside what `otherwise` says of all.
-std::uint8_t read_sprayed(ConfigSection& section, LoadBalance otherwise) {
+/// Bit p: flows of priority p are sprayed, beside what load_balance says of all.
+std::uint8_t read_sprayed(ConfigSection& section) {
     unsigned sprayed = 0;
     if (const auto priorities = section.integers("sprayed_priorities", 1, 7, 7)) {
-        if (otherwise == LoadBalance::spray) {
-            section.fail("sprayed_priorities",
-                         "needs load_balance = \"ecmp\": with \"spray\" all packets are sprayed");
-        }
         for (const std::int64_t priority : *priorities) {
             sprayed |= 1U << priority;
         }
@@ -302,7 +269,7 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     config.load_balance =
         section.choice("load_balance", config.load_balance,
                        {{"ecmp", LoadBalance::ecmp}, {"spray", LoadBalance::spray}});
-    config.sprayed_priorities = read_sprayed(section, config.load_balance);
+    config.sprayed_priorities = read_sprayed(section);
     config.format = read_format(section, law);
     config.congestion.payload = config.format.payload;
     config.pfc = section.flag("pfc", config.pfc);
@@ -310,7 +277,6 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     config.ecn = read_ecn(section.table("ecn"), law, nic, config.marking);
     config.queues = read_queues(section.table("queues"));
     config.nic = read_nic(section.table("nic"));
-    check_ns3(config, section);
     section.finish();
     return config;
 }

@@ -4,24 +4,27 @@
 #include "core/steady/detectors.h"
 #include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
+#include "scenario/combinations/combinations.h"
+#include "scenario/scenario.h"
 
 namespace sluice {
 
 namespace {
 
-constexpr double kUsualAudit = 0.1;
 constexpr double kMaxGrowth = 1e9;
 constexpr Bytes kMaxQueueRange{std::int64_t{1} << 40};
 constexpr std::int64_t kMaxRounds = 1'000'000;
 
 }  // namespace
 
-PhaseConfig read_phases(ConfigSection section, Mode mode) {
+PhaseConfig read_phases(ConfigSection section, const Scenario& scenario) {
     PhaseConfig phases;
-    phases.audit = mode == Mode::wormhole ? kUsualAudit : 0;
+    const Configuration configuration(scenario.mode, scenario.topology, scenario.network, phases);
     phases.skip = section.flag("skip", phases.skip);
-    // Where nothing is to be skipped nothing is told either, unless it is asked for by name.
-    phases.memo = mode == Mode::wormhole && phases.skip;
+    phases.memo = automatic_choice("phases.memo", configuration) != nullptr;
+    if (const CombinationRule* const audit = automatic_choice("phases.audit", configuration)) {
+        phases.audit = std::stod(audit->value);
+    }
     phases.scope = section.choice<PhaseScope>(
         "scope", phases.scope,
         {{"partition", PhaseScope::partition}, {"network", PhaseScope::network}});

@@ -4,12 +4,13 @@
 #pragma once
 
 #include "core/hybrid/phase_config.h"
-#include "core/results/mode.h"
 #include "core/text/config_section.h"
 
 namespace sluice {
 
-/// ConfigError with the place and what is allowed. The mode decides some defaults.
-PhaseConfig read_phases(ConfigSection section, Mode mode);
+struct Scenario;
+
+/// ConfigError with the place and what is allowed. The scenario's mode decides some defaults.
+PhaseConfig read_phases(ConfigSection section, const Scenario& scenario);
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/results/run_output.h"
+#include "scenario/combinations/combinations.h"
 #include "scenario/network_check.h"
 #include "scenario/network_section.h"
 #include "scenario/node_reader.h"
@@ -77,43 +78,7 @@ std::vector<ConfigSection> read_workloads(ConfigSection& root) {
     return {root.table("workload")};
 }
 
-/// Round trips are of ACKs that are packets, in SystemC's NICs.
-void check_round_trips(ConfigSection section, const Scenario& scenario) {
-    const std::vector<std::string>& outputs = scenario.output.optional;
-    if (std::find(outputs.begin(), outputs.end(), "rtt") == outputs.end()) return;
-    if (!moves_packets(scenario.mode)) {
-        section.fail("rtt", std::string("is true, but mode ") + mode_name(scenario.mode) +
-                                " has no packets; allowed: modes packet, hybrid and wormhole");
-    }
-    if (scenario.network.arithmetic == Arithmetic::ns3) {
-        section.fail("rtt",
-                     "is true, but not for network.arithmetic = \"ns3\"; allowed: \"exact\"");
-    }
-    if (has_phases(scenario.mode) && scenario.phases.local()) {
-        section.fail("rtt",
-                     "is true, but with phases.wake = \"data\" ACKs are not "
-                     "packets; allowed: \"partition\"");
-    }
-}
-
-/// What a dragonfly's routing does not go with.
-void check_group_routing(ConfigSection section, const Scenario& scenario) {
-    const GroupRouting routing = scenario.topology.group_routing;
-    if (routing == GroupRouting::shortest) return;
-    if (scenario.network.arithmetic == Arithmetic::ns3) {
-        section.fail("routing",
-                     "is for network.arithmetic = \"exact\": HPCC ns-3 routes by fewest cables; "
-                     "allowed with \"ns3\": \"shortest\"");
-    }
-    if (routing == GroupRouting::valiant && scenario.network.sprayed_classes() != 0) {
-        section.fail(
-            "routing",
-            "is \"valiant\", which gives each flow one path, but network.load_balance or "
-            "sprayed_priorities spray its packets; allowed with these: \"shortest\", \"minimal\"");
-    }
-}
-
-OutputConfig read_output(ConfigSection section, Mode mode) {
+OutputConfig read_output(ConfigSection section) {
     OutputConfig output;
     output.directory = section.text("dir", "");
     for (const OutputType& type : output_types()) {
@@ -126,16 +91,6 @@ OutputConfig read_output(ConfigSection section, Mode mode) {
     };
     if (wanted("series")) {
         output.series_step = section.time("series_step", output.series_step, kPicosecond);
-        if (mode != Mode::packet) {
-            section.fail("series",
-                         std::string("is true, but mode ") + mode_name(mode) +
-                             " does not simulate every queue at all times; allowed: mode packet");
-        }
-        if (wanted("record_queues")) {
-            section.fail("series",
-                         "cannot be combined with record_queues, which samples at another step; "
-                         "give one of them");
-        }
     }
     section.finish();
     return output;
@@ -147,19 +102,9 @@ Scenario overridden(ConfigValue values, const std::string& path,
     return make_scenario(std::move(values), path);
 }
 
-/// Of a scenario that names none: the fastest that says how far it is off, unless something else that it asks for is
-/// packet mode's only.
-Mode usual_mode(const ConfigValue& values) {
-    EffectiveConfig unused;
-    ConfigSection root(values, unused);
-    const ConfigValue* const arithmetic = root.table("network").raw("arithmetic");
-    ConfigSection output = root.table("output");
-    const auto asked = [&](const char* key) {
-        const ConfigValue* const value = output.raw(key);
-        return value != nullptr && value->boolean;
-    };
-    const bool ns3 = arithmetic != nullptr && arithmetic->text == "ns3";
-    return ns3 || asked("record_queues") || asked("series") ? Mode::packet : Mode::wormhole;
+/// Of a scenario that names none.
+Mode usual_mode(const Scenario& scenario) {
+    return parse_mode(automatic_choice("mode", Configuration(scenario))->value, "mode");
 }
 
 }  // namespace
@@ -171,7 +116,7 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     scenario.effective = std::make_unique<EffectiveConfig>();
     ConfigSection root(*scenario.values, *scenario.effective);
     scenario.name = read_name(root, path);
-    scenario.mode = root.choice<Mode>("mode", usual_mode(*scenario.values), mode_words());
+    scenario.mode = root.choice<Mode>("mode", usual_mode(scenario), mode_words());
     scenario.seed = static_cast<std::uint64_t>(root.integer("seed", 1, 0, std::int64_t{1} << 62));
     scenario.stop = root.time("stop", kNever, kPicosecond);
     // Recorded where it is asked for only: without it the configuration is what it always was.
@@ -187,10 +132,10 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     }
     root.finish();
     scenario.workloads = read_workloads(root);
-    scenario.output = read_output(root.table("output"), scenario.mode);
+    scenario.output = read_output(root.table("output"));
     // The table may stay in the file whatever the mode, so that `--mode` is enough to compare.
     if (has_phases(scenario.mode) || root.has("phases")) {
-        scenario.phases = read_phases(root.table("phases"), scenario.mode);
+        scenario.phases = read_phases(root.table("phases"), scenario);
         if (!scenario.phases.restore_model.empty()) {
             scenario.phases.restore_model = scenario.resolve(scenario.phases.restore_model);
         }
@@ -200,19 +145,8 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     scenario.topology = perturbed(scenario.topology, scenario.seed, perturbation);
     scenario.network = read_network(root, scenario.topology);
     scenario.network.seed = perturbed_seed(scenario.seed, perturbation);
-    if (perturbation > 0 && scenario.network.arithmetic == Arithmetic::ns3) {
-        root.fail("perturbation",
-                  "changes delays by picoseconds, which network.arithmetic = \"ns3\" truncates; it "
-                  "needs \"exact\"");
-    }
-    if (has_phases(scenario.mode) && scenario.network.arithmetic == Arithmetic::ns3) {
-        root.table("network").fail("arithmetic",
-                                   "is \"ns3\", whose order of simultaneous events is packet "
-                                   "mode's only; modes hybrid and wormhole need \"exact\"");
-    }
-    check_group_routing(root.table("topology"), scenario);
+    refuse_keys(Configuration(scenario), root);
     scenario.link_events = read_link_events(root, scenario.topology);
-    check_round_trips(root.table("output"), scenario);
     if (moves_packets(scenario.mode)) check_network(scenario, root);
     return scenario;
 }

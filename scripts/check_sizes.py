@@ -29,6 +29,7 @@ CASES = ["tests"]
 # What may be larger, each with its reason.
 CASES_OF_ONE_THING = "cases of one thing"
 LARGE_FILES = {
+    "scenario/combinations/rules.cpp": "a table",
     "tests/experiment/hpcc/hpcc_import.cpp": CASES_OF_ONE_THING,
     "tests/flowlevel/flow_run.cpp": CASES_OF_ONE_THING,
     "tests/workloads/chakra/graph.cpp": CASES_OF_ONE_THING,
@@ -55,10 +56,11 @@ LARGE_CLASSES = {
 OWN_TESTS = {"consumer", "data", "extending", "fuzz", "scripts", "support"}
 LONG_FUNCTIONS = {
     ("cli/simai_options.cpp", "options_list"): "a table",
-    ("scenario/unused_keys.cpp", "rules"): "a table",
+    ("scenario/combinations/rules.cpp", "all_rules"): "a table",
     ("tests/core/congestion/dcqcn.cpp", "TEST_CASE"): CASES_OF_ONE_THING,
     ("tests/experiment/hpcc/hpcc_import.cpp", "TEST_CASE"): CASES_OF_ONE_THING,
     ("tests/flowlevel/max_min.cpp", "random_changes"): CASES_OF_ONE_THING,
+    ("tests/scenario/combinations/rules.cpp", "examples"): "a table",
     ("tests/support/hybrid_support.h", "run_hybrid"): CASES_OF_ONE_THING,
     ("tests/workloads/collective/collective_library.cpp", "check_data"): CASES_OF_ONE_THING,
 }

@@ -8,6 +8,7 @@
 #include "core/random.h"
 #include "experiment/build_experiment.h"
 #include "experiment/run.h"
+#include "scenario/combinations/combinations.h"
 #include "scenario/workload/traffic_workload.h"
 
 namespace sluice::eval {
@@ -40,16 +41,7 @@ PoissonLanes::PoissonLanes(const Batch& scenarios, std::size_t candidate, const 
       slowdown_(metric.quantity == "slowdown"),
       seed_(seed) {
     Scenario scenario = scenario_of(scenarios, candidate);
-    const auto refuse = [&](const std::string& why) {
-        throw ConfigError(scenario.path, 0, "[importance] " + why);
-    };
-    if (scenario.mode != Mode::packet)
-        refuse(std::string("needs mode packet; this scenario has mode ") +
-               mode_name(scenario.mode));
-    if (scenario.stop != kNever) refuse("needs all flows of a trial; the scenario has a stop time");
-    if (scenario.workloads.size() != 1 || scenario.workloads[0].text("type", "") != "poisson") {
-        refuse("needs exactly one [workload], of type \"poisson\"");
-    }
+    refuse(Configuration(scenario), Effect::not_importance_sampled, scenario.path);
     const PoissonWorkload workload = read_poisson_workload(scenario.workloads[0], scenario);
     const FlowSizeCdf known = sizes_of(workload, scenario);
     const PoissonTraffic& poisson = workload.traffic;

@@ -6,14 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "core/error.h"
 #include "experiment/build_experiment.h"
 #include "experiment/run_memo.h"
 #include "experiment/run_to_folder.h"
+#include "scenario/combinations/combinations.h"
 #include "scenario/scenario.h"
-#include "scenario/unused_keys.h"
 
 namespace sluice {
 
@@ -97,10 +95,7 @@ class Lane {
 
     BatchRow run_on(bool device, bool& whole) {
         Scenario scenario = this->scenario();
-        if (device && scenario.mode != Mode::packet) {
-            throw ConfigError(fmt::format("mode = \"{}\": a device executes mode packet only",
-                                          mode_name(scenario.mode)));
-        }
+        if (device) refuse(Configuration(scenario), Effect::not_on_a_device);
         const bool folders = !request_.directory.empty();
         RunRequest run;
         if (folders) run.keys_without_effect = keys_without_effect(scenario);

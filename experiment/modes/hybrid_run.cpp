@@ -2,13 +2,12 @@
 #include "experiment/modes/hybrid_run.h"
 
 #include <algorithm>
-#include <string>
 
 #include "core/audit/audit.h"
 #include "core/calibration/curve_memory.h"
 #include "core/episodes/episodes.h"
-#include "core/error.h"
 #include "core/hybrid/phase_controller.h"
+#include "experiment/configuration_of.h"
 #include "experiment/modes/packet_engine.h"
 #include "flowlevel/rate_sources.h"
 #include "restore/restorers.h"
@@ -16,34 +15,6 @@
 namespace sluice {
 
 namespace {
-
-/// How long ACKs that are no packets wait at a port is known to a frame's time; no base round trip may be
-/// shorter than so many of these.
-constexpr std::int64_t kFramesOfRoundTrip = 10;
-
-bool round_trips_are_long(const Experiment& experiment) {
-    const PacketFormat& format = experiment.network.format;
-    const std::int64_t frame = std::int64_t{format.payload} + format.header + format.extra_header;
-    const std::vector<Link>& links = experiment.topology.links();
-    return std::all_of(links.begin(), links.end(), [&](const Link& link) {
-        const bool to_host =
-            experiment.topology.is_host(link.a) || experiment.topology.is_host(link.b);
-        // Behind one switch: two such links, both ways.
-        const Tick time = serialization_time(frame, link.rate, experiment.network.arithmetic);
-        return !to_host || 4 * link.delay + 2 * time >= kFramesOfRoundTrip * time;
-    });
-}
-
-/// ConfigError where ACKs must be packets.
-void check_local(const Experiment& experiment) {
-    if (!experiment.phases.local()) {
-        return;
-    }
-    const std::string fault = local_phases_fault(experiment);
-    if (!fault.empty()) {
-        throw ConfigError("mode hybrid: phases.wake must be \"partition\" " + fault);
-    }
-}
 
 const Experiment& checked(const Experiment& experiment) {
     check_hybrid(experiment);
@@ -56,36 +27,10 @@ step::SharedBy shared_by(const PhaseConfig& phases) {
 
 }  // namespace
 
-std::string local_phases_fault(const Experiment& experiment) {
-    const std::vector<Link>& links = experiment.topology.links();
-    if (experiment.network.sprayed_classes() != 0) {
-        return "where packets are sprayed";
-    }
-    if (std::any_of(links.begin(), links.end(), [](const Link& link) { return link.loss > 0; })) {
-        return "where links lose packets";
-    }
-    if (experiment.network.congestion.law == congestion::Law::none) {
-        return "under law \"none\", which lets queues grow that ACKs would share";
-    }
-    if (!round_trips_are_long(experiment)) {
-        return "where a base round trip is shorter than 10 frames";
-    }
-    if (experiment.phases.scope == PhaseScope::network) {
-        return "with phases.scope = \"network\"";
-    }
-    if (make_restorer(experiment.phases, experiment.network.congestion.law) != nullptr) {
-        return "unless phases.restore = \"hold\"";
-    }
-    return "";
-}
-
 void check_hybrid(const Experiment& experiment) {
-    if (experiment.network.arithmetic == Arithmetic::ns3) {
-        throw ConfigError(
-            "mode hybrid: network.arithmetic = \"ns3\" reproduces ns-3's order of ties packet by "
-            "packet; allowed: mode packet, or arithmetic = \"exact\"");
-    }
-    check_local(experiment);
+    const Configuration configuration = configuration_of(experiment, Mode::hybrid);
+    refuse(configuration, "network.arithmetic", "mode hybrid");
+    refuse(configuration, "phases.wake", "mode hybrid");
 }
 
 struct HybridRun::Watch {
@@ -106,7 +51,8 @@ struct HybridRun::Watch {
             controller.calibration().remember(curves);
         }
         const bool tells = given.phases.memo && given.phases.episodes;
-        if (given.phases.audit > 0 && (given.phases.skip || tells)) {
+        const Configuration configuration = configuration_of(given, Mode::hybrid);
+        if (given.phases.audit > 0 && why_not(Effect::not_audited, configuration).empty()) {
             audit::AuditSettings settings;
             settings.share = given.phases.audit;
             settings.tolerance = given.phases.audit_tolerance;
@@ -138,7 +84,7 @@ struct HybridRun::Watch {
 };
 
 HybridRun::HybridRun(const Experiment& experiment, Caller caller)
-    : PacketRun(checked(experiment), caller, false),  // most of its windows have little to do
+    : PacketRun(checked(experiment), caller, Mode::hybrid),
       watch_(std::make_unique<Watch>(experiment, engine())) {}
 
 HybridRun::~HybridRun() = default;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "experiment/modes/packet_run.h"
 
@@ -11,9 +10,6 @@ namespace sluice {
 
 /// ConfigError if the experiment cannot run with phases, as far as that can be told without building the run.
 void check_hybrid(const Experiment& experiment);
-
-/// Why ACKs must be packets, so that phases.wake is "partition"; empty: they need not be.
-std::string local_phases_fault(const Experiment& experiment);
 
 class HybridRun : public PacketRun {
   public:

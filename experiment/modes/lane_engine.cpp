@@ -3,16 +3,15 @@
 
 #include <utility>
 
-#include "core/error.h"
+#include "experiment/configuration_of.h"
 
 namespace sluice {
 
 namespace {
 
 const Experiment& checked(const Experiment& experiment) {
-    if (experiment.on_ack != nullptr) {
-        throw ConfigError("output.rtt = true: only `sluice run` records round trips");
-    }
+    // The mode does not matter.
+    refuse(configuration_of(experiment, Mode::packet), Effect::not_in_a_lane);
     return experiment;
 }
 

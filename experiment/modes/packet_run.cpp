@@ -6,6 +6,7 @@
 
 #include "core/packet/state.h"
 #include "core/world/paused_cycle.h"
+#include "experiment/configuration_of.h"
 #include "experiment/modes/packet_engine.h"
 
 namespace sluice {
@@ -19,14 +20,14 @@ constexpr double kWorthMeeting = 150;
 /// Nodes per thread, at least, unless one asks for more.
 constexpr std::size_t kNodesPerThread = 8;
 
-step::Threads threads_for(const Experiment& experiment, bool several) {
-    if (!several && experiment.phases.memo && experiment.phases.episodes) {
-        return {1, 0, 0};  // what is held is executed later by one of them (core/clocks/alone.h)
+step::Threads threads_for(const Experiment& experiment, const Configuration& configuration) {
+    if (!why_not(Effect::one_thread, configuration).empty()) {
+        return {1, 0, 0};
     }
     if (experiment.threads > 0) {
         return {static_cast<std::uint32_t>(experiment.threads), 0, kWorthMeeting};
     }
-    if (!several) {
+    if (automatic_choice("--threads", configuration) != nullptr) {
         return {1, 0, kWorthMeeting};
     }
     const std::size_t useful = experiment.topology.node_count() / kNodesPerThread;
@@ -37,12 +38,13 @@ step::Threads threads_for(const Experiment& experiment, bool several) {
 
 }  // namespace
 
-PacketRun::PacketRun(const Experiment& experiment, Caller caller, bool several)
+PacketRun::PacketRun(const Experiment& experiment, Caller caller, Mode mode)
     : engine_(make_packet_engine(experiment, caller)) {
-    if (experiment.fold && experiment.on_ack == nullptr) {
+    const Configuration configuration = configuration_of(experiment, mode);
+    if (experiment.fold && why_not(Effect::not_folded, configuration).empty()) {
         engine_->engine().fold();
     }
-    engine_->engine().divide_windows(threads_for(experiment, several));
+    engine_->engine().divide_windows(threads_for(experiment, configuration));
 }
 
 PacketRun::~PacketRun() = default;

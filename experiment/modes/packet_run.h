@@ -14,8 +14,8 @@ class PacketEngine;
 class PacketRun : public ModeRun {
   public:
     /// The experiment must outlive the run.
-    /// `several`: on as many threads as help, unless the experiment says how many.
-    PacketRun(const Experiment& experiment, Caller caller, bool several = true);
+    /// `mode` says what may be folded, and on how many threads it runs unless the experiment says so.
+    PacketRun(const Experiment& experiment, Caller caller, Mode mode = Mode::packet);
     ~PacketRun() override;
 
     void run(const RunHooks& hooks) override;

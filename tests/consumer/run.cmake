@@ -16,6 +16,7 @@ foreach(command IN ITEMS
         "${CMAKE_COMMAND};-S;${SOURCE};-B;${WORK}/build;-G;${GENERATOR};-DCMAKE_CXX_COMPILER=${COMPILER};-DCMAKE_BUILD_TYPE=${CONFIG};-DCMAKE_PREFIX_PATH=${WORK}/prefix;${flags}"
         "${CMAKE_COMMAND};--build;${WORK}/build"
         "${WORK}/build/star"
+        "${WORK}/build/accelerator"
         "${WORK}/build/consumer")
     execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output
                     ERROR_VARIABLE output)
@@ -24,9 +25,23 @@ foreach(command IN ITEMS
         message(FATAL_ERROR "failed: ${command}\n${output}")
     endif()
 endforeach()
-foreach(page IN ITEMS README.md LICENSE docs/embedding.md examples/permutation-fattree.toml)
+foreach(page IN ITEMS README.md LICENSE docs/embedding.md docs/host-ports.md examples/permutation-fattree.toml)
     if(NOT EXISTS "${WORK}/prefix/share/doc/sluice/${page}")
         message(FATAL_ERROR "not installed: share/doc/sluice/${page}")
+    endif()
+endforeach()
+
+# Pages show the programs as they are.
+foreach(pair IN ITEMS star:embedding accelerator:host-ports)
+    string(REPLACE ":" ";" pair "${pair}")
+    list(GET pair 0 program)
+    list(GET pair 1 page)
+    file(READ "${SOURCE}/${program}.cpp" code)
+    file(READ "${WORK}/prefix/share/doc/sluice/docs/${page}.md" text)
+    string(REGEX REPLACE "^//[^\n]*\n///[^\n]*\n" "" code "${code}")
+    string(FIND "${text}" "${code}" place)
+    if(place EQUAL -1)
+        message(FATAL_ERROR "docs/${page}.md does not show tests/consumer/${program}.cpp as it is")
     endif()
 endforeach()
 

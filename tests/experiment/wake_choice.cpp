@@ -58,7 +58,7 @@ TEST_CASE("unit.wake_choice.messages_that_cross_spines_do_not") {
 TEST_CASE("unit.wake_choice.what_is_asked_for_stands") {
     CHECK(wake_of(kTwoSegments, "hpcc", "", "wake = \"partition\"\n") == Wake::partition);
     CHECK(wake_of(kOneSegment, "hpcc", "", "wake = \"data\"\n") == Wake::data);
-    CHECK(wake_of(kTwoSegments, "hpcc", "", "wake = \"neighbours\"\n") == Wake::neighbours);
+    CHECK(wake_of(kTwoSegments, "hpcc", "", "wake = \"data\"\n") == Wake::data);
 }
 
 TEST_CASE("unit.wake_choice.partitions_where_acks_must_be_packets") {

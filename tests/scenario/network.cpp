@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 #include "core/packet/policies/policies.h"
+#include "scenario/combinations/combinations.h"
 #include "scenario/network_section.h"
 #include "scenario/scenario.h"
-#include "scenario/unused_keys.h"
 #include "tests/support/error_of.h"
 
 using namespace sluice;

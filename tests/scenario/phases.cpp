@@ -82,8 +82,8 @@ TEST_CASE("unit.scenario.phases_keys_are_read") {
     CHECK(phases_of("[phases]\ndetector = \"queue\"\n").detector.kind ==
           steady::DetectorKind::queue);
     CHECK(phases_of("[phases]\nwake = \"data\"\n").wake == Wake::data);
-    CHECK(phases_of("[phases]\nwake = \"neighbours\"\n").local());
-    CHECK(!phases_of("[phases]\nwake = \"neighbours\"\nskip = false\n").local());
+    CHECK(phases_of("[phases]\nwake = \"data\"\n").local());
+    CHECK(!phases_of("[phases]\nwake = \"data\"\nskip = false\n").local());
 }
 
 TEST_CASE("unit.scenario.phases_are_recorded_where_they_count") {
@@ -99,9 +99,8 @@ TEST_CASE("unit.scenario.phases_are_recorded_where_they_count") {
 TEST_CASE("unit.scenario.phases_refusals_name_place_and_what_is_allowed") {
     CHECK(error_of(kStar + "[phases]\nscope = \"port\"\n") ==
           "test.toml:5:9: 'scope' is \"port\"; must be one of partition, network");
-    CHECK(
-        error_of(kStar + "[phases]\nwake = \"all\"\n") ==
-        "test.toml:5:8: 'wake' is \"all\"; must be one of automatic, partition, neighbours, data");
+    CHECK(error_of(kStar + "[phases]\nwake = \"all\"\n") ==
+          "test.toml:5:8: 'wake' is \"all\"; must be one of automatic, partition, data");
     CHECK(error_of(kStar + "[phases]\nrates = \"max-min\"\n") ==
           "test.toml:5:9: 'rates' is \"max-min\"; must be one of measured, maxmin "
           "(nearest: maxmin)");

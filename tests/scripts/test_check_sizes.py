@@ -94,11 +94,11 @@ class CheckSizes(unittest.TestCase):
 
     def test_an_exception_that_nothing_needs(self):
         with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "scenario/unused_keys.cpp"
-            file.parent.mkdir()
-            stale = "rules of scenario/unused_keys.cpp is no exception any more"
+            file = pathlib.Path(folder) / "scenario/combinations/rules.cpp"
+            file.parent.mkdir(parents=True)
+            stale = "all_rules of scenario/combinations/rules.cpp is no exception any more"
             for lines, said in ((61, False), (60, True)):
-                file.write_text(function("rules", lines), encoding="utf-8")
+                file.write_text(function("all_rules", lines), encoding="utf-8")
                 done = subprocess.run(
                     [sys.executable, "-B", SOURCE / "scripts/check_sizes.py", folder],
                     capture_output=True, text=True, check=False)
