@@ -39,7 +39,6 @@ LARGE_FILES = {
 }
 # Classes that are to be taken apart: methods and fields that they have and may not exceed.
 LARGE_CLASSES = {
-    ("core/audit/audit.h", "Audit"): (22, 26),
     ("core/clocks/domains.h", "Domains"): (41, 22),
     ("core/fold/folds.h", "Folds"): (139, 37),
     ("core/fold/renaming.h", "Renaming"): (48, 5),
