@@ -126,11 +126,11 @@ void LaneRun::load() {
         routes = RouteImage(experiment_.topology, routing_, experiment_.flows);
     }
     image_ = std::make_unique<LaneImage>(*store_, jobs_, std::move(routes), *stay_, plan_);
-    saved_windows_ = 0;
+    saved_.windows = 0;
     bytes_ = std::max(bytes_, image_->bytes());
     if (plan_.alone && experiment_.link_events.empty()) {
         store_.reset();
-        saved_ = false;
+        saved_.all = false;
     }
 }
 
@@ -138,27 +138,27 @@ void LaneRun::load() {
 /// there is room for all of it.
 void LaneRun::begin_again(const Arena& full) {
     plan_.slack = image_->slack_with_more(full);
-    windows_ += saved_windows_;
+    windows_ += saved_.windows;
     leave();
     load();
 }
 
 /// The store's state is what counts.
 void LaneRun::leave() {
-    saved_ = true;
+    saved_.all = true;
     image_.reset();
     stay_->leave();
 }
 
 void LaneRun::save() const {
-    if (!saved_) {
+    if (!saved_.all) {
         if (store_ == nullptr) {
             store_ = new_store();
         }
         image_->bring(Side::host);
         image_->save(*store_);
-        saved_windows_ = image_->lane().windows;
-        saved_ = true;
+        saved_.windows = image_->lane().windows;
+        saved_.all = true;
     }
 }
 
@@ -184,7 +184,7 @@ bool LaneRun::advance(Tick until) {
         image_->bring(Side::device);
         const LaneReport report = stay_->run(image_->lane(), order);
         order.fresh = Arena{};
-        saved_ = false;
+        saved_.all = false;
         if (report.fault != 0) {
             throw InternalError("an operation gives back a resource that no acquire holds");
         }
@@ -256,16 +256,15 @@ void LaneRun::run(const RunHooks& hooks) {
     }
     if (!stopped) {
         step::forget_stale_wakes(store_->world());
-        at_rest_ = step::next_instant(store_->world()) == kNever;
-        cut_off_ = !at_rest_;
+        ending_ = step::next_instant(store_->world()) == kNever ? Ending::at_rest : Ending::cut_off;
     }
 }
 
 Tick LaneRun::now() const {
-    if (cut_off_) {
+    if (cut_off()) {
         return experiment_.stop;
     }
-    return at_rest_ ? store_->last_arrival() : now_;
+    return ending_ == Ending::at_rest ? store_->last_arrival() : now_;
 }
 
 const std::vector<FlowResult>& LaneRun::results() const {
@@ -279,7 +278,7 @@ std::vector<FlowSpec> LaneRun::under_way() const {
 }
 
 std::int64_t LaneRun::progress() const {
-    const step::World& world = saved_ ? store_->world() : image_->lane().world;
+    const step::World& world = saved_.all ? store_->world() : image_->lane().world;
     return step::acknowledged_bytes(world, store_->slot_count());
 }
 

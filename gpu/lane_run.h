@@ -31,7 +31,7 @@ class LaneRun : public ModeRun {
 
     /// ConfigError if a hook wants to sample queues or to be told of PFC frames; DeviceError.
     void run(const RunHooks& hooks) override;
-    bool cut_off() const override { return cut_off_; }
+    bool cut_off() const override { return ending_ == Ending::cut_off; }
     Tick now() const override;
     const std::vector<FlowResult>& results() const override;
     std::vector<FlowSpec> under_way() const override;
@@ -43,6 +43,13 @@ class LaneRun : public ModeRun {
     std::size_t memory_bytes() const override { return bytes_; }
 
   private:
+    enum class Ending : std::uint8_t { none, cut_off, at_rest };
+    /// What the store has of the lane.
+    struct Saved {
+        bool all = true;
+        std::uint64_t windows = 0;
+    };
+
     bool execute(Tick until);
     bool advance(Tick until);
     bool needs_tables() const;
@@ -70,14 +77,12 @@ class LaneRun : public ModeRun {
     std::unique_ptr<LaneStay> stay_;
     std::unique_ptr<LaneImage> image_;  ///< in the stay's memory
     bool tables_;                       ///< the device needs next hops, too
-    mutable bool saved_ = true;
-    mutable std::uint64_t saved_windows_ = 0;  ///< that the store has of the lane's
-    std::vector<bool> told_;                   ///< by flow: it is finished
+    mutable Saved saved_;
+    std::vector<bool> told_;  ///< by flow: it is finished
     std::size_t bytes_ = 0;
     std::uint64_t windows_ = 0;  ///< before the lane's
     Tick now_ = 0;
-    bool cut_off_ = false;
-    bool at_rest_ = false;
+    Ending ending_ = Ending::none;
 };
 
 }  // namespace sluice::gpu

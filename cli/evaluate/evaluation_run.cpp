@@ -56,10 +56,10 @@ int exit_code(const eval::Evaluation& evaluation) {
 
 void tell(const eval::Evaluation& evaluation, const std::string& directory) {
     print_text(eval::evaluation_text(evaluation));
-    if (evaluation.ran() > 0) {
+    if (evaluation.cost().ran > 0) {
         print("  time         {} wall, {} of CPU time ({} per trial)\n",
-              human_seconds(evaluation.wall_s()), human_seconds(evaluation.cpu_s()),
-              human_seconds(evaluation.cpu_s() / static_cast<double>(evaluation.ran())));
+              human_seconds(evaluation.cost().wall_s), human_seconds(evaluation.cost().cpu_s),
+              human_seconds(evaluation.cost().cpu_s / static_cast<double>(evaluation.cost().ran)));
     }
     print("  written to   {}/\n", directory);
 }

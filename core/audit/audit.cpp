@@ -23,11 +23,6 @@ constexpr Tick kPerSkip = 64;
 /// skips of one group do to others; and, where ACKs are no packets, what that does, for shadows have none either.
 constexpr double kUnseen = 3e-4;
 constexpr double kUnseenWithoutAcks = 1e-3;
-/// The same of flow-time in which shares of ports are held that packets would have gone on to even out. And of flows of
-/// episodes that are met when they are told: what is left of them begins where equal sharing has it
-/// (unit.hybrid.episodes.what_meets_the_rest_of_one_shares_with_it), and a job waits for their last bytes.
-constexpr double kUnseenOfShares = 0.05;
-constexpr double kUnseenOfResumed = 0.2;
 /// Packet-hops up to which the first skip of each kind that others told is audited, whatever is due: a quarter of a second.
 constexpr double kToldAdvance = 4e6;
 /// Levels at which two courses are compared.
@@ -126,7 +121,7 @@ Audit::Audit(step::WorldStore& store, const AuditSettings& settings, memo::Memo*
 
 Audit::~Audit() = default;
 
-Audit::Known& Audit::known(FlowSlot flow) {
+FlowAudit& Audit::known(FlowSlot flow) {
     if (known_.size() <= flow) {
         known_.resize(std::size_t{flow} + 1);
     }
@@ -217,7 +212,7 @@ void Audit::after_skip(const hybrid::WatchedSkip& skip, const std::vector<std::i
     const Tick length = skip.end - skip.begin;
     const auto copies = static_cast<double>(skip.copies);
     for (std::size_t i = 0; i < packets.size(); ++i) {
-        Known& flow = known(skip.group.flows[i]);
+        FlowAudit& flow = known(skip.group.flows[i]);
         flow.skipped += copies * static_cast<double>(length);
         flow.held += skip.holds_shares ? copies * static_cast<double>(length) : 0;
         // Fewer packets than its rate would have sent: the run is late, packets lose less.
@@ -306,13 +301,13 @@ void Audit::compared(const hybrid::Episode& episode, Tick now) {
 /// Whether so much is surely lost already that the run would be off by more than the tolerance if nothing were from now
 /// on.
 void Audit::look(Tick now) {
-    const std::size_t known = shares_.clusters() + told_.clusters();
+    const std::size_t known = losses_.clusters() + told_.clusters();
     if (known < next_look_ || !trusts()) {
         return;
     }
     next_look_ = known + known / kLooks + 1;
     const AuditCounters found = counters();
-    const double part = flows_ / std::max(flows_, settings_.flows);
+    const double part = losses_.flows() / std::max(losses_.flows(), settings_.flows);
     distrusted_ =
         found.enough && (std::abs(found.fct_error) - found.fct_half) * part > settings_.tolerance
             ? now
@@ -325,26 +320,10 @@ void Audit::left(FlowSlot flow) {
         return;  // it goes another way
     }
     const auto time = static_cast<double>(result.finish - result.start);
-    Known& had = known(flow);
-    ++flows_;
-    draws_.progress(flows_ / std::max(flows_, settings_.flows));
-    time_ += time;
-    rounded_share_ += had.rounded / time;
-    rounded_time_ += had.rounded;
-    const double held = had.resumed ? time : had.held;
-    held_share_ += held / time;
-    unseen_time_ += had.resumed ? kUnseenOfResumed * time : kUnseenOfShares * held;
-    const int stratum = stratum_of(time);
-    shares_.count(stratum, had.skipped / time);
-    times_.count(stratum, had.skipped);
-    for (const Found& found : had.found) {
-        shares_.add(stratum, found.cluster, found.weight * found.lost / time,
-                    found.weight * found.length / time);
-        times_.add(stratum, found.cluster, found.weight * found.lost, found.weight * found.length);
-        beyond_share_ += found.weight * found.beyond / time;
-        beyond_time_ += found.weight * found.beyond;
-    }
-    had = Known{};
+    FlowAudit& had = known(flow);
+    losses_.add(time, had);
+    draws_.progress(losses_.flows() / std::max(losses_.flows(), settings_.flows));
+    had = FlowAudit{};
 }
 
 AuditCounters Audit::counters() const {
@@ -359,11 +338,12 @@ AuditCounters Audit::counters() const {
     made.audited_episodes = told_.compared_count();
     made.inherited = told_.inherited_count();
     made.hops = static_cast<std::uint64_t>(draws_.spent());
-    made.clusters = shares_.clusters();
-    made.skipped_share = flows_ > 0 ? shares_.known() / flows_ : 0;
+    made.clusters = losses_.clusters();
+    made.skipped_share = losses_.skipped_share();
     made.largest_skip_error = largest_;
     made.largest_episode_error = told_.largest();
-    made.enough = flows_ > 0 && (skips_ == 0 || is_census() || shares_.enough()) && told_.enough();
+    made.enough =
+        losses_.flows() > 0 && (skips_ == 0 || is_census() || losses_.enough()) && told_.enough();
     if (made.enough && made.skips + made.episodes > 0) {
         estimate(made);
     }
@@ -372,17 +352,14 @@ AuditCounters Audit::counters() const {
 
 /// Time lost makes the run's times too short. Skips and episodes are drawn apart: variances add up.
 void Audit::estimate(AuditCounters& made) const {
-    Interval shares;
-    Interval times;
     const double unseen = store_.answers_left_out() ? kUnseenWithoutAcks : kUnseen;
+    const double flows = losses_.flows();
+    SkipLosses skips;
     if (skips_ > 0) {
-        // Where all were audited nothing is left to chance but what their prefixes leave out.
-        shares =
-            is_census() ? Interval{shares_.measured(), largest_ * beyond_share_} : shares_.total();
-        times = is_census() ? Interval{times_.measured(), largest_ * beyond_time_} : times_.total();
-        made.mean_skip_error = -times.mean / times_.known();
-        shares.mean += rounded_share_;
-        times.mean += rounded_time_;
+        skips = losses_.by_skips(is_census(), largest_);
+        made.mean_skip_error = -skips.times.mean / losses_.skipped_time();
+        skips.shares.mean += losses_.rounded_share();
+        skips.times.mean += losses_.rounded_time();
     }
     Interval told_shares;
     Interval told_times;
@@ -392,12 +369,12 @@ void Audit::estimate(AuditCounters& made) const {
         told_times = lost.time;
         made.mean_episode_error = -told_shares.mean / told_.flows();
     }
-    made.fct_error = -(shares.mean + told_shares.mean) / flows_;
-    made.fct_half = std::hypot(shares.half, told_shares.half) / flows_ + unseen +
-                    kUnseenOfShares * held_share_ / flows_;
-    made.time_error = -(times.mean + told_times.mean) / time_;
-    made.time_half =
-        std::hypot(times.half, told_times.half) / time_ + unseen + unseen_time_ / time_;
+    made.fct_error = -(skips.shares.mean + told_shares.mean) / flows;
+    made.fct_half = std::hypot(skips.shares.half, told_shares.half) / flows + unseen +
+                    losses_.unseen_share() / flows;
+    made.time_error = -(skips.times.mean + told_times.mean) / losses_.time();
+    made.time_half = std::hypot(skips.times.half, told_times.half) / losses_.time() + unseen +
+                     losses_.unseen_time() / losses_.time();
 }
 
 }  // namespace sluice::audit

@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "core/audit/draws.h"
-#include "core/audit/estimate.h"
+#include "core/audit/flow_losses.h"
 #include "core/audit/shadow.h"
 #include "core/audit/told.h"
 #include "core/episodes/episode_watcher.h"
@@ -72,22 +72,6 @@ class Audit : public hybrid::PhaseWatcher, public hybrid::EpisodeWatcher {
   private:
     struct Drawn;
     struct Compared;
-    struct Found {
-        std::uint64_t cluster = 0;
-        double weight = 0;  ///< copies / probability
-        double lost = 0;    ///< ticks
-        double length = 0;  ///< ticks
-        double beyond = 0;  ///< of it, ticks of which nothing was audited
-    };
-    /// What is known of a flow that has not left.
-    struct Known {
-        double skipped = 0;    ///< ticks, times copies
-        double rounded = 0;    ///< ticks that packets lose to whole packets, times copies
-        double held = 0;       ///< ticks, times copies, of skips that hold shares of ports
-        bool resumed = false;  ///< of a told episode that was met: it goes on from a guess
-        std::vector<Found> found;
-    };
-
     bool is_certain(const hybrid::WatchedSkip& skip);
     bool is_census() const { return audited_ > 0 && certain_ == skips_ && audited_ == skips_; }
     Tick length_to_audit(const hybrid::WatchedSkip& skip, double hops_per_tick) const;
@@ -97,7 +81,7 @@ class Audit : public hybrid::PhaseWatcher, public hybrid::EpisodeWatcher {
     double cost_of(const hybrid::WatchedSkip& skip) const;
     void measure(Drawn& drawn, const hybrid::WatchedSkip& skip,
                  const std::vector<std::int64_t>& packets);
-    Known& known(FlowSlot flow);
+    FlowAudit& known(FlowSlot flow);
     void look(Tick now);
     void estimate(AuditCounters& made) const;
 
@@ -110,24 +94,15 @@ class Audit : public hybrid::PhaseWatcher, public hybrid::EpisodeWatcher {
     Tick distrusted_ = kNever;
     std::size_t next_look_;                                  ///< clusters
     std::map<std::uint32_t, std::unique_ptr<Drawn>> drawn_;  ///< by group, while it skips
-    std::vector<Known> known_;                               ///< by slot
+    std::vector<FlowAudit> known_;                           ///< by slot
 
     std::uint64_t skips_ = 0;
     std::uint64_t audited_ = 0;
     std::uint64_t certain_ = 0;  ///< of them, drawn with certainty
     std::uint64_t prefixes_ = 0;
     std::set<std::uint32_t> told_kinds_;  ///< of which a skip is audited
-    double beyond_share_ = 0;             ///< sums over flows, of what prefixes leave out
-    double beyond_time_ = 0;
-    double largest_ = 0;        ///< of |e| / dt
-    double flows_ = 0;          ///< that have left
-    double time_ = 0;           ///< of flows, ticks
-    double rounded_share_ = 0;  ///< sums over flows
-    double rounded_time_ = 0;
-    double held_share_ = 0;   ///< the same, of flows that were resumed all
-    double unseen_time_ = 0;  ///< what flow-time held or resumed may be off by, ticks
-    StratifiedRatio shares_;
-    StratifiedRatio times_;
+    double largest_ = 0;                  ///< of |e| / dt
+    FlowLosses losses_;
 };
 
 }  // namespace sluice::audit

@@ -59,7 +59,7 @@ void Domains::end_domain(DomainId domain) {
     --live_domains_;
     ended_.push_back(domain);
     for (const CellId id : layout_.cells(domain)) {
-        mark(layout_.cell(id).node);
+        marked_.mark(layout_.cell(id).node);
     }
 }
 
@@ -126,7 +126,8 @@ void Domains::review(DomainId domain) {
         }
         add_partition(partitions[i], made[part]);
         for (const std::vector<NodeId>* nodes : {&extents[i].hosts, &extents[i].switches}) {
-            std::for_each(nodes->begin(), nodes->end(), [this](NodeId node) { mark(node); });
+            std::for_each(nodes->begin(), nodes->end(),
+                          [this](NodeId node) { marked_.mark(node); });
         }
     }
 }
@@ -138,7 +139,8 @@ void Domains::divide() {
         add_partition(id, new_domain());
         const Extent extent = partitions_.extent(id);
         for (const std::vector<NodeId>* nodes : {&extent.hosts, &extent.switches}) {
-            std::for_each(nodes->begin(), nodes->end(), [this](NodeId node) { mark(node); });
+            std::for_each(nodes->begin(), nodes->end(),
+                          [this](NodeId node) { marked_.mark(node); });
         }
     }
     settle();
@@ -162,20 +164,13 @@ void Domains::gather() {
     divided_switches_ = 0;
 }
 
-void Domains::mark(NodeId node) {
-    if (is_marked_[node] == 0) {
-        is_marked_[node] = 1;
-        marked_.push_back(node);
-    }
-}
-
 /// Marks the nodes of a footprint that are not wholly in `domain` yet.
 void Domains::mark_footprint(const Footprint& footprint, DomainId domain) {
     const Topology& topology = store_.topology();
     const auto mark_unless_there = [&](NodeId node) {
         const std::vector<CellId>& cells = layout_.cells_at(node);
         if (cells.size() > 1 || (domain != kNone && layout_.domain_of(cells.front()) != domain)) {
-            mark(node);
+            marked_.mark(node);
         }
     };
     for (const ResourceId resource : footprint.resources) {
@@ -191,10 +186,7 @@ void Domains::mark_footprint(const Footprint& footprint, DomainId domain) {
 /// Gives the ports of all marked nodes to the domains that use them.
 void Domains::settle() {
     while (!marked_.empty()) {
-        const NodeId node = marked_.back();
-        marked_.pop_back();
-        is_marked_[node] = 0;
-        place(node);
+        place(marked_.take());
     }
     for (const DomainId domain : ended_) {
         layout_.remove_domain(domain);
@@ -229,7 +221,7 @@ void Domains::place(NodeId node) {
                 one = merge(one, owner);
             }
         }
-        mark(node);
+        marked_.mark(node);
         return;
     }
     if (one == kNone) {  // nobody's: it stays where it is, while that lives

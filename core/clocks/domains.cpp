@@ -16,7 +16,7 @@ Domains::Domains(WorldStore& store, FlowPartitions& partitions, Supervisor* supe
       leases_(store),
       horizon_(store, supervisor != nullptr),
       domains_(1),
-      is_marked_(store.topology().node_count(), 0) {
+      marked_(store.topology().node_count()) {
     store_.world().track_flows = true;
     domains_[CellLayout::kIdle].alive = true;
 }
@@ -27,7 +27,7 @@ Domains::~Domains() {
 }
 
 Tick Domains::solo_until(Tick begin, Tick now, Tick cut) {
-    if (one_clock_ || partitions_.set().count() == 0) {
+    if (tuning_.never || partitions_.set().count() == 0) {
         return 0;
     }
     const Tick from = std::max(begin, now);
@@ -90,7 +90,7 @@ void Domains::after_changes(Tick now) {
     if (leases_.drops_possible() && !drops_were_possible_ && divided_switches_ > 0) {
         for (NodeId n = 0; n < world.node_count; ++n) {
             if (layout_.cells_at(n).size() > 1) {
-                mark(n);
+                marked_.mark(n);
             }
         }
     }

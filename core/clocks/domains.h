@@ -19,6 +19,7 @@
 #include "core/clocks/buffer_leases.h"
 #include "core/clocks/cell_layout.h"
 #include "core/clocks/horizon.h"
+#include "core/clocks/marked_nodes.h"
 #include "core/clocks/membership.h"
 #include "core/clocks/supervisor.h"
 #include "core/clocks/window_loop.h"
@@ -43,6 +44,7 @@ struct ClockTuning {
     Tick worth_dividing = 64;         ///< the same, where the nodes' ports are not divided yet
     std::uint64_t patience = 256;     ///< joint windows in a row before nodes are whole again
     std::uint64_t review_every = 32;  ///< windows between two examinations of a domain
+    bool never = false;               ///< one clock for everything
 };
 
 class Domains final : public MembershipWatcher {
@@ -53,9 +55,13 @@ class Domains final : public MembershipWatcher {
     Domains(const Domains&) = delete;
     Domains& operator=(const Domains&) = delete;
 
-    void tune(const ClockTuning& tuning) { tuning_ = tuning; }
+    void tune(const ClockTuning& tuning) {
+        const bool never = tuning_.never || tuning.never;
+        tuning_ = tuning;
+        tuning_.never = never;
+    }
     /// One clock for everything: nobody knows where packets may be.
-    void keep_one_clock() { one_clock_ = true; }
+    void keep_one_clock() { tuning_.never = true; }
 
     /// The end of the stretch that may be run solo from `begin` on, all clocks standing at `now`; 0: a
     /// joint window is due. Nothing that happens between windows lies before `cut`.
@@ -149,7 +155,6 @@ class Domains final : public MembershipWatcher {
     void end_domain(DomainId domain);
     void review(DomainId domain);
     void review_stale();
-    void mark(NodeId node);
     void mark_footprint(const Footprint& footprint, DomainId domain);
     void settle();
     void place(NodeId node);
@@ -190,7 +195,6 @@ class Domains final : public MembershipWatcher {
     ClockStatistics statistics_;
     ClockTuning tuning_;
     Tick now_ = 0;
-    bool one_clock_ = false;
     bool divided_ = false;  ///< else every node is whole, and in the idle domain
     std::uint64_t joint_in_a_row_ = 0;
 
@@ -201,9 +205,8 @@ class Domains final : public MembershipWatcher {
     std::size_t live_domains_ = 0;        ///< but for the idle one
     std::uint32_t divided_switches_ = 0;  ///< with cells of several domains
     bool drops_were_possible_ = false;
-    std::vector<NodeId> marked_;           ///< to be placed
-    std::vector<std::uint8_t> is_marked_;  ///< by node
-    std::vector<DomainId> owners_;         ///< place()'s scratch
+    MarkedNodes marked_;            ///< to be placed
+    std::vector<DomainId> owners_;  ///< place()'s scratch
 };
 
 }  // namespace sluice::step

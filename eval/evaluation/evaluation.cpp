@@ -60,9 +60,9 @@ Evaluation::Evaluation(const EvaluationPlan& plan, Executor& executor, TrialStor
         }
         candidate.looks.resize(plan.metrics.size());
     }
-    wanted_ = plan.aim.accuracy && !plan.aim.fixed
-                  ? first_look_of(candidates_.front().estimators)
-                  : std::min(kFirstVerdictLook, plan.aim.maximum_trials);
+    rounds_.next_look = plan.aim.accuracy && !plan.aim.fixed
+                            ? first_look_of(candidates_.front().estimators)
+                            : std::min(kFirstVerdictLook, plan.aim.maximum_trials);
     take_known();
 }
 
@@ -73,7 +73,7 @@ void Evaluation::take_known() {
         if (!trial.failure.empty() || trial.candidate >= candidates_.size()) continue;
         queue_.begun({trial.candidate, trial.trial});
         candidates_[trial.candidate].ready[trial.trial] = std::move(trial.observations);
-        ++known_;
+        ++cost_.known;
     }
 }
 
@@ -92,7 +92,7 @@ void Evaluation::run(const MayGoOn& go_on, const OnChange& on_change) {
     }
     work(go_on, on_change);
     group.join();
-    wall_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    cost_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (error_ != nullptr) std::rethrow_exception(error_);
 }
 
@@ -133,7 +133,7 @@ bool Evaluation::next_request(std::unique_lock<std::mutex>& lock, TrialRequest& 
         if (ending_ != Ending::open) return false;
         if (pick(limit(), request)) return true;
         // While others are under way the look's answer may be to go on.
-        if (running_ > 0 && pick(wanted_ + threads_, request)) return true;
+        if (running_ > 0 && pick(rounds_.next_look + threads_, request)) return true;
         if (running_ == 0) return false;
         changed_.wait(lock);
     }
@@ -142,7 +142,7 @@ bool Evaluation::next_request(std::unique_lock<std::mutex>& lock, TrialRequest& 
 /// Trials that are needed in any case: until the next look, or for the window.
 std::size_t Evaluation::limit() const {
     if (plan_.aim.fixed) return plan_.aim.maximum_trials;
-    return finder_.waits() ? std::max(wanted_, WindowFinder::kTrials) : wanted_;
+    return finder_.waits() ? std::max(rounds_.next_look, WindowFinder::kTrials) : rounds_.next_look;
 }
 
 bool Evaluation::pick(std::size_t limit, TrialRequest& request) {
@@ -162,9 +162,9 @@ void Evaluation::take(const TrialRequest& request, TrialResult result) {
         take_failure(request, result.reason);
         return;
     }
-    ++ran_;
-    cpu_s_ += result.record.cpu_s;
-    packet_hops_ += result.record.packet_hops;
+    ++cost_.ran;
+    cost_.cpu_s += result.record.cpu_s;
+    cost_.packet_hops += result.record.packet_hops;
     if (request.candidate == 0) {
         const bool was_done = finder_.done();
         finder_.add(request.trial, result.record);
@@ -179,9 +179,9 @@ void Evaluation::take(const TrialRequest& request, TrialResult result) {
 }
 
 void Evaluation::take_failure(const TrialRequest& request, const std::string& reason) {
-    const std::size_t attempts = ++failures_[{request.candidate, request.trial}];
+    const std::size_t attempts = failed_.add_attempt(request.candidate, request.trial);
     if (executor_.may_recover() && attempts < kAttempts) {
-        ++retried_;
+        ++cost_.retried;
         queue_.give_back({request.candidate, request.trial});
         return;
     }
@@ -192,9 +192,10 @@ void Evaluation::take_failure(const TrialRequest& request, const std::string& re
     failed.seed = request.seed;
     failed.failure = reason;
     if (store_ != nullptr) store_->add(failed);
-    failed_[{request.trial, request.candidate}] =
+    failed_.give_up(
+        request.candidate, request.trial,
         fmt::format("trial {} of {}{}: {}", request.trial, plan_.labels[request.candidate],
-                    attempts > 1 ? fmt::format(", {} attempts", attempts) : "", reason);
+                    attempts > 1 ? fmt::format(", {} attempts", attempts) : "", reason));
     feed();
 }
 
@@ -202,8 +203,7 @@ void Evaluation::keep(const TrialRequest& request, const TrialRecord& record) {
     StoredTrial stored;
     stored.candidate = request.candidate;
     stored.trial = request.trial;
-    const auto failed = failures_.find({request.candidate, request.trial});
-    stored.attempts = 1 + (failed == failures_.end() ? 0 : failed->second);
+    stored.attempts = 1 + failed_.attempts(request.candidate, request.trial);
     stored.seed = request.seed;
     stored.cpu_s = record.cpu_s;
     stored.packet_hops = record.packet_hops;
@@ -220,13 +220,13 @@ void Evaluation::feed() {
     while (ending_ == Ending::open && round_is_ready()) {
         feed_round();
         if (ending_ != Ending::open) return;
-        ++rounds_;
+        ++rounds_.done;
         compare_round();
         record();
-        if (rounds_ == std::min(kSilentTrials, plan_.aim.maximum_trials)) check_values();
+        if (rounds_.done == std::min(kSilentTrials, plan_.aim.maximum_trials)) check_values();
         if (ending_ != Ending::open) return;
         const bool decided = !plan_.aim.fixed && !plan_.aim.accuracy && comparison_.decided();
-        if (rounds_ >= wanted_ || decided) look();
+        if (rounds_.done >= rounds_.next_look || decided) look();
     }
     check_failures();
 }
@@ -234,16 +234,16 @@ void Evaluation::feed() {
 /// A trial without figures ends it when its turn comes: a decision may come first. What waits for a window waits for all
 /// of the first trials.
 void Evaluation::check_failures() {
-    if (ending_ != Ending::open || failed_.empty()) return;
+    if (ending_ != Ending::open || !failed_.any()) return;
     if (finder_.waits()) {
-        failure_ = failed_.begin()->second;
+        failure_ = failed_.first_reason();
         end(Ending::failed);
         return;
     }
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        const auto failed = failed_.find({rounds_, c});
-        if (!comparison_.is_left(c) || failed == failed_.end()) continue;
-        failure_ = failed->second;
+        const std::string* const reason = failed_.reason(c, rounds_.done);
+        if (!comparison_.is_left(c) || reason == nullptr) continue;
+        failure_ = *reason;
         end(Ending::failed);
         return;
     }
@@ -257,7 +257,7 @@ void Evaluation::check_values() {
             failure_ = fmt::format(
                 "none of the first {} trials of {} has a value of {} ({}): there is no such class, "
                 "size, column or port in them",
-                rounds_, plan_.labels[c], plan_.metrics[m].name, describe(plan_.metrics[m]));
+                rounds_.done, plan_.labels[c], plan_.metrics[m].name, describe(plan_.metrics[m]));
             end(Ending::failed);
             return;
         }
@@ -266,20 +266,21 @@ void Evaluation::check_values() {
 
 bool Evaluation::round_is_ready() const {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (comparison_.is_left(c) && candidates_[c].ready.count(rounds_) == 0) return false;
+        if (comparison_.is_left(c) && candidates_[c].ready.count(rounds_.done) == 0) return false;
     }
     return true;
 }
 
 void Evaluation::feed_round() {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-        if (comparison_.is_left(c) && !check_finite(c, candidates_[c].ready.at(rounds_))) return;
+        if (comparison_.is_left(c) && !check_finite(c, candidates_[c].ready.at(rounds_.done)))
+            return;
     }
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
         if (!comparison_.is_left(c)) continue;
         Candidate& candidate = candidates_[c];
-        std::vector<Observation> observations = std::move(candidate.ready.at(rounds_));
-        candidate.ready.erase(rounds_);
+        std::vector<Observation> observations = std::move(candidate.ready.at(rounds_.done));
+        candidate.ready.erase(rounds_.done);
         for (std::size_t m = 0; m < observations.size(); ++m) {
             candidate.estimators[m].add(std::move(observations[m]));
         }
@@ -293,7 +294,7 @@ bool Evaluation::check_finite(std::size_t candidate, const std::vector<Observati
         failure_ = fmt::format(
             "trial {} of {} was cut off before what decides its {} had finished; a longer stop "
             "time is needed, or a lower quantile",
-            rounds_, plan_.labels[candidate], plan_.metrics[m].name);
+            rounds_.done, plan_.labels[candidate], plan_.metrics[m].name);
         end(Ending::failed);
         return false;
     }
@@ -312,12 +313,12 @@ void Evaluation::compare_round() {
 
 /// The course of the intervals, for whoever looks at it: nothing is decided by it.
 void Evaluation::record() {
-    if (rounds_ < next_record_) return;
-    next_record_ = std::max(rounds_ + 1, rounds_ * 11 / 10);
+    if (rounds_.done < rounds_.next_record) return;
+    rounds_.next_record = std::max(rounds_.done + 1, rounds_.done * 11 / 10);
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
         if (!comparison_.is_left(c)) continue;
         for (std::size_t m = 0; m < plan_.metrics.size(); ++m) {
-            candidates_[c].looks[m].push_back({rounds_, estimate(c, m).interval});
+            candidates_[c].looks[m].push_back({rounds_.done, estimate(c, m).interval});
         }
     }
 }
@@ -331,18 +332,18 @@ void Evaluation::look() {
             const Decision decision = candidates_[c].estimators[m].decide();
             if (!plan_.aim.accuracy || decision.outcome == Outcome::Reached) continue;
             enough = false;
-            next = std::min(next, std::max(decision.next_look, rounds_ + 1));
+            next = std::min(next, std::max(decision.next_look, rounds_.done + 1));
         }
     }
     const bool fixed = plan_.aim.fixed;
-    if (fixed ? rounds_ >= plan_.aim.maximum_trials : enough && comparison_.decided()) {
+    if (fixed ? rounds_.done >= plan_.aim.maximum_trials : enough && comparison_.decided()) {
         end(Ending::reached);
-    } else if (rounds_ >= plan_.aim.maximum_trials) {
+    } else if (rounds_.done >= plan_.aim.maximum_trials) {
         end(Ending::exhausted);
     } else {
         // Only a verdict is waited for: intervals are looked at now and then, for their course.
-        const std::size_t later = std::max(rounds_ + 1, rounds_ * 11 / 10);
-        wanted_ = std::min(enough || fixed ? later : next, plan_.aim.maximum_trials);
+        const std::size_t later = std::max(rounds_.done + 1, rounds_.done * 11 / 10);
+        rounds_.next_look = std::min(enough || fixed ? later : next, plan_.aim.maximum_trials);
     }
 }
 
@@ -376,12 +377,12 @@ std::optional<TrialForecast> Evaluation::rounds_needed() const {
         }
         const std::optional<PairedResult> pair = comparison_.against_reference(c);
         if (!pair || !pair->more_trials) continue;
-        const double verdict = static_cast<double>(rounds_) + *pair->more_trials;
+        const double verdict = static_cast<double>(rounds_.done) + *pair->more_trials;
         // How sure that is nobody knows.
         if (verdict > needed.trials) needed = {verdict, verdict, verdict};
     }
     if (needed.trials == 0) return std::nullopt;
-    const double least = static_cast<double>(std::max(first, rounds_));
+    const double least = static_cast<double>(std::max(first, rounds_.done));
     const double most = std::max(least, static_cast<double>(plan_.aim.maximum_trials));
     for (double* const trials : {&needed.trials, &needed.low, &needed.high}) {
         *trials = std::clamp(*trials, least, most);

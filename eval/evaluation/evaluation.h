@@ -19,6 +19,7 @@
 #include "eval/evaluation/candidate_comparison.h"
 #include "eval/evaluation/counted_window.h"
 #include "eval/evaluation/estimator.h"
+#include "eval/evaluation/failed_trials.h"
 #include "eval/evaluation/trial_queue.h"
 #include "eval/executor/executor.h"
 #include "eval/trials/trial_store.h"
@@ -41,6 +42,16 @@ struct Look {
     Interval interval;
 };
 
+/// What an evaluation has taken.
+struct EvaluationCost {
+    std::size_t known = 0;  ///< trials that the store had
+    std::size_t ran = 0;
+    std::size_t retried = 0;
+    double cpu_s = 0;
+    double wall_s = 0;
+    std::int64_t packet_hops = 0;
+};
+
 class Evaluation {
   public:
     using MayGoOn = std::function<bool()>;
@@ -57,7 +68,7 @@ class Evaluation {
     Ending ending() const { return ending_; }
     const std::string& failure() const { return failure_; }  ///< of Ending::failed
     /// Trials that decisions rest on, of each candidate that is left.
-    std::size_t rounds() const { return rounds_; }
+    std::size_t rounds() const { return rounds_.done; }
     std::size_t trials_of(std::size_t candidate) const;
     Estimate estimate(std::size_t candidate, std::size_t metric) const;
     const Estimator& estimator(std::size_t candidate, std::size_t metric) const {
@@ -69,12 +80,7 @@ class Evaluation {
     /// Who is better, by the metric that is compared.
     const CandidateComparison& comparison() const { return comparison_; }
 
-    std::size_t known() const { return known_; }  ///< trials that the store had
-    std::size_t ran() const { return ran_; }
-    std::size_t retried() const { return retried_; }
-    double cpu_s() const { return cpu_s_; }
-    double wall_s() const { return wall_s_; }
-    std::int64_t packet_hops() const { return packet_hops_; }
+    const EvaluationCost& cost() const { return cost_; }
     const Window* window() const { return finder_.window(); }
     /// Trials that the answer takes, all candidates together, and how sure that is; empty: not known.
     std::optional<TrialForecast> forecast() const;
@@ -85,6 +91,12 @@ class Evaluation {
         std::vector<std::vector<Look>> looks;  ///< by metric
         std::map<std::size_t, std::vector<Observation>>
             ready;  ///< by trial: done, not yet looked at
+    };
+    /// Of trials, one of each candidate that is left.
+    struct Rounds {
+        std::size_t done = 0;
+        std::size_t next_look = 0;
+        std::size_t next_record = 10;  ///< a look that is recorded only
     };
     /// A trial that a window is waited for with.
     struct Held {
@@ -126,23 +138,13 @@ class Evaluation {
     std::atomic<bool> interrupted_{false};
     std::mutex mutex_;  ///< of all below, and of the above while it runs
     std::condition_variable changed_;
-    /// Attempts that failed, by candidate and trial.
-    std::map<std::pair<std::size_t, std::size_t>, std::size_t> failures_;
-    /// Why there will be no figures, by trial and candidate.
-    std::map<std::pair<std::size_t, std::size_t>, std::string> failed_;
+    FailedTrials failed_;
     std::size_t running_ = 0;
-    std::size_t rounds_ = 0;
-    std::size_t wanted_ = 0;        ///< the next look
-    std::size_t next_record_ = 10;  ///< the next look that is recorded only
+    Rounds rounds_;
     Ending ending_ = Ending::open;
     std::string failure_;
     std::exception_ptr error_;
-    std::size_t known_ = 0;
-    std::size_t ran_ = 0;
-    std::size_t retried_ = 0;
-    double cpu_s_ = 0;
-    double wall_s_ = 0;
-    std::int64_t packet_hops_ = 0;
+    EvaluationCost cost_;
 };
 
 }  // namespace sluice::eval

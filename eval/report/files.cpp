@@ -143,12 +143,12 @@ std::string evaluation_json(const Evaluation& evaluation, const std::string& ver
                  {"rule", plan.aim.rule == RuleKind::paper ? "paper" : "corrected"},
                  {"seed", plan.seed},
                  {"trials", evaluation.rounds()},
-                 {"trials_ran", evaluation.ran()},
-                 {"trials_known", evaluation.known()},
-                 {"trials_run_again", evaluation.retried()},
-                 {"wall_s", evaluation.wall_s()},
-                 {"cpu_s", evaluation.cpu_s()},
-                 {"packet_hops", evaluation.packet_hops()}};
+                 {"trials_ran", evaluation.cost().ran},
+                 {"trials_known", evaluation.cost().known},
+                 {"trials_run_again", evaluation.cost().retried},
+                 {"wall_s", evaluation.cost().wall_s},
+                 {"cpu_s", evaluation.cost().cpu_s},
+                 {"packet_hops", evaluation.cost().packet_hops}};
     if (const Window* const window = evaluation.window()) {
         json["window"] = {{"begin_s", window->begin},
                           {"end_s", window->end},

@@ -188,19 +188,19 @@ std::string evaluation_text(const Evaluation& evaluation) {
         text +=
             "  note         all trials gave the same figures: they do not depend on what varies\n";
     }
-    if (evaluation.retried() > 0) {
+    if (evaluation.cost().retried > 0) {
         text += fmt::format("  run again    {} after a failure\n",
-                            counted(evaluation.retried(), "trial", "trials"));
+                            counted(evaluation.cost().retried, "trial", "trials"));
     }
-    if (evaluation.known() > 0) {
+    if (evaluation.cost().known > 0) {
         text += fmt::format("  known        {} of an earlier run\n",
-                            counted(evaluation.known(), "trial", "trials"));
+                            counted(evaluation.cost().known, "trial", "trials"));
     }
     return text;
 }
 
 double progress_share(const Evaluation& evaluation) {
-    const double done = static_cast<double>(evaluation.known() + evaluation.ran());
+    const double done = static_cast<double>(evaluation.cost().known + evaluation.cost().ran);
     const std::optional<TrialForecast> forecast = evaluation.forecast();
     if (!forecast || forecast->trials <= 0) return 0;
     return std::min(0.99, done / forecast->trials);
@@ -208,7 +208,7 @@ double progress_share(const Evaluation& evaluation) {
 
 std::string progress_text(const Evaluation& evaluation, double seconds) {
     const EvaluationPlan& plan = evaluation.plan();
-    std::string text = counted(evaluation.known() + evaluation.ran(), "trial", "trials");
+    std::string text = counted(evaluation.cost().known + evaluation.cost().ran, "trial", "trials");
     if (evaluation.rounds() < 2) return text;
     std::size_t candidate = 0;
     std::size_t metric = 0;
@@ -231,9 +231,9 @@ std::string progress_text(const Evaluation& evaluation, double seconds) {
                         shown_value(interval.estimate, unit_of(plan.metrics[metric])));
     if (std::isfinite(widest)) text += " +-" + shown_percent(widest);
     const std::optional<TrialForecast> forecast = evaluation.forecast();
-    if (!forecast || evaluation.ran() == 0) return text;
-    const double done = static_cast<double>(evaluation.known() + evaluation.ran());
-    const double each = seconds / static_cast<double>(evaluation.ran());
+    if (!forecast || evaluation.cost().ran == 0) return text;
+    const double done = static_cast<double>(evaluation.cost().known + evaluation.cost().ran);
+    const double each = seconds / static_cast<double>(evaluation.cost().ran);
     const auto left = [&](double trials) { return std::max(0.0, trials - done); };
     return text + fmt::format("; about {} more ({} to {}), {} ({} to {})",
                               shown_count(std::ceil(left(forecast->trials))),

@@ -106,8 +106,8 @@ TEST_CASE("unit.evaluation.what an interruption left is gone on from") {
         Numbers numbers;
         Evaluation evaluation(plan, numbers, &store, 3);
         evaluation.run([&] { return numbers.runs < 700; }, [](const Evaluation&) {});
-        CHECK(evaluation.known() >= known);
-        known = evaluation.known() + evaluation.ran();
+        CHECK(evaluation.cost().known >= known);
+        known = evaluation.cost().known + evaluation.cost().ran;
         CHECK(store.size() == known);
         if (evaluation.ending() == Ending::interrupted) continue;
         CHECK(cut > 2);
@@ -134,7 +134,7 @@ TEST_CASE("unit.evaluation.failures are run again, or end it") {
         Evaluation evaluation(plan, numbers, nullptr, 2);
         run(evaluation);
         CHECK(evaluation.ending() == Ending::reached);
-        CHECK(evaluation.retried() == 2);
+        CHECK(evaluation.cost().retried == 2);
     }
     SUBCASE("it cannot") {
         const TestFolder folder;
@@ -255,7 +255,7 @@ TEST_CASE("unit.evaluation.a window that is looked for ends with an answer") {
         run(again);
         CHECK(again.ending() == Ending::reached);
         CHECK(again.rounds() == 40);
-        CHECK(again.known() >= 20);
+        CHECK(again.cost().known >= 20);
     }
 }
 
