@@ -181,7 +181,6 @@ void WorldStore::grow_slots(std::size_t count) {
 
 void WorldStore::leave_answers_out() {
     cross_.resize(egress_.size());
-    crossed_.resize(egress_.size());
     world_.cross = cross_.data();
     // Not null, even where no flow has a slot yet.
     const std::size_t count = std::max<std::size_t>(id_.size(), 1);

@@ -28,27 +28,9 @@ std::vector<FlowSpec> WorldStore::under_way() const {
     return flows;
 }
 
-void WorldStore::add_skipped(PortId port, std::int64_t packets, std::int64_t bytes) {
-    if (skipped_.empty()) {
-        skipped_.resize(egress_.size());
-    }
-    skipped_[port].packets += packets;
-    skipped_[port].bytes += bytes;
-}
-
-void WorldStore::add_crossed(PortId port, std::int64_t packets, std::int64_t bytes) {
-    crossed_[port].packets += packets;
-    crossed_[port].bytes += bytes;
-}
-
 void WorldStore::settle_skipped(PortId port) {
-    if (skipped_.empty()) {
-        return;
-    }
-    const std::int64_t part =
-        skipped_[port].bytes % static_cast<std::int64_t>(world_.int_units.bytes_unit);
-    skipped_[port].bytes -= part;
-    egress_[port].tx_bytes += part;
+    egress_[port].tx_bytes +=
+        frames_.take_remainder(port, static_cast<std::int64_t>(world_.int_units.bytes_unit));
 }
 
 std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
@@ -56,16 +38,10 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
     for (std::size_t p = 0; p < egress_.size(); ++p) {
         const Egress& egress = egress_[p];
         PortStatistics& port = all[p];
-        port.tx_bytes = egress.tx_bytes;
-        port.tx_packets = egress.tx_packets;
-        if (!skipped_.empty()) {
-            port.tx_bytes += skipped_[p].bytes;
-            port.tx_packets += skipped_[p].packets;
-        }
-        if (!crossed_.empty()) {
-            port.tx_bytes += crossed_[p].bytes;
-            port.tx_packets += crossed_[p].packets;
-        }
+        const SkippedFrames skipped = frames_.skipped(static_cast<PortId>(p));
+        const SkippedFrames crossed = frames_.crossed(static_cast<PortId>(p));
+        port.tx_bytes = egress.tx_bytes + skipped.bytes + crossed.bytes;
+        port.tx_packets = egress.tx_packets + skipped.packets + crossed.packets;
         port.max_queue_bytes = egress.max_queued_bytes;
         port.ecn_marks = egress.ecn_marks;
         port.drops = egress.drops;

@@ -37,7 +37,8 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
       config_(config),
       flows_(flows),
       paths_(paths),
-      application_(application) {
+      application_(application),
+      frames_(topology.port_count()) {
     world_.config = &config_;
     world_.payload = config.format.payload;
     world_.pfc = config.pfc;

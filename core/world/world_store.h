@@ -15,18 +15,13 @@
 #include "core/routing/base_rtt.h"
 #include "core/routing/routing.h"
 #include "core/topology/topology.h"
+#include "core/world/frame_ledger.h"
 
 namespace sluice::step {
 
 /// Sorts slots by the ids of their flows: the order in which things happen to several flows at once,
 /// whatever slots they have.
 void sort_by_id(const World& world, std::vector<FlowSlot>& slots);
-
-/// What skipped time would have put on a wire.
-struct SkippedFrames {
-    std::int64_t packets = 0;
-    std::int64_t bytes = 0;
-};
 
 /// Payload bytes that the sources of flows in slots below `slots` have had acknowledged.
 std::int64_t acknowledged_bytes(const World& world, std::size_t slots);
@@ -124,10 +119,10 @@ class WorldStore {
 
     /// Frames that skipped time would have put on the wire of `port`: part of its statistics, not of
     /// the executed packet-hops.
-    void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);
-    SkippedFrames skipped(PortId port) const {
-        return skipped_.empty() ? SkippedFrames{} : skipped_[port];
+    void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes) {
+        frames_.add_skipped(port, {packets, bytes});
     }
+    SkippedFrames skipped(PortId port) const { return frames_.skipped(port); }
     /// Once for a port after all that one skip adds to it: its byte counter, as INT tells it, gets
     /// what is left of the skipped bytes beyond whole INT units. HPCC follows the busiest of several
     /// truncated counters, so where they stand within a unit moves a lone flow's rate by percents;
@@ -143,10 +138,10 @@ class WorldStore {
 
     /// ACKs that have crossed `port` without being packets: part of its statistics, not of the executed
     /// packet-hops, and not of what INT tells (World::cross does).
-    void add_crossed(PortId port, std::int64_t packets, std::int64_t bytes);
-    std::int64_t crossed_bytes(PortId port) const {
-        return crossed_.empty() ? 0 : crossed_[port].bytes;
+    void add_crossed(PortId port, std::int64_t packets, std::int64_t bytes) {
+        frames_.add_crossed(port, {packets, bytes});
     }
+    std::int64_t crossed_bytes(PortId port) const { return frames_.crossed(port).bytes; }
 
     /// Makes room for cells 0 .. count-1, count >= node_count. Cell n, n < node_count, is node n's.
     void resize_cells(std::uint32_t count);
@@ -276,9 +271,8 @@ class WorldStore {
     // By id in the list.
     mutable std::vector<FlowResult> listed_results_;
     std::vector<std::uint8_t> started_;
-    std::vector<BaseRtt> listed_pairs_;   ///< unless global_base_rtt
-    std::vector<SkippedFrames> skipped_;  ///< by port, empty until something is skipped
-    std::vector<SkippedFrames> crossed_;  ///< by port, empty unless answers are left out
+    std::vector<BaseRtt> listed_pairs_;  ///< unless global_base_rtt
+    FrameLedger frames_;
     std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
 };
 
