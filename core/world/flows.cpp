@@ -47,15 +47,12 @@ void WorldStore::check_flow(const FlowSpec& spec, FlowId id) const {
 }
 
 void WorldStore::build_flows() {
-    if (!paths_.empty() && paths_.size() != flows_.size()) {
+    if (!paths_.empty() && paths_.size() != flows().size()) {
         throw InternalError("paths must be given for every flow or for none");
     }
-    listed_results_.resize(flows_.size());
-    started_.resize(flows_.size(), 0);
-    opened_.resize(topology_.node_count());
-    reserve_connections(connection_count(flows_));
-    for (FlowId id = 0; id < flows_.size(); ++id) {
-        const FlowSpec& spec = flows_[id];
+    reserve_connections(connection_count(flows()));
+    for (FlowId id = 0; id < flows().size(); ++id) {
+        const FlowSpec& spec = flows()[id];
         check_flow(spec, id);
         check_joined(routing_, spec, id);
     }
@@ -86,8 +83,8 @@ void WorldStore::provide_int_slots(std::int64_t in_flight) {
 }
 
 std::int64_t WorldStore::build_pair_windows() {
-    std::vector<std::pair<NodeId, NodeId>> pairs(flows_.size());
-    std::transform(flows_.begin(), flows_.end(), pairs.begin(),
+    std::vector<std::pair<NodeId, NodeId>> pairs(flows().size());
+    std::transform(flows().begin(), flows().end(), pairs.begin(),
                    [](const FlowSpec& spec) { return std::make_pair(spec.src, spec.dst); });
     const BaseRttConfig base{world_.payload, config_.arithmetic};
     listed_pairs_ = pair_base_rtts(topology_, base, pairs);
@@ -113,7 +110,7 @@ void WorldStore::check_int() {
         return;
     }
     int longest = 1;
-    for (const FlowSpec& spec : flows_) {
+    for (const FlowSpec& spec : flows()) {
         const int switches = routing_.distance(spec.src, spec.dst) - 1;
         check_int_hops(spec, switches);
         longest = std::max(longest, switches);
@@ -194,28 +191,22 @@ void WorldStore::set_pair(FlowSlot slot, const BaseRtt& pair) {
 }
 
 BaseRtt WorldStore::pair_of(FlowId id, const FlowSpec& spec) {
-    return id < flows_.size() ? listed_pairs_[id] : pairs_.at(pair_key(spec));
+    return registry_.is_listed(id) ? listed_pairs_[id] : pairs_.at(pair_key(spec));
 }
 
 void WorldStore::pin_list() {
-    for (FlowId id = 0; id < flows_.size(); ++id) {
-        if (take_slot_for(id, flows_[id]) != id) {
+    for (FlowId id = 0; id < flows().size(); ++id) {
+        if (take_slot_for(id, flows()[id]) != id) {
             throw InternalError("slots were given out before the list was pinned");
         }
     }
-    pinned_ = true;
-}
-
-void WorldStore::number(FlowSpec& spec) {
-    if (spec.id == kNoFlow && spec.src < opened_.size()) {
-        spec.id = opened_flow_id(spec.src, opened_[spec.src].numbered++);
-    }
+    registry_.pin();
 }
 
 /// ConfigError unless a flow of no list can be carried. While links are down it waits for its path, as
 /// those do that lose theirs.
 void WorldStore::check_opened(const FlowSpec& spec) const {
-    if (spec.id < flows_.size()) {
+    if (registry_.is_listed(spec.id)) {
         throw InternalError("flow " + std::to_string(spec.id) +
                             " was opened with the id of a flow of the list");
     }
@@ -262,15 +253,15 @@ void WorldStore::make_room(const FlowSpec& spec) {
 }
 
 FlowId WorldStore::open_flow(World& world, FlowSpec spec, Tick at) {
-    number(spec);
+    registry_.number(spec);
     check_opened(spec);
-    opened_[spec.src].waiting.emplace(spec.id, spec);
+    registry_.add(spec);
     schedule(world, spec.src, Timer{at, TimerKind::flow_start, kNone, spec.id});
     return spec.id;
 }
 
 FlowSlot WorldStore::open_slot(FlowSpec spec) {
-    number(spec);
+    registry_.number(spec);
     check_opened(spec);
     make_room(spec);
     return take_slot_for(spec.id, spec);
@@ -282,10 +273,8 @@ FlowSlot WorldStore::take_slot(World& world, NodeId host, FlowId id) {
 
 /// The slot of a flow whose start has come; kNone if it cannot be had in a shared window.
 FlowSlot WorldStore::take_start(World& world, NodeId host, FlowId id) {
-    const bool listed = id < flows_.size();
-    auto& waiting = opened_[host].waiting;
-    const auto opened = listed ? waiting.end() : waiting.find(id);
-    const FlowSpec& spec = listed ? flows_[id] : opened->second;
+    const bool listed = registry_.is_listed(id);
+    const FlowSpec& spec = registry_.starting(host, id);
     FlowSlot slot = kNone;
     if (!world.shared) {
         if (!listed) {
@@ -296,8 +285,8 @@ FlowSlot WorldStore::take_start(World& world, NodeId host, FlowId id) {
         slot = world.free_slots[--world.free_slots.count];
         fill_slot(slot, id, spec);
     }
-    if (!listed && slot != kNone) {
-        waiting.erase(opened);
+    if (slot != kNone) {
+        registry_.remove(host, id);
     }
     return slot;
 }
@@ -317,9 +306,7 @@ FlowRecord WorldStore::record(FlowSlot slot) const {
 }
 
 void WorldStore::release(FlowSlot slot) {
-    if (id_[slot] < flows_.size()) {
-        listed_results_[id_[slot]] = result_[slot];
-    }
+    registry_.keep_result(world_, slot);
     if (QueuePair* const pair = queue_pair_of(world_, slot);
         pair != nullptr && pair->current == slot) {
         *pair = QueuePair{};
@@ -332,15 +319,6 @@ void WorldStore::release(FlowSlot slot) {
     }
     id_[slot] = kNoFlow;
     free_slots_.push_back(slot);
-}
-
-const std::vector<FlowResult>& WorldStore::results() const {
-    for (FlowSlot slot = 0; slot < id_.size(); ++slot) {
-        if (id_[slot] < flows_.size()) {
-            listed_results_[id_[slot]] = result_[slot];
-        }
-    }
-    return listed_results_;
 }
 
 std::vector<FlowSlot> WorldStore::living() const {

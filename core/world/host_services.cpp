@@ -28,14 +28,15 @@ class WorldStore::Services : public HostServices {
         return store_.open_flow(world_, spec, at);
     }
     void start_flow(FlowId flow, Tick at) override {
-        if (flow >= store_.flows_.size() || store_.flows_[flow].src != host_ || at < now_ ||
-            store_.started_[flow] != 0) {
+        FlowRegistry& registry = store_.registry_;
+        if (!registry.is_listed(flow) || registry.list()[flow].src != host_ || at < now_ ||
+            registry.is_started(flow)) {
             throw InternalError("an application started flow " + std::to_string(flow) +
                                 " at host " + std::to_string(host_) +
                                 ": not its own, in the past, or already started");
         }
-        store_.started_[flow] = 1;
-        schedule(world_, host_, Timer{at, TimerKind::flow_start, store_.pinned_slot(flow), flow});
+        registry.start(flow);
+        schedule(world_, host_, Timer{at, TimerKind::flow_start, registry.pinned_slot(flow), flow});
     }
     void set_timer(NodeId host, Tick at, std::uint64_t token) override {
         if (at < now_ + (host == host_ ? 0 : lookahead())) {
@@ -59,11 +60,12 @@ class WorldStore::Services : public HostServices {
 };
 
 void WorldStore::begin() {
-    for (FlowId f = 0; f < flows_.size(); ++f) {
-        if (flows_[f].start != kNever) {
-            started_[f] = 1;
-            schedule(world_, flows_[f].src,
-                     Timer{flows_[f].start, TimerKind::flow_start, pinned_slot(f), f});
+    for (FlowId f = 0; f < flows().size(); ++f) {
+        const FlowSpec& spec = flows()[f];
+        if (spec.start != kNever) {
+            registry_.start(f);
+            schedule(world_, spec.src,
+                     Timer{spec.start, TimerKind::flow_start, registry_.pinned_slot(f), f});
         }
     }
     if (application_ != nullptr) {

@@ -87,7 +87,7 @@ std::size_t WorldStore::memory_bytes() const {
     bytes += id_.capacity() *
              (sizeof(FlowId) + sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
               sizeof(FlowSpec) + sizeof(std::uint32_t) + 2 * sizeof(FlowSlot));
-    bytes += flows_.size() * (sizeof(FlowSpec) + sizeof(FlowResult) + 1);
+    bytes += flows().size() * (sizeof(FlowSpec) + sizeof(FlowResult) + 1);
     bytes += queue_pair_.size() * sizeof(QueuePair);
     for (const auto& table : tables_) {
         bytes += table.second->size() * sizeof(std::uint32_t);

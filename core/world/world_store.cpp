@@ -35,9 +35,9 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     : topology_(topology),
       routing_(routing),
       config_(config),
-      flows_(flows),
       paths_(paths),
       application_(application),
+      registry_(flows, topology.node_count()),
       frames_(topology.port_count()) {
     world_.config = &config_;
     world_.payload = config.format.payload;

@@ -15,6 +15,7 @@
 #include "core/routing/base_rtt.h"
 #include "core/routing/routing.h"
 #include "core/topology/topology.h"
+#include "core/world/flow_registry.h"
 #include "core/world/frame_ledger.h"
 
 namespace sluice::step {
@@ -76,7 +77,7 @@ class WorldStore {
     const Application* application() const { return application_; }
     const Routing& routing() const { return routing_; }
     /// The list.
-    const std::vector<FlowSpec>& flows() const { return flows_; }
+    const std::vector<FlowSpec>& flows() const { return registry_.list(); }
 
     /// Gives every flow of the list the slot of its number, for models that know the list and nothing of
     /// slots. Before begin().
@@ -150,7 +151,7 @@ class WorldStore {
     const NetworkConfig& config() const { return config_; }
 
     /// Of the list, by id; costs the slots.
-    const std::vector<FlowResult>& results() const;
+    const std::vector<FlowResult>& results() const { return registry_.results(world_, id_.size()); }
     std::vector<PortStatistics> port_statistics(Tick now) const;
     /// When the last packet that was sent reached, or would have reached, the other end of its link;
     /// 0 if none was. However time was cut into windows.
@@ -168,7 +169,6 @@ class WorldStore {
     void check_flow(const FlowSpec& spec, FlowId id) const;
     void provide_int_slots(std::int64_t in_flight);
     void reserve_connections(ConnectionId count);
-    void number(FlowSpec& spec);
     void check_opened(const FlowSpec& spec) const;
     bool fits(const FlowSpec& spec) const;
     void make_room(const FlowSpec& spec);
@@ -180,8 +180,6 @@ class WorldStore {
     void share_columns();
     void build_outboxes();
     void build_blocks();
-    /// kNone until it starts.
-    FlowSlot pinned_slot(FlowId id) const { return pinned_ ? static_cast<FlowSlot>(id) : kNone; }
     void grow_slots(std::size_t count);
     void set_pair(FlowSlot slot, const BaseRtt& pair);
     void build_windows();
@@ -207,7 +205,6 @@ class WorldStore {
     const Topology& topology_;
     Routing& routing_;
     const NetworkConfig& config_;
-    const std::vector<FlowSpec>& flows_;
     const std::vector<FlowPath>& paths_;
     Application* application_;
     World world_;
@@ -259,19 +256,10 @@ class WorldStore {
     std::vector<Wire> answers_;       ///< empty unless answers are left out
     std::vector<Tick> answer_takes_;  ///< likewise
     std::vector<FlowSlot> free_slots_;
-    bool pinned_ = false;
-    /// Flows of no list that a host has opened.
-    struct Opened {
-        std::uint32_t numbered = 0;                    ///< by the engine
-        std::unordered_map<FlowId, FlowSpec> waiting;  ///< for their start
-    };
-    std::vector<Opened> opened_;  ///< by host
     std::unordered_map<std::uint64_t, BaseRtt>
-        pairs_;  ///< of opened flows: by source and destination
-    // By id in the list.
-    mutable std::vector<FlowResult> listed_results_;
-    std::vector<std::uint8_t> started_;
+        pairs_;                          ///< of opened flows: by source and destination
     std::vector<BaseRtt> listed_pairs_;  ///< unless global_base_rtt
+    FlowRegistry registry_;
     FrameLedger frames_;
     std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
 };
