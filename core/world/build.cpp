@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
-#include "core/error.h"
 #include "core/packet/buffer.h"
-#include "core/routing/valiant.h"
 #include "core/world/ecn_point.h"
 #include "core/world/lookahead.h"
 #include "core/world/network_check.h"
@@ -58,12 +55,6 @@ void set_int_rates(World& world, const congestion::Parameters& config,
 }
 
 }  // namespace
-
-void WorldStore::check_format() const {
-    if (const std::optional<NetworkFault> fault = network_fault(topology_, config_)) {
-        throw ConfigError(fault->text);
-    }
-}
 
 const std::vector<std::uint32_t>& WorldStore::serialization_table(Rate rate) {
     auto& table = tables_[rate.bits_per_second];
@@ -149,11 +140,8 @@ void WorldStore::build_buffers() {
 
 void WorldStore::build_windows() {
     world_.lookahead = network_lookahead(topology_, config_);
-    const BaseRttConfig base{world_.payload, config_.arithmetic};
-    widest_ = network_base_rtt(topology_, base);
-    for (const FlowPath& path : paths_) widen_to_path(widest_, topology_, base, path.forward);
-    world_.base_rtt = widest_.rtt;
-    world_.max_window = config_.congestion.window ? widest_.bdp.count : 0;
+    world_.base_rtt = base_rtts_.network().rtt;
+    world_.max_window = base_rtts_.window(base_rtts_.network());
 }
 
 void WorldStore::resize_cells(std::uint32_t count) {

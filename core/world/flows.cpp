@@ -9,16 +9,11 @@
 #include "core/error.h"
 #include "core/packet/sender.h"
 #include "core/routing/flow_check.h"
-#include "core/routing/valiant.h"
 #include "core/world/network_check.h"
 
 namespace sluice::step {
 
 namespace {
-
-/// Packets name their slots by 16 bits, and a flow has half as many as these tell apart: a packet whose slot has
-/// another one finds another name in it, not its own.
-constexpr std::int64_t kMostIntSlots = 0x8000;
 
 /// A column of slots, longer by what has come: where it lies now.
 template <class T>
@@ -27,23 +22,29 @@ T* grown(std::vector<T>& column, std::size_t count, const T& value = T{}) {
     return column.data();
 }
 
-std::uint64_t pair_key(const FlowSpec& spec) { return std::uint64_t{spec.src} << 32 | spec.dst; }
+/// ConfigError unless the flow can be carried.
+void check_flow(const Topology& topology, const FlowSpec& spec, FlowId id, std::int64_t payload) {
+    sluice::check_flow(topology, spec, id);
+    const std::int64_t packets = (spec.size + payload - 1) / payload;
+    if (packets >= std::int64_t{kNone}) {
+        throw ConfigError("flow " + std::to_string(id) + " has " + std::to_string(spec.size) +
+                          " bytes; allowed: at most 4,294,967,294 packets");
+    }
+}
+
+/// ConfigError if the law's INT records hold fewer switches.
+void check_int_hops(const NetworkConfig& config, const FlowSpec& spec, int switches) {
+    if (const std::string fault = int_hops_fault(config, switches); !fault.empty()) {
+        throw ConfigError("from host " + std::to_string(spec.src) + " to host " +
+                          std::to_string(spec.dst) + ": " + fault);
+    }
+}
 
 }  // namespace
 
 void sort_by_id(const World& world, std::vector<FlowSlot>& slots) {
     std::sort(slots.begin(), slots.end(),
               [&](FlowSlot a, FlowSlot b) { return world.id[a] < world.id[b]; });
-}
-
-/// ConfigError unless the flow can be carried.
-void WorldStore::check_flow(const FlowSpec& spec, FlowId id) const {
-    sluice::check_flow(topology_, spec, id);
-    const std::int64_t packets = (spec.size + world_.payload - 1) / world_.payload;
-    if (packets >= std::int64_t{kNone}) {
-        throw ConfigError("flow " + std::to_string(id) + " has " + std::to_string(spec.size) +
-                          " bytes; allowed: at most 4,294,967,294 packets");
-    }
 }
 
 void WorldStore::build_flows() {
@@ -53,73 +54,34 @@ void WorldStore::build_flows() {
     reserve_connections(connection_count(flows()));
     for (FlowId id = 0; id < flows().size(); ++id) {
         const FlowSpec& spec = flows()[id];
-        check_flow(spec, id);
+        check_flow(topology_, spec, id, world_.payload);
         check_joined(routing_, spec, id);
     }
-    std::int64_t widest = world_.max_window;
-    if (!config_.nic.global_base_rtt) {
-        widest = build_pair_windows();
+    if (base_rtts_.by_pair()) {
+        base_rtts_.set_list(flows(), paths_);
     }
     if (congestion::traits(config_.congestion.law).uses_int) {
         // Without a window, four times the largest BDP may be on its way.
-        provide_int_slots(widest > 0 ? widest : 4 * widest_.bdp.count);
-    }
-}
-
-/// At least the packets that a window of so many bytes lets into the network, so that a slot is not
-/// handed on before its ACK is back: one worker would ask for it while another gives it away. Where
-/// these are too many, for one in 2, 4, ... of them.
-void WorldStore::provide_int_slots(std::int64_t in_flight) {
-    std::uint32_t slots = world_.int_block == 0 ? 16 : world_.int_block;
-    const std::int64_t packets = in_flight / world_.payload + 8;
-    // The one that has a slot may be the last of its row, and the first of that which has it next.
-    while ((kMostIntSlots - 1) << world_.int_shift < packets - 1) {
-        ++world_.int_shift;
-    }
-    while (slots < kMostIntSlots && (std::int64_t{slots} - 1) << world_.int_shift < packets - 1) {
-        slots *= 2;
-    }
-    world_.int_block = slots;
-}
-
-std::int64_t WorldStore::build_pair_windows() {
-    std::vector<std::pair<NodeId, NodeId>> pairs(flows().size());
-    std::transform(flows().begin(), flows().end(), pairs.begin(),
-                   [](const FlowSpec& spec) { return std::make_pair(spec.src, spec.dst); });
-    const BaseRttConfig base{world_.payload, config_.arithmetic};
-    listed_pairs_ = pair_base_rtts(topology_, base, pairs);
-    for (std::size_t i = 0; i < paths_.size(); ++i) {
-        widen_to_path(listed_pairs_[i], topology_, base, paths_[i].forward);
-    }
-    std::int64_t widest = 0;
-    for (const BaseRtt& pair : listed_pairs_) {
-        widest = std::max(widest, config_.congestion.window ? pair.bdp.count : 0);
-    }
-    return widest;
-}
-
-void WorldStore::check_int_hops(const FlowSpec& spec, int switches) const {
-    if (const std::string fault = int_hops_fault(config_, switches); !fault.empty()) {
-        throw ConfigError("from host " + std::to_string(spec.src) + " to host " +
-                          std::to_string(spec.dst) + ": " + fault);
+        const std::int64_t window = base_rtts_.largest_window();
+        ints_.provide(window > 0 ? window : 4 * base_rtts_.network().bdp.count);
     }
 }
 
 void WorldStore::check_int() {
-    if (world_.int_block == 0) {
+    if (!ints_.in_use()) {
         return;
     }
     int longest = 1;
     for (const FlowSpec& spec : flows()) {
         const int switches = routing_.distance(spec.src, spec.dst) - 1;
-        check_int_hops(spec, switches);
+        check_int_hops(config_, spec, switches);
         longest = std::max(longest, switches);
     }
     // Given paths may be longer than the shortest.
     for (const FlowPath& path : paths_) {
         longest = std::max(longest, static_cast<int>(path.forward.size()) - 1);
     }
-    world_.int_stride = longest <= 1 ? 2 : longest <= 3 ? 4 : 8;
+    ints_.set_switches(longest);
 }
 
 void WorldStore::reserve_connections(ConnectionId count) {
@@ -153,8 +115,8 @@ void WorldStore::fill_slot(FlowSlot slot, FlowId id, const FlowSpec& spec) {
     result_[slot] = FlowResult{};
     following_[slot] = kNone;
     set_route(slot);
-    if (!config_.nic.global_base_rtt) {
-        set_pair(slot, pair_of(id, spec));
+    if (base_rtts_.by_pair()) {
+        set_pair(slot, base_rtts_.of(id, spec));
     }
 }
 
@@ -187,11 +149,7 @@ void WorldStore::leave_answers_out() {
 
 void WorldStore::set_pair(FlowSlot slot, const BaseRtt& pair) {
     flow_base_rtt_[slot] = pair.rtt;
-    flow_window_[slot] = config_.congestion.window ? pair.bdp.count : 0;
-}
-
-BaseRtt WorldStore::pair_of(FlowId id, const FlowSpec& spec) {
-    return registry_.is_listed(id) ? listed_pairs_[id] : pairs_.at(pair_key(spec));
+    flow_window_[slot] = base_rtts_.window(pair);
 }
 
 void WorldStore::pin_list() {
@@ -210,13 +168,13 @@ void WorldStore::check_opened(const FlowSpec& spec) const {
         throw InternalError("flow " + std::to_string(spec.id) +
                             " was opened with the id of a flow of the list");
     }
-    check_flow(spec, spec.id);
+    check_flow(topology_, spec, spec.id, world_.payload);
     if (world_.any_link_down) {
         return;
     }
     check_joined(routing_, spec, spec.id);
-    if (world_.int_block != 0) {
-        check_int_hops(spec, routing_.distance(spec.src, spec.dst) - 1);
+    if (ints_.in_use()) {
+        check_int_hops(config_, spec, routing_.distance(spec.src, spec.dst) - 1);
     }
 }
 
@@ -225,11 +183,10 @@ bool WorldStore::fits(const FlowSpec& spec) const {
     if (spec.connection != kNone && spec.connection >= queue_pair_.size()) {
         return false;
     }
-    if (!config_.nic.global_base_rtt && pairs_.count(pair_key(spec)) == 0) {
+    if (base_rtts_.by_pair() && !base_rtts_.knows(spec)) {
         return false;
     }
-    return world_.int_block == 0 ||
-           routing_.distance(spec.src, spec.dst) <= static_cast<int>(world_.int_stride);
+    return !ints_.in_use() || ints_.holds(routing_.distance(spec.src, spec.dst) - 1);
 }
 
 /// fits() from now on.
@@ -237,17 +194,13 @@ void WorldStore::make_room(const FlowSpec& spec) {
     if (spec.connection != kNone) {
         reserve_connections(spec.connection + 1);
     }
-    if (world_.int_block != 0 &&
-        routing_.distance(spec.src, spec.dst) > static_cast<int>(world_.int_stride)) {
-        widen_int_slots();
+    if (ints_.in_use() && !ints_.holds(routing_.distance(spec.src, spec.dst) - 1)) {
+        ints_.widen(slot_count());
     }
-    if (!config_.nic.global_base_rtt && pairs_.count(pair_key(spec)) == 0) {
-        const BaseRtt pair =
-            pair_base_rtts(topology_, {world_.payload, config_.arithmetic}, {{spec.src, spec.dst}})
-                .front();
-        pairs_.emplace(pair_key(spec), pair);
-        if (world_.int_block != 0) {
-            provide_int_slots(config_.congestion.window ? pair.bdp.count : 0);
+    if (base_rtts_.by_pair() && !base_rtts_.knows(spec)) {
+        const BaseRtt& pair = base_rtts_.add(spec);
+        if (ints_.in_use()) {
+            ints_.provide(base_rtts_.window(pair));
         }
     }
 }

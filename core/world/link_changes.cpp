@@ -46,55 +46,15 @@ void WorldStore::drop_link(PortId port) {
     link_[port].arrival = kNever;
 }
 
-void WorldStore::widen_int_slots() {
-    if (world_.int_block == 0 || world_.int_stride == 8) {
-        return;
-    }
-    free_int_slots();
-    for (FlowRoute& route : route_) {
-        if (route.ints.empty()) {
-            continue;
-        }
-        const IntBlock wide = new_int_block(world_.memory, route.ints.size_class(), 8);
-        const std::size_t words = std::size_t{world_.int_stride} << wide.size_class();
-        for (std::size_t word = 0; word < words; ++word) {
-            wide.words()[word / world_.int_stride * 8 + word % world_.int_stride] =
-                route.ints.words()[word];
-        }
-        std::free(route.ints.words());
-        route.ints = wide;
-    }
-    world_.int_stride = 8;
-}
-
 void WorldStore::take_int_layout(const WorldStore& other) {
     if (living_count() != 0) {
         throw InternalError("INT's layout was to change under flows");
     }
-    if (world_.int_stride != other.world_.int_stride) {
-        free_int_slots();
-        world_.int_stride = other.world_.int_stride;
-    }
-    world_.int_block = other.world_.int_block;
-    world_.int_shift = other.world_.int_shift;
-}
-
-/// Those that no flow has.
-void WorldStore::free_int_slots() {
-    for (Host& host : host_) {
-        for (std::uint32_t size = 0; size < host.free_ints.count; ++size) {
-            for (IntBlock block = host.free_ints[size]; !block.empty();) {
-                const IntBlock next{block.words()[0]};
-                std::free(block.words());
-                block = next;
-            }
-        }
-        host.free_ints.count = 0;
-    }
+    ints_.copy(other.ints_);
 }
 
 void WorldStore::set_link(LinkId link, bool up, Tick now) {
-    widen_int_slots();  // a detour may be longer than any shortest path
+    ints_.widen(slot_count());  // a detour may be longer than any shortest path
     const Topology& topology = topology_;
     for (PortId p = 0; p < topology.port_count(); ++p) {
         if (topology.link_of(p) != link) {
@@ -121,7 +81,7 @@ void WorldStore::set_link(LinkId link, bool up, Tick now) {
 }
 
 void WorldStore::change_routes(LinkId link, bool up) {
-    widen_int_slots();
+    ints_.widen(slot_count());
     routing_.set_link(link, up);
 }
 

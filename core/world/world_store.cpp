@@ -2,16 +2,14 @@
 #include "core/world/world_store.h"
 
 #include <cstdlib>
+#include <optional>
+
+#include "core/error.h"
+#include "core/world/network_check.h"
 
 namespace sluice::step {
 
 namespace {
-
-template <class T>
-void free_vector(PlainVector<T>& vector) {
-    std::free(vector.data);
-    vector = PlainVector<T>{};
-}
 
 void free_lists(World& world) {
     free_vector(world.changed);
@@ -27,6 +25,14 @@ void free_lists(World& world) {
     free_vector(world.free_slots);
 }
 
+/// `config`; ConfigError unless packets can be sent over `topology` with it.
+const NetworkConfig& checked(const Topology& topology, const NetworkConfig& config) {
+    if (const std::optional<NetworkFault> fault = network_fault(topology, config)) {
+        throw ConfigError(fault->text);
+    }
+    return config;
+}
+
 }  // namespace
 
 WorldStore::WorldStore(const Topology& topology, Routing& routing, const NetworkConfig& config,
@@ -34,10 +40,12 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
                        Application* application)
     : topology_(topology),
       routing_(routing),
-      config_(config),
+      config_(checked(topology, config)),
       paths_(paths),
       application_(application),
+      base_rtts_(topology, config, paths),
       registry_(flows, topology.node_count()),
+      ints_(world_),
       frames_(topology.port_count()) {
     world_.config = &config_;
     world_.payload = config.format.payload;
@@ -45,7 +53,6 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world_.data_overhead = config.format.header + config.format.extra_header;
     world_.sprayed_classes = config.sprayed_classes();
-    check_format();
     build_ports();
     build_buffers();
     build_windows();
@@ -72,12 +79,10 @@ WorldStore::~WorldStore() {
             std::free(queue.slots);
         }
     }
-    free_int_slots();
     for (Host& host : host_) {
         free_vector(host.timers);
         free_vector(host.senders);
         free_vector(host.free_senders);
-        free_vector(host.free_ints);
     }
     for (HostPort& port : host_port_) {
         free_vector(port.sender);

@@ -12,11 +12,12 @@
 #include "core/packet/network_config.h"
 #include "core/packet/state.h"
 #include "core/results/statistics.h"
-#include "core/routing/base_rtt.h"
 #include "core/routing/routing.h"
 #include "core/topology/topology.h"
+#include "core/world/base_rtts.h"
 #include "core/world/flow_registry.h"
 #include "core/world/frame_ledger.h"
+#include "core/world/int_layout.h"
 
 namespace sluice::step {
 
@@ -166,14 +167,11 @@ class WorldStore {
     void build_ports();
     void build_buffers();
     void build_flows();
-    void check_flow(const FlowSpec& spec, FlowId id) const;
-    void provide_int_slots(std::int64_t in_flight);
     void reserve_connections(ConnectionId count);
     void check_opened(const FlowSpec& spec) const;
     bool fits(const FlowSpec& spec) const;
     void make_room(const FlowSpec& spec);
     void fill_slot(FlowSlot slot, FlowId id, const FlowSpec& spec);
-    BaseRtt pair_of(FlowId id, const FlowSpec& spec);
     FlowSlot take_slot_for(FlowId id, const FlowSpec& spec);
     FlowSlot take_start(World& world, NodeId host, FlowId id);
     std::size_t stocked_slots() const;
@@ -183,12 +181,7 @@ class WorldStore {
     void grow_slots(std::size_t count);
     void set_pair(FlowSlot slot, const BaseRtt& pair);
     void build_windows();
-    std::int64_t build_pair_windows();
-    void check_format() const;
     void check_int();
-    void check_int_hops(const FlowSpec& spec, int switches) const;
-    void widen_int_slots();
-    void free_int_slots();
     void set_route(FlowSlot flow);
     void find_route(FlowSlot flow);
     void drop_queue(PortId port, Tick now);
@@ -216,7 +209,6 @@ class WorldStore {
         NodeId node = kNone;  ///< of `port`
     };
     std::vector<Outbox> outbox_;  ///< in link_ behind the ports' links
-    BaseRtt widest_;              ///< of the whole network
 
     std::vector<PortId> first_port_;
     std::vector<std::uint8_t> is_host_;
@@ -256,10 +248,9 @@ class WorldStore {
     std::vector<Wire> answers_;       ///< empty unless answers are left out
     std::vector<Tick> answer_takes_;  ///< likewise
     std::vector<FlowSlot> free_slots_;
-    std::unordered_map<std::uint64_t, BaseRtt>
-        pairs_;                          ///< of opened flows: by source and destination
-    std::vector<BaseRtt> listed_pairs_;  ///< unless global_base_rtt
+    BaseRtts base_rtts_;
     FlowRegistry registry_;
+    IntLayout ints_;
     FrameLedger frames_;
     std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
 };
