@@ -163,7 +163,7 @@ FlowId Network::open_flow(const FlowSpec& spec, Tick at) {
                                            std::to_string(clock_->earliest()) + " ps")
                                               .c_str());
     }
-    const FlowId id = store_.open_flow(spec, at);
+    const FlowId id = store_.open_flow(store_.world(), spec, at);
     clock_->wake();
     return id;
 }

@@ -48,7 +48,6 @@ LARGE_CLASSES = {
     ("core/hybrid/world_engine.h", "WorldEngine"): (70, 6),
     ("core/job/job_graph.h", "JobGraph"): (56, 30),
     ("core/job/stream_application.h", "StreamApplication"): (48, 16),
-    ("core/world/world_store.h", "WorldStore"): (90, 47),
     ("eval/evaluation/evaluation.h", "Evaluation"): (38, 28),
     ("gpu/lane_run.h", "LaneRun"): (23, 22),
     ("workloads/chakra/trace.h", "Trace"): (38, 25),

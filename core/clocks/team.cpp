@@ -48,7 +48,7 @@ Team::Team(WorldStore& store, Threads threads, const std::function<Step(World& w
                threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded),
       pause_(kPause) {
     for (Worker& worker : workers_) {
-        worker.part = &store.add_worker();
+        worker.part = &store.workers().add();
         worker.step = make_step(worker.part->world);
     }
     try {
@@ -88,7 +88,7 @@ void Team::keep_division(std::vector<std::uint16_t> owner) {
 void Team::unite() {
     if (divided_) {
         divided_ = false;
-        store_.unite();
+        store_.workers().unite();
     }
     next_look_ = 0;
 }
@@ -118,7 +118,7 @@ void Team::look(std::uint64_t windows) {
     }
     next_look_ = windows < kFirstLook ? kFirstLook : windows + kLookEvery;
     if (!divided_) {
-        store_.divide(owner_);
+        store_.workers().divide(owner_);
         divided_ = true;
     }
 }
@@ -160,7 +160,7 @@ void Team::work(Worker& worker) {
 Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
     const bool together = stretch_.events >= threads_.worth_meeting;
     order_ = {begin, until, report, most, stretch_.events, together};
-    store_.begin_shared();
+    store_.workers().begin_shared();
     if (together) {
         meeting_.meet();
         run_together(workers_.front());
@@ -172,7 +172,7 @@ Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most)
             std::rethrow_exception(std::exchange(worker.error, nullptr));
         }
     }
-    store_.end_shared();
+    store_.workers().end_shared();
     windows_ += stretch_.windows;
     return stretch_;
 }
@@ -213,7 +213,7 @@ Team::Stretch Team::run_stretch(StepWindow&& step_window) {
 }
 
 void Team::run_together(Worker& worker) {
-    store_.find_wakes(*worker.part);
+    store_.workers().find_wakes(*worker.part);
     const Stretch stretch =
         run_stretch([&](Tick begin, Tick end) { step_window(worker, begin, end); });
     if (&worker == &workers_.front()) {
@@ -224,7 +224,7 @@ void Team::run_together(Worker& worker) {
 void Team::run_alone() {
     meeting_.await_others();  // they may be in the last stretch yet
     for (Worker& worker : workers_) {
-        store_.find_wakes(*worker.part);
+        store_.workers().find_wakes(*worker.part);
     }
     stretch_ = run_stretch([&](Tick begin, Tick end) { step_window_alone(begin, end); });
 }
@@ -241,7 +241,7 @@ void Team::step_window(Worker& worker, Tick begin, Tick end) {
     }
     take_delivery(worker);
     meeting_.meet();
-    WorldStore::delivered(*worker.part);
+    Workers::delivered(*worker.part);
 }
 
 /// One of them steps what is all of theirs.
@@ -254,13 +254,13 @@ void Team::step_window_alone(Tick begin, Tick end) {
         take_delivery(worker);
     }
     for (Worker& worker : workers_) {
-        WorldStore::delivered(*worker.part);
+        Workers::delivered(*worker.part);
     }
 }
 
 void Team::take_delivery(Worker& worker) {
     const World& world = worker.part->world;
-    store_.deliver(*worker.part);
+    store_.workers().deliver(*worker.part);
     worker.next = next_instant(world);
     worker.events = worker.stepped;
     worker.done = worker.error != nullptr || world.changed.count > 0 || world.disturbed.count > 0 ||
@@ -313,7 +313,7 @@ void Team::serve_stalled(Tick begin, Tick end) {
             const CellId* const stalled = world.stalled.data;
             const std::vector<NodeId> hosts(stalled, stalled + count);
             for (const NodeId host : hosts) {
-                store_.serve_stalled(host);
+                store_.workers().serve_stalled(host);
                 worker.step(whole_node(host), begin, end);
                 worker.part->block_wake[host >> 6] =
                     earliest_wake(world, host >> 6, worker.part->mine[host >> 6]);

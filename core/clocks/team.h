@@ -86,7 +86,7 @@ class Team {
     using Clock = std::chrono::steady_clock;
     /// What a worker tells the others at meetings.
     struct alignas(64) Worker {
-        WorldStore::Worker* part = nullptr;
+        step::Worker* part = nullptr;
         Step step;
         std::exception_ptr error;
         std::thread thread;

@@ -55,7 +55,9 @@ Tick PacketRun::now() const { return engine_->engine().reached(); }
 
 const std::vector<FlowResult>& PacketRun::results() const { return engine_->store().results(); }
 
-std::vector<FlowSpec> PacketRun::under_way() const { return engine_->store().under_way(); }
+std::vector<FlowSpec> PacketRun::under_way() const {
+    return engine_->store().network_flows().under_way();
+}
 
 std::int64_t PacketRun::progress() const {
     const step::WorldStore& store = engine_->store();
