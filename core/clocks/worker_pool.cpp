@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 
 #include <algorithm>
 #include <string>
@@ -32,7 +32,7 @@ constexpr double kBetter = 0.98;
 constexpr double kNoDivision = 1e30;
 /// Weight of a window in what windows have to do: those that cuts make short alternate with others.
 constexpr double kLatest = 0.125;
-/// Where the team may choose, it must be faster than one worker by this. If it is not, as on a machine whose
+/// Where the pool may choose, it must be faster than one worker by this. If it is not, as on a machine whose
 /// cores have other work, one goes on alone for so many windows, and longer each time.
 constexpr double kFaster = 1.1;
 constexpr std::uint64_t kPause = 16 * kLookEvery;
@@ -40,7 +40,8 @@ constexpr std::uint64_t kPauseLonger = 4;
 
 }  // namespace
 
-Team::Team(WorldStore& store, Threads threads, const std::function<Step(World& world)>& make_step)
+WorkerPool::WorkerPool(WorldStore& store, Threads threads,
+                       const std::function<Step(World& world)>& make_step)
     : store_(store),
       threads_(threads),
       workers_(threads.count),
@@ -64,13 +65,13 @@ Team::Team(WorldStore& store, Threads threads, const std::function<Step(World& w
     }
 }
 
-Team::~Team() {
+WorkerPool::~WorkerPool() {
     leaving_ = true;
     meeting_.meet();
     join();
 }
 
-void Team::join() {
+void WorkerPool::join() {
     for (Worker& worker : workers_) {
         if (worker.thread.joinable()) {
             worker.thread.join();
@@ -78,14 +79,14 @@ void Team::join() {
     }
 }
 
-void Team::keep_division(std::vector<std::uint16_t> owner) {
+void WorkerPool::keep_division(std::vector<std::uint16_t> owner) {
     kept_ = true;
     owner_ = std::move(owner);
     unite();
     next_look_ = 0;
 }
 
-void Team::unite() {
+void WorkerPool::unite() {
     if (divided_) {
         divided_ = false;
         store_.workers().unite();
@@ -94,7 +95,7 @@ void Team::unite() {
 }
 
 /// Divides the network, or not, by what its last windows had to do, and how fast that went.
-void Team::look(std::uint64_t windows) {
+void WorkerPool::look(std::uint64_t windows) {
     const std::uint64_t events = store_.world().events - last_events_;
     const std::uint64_t more = windows - last_look_;
     const Clock::time_point now = Clock::now();
@@ -124,7 +125,7 @@ void Team::look(std::uint64_t windows) {
 }
 
 /// Divides nodes by what was sent since the last look, ports that were silent as if all were alike.
-void Team::plan() {
+void WorkerPool::plan() {
     const Topology& topology = store_.topology();
     sent_.resize(topology.port_count(), 0);
     std::vector<std::uint64_t> packets(sent_.size());
@@ -147,7 +148,7 @@ void Team::plan() {
     divided_ = false;
 }
 
-void Team::work(Worker& worker) {
+void WorkerPool::work(Worker& worker) {
     for (;;) {
         meeting_.meet();
         if (leaving_) {
@@ -157,7 +158,7 @@ void Team::work(Worker& worker) {
     }
 }
 
-Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
+WorkerPool::Stretch WorkerPool::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
     const bool together = stretch_.events >= threads_.worth_meeting;
     order_ = {begin, until, report, most, stretch_.events, together};
     store_.workers().begin_shared();
@@ -178,7 +179,7 @@ Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most)
 }
 
 /// Packets that a window had to do with lately, the last one included.
-double Team::events_lately(double before) const {
+double WorkerPool::events_lately(double before) const {
     std::uint64_t events = 0;
     for (const Worker& worker : workers_) {
         events += worker.events;
@@ -188,7 +189,7 @@ double Team::events_lately(double before) const {
 
 /// Every worker comes to the same windows, and to the same end.
 template <class StepWindow>
-Team::Stretch Team::run_stretch(StepWindow&& step_window) {
+WorkerPool::Stretch WorkerPool::run_stretch(StepWindow&& step_window) {
     const Tick lookahead = store_.world().lookahead;
     const Order order = order_;  // the caller may be ahead, and give the next one
     Stretch stretch;
@@ -212,7 +213,7 @@ Team::Stretch Team::run_stretch(StepWindow&& step_window) {
     return stretch;
 }
 
-void Team::run_together(Worker& worker) {
+void WorkerPool::run_together(Worker& worker) {
     store_.workers().find_wakes(*worker.part);
     const Stretch stretch =
         run_stretch([&](Tick begin, Tick end) { step_window(worker, begin, end); });
@@ -221,7 +222,7 @@ void Team::run_together(Worker& worker) {
     }
 }
 
-void Team::run_alone() {
+void WorkerPool::run_alone() {
     meeting_.await_others();  // they may be in the last stretch yet
     for (Worker& worker : workers_) {
         store_.workers().find_wakes(*worker.part);
@@ -229,7 +230,7 @@ void Team::run_alone() {
     stretch_ = run_stretch([&](Tick begin, Tick end) { step_window_alone(begin, end); });
 }
 
-void Team::step_window(Worker& worker, Tick begin, Tick end) {
+void WorkerPool::step_window(Worker& worker, Tick begin, Tick end) {
     step_nodes(worker, begin, end);
     worker.stalled = worker.part->world.stalled.count > 0;
     meeting_.meet();
@@ -245,7 +246,7 @@ void Team::step_window(Worker& worker, Tick begin, Tick end) {
 }
 
 /// One of them steps what is all of theirs.
-void Team::step_window_alone(Tick begin, Tick end) {
+void WorkerPool::step_window_alone(Tick begin, Tick end) {
     for (Worker& worker : workers_) {
         step_nodes(worker, begin, end);
     }
@@ -258,7 +259,7 @@ void Team::step_window_alone(Tick begin, Tick end) {
     }
 }
 
-void Team::take_delivery(Worker& worker) {
+void WorkerPool::take_delivery(Worker& worker) {
     const World& world = worker.part->world;
     store_.workers().deliver(*worker.part);
     worker.next = next_instant(world);
@@ -267,12 +268,12 @@ void Team::take_delivery(Worker& worker) {
                   world.called.count > 0;
 }
 
-bool Team::any_stalled() const {
+bool WorkerPool::any_stalled() const {
     return std::any_of(workers_.begin(), workers_.end(),
                        [](const Worker& worker) { return worker.stalled; });
 }
 
-void Team::step_nodes(Worker& worker, Tick begin, Tick end) {
+void WorkerPool::step_nodes(Worker& worker, Tick begin, Tick end) {
     const auto blocks = static_cast<std::uint32_t>(worker.part->mine.size());
     const std::uint64_t before = worker.part->world.events;
     try {
@@ -287,7 +288,7 @@ void Team::step_nodes(Worker& worker, Tick begin, Tick end) {
     worker.stepped = worker.part->world.events - before;
 }
 
-void Team::step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end) {
+void WorkerPool::step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end) {
     const World& world = worker.part->world;
     const std::uint64_t mine = worker.part->mine[block];
     const NodeId last = std::min((block + 1) * 64, world.node_count);
@@ -304,7 +305,7 @@ void Team::step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end)
 }
 
 /// Hosts whose flows found no slot go on from there, to the window's end or to the next such flow.
-void Team::serve_stalled(Tick begin, Tick end) {
+void WorkerPool::serve_stalled(Tick begin, Tick end) {
     for (bool again = true; again;) {
         again = false;
         for (Worker& worker : workers_) {

@@ -42,17 +42,18 @@ struct Threads {
 /// how the packet path is compiled must not depend on who else calls it.
 std::function<void(const Cell& cell, Tick begin, Tick end)> cell_stepper(World& world);
 
-class Team {
+class WorkerPool {
   public:
     /// How a worker steps one of its cells, by its own world.
     using Step = std::function<void(const Cell& cell, Tick begin, Tick end)>;
 
     /// `threads.count` >= 1, the calling thread among them. `make_step` is called for each worker's world,
     /// here. The store must outlive it. ConfigError if the system does not make so many threads.
-    Team(WorldStore& store, Threads threads, const std::function<Step(World& world)>& make_step);
-    ~Team();
-    Team(const Team&) = delete;
-    Team& operator=(const Team&) = delete;
+    WorkerPool(WorldStore& store, Threads threads,
+               const std::function<Step(World& world)>& make_step);
+    ~WorkerPool();
+    WorkerPool(const WorkerPool&) = delete;
+    WorkerPool& operator=(const WorkerPool&) = delete;
 
     /// Gives each node to the worker of that number, for good, instead of by what is sent.
     void keep_division(std::vector<std::uint16_t> owner);
@@ -63,7 +64,7 @@ class Team {
         Tick end = 0;       ///< of the last one
         double events = 0;  ///< of a window lately
     };
-    /// Whether the network's next windows, of which `windows` have been executed, are for the team. If not,
+    /// Whether the network's next windows, of which `windows` have been executed, are for the pool. If not,
     /// all is in world().
     bool takes(std::uint64_t windows) {
         if (windows >= next_look_) {
