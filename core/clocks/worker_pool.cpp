@@ -16,7 +16,7 @@ namespace sluice::step {
 
 namespace {
 
-/// Looks at a meeting before a thread goes to sleep, about as long as waking takes; and where threads have
+/// Looks at a barrier before a thread goes to sleep, about as long as waking takes; and where threads have
 /// no cores of their own, so that waiting takes another one's time.
 constexpr int kLooks = 10000;
 constexpr int kLooksCrowded = 20;
@@ -45,7 +45,7 @@ WorkerPool::WorkerPool(WorldStore& store, Threads threads,
     : store_(store),
       threads_(threads),
       workers_(threads.count),
-      meeting_(threads.count,
+      barrier_(threads.count,
                threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded),
       pause_(kPause) {
     for (Worker& worker : workers_) {
@@ -58,7 +58,7 @@ WorkerPool::WorkerPool(WorldStore& store, Threads threads,
         }
     } catch (const std::system_error& error) {
         leaving_ = true;
-        meeting_.fail();
+        barrier_.fail();
         join();
         throw ConfigError("the system does not make " + std::to_string(threads_.count) +
                           " threads here (" + error.code().message() + "); allowed: fewer");
@@ -67,7 +67,7 @@ WorkerPool::WorkerPool(WorldStore& store, Threads threads,
 
 WorkerPool::~WorkerPool() {
     leaving_ = true;
-    meeting_.meet();
+    barrier_.arrive_and_wait();
     join();
 }
 
@@ -150,7 +150,7 @@ void WorkerPool::plan() {
 
 void WorkerPool::work(Worker& worker) {
     for (;;) {
-        meeting_.meet();
+        barrier_.arrive_and_wait();
         if (leaving_) {
             return;
         }
@@ -159,11 +159,11 @@ void WorkerPool::work(Worker& worker) {
 }
 
 WorkerPool::Stretch WorkerPool::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
-    const bool together = stretch_.events >= threads_.worth_meeting;
+    const bool together = stretch_.events >= threads_.worth_barriers;
     order_ = {begin, until, report, most, stretch_.events, together};
     store_.workers().begin_shared();
     if (together) {
-        meeting_.meet();
+        barrier_.arrive_and_wait();
         run_together(workers_.front());
     } else {
         run_alone();
@@ -208,7 +208,7 @@ WorkerPool::Stretch WorkerPool::run_stretch(StepWindow&& step_window) {
         }
         stretch.events = events_lately(stretch.events);
         done = done || begin >= order.until ||
-               order.together != (stretch.events >= threads_.worth_meeting);
+               order.together != (stretch.events >= threads_.worth_barriers);
     }
     return stretch;
 }
@@ -223,7 +223,7 @@ void WorkerPool::run_together(Worker& worker) {
 }
 
 void WorkerPool::run_alone() {
-    meeting_.await_others();  // they may be in the last stretch yet
+    barrier_.await_others();  // they may be in the last stretch yet
     for (Worker& worker : workers_) {
         store_.workers().find_wakes(*worker.part);
     }
@@ -233,15 +233,15 @@ void WorkerPool::run_alone() {
 void WorkerPool::step_window(Worker& worker, Tick begin, Tick end) {
     step_nodes(worker, begin, end);
     worker.stalled = worker.part->world.stalled.count > 0;
-    meeting_.meet();
+    barrier_.arrive_and_wait();
     if (any_stalled()) {
         if (&worker == &workers_.front()) {
             serve_stalled(begin, end);
         }
-        meeting_.meet();
+        barrier_.arrive_and_wait();
     }
     take_delivery(worker);
-    meeting_.meet();
+    barrier_.arrive_and_wait();
     Workers::delivered(*worker.part);
 }
 

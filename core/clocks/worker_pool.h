@@ -5,9 +5,9 @@
 /// those of one thread to the bit. A window, of all workers at once:
 ///
 ///   own nodes that have something to do are stepped
-///   meeting
+///   barrier
 ///   what others have sent to own nodes is put on their links
-///   meeting; all know the next instant, and go on to the next window
+///   barrier; all know the next instant, and go on to the next window
 ///
 /// until the caller has something to do between windows: flows that opened or closed, a cut.
 ///
@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/clocks/meeting.h"
+#include "core/clocks/barrier.h"
 #include "core/world/world_store.h"
 
 namespace sluice::step {
@@ -34,8 +34,8 @@ struct Threads {
     /// If not 0: only windows that have so much to do, packets sent and received, on average, and only as
     /// long as that is faster. Others cost more than they gain.
     std::uint64_t least_events = 0;
-    /// Where windows lately had less to do, one of them steps them all, without meetings.
-    double worth_meeting = 0;
+    /// Where windows lately had less to do, one of them steps them all, without barriers.
+    double worth_barriers = 0;
 };
 
 /// The step of the devices of core/packet/, by a worker's world, which must outlive it. In a file of its own:
@@ -85,7 +85,7 @@ class WorkerPool {
 
   private:
     using Clock = std::chrono::steady_clock;
-    /// What a worker tells the others at meetings.
+    /// What a worker tells the others at barriers.
     struct alignas(64) Worker {
         step::Worker* part = nullptr;
         Step step;
@@ -128,7 +128,7 @@ class WorkerPool {
     WorldStore& store_;
     const Threads threads_;
     std::vector<Worker> workers_;
-    Meeting meeting_;
+    Barrier barrier_;
     Order order_;
     Stretch stretch_;
     bool leaving_ = false;

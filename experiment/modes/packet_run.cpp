@@ -14,7 +14,7 @@ namespace {
 
 /// What a window must have to do, in packets sent and received, for threads to help (docs/performance.md).
 constexpr std::uint64_t kWorthDividing = 600;
-/// What a window must have to do for two meetings to be worth it.
+/// What a window must have to do for two barriers to be worth it.
 constexpr double kWorthMeeting = 150;
 /// Nodes per thread, at least, unless one asks for more.
 constexpr std::size_t kNodesPerThread = 8;

@@ -60,7 +60,7 @@ void check_threads(const Case& given, const PhaseConfig& config, Application* ap
         workers.owner = scattered(given.topology.node_count(), threads, seed);
         const HybridOutcome together = run(&workers);
         check_same_runs(one, together);
-        workers.threads.worth_meeting = 20;
+        workers.threads.worth_barriers = 20;
         workers.owner = step::divide_everywhere(given.topology, threads);
         check_same_runs(one, run(&workers));
         tally.pool_windows += together.pool_windows;
