@@ -29,14 +29,14 @@ double user_seconds() {
 
 void show(const sluice::step::ClockStatistics& clocks) {
     std::fprintf(stderr,
-                 "windows: %llu solo, %llu joint; stretches: %llu, %llu leased; %llu lease stops; "
+                 "windows: %llu solo, %llu joint; stretches: %llu, %llu bounded; %llu bound stops; "
                  "flows: %llu in, %llu out, %llu searches; partitions: %llu merged, %llu split; "
                  "domains: %llu merged, %llu split, most %zu\n",
                  static_cast<unsigned long long>(clocks.windows_solo),
                  static_cast<unsigned long long>(clocks.windows_joint),
                  static_cast<unsigned long long>(clocks.stretches),
-                 static_cast<unsigned long long>(clocks.leased_stretches),
-                 static_cast<unsigned long long>(clocks.lease_stops),
+                 static_cast<unsigned long long>(clocks.bounded_stretches),
+                 static_cast<unsigned long long>(clocks.bound_stops),
                  static_cast<unsigned long long>(clocks.entries),
                  static_cast<unsigned long long>(clocks.exits),
                  static_cast<unsigned long long>(clocks.searches),
