@@ -14,7 +14,7 @@
 #include "bench/experiment_loop.h"
 #include "core/clocks/driver.h"
 #include "core/clocks/oracle.h"
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 #include "core/error.h"
 #include "experiment/build_experiment.h"
 
@@ -29,14 +29,14 @@ double user_seconds() {
 
 void show(const sluice::step::ClockStatistics& clocks) {
     std::fprintf(stderr,
-                 "windows: %llu solo, %llu joint; stretches: %llu, %llu leased; %llu lease stops; "
+                 "windows: %llu solo, %llu joint; stretches: %llu, %llu bounded; %llu bound stops; "
                  "flows: %llu in, %llu out, %llu searches; partitions: %llu merged, %llu split; "
                  "domains: %llu merged, %llu split, most %zu\n",
                  static_cast<unsigned long long>(clocks.windows_solo),
                  static_cast<unsigned long long>(clocks.windows_joint),
                  static_cast<unsigned long long>(clocks.stretches),
-                 static_cast<unsigned long long>(clocks.leased_stretches),
-                 static_cast<unsigned long long>(clocks.lease_stops),
+                 static_cast<unsigned long long>(clocks.bounded_stretches),
+                 static_cast<unsigned long long>(clocks.bound_stops),
                  static_cast<unsigned long long>(clocks.entries),
                  static_cast<unsigned long long>(clocks.exits),
                  static_cast<unsigned long long>(clocks.searches),
@@ -80,15 +80,15 @@ void run(const char* path, const char* driver) {
         } else {
             const bool threads = std::strncmp(driver, "--threads=", 10) == 0;
             step::Driver clock(store, experiment.link_events, {});
-            std::unique_ptr<step::Team> team;
+            std::unique_ptr<step::WorkerPool> pool;
             if (threads) {
                 if (built.stream != nullptr) {
                     throw ConfigError("a streamed job's callbacks are for one thread");
                 }
-                team = std::make_unique<step::Team>(
+                pool = std::make_unique<step::WorkerPool>(
                     store, step::Threads{static_cast<std::uint32_t>(std::atoi(driver + 10)), 0},
                     step::cell_stepper);
-                clock.divide_windows(*team);
+                clock.divide_windows(*pool);
             }
             clock.advance(experiment.stop, step_cell);
         }

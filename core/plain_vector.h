@@ -99,4 +99,11 @@ struct PlainVector {
     }
 };
 
+/// What a vector that grew by malloc() holds is gone.
+template <class T>
+void free_vector(PlainVector<T>& vector) {
+    std::free(vector.data);
+    vector = PlainVector<T>{};
+}
+
 }  // namespace sluice

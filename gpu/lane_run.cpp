@@ -168,7 +168,7 @@ std::vector<FlowRecord> LaneRun::take_finished() {
     for (FlowSlot slot = 0; slot < told_.size(); ++slot) {
         if (!told_[slot] && store_->world().result[slot].finish != kNever) {
             told_[slot] = true;
-            finished.push_back(store_->record(slot));
+            finished.push_back(store_->network_flows().record(slot));
         }
     }
     return finished;
@@ -274,7 +274,7 @@ const std::vector<FlowResult>& LaneRun::results() const {
 
 std::vector<FlowSpec> LaneRun::under_way() const {
     save();
-    return store_->under_way();
+    return store_->network_flows().under_way();
 }
 
 std::int64_t LaneRun::progress() const {

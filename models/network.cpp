@@ -202,7 +202,7 @@ FlowId Network::open_flow(const FlowSpec& spec, Tick at) {
                                      " ps, before the network's local time " +
                                      std::to_string(clock_->earliest()) + " ps");
     }
-    const FlowId id = store_.open_flow(spec, at);
+    const FlowId id = store_.open_flow(store_.world(), spec, at);
     clock_->wake();
     return id;
 }

@@ -44,7 +44,6 @@ LARGE_CLASSES = {
     ("core/fold/renaming.h", "Renaming"): (48, 5),
     ("core/job/job_graph.h", "JobGraph"): (56, 30),
     ("core/job/stream_application.h", "StreamApplication"): (48, 16),
-    ("core/world/world_store.h", "WorldStore"): (90, 47),
     ("workloads/chakra/trace.h", "Trace"): (38, 25),
     ("workloads/training/iteration_builder.h", "IterationBuilder"): (67, 28),
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The step of a cell as drivers call it where no module stands around a node: plain loops of tests
-/// and benchmarks, and threads (cell_stepper(), core/clocks/team.h). Host code: it frees the switches' scratch.
+/// and benchmarks, and threads (cell_stepper(), core/clocks/worker_pool.h). Host code: it frees the switches' scratch.
 #pragma once
 
 #include "core/packet/nic.h"

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "core/clocks/cell_step.h"
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 
 namespace sluice::step {
 

@@ -102,7 +102,7 @@ void Domains::review(DomainId domain) {
     std::sort(at.begin(), at.end());
     for (std::size_t k = 1; k < at.size(); ++k) {
         if (at[k].first == at[k - 1].first && find(at[k].second) != find(at[k - 1].second) &&
-            !leases_.divisible(at[k].first)) {
+            !bounds_.divisible(at[k].first)) {
             root[find(at[k].second)] = find(at[k - 1].second);
         }
     }
@@ -214,8 +214,8 @@ void Domains::place(NodeId node) {
         several = several || (one != kNone && owners_[i] != one);
         one = one == kNone ? owners_[i] : one;
     }
-    if (several && !leases_.divisible(node)) {
-        ++statistics_.lease_stops;
+    if (several && !bounds_.divisible(node)) {
+        ++statistics_.bound_stops;
         for (const DomainId owner : owners_) {
             if (owner != kNone && domains_[owner].alive) {
                 one = merge(one, owner);
@@ -241,10 +241,10 @@ void Domains::place(NodeId node) {
     if (cells.size() > 1) {
         std::int64_t total = 0;
         for (const CellId id : cells) {
-            total += leases_.lease(layout_.cell(id));
+            total += bounds_.bound(layout_.cell(id));
         }
         for (const CellId id : cells) {
-            layout_.reserve_for_others(id, total - leases_.lease(layout_.cell(id)));
+            layout_.reserve_for_others(id, total - bounds_.bound(layout_.cell(id)));
         }
     }
 }

@@ -13,7 +13,7 @@ Domains::Domains(WorldStore& store, FlowPartitions& partitions, Supervisor* supe
       partitions_(partitions),
       supervisor_(supervisor),
       layout_(store),
-      leases_(store),
+      bounds_(store),
       horizon_(store, supervisor != nullptr),
       domains_(1),
       marked_(store.topology().node_count()) {
@@ -61,13 +61,13 @@ void Domains::check_stretch(Tick end) {
         }
     }
     for (std::uint32_t i = 0; i < world.went_back.count && divided_switches_ > 0; ++i) {
-        if (leases_.contains(world.went_back[i]) && leases_.bounded(world.went_back[i])) {
+        if (bounds_.contains(world.went_back[i]) && bounds_.bounded(world.went_back[i])) {
             throw InternalError("flow " + std::to_string(world.id[world.went_back[i]]) +
-                                " sent again what its buffer leases count once");
+                                " sent again what its occupancy bound counts once");
         }
     }
     ++statistics_.stretches;
-    statistics_.leased_stretches += divided_switches_ > 0 ? 1U : 0U;
+    statistics_.bounded_stretches += divided_switches_ > 0 ? 1U : 0U;
 }
 
 std::size_t Domains::all_blocks() {
@@ -87,14 +87,14 @@ void Domains::check_windows() const {
 
 void Domains::after_changes(Tick now) {
     const World& world = store_.world();
-    if (leases_.drops_possible() && !drops_were_possible_ && divided_switches_ > 0) {
+    if (bounds_.drops_possible() && !drops_were_possible_ && divided_switches_ > 0) {
         for (NodeId n = 0; n < world.node_count; ++n) {
             if (layout_.cells_at(n).size() > 1) {
                 marked_.mark(n);
             }
         }
     }
-    drops_were_possible_ = leases_.drops_possible();
+    drops_were_possible_ = bounds_.drops_possible();
     horizon_.take_up_announced(now);
     if (divided_) {
         review_stale();
@@ -115,7 +115,7 @@ void Domains::before_entry() {
 
 void Domains::after_entry(FlowSlot flow, const PartitionSet::Entry& entry, bool steady_route) {
     const Footprint& footprint = partitions_.footprint_of(flow);
-    leases_.add(flow, footprint, steady_route);
+    bounds_.add(flow, footprint, steady_route);
     if (!steady_route) {
         return;
     }
@@ -144,7 +144,7 @@ void Domains::after_entry(FlowSlot flow, const PartitionSet::Entry& entry, bool 
 
 void Domains::after_close(FlowSlot flow) { horizon_.closed(flow); }
 
-void Domains::before_exit(FlowSlot flow) { leases_.remove(flow, partitions_.footprint_of(flow)); }
+void Domains::before_exit(FlowSlot flow) { bounds_.remove(flow, partitions_.footprint_of(flow)); }
 
 void Domains::after_exit(PartitionId from, const PartitionSet::Exit& exit) {
     if (!divided_) {
@@ -162,7 +162,7 @@ void Domains::after_exit(PartitionId from, const PartitionSet::Exit& exit) {
 
 void Domains::unbind(FlowSlot flow) {
     const Footprint& footprint = partitions_.footprint_of(flow);
-    leases_.unbind(flow, footprint);
+    bounds_.unbind(flow, footprint);
     if (divided_) {
         mark_footprint(footprint, kNone);
     }

@@ -2,7 +2,7 @@
 /// A network on many clocks, with the same results to the bit as on one.
 ///
 /// Flows that share a cable or a host form a partition (FlowPartitions); partitions that may notice
-/// each other in a switch's buffer (BufferLeases) form a *domain*, which has its own cells
+/// each other in a switch's buffer (OccupancyBounds) form a *domain*, which has its own cells
 /// (CellLayout) and its own clock. Up to the horizon (Horizon) nothing but packets under way can
 /// happen, and packets stay in their domain: each domain runs there *solo*, window by window, one
 /// after the other. Then all clocks stand at one instant and step *joint* windows, while flows start
@@ -16,11 +16,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/clocks/buffer_leases.h"
 #include "core/clocks/cell_layout.h"
 #include "core/clocks/horizon.h"
 #include "core/clocks/marked_nodes.h"
 #include "core/clocks/membership.h"
+#include "core/clocks/occupancy_bounds.h"
 #include "core/clocks/supervisor.h"
 #include "core/clocks/window_loop.h"
 
@@ -28,11 +28,11 @@ namespace sluice::step {
 
 /// How a run was divided among clocks.
 struct ClockStatistics : MembershipStatistics {
-    std::uint64_t windows_solo = 0;      ///< of one domain each
-    std::uint64_t windows_joint = 0;     ///< of everything
-    std::uint64_t stretches = 0;         ///< of solo windows, all domains between two horizons
-    std::uint64_t leased_stretches = 0;  ///< of these, while cells of one switch ran apart
-    std::uint64_t lease_stops = 0;  ///< domains coupled because a switch's buffer was too small
+    std::uint64_t windows_solo = 0;       ///< of one domain each
+    std::uint64_t windows_joint = 0;      ///< of everything
+    std::uint64_t stretches = 0;          ///< of solo windows, all domains between two horizons
+    std::uint64_t bounded_stretches = 0;  ///< of these, while cells of one switch ran apart
+    std::uint64_t bound_stops = 0;  ///< domains coupled because a switch's buffer was too small
     std::uint64_t domains_merged = 0;
     std::uint64_t domains_split = 0;
     std::size_t most_domains = 0;
@@ -190,7 +190,7 @@ class Domains final : public MembershipWatcher {
     FlowPartitions& partitions_;
     Supervisor* supervisor_;
     CellLayout layout_;
-    BufferLeases leases_;
+    OccupancyBounds bounds_;
     Horizon horizon_;
     ClockStatistics statistics_;
     ClockTuning tuning_;

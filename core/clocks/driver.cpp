@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/clocks/driver.h"
 
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 #include "core/error.h"
 
 namespace sluice::step {
@@ -77,11 +77,11 @@ ClockStatistics Driver::statistics() const {
     return statistics;
 }
 
-void Driver::divide_windows(Team& team) {
+void Driver::divide_windows(WorkerPool& pool) {
     if (domains_ != nullptr) {
         throw InternalError("only windows of a network on one clock can be divided");
     }
-    team_ = &team;
+    pool_ = &pool;
 }
 
 void Driver::fold(Folding& folding) {
@@ -102,17 +102,17 @@ void Driver::unfold() {
 }
 
 /// What a leader's host does is repeated at others', which may be another worker's.
-bool Driver::for_team() {
+bool Driver::for_pool() {
     if (folding_ != nullptr && folding_->folded()) {
-        team_->unite();
+        pool_->unite();
         return false;
     }
-    return team_->takes(windows_);
+    return pool_->takes(windows_);
 }
 
 void Driver::run_divided(Tick begin, Tick until) {
     const Tick report = hooks_.next_progress() > now_ ? hooks_.next_progress() : now_;
-    const Team::Stretch stretch = team_->run(begin, until, report, 256 - (windows_ & 255U));
+    const WorkerPool::Stretch stretch = pool_->run(begin, until, report, 256 - (windows_ & 255U));
     now_ = std::max(now_, stretch.end);
     window_end_ = stretch.end;
     windows_ += stretch.windows;

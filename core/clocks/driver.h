@@ -19,7 +19,7 @@
 
 namespace sluice::step {
 
-class Team;
+class WorkerPool;
 
 /// On how many clocks a network runs where its partitions are kept.
 enum class Clocks : std::uint8_t { one, many };
@@ -42,9 +42,9 @@ class Driver {
     /// Takes up and reports flows that were closed from outside.
     void take_up_closed();
     void tune(const ClockTuning& tuning);
-    /// Windows of a network on one clock are stepped by `team`, not by step_cell, while it takes them and
+    /// Windows of a network on one clock are stepped by `pool`, not by step_cell, while it takes them and
     /// nothing is folded. It must outlive the driver.
-    void divide_windows(Team& team);
+    void divide_windows(WorkerPool& pool);
     /// On one clock, without a supervisor. Hops that are not executed are in no checksum. It must
     /// outlive the driver.
     void fold(Folding& folding);
@@ -103,7 +103,7 @@ class Driver {
         World& world = store_.world();
         if (domains_ == nullptr) {
             const Tick end = std::min(begin + world.lookahead, until);
-            if (team_ != nullptr && for_team()) {
+            if (pool_ != nullptr && for_pool()) {
                 run_divided(begin, until);
                 return false;
             }
@@ -124,7 +124,7 @@ class Driver {
         return false;
     }
 
-    bool for_team();
+    bool for_pool();
     void run_divided(Tick begin, Tick until);
     Tick next_cut() const;
     void execute_cut(Tick at);
@@ -136,7 +136,7 @@ class Driver {
     std::unique_ptr<Domains> domains_;  ///< null: one clock
     std::unique_ptr<Membership> membership_;
     Supervisor* supervisor_ = nullptr;
-    Team* team_ = nullptr;
+    WorkerPool* pool_ = nullptr;
     Folding* folding_ = nullptr;
     Tick now_ = 0;
     Tick window_end_ = 0;        ///< before now_ where something skipped back

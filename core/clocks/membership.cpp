@@ -128,7 +128,7 @@ bool Membership::kept_order(FlowSlot flow) const {
 }
 
 void Membership::close(FlowSlot flow, Tick at, Tick now) {
-    finished_.push_back(store_.record(flow));
+    finished_.push_back(store_.network_flows().record(flow));
     if (watcher_ != nullptr) {
         watcher_->after_close(flow);
     }
@@ -184,7 +184,7 @@ void Membership::leave(FlowSlot flow, Tick at) {
 /// The flow that stood for all strays leaves: the next one does.
 void Membership::pass_hold_on(FlowSlot flow, Tick now) {
     holder_ = kNone;
-    for (const FlowSlot other : store_.living()) {
+    for (const FlowSlot other : store_.network_flows().living()) {
         if (other < stray_.size() && stray_[other] != 0 && other != flow) {
             hold_everything(other, now);
             return;
@@ -232,7 +232,7 @@ void Membership::reroute(Tick now) {
     if (watcher_ != nullptr) {
         watcher_->after_links_change();
     }
-    std::vector<FlowSlot> living = store_.living();
+    std::vector<FlowSlot> living = store_.network_flows().living();
     living.erase(std::remove_if(living.begin(), living.end(),
                                 [&](FlowSlot flow) { return presence_[flow] == Presence::absent; }),
                  living.end());

@@ -41,12 +41,12 @@ void Engine::begin(const Surroundings& surroundings) {
         driver_->fold(*folds_);
     }
     if (divisible(surroundings)) {
-        team_ = std::make_unique<step::Team>(store_, threads_, step::cell_stepper);
+        pool_ = std::make_unique<step::WorkerPool>(store_, threads_, step::cell_stepper);
         if (supervisor_ != nullptr) {
             // Most of the network sleeps at any time.
-            team_->keep_division(step::divide_everywhere(store_.topology(), threads_.count));
+            pool_->keep_division(step::divide_everywhere(store_.topology(), threads_.count));
         }
-        driver_->divide_windows(*team_);
+        driver_->divide_windows(*pool_);
     }
 }
 
@@ -95,7 +95,7 @@ FoldCounters Engine::fold_counters() const {
 }
 
 std::uint32_t Engine::threads_used() const {
-    return team_ != nullptr && team_->windows() > 0 ? team_->size() : 1;
+    return pool_ != nullptr && pool_->windows() > 0 ? pool_->size() : 1;
 }
 
 std::uint64_t Engine::windows() const {

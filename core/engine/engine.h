@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/clocks/driver.h"
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 #include "core/fold/folds.h"
 #include "core/ns3/driver.h"
 
@@ -45,7 +45,7 @@ class Engine {
     /// under exact arithmetic, without foreign models, and if nobody wants a checksum of what was executed.
     /// Every node must be stepped as it is. Between windows only unfold() shows columns as they would be.
     void fold() { fold_ = true; }
-    /// Steps windows on several threads (core/clocks/team.h), with the same results, where that can be: on
+    /// Steps windows on several threads (core/clocks/worker_pool.h), with the same results, where that can be: on
     /// one clock, under exact arithmetic, where every node is stepped as it is, and for an application that
     /// is not for one thread.
     void divide_windows(step::Threads threads) { threads_ = threads; }
@@ -124,8 +124,8 @@ class Engine {
     step::Clocks clocks_ = step::Clocks::one;
     step::FlowPartitions* partitions_ = nullptr;
     step::Supervisor* supervisor_ = nullptr;
-    std::unique_ptr<step::Team> team_;      ///< null: one thread
-    std::unique_ptr<step::Driver> driver_;  ///< one of the two, from begin() on
+    std::unique_ptr<step::WorkerPool> pool_;  ///< null: one thread
+    std::unique_ptr<step::Driver> driver_;    ///< one of the two, from begin() on
     std::unique_ptr<ns3::Driver> ns3_;
     std::unique_ptr<step::Folds> folds_;  ///< null: nothing is folded
     bool finished_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Folds at switches whose buffer could matter by what their flows may have in it (BufferLeases): they are looked
+/// Folds at switches whose buffer could matter by what their flows may have in it (OccupancyBounds): they are looked
 /// at now and then, and end before it does.
 #include <algorithm>
 

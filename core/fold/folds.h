@@ -16,7 +16,7 @@
 ///   are, at once.
 ///
 /// Ports meet in a switch's buffer besides. Such parts are folded whose switches stay quiet whatever their
-/// flows have in the network (BufferLeases); of others, whose flows have no windows, queues are looked at, and a
+/// flows have in the network (OccupancyBounds); of others, whose flows have no windows, queues are looked at, and a
 /// fold ends before a buffer could matter.
 ///
 /// Who comes while others are at its ports, as the next step of a ring does while the last ACKs of the one before are on
@@ -35,8 +35,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/clocks/buffer_leases.h"
 #include "core/clocks/folding.h"
+#include "core/clocks/occupancy_bounds.h"
 #include "core/clocks/supervisor.h"
 #include "core/fold/fold.h"
 #include "core/fold/renaming.h"
@@ -238,7 +238,7 @@ class Folds final : public Folding {
     World& world_;
     Supervisor* supervisor_;
     Callbacks original_;
-    BufferLeases leases_;
+    OccupancyBounds leases_;
     FoldPlaces places_;
     std::vector<std::unique_ptr<Fold>> folds_;  ///< null: the number is free
     std::vector<std::uint32_t> free_folds_;

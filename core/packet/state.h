@@ -7,7 +7,7 @@
 /// Where one worker steps all cells, what is sent reaches the neighbour's link at once. Where several step
 /// cells of one window (`shared`), each has its own nodes, and nothing that one writes is read by another
 /// within it: what it sends to another one's node waits in an *outbox*, a link of its own, and what else
-/// concerns other nodes in its lists, until all are done (WorldStore::deliver).
+/// concerns other nodes in its lists, until all are done (Workers::deliver).
 #pragma once
 
 #include <cstddef>

@@ -6,18 +6,16 @@
 
 #include "core/error.h"
 #include "core/packet/nic.h"
-#include "core/packet/route_table.h"
 
 namespace sluice::step {
 
+namespace {
+
 /// What an application may do, bound to a host and an instant.
-class WorldStore::Services : public HostServices {
+class Services : public HostServices {
   public:
-    Services(World& world, NodeId host, Tick now)
-        : store_(*static_cast<WorldStore*>(world.callbacks.context)),
-          world_(world),
-          host_(host),
-          now_(now) {}
+    Services(NetworkFlows& flows, World& world, NodeId host, Tick now)
+        : flows_(flows), world_(world), host_(host), now_(now) {}
 
     FlowId open_flow(const FlowSpec& spec, Tick at) override {
         if (spec.src != host_ || at < now_) {
@@ -25,17 +23,18 @@ class WorldStore::Services : public HostServices {
                                 std::to_string(spec.src) + " at host " + std::to_string(host_) +
                                 ": not its own, or in the past");
         }
-        return store_.open_flow(world_, spec, at);
+        return flows_.open(world_, spec, at);
     }
     void start_flow(FlowId flow, Tick at) override {
-        if (flow >= store_.flows_.size() || store_.flows_[flow].src != host_ || at < now_ ||
-            store_.started_[flow] != 0) {
+        FlowRegistry& registry = flows_.registry();
+        if (!registry.is_listed(flow) || registry.list()[flow].src != host_ || at < now_ ||
+            registry.is_started(flow)) {
             throw InternalError("an application started flow " + std::to_string(flow) +
                                 " at host " + std::to_string(host_) +
                                 ": not its own, in the past, or already started");
         }
-        store_.started_[flow] = 1;
-        schedule(world_, host_, Timer{at, TimerKind::flow_start, store_.pinned_slot(flow), flow});
+        registry.start(flow);
+        schedule(world_, host_, Timer{at, TimerKind::flow_start, registry.pinned_slot(flow), flow});
     }
     void set_timer(NodeId host, Tick at, std::uint64_t token) override {
         if (at < now_ + (host == host_ ? 0 : lookahead())) {
@@ -52,56 +51,60 @@ class WorldStore::Services : public HostServices {
     Tick lookahead() const override { return world_.lookahead; }
 
   private:
-    WorldStore& store_;
+    NetworkFlows& flows_;
     World& world_;
     NodeId host_;
     Tick now_;
 };
 
+}  // namespace
+
 void WorldStore::begin() {
-    for (FlowId f = 0; f < flows_.size(); ++f) {
-        if (flows_[f].start != kNever) {
-            started_[f] = 1;
-            schedule(world_, flows_[f].src,
-                     Timer{flows_[f].start, TimerKind::flow_start, pinned_slot(f), f});
+    FlowRegistry& registry = network_flows_.registry();
+    for (FlowId f = 0; f < flows().size(); ++f) {
+        const FlowSpec& spec = flows()[f];
+        if (spec.start != kNever) {
+            registry.start(f);
+            schedule(world_, spec.src,
+                     Timer{spec.start, TimerKind::flow_start, registry.pinned_slot(f), f});
         }
     }
     if (application_ != nullptr) {
         for (const NodeId host : topology_.hosts()) {
-            Services services(world_, host, 0);
+            Services services(network_flows_, world_, host, 0);
             application_->on_begin(host, services);
         }
     }
 }
 
-PortId WorldStore::route(void* self, NodeId node, const Packet& packet) {
-    const auto& store = *static_cast<const WorldStore*>(self);
-    const FlowKey key = key_of(store.world_, packet);
-    if (!is_sprayed(store.world_, packet.flow) || node == key.src) {
-        return store.routing_.select(node, key);
+void WorldStore::bind_callbacks() {
+    Callbacks& callbacks = world_.callbacks;
+    callbacks.context = this;
+    callbacks.route = [](void* self, NodeId node, const Packet& packet) {
+        return static_cast<const WorldStore*>(self)->network_flows_.routes().next_hop(node, packet);
+    };
+    callbacks.take_slot = [](World& world, NodeId host, FlowId flow) {
+        return static_cast<WorldStore*>(world.callbacks.context)
+            ->network_flows_.start(world, host, flow);
+    };
+    if (application_ == nullptr) {
+        return;
     }
-    const Routing::PortRange ports = store.routing_.next_hops(node, key.dst);
-    return ports.empty() ? kNone
-                         : ports.begin()[sprayed_way(store.world_, node, packet,
-                                                     static_cast<std::uint32_t>(ports.size()))];
-}
-
-void WorldStore::received(World& world, NodeId host, FlowSlot flow, Tick now) {
-    Services services(world, host, now);
-    static_cast<WorldStore*>(world.callbacks.context)
-        ->application_->on_received(host, world.id[flow], now, services);
-}
-
-void WorldStore::sent(World& world, NodeId host, FlowSlot flow, Tick now) {
-    Services services(world, host, now);
-    static_cast<WorldStore*>(world.callbacks.context)
-        ->application_->on_sent(host, world.id[flow], now, services);
-}
-
-void WorldStore::timer(World& world, NodeId host, std::uint64_t token, Tick now) {
-    Services services(world, host, now);
-    static_cast<WorldStore*>(world.callbacks.context)
-        ->application_->on_timer(host, token, now, services);
+    callbacks.received = [](World& world, NodeId host, FlowSlot flow, Tick now) {
+        auto& store = *static_cast<WorldStore*>(world.callbacks.context);
+        Services services(store.network_flows_, world, host, now);
+        store.application_->on_received(host, world.id[flow], now, services);
+    };
+    callbacks.sent = [](World& world, NodeId host, FlowSlot flow, Tick now) {
+        auto& store = *static_cast<WorldStore*>(world.callbacks.context);
+        Services services(store.network_flows_, world, host, now);
+        store.application_->on_sent(host, world.id[flow], now, services);
+    };
+    callbacks.timer = [](World& world, NodeId host, std::uint64_t token, Tick now) {
+        auto& store = *static_cast<WorldStore*>(world.callbacks.context);
+        Services services(store.network_flows_, world, host, now);
+        store.application_->on_timer(host, token, now, services);
+    };
 }
 
 }  // namespace sluice::step

@@ -3,31 +3,31 @@
 #include "core/world/world_store.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "core/error.h"
 #include "core/packet/nic.h"
 
 namespace sluice::step {
 
-void WorldStore::drop_queue(PortId port, Tick now) {
-    Egress& egress = egress_[port];
-    const NodeId node = topology_.node_of(port);
+namespace {
+
+void drop_queue(World& world, const Topology& topology, PortId port, Tick now) {
+    Egress& egress = world.egress[port];
+    const NodeId node = topology.node_of(port);
     for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
         for (Ring& ring = egress.queue[queue]; !ring.empty(); ring.pop()) {
             const Packet& packet = ring.front();
             ++egress.drops;
-            ++world_.drops;
-            if (queue == 0 || is_host_[node] != 0) {
+            ++world.drops;
+            if (queue == 0 || world.is_host[node] != 0) {
                 continue;
             }
-            const PortId in = first_port_[node] + packet.ingress;
-            Buffer& buffer = buffer_[node];
-            step::release(buffer, ingress_[in], queue, packet.bytes, config_.pfc);
-            if (config_.pfc && in != port && should_resume(world_, buffer, ingress_[in], queue)) {
-                end_pause(buffer, ingress_[in], queue);
-                send_pfc(world_, in, queue, false, now);
-                wake_cell(world_, node, now);
+            const PortId in = world.first_port[node] + packet.ingress;
+            Buffer& buffer = world.buffer[node];
+            step::release(buffer, world.ingress[in], queue, packet.bytes, world.pfc);
+            if (world.pfc && in != port && should_resume(world, buffer, world.ingress[in], queue)) {
+                end_pause(buffer, world.ingress[in], queue);
+                send_pfc(world, in, queue, false, now);
+                wake_cell(world, node, now);
             }
         }
         egress.class_bytes[queue] = 0;
@@ -37,129 +37,67 @@ void WorldStore::drop_queue(PortId port, Tick now) {
     egress.nonempty = 0;
 }
 
-void WorldStore::drop_link(PortId port) {
-    Wire& link = link_[port];
+void drop_link(World& world, const Topology& topology, PortId port) {
+    Wire& link = world.link[port];
     const auto lost = static_cast<std::int64_t>(link.size());
-    egress_[topology_.peer_of(port)].drops += lost;
-    world_.drops += static_cast<std::uint64_t>(lost);
+    world.egress[topology.peer_of(port)].drops += lost;
+    world.drops += static_cast<std::uint64_t>(lost);
     link.head = link.tail;
-    link_[port].arrival = kNever;
+    world.link[port].arrival = kNever;
 }
 
-void WorldStore::widen_int_slots() {
-    if (world_.int_block == 0 || world_.int_stride == 8) {
-        return;
-    }
-    free_int_slots();
-    for (FlowRoute& route : route_) {
-        if (route.ints.empty()) {
-            continue;
-        }
-        const IntBlock wide = new_int_block(world_.memory, route.ints.size_class(), 8);
-        const std::size_t words = std::size_t{world_.int_stride} << wide.size_class();
-        for (std::size_t word = 0; word < words; ++word) {
-            wide.words()[word / world_.int_stride * 8 + word % world_.int_stride] =
-                route.ints.words()[word];
-        }
-        std::free(route.ints.words());
-        route.ints = wide;
-    }
-    world_.int_stride = 8;
-}
-
-void WorldStore::take_int_layout(const WorldStore& other) {
-    if (living_count() != 0) {
-        throw InternalError("INT's layout was to change under flows");
-    }
-    if (world_.int_stride != other.world_.int_stride) {
-        free_int_slots();
-        world_.int_stride = other.world_.int_stride;
-    }
-    world_.int_block = other.world_.int_block;
-    world_.int_shift = other.world_.int_shift;
-}
-
-/// Those that no flow has.
-void WorldStore::free_int_slots() {
-    for (Host& host : host_) {
-        for (std::uint32_t size = 0; size < host.free_ints.count; ++size) {
-            for (IntBlock block = host.free_ints[size]; !block.empty();) {
-                const IntBlock next{block.words()[0]};
-                std::free(block.words());
-                block = next;
-            }
-        }
-        host.free_ints.count = 0;
-    }
-}
-
-void WorldStore::set_link(LinkId link, bool up, Tick now) {
-    widen_int_slots();  // a detour may be longer than any shortest path
-    const Topology& topology = topology_;
-    for (PortId p = 0; p < topology.port_count(); ++p) {
-        if (topology.link_of(p) != link) {
-            continue;
-        }
-        egress_[p].up = up;
-        if (up) {
-            egress_[p].free_at = std::max(egress_[p].free_at, now);
-            continue;
-        }
-        drop_queue(p, now);
-        drop_link(p);
-        link_[p].decision = kNever;
-        for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
-            set_paused(egress_[p], queue, false, now);
-            if ((ingress_[p].paused >> queue & 1U) != 0) {
-                end_pause(buffer_[topology.node_of(p)], ingress_[p], queue);
-            }
-        }
-    }
-    routing_.set_link(link, up);
-    set_routes();
-    reroute(now);
-}
-
-void WorldStore::change_routes(LinkId link, bool up) {
-    widen_int_slots();
-    routing_.set_link(link, up);
-}
-
-void WorldStore::set_routes() {
-    ++route_epoch_;
-    world_.any_link_down = std::any_of(egress_.begin(), egress_.end(),
-                                       [](const Egress& egress) { return !egress.up; });
-    for (FlowSlot slot = 0; slot < id_.size(); ++slot) {
-        if (id_[slot] != kNoFlow && result_[slot].finish == kNever) {
-            set_route(slot);
-        }
-    }
-}
-
-void WorldStore::reroute(Tick now) {
-    for (const FlowSlot flow : living()) {
-        const std::uint32_t index = sender_at_[flow];
+/// Queue pairs leave by the ports of their new routes.
+void reroute(World& world, const Topology& topology, const std::vector<FlowSlot>& flows, Tick now) {
+    for (const FlowSlot flow : flows) {
+        const std::uint32_t index = world.sender_at[flow];
         if (index == kNone) {
             continue;
         }
-        Host& host = host_[spec_[flow].src];
-        const PortId port = departure_port(world_, spec_[flow].src, flow);
+        Host& host = world.host[world.spec[flow].src];
+        const PortId port = departure_port(world, world.spec[flow].src, flow);
         Sender& sender = host.senders[index];
         if (port != sender.port) {
-            detach(world_, host, index);
-            attach(world_, host, index, port);
-            sender.cc.line_rate = egress_[port].line_rate;
-            update_ready(world_, sender);
+            detach(world, host, index);
+            attach(world, host, index, port);
+            sender.cc.line_rate = world.egress[port].line_rate;
+            update_ready(world, sender);
         }
     }
-    for (const NodeId host : topology_.hosts()) {
-        for (PortId p = first_port_[host]; p < first_port_[host + 1]; ++p) {
-            decide(world_, host_[host], p, now);
-            if (link_[p].decision != kNever) {
-                wake_cell(world_, host, link_[p].decision);
+    for (const NodeId host : topology.hosts()) {
+        for (PortId p = world.first_port[host]; p < world.first_port[host + 1]; ++p) {
+            decide(world, world.host[host], p, now);
+            if (world.link[p].decision != kNever) {
+                wake_cell(world, host, world.link[p].decision);
             }
         }
     }
+}
+
+}  // namespace
+
+void WorldStore::set_link(LinkId link, bool up, Tick now) {
+    for (PortId p = 0; p < topology_.port_count(); ++p) {
+        if (topology_.link_of(p) != link) {
+            continue;
+        }
+        world_.egress[p].up = up;
+        if (up) {
+            world_.egress[p].free_at = std::max(world_.egress[p].free_at, now);
+            continue;
+        }
+        drop_queue(world_, topology_, p, now);
+        drop_link(world_, topology_, p);
+        world_.link[p].decision = kNever;
+        for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
+            set_paused(world_.egress[p], queue, false, now);
+            if ((world_.ingress[p].paused >> queue & 1U) != 0) {
+                end_pause(world_.buffer[topology_.node_of(p)], world_.ingress[p], queue);
+            }
+        }
+    }
+    change_routes(link, up);
+    set_routes();
+    reroute(world_, topology_, network_flows_.living(), now);
 }
 
 }  // namespace sluice::step

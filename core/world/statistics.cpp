@@ -17,55 +17,20 @@ std::int64_t acknowledged_bytes(const World& world, std::size_t slots) {
     return bytes;
 }
 
-std::vector<FlowSpec> WorldStore::under_way() const {
-    std::vector<FlowSpec> flows;
-    for (const FlowSlot slot : living()) {
-        const FlowRecord flow = record(slot);
-        if (flow.result.start != kNever && flow.result.finish == kNever) {
-            flows.push_back(flow.spec);
-        }
-    }
-    return flows;
-}
-
-void WorldStore::add_skipped(PortId port, std::int64_t packets, std::int64_t bytes) {
-    if (skipped_.empty()) {
-        skipped_.resize(egress_.size());
-    }
-    skipped_[port].packets += packets;
-    skipped_[port].bytes += bytes;
-}
-
-void WorldStore::add_crossed(PortId port, std::int64_t packets, std::int64_t bytes) {
-    crossed_[port].packets += packets;
-    crossed_[port].bytes += bytes;
-}
-
 void WorldStore::settle_skipped(PortId port) {
-    if (skipped_.empty()) {
-        return;
-    }
-    const std::int64_t part =
-        skipped_[port].bytes % static_cast<std::int64_t>(world_.int_units.bytes_unit);
-    skipped_[port].bytes -= part;
-    egress_[port].tx_bytes += part;
+    world_.egress[port].tx_bytes +=
+        frames_.take_remainder(port, static_cast<std::int64_t>(world_.int_units.bytes_unit));
 }
 
 std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
-    std::vector<PortStatistics> all(egress_.size());
-    for (std::size_t p = 0; p < egress_.size(); ++p) {
-        const Egress& egress = egress_[p];
+    std::vector<PortStatistics> all(topology_.port_count());
+    for (std::size_t p = 0; p < all.size(); ++p) {
+        const Egress& egress = world_.egress[p];
         PortStatistics& port = all[p];
-        port.tx_bytes = egress.tx_bytes;
-        port.tx_packets = egress.tx_packets;
-        if (!skipped_.empty()) {
-            port.tx_bytes += skipped_[p].bytes;
-            port.tx_packets += skipped_[p].packets;
-        }
-        if (!crossed_.empty()) {
-            port.tx_bytes += crossed_[p].bytes;
-            port.tx_packets += crossed_[p].packets;
-        }
+        const SkippedFrames skipped = frames_.skipped(static_cast<PortId>(p));
+        const SkippedFrames crossed = frames_.crossed(static_cast<PortId>(p));
+        port.tx_bytes = egress.tx_bytes + skipped.bytes + crossed.bytes;
+        port.tx_packets = egress.tx_packets + skipped.packets + crossed.packets;
         port.max_queue_bytes = egress.max_queued_bytes;
         port.ecn_marks = egress.ecn_marks;
         port.drops = egress.drops;
@@ -78,7 +43,8 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
 
 Tick WorldStore::last_arrival() const {
     Tick last = world_.last_answer;
-    for (const Egress& egress : egress_) {
+    for (PortId p = 0; p < topology_.port_count(); ++p) {
+        const Egress& egress = world_.egress[p];
         last = std::max(last, egress.tx_packets > 0 ? egress.free_at + egress.delay : 0);
     }
     return last;
@@ -86,14 +52,15 @@ Tick WorldStore::last_arrival() const {
 
 RunCounters WorldStore::counters() const {
     RunCounters total;
-    for (const Egress& egress : egress_) {
+    for (PortId p = 0; p < topology_.port_count(); ++p) {
+        const Egress& egress = world_.egress[p];
         total.packet_hops += static_cast<std::uint64_t>(egress.tx_packets);
         total.pfc_pauses += static_cast<std::uint64_t>(egress.pauses_sent);
         total.ecn_marks += static_cast<std::uint64_t>(egress.ecn_marks);
     }
     total.retransmitted_bytes = world_.retransmitted;
-    for (FlowSlot slot = 0; slot < id_.size(); ++slot) {
-        if (id_[slot] != kNoFlow && sender_at_[slot] != kNone) {
+    for (FlowSlot slot = 0; slot < slot_count(); ++slot) {
+        if (world_.id[slot] != kNoFlow && world_.sender_at[slot] != kNone) {
             total.retransmitted_bytes +=
                 static_cast<std::uint64_t>(sender_of(world_, slot).retransmitted);
         }
@@ -105,18 +72,8 @@ RunCounters WorldStore::counters() const {
 }
 
 std::size_t WorldStore::memory_bytes() const {
-    std::size_t bytes = world_.memory.ring_bytes + world_.memory.other_bytes;
-    bytes += egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Wire) + sizeof(HostPort));
-    bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
-    bytes += id_.capacity() *
-             (sizeof(FlowId) + sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
-              sizeof(FlowSpec) + sizeof(std::uint32_t) + 2 * sizeof(FlowSlot));
-    bytes += flows_.size() * (sizeof(FlowSpec) + sizeof(FlowResult) + 1);
-    bytes += queue_pair_.size() * sizeof(QueuePair);
-    for (const auto& table : tables_) {
-        bytes += table.second->size() * sizeof(std::uint32_t);
-    }
-    return bytes;
+    return world_.memory.ring_bytes + world_.memory.other_bytes + devices_.memory_bytes() +
+           network_flows_.memory_bytes();
 }
 
 }  // namespace sluice::step

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Windows whose cells several workers step.
+#include "core/world/workers.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "core/packet/answers.h"
 #include "core/world/wakes.h"
-#include "core/world/world_store.h"
 
 namespace sluice::step {
 
@@ -41,15 +41,36 @@ void hand_over(World& to, World& from) {
     to.last_answer = std::max(to.last_answer, from.last_answer);
 }
 
+void free_lists(World& world) {
+    free_vector(world.changed);
+    free_vector(world.pauses);
+    free_vector(world.went_back);
+    free_vector(world.announced);
+    free_vector(world.outboxes);
+    free_vector(world.calls);
+    free_vector(world.stalled);
+    free_vector(world.disturbed);
+    free_vector(world.called);
+    free_vector(world.answers_out);
+    free_vector(world.free_slots);
+}
+
 }  // namespace
 
-WorldStore::Worker& WorldStore::add_worker() {
+Workers::~Workers() {
+    free_lists(world_);
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        free_lists(worker->world);
+    }
+}
+
+Worker& Workers::add() {
     workers_.push_back(std::make_unique<Worker>());
     workers_.back()->number = static_cast<std::uint16_t>(workers_.size() - 1);
     return *workers_.back();
 }
 
-std::size_t WorldStore::stocked_slots() const {
+std::size_t Workers::stocked_slots() const {
     std::size_t count = 0;
     for (const std::unique_ptr<Worker>& worker : workers_) {
         count += worker->world.free_slots.count;
@@ -57,23 +78,23 @@ std::size_t WorldStore::stocked_slots() const {
     return count;
 }
 
-void WorldStore::divide(const std::vector<std::uint16_t>& owner) {
+void Workers::divide(const std::vector<std::uint16_t>& owner) {
     owner_ = owner;
     build_outboxes();
     build_blocks();
 }
 
-void WorldStore::unite() {
+void Workers::unite() {
     owner_.clear();
     build_outboxes();
 }
 
 /// Sorted by the worker that sends, then by the one that receives: who writes the same lines writes them
 /// by himself.
-void WorldStore::build_outboxes() {
+void Workers::build_outboxes() {
     std::vector<std::pair<std::uint32_t, PortId>> crossing;
-    for (PortId p = 0; p < egress_.size(); ++p) {
-        Egress& egress = egress_[p];
+    for (PortId p = 0; p < topology_.port_count(); ++p) {
+        Egress& egress = world_.egress[p];
         egress.out = egress.peer;
         if (owner_.empty()) {
             continue;
@@ -85,25 +106,23 @@ void WorldStore::build_outboxes() {
         }
     }
     std::sort(crossing.begin(), crossing.end());
-    const auto ports = static_cast<PortId>(egress_.size());
+    const auto ports = static_cast<PortId>(topology_.port_count());
     outbox_.resize(crossing.size());
-    if (ports + outbox_.size() > link_.size()) {
-        link_.resize(ports + outbox_.size());
-        world_.link = link_.data();
-    }
+    devices_.reserve_outboxes(outbox_.size());
     for (std::size_t i = 0; i < crossing.size(); ++i) {
-        Egress& egress = egress_[crossing[i].second];
+        Egress& egress = world_.egress[crossing[i].second];
         outbox_[i] = {egress.peer, topology_.node_of(egress.peer)};
         egress.out = ports + static_cast<PortId>(i);
-        link_[egress.out].base = link_[egress.peer].base;
+        world_.link[egress.out].base = world_.link[egress.peer].base;
     }
     world_.first_outbox = owner_.empty() ? kNone : ports;
 }
 
-void WorldStore::build_blocks() {
+void Workers::build_blocks() {
+    const std::size_t blocks = (world_.cell_count + 63) / 64;
     for (const std::unique_ptr<Worker>& worker : workers_) {
-        worker->mine.assign(block_wake_.size(), 0);
-        worker->block_wake.resize(block_wake_.size());
+        worker->mine.assign(blocks, 0);
+        worker->block_wake.resize(blocks);
     }
     for (NodeId node = 0; node < owner_.size(); ++node) {
         workers_[owner_[node]]->mine[node >> 6] |= std::uint64_t{1} << (node & 63U);
@@ -112,29 +131,24 @@ void WorldStore::build_blocks() {
 
 /// As early as for one worker that has them all, which looks too early where something was skipped: so that
 /// windows are the same.
-void WorldStore::find_wakes(Worker& worker) const {
+void Workers::find_wakes(Worker& worker) const {
     for (std::uint32_t block = 0; block < worker.mine.size(); ++block) {
-        worker.block_wake[block] = worker.mine[block] != 0 ? block_wake_[block] : kNever;
+        worker.block_wake[block] = worker.mine[block] != 0 ? world_.block_wake[block] : kNever;
     }
 }
 
-void WorldStore::begin_shared() {
+void Workers::begin_shared() {
     for (const std::unique_ptr<Worker>& worker : workers_) {
         World& world = worker->world;
         while (world.free_slots.count < kSlotStock) {
-            if (free_slots_.empty()) {
-                free_slots_.push_back(static_cast<FlowSlot>(id_.size()));
-                grow_slots(id_.size() + 1);
-            }
-            world.free_slots.push(world.memory, free_slots_.back());
-            free_slots_.pop_back();
+            world.free_slots.push(world.memory, flows_.take());
         }
     }
     share_columns();
 }
 
 /// The columns are where they are now for every worker.
-void WorldStore::share_columns() {
+void Workers::share_columns() {
     for (const std::unique_ptr<Worker>& worker : workers_) {
         static_cast<Columns&>(worker->world) = world_;
         worker->world.block_wake = worker->block_wake.data();
@@ -144,13 +158,13 @@ void WorldStore::share_columns() {
     }
 }
 
-void WorldStore::serve_stalled(NodeId host) {
-    Timer& start = host_[host].timers[0];
-    start.slot = take_start(world_, host, start.id);
+void Workers::serve_stalled(NodeId host) {
+    Timer& start = world_.host[host].timers[0];
+    start.slot = world_.callbacks.take_slot(world_, host, start.id);
     share_columns();
 }
 
-void WorldStore::deliver(Worker& worker) {
+void Workers::deliver(Worker& worker) {
     World& world = worker.world;
     for (const std::unique_ptr<Worker>& other : workers_) {
         const World& from = other->world;
@@ -192,7 +206,7 @@ void WorldStore::deliver(Worker& worker) {
     }
 }
 
-void WorldStore::end_shared() {
+void Workers::end_shared() {
     for (const std::unique_ptr<Worker>& worker : workers_) {
         World& world = worker->world;
         world.shared = false;
@@ -202,12 +216,12 @@ void WorldStore::end_shared() {
             world.callbacks.call_set(world.callbacks.call_set_context, call.host, call.timer.time);
         }
     }
-    for (std::uint32_t block = 0; block < block_wake_.size(); ++block) {
+    for (std::uint32_t block = 0; block < (world_.cell_count + 63) / 64; ++block) {
         Tick wake = kNever;
         for (const std::unique_ptr<Worker>& worker : workers_) {
             wake = std::min(wake, worker->block_wake[block]);
         }
-        block_wake_[block] = wake;
+        world_.block_wake[block] = wake;
     }
 }
 

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/world_store.h"
 
-#include <cstdlib>
+#include <optional>
+
+#include "core/error.h"
+#include "core/world/network_check.h"
 
 namespace sluice::step {
 
 namespace {
 
-template <class T>
-void free_vector(PlainVector<T>& vector) {
-    std::free(vector.data);
-    vector = PlainVector<T>{};
+/// `config`; ConfigError unless packets can be sent over `topology` with it.
+const NetworkConfig& checked(const Topology& topology, const NetworkConfig& config) {
+    if (const std::optional<NetworkFault> fault = network_fault(topology, config)) {
+        throw ConfigError(fault->text);
+    }
+    return config;
 }
 
-void free_lists(World& world) {
-    free_vector(world.changed);
-    free_vector(world.pauses);
-    free_vector(world.went_back);
-    free_vector(world.announced);
-    free_vector(world.outboxes);
-    free_vector(world.calls);
-    free_vector(world.stalled);
-    free_vector(world.disturbed);
-    free_vector(world.called);
-    free_vector(world.answers_out);
-    free_vector(world.free_slots);
+/// Without columns.
+World world_with(const NetworkConfig& config) {
+    World world{};
+    world.config = &config;
+    world.payload = config.format.payload;
+    world.pfc = config.pfc;
+    world.ack_strict_in_switch = config.queues.ack_strict_in_switch;
+    world.data_overhead = config.format.header + config.format.extra_header;
+    world.sprayed_classes = config.sprayed_classes();
+    return world;
 }
 
 }  // namespace
@@ -33,62 +36,31 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
                        const std::vector<FlowSpec>& flows, const std::vector<FlowPath>& paths,
                        Application* application)
     : topology_(topology),
-      routing_(routing),
-      config_(config),
-      flows_(flows),
-      paths_(paths),
-      application_(application) {
-    world_.config = &config_;
-    world_.payload = config.format.payload;
-    world_.pfc = config.pfc;
-    world_.ack_strict_in_switch = config.queues.ack_strict_in_switch;
-    world_.data_overhead = config.format.header + config.format.extra_header;
-    world_.sprayed_classes = config.sprayed_classes();
-    check_format();
-    build_ports();
-    build_buffers();
-    build_windows();
-    build_flows();
-    check_int();
-    world_.callbacks.context = this;
-    world_.callbacks.route = &WorldStore::route;
-    world_.callbacks.take_slot = &WorldStore::take_slot;
-    if (application != nullptr) {
-        world_.callbacks.received = &WorldStore::received;
-        world_.callbacks.sent = &WorldStore::sent;
-        world_.callbacks.timer = &WorldStore::timer;
-    }
+      config_(checked(topology, config)),
+      application_(application),
+      world_(world_with(config)),
+      devices_(world_, topology, config),
+      network_flows_(world_, topology, routing, config, flows, paths),
+      workers_(world_, topology, devices_, network_flows_.columns()),
+      frames_(topology.port_count()) {
+    bind_callbacks();
 }
 
-WorldStore::~WorldStore() {
-    for (std::vector<Wire>* wires : {&link_, &answers_}) {
-        for (Wire& wire : *wires) {
-            std::free(wire.slots);
-        }
+std::size_t WorldStore::living_count() const {
+    const FlowColumns& columns = network_flows_.columns();
+    return columns.slot_count() - columns.free_count() - workers_.stocked_slots();
+}
+
+void WorldStore::take_int_layout(const WorldStore& other) {
+    if (living_count() != 0) {
+        throw InternalError("INT's layout was to change under flows");
     }
-    for (Egress& egress : egress_) {
-        for (Ring& queue : egress.queue) {
-            std::free(queue.slots);
-        }
-    }
-    free_int_slots();
-    for (Host& host : host_) {
-        free_vector(host.timers);
-        free_vector(host.senders);
-        free_vector(host.free_senders);
-        free_vector(host.free_ints);
-    }
-    for (HostPort& port : host_port_) {
-        free_vector(port.sender);
-        free_vector(port.ready);
-    }
-    for (FlowRoute& route : route_) {
-        std::free(route.ints.words());
-    }
-    free_lists(world_);
-    for (const std::unique_ptr<Worker>& worker : workers_) {
-        free_lists(worker->world);
-    }
+    network_flows_.copy_int_layout(other.network_flows_);
+}
+
+void WorldStore::leave_answers_out() {
+    devices_.add_cross_streams();
+    network_flows_.columns().leave_answers_out();
 }
 
 }  // namespace sluice::step

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Owns the columns of a world: builds them from a topology, a routing and a configuration, and
-/// changes them between windows (links fail and are repaired). Host only.
+/// Owns a world: its parts build the columns from a topology, a routing and a configuration, and change them
+/// between windows. Here is what concerns several parts: callbacks of a step, links that fail and are repaired,
+/// figures of the whole. Host only.
 #pragma once
 
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "core/flow/application.h"
@@ -12,21 +11,14 @@
 #include "core/packet/network_config.h"
 #include "core/packet/state.h"
 #include "core/results/statistics.h"
-#include "core/routing/base_rtt.h"
 #include "core/routing/routing.h"
 #include "core/topology/topology.h"
+#include "core/world/device_columns.h"
+#include "core/world/frame_ledger.h"
+#include "core/world/network_flows.h"
+#include "core/world/workers.h"
 
 namespace sluice::step {
-
-/// Sorts slots by the ids of their flows: the order in which things happen to several flows at once,
-/// whatever slots they have.
-void sort_by_id(const World& world, std::vector<FlowSlot>& slots);
-
-/// What skipped time would have put on a wire.
-struct SkippedFrames {
-    std::int64_t packets = 0;
-    std::int64_t bytes = 0;
-};
 
 /// Payload bytes that the sources of flows in slots below `slots` have had acknowledged.
 std::int64_t acknowledged_bytes(const World& world, std::size_t slots);
@@ -39,74 +31,45 @@ class WorldStore {
     WorldStore(const Topology& topology, Routing& routing, const NetworkConfig& config,
                const std::vector<FlowSpec>& flows, const std::vector<FlowPath>& paths,
                Application* application);
-    ~WorldStore();
     WorldStore(const WorldStore&) = delete;
-    WorldStore& operator=(const WorldStore&) = delete;
 
     World& world() { return world_; }
     const World& world() const { return world_; }
-    /// A worker that may step nodes of a window beside others (core/packet/state.h), for as long as the
-    /// store lives.
-    struct Worker {
-        World world;
-        std::vector<Tick> block_wake;     ///< world.block_wake
-        std::vector<std::uint64_t> mine;  ///< by block of 64 nodes: a bit per node
-        std::uint16_t number = 0;
-    };
-    Worker& add_worker();
-    /// Gives each node to the worker of that number. Between windows.
-    void divide(const std::vector<std::uint16_t>& owner);
-    /// Takes divide() back: one worker steps all nodes, by world().
-    void unite();
-    /// Before workers step windows of a divided network: they see the columns as they are now. From here to
-    /// end_shared() cells are stepped, each by its worker, packets delivered, and stalled hosts served,
-    /// nothing else.
-    void begin_shared();
-    /// The worker's first act then; different workers may do so at a time.
-    void find_wakes(Worker& worker) const;
-    /// While nothing is stepped: gives the flow for which a host of World::stalled waits its slot.
-    void serve_stalled(NodeId host);
-    /// Takes what others have for the worker's nodes. When all nodes of a window are done; different
-    /// workers may do so at a time.
-    void deliver(Worker& worker);
-    /// When everything is delivered, by all workers: what waited there is gone.
-    static void delivered(Worker& worker) {
-        worker.world.outboxes.count = worker.world.calls.count = 0;
-        worker.world.answers_out.count = 0;
-    }
-    /// When everything is delivered: what has happened is in world()'s counters and lists.
-    void end_shared();
     const Topology& topology() const { return topology_; }
+    const NetworkConfig& config() const { return config_; }
+    const Routing& routing() const { return network_flows_.routes().routing(); }
     /// May be null.
     const Application* application() const { return application_; }
-    const Routing& routing() const { return routing_; }
     /// The list.
-    const std::vector<FlowSpec>& flows() const { return flows_; }
+    const std::vector<FlowSpec>& flows() const { return network_flows_.registry().list(); }
+    /// Flows in their slots, and how they end.
+    const NetworkFlows& network_flows() const { return network_flows_; }
+    /// Who steps the cells of a window.
+    Workers& workers() { return workers_; }
 
     /// Gives every flow of the list the slot of its number, for models that know the list and nothing of
     /// slots. Before begin().
-    void pin_list();
+    void pin_list() { network_flows_.pin_list(); }
     /// Opens a flow that no list has and starts it at `at`, not before anything that was executed; it has a
     /// slot from then on. Returns its id. ConfigError if it cannot be carried. From a callback of its source
-    /// with that callback's world, or between windows.
-    FlowId open_flow(World& world, FlowSpec spec, Tick at);
-    FlowId open_flow(const FlowSpec& spec, Tick at) { return open_flow(world_, spec, at); }
-    /// The same between windows, for a flow whose packets come from elsewhere: only its slot is taken.
-    FlowSlot open_slot(FlowSpec spec);
+    /// with that callback's world, or between windows with world().
+    FlowId open_flow(World& world, const FlowSpec& spec, Tick at) {
+        return network_flows_.open(world, spec, at);
+    }
+    /// Between windows, for a flow whose packets come from elsewhere: only its slot is taken.
+    FlowSlot open_slot(const FlowSpec& spec) { return network_flows_.open_slot(spec); }
     /// A flow of open_slot() is complete at `now`: its sender has seen all ACKs.
-    void close_slot(FlowSlot slot, std::int64_t retransmitted, Tick now);
-    /// INT's records are laid out as in `other`, a store of the same network. While no flow has a slot.
-    void take_int_layout(const WorldStore& other);
+    void close_slot(FlowSlot slot, std::int64_t retransmitted, Tick now) {
+        network_flows_.close_slot(slot, retransmitted, now);
+    }
     /// Gives a slot back. Nothing of the flow may be in the network or in a host's timers but what is
     /// known to be stale.
-    void release(FlowSlot slot);
-    FlowRecord record(FlowSlot slot) const;
-    /// Flows that have a slot, in order of their ids.
-    std::vector<FlowSlot> living() const;
-    /// Those of them that have started and are not complete.
-    std::vector<FlowSpec> under_way() const;
-    std::size_t living_count() const { return id_.size() - free_slots_.size() - stocked_slots(); }
-    std::size_t slot_count() const { return id_.size(); }
+    void release(FlowSlot slot) { network_flows_.release(slot); }
+    std::size_t slot_count() const { return network_flows_.columns().slot_count(); }
+    /// Flows that have a slot.
+    std::size_t living_count() const;
+    /// INT's records are laid out as in `other`, a store of the same network. While no flow has a slot.
+    void take_int_layout(const WorldStore& other);
 
     /// Puts every flow with a start time into its host's timers and calls
     /// Application::on_begin for every host. Once, before the first window.
@@ -119,15 +82,15 @@ class WorldStore {
 
     /// The parts of set_link() that concern routes, for an engine that handles packets itself: the
     /// routing, then, when the ports' `up` is as it will be, the paths of flows that are not complete.
-    void change_routes(LinkId link, bool up);
-    void set_routes();
+    void change_routes(LinkId link, bool up) { network_flows_.change_routes(link, up); }
+    void set_routes() { network_flows_.set_routes(); }
 
     /// Frames that skipped time would have put on the wire of `port`: part of its statistics, not of
     /// the executed packet-hops.
-    void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes);
-    SkippedFrames skipped(PortId port) const {
-        return skipped_.empty() ? SkippedFrames{} : skipped_[port];
+    void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes) {
+        frames_.add_skipped(port, {packets, bytes});
     }
+    SkippedFrames skipped(PortId port) const { return frames_.skipped(port); }
     /// Once for a port after all that one skip adds to it: its byte counter, as INT tells it, gets
     /// what is left of the skipped bytes beyond whole INT units. HPCC follows the busiest of several
     /// truncated counters, so where they stand within a unit moves a lone flow's rate by percents;
@@ -139,23 +102,23 @@ class WorldStore {
     void leave_answers_out();
     bool answers_left_out() const { return world_.answers != nullptr; }
     /// kNever: there is no way, they are lost.
-    void set_answer_time(FlowSlot flow, Tick takes) { answer_takes_[flow] = takes; }
-
+    void set_answer_time(FlowSlot flow, Tick takes) {
+        network_flows_.columns().set_answer_time(flow, takes);
+    }
     /// ACKs that have crossed `port` without being packets: part of its statistics, not of the executed
     /// packet-hops, and not of what INT tells (World::cross does).
-    void add_crossed(PortId port, std::int64_t packets, std::int64_t bytes);
-    std::int64_t crossed_bytes(PortId port) const {
-        return crossed_.empty() ? 0 : crossed_[port].bytes;
+    void add_crossed(PortId port, std::int64_t packets, std::int64_t bytes) {
+        frames_.add_crossed(port, {packets, bytes});
     }
+    std::int64_t crossed_bytes(PortId port) const { return frames_.crossed(port).bytes; }
 
     /// Makes room for cells 0 .. count-1, count >= node_count. Cell n, n < node_count, is node n's.
-    void resize_cells(std::uint32_t count);
+    void resize_cells(std::uint32_t count) { devices_.resize_cells(count); }
     /// The cell of a host, or any of a switch's.
-    void set_home(NodeId node, CellId cell) { home_[node] = cell; }
-    const NetworkConfig& config() const { return config_; }
+    void set_home(NodeId node, CellId cell) { devices_.set_home(node, cell); }
 
     /// Of the list, by id; costs the slots.
-    const std::vector<FlowResult>& results() const;
+    const std::vector<FlowResult>& results() const { return network_flows_.results(); }
     std::vector<PortStatistics> port_statistics(Tick now) const;
     /// When the last packet that was sent reached, or would have reached, the other end of its link;
     /// 0 if none was. However time was cut into windows.
@@ -165,121 +128,16 @@ class WorldStore {
     std::size_t memory_bytes() const;
 
   private:
-    class Services;
-
-    void build_ports();
-    void build_buffers();
-    void build_flows();
-    void check_flow(const FlowSpec& spec, FlowId id) const;
-    void provide_int_slots(std::int64_t in_flight);
-    void reserve_connections(ConnectionId count);
-    void number(FlowSpec& spec);
-    void check_opened(const FlowSpec& spec) const;
-    bool fits(const FlowSpec& spec) const;
-    void make_room(const FlowSpec& spec);
-    void fill_slot(FlowSlot slot, FlowId id, const FlowSpec& spec);
-    BaseRtt pair_of(FlowId id, const FlowSpec& spec);
-    FlowSlot take_slot_for(FlowId id, const FlowSpec& spec);
-    FlowSlot take_start(World& world, NodeId host, FlowId id);
-    std::size_t stocked_slots() const;
-    void share_columns();
-    void build_outboxes();
-    void build_blocks();
-    /// kNone until it starts.
-    FlowSlot pinned_slot(FlowId id) const { return pinned_ ? static_cast<FlowSlot>(id) : kNone; }
-    void grow_slots(std::size_t count);
-    void set_pair(FlowSlot slot, const BaseRtt& pair);
-    void build_windows();
-    std::int64_t build_pair_windows();
-    void check_format() const;
-    void check_int();
-    void check_int_hops(const FlowSpec& spec, int switches) const;
-    void widen_int_slots();
-    void free_int_slots();
-    void set_route(FlowSlot flow);
-    void find_route(FlowSlot flow);
-    void drop_queue(PortId port, Tick now);
-    void drop_link(PortId port);
-    void reroute(Tick now);
-    const std::vector<std::uint32_t>& serialization_table(Rate rate);
-
-    static void received(World& world, NodeId host, FlowSlot flow, Tick now);
-    static void sent(World& world, NodeId host, FlowSlot flow, Tick now);
-    static void timer(World& world, NodeId host, std::uint64_t token, Tick now);
-    static FlowSlot take_slot(World& world, NodeId host, FlowId flow);
-    static PortId route(void* self, NodeId node, const Packet& packet);
+    void bind_callbacks();
 
     const Topology& topology_;
-    Routing& routing_;
     const NetworkConfig& config_;
-    const std::vector<FlowSpec>& flows_;
-    const std::vector<FlowPath>& paths_;
     Application* application_;
     World world_;
-    std::vector<std::unique_ptr<Worker>> workers_;
-    std::vector<std::uint16_t> owner_;  ///< by node: its worker; empty: the network is not divided
-    /// A link of its own for what one worker's nodes send to another one's port.
-    struct Outbox {
-        PortId port = kNone;  ///< that receives
-        NodeId node = kNone;  ///< of `port`
-    };
-    std::vector<Outbox> outbox_;  ///< in link_ behind the ports' links
-    BaseRtt widest_;              ///< of the whole network
-
-    std::vector<PortId> first_port_;
-    std::vector<std::uint8_t> is_host_;
-    std::vector<Egress> egress_;
-    std::vector<Ingress> ingress_;
-    std::vector<Wire> link_;
-    std::vector<Buffer> buffer_;
-    std::vector<Host> host_;
-    std::vector<HostPort> host_port_;
-    std::vector<CrossStream> cross_;  ///< empty unless answers are left out
-    std::vector<CellId> home_;
-    std::vector<Tick> wake_;
-    std::vector<Tick> block_wake_;
-    std::vector<QueuePair> queue_pair_;  ///< by connection
-    /// The way of a connection's messages as it was found last: by connection, good while `epoch` is
-    /// that of the routes and the ends are the message's.
-    struct KnownRoute {
-        FlowRoute route;
-        NodeId src = kNone;
-        NodeId dst = kNone;
-        std::uint32_t epoch = 0;
-        std::uint16_t sport = 0;
-        std::uint16_t dport = 0;
-    };
-    std::vector<KnownRoute> known_route_;
-    std::uint32_t route_epoch_ = 1;
-    // By slot.
-    std::vector<FlowId> id_;
-    std::vector<FlowSpec> spec_;
-    std::vector<FlowRoute> route_;
-    std::vector<Receiver> receiver_;
-    std::vector<std::uint32_t> sender_at_;
-    std::vector<FlowResult> result_;
-    std::vector<FlowSlot> following_;
-    std::vector<std::int64_t> flow_window_;
-    std::vector<Tick> flow_base_rtt_;
-    std::vector<Wire> answers_;       ///< empty unless answers are left out
-    std::vector<Tick> answer_takes_;  ///< likewise
-    std::vector<FlowSlot> free_slots_;
-    bool pinned_ = false;
-    /// Flows of no list that a host has opened.
-    struct Opened {
-        std::uint32_t numbered = 0;                    ///< by the engine
-        std::unordered_map<FlowId, FlowSpec> waiting;  ///< for their start
-    };
-    std::vector<Opened> opened_;  ///< by host
-    std::unordered_map<std::uint64_t, BaseRtt>
-        pairs_;  ///< of opened flows: by source and destination
-    // By id in the list.
-    mutable std::vector<FlowResult> listed_results_;
-    std::vector<std::uint8_t> started_;
-    std::vector<BaseRtt> listed_pairs_;   ///< unless global_base_rtt
-    std::vector<SkippedFrames> skipped_;  ///< by port, empty until something is skipped
-    std::vector<SkippedFrames> crossed_;  ///< by port, empty unless answers are left out
-    std::unordered_map<std::int64_t, std::unique_ptr<std::vector<std::uint32_t>>> tables_;
+    DeviceColumns devices_;
+    NetworkFlows network_flows_;
+    Workers workers_;
+    FrameLedger frames_;
 };
 
 }  // namespace sluice::step

@@ -15,7 +15,7 @@ namespace {
 
 /// What a window must have to do, in packets sent and received, for threads to help (docs/performance.md).
 constexpr std::uint64_t kWorthDividing = 600;
-/// What a window must have to do for two meetings to be worth it.
+/// What a window must have to do for two barriers to be worth it.
 constexpr double kWorthMeeting = 150;
 /// Nodes per thread, at least, unless one asks for more.
 constexpr std::size_t kNodesPerThread = 8;
@@ -57,7 +57,9 @@ Tick PacketRun::now() const { return engine_->engine().reached(); }
 
 const std::vector<FlowResult>& PacketRun::results() const { return engine_->store().results(); }
 
-std::vector<FlowSpec> PacketRun::under_way() const { return engine_->store().under_way(); }
+std::vector<FlowSpec> PacketRun::under_way() const {
+    return engine_->store().network_flows().under_way();
+}
 
 std::int64_t PacketRun::progress() const {
     const step::WorldStore& store = engine_->store();

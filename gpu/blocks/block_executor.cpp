@@ -9,17 +9,17 @@ namespace sluice::gpu {
 
 namespace {
 
-/// Looks at a meeting before a thread goes to sleep: systems take microseconds.
+/// Looks at a barrier before a thread goes to sleep: systems take microseconds.
 constexpr int kLooks = 20'000;
 
 }  // namespace
 
-ThreadMeeting::ThreadMeeting(std::uint32_t threads) : meeting_(threads, kLooks), told_(threads) {}
+ThreadMeeting::ThreadMeeting(std::uint32_t threads) : barrier_(threads, kLooks), told_(threads) {}
 
 Tick ThreadMeeting::least(std::uint32_t thread, std::uint32_t round, Tick at) {
     const std::uint32_t side = round & 1U;
     told_[thread].at[side] = at;
-    if (!meeting_.meet()) {
+    if (!barrier_.arrive_and_wait()) {
         throw Failed{};
     }
     Tick least = kNever;

@@ -8,7 +8,7 @@
 #include <exception>
 #include <vector>
 
-#include "core/clocks/meeting.h"
+#include "core/clocks/barrier.h"
 #include "core/packet/state.h"
 #include "gpu/lane/lane_executor.h"
 #include "gpu/program/lane.h"
@@ -37,13 +37,13 @@ class ThreadMeeting {
     /// The least of what all threads say in the `round`-th meeting.
     Tick least(std::uint32_t thread, std::uint32_t round, Tick at);
     /// What ends the run in one thread ends it in all.
-    void fail() { meeting_.fail(); }
+    void fail() { barrier_.fail(); }
 
   private:
     struct alignas(64) Told {
         Tick at[2] = {};  ///< in meetings of even and odd number: late readers see the one before
     };
-    step::Meeting meeting_;
+    step::Barrier barrier_;
     std::vector<Told> told_;
 };
 

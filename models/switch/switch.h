@@ -38,7 +38,7 @@ class PolicySwitch : public Switch {
     void step(const step::Cell& cell, Tick begin, Tick end) override {
         step_with<Policies>(cell, begin, end);
     }
-    /// Partition clocks grant leases of the buffer by the scenario's rule.
+    /// Partition clocks bound what cells may have in the buffer by the scenario's rule.
     bool admits_as_configured() const override {
         return &Policies::ingress_limit == &step::ScenarioPolicies::ingress_limit &&
                &Policies::egress_limit == &step::ScenarioPolicies::egress_limit;

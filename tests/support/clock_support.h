@@ -22,8 +22,8 @@ struct ClockCounts {
         clocks.windows_solo += more.windows_solo;
         clocks.windows_joint += more.windows_joint;
         clocks.stretches += more.stretches;
-        clocks.leased_stretches += more.leased_stretches;
-        clocks.lease_stops += more.lease_stops;
+        clocks.bounded_stretches += more.bounded_stretches;
+        clocks.bound_stops += more.bound_stops;
         clocks.entries += more.entries;
         clocks.exits += more.exits;
         clocks.searches += more.searches;

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 #include "core/fold/folds.h"
 #include "tests/support/clock_support.h"
 
@@ -35,16 +35,16 @@ inline Folded run_folded(const Case& given, std::uint32_t threads = 1) {
     step::Folds folds(rig.store);
     step::Driver driver(rig.store, given.events, {});
     driver.fold(folds);
-    std::unique_ptr<step::Team> team;
+    std::unique_ptr<step::WorkerPool> pool;
     if (threads > 1) {
-        team =
-            std::make_unique<step::Team>(rig.store, step::Threads{threads, 0}, step::cell_stepper);
-        driver.divide_windows(*team);
+        pool = std::make_unique<step::WorkerPool>(rig.store, step::Threads{threads, 0},
+                                                  step::cell_stepper);
+        driver.divide_windows(*pool);
     }
     driver.advance(given.stop, rig);
     driver.unfold();
     return {outcome_of(rig.store, end_of(given)), folds.counters(), rig.store.last_arrival(),
-            team != nullptr ? team->windows() : 0};
+            pool != nullptr ? pool->windows() : 0};
 }
 
 /// Runs `given` both ways and compares.

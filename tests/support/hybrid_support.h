@@ -8,7 +8,7 @@
 #include "core/calibration/curve_memory.h"
 #include "core/clocks/cell_step.h"
 #include "core/clocks/driver.h"
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 #include "core/episodes/episodes.h"
 #include "core/fold/folds.h"
 #include "core/hybrid/phase_controller.h"
@@ -299,7 +299,7 @@ struct HybridOutcome {
     std::uint64_t checks = 0;
     step::ClockStatistics clocks;
     std::uint64_t windows = 0;       ///< on one clock
-    std::uint64_t team_windows = 0;  ///< of them by several threads' workers
+    std::uint64_t pool_windows = 0;  ///< of them by several threads' workers
     hybrid::RestoredQueues restored;
     std::uint64_t rescaled = 0;  ///< laws that woke with another share
 };
@@ -316,12 +316,12 @@ inline void run_on_one_clock(const Case& given, step::WorldStore& store,
                              step::FlowPartitions& partitions, step::Supervisor& supervisor,
                              FoldCounters* fold, const Workers* workers, HybridOutcome& made) {
     step::CellStep step_cell(store.world());
-    std::unique_ptr<step::Team> team;
+    std::unique_ptr<step::WorkerPool> pool;
     step::Driver windows(store, given.events, {}, step::Clocks::one, partitions, &supervisor);
     if (workers != nullptr) {
-        team = std::make_unique<step::Team>(store, workers->threads, step::cell_stepper);
-        team->keep_division(workers->owner);
-        windows.divide_windows(*team);
+        pool = std::make_unique<step::WorkerPool>(store, workers->threads, step::cell_stepper);
+        pool->keep_division(workers->owner);
+        windows.divide_windows(*pool);
     }
     std::unique_ptr<step::Folds> folds;
     if (fold != nullptr) {
@@ -334,7 +334,7 @@ inline void run_on_one_clock(const Case& given, step::WorldStore& store,
         *fold = folds->counters();
     }
     made.windows = windows.windows();
-    made.team_windows = team != nullptr ? team->windows() : 0;
+    made.pool_windows = pool != nullptr ? pool->windows() : 0;
 }
 
 /// Runs `given` in hybrid mode. `check`: look at every contract after every transition. `forgets`:

@@ -4,7 +4,7 @@
 ///   kWord           the word by which scenarios choose it (network.buffer.admission)
 ///   ingress_limit   with PFC: bytes of the pool that one class of an ingress port may take before
 ///                   it is paused, given the bytes `left` of the pool. It must not grow when `left`
-///                   shrinks, and never exceed it: quiet windows and leases rely on that.
+///                   shrinks, and never exceed it: quiet windows and occupancy bounds rely on that.
 ///   egress_limit    without PFC: bytes that one egress queue may hold (kNoLimit: all). The same.
 /// It joins by the two lines below.
 #pragma once

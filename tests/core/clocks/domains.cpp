@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Partition clocks where there are many: sparse traffic in which partitions merge and split all the
-/// time, run apart on shared switches under leases, and are moved by a supervisor. The test counts
+/// time, run apart on shared switches under occupancy bounds, and are moved by a supervisor. The test counts
 /// how often each of these happened, and every run is what one clock gives.
 #include "tests/support/clock_support.h"
 
@@ -61,8 +61,8 @@ Case sparse_case(std::uint64_t seed, bool roomy) {
 void show(const ClockCounts& counts) {
     MESSAGE(counts.clocks.windows_solo
             << " solo windows, " << counts.clocks.windows_joint << " joint, "
-            << counts.clocks.leased_stretches << " of " << counts.clocks.stretches
-            << " stretches leased, " << counts.clocks.lease_stops << " lease stops, "
+            << counts.clocks.bounded_stretches << " of " << counts.clocks.stretches
+            << " stretches bounded, " << counts.clocks.bound_stops << " bound stops, "
             << counts.clocks.merges << " merges, " << counts.clocks.splits
             << " splits, domains: " << counts.clocks.domains_merged << " merged, "
             << counts.clocks.domains_split << " split, most " << counts.clocks.most_domains << "; "
@@ -90,7 +90,7 @@ TEST_CASE("unit.clock.domains.a_thousand_of_each") {
     CHECK(counts.clocks.merges >= 1000);
     CHECK(counts.clocks.splits >= 1000);
     CHECK(counts.rebasings >= 1000);
-    CHECK(counts.clocks.leased_stretches >= 1000);
+    CHECK(counts.clocks.bounded_stretches >= 1000);
     CHECK(counts.zero_skips >= 1000);
     CHECK(counts.skip_backs >= 1000);
 }
@@ -109,7 +109,7 @@ TEST_CASE("unit.clock.domains.tiny_buffers_couple") {
         drops += expected.counters.drops;
     }
     show(counts);
-    CHECK(counts.clocks.lease_stops > 100);
+    CHECK(counts.clocks.bound_stops > 100);
     CHECK(pauses > 0);
     CHECK(drops > 0);
 }

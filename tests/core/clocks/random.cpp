@@ -24,8 +24,8 @@ void compare_clocks(std::uint64_t first_seed, std::uint64_t count) {
     }
     MESSAGE(counts.clocks.windows_solo
             << " solo windows, " << counts.clocks.windows_joint << " joint, "
-            << counts.clocks.leased_stretches << " of " << counts.clocks.stretches
-            << " stretches leased, " << counts.clocks.lease_stops << " lease stops, "
+            << counts.clocks.bounded_stretches << " of " << counts.clocks.stretches
+            << " stretches bounded, " << counts.clocks.bound_stops << " bound stops, "
             << counts.clocks.merges << " merges, " << counts.clocks.splits << " splits, "
             << counts.zero_skips << " zero skips, " << counts.skip_backs << " skip-backs, "
             << counts.rebasings << " rebasings, " << counts.clocks.most_domains << " domains");

@@ -32,13 +32,13 @@ void check_same_runs(const HybridOutcome& one, const HybridOutcome& made) {
 struct Tally {
     std::uint64_t skips = 0;
     std::uint64_t skip_backs = 0;
-    std::uint64_t team_windows = 0;
+    std::uint64_t pool_windows = 0;
 
     void check() const {
-        MESSAGE(skips << " skips, " << skip_backs << " skip-backs, " << team_windows
-                      << " windows of teams");
+        MESSAGE(skips << " skips, " << skip_backs << " skip-backs, " << pool_windows
+                      << " windows of worker pools");
         CHECK(skips > 5);
-        CHECK(team_windows > 1000);
+        CHECK(pool_windows > 1000);
     }
 };
 
@@ -60,10 +60,10 @@ void check_threads(const Case& given, const PhaseConfig& config, Application* ap
         workers.owner = scattered(given.topology.node_count(), threads, seed);
         const HybridOutcome together = run(&workers);
         check_same_runs(one, together);
-        workers.threads.worth_meeting = 20;
+        workers.threads.worth_barriers = 20;
         workers.owner = step::divide_everywhere(given.topology, threads);
         check_same_runs(one, run(&workers));
-        tally.team_windows += together.team_windows;
+        tally.pool_windows += together.pool_windows;
     }
 }
 

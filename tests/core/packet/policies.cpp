@@ -34,7 +34,7 @@ TEST_CASE("unit.step.policies.thresholds_by_hand") {
 }
 
 TEST_CASE("unit.step.policies.limits_shrink_with_the_pool_and_stay_within_it") {
-    // What quiet windows and leases rely on.
+    // What quiet windows and occupancy bounds rely on.
     BufferConfig buffer;
     buffer.static_threshold = Bytes{4'000};
     step::Ingress ingress;

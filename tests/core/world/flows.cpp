@@ -137,7 +137,7 @@ TEST_CASE("unit.world.flows.what_cannot_be_carried_is_refused") {
     const auto open = [&](auto&& change) {
         FlowSpec wrong = spec;
         change(wrong);
-        rig.store.open_flow(wrong, 0);
+        rig.store.open_flow(rig.world, wrong, 0);
     };
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.dst = 0; }), ConfigError);
     CHECK_THROWS_AS(open([](FlowSpec& s) { s.dst = 9; }), ConfigError);  // a switch

@@ -80,7 +80,7 @@ step::NetworkPart whole(const step::WorldStore& store) {
         part.ports.push_back(p);
     }
     part.hosts = store.topology().hosts();
-    for (const FlowSlot slot : store.living()) {
+    for (const FlowSlot slot : store.network_flows().living()) {
         if (store.world().sender_at[slot] != kNone) {
             part.flows.push_back(slot);
         }

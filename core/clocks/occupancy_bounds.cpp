@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/clocks/buffer_leases.h"
+#include "core/clocks/occupancy_bounds.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 
 namespace sluice::step {
 
-BufferLeases::BufferLeases(const WorldStore& store)
+OccupancyBounds::OccupancyBounds(const WorldStore& store)
     : store_(store),
       world_(store.world()),
       unused_(world_.buffer, world_.buffer + store.topology().node_count()),
@@ -26,7 +26,7 @@ BufferLeases::BufferLeases(const WorldStore& store)
 
 /// PFC with the project's own headroom loses nothing (buffer.h), if it stops all that a host sends
 /// into a paused class, ACKs included.
-bool BufferLeases::compute_lossless() const {
+bool OccupancyBounds::compute_lossless() const {
     const NetworkConfig& config = store_.config();
     if (!config.pfc || config.arithmetic != Arithmetic::exact) {
         return false;
@@ -35,7 +35,7 @@ bool BufferLeases::compute_lossless() const {
                        [&](const FlowSpec& spec) { return stops_acks_of(spec); });
 }
 
-std::int64_t BufferLeases::packets_at_most(FlowSlot flow) const {
+std::int64_t OccupancyBounds::packets_at_most(FlowSlot flow) const {
     const std::int64_t payload = world_.payload;
     const std::int64_t window =
         store_.config().nic.global_base_rtt ? world_.max_window : world_.flow_window[flow];
@@ -47,7 +47,7 @@ std::int64_t BufferLeases::packets_at_most(FlowSlot flow) const {
 
 /// Calls visit(ingress port of a switch, bytes of a packet that enters there).
 template <class Visit>
-void BufferLeases::visit_ingresses(const Footprint& footprint, Visit&& visit) const {
+void OccupancyBounds::visit_ingresses(const Footprint& footprint, Visit&& visit) const {
     const Topology& topology = store_.topology();
     const std::int64_t frame = std::int64_t{world_.payload} + world_.data_overhead;
     const std::int64_t ack = store_.config().format.ack;
@@ -79,7 +79,7 @@ void BufferLeases::visit_ingresses(const Footprint& footprint, Visit&& visit) co
     }
 }
 
-void BufferLeases::charge(FlowSlot flow, const Footprint& footprint, bool enter) {
+void OccupancyBounds::charge(FlowSlot flow, const Footprint& footprint, bool enter) {
     const std::int64_t packets = packets_at_most(flow);
     const bool bounded = state_[flow] == State::bounded;
     visit_ingresses(footprint, [&](PortId in, std::int64_t bytes) {
@@ -96,7 +96,7 @@ void BufferLeases::charge(FlowSlot flow, const Footprint& footprint, bool enter)
                     [&](PortId in, std::int64_t) { set_loud(store_.topology().node_of(in)); });
 }
 
-void BufferLeases::add(FlowSlot flow, const Footprint& footprint, bool steady_route) {
+void OccupancyBounds::add(FlowSlot flow, const Footprint& footprint, bool steady_route) {
     bool bounded = steady_route && !footprint.data.empty() && !world_.any_link_down;
     for (const std::vector<PortId>* ports : {&footprint.data, &footprint.acks}) {
         for (const PortId port : *ports) {
@@ -118,12 +118,12 @@ void BufferLeases::add(FlowSlot flow, const Footprint& footprint, bool steady_ro
 }
 
 /// Whether a pause of its class stops all that belongs to the flow.
-bool BufferLeases::stops_acks_of(const FlowSpec& spec) const {
+bool OccupancyBounds::stops_acks_of(const FlowSpec& spec) const {
     const QueueConfig& queues = store_.config().queues;
     return queues.ack_strict_in_switch || spec.priority == queues.ack_pause_class;
 }
 
-void BufferLeases::set_loud(NodeId node) {
+void OccupancyBounds::set_loud(NodeId node) {
     if (world_.is_host[node] != 0) {
         return;
     }
@@ -132,12 +132,12 @@ void BufferLeases::set_loud(NodeId node) {
     loud_[node] = loud;
 }
 
-void BufferLeases::remove(FlowSlot flow, const Footprint& footprint) {
+void OccupancyBounds::remove(FlowSlot flow, const Footprint& footprint) {
     charge(flow, footprint, false);
     state_[flow] = State::absent;
 }
 
-void BufferLeases::unbind(FlowSlot flow, const Footprint& footprint) {
+void OccupancyBounds::unbind(FlowSlot flow, const Footprint& footprint) {
     if (state_[flow] == State::bounded) {
         charge(flow, footprint, false);
         state_[flow] = State::unbounded;
@@ -146,14 +146,14 @@ void BufferLeases::unbind(FlowSlot flow, const Footprint& footprint) {
 }
 
 /// With all flows at their most, is every window of every cell quiet (quiet_window, switch.h)?
-bool BufferLeases::quiet(NodeId node) const {
+bool OccupancyBounds::quiet(NodeId node) const {
     const std::uint32_t* const first = unbounded_.data() + world_.first_port[node];
     const std::uint32_t* const last = unbounded_.data() + world_.first_port[node + 1];
     return std::all_of(first, last, [](std::uint32_t flows) { return flows == 0; }) &&
            quiet_with(node, [&](PortId p) { return bytes_[p]; });
 }
 
-std::int64_t BufferLeases::share_of(NodeId node) const {
+std::int64_t OccupancyBounds::share_of(NodeId node) const {
     std::int64_t share = -1;
     std::int64_t more = unused_[node].shared_size;
     for (; more > 0; more /= 2) {
@@ -166,7 +166,7 @@ std::int64_t BufferLeases::share_of(NodeId node) const {
 
 /// Is every window of every cell quiet if so much comes in by each port at most?
 template <class BytesAt>
-bool BufferLeases::quiet_with(NodeId node, BytesAt&& bytes_at) const {
+bool OccupancyBounds::quiet_with(NodeId node, BytesAt&& bytes_at) const {
     const Buffer& buffer = unused_[node];
     const PortId first = world_.first_port[node];
     const PortId last = world_.first_port[node + 1];
@@ -190,14 +190,14 @@ bool BufferLeases::quiet_with(NodeId node, BytesAt&& bytes_at) const {
     return true;
 }
 
-bool BufferLeases::divisible(NodeId node) const {
+bool OccupancyBounds::divisible(NodeId node) const {
     if (drops_possible() || !quiet(node)) {
         return false;
     }
     return !pauses(node);
 }
 
-bool BufferLeases::pauses(NodeId node) const {
+bool OccupancyBounds::pauses(NodeId node) const {
     for (PortId p = world_.first_port[node]; p < world_.first_port[node + 1]; ++p) {
         if (pauses_at(p)) {
             return true;
@@ -206,9 +206,11 @@ bool BufferLeases::pauses(NodeId node) const {
     return false;
 }
 
-bool BufferLeases::pauses_at(PortId port) const { return held_classes(world_.ingress[port]) != 0; }
+bool OccupancyBounds::pauses_at(PortId port) const {
+    return held_classes(world_.ingress[port]) != 0;
+}
 
-std::int64_t BufferLeases::lease(const Cell& cell) const {
+std::int64_t OccupancyBounds::bound(const Cell& cell) const {
     const PortId first = world_.first_port[cell.node];
     const std::uint32_t ports = world_.first_port[cell.node + 1] - first;
     std::int64_t bytes = 0;

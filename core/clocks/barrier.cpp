@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/clocks/meeting.h"
+#include "core/clocks/barrier.h"
 
 #include <thread>
 
@@ -21,15 +21,15 @@ inline void pause() {
 
 }  // namespace
 
-bool Meeting::meet() {
+bool Barrier::arrive_and_wait() {
     if (failed_.load(std::memory_order_acquire)) {
         return false;
     }
-    const std::uint32_t meeting = meetings_.load(std::memory_order_relaxed);
+    const std::uint32_t round = passed_.load(std::memory_order_relaxed);
     if (present_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_) {
         present_.store(0, std::memory_order_relaxed);
-        // In one order with a sleeper's announcement: he sees the meeting's end, or is seen.
-        meetings_.store(meeting + 1, std::memory_order_seq_cst);
+        // In one order with a sleeper's announcement: he sees the round's end, or is seen.
+        passed_.store(round + 1, std::memory_order_seq_cst);
         if (asleep_.load(std::memory_order_seq_cst) != 0) {
             { const std::lock_guard<std::mutex> lock(bed_); }
             over_.notify_all();
@@ -37,11 +37,11 @@ bool Meeting::meet() {
         return true;
     }
     for (int look = 0; look < looks_; ++look) {
-        if (meetings_.load(std::memory_order_acquire) != meeting) {
+        if (passed_.load(std::memory_order_acquire) != round) {
             return true;
         }
         if (failed_.load(std::memory_order_acquire)) {
-            return meetings_.load(std::memory_order_relaxed) != meeting;
+            return passed_.load(std::memory_order_relaxed) != round;
         }
         if (look % kRests == kRests - 1) {
             std::this_thread::yield();
@@ -49,10 +49,10 @@ bool Meeting::meet() {
             pause();
         }
     }
-    return sleep(meeting);
+    return sleep(round);
 }
 
-void Meeting::fail() {
+void Barrier::fail() {
     {
         const std::lock_guard<std::mutex> lock(bed_);
         failed_.store(true, std::memory_order_release);
@@ -60,7 +60,7 @@ void Meeting::fail() {
     over_.notify_all();
 }
 
-void Meeting::await_others() const {
+void Barrier::await_others() const {
     for (int look = 0; present_.load(std::memory_order_acquire) + 1 < members_; ++look) {
         if (look % kRests == kRests - 1) {
             std::this_thread::yield();
@@ -70,10 +70,10 @@ void Meeting::await_others() const {
     }
 }
 
-bool Meeting::sleep(std::uint32_t meeting) {
+bool Barrier::sleep(std::uint32_t round) {
     std::unique_lock<std::mutex> lock(bed_);
     asleep_.fetch_add(1, std::memory_order_seq_cst);
-    const auto over = [&] { return meetings_.load(std::memory_order_seq_cst) != meeting; };
+    const auto over = [&] { return passed_.load(std::memory_order_seq_cst) != round; };
     over_.wait(lock, [&] { return over() || failed_.load(std::memory_order_relaxed); });
     asleep_.fetch_sub(1, std::memory_order_relaxed);
     return over();

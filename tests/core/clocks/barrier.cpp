@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Threads that meet: nobody goes on before all have come, awake or asleep, and nobody waits for one that has
+/// Threads at a barrier: nobody goes on before all have come, awake or asleep, and nobody waits for one that has
 /// failed. Run under a thread sanitizer, too.
-#include "core/clocks/meeting.h"
+#include "core/clocks/barrier.h"
 
 #include <doctest/doctest.h>
 
@@ -28,19 +28,19 @@ void run_members(Member&& member) {
 
 }  // namespace
 
-TEST_CASE("at a meeting each sees what all others have done before it") {
-    constexpr std::uint32_t kMeetings = 500;
+TEST_CASE("at a barrier each sees what all others have done before it") {
+    constexpr std::uint32_t kRounds = 500;
     for (const int looks : kPatience) {
-        step::Meeting meeting(kMembers, looks);
+        step::Barrier barrier(kMembers, looks);
         std::vector<std::uint32_t> done(kMembers, 0);
         std::vector<std::uint32_t> wrong(kMembers, 0);
         run_members([&](std::uint32_t k) {
-            for (std::uint32_t round = 1; round <= kMeetings; ++round) {
+            for (std::uint32_t round = 1; round <= kRounds; ++round) {
                 done[k] = round;
-                wrong[k] += meeting.meet() ? 0 : 1;
+                wrong[k] += barrier.arrive_and_wait() ? 0 : 1;
                 wrong[k] += static_cast<std::uint32_t>(std::count_if(
                     done.begin(), done.end(), [&](std::uint32_t at) { return at != round; }));
-                wrong[k] += meeting.meet() ? 0 : 1;
+                wrong[k] += barrier.arrive_and_wait() ? 0 : 1;
             }
         });
         CHECK(wrong == std::vector<std::uint32_t>(kMembers, 0));
@@ -49,16 +49,16 @@ TEST_CASE("at a meeting each sees what all others have done before it") {
 
 TEST_CASE("nobody waits for a member that has failed, now or later") {
     for (const int looks : kPatience) {
-        step::Meeting meeting(kMembers, looks);
+        step::Barrier barrier(kMembers, looks);
         std::vector<std::uint32_t> met(kMembers, 0);
         run_members([&](std::uint32_t k) {
-            met[k] += meeting.meet() ? 1 : 0;
+            met[k] += barrier.arrive_and_wait() ? 1 : 0;
             if (k == 0) {
-                meeting.fail();
+                barrier.fail();
                 return;
             }
-            met[k] += meeting.meet() ? 1 : 0;
-            met[k] += meeting.meet() ? 1 : 0;
+            met[k] += barrier.arrive_and_wait() ? 1 : 0;
+            met[k] += barrier.arrive_and_wait() ? 1 : 0;
         });
         CHECK(met == std::vector<std::uint32_t>(kMembers, 1));
     }

@@ -5,9 +5,9 @@
 /// those of one thread to the bit. A window, of all workers at once:
 ///
 ///   own nodes that have something to do are stepped
-///   meeting
+///   barrier
 ///   what others have sent to own nodes is put on their links
-///   meeting; all know the next instant, and go on to the next window
+///   barrier; all know the next instant, and go on to the next window
 ///
 /// until the caller has something to do between windows: flows that opened or closed, a cut.
 ///
@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/clocks/meeting.h"
+#include "core/clocks/barrier.h"
 #include "core/world/world_store.h"
 
 namespace sluice::step {
@@ -34,25 +34,26 @@ struct Threads {
     /// If not 0: only windows that have so much to do, packets sent and received, on average, and only as
     /// long as that is faster. Others cost more than they gain.
     std::uint64_t least_events = 0;
-    /// Where windows lately had less to do, one of them steps them all, without meetings.
-    double worth_meeting = 0;
+    /// Where windows lately had less to do, one of them steps them all, without barriers.
+    double worth_barriers = 0;
 };
 
 /// The step of the devices of core/packet/, by a worker's world, which must outlive it. In a file of its own:
 /// how the packet path is compiled must not depend on who else calls it.
 std::function<void(const Cell& cell, Tick begin, Tick end)> cell_stepper(World& world);
 
-class Team {
+class WorkerPool {
   public:
     /// How a worker steps one of its cells, by its own world.
     using Step = std::function<void(const Cell& cell, Tick begin, Tick end)>;
 
     /// `threads.count` >= 1, the calling thread among them. `make_step` is called for each worker's world,
     /// here. The store must outlive it. ConfigError if the system does not make so many threads.
-    Team(WorldStore& store, Threads threads, const std::function<Step(World& world)>& make_step);
-    ~Team();
-    Team(const Team&) = delete;
-    Team& operator=(const Team&) = delete;
+    WorkerPool(WorldStore& store, Threads threads,
+               const std::function<Step(World& world)>& make_step);
+    ~WorkerPool();
+    WorkerPool(const WorkerPool&) = delete;
+    WorkerPool& operator=(const WorkerPool&) = delete;
 
     /// Gives each node to the worker of that number, for good, instead of by what is sent.
     void keep_division(std::vector<std::uint16_t> owner);
@@ -63,7 +64,7 @@ class Team {
         Tick end = 0;       ///< of the last one
         double events = 0;  ///< of a window lately
     };
-    /// Whether the network's next windows, of which `windows` have been executed, are for the team. If not,
+    /// Whether the network's next windows, of which `windows` have been executed, are for the pool. If not,
     /// all is in world().
     bool takes(std::uint64_t windows) {
         if (windows >= next_look_) {
@@ -84,9 +85,9 @@ class Team {
 
   private:
     using Clock = std::chrono::steady_clock;
-    /// What a worker tells the others at meetings.
+    /// What a worker tells the others at barriers.
     struct alignas(64) Worker {
-        WorldStore::Worker* part = nullptr;
+        step::Worker* part = nullptr;
         Step step;
         std::exception_ptr error;
         std::thread thread;
@@ -127,7 +128,7 @@ class Team {
     WorldStore& store_;
     const Threads threads_;
     std::vector<Worker> workers_;
-    Meeting meeting_;
+    Barrier barrier_;
     Order order_;
     Stretch stretch_;
     bool leaving_ = false;

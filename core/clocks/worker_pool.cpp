@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 
 #include <algorithm>
 #include <string>
@@ -16,7 +16,7 @@ namespace sluice::step {
 
 namespace {
 
-/// Looks at a meeting before a thread goes to sleep, about as long as waking takes; and where threads have
+/// Looks at a barrier before a thread goes to sleep, about as long as waking takes; and where threads have
 /// no cores of their own, so that waiting takes another one's time.
 constexpr int kLooks = 10000;
 constexpr int kLooksCrowded = 20;
@@ -32,7 +32,7 @@ constexpr double kBetter = 0.98;
 constexpr double kNoDivision = 1e30;
 /// Weight of a window in what windows have to do: those that cuts make short alternate with others.
 constexpr double kLatest = 0.125;
-/// Where the team may choose, it must be faster than one worker by this. If it is not, as on a machine whose
+/// Where the pool may choose, it must be faster than one worker by this. If it is not, as on a machine whose
 /// cores have other work, one goes on alone for so many windows, and longer each time.
 constexpr double kFaster = 1.1;
 constexpr std::uint64_t kPause = 16 * kLookEvery;
@@ -40,15 +40,16 @@ constexpr std::uint64_t kPauseLonger = 4;
 
 }  // namespace
 
-Team::Team(WorldStore& store, Threads threads, const std::function<Step(World& world)>& make_step)
+WorkerPool::WorkerPool(WorldStore& store, Threads threads,
+                       const std::function<Step(World& world)>& make_step)
     : store_(store),
       threads_(threads),
       workers_(threads.count),
-      meeting_(threads.count,
+      barrier_(threads.count,
                threads.count <= std::thread::hardware_concurrency() ? kLooks : kLooksCrowded),
       pause_(kPause) {
     for (Worker& worker : workers_) {
-        worker.part = &store.add_worker();
+        worker.part = &store.workers().add();
         worker.step = make_step(worker.part->world);
     }
     try {
@@ -57,20 +58,20 @@ Team::Team(WorldStore& store, Threads threads, const std::function<Step(World& w
         }
     } catch (const std::system_error& error) {
         leaving_ = true;
-        meeting_.fail();
+        barrier_.fail();
         join();
         throw ConfigError("the system does not make " + std::to_string(threads_.count) +
                           " threads here (" + error.code().message() + "); allowed: fewer");
     }
 }
 
-Team::~Team() {
+WorkerPool::~WorkerPool() {
     leaving_ = true;
-    meeting_.meet();
+    barrier_.arrive_and_wait();
     join();
 }
 
-void Team::join() {
+void WorkerPool::join() {
     for (Worker& worker : workers_) {
         if (worker.thread.joinable()) {
             worker.thread.join();
@@ -78,23 +79,23 @@ void Team::join() {
     }
 }
 
-void Team::keep_division(std::vector<std::uint16_t> owner) {
+void WorkerPool::keep_division(std::vector<std::uint16_t> owner) {
     kept_ = true;
     owner_ = std::move(owner);
     unite();
     next_look_ = 0;
 }
 
-void Team::unite() {
+void WorkerPool::unite() {
     if (divided_) {
         divided_ = false;
-        store_.unite();
+        store_.workers().unite();
     }
     next_look_ = 0;
 }
 
 /// Divides the network, or not, by what its last windows had to do, and how fast that went.
-void Team::look(std::uint64_t windows) {
+void WorkerPool::look(std::uint64_t windows) {
     const std::uint64_t events = store_.world().events - last_events_;
     const std::uint64_t more = windows - last_look_;
     const Clock::time_point now = Clock::now();
@@ -118,13 +119,13 @@ void Team::look(std::uint64_t windows) {
     }
     next_look_ = windows < kFirstLook ? kFirstLook : windows + kLookEvery;
     if (!divided_) {
-        store_.divide(owner_);
+        store_.workers().divide(owner_);
         divided_ = true;
     }
 }
 
 /// Divides nodes by what was sent since the last look, ports that were silent as if all were alike.
-void Team::plan() {
+void WorkerPool::plan() {
     const Topology& topology = store_.topology();
     sent_.resize(topology.port_count(), 0);
     std::vector<std::uint64_t> packets(sent_.size());
@@ -147,9 +148,9 @@ void Team::plan() {
     divided_ = false;
 }
 
-void Team::work(Worker& worker) {
+void WorkerPool::work(Worker& worker) {
     for (;;) {
-        meeting_.meet();
+        barrier_.arrive_and_wait();
         if (leaving_) {
             return;
         }
@@ -157,12 +158,12 @@ void Team::work(Worker& worker) {
     }
 }
 
-Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
-    const bool together = stretch_.events >= threads_.worth_meeting;
+WorkerPool::Stretch WorkerPool::run(Tick begin, Tick until, Tick report, std::uint64_t most) {
+    const bool together = stretch_.events >= threads_.worth_barriers;
     order_ = {begin, until, report, most, stretch_.events, together};
-    store_.begin_shared();
+    store_.workers().begin_shared();
     if (together) {
-        meeting_.meet();
+        barrier_.arrive_and_wait();
         run_together(workers_.front());
     } else {
         run_alone();
@@ -172,13 +173,13 @@ Team::Stretch Team::run(Tick begin, Tick until, Tick report, std::uint64_t most)
             std::rethrow_exception(std::exchange(worker.error, nullptr));
         }
     }
-    store_.end_shared();
+    store_.workers().end_shared();
     windows_ += stretch_.windows;
     return stretch_;
 }
 
 /// Packets that a window had to do with lately, the last one included.
-double Team::events_lately(double before) const {
+double WorkerPool::events_lately(double before) const {
     std::uint64_t events = 0;
     for (const Worker& worker : workers_) {
         events += worker.events;
@@ -188,7 +189,7 @@ double Team::events_lately(double before) const {
 
 /// Every worker comes to the same windows, and to the same end.
 template <class StepWindow>
-Team::Stretch Team::run_stretch(StepWindow&& step_window) {
+WorkerPool::Stretch WorkerPool::run_stretch(StepWindow&& step_window) {
     const Tick lookahead = store_.world().lookahead;
     const Order order = order_;  // the caller may be ahead, and give the next one
     Stretch stretch;
@@ -207,13 +208,13 @@ Team::Stretch Team::run_stretch(StepWindow&& step_window) {
         }
         stretch.events = events_lately(stretch.events);
         done = done || begin >= order.until ||
-               order.together != (stretch.events >= threads_.worth_meeting);
+               order.together != (stretch.events >= threads_.worth_barriers);
     }
     return stretch;
 }
 
-void Team::run_together(Worker& worker) {
-    store_.find_wakes(*worker.part);
+void WorkerPool::run_together(Worker& worker) {
+    store_.workers().find_wakes(*worker.part);
     const Stretch stretch =
         run_stretch([&](Tick begin, Tick end) { step_window(worker, begin, end); });
     if (&worker == &workers_.front()) {
@@ -221,31 +222,31 @@ void Team::run_together(Worker& worker) {
     }
 }
 
-void Team::run_alone() {
-    meeting_.await_others();  // they may be in the last stretch yet
+void WorkerPool::run_alone() {
+    barrier_.await_others();  // they may be in the last stretch yet
     for (Worker& worker : workers_) {
-        store_.find_wakes(*worker.part);
+        store_.workers().find_wakes(*worker.part);
     }
     stretch_ = run_stretch([&](Tick begin, Tick end) { step_window_alone(begin, end); });
 }
 
-void Team::step_window(Worker& worker, Tick begin, Tick end) {
+void WorkerPool::step_window(Worker& worker, Tick begin, Tick end) {
     step_nodes(worker, begin, end);
     worker.stalled = worker.part->world.stalled.count > 0;
-    meeting_.meet();
+    barrier_.arrive_and_wait();
     if (any_stalled()) {
         if (&worker == &workers_.front()) {
             serve_stalled(begin, end);
         }
-        meeting_.meet();
+        barrier_.arrive_and_wait();
     }
     take_delivery(worker);
-    meeting_.meet();
-    WorldStore::delivered(*worker.part);
+    barrier_.arrive_and_wait();
+    Workers::delivered(*worker.part);
 }
 
 /// One of them steps what is all of theirs.
-void Team::step_window_alone(Tick begin, Tick end) {
+void WorkerPool::step_window_alone(Tick begin, Tick end) {
     for (Worker& worker : workers_) {
         step_nodes(worker, begin, end);
     }
@@ -254,25 +255,25 @@ void Team::step_window_alone(Tick begin, Tick end) {
         take_delivery(worker);
     }
     for (Worker& worker : workers_) {
-        WorldStore::delivered(*worker.part);
+        Workers::delivered(*worker.part);
     }
 }
 
-void Team::take_delivery(Worker& worker) {
+void WorkerPool::take_delivery(Worker& worker) {
     const World& world = worker.part->world;
-    store_.deliver(*worker.part);
+    store_.workers().deliver(*worker.part);
     worker.next = next_instant(world);
     worker.events = worker.stepped;
     worker.done = worker.error != nullptr || world.changed.count > 0 || world.disturbed.count > 0 ||
                   world.called.count > 0;
 }
 
-bool Team::any_stalled() const {
+bool WorkerPool::any_stalled() const {
     return std::any_of(workers_.begin(), workers_.end(),
                        [](const Worker& worker) { return worker.stalled; });
 }
 
-void Team::step_nodes(Worker& worker, Tick begin, Tick end) {
+void WorkerPool::step_nodes(Worker& worker, Tick begin, Tick end) {
     const auto blocks = static_cast<std::uint32_t>(worker.part->mine.size());
     const std::uint64_t before = worker.part->world.events;
     try {
@@ -287,7 +288,7 @@ void Team::step_nodes(Worker& worker, Tick begin, Tick end) {
     worker.stepped = worker.part->world.events - before;
 }
 
-void Team::step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end) {
+void WorkerPool::step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end) {
     const World& world = worker.part->world;
     const std::uint64_t mine = worker.part->mine[block];
     const NodeId last = std::min((block + 1) * 64, world.node_count);
@@ -304,7 +305,7 @@ void Team::step_block(Worker& worker, std::uint32_t block, Tick begin, Tick end)
 }
 
 /// Hosts whose flows found no slot go on from there, to the window's end or to the next such flow.
-void Team::serve_stalled(Tick begin, Tick end) {
+void WorkerPool::serve_stalled(Tick begin, Tick end) {
     for (bool again = true; again;) {
         again = false;
         for (Worker& worker : workers_) {
@@ -313,7 +314,7 @@ void Team::serve_stalled(Tick begin, Tick end) {
             const CellId* const stalled = world.stalled.data;
             const std::vector<NodeId> hosts(stalled, stalled + count);
             for (const NodeId host : hosts) {
-                store_.serve_stalled(host);
+                store_.workers().serve_stalled(host);
                 worker.step(whole_node(host), begin, end);
                 worker.part->block_wake[host >> 6] =
                     earliest_wake(world, host >> 6, worker.part->mine[host >> 6]);

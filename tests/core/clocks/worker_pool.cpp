@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Windows whose cells several threads step: whichever worker steps a cell, and in whatever order, every
 /// hop, flow and port is what one thread gives. Run under a thread sanitizer, too.
-#include "core/clocks/team.h"
+#include "core/clocks/worker_pool.h"
 
 #include "core/error.h"
 #include "tests/support/clock_support.h"
@@ -15,14 +15,14 @@ namespace {
 
 Outcome run_team(const Case& given, std::uint32_t workers, std::uint64_t seed) {
     Rig rig(given);
-    step::Team team(rig.store, {workers, 0}, step::cell_stepper);
+    step::WorkerPool pool(rig.store, {workers, 0}, step::cell_stepper);
     if (seed != 0) {
-        team.keep_division(scattered(given.topology.node_count(), workers, seed));
+        pool.keep_division(scattered(given.topology.node_count(), workers, seed));
     }
     step::Driver driver(rig.store, given.events, {});
-    driver.divide_windows(team);
+    driver.divide_windows(pool);
     driver.advance(given.stop, rig);
-    CHECK(team.windows() == driver.windows());
+    CHECK(pool.windows() == driver.windows());
     Outcome outcome = outcome_of(rig.store, end_of(given));
     outcome.counters.windows = driver.windows();
     return outcome;
@@ -44,7 +44,7 @@ Outcome check_teams(const Case& given, std::uint64_t seed) {
     return expected;
 }
 
-void compare_teams(std::uint64_t first_seed, std::uint64_t count) {
+void compare_pools(std::uint64_t first_seed, std::uint64_t count) {
     MechanismTally tally;
     for (std::uint64_t seed = first_seed; seed < first_seed + count; ++seed) {
         tally.add(check_teams(random_case(seed), seed).counters);
@@ -54,12 +54,12 @@ void compare_teams(std::uint64_t first_seed, std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("unit.team.random_1") { compare_teams(41'000, 8); }
-TEST_CASE("unit.team.random_2") { compare_teams(42'000, 8); }
-TEST_CASE("unit.team.random_3") { compare_teams(43'000, 8); }
-TEST_CASE("unit.team.random_4") { compare_teams(44'000, 8); }
+TEST_CASE("unit.worker_pool.random_1") { compare_pools(41'000, 8); }
+TEST_CASE("unit.worker_pool.random_2") { compare_pools(42'000, 8); }
+TEST_CASE("unit.worker_pool.random_3") { compare_pools(43'000, 8); }
+TEST_CASE("unit.worker_pool.random_4") { compare_pools(44'000, 8); }
 
-TEST_CASE("unit.team.applications") {
+TEST_CASE("unit.worker_pool.applications") {
     for (std::uint64_t seed = 45'000; seed < 45'010; ++seed) {
         Case given = random_case(seed);
         Dice dice(seed);
@@ -69,7 +69,7 @@ TEST_CASE("unit.team.applications") {
     }
 }
 
-TEST_CASE("unit.team.opened_flows") {
+TEST_CASE("unit.worker_pool.opened_flows") {
     for (std::uint64_t seed = 46'000; seed < 46'010; ++seed) {
         Case given = random_case(seed);
         if (!given.paths.empty()) continue;  // an opened flow has no given path
@@ -84,7 +84,7 @@ TEST_CASE("unit.team.opened_flows") {
     check_teams(given, 47'000);
 }
 
-TEST_CASE("unit.team.flows_beyond_a_workers_stock_of_slots") {
+TEST_CASE("unit.worker_pool.flows_beyond_a_workers_stock_of_slots") {
     // Hundreds of flows start at one instant, so that hosts stall in the window; later ones find slots.
     Case given = churn_case(false, 0);
     const std::vector<NodeId>& hosts = given.topology.hosts();
@@ -99,47 +99,47 @@ TEST_CASE("unit.team.flows_beyond_a_workers_stock_of_slots") {
     check_teams(given, 48'000);
 }
 
-TEST_CASE("unit.team.what_a_step_throws_reaches_the_caller") {
+TEST_CASE("unit.worker_pool.what_a_step_throws_reaches_the_caller") {
     const Case given = random_case(41'000);
     Rig rig(given);
-    step::Team team(rig.store, {2, 0}, [](step::World&) {
+    step::WorkerPool pool(rig.store, {2, 0}, [](step::World&) {
         return [](const step::Cell&, Tick, Tick) { throw InternalError("thrown"); };
     });
     step::Driver driver(rig.store, given.events, {});
-    driver.divide_windows(team);
+    driver.divide_windows(pool);
     CHECK_THROWS_AS(driver.advance(given.stop, rig), InternalError);
 }
 
-TEST_CASE("unit.team.takes_windows_that_have_enough_to_do") {
+TEST_CASE("unit.worker_pool.takes_windows_that_have_enough_to_do") {
     const Case given = churn_case(false, 0);
     Case sent = given;
     const std::vector<NodeId>& hosts = given.topology.hosts();
     sent.flows.push_back(flow(hosts[0], hosts[1], 2'000'000, kMicrosecond));
     for (const std::uint64_t least : {std::uint64_t{0}, std::uint64_t{1'000'000}}) {
         Rig rig(sent);
-        step::Team team(rig.store, {2, least}, step::cell_stepper);
+        step::WorkerPool pool(rig.store, {2, least}, step::cell_stepper);
         step::Driver driver(rig.store, {}, {});
-        driver.divide_windows(team);
+        driver.divide_windows(pool);
         driver.advance(sent.stop, rig);
-        CHECK(team.windows() == (least == 0 ? driver.windows() : 0));
+        CHECK(pool.windows() == (least == 0 ? driver.windows() : 0));
         check_same(run_windows(sent), outcome_of(rig.store, end_of(sent)));
     }
 }
 
 // What bench/threads shows a thread sanitizer, to know that it would find a race: a count that is not the
 // worker's own.
-TEST_CASE("unit.team.planted_race" * doctest::skip()) {
+TEST_CASE("unit.worker_pool.planted_race" * doctest::skip()) {
     const Case given = random_case(41'000);
     Rig rig(given);
-    step::Team team(rig.store, {2, 0}, [&](step::World& world) -> step::Team::Step {
+    step::WorkerPool pool(rig.store, {2, 0}, [&](step::World& world) -> step::WorkerPool::Step {
         return
             [&rig, step = step::cell_stepper(world)](const step::Cell& cell, Tick begin, Tick end) {
                 step(cell, begin, end);
                 ++rig.store.world().drops;
             };
     });
-    team.keep_division(scattered(given.topology.node_count(), 2, 1));
+    pool.keep_division(scattered(given.topology.node_count(), 2, 1));
     step::Driver driver(rig.store, given.events, {});
-    driver.divide_windows(team);
+    driver.divide_windows(pool);
     driver.advance(given.stop, rig);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the flows that cross a switch can have in its shared buffer at most, whatever happens. When
 /// even that much can make no decision of the switch (threshold, pause, drop) depend on the total,
-/// its cells never notice each other and may be at different times: each has a lease of the buffer,
+/// its cells never notice each other and may be at different times: each has an occupancy bound,
 /// the most that its flows can take.
 ///
 /// A flow's packets that are on the network, an ACK in place of its data packet, are never more
 /// than its largest window and one packet, as long as it sends nothing twice and its packets keep
 /// their order: no loss, no spraying, no detour. So a flow is bounded until it goes back for the
-/// first time, if its path has no lossy cable; and where a switch may drop packets, leases are
+/// first time, if its path has no lossy cable; and where a switch may drop packets, bounds are
 /// granted only while no switch can.
 ///
 /// Of flows without a window that says little. Whoever looks at queues between windows has another bound: share().
@@ -19,10 +19,10 @@
 
 namespace sluice::step {
 
-class BufferLeases {
+class OccupancyBounds {
   public:
     /// Takes the store as it is built: nothing is buffered.
-    explicit BufferLeases(const WorldStore& store);
+    explicit OccupancyBounds(const WorldStore& store);
 
     /// `flow` enters with this footprint; `steady_route`: links have not changed under it.
     void add(FlowSlot flow, const Footprint& footprint, bool steady_route);
@@ -37,8 +37,8 @@ class BufferLeases {
     bool divisible(NodeId node) const;
     /// The switch has paused who sends to this port of it, or the port's headroom is in use.
     bool pauses_at(PortId port) const;
-    /// The lease of one cell.
-    std::int64_t lease(const Cell& cell) const;
+    /// The bound of one cell.
+    std::int64_t bound(const Cell& cell) const;
     /// Then no switch is divisible.
     bool drops_possible() const { return !lossless_ && loud_switches_ > 0; }
     /// While no ingress port of a switch holds more than this, of whichever flows, no decision of the switch

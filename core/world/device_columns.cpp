@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a world is built: ports, buffers, windows.
-#include "core/world/world_store.h"
+#include "core/world/device_columns.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
-#include <optional>
 
-#include "core/error.h"
 #include "core/packet/buffer.h"
-#include "core/routing/valiant.h"
 #include "core/world/ecn_point.h"
 #include "core/world/lookahead.h"
 #include "core/world/network_check.h"
@@ -59,13 +56,34 @@ void set_int_rates(World& world, const congestion::Parameters& config,
 
 }  // namespace
 
-void WorldStore::check_format() const {
-    if (const std::optional<NetworkFault> fault = network_fault(topology_, config_)) {
-        throw ConfigError(fault->text);
+DeviceColumns::DeviceColumns(World& world, const Topology& topology, const NetworkConfig& config)
+    : world_(world), topology_(topology), config_(config) {
+    build_ports();
+    build_buffers();
+    world_.lookahead = network_lookahead(topology_, config_);
+}
+
+DeviceColumns::~DeviceColumns() {
+    for (Wire& wire : link_) {
+        std::free(wire.slots);
+    }
+    for (Egress& egress : egress_) {
+        for (Ring& queue : egress.queue) {
+            std::free(queue.slots);
+        }
+    }
+    for (Host& host : host_) {
+        free_vector(host.timers);
+        free_vector(host.senders);
+        free_vector(host.free_senders);
+    }
+    for (HostPort& port : host_port_) {
+        free_vector(port.sender);
+        free_vector(port.ready);
     }
 }
 
-const std::vector<std::uint32_t>& WorldStore::serialization_table(Rate rate) {
+const std::vector<std::uint32_t>& DeviceColumns::serialization_table(Rate rate) {
     auto& table = tables_[rate.bits_per_second];
     if (table == nullptr) {
         const std::int64_t largest = largest_packet(config_);
@@ -78,7 +96,7 @@ const std::vector<std::uint32_t>& WorldStore::serialization_table(Rate rate) {
     return *table;
 }
 
-void WorldStore::build_ports() {
+void DeviceColumns::build_ports() {
     const std::size_t nodes = topology_.node_count();
     const std::size_t ports = topology_.port_count();
     first_port_.resize(nodes + 1);
@@ -118,7 +136,7 @@ void WorldStore::build_ports() {
     world_.block_wake = block_wake_.data();
 }
 
-void WorldStore::build_buffers() {
+void DeviceColumns::build_buffers() {
     buffer_.resize(topology_.node_count());
     world_.buffer = buffer_.data();
     const std::int64_t nic_rate = egress_[first_port_[topology_.hosts().front()]].line_rate;
@@ -147,16 +165,7 @@ void WorldStore::build_buffers() {
     }
 }
 
-void WorldStore::build_windows() {
-    world_.lookahead = network_lookahead(topology_, config_);
-    const BaseRttConfig base{world_.payload, config_.arithmetic};
-    widest_ = network_base_rtt(topology_, base);
-    for (const FlowPath& path : paths_) widen_to_path(widest_, topology_, base, path.forward);
-    world_.base_rtt = widest_.rtt;
-    world_.max_window = config_.congestion.window ? widest_.bdp.count : 0;
-}
-
-void WorldStore::resize_cells(std::uint32_t count) {
+void DeviceColumns::resize_cells(std::uint32_t count) {
     wake_.resize(count, kNever);
     block_wake_.resize((count + 63) / 64, kNever);
     buffer_.resize(count);
@@ -164,6 +173,29 @@ void WorldStore::resize_cells(std::uint32_t count) {
     world_.wake = wake_.data();
     world_.block_wake = block_wake_.data();
     world_.buffer = buffer_.data();
+}
+
+void DeviceColumns::reserve_outboxes(std::size_t count) {
+    const std::size_t wanted = egress_.size() + count;
+    if (wanted > link_.size()) {
+        link_.resize(wanted);
+        world_.link = link_.data();
+    }
+}
+
+void DeviceColumns::add_cross_streams() {
+    cross_.resize(egress_.size());
+    world_.cross = cross_.data();
+}
+
+std::size_t DeviceColumns::memory_bytes() const {
+    std::size_t bytes =
+        egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Wire) + sizeof(HostPort));
+    bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
+    for (const auto& table : tables_) {
+        bytes += table.second->size() * sizeof(std::uint32_t);
+    }
+    return bytes;
 }
 
 }  // namespace sluice::step
