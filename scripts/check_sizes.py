@@ -52,7 +52,6 @@ LARGE_CLASSES = {
     ("eval/evaluation/evaluation.h", "Evaluation"): (38, 28),
     ("gpu/lane_run.h", "LaneRun"): (23, 22),
     ("workloads/chakra/trace.h", "Trace"): (38, 25),
-    ("workloads/training/iteration_builder.h", "IterationBuilder"): (67, 28),
 }
 # Folders below tests/ that mirror none of the program's.
 OWN_TESTS = {"consumer", "data", "extending", "fuzz", "scripts", "support"}
