@@ -301,11 +301,27 @@ int collective_command(Options& options) {
     return code;
 }
 
-template <typename Value>
-std::vector<std::string> names(std::size_t count) {
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < count; ++i) all.emplace_back(to_string(static_cast<Value>(i)));
-    return all;
+std::vector<std::string> kind_names() {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < kCollectiveKinds; ++i) {
+        names.emplace_back(to_string(static_cast<CollectiveKind>(i)));
+    }
+    return names;
+}
+
+std::vector<std::string> algorithm_names() {
+    std::vector<std::string> names;
+    for (const auto& word : collective_algorithm_words()) names.emplace_back(word.first);
+    return names;
+}
+
+/// What the algorithms do, a line each, for --help.
+std::string algorithms_help() {
+    std::string text = "Algorithms:";
+    for (const auto& [name, algorithm] : collective_algorithm_words()) {
+        text += fmt::format("\n  {:<27} {}", name, describe(algorithm));
+    }
+    return text;
 }
 
 void add_size_options(CommandLine app, Options& options) {
@@ -342,10 +358,9 @@ Command add_collective_command(CommandLine program) {
                 text)
             .type_name(value_name);
     };
-    key("--kind", "kind", "NAME", "The operation (default: all-reduce)")
-        .one_of(names<CollectiveKind>(kCollectiveKinds));
+    key("--kind", "kind", "NAME", "The operation (default: all-reduce)").one_of(kind_names());
     key("--algorithm", "algorithm", "NAME", "The algorithm (default: automatic)")
-        .one_of(names<CollectiveAlgorithm>(kCollectiveAlgorithms));
+        .one_of(algorithm_names());
     key("--ranks", "ranks", "N", "Hosts that take part (default: all)");
     key("--placement", "placement", "NAME", "Choice of hosts: packed (default), spread, random");
     key("--groups", "groups", "NAME",
@@ -380,6 +395,7 @@ Command add_collective_command(CommandLine program) {
     add_set_option(app, options->point.sets, kSetHelp);
     app.add_flag("--quiet", options->quiet, "Print nothing but errors");
     app.add_option("--result", options->result, "").hidden();
+    app.footer(algorithms_help());
     return {app, [options] { return collective_command(*options); }};
 }
 

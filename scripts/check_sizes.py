@@ -45,7 +45,6 @@ LARGE_CLASSES = {
     ("core/job/job_graph.h", "JobGraph"): (56, 30),
     ("core/job/stream_application.h", "StreamApplication"): (48, 16),
     ("workloads/chakra/trace.h", "Trace"): (38, 25),
-    ("workloads/training/iteration_builder.h", "IterationBuilder"): (67, 28),
 }
 # Folders below tests/ that mirror none of the program's.
 OWN_TESTS = {"consumer", "data", "extending", "fuzz", "scripts", "support"}

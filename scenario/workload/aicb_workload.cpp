@@ -17,11 +17,6 @@ namespace {
 
 /// Every algorithm for the kinds that a workload file has, under its own name.
 void read_algorithms(ConfigSection& section, CollectiveOptions& options) {
-    std::vector<std::pair<const char*, CollectiveAlgorithm>> words;
-    for (std::size_t i = 0; i < kCollectiveAlgorithms; ++i) {
-        const auto algorithm = static_cast<CollectiveAlgorithm>(i);
-        words.emplace_back(to_string(algorithm), algorithm);
-    }
     options.algorithms.assign(kCollectiveKinds, CollectiveAlgorithm::automatic);
     const std::pair<const char*, CollectiveKind> keys[] = {
         {"all_reduce", CollectiveKind::all_reduce},
@@ -31,7 +26,7 @@ void read_algorithms(ConfigSection& section, CollectiveOptions& options) {
     };
     for (const auto& [key, kind] : keys) {
         options.algorithms[static_cast<std::size_t>(kind)] =
-            section.choice(key, CollectiveAlgorithm::automatic, words);
+            section.choice(key, CollectiveAlgorithm::automatic, collective_algorithm_words());
     }
 }
 

@@ -111,11 +111,13 @@ WorkloadPart make_part(JobGraph graph, const std::vector<NodeId>& hosts, const s
     return part;
 }
 
-template <typename Value>
-Value read_name(ConfigSection& section, const char* key, std::size_t count, Value fallback) {
+CollectiveKind read_kind(ConfigSection& section) {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < count; ++i) names.emplace_back(to_string(static_cast<Value>(i)));
-    return static_cast<Value>(section.choice_index(key, to_string(fallback), names));
+    for (std::size_t i = 0; i < kCollectiveKinds; ++i) {
+        names.emplace_back(to_string(static_cast<CollectiveKind>(i)));
+    }
+    const std::string fallback = to_string(CollectiveKind::all_reduce);
+    return static_cast<CollectiveKind>(section.choice_index("kind", fallback, names));
 }
 
 /// A collective as a table asks for it.
@@ -130,9 +132,9 @@ struct Choice {
 /// type = "collective": everything is a key.
 Choice read_choice(ConfigSection& section, const Scenario& scenario) {
     Choice choice;
-    choice.kind = read_name(section, "kind", kCollectiveKinds, CollectiveKind::all_reduce);
+    choice.kind = read_kind(section);
     choice.algorithm =
-        read_name(section, "algorithm", kCollectiveAlgorithms, CollectiveAlgorithm::automatic);
+        section.choice("algorithm", CollectiveAlgorithm::automatic, collective_algorithm_words());
     choice.options = read_collective_options(section, scenario);
     choice.name = to_string(choice.kind);
     choice.shown = fmt::format("{} ({})", choice.name, to_string(choice.algorithm));

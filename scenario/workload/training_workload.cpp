@@ -222,10 +222,6 @@ void read_in_server(ConfigSection& section, const Gpu& gpu, TrainingConfig& conf
 }
 
 void read_collectives(ConfigSection& section, TrainingConfig& config) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < kCollectiveAlgorithms; ++i) {
-        names.emplace_back(to_string(static_cast<CollectiveAlgorithm>(i)));
-    }
     ConfigSection algorithms = section.table("algorithms");
     config.algorithms.assign(kCollectiveKinds, CollectiveAlgorithm::automatic);
     for (const auto& [key, kind] : {std::pair{"all_reduce", CollectiveKind::all_reduce},
@@ -233,7 +229,7 @@ void read_collectives(ConfigSection& section, TrainingConfig& config) {
                                     std::pair{"all_gather", CollectiveKind::all_gather},
                                     std::pair{"all_to_all", CollectiveKind::all_to_all}}) {
         config.algorithms[static_cast<std::size_t>(kind)] =
-            static_cast<CollectiveAlgorithm>(algorithms.choice_index(key, names[0], names));
+            algorithms.choice(key, CollectiveAlgorithm::automatic, collective_algorithm_words());
     }
     algorithms.finish();
     config.channels = read_channels(section);

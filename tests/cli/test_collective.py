@@ -2,9 +2,10 @@
 """`sluice collective` and [workload] type = "collective" as a user types them."""
 import csv
 import json
+import re
 import unittest
 
-from support import CliTest
+from support import SOURCE, CliTest
 
 STAR = """\
 name = "star"
@@ -240,6 +241,16 @@ size = "1MiB"
         self.write("list.toml", SERVERS.replace("[workload]", "[[workload]]") + 'kind = "reduce"\n')
         result = self.succeed("collective", "list.toml", *point)
         self.assertIn("# all-reduce (automatic) of 16 ranks", result.stdout)
+
+    def test_documents_list_what_help_lists(self):
+        usage = self.succeed("collective", "--help").stdout
+        names = re.search(r"--algorithm NAME:\{([^}]*)\}", usage).group(1).split(",")
+        keys = (SOURCE / "docs/scenario.md").read_text(encoding="utf-8")
+        row = re.search(r"^\| algorithm \| [^|]* \| (.*) \|$", keys, re.M).group(1)
+        self.assertEqual(row.split(", "), names)
+        page = (SOURCE / "docs/models/collectives.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `([\w-]+)` \|", page, re.M)
+        self.assertEqual(sorted(["automatic", *rows]), sorted(names))
 
     def test_refusals(self):
         def refuse(says, *arguments, scenario="star.toml"):

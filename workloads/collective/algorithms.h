@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The algorithms, one family per file. Each appends a whole collective and returns, per member,
-/// the operation that is complete when the member is done. Internal to this folder.
+/// What an algorithm says of itself, and what algorithms share. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +10,35 @@
 #include "workloads/collective/schedule.h"
 
 namespace sluice {
+
+class AllToAllSizes;
+
+/// How many channels an algorithm has where nobody says.
+enum class UsualChannels : std::uint8_t {
+    one,
+    per_member_of_server,  ///< NCCL's: each channel leaves the server by a NIC of its own (usual_channels())
+    per_member_in_order,  ///< the same; in the given order only members that stand together count
+};
+
+/// An algorithm. Builders append a whole collective of two members or more, and return per member the operation that is
+/// complete when the member is done. They refuse members that do not fit by Schedule::fail().
+struct AlgorithmType {
+    const char* name;  ///< in scenarios, options and messages
+    const char* help;  ///< one line for people: what members send, and what it needs
+    std::vector<CollectiveKind> kinds;  ///< what `add` does
+    std::vector<OpId> (*add)(Schedule& schedule, CollectiveKind kind) = nullptr;
+    std::vector<OpId> (*add_all_to_all)(Schedule& schedule, const AllToAllSizes& sizes) = nullptr;
+    UsualChannels channels = UsualChannels::one;
+    /// Null: what forwards a whole tensor (broadcast, reduce) by 512 KiB, all else in whole steps.
+    std::int64_t (*usual_chunk)(std::int64_t bytes, std::uint32_t depth) = nullptr;
+    /// Whether the time of this one contains its software, which is not added then. Null: never.
+    bool (*includes_software)(const Schedule& schedule) = nullptr;
+
+    bool can_do(CollectiveKind kind) const;
+};
+
+/// NCCL's chunk of what is forwarded (usual_chunk()).
+inline constexpr std::int64_t kForwardedChunk = 512 * 1024;
 
 /// The order of members around a ring (RingOrder). In the given order members of a server stay together where they are
 /// together in it; by rail always.
@@ -30,22 +58,10 @@ std::vector<OpId> ring_reduce_scatter_phase(Schedule& schedule, const RingPhase&
 std::vector<OpId> ring_all_gather_phase(Schedule& schedule, const RingPhase& phase);
 std::vector<OpId> ring_all_reduce_phase(Schedule& schedule, const RingPhase& phase);
 
-/// All-reduce, reduce-scatter, all-gather, broadcast, reduce.
-std::vector<OpId> add_ring(Schedule& schedule, CollectiveKind kind);
-/// All-reduce, broadcast, reduce.
-std::vector<OpId> add_tree(Schedule& schedule, CollectiveKind kind);
-/// All-reduce, reduce-scatter, all-gather.
-std::vector<OpId> add_halving_doubling(Schedule& schedule, CollectiveKind kind);
-std::vector<OpId> add_direct(Schedule& schedule, CollectiveKind kind);
-std::vector<OpId> add_hierarchical(Schedule& schedule, CollectiveKind kind);
-std::vector<OpId> add_nvls(Schedule& schedule, CollectiveKind kind);
-
 /// Inside servers, then by rail across them, and back. `in_server`: what the parts inside servers
 /// cost where they are computed.
 std::vector<OpId> add_two_level(Schedule& schedule, CollectiveKind kind, const Servers& servers,
                                 const IntraNode& in_server);
-/// Whether `kind` by nvls is computed as a whole.
-bool nvls_is_computed(const Schedule& schedule);
 
 /// What every member sends to every other: `bytes(from, to)`.
 class AllToAllSizes {
@@ -70,9 +86,6 @@ class AllToAllSizes {
 };
 
 std::vector<OpId> add_direct_all_to_all(Schedule& schedule, const AllToAllSizes& sizes);
-std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSizes& sizes);
-std::vector<OpId> add_hierarchical_all_to_all(Schedule& schedule, const AllToAllSizes& sizes);
-std::vector<OpId> add_pxn_all_to_all(Schedule& schedule, const AllToAllSizes& sizes);
 std::vector<OpId> add_computed_all_to_all(Schedule& schedule, const AllToAllSizes& sizes);
 
 /// How long the parts of one all-to-all inside a server take, by the linear model: those that leave

@@ -92,6 +92,45 @@ std::vector<OpId> all_pairs(Schedule& schedule, const AllToAllSizes& sizes, std:
     return done;
 }
 
+std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
+    expect_blocks(schedule, sizes);
+    const Member n = schedule.size();
+    std::vector<std::vector<OpId>> held(n);
+    for (Member member = 0; member < n; ++member) held[member] = {schedule.start(member)};
+    std::vector<std::vector<OpId>> last_received(n);
+    for (Member step = 1; step < n; ++step) {
+        std::vector<std::vector<OpId>> next(n);
+        std::vector<std::vector<OpId>> received(n);
+        for (Member from = 0; from < n; ++from) {
+            const Member to = (from + step) % n;
+            if (!sizes.sent(from, to)) continue;
+            const Slice block = sizes.block(from, to);
+            const std::size_t channels = channel_count(schedule, block.bytes);
+            for (std::size_t channel = 0; channel < channels; ++channel) {
+                schedule.use_channel(channel);
+                const Hop hop =
+                    schedule.transfer(from, to, part_of(block, channels, channel), false);
+                for (const OpId op : held[from]) schedule.depend(hop.first, op);
+                for (const OpId op : held[to]) schedule.depend(hop.received, op);
+                next[from].push_back(hop.sent);
+                next[to].push_back(hop.received);
+                received[to].push_back(hop.received);
+            }
+        }
+        // A step without anything to send or receive takes no time.
+        for (Member member = 0; member < n; ++member) {
+            if (!next[member].empty()) held[member] = std::move(next[member]);
+            if (!received[member].empty()) last_received[member] = std::move(received[member]);
+        }
+    }
+    std::vector<OpId> done(n);
+    for (Member member = 0; member < n; ++member) {
+        const bool receives = !last_received[member].empty();
+        done[member] = schedule.join(member, receives ? last_received[member] : held[member]);
+    }
+    return done;
+}
+
 }  // namespace
 
 AllToAllSizes::AllToAllSizes(Member members, std::int64_t bytes)
@@ -156,45 +195,6 @@ std::vector<OpId> add_direct_all_to_all(Schedule& schedule, const AllToAllSizes&
     });
 }
 
-std::vector<OpId> add_pairwise_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
-    expect_blocks(schedule, sizes);
-    const Member n = schedule.size();
-    std::vector<std::vector<OpId>> held(n);
-    for (Member member = 0; member < n; ++member) held[member] = {schedule.start(member)};
-    std::vector<std::vector<OpId>> last_received(n);
-    for (Member step = 1; step < n; ++step) {
-        std::vector<std::vector<OpId>> next(n);
-        std::vector<std::vector<OpId>> received(n);
-        for (Member from = 0; from < n; ++from) {
-            const Member to = (from + step) % n;
-            if (!sizes.sent(from, to)) continue;
-            const Slice block = sizes.block(from, to);
-            const std::size_t channels = channel_count(schedule, block.bytes);
-            for (std::size_t channel = 0; channel < channels; ++channel) {
-                schedule.use_channel(channel);
-                const Hop hop =
-                    schedule.transfer(from, to, part_of(block, channels, channel), false);
-                for (const OpId op : held[from]) schedule.depend(hop.first, op);
-                for (const OpId op : held[to]) schedule.depend(hop.received, op);
-                next[from].push_back(hop.sent);
-                next[to].push_back(hop.received);
-                received[to].push_back(hop.received);
-            }
-        }
-        // A step without anything to send or receive takes no time.
-        for (Member member = 0; member < n; ++member) {
-            if (!next[member].empty()) held[member] = std::move(next[member]);
-            if (!received[member].empty()) last_received[member] = std::move(received[member]);
-        }
-    }
-    std::vector<OpId> done(n);
-    for (Member member = 0; member < n; ++member) {
-        const bool receives = !last_received[member].empty();
-        done[member] = schedule.join(member, receives ? last_received[member] : held[member]);
-    }
-    return done;
-}
-
 std::vector<OpId> add_computed_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
     std::vector<Member> members;
     std::vector<OpId> after;
@@ -207,5 +207,9 @@ std::vector<OpId> add_computed_all_to_all(Schedule& schedule, const AllToAllSize
     const std::int64_t most = sizes.most([](Member, Member) { return true; });
     return schedule.meet(members, cost.latency + wire_time(most, cost.bytes_per_second), after);
 }
+
+extern const AlgorithmType kPairwiseAlgorithm;
+const AlgorithmType kPairwiseAlgorithm{
+    "pairwise", "n - 1 steps, one peer each", {}, nullptr, add_pairwise_all_to_all};
 
 }  // namespace sluice

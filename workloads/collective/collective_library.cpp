@@ -2,7 +2,6 @@
 #include "workloads/collective/collective_library.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "core/error.h"
@@ -12,36 +11,18 @@ namespace sluice {
 
 namespace {
 
-constexpr std::array<const char*, kCollectiveAlgorithms> kNames = {
-    "automatic",    "ring", "tree", "halving-doubling", "direct", "pairwise",
-    "hierarchical", "nvls", "pxn",  "computed"};
-
 using Algorithm = CollectiveAlgorithm;
 
-/// What can run a kind, apart from automatic and computed.
-std::vector<Algorithm> algorithms_of(CollectiveKind kind) {
-    switch (kind) {
-        case CollectiveKind::all_reduce:
-            return {Algorithm::ring,   Algorithm::tree,         Algorithm::halving_doubling,
-                    Algorithm::direct, Algorithm::hierarchical, Algorithm::nvls};
-        case CollectiveKind::reduce_scatter:
-        case CollectiveKind::all_gather:
-            return {Algorithm::ring, Algorithm::halving_doubling, Algorithm::direct,
-                    Algorithm::hierarchical, Algorithm::nvls};
-        case CollectiveKind::all_to_all:
-            return {Algorithm::direct, Algorithm::pairwise, Algorithm::hierarchical,
-                    Algorithm::pxn};
-        case CollectiveKind::broadcast:
-        case CollectiveKind::reduce: return {Algorithm::ring, Algorithm::tree};
-        case CollectiveKind::send: return {Algorithm::direct};
-    }
-    return {};
+/// Whether it is an algorithm that runs the kind, which automatic and computed are not.
+bool is_able(Algorithm algorithm, CollectiveKind kind) {
+    return algorithm != Algorithm::automatic && algorithm != Algorithm::computed &&
+           algorithm_type(algorithm).can_do(kind);
 }
 
 std::string allowed_names(CollectiveKind kind) {
     std::string names = "automatic, computed";
-    for (const Algorithm algorithm : algorithms_of(kind)) {
-        names += std::string(", ") + to_string(algorithm);
+    for (const auto& [name, algorithm] : collective_algorithm_words()) {
+        if (is_able(algorithm, kind)) names += std::string(", ") + name;
     }
     return names;
 }
@@ -59,49 +40,6 @@ std::vector<OpId> add_meeting(JobGraph& graph, const CollectiveSpec& spec, const
     return parts;
 }
 
-std::vector<OpId> add_send(Schedule& schedule) {
-    const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
-    std::vector<OpId> sent;
-    std::vector<OpId> received;
-    for (std::size_t channel = 0; channel < channels; ++channel) {
-        schedule.use_channel(channel);
-        const Hop hop =
-            schedule.transfer(0, 1, part_of(schedule.tensor(), channels, channel), false);
-        schedule.depend(hop.first, schedule.start(0));
-        schedule.depend(hop.received, schedule.start(1));
-        sent.push_back(hop.sent);
-        received.push_back(hop.received);
-    }
-    return {schedule.join(0, sent), schedule.join(1, received)};
-}
-
-std::vector<OpId> add_all_to_all(Schedule& schedule, const AllToAllSizes& sizes,
-                                 Algorithm algorithm) {
-    switch (algorithm) {
-        case Algorithm::computed: return add_computed_all_to_all(schedule, sizes);
-        case Algorithm::pairwise: return add_pairwise_all_to_all(schedule, sizes);
-        case Algorithm::hierarchical: return add_hierarchical_all_to_all(schedule, sizes);
-        case Algorithm::pxn: return add_pxn_all_to_all(schedule, sizes);
-        default: return add_direct_all_to_all(schedule, sizes);
-    }
-}
-
-std::vector<OpId> add_by(Algorithm algorithm, Schedule& schedule, CollectiveKind kind) {
-    if (kind == CollectiveKind::send) return add_send(schedule);
-    if (kind == CollectiveKind::all_to_all) {
-        return add_all_to_all(schedule, AllToAllSizes(schedule.size(), schedule.tensor().bytes),
-                              algorithm);
-    }
-    switch (algorithm) {
-        case Algorithm::tree: return add_tree(schedule, kind);
-        case Algorithm::halving_doubling: return add_halving_doubling(schedule, kind);
-        case Algorithm::direct: return add_direct(schedule, kind);
-        case Algorithm::hierarchical: return add_hierarchical(schedule, kind);
-        case Algorithm::nvls: return add_nvls(schedule, kind);
-        default: return add_ring(schedule, kind);
-    }
-}
-
 void check_options(const CollectiveOptions& options) {
     if (options.chunk < kUsualChunk || options.overhead < 0 || options.step_overhead < 0) {
         throw ConfigError("the chunk and the overheads of collectives must be 0 or more");
@@ -110,31 +48,19 @@ void check_options(const CollectiveOptions& options) {
 
 }  // namespace
 
-const char* to_string(CollectiveAlgorithm algorithm) {
-    return kNames[static_cast<std::size_t>(algorithm)];
-}
-
 std::uint32_t usual_channels(CollectiveAlgorithm algorithm,
                              const std::vector<std::size_t>& servers) {
-    const bool leaves_by_one = algorithm == Algorithm::ring || algorithm == Algorithm::tree;
-    if (!leaves_by_one || servers.size() < 2) return 1;
+    const bool one = algorithm_type(algorithm).channels == UsualChannels::one;
+    if (one || servers.size() < 2) return 1;
     return static_cast<std::uint32_t>(*std::min_element(servers.begin(), servers.end()));
 }
 
 std::int64_t usual_chunk(CollectiveKind kind, CollectiveAlgorithm algorithm, std::int64_t bytes,
                          std::uint32_t depth) {
-    std::int64_t chunk = 512 * 1024;
-    if (algorithm == Algorithm::tree) {
-        const auto halve = [&](std::int64_t chunks, std::int64_t least) {
-            while (bytes / chunk < chunks && chunk > least) chunk /= 2;
-        };
-        halve(std::int64_t{8} * depth, 128 * 1024);
-        halve(std::int64_t{4} * depth, 64 * 1024);
-        halve(depth, 32 * 1024);
-        return chunk;
-    }
+    const AlgorithmType& type = algorithm_type(algorithm);
+    if (type.usual_chunk != nullptr) return type.usual_chunk(bytes, depth);
     const bool forwards = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
-    return forwards ? chunk : 0;
+    return forwards ? kForwardedChunk : 0;
 }
 
 CollectiveLibrary::CollectiveLibrary(JobGraph& graph, CollectiveOptions options)
@@ -197,15 +123,18 @@ std::vector<OpId> CollectiveLibrary::add(CollectiveKind kind, const CollectiveSp
         schedule.fail("algorithm computed is for members of one server; others are " +
                       allowed_names(kind));
     }
-    const std::vector<Algorithm> able = algorithms_of(kind);
-    if (std::find(able.begin(), able.end(), algorithm) == able.end()) {
+    if (!is_able(algorithm, kind)) {
         schedule.fail(std::string("algorithm ") + to_string(algorithm) + " cannot do " +
                       to_string(kind) + "; allowed are " + allowed_names(kind));
     }
     schedule.choose_channels(algorithm);
     schedule.choose_chunk(kind, algorithm);
-    if (algorithm != Algorithm::nvls || !nvls_is_computed(schedule)) schedule.add_overhead();
-    return add_by(algorithm, schedule, kind);
+    const AlgorithmType& type = algorithm_type(algorithm);
+    if (type.includes_software == nullptr || !type.includes_software(schedule)) {
+        schedule.add_overhead();
+    }
+    if (kind != CollectiveKind::all_to_all) return type.add(schedule, kind);
+    return type.add_all_to_all(schedule, AllToAllSizes(schedule.size(), spec.bytes));
 }
 
 std::vector<OpId> CollectiveLibrary::add_uneven_all_to_all(const CollectiveSpec& spec,
@@ -223,15 +152,16 @@ std::vector<OpId> CollectiveLibrary::add_uneven_all_to_all(const CollectiveSpec&
     }
     if (n == 1) return members.after;
     algorithm = choose(CollectiveKind::all_to_all, algorithm, members);
-    const std::vector<Algorithm> able = algorithms_of(CollectiveKind::all_to_all);
     const bool computed = algorithm == Algorithm::computed && one_server(members.ranks);
-    if (!computed && std::find(able.begin(), able.end(), algorithm) == able.end()) {
+    if (!computed && !is_able(algorithm, CollectiveKind::all_to_all)) {
         schedule.fail(std::string("algorithm ") + to_string(algorithm) +
                       " cannot do this all-to-all; allowed are " +
                       allowed_names(CollectiveKind::all_to_all) + " (computed in one server)");
     }
-    if (!computed) schedule.add_overhead();
-    return add_all_to_all(schedule, AllToAllSizes(schedule.size(), bytes), algorithm);
+    const AllToAllSizes sizes(schedule.size(), bytes);
+    if (computed) return add_computed_all_to_all(schedule, sizes);
+    schedule.add_overhead();
+    return algorithm_type(algorithm).add_all_to_all(schedule, sizes);
 }
 
 JobGraph::Pair CollectiveLibrary::add_point_to_point(const CollectiveSpec& spec, RankId from,

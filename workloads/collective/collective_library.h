@@ -14,27 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "workloads/collective/algorithm_list.h"
 #include "workloads/collective/collectives.h"
 #include "workloads/collective/transfer.h"
 #include "workloads/model/intra_node.h"
 
 namespace sluice {
-
-enum class CollectiveAlgorithm : std::uint8_t {
-    automatic,  ///< inside one server: `computed` if that is on; else ring, all-to-all direct
-    ring,
-    tree,              ///< double binary tree (all-reduce, broadcast, reduce)
-    halving_doubling,  ///< recursive; powers of two (all-reduce, reduce-scatter, all-gather)
-    direct,            ///< all pairs at once
-    pairwise,          ///< all-to-all in n - 1 steps, one peer each
-    hierarchical,      ///< inside servers, then across them by rail, then inside again
-    nvls,              ///< reduction and multicast in the server's NVSwitches
-    pxn,               ///< all-to-all through the server's member on the destination's rail
-    computed,          ///< one server: the calibrated linear model, no flows
-};
-inline constexpr std::size_t kCollectiveAlgorithms = 10;
-
-const char* to_string(CollectiveAlgorithm algorithm);
 
 /// The order of members around rings and chains, and so who sends from server to server.
 enum class RingOrder : std::uint8_t {

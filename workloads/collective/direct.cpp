@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// All pairs at once: one step of n (n - 1) messages for reduce-scatter and for all-gather, two for
-/// all-reduce.
+/// all-reduce; a send. All-to-all: all_to_all.cpp.
 #include "workloads/collective/algorithms.h"
 
 namespace sluice {
@@ -42,9 +42,24 @@ std::vector<OpId> exchange_parts(Schedule& schedule, Slice slice, bool reduce,
     return done;
 }
 
-}  // namespace
+std::vector<OpId> add_send(Schedule& schedule) {
+    const std::size_t channels = channel_count(schedule, schedule.tensor().bytes);
+    std::vector<OpId> sent;
+    std::vector<OpId> received;
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        schedule.use_channel(channel);
+        const Hop hop =
+            schedule.transfer(0, 1, part_of(schedule.tensor(), channels, channel), false);
+        schedule.depend(hop.first, schedule.start(0));
+        schedule.depend(hop.received, schedule.start(1));
+        sent.push_back(hop.sent);
+        received.push_back(hop.received);
+    }
+    return {schedule.join(0, sent), schedule.join(1, received)};
+}
 
 std::vector<OpId> add_direct(Schedule& schedule, CollectiveKind kind) {
+    if (kind == CollectiveKind::send) return add_send(schedule);
     return add_channels(schedule, [&](std::size_t, Slice slice) {
         std::vector<OpId> held;
         for (Member member = 0; member < schedule.size(); ++member) {
@@ -57,5 +72,16 @@ std::vector<OpId> add_direct(Schedule& schedule, CollectiveKind kind) {
         return exchange_parts(schedule, slice, false, held);
     });
 }
+
+}  // namespace
+
+extern const AlgorithmType kDirectAlgorithm;
+const AlgorithmType kDirectAlgorithm{
+    "direct",
+    "all pairs at once, or `window` messages of a member at a time",
+    {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
+     CollectiveKind::send},
+    add_direct,
+    add_direct_all_to_all};
 
 }  // namespace sluice

@@ -92,8 +92,6 @@ std::vector<OpId> add_folded_all_reduce(Schedule& schedule, Slice slice) {
     return done;
 }
 
-}  // namespace
-
 std::vector<OpId> add_halving_doubling(Schedule& schedule, CollectiveKind kind) {
     const Member n = schedule.size();
     if (kind != CollectiveKind::all_reduce && (n & (n - 1)) != 0) {
@@ -114,5 +112,14 @@ std::vector<OpId> add_halving_doubling(Schedule& schedule, CollectiveKind kind) 
         return exchange.held();
     });
 }
+
+}  // namespace
+
+extern const AlgorithmType kHalvingDoublingAlgorithm;
+const AlgorithmType kHalvingDoublingAlgorithm{
+    "halving-doubling",
+    "log2 n exchanges; needs a power of two of members, but for all-reduce",
+    {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather},
+    add_halving_doubling};
 
 }  // namespace sluice

@@ -220,6 +220,8 @@ std::vector<OpId> add_two_level(Schedule& schedule, CollectiveKind kind, const S
     return levels.done();
 }
 
+namespace {
+
 std::vector<OpId> add_hierarchical(Schedule& schedule, CollectiveKind kind) {
     return add_two_level(schedule, kind, schedule.equal_servers("hierarchical"),
                          schedule.options().intra_node);
@@ -254,5 +256,15 @@ std::vector<OpId> add_hierarchical_all_to_all(Schedule& schedule, const AllToAll
     }
     return done;
 }
+
+}  // namespace
+
+extern const AlgorithmType kHierarchicalAlgorithm;
+const AlgorithmType kHierarchicalAlgorithm{
+    "hierarchical",
+    "inside servers, across them by rail, inside again; needs the same rails in all servers",
+    {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather},
+    add_hierarchical,
+    add_hierarchical_all_to_all};
 
 }  // namespace sluice

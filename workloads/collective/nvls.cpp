@@ -76,9 +76,8 @@ std::vector<OpId> add_switch_reduction(Schedule& schedule) {
     return done;
 }
 
-}  // namespace
-
-bool nvls_is_computed(const Schedule& schedule) {
+/// In one server, as a whole: the calibration contains the software.
+bool is_computed(const Schedule& schedule) {
     return schedule.options().computed_in_server && schedule.servers().size() == 1;
 }
 
@@ -108,5 +107,18 @@ std::vector<OpId> add_nvls(Schedule& schedule, CollectiveKind kind) {
     for (std::size_t i = 0; i < parts.size(); ++i) done[servers.front()[i]] = parts[i];
     return done;
 }
+
+}  // namespace
+
+extern const AlgorithmType kNvlsAlgorithm;
+const AlgorithmType kNvlsAlgorithm{
+    "nvls",
+    "NVSwitches add and multicast; needs a GPU that has NVLS, and the same rails in all servers",
+    {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather},
+    add_nvls,
+    nullptr,
+    UsualChannels::one,
+    nullptr,
+    is_computed};
 
 }  // namespace sluice

@@ -109,10 +109,18 @@ class Pxn {
     std::vector<std::vector<OpId>> sent_;  ///< by member, its sends
 };
 
-}  // namespace
-
 std::vector<OpId> add_pxn_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
     return Pxn(schedule, sizes).add();
 }
+
+}  // namespace
+
+extern const AlgorithmType kPxnAlgorithm;
+const AlgorithmType kPxnAlgorithm{
+    "pxn",
+    "through the server's member on the destination's rail; needs several servers",
+    {},
+    nullptr,
+    add_pxn_all_to_all};
 
 }  // namespace sluice

@@ -270,10 +270,24 @@ std::vector<OpId> ring_all_reduce_phase(Schedule& schedule, const RingPhase& pha
     return ring.done();
 }
 
+namespace {
+
 std::vector<OpId> add_ring(Schedule& schedule, CollectiveKind kind) {
     return add_channels(schedule, [&](std::size_t channel, Slice slice) {
         return add_ring_channel(schedule, kind, channel, slice);
     });
 }
+
+}  // namespace
+
+extern const AlgorithmType kRingAlgorithm;
+const AlgorithmType kRingAlgorithm{
+    "ring",
+    "parts around a ring; broadcast and reduce along a chain",
+    {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
+     CollectiveKind::broadcast, CollectiveKind::reduce},
+    add_ring,
+    nullptr,
+    UsualChannels::per_member_in_order};
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "workloads/collective/algorithms.h"
 
 namespace sluice {
 
@@ -78,7 +79,8 @@ Schedule::Schedule(JobGraph& graph, const CollectiveOptions& options, const Coll
 void Schedule::choose_channels(CollectiveAlgorithm algorithm) {
     if (options_.channels != kUsualChannels) return;
     std::vector<std::size_t> members;
-    if (algorithm == CollectiveAlgorithm::ring && options_.ring_order == RingOrder::given) {
+    const bool in_order = algorithm_type(algorithm).channels == UsualChannels::per_member_in_order;
+    if (in_order && options_.ring_order == RingOrder::given) {
         members = runs();
     } else {
         for (const std::vector<Member>& server : servers()) members.push_back(server.size());

@@ -184,6 +184,8 @@ Tree binary_tree(std::uint32_t nodes, bool second) {
     return make_tree(std::move(parent));
 }
 
+namespace {
+
 std::vector<OpId> add_tree(Schedule& schedule, CollectiveKind kind) {
     const bool up = kind != CollectiveKind::broadcast;
     const bool down = kind != CollectiveKind::reduce;
@@ -206,5 +208,28 @@ std::vector<OpId> add_tree(Schedule& schedule, CollectiveKind kind) {
         return done;
     });
 }
+
+std::int64_t tree_chunk(std::int64_t bytes, std::uint32_t depth) {
+    std::int64_t chunk = kForwardedChunk;
+    const auto halve = [&](std::int64_t chunks, std::int64_t least) {
+        while (bytes / chunk < chunks && chunk > least) chunk /= 2;
+    };
+    halve(std::int64_t{8} * depth, 128 * 1024);
+    halve(std::int64_t{4} * depth, 64 * 1024);
+    halve(depth, 32 * 1024);
+    return chunk;
+}
+
+}  // namespace
+
+extern const AlgorithmType kTreeAlgorithm;
+const AlgorithmType kTreeAlgorithm{
+    "tree",
+    "double binary tree of servers, chains inside them",
+    {CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::reduce},
+    add_tree,
+    nullptr,
+    UsualChannels::per_member_of_server,
+    tree_chunk};
 
 }  // namespace sluice

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exchange of tokens between ranks and experts.
+#include "workloads/training/expert_exchange.h"
+
 #include <cmath>
 #include <map>
 
 #include "core/error.h"
 #include "workloads/training/expert_load.h"
-#include "workloads/training/iteration_builder.h"
 
 namespace sluice {
 
@@ -25,54 +25,62 @@ std::vector<std::int64_t> matrix_of(const std::vector<std::int64_t>& parts, bool
 
 }  // namespace
 
-const std::vector<double>& IterationBuilder::shares_of(std::int64_t layer) {
-    std::vector<double>& shares = layer_shares_[static_cast<std::size_t>(layer)];
-    if (shares.empty()) {
-        const ModelShape& model = config_.model;
-        shares = member_shares(
-            expert_shares(config_.expert_load, model.experts, model.top_k, layer), config_.ep);
-    }
-    return shares;
-}
-
-/// How much longer a step takes on a lane whose experts have more than the mean to do.
-double IterationBuilder::expert_slowdown(std::uint32_t stage, const Step& step, Lane lane) {
-    const std::vector<double>& shares = shares_of(costs_.stages[stage].range.first + step.layer);
-    const double load = shares[member_index_[lane]] * static_cast<double>(shares.size());
-    return 1 + step.routed * (load - 1);
-}
-
-void IterationBuilder::exchange(SlotRun& run, const Step& step) {
-    open_slot(run);
-    CollectiveSpec spec;
-    spec.name = layer_name(run, step);
-    spec.cls = OpClass::ep;
-    const bool dispatch = step.kind == StepKind::to_experts && step.forward;
-    spec.bytes = dispatch ? costs_.dispatch_bytes : costs_.combine_bytes;
-    const LaneGroups& groups = groups_.experts();
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        spec.group = "pp" + std::to_string(run.device) + ".ep" + std::to_string(g);
-        if (config_.node_limit > 0 && exchange_by_server(run, step, groups[g], spec)) continue;
-        if (config_.expert_load.uneven()) {
-            const std::int64_t layer = costs_.stages[run.stage].range.first + step.layer;
-            const std::vector<std::int64_t> parts = deal_bytes(spec.bytes, shares_of(layer));
-            const bool back = step.kind == StepKind::from_experts;
-            take_over(run, groups[g],
-                      library_.add_uneven_all_to_all(spec, members_of(run, groups[g]),
-                                                     matrix_of(parts, back)));
-        } else {
-            take_over(run, groups[g],
-                      library_.add(CollectiveKind::all_to_all, spec, members_of(run, groups[g])));
+ExpertExchange::ExpertExchange(const IterationPlan& plan, LaneCollectives& collectives)
+    : plan_(plan),
+      collectives_(collectives),
+      layer_shares_(static_cast<std::size_t>(plan.config.model.layers)),
+      member_index_(plan.lanes) {
+    for (const LaneGroup& group : plan.groups.experts()) {
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            member_index_[group[i]] = static_cast<Lane>(i);
         }
     }
 }
 
-void IterationBuilder::exchange_all(SlotRun& run, const Step& step) {
+const std::vector<double>& ExpertExchange::shares_of(std::int64_t layer) {
+    std::vector<double>& shares = layer_shares_[static_cast<std::size_t>(layer)];
+    if (shares.empty()) {
+        const ModelShape& model = plan_.config.model;
+        shares = member_shares(
+            expert_shares(plan_.config.expert_load, model.experts, model.top_k, layer),
+            plan_.config.ep);
+    }
+    return shares;
+}
+
+double ExpertExchange::slowdown(std::uint32_t stage, const Step& step, Lane lane) {
+    const std::vector<double>& shares = shares_of(plan_.layer_number(stage, step.layer));
+    const double load = shares[member_index_[lane]] * static_cast<double>(shares.size());
+    return 1 + step.routed * (load - 1);
+}
+
+void ExpertExchange::add(SlotRun& run, const Step& step) {
     CollectiveSpec spec;
-    spec.name = layer_name(run, step);
+    spec.name = step_name(plan_, run, step);
+    spec.cls = OpClass::ep;
+    const bool dispatch = step.kind == StepKind::to_experts && step.forward;
+    spec.bytes = dispatch ? plan_.costs.dispatch_bytes : plan_.costs.combine_bytes;
+    const LaneGroups& groups = plan_.groups.experts();
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        spec.group = "pp" + std::to_string(run.device) + ".ep" + std::to_string(g);
+        if (plan_.config.node_limit > 0 && exchange_by_server(run, step, groups[g], spec)) continue;
+        if (plan_.config.expert_load.uneven()) {
+            const std::int64_t layer = plan_.layer_number(run.stage, step.layer);
+            const std::vector<std::int64_t> parts = deal_bytes(spec.bytes, shares_of(layer));
+            const bool back = step.kind == StepKind::from_experts;
+            collectives_.add_uneven(run, groups[g], spec, matrix_of(parts, back));
+        } else {
+            collectives_.add(run, groups[g], CollectiveKind::all_to_all, spec);
+        }
+    }
+}
+
+void ExpertExchange::add_all(SlotRun& run, const Step& step) {
+    CollectiveSpec spec;
+    spec.name = step_name(plan_, run, step);
     spec.cls = OpClass::ep;
     spec.bytes = step.bytes;
-    add_over(run, groups_.experts(), "ep", CollectiveKind::all_to_all, spec);
+    collectives_.add_over(run, plan_.groups.experts(), "ep", CollectiveKind::all_to_all, spec);
 }
 
 namespace {
@@ -95,14 +103,13 @@ std::size_t members_of_each(const Servers& servers, const std::string& group) {
 /// Node-limited routing: one copy of a token to each server that it visits, to the member in the
 /// sender's place there, which hands it to the server's experts; results the same way back, summed
 /// in the server. Returns false where the group is in one server.
-bool IterationBuilder::exchange_by_server(SlotRun& run, const Step& step, const LaneGroup& group,
-                                          const CollectiveSpec& spec) {
+bool ExpertExchange::exchange_by_server(SlotRun& run, const Step& step, const LaneGroup& group,
+                                        const CollectiveSpec& spec) {
     std::map<std::uint32_t, LaneGroup> servers;
     std::map<std::uint32_t, double> popularity;
-    const std::vector<double>& shares =
-        shares_of(costs_.stages[run.stage].range.first + step.layer);
+    const std::vector<double>& shares = shares_of(plan_.layer_number(run.stage, step.layer));
     for (std::size_t i = 0; i < group.size(); ++i) {
-        const std::uint32_t server = places_.server[rank(run.device, group[i])];
+        const std::uint32_t server = plan_.places.server[plan_.rank(run.device, group[i])];
         servers[server].push_back(group[i]);
         popularity[server] += shares[i];
     }
@@ -110,8 +117,8 @@ bool IterationBuilder::exchange_by_server(SlotRun& run, const Step& step, const 
     const std::size_t places = members_of_each(servers, spec.group);
     std::vector<double> visits;
     for (const auto& [server, share] : popularity) visits.push_back(share);
-    visits = server_visits(visits, config_.node_limit, config_.model.top_k);
-    const std::int64_t one_copy = spec.bytes / config_.model.top_k;
+    visits = server_visits(visits, plan_.config.node_limit, plan_.config.model.top_k);
+    const std::int64_t one_copy = spec.bytes / plan_.config.model.top_k;
     const bool back = step.kind == StepKind::from_experts;
     const auto across = [&] {
         std::vector<std::int64_t> parts;
@@ -125,9 +132,7 @@ bool IterationBuilder::exchange_by_server(SlotRun& run, const Step& step, const 
             named.name += " servers";
             named.group += ".rail" + std::to_string(place);
             named.bytes = one_copy;
-            take_over(run, rail,
-                      library_.add_uneven_all_to_all(named, members_of(run, rail),
-                                                     matrix_of(parts, back)));
+            collectives_.add_uneven(run, rail, named, matrix_of(parts, back));
         }
     };
     const auto inside = [&] {
@@ -140,9 +145,7 @@ bool IterationBuilder::exchange_by_server(SlotRun& run, const Step& step, const 
             CollectiveSpec named = spec;
             named.group += ".server" + std::to_string(number++);
             named.bytes = all;
-            take_over(run, members,
-                      library_.add_uneven_all_to_all(named, members_of(run, members),
-                                                     matrix_of(deal_bytes(all, local), back)));
+            collectives_.add_uneven(run, members, named, matrix_of(deal_bytes(all, local), back));
         }
     };
     if (back) {

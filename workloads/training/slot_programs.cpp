@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What slots consist of.
+#include "workloads/training/slot_programs.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "workloads/training/iteration_builder.h"
 
 namespace sluice {
 
@@ -287,17 +286,20 @@ class LayerWriter {
 
 }  // namespace
 
-const Program& IterationBuilder::program(std::uint32_t stage, SlotKind kind) {
+SlotPrograms::SlotPrograms(const IterationPlan& plan)
+    : plan_(plan), programs_(plan.costs.stages.size(), std::vector<Program>(4)) {}
+
+const Program& SlotPrograms::of(std::uint32_t stage, SlotKind kind) {
     Program& made = programs_[stage][static_cast<std::size_t>(kind)];
-    if (made.empty()) made = make_program(costs_.stages[stage], kind);
+    if (made.empty()) made = make(plan_.costs.stages[stage], kind);
     return made;
 }
 
-Program IterationBuilder::make_program(const StageCosts& stage, SlotKind kind) const {
-    Program program =
-        detail_ == TrainingDetail::stage ? stage_program(stage, kind) : layer_program(stage, kind);
-    const bool last = &stage == &costs_.stages.back();
-    if (config_.small_reductions && last && kind == SlotKind::forward && config_.tp > 1) {
+Program SlotPrograms::make(const StageCosts& stage, SlotKind kind) const {
+    Program program = plan_.detail == TrainingDetail::stage ? stage_program(stage, kind)
+                                                            : layer_program(stage, kind);
+    const bool last = &stage == &plan_.costs.stages.back();
+    if (plan_.config.small_reductions && last && kind == SlotKind::forward && plan_.config.tp > 1) {
         Step step;
         step.kind = StepKind::cross_entropy;
         // The largest logit, the sum of exponentials, the target's logit.
@@ -309,12 +311,12 @@ Program IterationBuilder::make_program(const StageCosts& stage, SlotKind kind) c
     return program;
 }
 
-Program IterationBuilder::stage_program(const StageCosts& stage, SlotKind kind) const {
+Program SlotPrograms::stage_program(const StageCosts& stage, SlotKind kind) const {
     Program program(1);
     program.front().name = slot_name(kind);
     program.front().time = total_time(stage, kind);
-    const bool own_head = config_.split == StageSplit::layers;
-    program.front().attention = attention_share(stage, kind, config_.recompute,
+    const bool own_head = plan_.config.split == StageSplit::layers;
+    program.front().attention = attention_share(stage, kind, plan_.config.recompute,
                                                 own_head ? head_weight(stage.head, kind) : 0);
     const Tick tensor = kind == SlotKind::forward           ? stage.forward_tensor
                         : kind == SlotKind::backward_weight ? 0
@@ -343,22 +345,23 @@ Program IterationBuilder::stage_program(const StageCosts& stage, SlotKind kind) 
 
 /// A rank's buffers in all exchanges with experts that layers show in this slot. None is in the
 /// gradients of weights.
-std::int64_t IterationBuilder::exchanged_bytes(const StageCosts& stage, SlotKind kind) const {
-    if (config_.ep == 1 || kind == SlotKind::backward_weight) return 0;
-    const std::int64_t forward = costs_.dispatch_bytes + costs_.combine_bytes;
+std::int64_t SlotPrograms::exchanged_bytes(const StageCosts& stage, SlotKind kind) const {
+    if (plan_.config.ep == 1 || kind == SlotKind::backward_weight) return 0;
+    const std::int64_t forward = plan_.costs.dispatch_bytes + plan_.costs.combine_bytes;
     std::int64_t layer = forward;
     if (kind != SlotKind::forward) {
-        layer = 2 * costs_.combine_bytes;
-        if (config_.recompute == Recomputation::full) layer += forward;
+        layer = 2 * plan_.costs.combine_bytes;
+        if (plan_.config.recompute == Recomputation::full) layer += forward;
     }
     const auto mixtures = std::count_if(stage.layers.begin(), stage.layers.end(),
                                         [](const LayerCosts& costs) { return costs.mixture; });
     return layer * mixtures;
 }
 
-Program IterationBuilder::layer_program(const StageCosts& stage, SlotKind kind) const {
-    const bool tensor = config_.tp > 1 && (tensor_on_network_ || !costs_.given_times);
-    return LayerWriter(config_, stage, kind, tensor).write();
+Program SlotPrograms::layer_program(const StageCosts& stage, SlotKind kind) const {
+    const bool tensor =
+        plan_.config.tp > 1 && (plan_.tensor_on_network || !plan_.costs.given_times);
+    return LayerWriter(plan_.config, stage, kind, tensor).write();
 }
 
 }  // namespace sluice
