@@ -48,6 +48,8 @@ PLAIN_PAGES = [
     GLOSSARY, "README.md", "docs/getting-started.md", "docs/architecture.md",
     "docs/models/phases.md", "docs/memo.md", "docs/audit.md", "docs/batch.md",
     "docs/performance.md", "docs/fidelity.md", "docs/models/switch.md", "docs/models/nic.md",
+    "docs/scenario.md", "docs/outputs.md", "docs/embedding.md", "docs/extending.md",
+    "docs/evaluation.md",
 ]
 SENTENCE_WORDS = 35
 COMMENT = re.compile(r"<!--.*?-->", re.S)
