@@ -50,7 +50,7 @@ PLAIN_PAGES = [
     "docs/performance.md", "docs/fidelity.md", "docs/models/switch.md", "docs/models/nic.md",
     "docs/scenario.md", "docs/outputs.md", "docs/embedding.md", "docs/extending.md",
     "docs/evaluation.md", "docs/wormhole.md", "docs/map.md", "docs/models/link.md",
-    "docs/measured.md", "docs/restoration.md",
+    "docs/measured.md", "docs/restoration.md", "docs/models/workload.md",
 ]
 SENTENCE_WORDS = 35
 COMMENT = re.compile(r"<!--.*?-->", re.S)
