@@ -48,6 +48,9 @@ PLAIN_PAGES = [
     GLOSSARY, "README.md", "docs/getting-started.md", "docs/architecture.md",
     "docs/models/phases.md", "docs/memo.md", "docs/audit.md", "docs/batch.md",
     "docs/performance.md", "docs/fidelity.md", "docs/models/switch.md", "docs/models/nic.md",
+    "docs/scenario.md", "docs/outputs.md", "docs/embedding.md", "docs/extending.md",
+    "docs/evaluation.md", "docs/wormhole.md", "docs/map.md", "docs/models/link.md",
+    "docs/measured.md", "docs/restoration.md", "docs/models/workload.md",
 ]
 SENTENCE_WORDS = 35
 COMMENT = re.compile(r"<!--.*?-->", re.S)
