@@ -42,7 +42,6 @@ LARGE_CLASSES = {
     ("core/audit/audit.h", "Audit"): (22, 26),
     ("core/clocks/domains.h", "Domains"): (41, 22),
     ("core/fold/folds.h", "Folds"): (139, 37),
-    ("core/fold/renaming.h", "Renaming"): (48, 5),
     ("core/hybrid/phase_controller.h", "PhaseController"): (135, 26),
     ("core/hybrid/phase_engine.h", "PhaseEngine"): (60, 0),
     ("core/hybrid/world_engine.h", "WorldEngine"): (70, 6),
