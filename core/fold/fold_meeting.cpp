@@ -2,6 +2,7 @@
 /// What a leader's host and those that follow it go through together in a window, and where they part.
 #include "core/fold/folds.h"
 #include "core/fold/likeness.h"
+#include "core/fold/quotient_names.h"
 #include "core/packet/nic.h"
 #include "core/world/skip.h"
 
@@ -204,12 +205,12 @@ void Folds::fork(std::uint32_t id, std::uint32_t number, std::uint32_t host) {
         ++counters_.forks;
     }
     const NodeId leader = fold.host[host];
-    const Renaming renaming(store_, places_, fold, image);
+    const CopyWriter writer(store_, places_, fold, image);
     HostFork fork;
     fork.host = host;
-    renaming.copy_host(leader);
+    writer.copy_host(leader);
     for (PortId p = world_.first_port[leader]; p < world_.first_port[leader + 1]; ++p) {
-        counters_.hops += renaming.copy_egress(p);
+        counters_.hops += writer.copy_egress(p);
         const PortId peer = world_.egress[p].peer;
         HostFork::Nic nic;
         nic.port = p;
@@ -219,13 +220,13 @@ void Folds::fork(std::uint32_t id, std::uint32_t number, std::uint32_t host) {
         for (std::uint32_t at = link.head; at != link.tail; ++at) {
             nic.waiting.push_back(link.at(at));
         }
-        if (renaming.has(peer)) {
-            renaming.complete_link(peer, world_.link[p].size());
+        if (writer.names().has(peer)) {
+            writer.complete_link(peer, world_.link[p].size());
         }
         fork.nics.push_back(std::move(nic));
     }
     if (fold.turned()) {
-        for (const FlowSlot flow : renaming.received_by(leader)) {
+        for (const FlowSlot flow : writer.names().received_by(leader)) {
             fork.receipts.push_back({flow, world_.receiver[flow], world_.result[flow].received});
         }
     }
@@ -234,19 +235,19 @@ void Folds::fork(std::uint32_t id, std::uint32_t number, std::uint32_t host) {
 }
 
 /// The links of a host that forked: what its switch has taken of them since, and sent.
-void Folds::finish_host(const Renaming& renaming, const HostFork& fork) {
+void Folds::finish_host(const CopyWriter& writer, const HostFork& fork) {
     for (const HostFork::Nic& nic : fork.nics) {
         Wire& link = world_.link[world_.egress[nic.port].peer];
         const auto sent = static_cast<std::size_t>(world_.egress[nic.port].tx_packets - nic.sent);
         const std::size_t taken = nic.waiting.size() + sent - link.size();
-        renaming.restore_link(nic.port, nic.waiting, taken);
-        renaming.copy_ingress(nic.port);
+        writer.restore_link(nic.port, nic.waiting, taken);
+        writer.copy_ingress(nic.port);
         const PortId peer = world_.egress[nic.port].peer;
-        if (renaming.has(peer)) {
-            counters_.hops += renaming.copy_egress(peer);
-            renaming.complete_link(
+        if (writer.names().has(peer)) {
+            counters_.hops += writer.copy_egress(peer);
+            writer.complete_link(
                 peer, static_cast<std::uint32_t>(world_.egress[peer].tx_packets - nic.received));
-            renaming.copy_ingress(peer);
+            writer.copy_ingress(peer);
         }
     }
 }
@@ -255,13 +256,13 @@ void Folds::finish_host(const Renaming& renaming, const HostFork& fork) {
 void Folds::finish_units(std::uint32_t id, std::uint32_t number) {
     const Fold& fold = *folds_[id];
     const Image& image = *fold.image[number];
-    const Renaming renaming(store_, places_, fold, image);
+    const CopyWriter writer(store_, places_, fold, image);
     std::vector<std::uint8_t> done(fold.unit.size(), 0);
     for (const HostFork& fork : image.forks) {
-        finish_host(renaming, fork);
+        finish_host(writer, fork);
         for (const HostFork::Nic& nic : fork.nics) {
             for (const PortId port : {nic.port, world_.egress[nic.port].peer}) {
-                if (renaming.has(port)) {
+                if (writer.names().has(port)) {
                     done[places_.unit[port].index] = 1;
                 }
             }
@@ -269,8 +270,8 @@ void Folds::finish_units(std::uint32_t id, std::uint32_t number) {
     }
     for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
         if (fold.unit[i] != kNone && done[i] == 0) {
-            counters_.hops += renaming.copy_egress(fold.unit[i]);
-            renaming.copy_link(fold.unit[i]);
+            counters_.hops += writer.copy_egress(fold.unit[i]);
+            writer.copy_link(fold.unit[i]);
         }
     }
 }
@@ -293,25 +294,25 @@ void Folds::finish_fork(std::uint32_t id, std::uint32_t number, Tick now) {
     // Hosts first: what they know of ports' counters is told by these.
     for (const std::uint32_t sheet : numbers) {
         const Image& image = *fold.image[sheet];
-        const Renaming renaming(store_, places_, fold, image);
+        const CopyWriter writer(store_, places_, fold, image);
         for (const HostFork& fork : image.forks) {
-            renaming.complete_records(fold.host[fork.host]);
+            writer.complete_records(fold.host[fork.host]);
             alone.push_back(image.host[fork.host]);
         }
         for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
             if (fold.host[i] != kNone && !image.forked(i)) {
-                renaming.copy_host(fold.host[i]);
+                writer.copy_host(fold.host[i]);
             }
         }
     }
     if (own) {
-        restore_leader_hosts(fold);
+        QuotientNames(store_, places_, fold).restore_hosts();
     }
     for (const std::uint32_t sheet : numbers) {
         finish_units(id, sheet);
     }
     if (own) {
-        restore_leader_units(fold);
+        QuotientNames(store_, places_, fold).restore_units();
     }
     for (const std::uint32_t sheet : numbers) {
         for (const HostFork& fork : fold.image[sheet]->forks) {

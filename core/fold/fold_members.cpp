@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/fold/folds.h"
+#include "core/fold/quotient_names.h"
 
 namespace sluice::step {
 
@@ -30,9 +31,9 @@ void Folds::count_anew(const Fold& fold) {
 /// From here on the image follows.
 void Folds::still(const Fold& fold, const Image& image) {
     ++counters_.images;
-    const Renaming renaming(store_, places_, fold, image);
-    std::for_each(fold.host.begin(), fold.host.end(), [&](NodeId h) { renaming.still_host(h); });
-    std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { renaming.still_unit(p); });
+    const CopyWriter writer(store_, places_, fold, image);
+    std::for_each(fold.host.begin(), fold.host.end(), [&](NodeId h) { writer.still_host(h); });
+    std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { writer.still_unit(p); });
 }
 
 /// The leader's hosts wake for their followers' own timers. Once, after all images have been added: it looks at those of
@@ -163,9 +164,9 @@ void Folds::drop_unit(std::uint32_t id, std::uint32_t index) {
     const PortId leader = fold.unit[index];
     for (const auto& image : fold.image) {
         if (image != nullptr) {
-            const Renaming renaming(store_, places_, fold, *image);
-            counters_.hops += renaming.copy_egress(leader);
-            renaming.copy_link(leader);
+            const CopyWriter writer(store_, places_, fold, *image);
+            counters_.hops += writer.copy_egress(leader);
+            writer.copy_link(leader);
             place_unit(image->unit[index], FoldPlace{});
         }
     }
@@ -177,7 +178,7 @@ void Folds::drop_host(std::uint32_t id, std::uint32_t index) {
     const NodeId leader = fold.host[index];
     for (const auto& image : fold.image) {
         if (image != nullptr) {
-            Renaming(store_, places_, fold, *image).copy_host(leader);
+            CopyWriter(store_, places_, fold, *image).copy_host(leader);
             places_.host[image->host[index]] = FoldPlace{};
         }
     }
@@ -207,50 +208,31 @@ void Folds::write_image(std::uint32_t id, std::uint32_t number) { write_part(id,
 /// these.
 void Folds::write_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers) {
     const Fold& fold = *folds_[id];
-    std::vector<Renaming> renamings;
+    std::vector<CopyWriter> writers;
     for (const std::uint32_t number : numbers) {
-        renamings.emplace_back(store_, places_, fold, *fold.image[number]);
+        writers.emplace_back(store_, places_, fold, *fold.image[number]);
     }
-    for (const Renaming& renaming : renamings) {
+    for (const CopyWriter& writer : writers) {
         for (const NodeId host : fold.host) {
             if (host != kNone) {
-                renaming.copy_host(host);
+                writer.copy_host(host);
             }
         }
     }
     const bool own = is_own(fold, numbers.front());
     if (own) {
-        restore_leader_hosts(fold);
+        QuotientNames(store_, places_, fold).restore_hosts();
     }
-    for (const Renaming& renaming : renamings) {
+    for (const CopyWriter& writer : writers) {
         for (const PortId unit : fold.unit) {
             if (unit != kNone) {
-                counters_.hops += renaming.copy_egress(unit);
-                renaming.copy_link(unit);
+                counters_.hops += writer.copy_egress(unit);
+                writer.copy_link(unit);
             }
         }
     }
     if (own) {
-        restore_leader_units(fold);
-    }
-}
-
-/// The leader's columns say whose everything is (Renaming::restore_host).
-void Folds::restore_leader_hosts(const Fold& fold) {
-    const Renaming self(store_, places_, fold, *fold.self);
-    for (const NodeId host : fold.host) {
-        if (host != kNone) {
-            self.restore_host(host);
-        }
-    }
-}
-
-void Folds::restore_leader_units(const Fold& fold) {
-    const Renaming self(store_, places_, fold, *fold.self);
-    for (const PortId unit : fold.unit) {
-        if (unit != kNone) {
-            self.restore_unit(unit);
-        }
+        QuotientNames(store_, places_, fold).restore_units();
     }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/fold/folds.h"
+#include "core/fold/quotient_names.h"
 
 namespace sluice::step {
 
@@ -38,12 +39,13 @@ bool Folds::fold_turned(std::vector<const Part*>& candidates, Tick now, Tick fro
     Fold& fold = *folds_[id];
     const auto own = add_sheets(id, shape, shape, *first, group);
     const bool led = own != nullptr && take_turns(id);
-    const bool named = led && canonical(fold, now);
-    const bool adopted = led && !named && adopt_names(fold, from);
+    const QuotientNames names(store_, places_, fold);
+    const bool named = led && names.canonical(now);
+    const bool adopted = led && !named && names.adopt(from);
     const bool alike = (named || adopted) && sheets_alike(fold, *own, from);
     if (!alike) {
         if (adopted) {
-            give_names_back(fold);
+            names.give_back();
         }
         drop_sheets(id, own);
         dissolve(id);

@@ -38,8 +38,8 @@
 #include "core/clocks/folding.h"
 #include "core/clocks/occupancy_bounds.h"
 #include "core/clocks/supervisor.h"
+#include "core/fold/copy_writer.h"
 #include "core/fold/fold.h"
-#include "core/fold/renaming.h"
 #include "core/fold/symmetry.h"
 
 namespace sluice::step {
@@ -105,7 +105,7 @@ class Folds final : public Folding {
                 FlowSlot other) const;
     void go_on_together(const FoldPlace& place, Tick at, const Timer& own);
     void fork(std::uint32_t id, std::uint32_t number, std::uint32_t host);
-    void finish_host(const Renaming& renaming, const HostFork& fork);
+    void finish_host(const CopyWriter& writer, const HostFork& fork);
     void finish_fork(std::uint32_t id, std::uint32_t number, Tick now);
     void finish_units(std::uint32_t id, std::uint32_t number);
 
@@ -181,10 +181,6 @@ class Folds final : public Folding {
     const Image* sheet_at(std::uint32_t id, const Sheets& part, const FlowPrint& print,
                           std::uint32_t place, std::uint32_t& index) const;
     bool leads_on(const Turn& turn) const;
-    bool canonical(const Fold& fold, Tick now) const;
-    bool remembers_ports(FlowSlot flow) const;
-    bool adopt_names(const Fold& fold, Tick from);
-    void give_names_back(const Fold& fold);
     bool sheets_alike(const Fold& fold, const Sheets& sheets, Tick from);
     bool enters_alike(const Fold& fold, const Sheets& sheets) const;
     bool meets_part_by_cable(std::uint32_t id, PortId port, const Sheets& part) const;
@@ -223,8 +219,6 @@ class Folds final : public Folding {
     void write_image(std::uint32_t id, std::uint32_t number);
     void write_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers);
     bool is_own(const Fold& fold, std::uint32_t number) const;
-    void restore_leader_hosts(const Fold& fold);
-    void restore_leader_units(const Fold& fold);
     void end_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers);
     void end_image(std::uint32_t id, std::uint32_t number);
     bool part_alike(std::uint32_t id, std::uint32_t number, bool fresh) const;
