@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Steady rates that are known already (docs/models/phases.md, Calibrated rates). Groups that are renamed
-/// copies of each other (ClusterKey) go the same way: one of them is simulated long once, and what its flows
-/// sent per base RTT since the group formed is kept (SteadyCurve). The others take the rate of a skip from
-/// it, and how far it may be trusted.
+/// Calibration profiles of a run, by kind of flow group (docs/models/phases.md, Calibrated rates). Groups of one kind are
+/// equal up to the names of their flows, ports and nodes (GroupKey), and so behave alike. Some of them are simulated for
+/// long, as calibration runs, and contribute to the kind's profile. The others take rates and lengths of skips from it.
 ///
-/// Nothing depends on the order in which groups are looked at: what is told at one instant is seen after it,
-/// and what several tell alike then counts once, so that copies of which one is executed tell no less.
+/// Results do not depend on the order in which groups are sampled at one instant: contributions become visible after their
+/// instant, and equal ones count once. So copies of which only one is executed contribute as much as if all were.
 #pragma once
 
 #include <cstdint>
@@ -18,102 +17,102 @@
 #include <utility>
 #include <vector>
 
-#include "core/calibration/cluster_kind.h"
-#include "core/calibration/steady_curve.h"
+#include "core/calibration/calibration_profile.h"
+#include "core/calibration/group_kind.h"
 #include "core/ids.h"
 #include "core/units.h"
 
 namespace sluice::hybrid {
 
-class CurveMemory;
+class ProfileMemory;
 
-/// What a group has done lately is compared over so many bins.
-inline constexpr std::size_t kCompared = 4;
+/// A group is compared with a profile over this many of its latest bins.
+inline constexpr std::size_t kComparedBins = 4;
 
 class Calibration {
   public:
-    /// What earlier runs told is known, too. Before anything is asked for; `memory` must outlive this.
-    void remember(CurveMemory& memory) { memory_ = &memory; }
-    /// After the run: what is new to the memory is told to it.
-    void leave(Tick now);
+    /// Also uses profiles of earlier runs. Call before any lookup; `memory` must outlive this.
+    void use_memory(ProfileMemory& memory) { memory_ = &memory; }
+    /// After the run: saves new profiles to the memory.
+    void save(Tick now);
 
-    /// False: no group like this, whatever its key, has told of itself, so that its key need not be known.
-    bool may_know(const CurveKind& kind) const;
-    /// The entry of a kind, made as it is first seen.
-    std::uint32_t find(const ClusterKind& kind, Tick now);
-    /// The same if it is known, else kNone.
-    std::uint32_t known(const ClusterKind& kind);
-    /// As it was told before `now`, in this run or, if that tells more, an earlier one. Groups of both are never put
-    /// together: the same run again would count them twice.
-    const SteadyCurve& curve(std::uint32_t entry, Tick now);
-    /// What curve() was the last time.
-    const SteadyCurve& told(std::uint32_t entry) const {
+    /// False: no group of this kind has contributed, whatever its key. So its key need not be computed.
+    bool may_know(const ProfileKind& kind) const;
+    /// The entry of a kind, which is created at its first occurrence. Counts the occurrence at `now`.
+    std::uint32_t find_or_add(const GroupKind& kind, Tick now);
+    /// The entry of a kind; kNone if there is none.
+    std::uint32_t find(const GroupKind& kind);
+    /// The profile as of before `now`: this run's, or an earlier run's if that one is trusted for longer. The two are never
+    /// merged, as a repetition of the same run would count twice.
+    const CalibrationProfile& profile(std::uint32_t entry, Tick now);
+    /// The profile that profile() last returned.
+    const CalibrationProfile& last_profile(std::uint32_t entry) const {
         const Entry& found = entries_[entry];
-        return is_recalled(found) ? *found.recalled : found.curve;
+        return is_recalled(found) ? *found.recalled : found.profile;
     }
-    /// At `now`: as SteadyCurve::add_origin().
-    void add_origin(std::uint32_t entry, Tick now, const std::vector<BinReading>& readings);
-    /// The same: as SteadyCurve::add().
+    /// Contributes a group's initial state at `now`; see CalibrationProfile::add_initial().
+    void add_initial(std::uint32_t entry, Tick now, const std::vector<BinReading>& readings);
+    /// Contributes a group's readings at `now`; see CalibrationProfile::add().
     void add(std::uint32_t entry, Tick now, std::size_t first, std::vector<BinReading> readings,
              bool saturated);
-    /// True if a group that is looked at `now` is to be simulated long, for `lasts` ticks: as many others as have to
-    /// tell (SteadyCurve::tellers(); `whole`, of groups that end before anything can be told of what is beyond, three)
-    /// have not done so nor are about to, and the key has been seen before or, `unseen`, need not have been; for each
-    /// group that was asked in vain, or told and was not enough, at twice as many instants. Who is asked at one
-    /// instant counts once.
-    bool wants(std::uint32_t entry, Tick now, Tick lasts, bool unseen, bool whole);
-    /// Who was asked at `asked` has told at `now` what it was asked for.
-    void has_told(std::uint32_t entry, Tick asked, Tick now);
-    /// After `now` nothing is added any more.
+    /// Decides at `now` whether a group becomes a calibration run of at most `length` ticks. Required are
+    /// CalibrationProfile::required_contributors() runs. If these did not suffice, further ones follow, one at a time. The
+    /// kind must have occurred before, except for a first run with `unseen`. Each run that failed or did not suffice
+    /// doubles the number of occurrences that the next one needs. Groups that ask at one instant count once. `whole`:
+    /// groups of this kind are too short for an extrapolation, so that kRequiredContributors runs are required.
+    bool request_run(std::uint32_t entry, Tick now, Tick length, bool unseen, bool whole);
+    /// The calibration run that was requested at `requested` is complete at `now`.
+    void complete_run(std::uint32_t entry, Tick requested, Tick now);
+    /// Contributions after `now` are ignored.
     void close(std::uint32_t entry, Tick now);
-    /// curve() is what an earlier run told.
+    /// True if profile() is an earlier run's.
     bool is_recalled(std::uint32_t entry) const { return is_recalled(entries_[entry]); }
     std::size_t entries() const { return entries_.size(); }
     bool closed(std::uint32_t entry, Tick now) const { return entries_[entry].closed < now; }
 
   private:
-    using Told = std::tuple<std::size_t, bool, std::vector<BinReading>>;
+    /// First bin, whether all flows were saturated, readings.
+    using Contribution = std::tuple<std::size_t, bool, std::vector<BinReading>>;
     struct Entry {
-        /// To be simulated long.
-        struct Asked {
-            Tick at;
-            Tick until;  ///< it will have told then, or was asked in vain
-            Tick told;   ///< kNever: it has not
+        /// A calibration run.
+        struct Run {
+            Tick requested;
+            Tick deadline;  ///< a run that is not complete by then has failed
+            Tick complete;  ///< kNever: it is not
         };
-        explicit Entry(SteadyCurve made) : curve(std::move(made)) {}
+        explicit Entry(CalibrationProfile made) : profile(std::move(made)) {}
 
-        SteadyCurve curve;
-        std::optional<SteadyCurve> recalled;  ///< what earlier runs told
-        Tick seen = kNever;                   ///< last
-        std::uint64_t sightings = 0;          ///< instants, before that
-        std::vector<Asked> asked;             ///< ascending
+        CalibrationProfile profile;
+        std::optional<CalibrationProfile> recalled;  ///< of earlier runs
+        Tick last_seen = kNever;
+        std::uint64_t occurrences = 0;  ///< instants before `last_seen`
+        std::vector<Run> runs;          ///< by `requested`
         Tick closed = kNever;
-        Tick told_at = 0;
-        std::set<Told> told;                        ///< then
-        std::set<std::vector<BinReading>> origins;  ///< then, too
+        Tick pending_since = 0;                             ///< instant of what is pending
+        std::set<Contribution> pending;                     ///< not in `profile` yet
+        std::set<std::vector<BinReading>> pending_initial;  ///< the same
     };
 
-    static void take_up(Entry& entry, Tick now);
+    static void apply_pending(Entry& entry, Tick now);
     static bool is_recalled(const Entry& entry) {
-        return entry.recalled && entry.curve.trusted() <= entry.recalled->trusted();
+        return entry.recalled && entry.profile.trusted_tail() <= entry.recalled->trusted_tail();
     }
-    std::uint32_t make(const ClusterKind& kind);
-    std::uint32_t& look_up(const ClusterKind& kind);
+    std::uint32_t make(const GroupKind& kind);
+    std::uint32_t& look_up(const GroupKind& kind);
 
-    CurveMemory* memory_ = nullptr;
-    std::map<ClusterKey, std::uint32_t> index_;  ///< kNone: nobody has told of it
-    std::set<CurveKind> kinds_;                  ///< of entries
+    ProfileMemory* memory_ = nullptr;
+    std::map<GroupKey, std::uint32_t> index_;  ///< kNone: looked up, but without an entry
+    std::set<ProfileKind> kinds_;              ///< of entries
     std::vector<Entry> entries_;
 };
 
-/// Readings bin by bin, which copies of a group have in common until one of them adds to its own. All copies belong to one
-/// thread.
+/// A group's readings, bin by bin. Copies share them until one of them appends. All copies must belong to one thread.
 class BinReadings {
   public:
     bool empty() const { return size() == 0; }
     std::size_t size() const { return list_ == nullptr ? 0 : list_->size(); }
     const BinReading& operator[](std::size_t i) const { return (*list_)[i]; }
-    /// Good until the next append().
+    /// Valid until the next append().
     const std::vector<BinReading>& all() const {
         static const std::vector<BinReading> kNothing;
         return list_ == nullptr ? kNothing : *list_;
@@ -130,43 +129,43 @@ class BinReadings {
     }
 
   private:
-    std::shared_ptr<std::vector<BinReading>> list_;  ///< null: none
+    std::shared_ptr<std::vector<BinReading>> list_;  ///< null: empty
 };
 
-/// What a group has done since it formed.
-struct SteadyRecord {
-    bool on = false;
-    bool long_run = false;  ///< it is simulated for others, without skips
-    Tick asked = kNever;    ///< when it was asked for that
-    bool saturated = true;  ///< every flow was at its NIC's line rate throughout
+/// A group's behaviour since it formed, and what it contributes to or takes from a profile.
+struct CalibrationRecord {
+    bool recording = false;
+    bool calibrating = false;  ///< it is a calibration run, which is not skipped
+    Tick requested = kNever;   ///< when it became one
+    bool saturated = true;     ///< every flow was at its NIC's line rate throughout
     std::uint32_t entry = kNone;
-    std::int64_t echoes = 0;  ///< of all flows, at the first bin's start
-    Tick begin = 0;
-    Tick edge = 0;                  ///< of the open bin, local
-    double agreement = 0;           ///< relative difference of rates that are the same
-    std::vector<std::int64_t> age;  ///< by flow: class of it, as the group formed
-    std::vector<Tick> progress;  ///< by flow, at the open bin's start; none: nothing was read yet
+    std::int64_t echoes = 0;              ///< sum of FlowReading::echoes at the first bin's start
+    Tick begin = 0;                       ///< start of the first bin
+    Tick bin_end = 0;                     ///< of the open bin, in the group's local time
+    double tolerance = 0;                 ///< relative difference up to which rates count as equal
+    std::vector<std::int64_t> age_class;  ///< by flow, as the group formed
+    std::vector<Tick> progress;  ///< by flow, at the open bin's start; empty: nothing read yet
     std::vector<std::int64_t> acked;
     std::vector<double> sent;  ///< by flow, payload bytes since the first bin began
-    ClusterKind
-        kind;  ///< what it is among included, as long as that is the same; no key: it was not asked for
-    std::vector<double> across;  ///< that, by flow and port of its data: a share of the link
-    bool from_begin = false;     ///< that was known as the first bin began, and is the same
-    bool tells = false;          ///< what it does is told of
-    bool told = false;           ///< the next skip's rates are what others told: means from
-    double told_from = 0;        ///< this age on, in bins,
-    double told_for = 0;         ///< over so many
-    bool recalled = false;       ///< in an earlier run
-    static constexpr std::size_t kNotAsked = std::numeric_limits<std::size_t>::max();
-    std::uint32_t known = kNone;       ///< the entry of its kind, kNone: there was none among the
-    std::size_t known_of = kNotAsked;  ///< first so many
-    /// Readings in `bins`, of which entry, as an earlier run told it or not, and how often that had been added to.
+    GroupKind
+        kind;  ///< includes the ACK load, as long as it stays the same; key empty: not computed
+    std::vector<double> ack_shares;  ///< by flow and data port: the link's share of foreign ACKs
+    bool known_from_begin = false;   ///< `ack_shares` was known at the first bin's start and holds
+    bool contributes = false;
+    // Rates of the next skip from the profile.
+    bool predicted = false;
+    double predicted_from = 0;  ///< age at the skip's start, bins
+    double predicted_for = 0;   ///< length of the skip, bins
+    bool recalled = false;      ///< by an earlier run's profile
+    static constexpr std::size_t kNotLookedUp = std::numeric_limits<std::size_t>::max();
+    std::uint32_t known = kNone;           ///< entry of its kind, as last looked up
+    std::size_t looked_up = kNotLookedUp;  ///< number of entries at that time
+    /// Own readings, entry, whether that was recalled, additions to it.
     using Compared = std::tuple<std::size_t, std::uint32_t, bool, std::uint64_t>;
-    Compared compared{0, kNone, false, 0};  ///< last,
-    bool agrees = false;                    ///< and whether they agreed
-    std::vector<BinReading>
-        origin;        ///< by flow, at the first bin's start; rates are the laws', bits/s
-    BinReadings bins;  ///< of all flows
+    Compared compared{0, kNone, false, 0};  ///< the last comparison with a profile
+    bool agrees = false;                    ///< its result
+    std::vector<BinReading> initial;        ///< by flow; as for CalibrationProfile::add_initial()
+    BinReadings bins;                       ///< bin by bin, each with all flows
 };
 
 }  // namespace sluice::hybrid

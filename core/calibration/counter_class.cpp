@@ -12,9 +12,9 @@ namespace {
 
 constexpr double kClasses = 512;
 
-/// What passes a port.
+/// Traffic through a port.
 struct Passing {
-    /// 2 x place of a flow whose data do, that + 1 of one whose ACKs do; ascending.
+    /// Ascending: 2 * f if the data of flow f pass, 2 * f + 1 if its ACKs do.
     std::vector<std::size_t> users;
     double data = 0;  ///< flows
     double acks = 0;
@@ -36,7 +36,7 @@ std::map<PortId, Passing> passing_ports(const std::vector<const step::Footprint*
     return ports;
 }
 
-/// Of one flow.
+/// Classes of one flow's runs of ports.
 std::vector<std::int64_t> classes_of(const std::vector<PortId>& way,
                                      const std::map<PortId, Passing>& ports,
                                      const CounterFacts& facts, const CounterAhead& ahead) {
@@ -54,7 +54,7 @@ std::vector<std::int64_t> classes_of(const std::vector<PortId>& way,
             places.push_back(places.back() + *distance);
         }
         if (next - first > 1) {
-            // Each of those who pass takes its turn between two reports to the flow.
+            // Between two reports to the flow, every flow that passes sends as much as it does.
             const double bytes = facts.packets_per_ack *
                                  (passing.data * facts.data_bytes + passing.acks * facts.ack_bytes);
             classes.push_back(counter_class(places, static_cast<std::int64_t>(bytes), facts.unit));
@@ -78,7 +78,7 @@ double counter_excess(const std::vector<std::int64_t>& ahead, std::int64_t bytes
         places.push_back((distance % unit + unit) % unit);
     }
     std::sort(places.begin(), places.end());
-    // Each counter rolls over on an arc of `rest` of the circle of a unit: how much the arcs cover together.
+    // On a circle of one unit, each counter rolls over on an arc of length `rest`. Sum up what the arcs cover.
     std::int64_t covered = 0;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const bool last = i + 1 == places.size();

@@ -51,7 +51,7 @@ struct GroupState {
     std::size_t sharing = 1;  ///< most flows whose data leaves by one port
     Tick last_progress = 0;   ///< of any flow, as of the last look
     DataPorts data_ports;
-    SteadyRecord record;
+    CalibrationRecord record;
 
     // The present skip, or the next one.
     bool skipping = false;

@@ -47,7 +47,7 @@ struct PhaseConfig {
     /// Rates from groups that were simulated long (core/calibration/calibration.h); of partitions, where rates are
     /// measured.
     bool calibrate = true;
-    /// What is found out about how groups come to steady rates outlives the run (core/calibration/curve_memory.h).
+    /// What is found out about how groups come to steady rates outlives the run (core/calibration/profile_memory.h).
     bool memo = false;
     /// With `memo`: episodes that were simulated are told from then on (core/episodes/episode.h), where the means of what is
     /// told are known to within `memo_tolerance`.

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/audit/audit.h"
-#include "core/calibration/curve_memory.h"
+#include "core/calibration/profile_memory.h"
 #include "core/episodes/episodes.h"
 #include "core/hybrid/phase_controller.h"
 #include "experiment/configuration_of.h"
@@ -46,9 +46,9 @@ struct HybridRun::Watch {
           memo(given.memo != nullptr ? given.memo : std::make_shared<memo::Memo>()),
           known_episodes(*memo, given.memo_fingerprint, given.phases.memo_tolerance,
                          given.network.seed),
-          curves(*memo, given.memo_fingerprint) {
+          profiles(*memo, given.memo_fingerprint) {
         if (given.phases.memo) {
-            controller.calibration().remember(curves);
+            controller.calibration().use_memory(profiles);
         }
         const bool tells = given.phases.memo && given.phases.episodes;
         const Configuration configuration = configuration_of(given, Mode::hybrid);
@@ -78,7 +78,7 @@ struct HybridRun::Watch {
     hybrid::PhaseController controller;
     std::shared_ptr<memo::Memo> memo;
     hybrid::EpisodeMemory known_episodes;
-    hybrid::CurveMemory curves;
+    hybrid::ProfileMemory profiles;
     std::unique_ptr<audit::Audit> audit;         ///< null: there is none
     std::unique_ptr<hybrid::Episodes> episodes;  ///< the same
 };

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/calibration/curve_memory.h"
+#include "core/calibration/profile_memory.h"
 #include "core/clocks/cell_step.h"
 #include "core/clocks/driver.h"
 #include "core/clocks/worker_pool.h"
@@ -345,7 +345,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
                                 bool forgets = false, hybrid::Restorer* restorer = nullptr,
                                 FoldCounters* fold = nullptr, const Workers* workers = nullptr,
                                 hybrid::EpisodeMemory* memory = nullptr,
-                                hybrid::CurveMemory* curves = nullptr) {
+                                hybrid::ProfileMemory* profiles = nullptr) {
     Routing routing(given.topology);
     step::WorldStore store(given.topology, routing, given.config, given.flows, given.paths,
                            application);
@@ -360,8 +360,8 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
     hybrid::PhaseController controller(engine, partitions, rates.get(), restorer, config,
                                        given.stop);
     const auto episodes = remember_episodes(controller, store, memory, nullptr);
-    if (curves != nullptr) {
-        controller.calibration().remember(*curves);
+    if (profiles != nullptr) {
+        controller.calibration().use_memory(*profiles);
     }
     HybridOutcome made;
     controller.report().listen([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });

@@ -13,25 +13,27 @@ namespace sluice::hybrid {
 
 namespace {
 
-/// Bins that a group must have left for it to be simulated so long that others are told of times beyond: half of what
-/// that may take. A shorter one is simulated to its end, for others as short.
-constexpr double kLong = static_cast<double>(kMostBins) / 2;
-/// A group that shares ports is simulated long though nobody knows whether its like will come, if that takes no more than this part of
-/// what it has left: by itself it would be probed for about as long.
-constexpr double kAtFirst = 0.25;
-/// What is told of that part of what a group has left is told of all: its like are known to where their last bins ended.
+/// A group with more bins left makes a calibration run of full length, which allows an extrapolation. A shorter one is
+/// simulated to its end, for groups that are as short.
+constexpr double kLongBins = static_cast<double>(kMaxBins) / 2;
+/// The first group of a kind that shares ports makes a calibration run if that takes at most this fraction of the time that
+/// it has left. Its own probes would take about as long.
+constexpr double kUnseenFraction = 0.25;
+/// A profile that covers this fraction of the time that a group has left is enough: contributors end with their last whole
+/// bins.
 constexpr double kNearlyAll = 0.9;
-/// Of its link: a class of ACK streams.
-constexpr double kStreamClasses = 256;
-/// Of its link: shares of ACK streams that are the same.
-constexpr double kStreamsAgree = 2 / kStreamClasses;
-/// Most flows of a group that is recorded: a bin is kept of each. Of those that share ports nothing large comes again.
-constexpr std::size_t kMostFlows = 1024;
-constexpr std::size_t kMostSharing = 256;
-/// Relative difference of bytes in flight that are the same, beyond a packet.
+/// Resolution of the ACK load's class: this fraction of the link.
+constexpr double kAckClasses = 256;
+/// ACK loads that differ by less, as shares of the link, count as equal.
+constexpr double kAckSharesAgree = 2 / kAckClasses;
+/// Most flows of a group that is recorded, as each flow has a reading per bin. Large groups that share ports hardly ever
+/// occur again.
+constexpr std::size_t kMaxFlows = 1024;
+constexpr std::size_t kMaxSharing = 256;
+/// Bytes in flight that differ by this fraction and a packet count as equal.
 constexpr double kFlightsAgree = 0.3;
 
-/// Packets in round trips, by factors of four: a law that has settled is not one that begins.
+/// Class of a flow's age in round trips, by factors of four. It distinguishes algorithms that have settled from new ones.
 std::int64_t age_class(double packets, double bdp) {
     std::int64_t age = 0;
     for (double round_trips = packets / bdp; round_trips >= 2 && age < 4; round_trips /= 4) {
@@ -43,26 +45,26 @@ std::int64_t age_class(double packets, double bdp) {
 }  // namespace
 
 void CalibrationStage::list(GroupState& state, const steady::GroupFacts& facts) {
-    state.record = SteadyRecord{};
-    SteadyRecord& record = state.record;
+    state.record = CalibrationRecord{};
+    CalibrationRecord& record = state.record;
     // Sprayed flows have no ports.
     const bool shared = facts.sharing > 1;
-    record.on = config_.calibrate && config_.scope == PhaseScope::partition && measured_ &&
-                facts.sharing > 0 && facts.flows > 0 &&
-                facts.flows <= (shared ? kMostSharing : kMostFlows);
-    if (!record.on) {
+    record.recording = config_.calibrate && config_.scope == PhaseScope::partition && measured_ &&
+                       facts.sharing > 0 && facts.flows > 0 &&
+                       facts.flows <= (shared ? kMaxSharing : kMaxFlows);
+    if (!record.recording) {
         return;
     }
     const steady::DetectorSettings settings = steady::resolved(config_.detector, facts);
-    record.agreement = settings.theta / 2;
-    record.kind.curve.flows = facts.flows;
-    record.kind.curve.swings = settings.span;
-    record.kind.curve.unit = std::max(facts.base_rtt, 2 * state.period);
-    record.kind.curve.shared = shared;
+    record.tolerance = settings.theta / 2;
+    record.kind.profile.flows = facts.flows;
+    record.kind.profile.sawtooth_span = settings.span;
+    record.kind.profile.bin_length = std::max(facts.base_rtt, 2 * state.period);
+    record.kind.profile.shared = shared;
     for (const FlowSlot flow : state.group.flows) {
         const auto packets =
             static_cast<double>(view_.reading(flow).acked) / static_cast<double>(view_.payload());
-        record.age.push_back(age_class(packets, steady::bdp_packets(facts)));
+        record.age_class.push_back(age_class(packets, steady::bdp_packets(facts)));
     }
 }
 
@@ -74,9 +76,9 @@ std::int64_t CalibrationStage::echoes_of(const GroupState& state) {
     return echoes;
 }
 
-/// The bin that ends with the state's readings, flow by flow; empty: it has stood still.
-std::vector<BinReading> CalibrationStage::ended_bin(const GroupState& state) {
-    const SteadyRecord& record = state.record;
+/// The bin that ends with the state's readings, by flow. Empty if a flow has not progressed.
+std::vector<BinReading> CalibrationStage::finished_bin(const GroupState& state) {
+    const CalibrationRecord& record = state.record;
     std::vector<BinReading> bin;
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
         const steady::FlowReading& reading = state.readings[i];
@@ -86,38 +88,38 @@ std::vector<BinReading> CalibrationStage::ended_bin(const GroupState& state) {
         const auto bytes = static_cast<double>(reading.acked - record.acked[i]);
         bin.push_back({bytes / static_cast<double>(reading.progress - record.progress[i]),
                        static_cast<double>(reading.in_flight)});
-        if (record.kind.curve.shared) {
-            bin.back().law = static_cast<double>(reading.rate);
+        if (record.kind.profile.shared) {
+            bin.back().law_rate = static_cast<double>(reading.rate);
             bin.back().sent = record.sent[i] + bytes;
         }
     }
     return bin;
 }
 
-/// Ends a bin of a group's record when it is time, and begins the next.
+/// Ends the open bin of a group's record when it is due, and begins the next one.
 void CalibrationStage::observe(GroupState& state, Tick now) {
-    SteadyRecord& record = state.record;
+    CalibrationRecord& record = state.record;
     const std::size_t flows = state.group.flows.size();
     const Tick at = now - state.skipped;
     const bool begins = record.progress.empty();
-    if (!record.on || (!begins && at < record.edge)) {
+    if (!record.recording || (!begins && at < record.bin_end)) {
         return;
     }
     std::vector<BinReading> bin;
     if (begins) {
-        note_streams(state, true, now);
+        update_ack_load(state, true, now);
         record.echoes = echoes_of(state);
         for (const steady::FlowReading& reading : state.readings) {
-            record.origin.push_back(
+            record.initial.push_back(
                 {static_cast<double>(reading.rate), static_cast<double>(reading.in_flight)});
         }
         record.begin = now;
-        record.edge = at;
+        record.bin_end = at;
     } else {
-        bin = ended_bin(state);
-        record.on = !bin.empty();
+        bin = finished_bin(state);
+        record.recording = !bin.empty();
     }
-    record.edge += record.kind.curve.unit;
+    record.bin_end += record.kind.profile.bin_length;
     record.progress.resize(flows);
     record.acked.resize(flows);
     record.sent.resize(flows);
@@ -132,61 +134,60 @@ void CalibrationStage::observe(GroupState& state, Tick now) {
     if (bin.empty()) {
         return;
     }
-    note_streams(state, false, now);
-    record.tells = record.tells && state.skipped == 0;
+    update_ack_load(state, false, now);
+    record.contributes = record.contributes && state.skipped == 0;
     const std::size_t first = record.bins.size() / bin.size();
     record.bins.append(bin);
-    if (record.tells) {
+    if (record.contributes) {
         calibration_.add(record.entry, now, first, std::move(bin), record.saturated);
     }
-    record.on = first + 1 < kMostBins;
+    record.recording = first + 1 < kMaxBins;
 }
 
-/// The share of a port that ACKs of others hold.
-double CalibrationStage::share_across(PortId port) const {
+/// Share of a port's link that ACKs of other flows take.
+double CalibrationStage::ack_share(PortId port) const {
     const auto rate = static_cast<double>(view_.link_rate(port));
     return acks_ == nullptr ? 0 : acks_->across(port) * kBitsPerByteAndTick / rate;
 }
 
-/// What the group is among: as it was, or it is another one from now on, of those that have settled by now whatever
-/// they began among, and tells no more.
-void CalibrationStage::note_streams(GroupState& state, bool begins, Tick at) {
-    SteadyRecord& record = state.record;
-    std::vector<double> across;
+/// If the ACK load on the group's ports has changed, the group gets a new kind, and stops contributing.
+void CalibrationStage::update_ack_load(GroupState& state, bool begins, Tick at) {
+    CalibrationRecord& record = state.record;
+    std::vector<double> shares;
     bool known = true;
     for (const FlowSlot flow : state.group.flows) {
         for (const PortId port : view_.tracks(flow).data) {
-            across.push_back(share_across(port));
+            shares.push_back(ack_share(port));
             known = known && (acks_ == nullptr || acks_->awaited(port) == 0);
         }
     }
-    const auto same = [](double a, double b) { return std::abs(a - b) <= kStreamsAgree; };
-    if (begins || !std::equal(across.begin(), across.end(), record.across.begin(),
-                              record.across.end(), same)) {
-        record.across = std::move(across);
-        record.from_begin = begins && known;
+    const auto same = [](double a, double b) { return std::abs(a - b) <= kAckSharesAgree; };
+    if (begins || !std::equal(shares.begin(), shares.end(), record.ack_shares.begin(),
+                              record.ack_shares.end(), same)) {
+        record.ack_shares = std::move(shares);
+        record.known_from_begin = begins && known;
         record.kind.key.clear();
         if (acks_ != nullptr) {
-            name_kind(state, at);
+            compute_key(state, at);
         }
-        record.tells = false;
+        record.contributes = false;
     }
 }
 
-/// Gives the group's kind its key. Where ACKs are no packets that is as it is noted what it is among, else when it is first
-/// asked for.
-void CalibrationStage::name_kind(GroupState& state, Tick at) const {
-    SteadyRecord& record = state.record;
+/// Computes the key of the group's kind, if it has none. This is done when the ACK load is noted, or at the first use where
+/// ACKs are packets.
+void CalibrationStage::compute_key(GroupState& state, Tick at) const {
+    CalibrationRecord& record = state.record;
     if (record.kind.key.empty()) {
         record.kind.key = key_of(state, at);
-        record.kind.key.push_back(record.from_begin ? 1 : 0);
+        record.kind.key.push_back(record.known_from_begin ? 1 : 0);
         record.known = kNone;
-        record.known_of = SteadyRecord::kNotAsked;
+        record.looked_up = CalibrationRecord::kNotLookedUp;
     }
 }
 
-ClusterKey CalibrationStage::key_of(const GroupState& state, Tick at) const {
-    std::vector<ClusterFlow> flows;
+GroupKey CalibrationStage::key_of(const GroupState& state, Tick at) const {
+    std::vector<KeyedFlow> flows;
     std::set<PortId> data;
     const auto counters = loads_.counters_of(state.group, at);
     for (std::size_t i = 0; i < state.group.flows.size(); ++i) {
@@ -196,130 +197,135 @@ ClusterKey CalibrationStage::key_of(const GroupState& state, Tick at) const {
             law.insert(law.end(), counters[i].begin(), counters[i].end());
         }
         flows.push_back({&view_.tracks(flow), view_.base_rtt(flow), view_.line_rate(flow),
-                         state.record.age[i], view_.sender(flow).traffic_class, std::move(law)});
+                         state.record.age_class[i], view_.sender(flow).traffic_class,
+                         std::move(law)});
         const std::vector<PortId>& way = view_.tracks(flow).data;
         data.insert(way.begin(), way.end());
     }
-    return cluster_key(flows, [&](PortId port) {
-        // Elsewhere it is the group's own ACKs, of which it is not known yet how many.
-        const double across = data.count(port) > 0 ? share_across(port) : 0;
-        return ClusterPort{view_.link_rate(port), view_.describe(port).mark_bytes,
-                           std::llround(across * kStreamClasses)};
+    return group_key(flows, [&](PortId port) {
+        // Other ports carry the group's own ACKs, whose number is not known yet.
+        const double share = data.count(port) > 0 ? ack_share(port) : 0;
+        return KeyedPort{view_.link_rate(port), view_.describe(port).mark_bytes,
+                         std::llround(share * kAckClasses)};
     });
 }
 
-/// `unsure`: what rates are not known to.
-bool CalibrationStage::agree(const SteadyRecord& record, const BinReading& own,
-                             const BinReading& told, double unsure) const {
-    const double flight_range = kFlightsAgree * told.flight + static_cast<double>(view_.payload());
-    return std::abs(own.rate - told.rate) <= record.agreement * told.rate + unsure &&
-           std::abs(own.flight - told.flight) <= flight_range;
+/// True if a flow's reading equals the predicted one. `uncertainty`: absolute error of rates.
+bool CalibrationStage::matches(const CalibrationRecord& record, const BinReading& own,
+                               const BinReading& predicted, double uncertainty) const {
+    const double flight_range =
+        kFlightsAgree * predicted.in_flight + static_cast<double>(view_.payload());
+    return std::abs(own.rate - predicted.rate) <= record.tolerance * predicted.rate + uncertainty &&
+           std::abs(own.in_flight - predicted.in_flight) <= flight_range;
 }
 
-/// What the group did lately is what others did at its age.
-bool CalibrationStage::agrees(const GroupState& state, const SteadyCurve& curve) const {
-    const SteadyRecord& record = state.record;
+/// True if the group's latest bins equal those of the profile at the same age.
+bool CalibrationStage::matches_profile(const GroupState& state,
+                                       const CalibrationProfile& profile) const {
+    const CalibrationRecord& record = state.record;
     const std::size_t flows = state.group.flows.size();
     const std::size_t bins = record.bins.size() / flows;
-    if (bins < kCompared || !curve.is_settled(static_cast<double>(bins))) {
+    if (bins < kComparedBins || !profile.is_settled(static_cast<double>(bins))) {
         return false;
     }
-    // Of many flows that share a port each sends few packets: one more or less was sent in what is compared.
-    const double unsure = record.kind.curve.shared
-                              ? static_cast<double>(view_.payload()) /
-                                    (kCompared * static_cast<double>(record.kind.curve.unit))
-                              : 0;
+    // If many flows share a port, each sends few packets in these bins: allow one more or less.
+    const double uncertainty =
+        record.kind.profile.shared
+            ? static_cast<double>(view_.payload()) /
+                  (kComparedBins * static_cast<double>(record.kind.profile.bin_length))
+            : 0;
     for (std::size_t f = 0; f < flows; ++f) {
         BinReading own;
-        for (std::size_t bin = bins - kCompared; bin < bins; ++bin) {
-            own.rate += record.bins[bin * flows + f].rate / kCompared;
-            own.flight += record.bins[bin * flows + f].flight / kCompared;
+        for (std::size_t bin = bins - kComparedBins; bin < bins; ++bin) {
+            own.rate += record.bins[bin * flows + f].rate / kComparedBins;
+            own.in_flight += record.bins[bin * flows + f].in_flight / kComparedBins;
         }
-        const BinReading told =
-            curve.mean(f, static_cast<double>(bins - kCompared), static_cast<double>(kCompared));
-        if (!agree(record, own, told, unsure)) {
+        const BinReading predicted = profile.mean(f, static_cast<double>(bins - kComparedBins),
+                                                  static_cast<double>(kComparedBins));
+        if (!matches(record, own, predicted, uncertainty)) {
             return false;
         }
     }
     return true;
 }
 
-/// The same, compared once for all looks between which neither has more bins.
-bool CalibrationStage::agrees(GroupState& state, std::uint32_t entry,
-                              const SteadyCurve& curve) const {
-    SteadyRecord& record = state.record;
-    const SteadyRecord::Compared with{record.bins.size(), entry, calibration_.is_recalled(entry),
-                                      curve.additions()};
+/// The same, but compares again only if either side has new readings.
+bool CalibrationStage::matches_profile(GroupState& state, std::uint32_t entry,
+                                       const CalibrationProfile& profile) const {
+    CalibrationRecord& record = state.record;
+    const CalibrationRecord::Compared with{record.bins.size(), entry,
+                                           calibration_.is_recalled(entry), profile.additions()};
     if (record.compared != with) {
         record.compared = with;
-        record.agrees = agrees(state, curve);
+        record.agrees = matches_profile(state, profile);
     }
     return record.agrees;
 }
 
-/// The entry of the group's kind, kNone: nobody has told of it.
-std::uint32_t CalibrationStage::entry_of(SteadyRecord& record) {
+/// The entry of the group's kind; kNone if there is none.
+std::uint32_t CalibrationStage::entry_of(CalibrationRecord& record) {
     if (record.entry != kNone) {
         return record.entry;
     }
-    if (record.known == kNone && record.known_of != calibration_.entries()) {
-        record.known = calibration_.known(record.kind);
-        record.known_of = calibration_.entries();
+    if (record.known == kNone && record.looked_up != calibration_.entries()) {
+        record.known = calibration_.find(record.kind);
+        record.looked_up = calibration_.entries();
     }
     return record.known;
 }
 
-/// Flows that have just begun are as others were that had.
-bool CalibrationStage::begins_alike(const GroupState& state, const SteadyCurve& curve) const {
-    const SteadyRecord& record = state.record;
-    const bool fresh = std::all_of(record.age.begin(), record.age.end(),
+/// True if the group's flows have just started, and their state equals the profile's initial state.
+bool CalibrationStage::matches_initial(const GroupState& state,
+                                       const CalibrationProfile& profile) const {
+    const CalibrationRecord& record = state.record;
+    const bool fresh = std::all_of(record.age_class.begin(), record.age_class.end(),
                                    [](std::int64_t age) { return age == 0; });
-    if (!fresh || !curve.has_origin() || !curve.is_settled(0)) {
+    if (!fresh || !profile.has_initial() || !profile.is_settled(0)) {
         return false;
     }
-    for (std::size_t f = 0; f < record.origin.size(); ++f) {
-        if (!agree(record, record.origin[f], curve.origin(f), 0)) {
+    for (std::size_t f = 0; f < record.initial.size(); ++f) {
+        if (!matches(record, record.initial[f], profile.initial(f), 0)) {
             return false;
         }
     }
     return true;
 }
 
-/// A group that the detector does not call steady yet, for it has not seen it long enough, is if it does what others
-/// like it did at its age, and those were simulated long.
+/// A group that the detector has not observed for long enough is steady if it matches a profile that covers what it has
+/// left, or that can be extrapolated.
 bool CalibrationStage::recognize(GroupState& state, steady::Verdict& verdict, Tick at) {
-    SteadyRecord& record = state.record;
+    CalibrationRecord& record = state.record;
     const std::size_t flows = state.group.flows.size();
     const std::size_t bins = record.bins.size() / std::max<std::size_t>(flows, 1);
     const auto payload = static_cast<double>(view_.payload());
-    const bool early = bins == 0 && state.skipped == 0 && record.from_begin;
-    if (!record.on || record.long_run || record.origin.empty() || !(early || bins >= kCompared) ||
-        echoes_of(state) != record.echoes ||
-        (record.entry == kNone && !calibration_.may_know(record.kind.curve))) {
+    const bool early = bins == 0 && state.skipped == 0 && record.known_from_begin;
+    if (!record.recording || record.calibrating || record.initial.empty() ||
+        !(early || bins >= kComparedBins) || echoes_of(state) != record.echoes ||
+        (record.entry == kNone && !calibration_.may_know(record.kind.profile))) {
         return false;
     }
-    name_kind(state, at);
+    compute_key(state, at);
     const std::uint32_t entry = entry_of(record);
     if (entry == kNone) {
         return false;
     }
-    const SteadyCurve& curve = calibration_.curve(entry, at);
-    if (!(early ? begins_alike(state, curve) : agrees(state, entry, curve))) {
+    const CalibrationProfile& profile = calibration_.profile(entry, at);
+    if (!(early ? matches_initial(state, profile) : matches_profile(state, entry, profile))) {
         return false;
     }
     state.rate.resize(flows);
     for (std::size_t f = 0; f < flows; ++f) {
-        state.rate[f] = curve.mean(f, static_cast<double>(bins), 1).rate / payload;
+        state.rate[f] = profile.mean(f, static_cast<double>(bins), 1).rate / payload;
     }
-    // To be put off until it is steady by itself is better than to be told of a part.
+    // If the profile covers only a part, it is better to wait until the group is steady by itself.
     const double left = time_left(view_, state);
-    if (curve.trusted() < static_cast<double>(state.rtt) &&
-        curve.trusted(age_of(record, at)) < kNearlyAll * left) {
+    if (profile.trusted_tail() < static_cast<double>(state.rtt) &&
+        profile.trusted_skip(age_of(record, at)) < kNearlyAll * left) {
         return false;
     }
     record.entry = entry;
     verdict.steady = true;
-    verdict.longest_skip = 0;  // by itself
+    verdict.longest_skip = 0;  // by its own measurements
     verdict.rate.clear();
     for (const double rate : state.rate) {
         verdict.rate.push_back(rate * payload * kTicksPerSecond);
@@ -328,112 +334,116 @@ bool CalibrationStage::recognize(GroupState& state, steady::Verdict& verdict, Ti
     return true;
 }
 
-/// A group that is steady tells of itself from its first bin on, as long as nothing about it changes.
-void CalibrationStage::begin_telling(GroupState& state, Tick at) {
-    SteadyRecord& record = state.record;
+/// A steady group contributes from its first bin on, until something about it changes.
+void CalibrationStage::begin_contributing(GroupState& state, Tick at) {
+    CalibrationRecord& record = state.record;
     if (record.entry != kNone || record.bins.empty()) {
         return;
     }
-    name_kind(state, at);
-    record.entry = calibration_.find(record.kind, at);
-    record.tells = state.skipped == 0;
-    if (record.tells) {
-        calibration_.add_origin(record.entry, at, record.origin);
+    compute_key(state, at);
+    record.entry = calibration_.find_or_add(record.kind, at);
+    record.contributes = state.skipped == 0;
+    if (record.contributes) {
+        calibration_.add_initial(record.entry, at, record.initial);
         calibration_.add(record.entry, at, 0, record.bins.all(), record.saturated);
     }
 }
 
-/// A group that is simulated for others has told what it was asked for: `trusted` ticks are known of what it has `left`.
-bool CalibrationStage::ends_long_run(GroupState& state, double trusted, double left, Tick at) {
-    SteadyRecord& record = state.record;
-    const SteadyCurve& curve = calibration_.curve(record.entry, at);
+/// Ends a calibration run if it is complete, and returns true then. The profile covers `trusted` ticks of the `left` ones.
+bool CalibrationStage::complete_run(GroupState& state, double trusted, double left, Tick at) {
+    CalibrationRecord& record = state.record;
+    const CalibrationProfile& profile = calibration_.profile(record.entry, at);
     const std::size_t bins = record.bins.size() / state.group.flows.size();
-    if (std::max(trusted, curve.foreseen(bins)) < left && record.on && record.tells &&
-        !calibration_.closed(record.entry, at)) {
+    if (std::max(trusted, profile.projected_skip(bins)) < left && record.recording &&
+        record.contributes && !calibration_.closed(record.entry, at)) {
         return false;
     }
-    const bool concluded = record.kind.curve.shared ? curve.told_enough(kMostBins - 1)
-                                                    : curve.trusted() > 0 || !record.on;
-    if ((trusted > 0 && trusted >= left) || concluded) {
+    const bool sufficient = record.kind.profile.shared
+                                ? profile.has_enough_contributors(kMaxBins - 1)
+                                : profile.trusted_tail() > 0 || !record.recording;
+    if ((trusted > 0 && trusted >= left) || sufficient) {
         calibration_.close(record.entry, at);
     }
-    if (record.tells) {
-        calibration_.has_told(record.entry, record.asked, at);
+    if (record.contributes) {
+        calibration_.complete_run(record.entry, record.requested, at);
     }
-    record.long_run = false;
+    record.calibrating = false;
     return true;
 }
 
 void CalibrationStage::limit(SkipPlan& plan) {
-    SteadyRecord& record = plan.state.record;
-    record.told = false;
+    CalibrationRecord& record = plan.state.record;
+    record.predicted = false;
     record.recalled = false;
     if (!plan.state.by_law.empty()) {
-        return;  // what others did says nothing of such a group
+        return;  // the group's rates follow its algorithms' equations
     }
     plan.longest = trusted_length(plan);
-    plan.rates_are_known = plan.rates_are_known || record.told;
+    plan.rates_are_known = plan.rates_are_known || record.predicted;
     const Tick length = std::min(plan.longest, plan.most);
     if (length < plan.longest && static_cast<double>(length) < calibrated_length(record)) {
         shorten(plan.state, length);
     }
 }
 
-/// For which the rates are trusted, `plan.longest` by what the group has seen of itself; 0: it is simulated for others. May
-/// change the rates.
+/// The time for which the rates are trusted: `plan.longest` by the group's own measurements, or longer by a profile. 0: the
+/// group is a calibration run. May replace the rates.
 Tick CalibrationStage::trusted_length(SkipPlan& plan) {
     GroupState& state = plan.state;
     const Tick longest = plan.longest;
     const Tick at = plan.at;
-    SteadyRecord& record = state.record;
-    if (!record.on && !record.long_run) {
+    CalibrationRecord& record = state.record;
+    if (!record.recording && !record.calibrating) {
         return longest;
     }
     if (longest > 0) {
-        begin_telling(state, at);
+        begin_contributing(state, at);
     }
     if (record.entry == kNone) {
         return longest;
     }
-    const SteadyCurve& curve = calibration_.curve(record.entry, at);
+    const CalibrationProfile& profile = calibration_.profile(record.entry, at);
     const double age = age_of(record, at);
-    const double trusted = curve.trusted(age);
+    const double trusted = profile.trusted_skip(age);
     const double left = time_left(view_, state);
-    if (record.long_run && !ends_long_run(state, trusted, left, at)) {
+    if (record.calibrating && !complete_run(state, trusted, left, at)) {
         return 0;
     }
-    const bool alike =
-        longest == 0 || agrees(state, record.entry, curve);  // 0: it has been recognized
+    const bool matching = longest == 0 || matches_profile(state, record.entry,
+                                                          profile);  // 0: recognize() has found so
     const auto take = [&] {
-        take_calibrated_rates(state, curve, at);
+        take_calibrated_rates(state, profile, at);
         record.recalled = calibration_.is_recalled(record.entry);
         return static_cast<Tick>(trusted);
     };
-    if (alike && (trusted >= kNearlyAll * left || curve.trusted() > static_cast<double>(longest))) {
+    if (matching &&
+        (trusted >= kNearlyAll * left || profile.trusted_tail() > static_cast<double>(longest))) {
         return take();
     }
-    const Tick unit = record.kind.curve.unit;
-    const double there = age + left / static_cast<double>(unit);
-    const bool is_long = left > kLong * static_cast<double>(unit);
-    const Tick lasts = is_long ? static_cast<Tick>(kMostBins) * unit : static_cast<Tick>(left);
-    const bool unseen = record.kind.curve.shared && static_cast<double>(lasts) <= kAtFirst * left;
-    // What is beyond is concluded from halves that are two swings long.
-    const bool whole = !is_long && there * static_cast<double>(unit) <
-                                       4 * static_cast<double>(record.kind.curve.swings);
-    record.long_run = record.on && record.tells && record.asked == kNever &&
-                      (is_long || !curve.told_enough(there)) &&
-                      calibration_.wants(record.entry, at, lasts, unseen, whole);
-    if (record.long_run) {
-        record.asked = at;
+    const Tick unit = record.kind.profile.bin_length;
+    const double age_at_end = age + left / static_cast<double>(unit);
+    const bool is_long = left > kLongBins * static_cast<double>(unit);
+    const Tick length = is_long ? static_cast<Tick>(kMaxBins) * unit : static_cast<Tick>(left);
+    const bool unseen =
+        record.kind.profile.shared && static_cast<double>(length) <= kUnseenFraction * left;
+    // An extrapolation needs a later half that is two sawtooth spans long.
+    const bool whole = !is_long && age_at_end * static_cast<double>(unit) <
+                                       4 * static_cast<double>(record.kind.profile.sawtooth_span);
+    record.calibrating = record.recording && record.contributes && record.requested == kNever &&
+                         (is_long || !profile.has_enough_contributors(age_at_end)) &&
+                         calibration_.request_run(record.entry, at, length, unseen, whole);
+    if (record.calibrating) {
+        record.requested = at;
         plan.spared = true;
         return 0;
     }
-    return alike && trusted > static_cast<double>(longest) ? take() : longest;
+    return matching && trusted > static_cast<double>(longest) ? take() : longest;
 }
 
-/// In bins.
-double CalibrationStage::age_of(const SteadyRecord& record, Tick at) {
-    return static_cast<double>(at - record.begin) / static_cast<double>(record.kind.curve.unit);
+/// Age of the group in bins.
+double CalibrationStage::age_of(const CalibrationRecord& record, Tick at) {
+    return static_cast<double>(at - record.begin) /
+           static_cast<double>(record.kind.profile.bin_length);
 }
 
 }  // namespace sluice::hybrid

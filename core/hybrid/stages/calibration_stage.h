@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rates and lengths of skips from groups that were simulated long (core/calibration/calibration.h): a group is recorded,
-/// what others of its kind did later is its rates in a skip, and the laws of its flows wake with theirs.
+/// Rates and lengths of skips from calibration profiles (core/calibration/calibration.h). The stage records groups, lets
+/// some of them contribute to profiles, and predicts the skips of the others. After a skip, the flows' congestion control
+/// algorithms resume with the rates of the profile.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace sluice::hybrid {
 
 class CalibrationStage final : public SkipStage {
   public:
-    /// All must outlive this. `measured`: rates are measured, else nothing is done.
+    /// All references must outlive this. `measured`: rates of skips are measured. If not, the stage does nothing.
     CalibrationStage(PhaseEngine& engine, PortLoads& loads, const PhaseConfig& config,
                      bool measured)
         : engine_(engine),
@@ -27,14 +28,14 @@ class CalibrationStage final : public SkipStage {
           config_(config),
           measured_(measured) {}
 
-    /// What is known of steady curves is used, and more of it learned (core/calibration/curve_memory.h). Before the first
-    /// window; `memory` must outlive this.
-    void remember(CurveMemory& memory) { calibration_.remember(memory); }
-    /// The run has ended.
-    void finish(Tick now) { calibration_.leave(now); }
-    /// What a flow's mean rate over the `first` ticks of the present skip is of that over all of it, for rates are not the
-    /// same throughout.
-    double part_of_mean(const GroupState& state, std::size_t flow, Tick first) const;
+    /// Uses and extends profiles of earlier runs (core/calibration/profile_memory.h). Call before the first window;
+    /// `memory` must outlive this.
+    void use_memory(ProfileMemory& memory) { calibration_.use_memory(memory); }
+    /// Call when the run has ended.
+    void finish(Tick now) { calibration_.save(now); }
+    /// A flow's mean rate over the first `first` ticks of the present skip, divided by its mean over the whole skip. It is
+    /// not 1 as a profile's rates change over time.
+    double mean_ratio(const GroupState& state, std::size_t flow, Tick first) const;
 
     void list(GroupState& state, const steady::GroupFacts& facts) override;
     void observe(GroupState& state, Tick now) override;
@@ -44,29 +45,30 @@ class CalibrationStage final : public SkipStage {
     std::int64_t restore(GroupState& state) override;
 
   private:
-    // What a group does, and its kind.
+    // Recording a group, and computing its kind.
     static std::int64_t echoes_of(const GroupState& state);
-    static std::vector<BinReading> ended_bin(const GroupState& state);
-    double share_across(PortId port) const;
-    void note_streams(GroupState& state, bool begins, Tick at);
-    void name_kind(GroupState& state, Tick at) const;
-    ClusterKey key_of(const GroupState& state, Tick at) const;
-    // Whether others did the same.
-    bool agree(const SteadyRecord& record, const BinReading& own, const BinReading& told,
-               double unsure) const;
-    bool agrees(const GroupState& state, const SteadyCurve& curve) const;
-    bool agrees(GroupState& state, std::uint32_t entry, const SteadyCurve& curve) const;
-    std::uint32_t entry_of(SteadyRecord& record);
-    bool begins_alike(const GroupState& state, const SteadyCurve& curve) const;
-    static double age_of(const SteadyRecord& record, Tick at);
-    // Who is simulated long, for others.
+    static std::vector<BinReading> finished_bin(const GroupState& state);
+    double ack_share(PortId port) const;
+    void update_ack_load(GroupState& state, bool begins, Tick at);
+    void compute_key(GroupState& state, Tick at) const;
+    GroupKey key_of(const GroupState& state, Tick at) const;
+    // Comparing a group with a profile.
+    bool matches(const CalibrationRecord& record, const BinReading& own,
+                 const BinReading& predicted, double uncertainty) const;
+    bool matches_profile(const GroupState& state, const CalibrationProfile& profile) const;
+    bool matches_profile(GroupState& state, std::uint32_t entry,
+                         const CalibrationProfile& profile) const;
+    std::uint32_t entry_of(CalibrationRecord& record);
+    bool matches_initial(const GroupState& state, const CalibrationProfile& profile) const;
+    static double age_of(const CalibrationRecord& record, Tick at);
+    // Calibration runs, and lengths of skips.
     Tick trusted_length(SkipPlan& plan);
-    void begin_telling(GroupState& state, Tick at);
-    bool ends_long_run(GroupState& state, double trusted, double left, Tick at);
-    // Rates that others had, in calibrated_rates.cpp.
-    void take_calibrated_rates(GroupState& state, const SteadyCurve& curve, Tick at);
-    static double calibrated_length(const SteadyRecord& record);
-    static void level(const SteadyRecord& record, std::vector<double>& values);
+    void begin_contributing(GroupState& state, Tick at);
+    bool complete_run(GroupState& state, double trusted, double left, Tick at);
+    // Rates of skips, in calibrated_rates.cpp.
+    void take_calibrated_rates(GroupState& state, const CalibrationProfile& profile, Tick at);
+    static double calibrated_length(const CalibrationRecord& record);
+    static void equalize(const CalibrationRecord& record, std::vector<double>& values);
 
     PhaseEngine& engine_;
     NetworkView& view_;

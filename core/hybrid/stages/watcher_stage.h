@@ -44,7 +44,7 @@ class WatcherStage final : public SkipStage {
         const auto mean_rate = [this, &state](std::size_t flow, Tick first) {
             return state.by_law.holds(flow)
                        ? state.by_law.rate(flow, first)
-                       : state.rate[flow] * calibration_.part_of_mean(state, flow, first);
+                       : state.rate[flow] * calibration_.mean_ratio(state, flow, first);
         };
         return {state.id,
                 state.group,
@@ -56,7 +56,7 @@ class WatcherStage final : public SkipStage {
                 state.rtt,
                 report_.times(),
                 holds_shares,
-                state.record.told ? state.record.entry : kNone};
+                state.record.predicted ? state.record.entry : kNone};
     }
 
     const NetworkView& view_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/calibration/cluster_kind.h"
+#include "core/calibration/group_kind.h"
 
 #include <map>
 #include <utility>
@@ -8,41 +8,41 @@ namespace sluice::hybrid {
 
 namespace {
 
-void append_way(ClusterKey& key, const std::vector<PortId>& way, std::map<PortId, int>& names,
-                const std::function<ClusterPort(PortId)>& describe) {
+void append_way(GroupKey& key, const std::vector<PortId>& way, std::map<PortId, int>& names,
+                const std::function<KeyedPort(PortId)>& describe) {
     key.push_back(static_cast<std::int64_t>(way.size()));
     for (const PortId port : way) {
         const auto [name, first] = names.insert({port, static_cast<int>(names.size())});
         key.push_back(name->second);
         if (first) {
-            const ClusterPort told = describe(port);
-            key.insert(key.end(), {told.rate, told.mark_bytes, told.across});
+            const KeyedPort facts = describe(port);
+            key.insert(key.end(), {facts.rate, facts.mark_bytes, facts.ack_class});
         }
     }
 }
 
 constexpr std::ptrdiff_t kFlowWords = 5;
 constexpr std::ptrdiff_t kPortWords = 3;
-/// First words of vertices' colours.
+/// First word of a vertex's colour.
 constexpr std::int64_t kIsFlow = 0;
 constexpr std::int64_t kIsPort = 1;
-/// Which way an edge is of; its label is this beside the hop's place.
+/// The path that an edge belongs to. An edge's label is 2 * hop + path.
 constexpr std::int64_t kData = 0;
 constexpr std::int64_t kAcks = 1;
 
-/// Takes a key apart, as cluster_key() put it together.
+/// Reads a key as group_key() has written it.
 class KeyReader {
   public:
-    explicit KeyReader(const ClusterKey& key) : next_(key.begin()) {}
+    explicit KeyReader(const GroupKey& key) : next_(key.begin()) {}
 
-    /// A flow's colour.
+    /// The next flow's colour.
     std::vector<std::int64_t> flow() {
         std::vector<std::int64_t> colour = {kIsFlow};
         const std::int64_t law = next_[kFlowWords - 1];
         take(colour, kFlowWords + law);
         return colour;
     }
-    /// Edges of the flow along its next way; ports get their vertices as they first appear.
+    /// Adds the edges of the flow's next path. A port's vertex is added at its first appearance.
     void way(memo::ConflictGraph& graph, std::uint32_t flow, std::int64_t which) {
         const std::int64_t ports = *next_++;
         for (std::int64_t hop = 0; hop < ports; ++hop) {
@@ -62,18 +62,18 @@ class KeyReader {
         next_ += words;
     }
 
-    ClusterKey::const_iterator next_;
+    GroupKey::const_iterator next_;
     std::vector<std::uint32_t> ports_;  ///< vertices, by name
 };
 
 }  // namespace
 
-ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
-                       const std::function<ClusterPort(PortId)>& describe) {
-    ClusterKey key;
+GroupKey group_key(const std::vector<KeyedFlow>& flows,
+                   const std::function<KeyedPort(PortId)>& describe) {
+    GroupKey key;
     std::map<PortId, int> names;
-    for (const ClusterFlow& flow : flows) {
-        key.insert(key.end(), {flow.base_rtt, flow.line_rate, flow.age, flow.traffic_class,
+    for (const KeyedFlow& flow : flows) {
+        key.insert(key.end(), {flow.base_rtt, flow.line_rate, flow.age_class, flow.traffic_class,
                                static_cast<std::int64_t>(flow.law.size())});
         key.insert(key.end(), flow.law.begin(), flow.law.end());
         append_way(key, flow.way->data, names, describe);
@@ -82,10 +82,10 @@ ClusterKey cluster_key(const std::vector<ClusterFlow>& flows,
     return key;
 }
 
-ClusterGraph cluster_graph(const ClusterKind& kind, std::vector<std::int64_t> words) {
-    ClusterGraph made{memo::ConflictGraph(std::move(words)), {}};
+GroupGraph group_graph(const GroupKind& kind, std::vector<std::int64_t> words) {
+    GroupGraph made{memo::ConflictGraph(std::move(words)), {}};
     KeyReader reader(kind.key);
-    for (std::size_t flow = 0; flow < kind.curve.flows; ++flow) {
+    for (std::size_t flow = 0; flow < kind.profile.flows; ++flow) {
         made.flows.push_back(made.graph.add_vertex(reader.flow()));
         reader.way(made.graph, made.flows.back(), kData);
         reader.way(made.graph, made.flows.back(), kAcks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Steady curves that outlive their run: what is kept of one, who is told of it, and that every contract holds
-/// where an earlier run's rates are taken.
-#include "core/calibration/curve_memory.h"
+/// Calibration profiles that outlive their run: what a summary keeps, which groups recall a profile, and that all contracts
+/// hold in runs that use it.
+#include "core/calibration/profile_memory.h"
 
 #include <cmath>
 #include <limits>
@@ -13,17 +13,17 @@
 using namespace sluice;
 using namespace sluice::test;
 using hybrid::BinReading;
-using hybrid::ClusterKind;
-using hybrid::CurveMemory;
-using hybrid::CurveSummary;
-using hybrid::SteadyCurve;
+using hybrid::CalibrationProfile;
+using hybrid::GroupKind;
+using hybrid::ProfileMemory;
+using hybrid::ProfileSummary;
 
 namespace {
 
-constexpr Tick kUnit = 4 * kMicrosecond;
-constexpr Tick kSwings = 30 * kMicrosecond;
+constexpr Tick kBinLength = 4 * kMicrosecond;
+constexpr Tick kSawtoothSpan = 30 * kMicrosecond;
 
-/// Flows of two hosts at one switch that send to each other, as they are named: `first` is the faster one's place.
+/// Two hosts at one switch that send to each other. `first` is the faster flow's place, and changes all names.
 struct Pair {
     explicit Pair(std::size_t first = 0) : ways(2), flows(2) {
         const PortId a{static_cast<std::uint32_t>(4 + first)};
@@ -31,72 +31,72 @@ struct Pair {
         ways[first] = {{}, {a, b}, {b, a}};
         ways[1 - first] = {{}, {b, a}, {a, b}};
         for (std::size_t f = 0; f < 2; ++f) {
-            flows[f] = {&ways[f], kUnit, 100'000'000'000, 2, 0, {7, f == first ? 1 : 0}};
+            flows[f] = {&ways[f], kBinLength, 100'000'000'000, 2, 0, {7, f == first ? 1 : 0}};
         }
     }
     Pair(const Pair&) = delete;
     Pair& operator=(const Pair&) = delete;
 
-    ClusterKind kind() const {
+    GroupKind kind() const {
         const auto describe = [this](PortId) { return port; };
-        return {hybrid::cluster_key(flows, describe), {flows.size(), kUnit, kSwings}};
+        return {hybrid::group_key(flows, describe), {flows.size(), kBinLength, kSawtoothSpan}};
     }
     std::vector<step::Footprint> ways;
-    std::vector<hybrid::ClusterFlow> flows;
-    hybrid::ClusterPort port{100'000'000'000, 40'000, 0};
+    std::vector<hybrid::KeyedFlow> flows;
+    hybrid::KeyedPort port{100'000'000'000, 40'000, 0};
 };
 
-/// Flows at about a twelfth and a quarter of a byte a nanosecond that begin slower, as `groups` told of `bins` bins.
-SteadyCurve curve_of(std::size_t bins, int groups, double slower = 0) {
-    SteadyCurve curve({2, kUnit, kSwings});
+/// Profile of `groups` groups with `bins` bins: two flows at 0.0125 and 0.025 bytes a tick that begin slower.
+CalibrationProfile profile_of(std::size_t bins, int groups, double slower = 0) {
+    CalibrationProfile profile({2, kBinLength, kSawtoothSpan});
     for (int group = 0; group < groups; ++group) {
-        curve.add_origin({{1e11, 20'000}, {9e10, 0}});
+        profile.add_initial({{1e11, 20'000}, {9e10, 0}});
         for (std::size_t at = 0; at < bins; ++at) {
             const double noise =
                 static_cast<double>(mix_bits(at * 7 + static_cast<std::size_t>(group)) % 1000) /
                 1e5;
             const double rate = 0.0125 * (1 - 0.3 / static_cast<double>(at + 1) + noise) - slower;
-            curve.add(at, {{rate, 40'000}, {2 * rate, 80'000}}, false);
+            profile.add(at, {{rate, 40'000}, {2 * rate, 80'000}}, false);
         }
     }
-    return curve;
+    return profile;
 }
 
-SteadyCurve again(const SteadyCurve& curve) {
-    const memo::Numbers numbers = numbers_of(curve.summary());
-    const std::optional<CurveSummary> summary = hybrid::summary_of(numbers, curve.kind());
+CalibrationProfile stored_and_read(const CalibrationProfile& profile) {
+    const memo::Numbers numbers = numbers_of(profile.summary());
+    const std::optional<ProfileSummary> summary = hybrid::summary_of(numbers, profile.kind());
     REQUIRE(summary.has_value());
-    return {curve.kind(), *summary};
+    return {profile.kind(), *summary};
 }
 
 }  // namespace
 
-TEST_CASE("unit.curves.a_summary_says_what_the_curve_says") {
+TEST_CASE("unit.profile_memory.a_summary_predicts_as_its_profile_does") {
     for (const std::size_t bins : {3, 40, 200, 512}) {
-        const SteadyCurve curve = curve_of(bins, 3);
-        const SteadyCurve told = again(curve);
+        const CalibrationProfile profile = profile_of(bins, 3);
+        const CalibrationProfile recalled = stored_and_read(profile);
         CAPTURE(bins);
-        CHECK(told.bins() == curve.bins());
-        CHECK(told.has_origin());
-        CHECK(told.origin(1).rate == doctest::Approx(9e10));
-        CHECK(told.trusted() == doctest::Approx(curve.trusted()));
-        CHECK(told.told_enough(static_cast<double>(bins) - 1));
-        CHECK(told.trusted(0) <= curve.trusted(0));
+        CHECK(recalled.bins() == profile.bins());
+        CHECK(recalled.has_initial());
+        CHECK(recalled.initial(1).rate == doctest::Approx(9e10));
+        CHECK(recalled.trusted_tail() == doctest::Approx(profile.trusted_tail()));
+        CHECK(recalled.has_enough_contributors(static_cast<double>(bins) - 1));
+        CHECK(recalled.trusted_skip(0) <= profile.trusted_skip(0));
         for (std::size_t f = 0; f < 2; ++f) {
             for (const double first : {0.0, 1.5, 20.0, 130.0, 600.0}) {
                 for (const double count : {1.0, 30.0, 400.0}) {
-                    const BinReading a = curve.mean(f, first, count);
-                    const BinReading b = told.mean(f, first, count);
+                    const BinReading a = profile.mean(f, first, count);
+                    const BinReading b = recalled.mean(f, first, count);
                     CHECK(b.rate == doctest::Approx(a.rate).epsilon(0.01));
-                    CHECK(b.flight == doctest::Approx(a.flight).epsilon(0.01));
+                    CHECK(b.in_flight == doctest::Approx(a.in_flight).epsilon(0.01));
                 }
             }
         }
     }
 }
 
-TEST_CASE("unit.curves.numbers_that_are_no_summary_are_passed_over") {
-    const memo::Numbers whole = numbers_of(curve_of(90, 3).summary());
+TEST_CASE("unit.profile_memory.invalid_numbers_are_ignored") {
+    const memo::Numbers whole = numbers_of(profile_of(90, 3).summary());
     CHECK(hybrid::summary_of(whole, {2}).has_value());
     CHECK(!hybrid::summary_of(whole, {3}).has_value());
     CHECK(!hybrid::summary_of(whole, {1}).has_value());
@@ -115,89 +115,89 @@ TEST_CASE("unit.curves.numbers_that_are_no_summary_are_passed_over") {
     CHECK(!hybrid::summary_of(longer, {2}).has_value());
 }
 
-TEST_CASE("unit.curves.only_who_is_alike_is_told") {
+TEST_CASE("unit.profile_memory.only_groups_of_the_same_kind_are_recalled") {
     memo::Memo first;
-    CurveMemory(first, {5}).learn(Pair().kind().key, curve_of(300, 3), std::nullopt, 1000);
+    ProfileMemory(first, {5}).learn(Pair().kind().key, profile_of(300, 3), std::nullopt, 1000);
     memo::Memo memo(first.news());
-    const CurveMemory memory(memo, {5});
+    const ProfileMemory memory(memo, {5});
     CHECK(memory.recall(Pair().kind()).has_value());
-    CHECK(!CurveMemory(memo, {6}).recall(Pair().kind()).has_value());
-    ClusterKind other = Pair().kind();
-    other.curve.unit += 1;
+    CHECK(!ProfileMemory(memo, {6}).recall(Pair().kind()).has_value());
+    GroupKind other = Pair().kind();
+    other.profile.bin_length += 1;
     CHECK(!memory.recall(other).has_value());
     other = Pair().kind();
-    other.curve.swings += 1;
+    other.profile.sawtooth_span += 1;
     CHECK(!memory.recall(other).has_value());
     const auto unknown = [&](auto&& change) {
         Pair pair;
         change(pair);
         CHECK(!memory.recall(pair.kind()).has_value());
     };
-    unknown([](Pair& pair) { pair.flows[0].age += 1; });
+    unknown([](Pair& pair) { pair.flows[0].age_class += 1; });
     unknown([](Pair& pair) { pair.flows[1].law[1] += 1; });
     unknown([](Pair& pair) { pair.flows[1].law.push_back(0); });
     unknown([](Pair& pair) { pair.flows[1].traffic_class = 1; });
     unknown([](Pair& pair) { pair.port.rate /= 2; });
     unknown([](Pair& pair) { pair.port.mark_bytes += 1; });
-    unknown([](Pair& pair) { pair.port.across += 1; });
+    unknown([](Pair& pair) { pair.port.ack_class += 1; });
     unknown([](Pair& pair) { pair.ways[1].data.front() = PortId{77}; });
     unknown([](Pair& pair) { std::swap(pair.ways[1].data, pair.ways[1].acks); });
     unknown([](Pair& pair) { pair.flows.pop_back(); });
 }
 
-TEST_CASE("unit.curves.what_flows_are_called_is_nothing_to_them") {
+TEST_CASE("unit.profile_memory.names_of_flows_do_not_matter") {
     memo::Memo first;
-    const SteadyCurve curve = curve_of(300, 3);
-    CurveMemory(first, {}).learn(Pair().kind().key, curve, std::nullopt, 1000);
+    const CalibrationProfile profile = profile_of(300, 3);
+    ProfileMemory(first, {}).learn(Pair().kind().key, profile, std::nullopt, 1000);
     memo::Memo memo(first.news());
-    CurveMemory memory(memo, {});
-    const std::optional<SteadyCurve> same = memory.recall(Pair().kind());
-    const ClusterKind turned = Pair(1).kind();
+    ProfileMemory memory(memo, {});
+    const std::optional<CalibrationProfile> same = memory.recall(Pair().kind());
+    const GroupKind turned = Pair(1).kind();
     REQUIRE(turned.key != Pair().kind().key);
-    const std::optional<SteadyCurve> other = memory.recall(turned);
+    const std::optional<CalibrationProfile> other = memory.recall(turned);
     REQUIRE(same.has_value());
     REQUIRE(other.has_value());
     for (std::size_t f = 0; f < 2; ++f) {
         CHECK(same->mean(f, 3, 50).rate ==
-              doctest::Approx(curve.mean(f, 3, 50).rate).epsilon(0.01));
+              doctest::Approx(profile.mean(f, 3, 50).rate).epsilon(0.01));
         CHECK(other->mean(f, 3, 50).rate == same->mean(1 - f, 3, 50).rate);
-        CHECK(other->origin(f).rate == same->origin(1 - f).rate);
+        CHECK(other->initial(f).rate == same->initial(1 - f).rate);
     }
-    // Who was told so learns nothing new under the other name.
+    // Under its other name, the same profile adds nothing.
     memory.learn(turned.key, *other, other, 2);
     CHECK(memo.news().empty());
 }
 
-TEST_CASE("unit.curves.what_reaches_farthest_is_told_and_no_more_is_kept") {
-    const SteadyCurve few = curve_of(12, 3);
-    const SteadyCurve many = curve_of(400, 3, 1e-6);
+TEST_CASE("unit.profile_memory.the_longest_trusted_profile_is_recalled_and_replaced") {
+    const CalibrationProfile few = profile_of(12, 3);
+    const CalibrationProfile many = profile_of(400, 3, 1e-6);
     memo::Memo first;
-    CurveMemory(first, {}).learn(Pair().kind().key, few, std::nullopt, 1);
-    CurveMemory(first, {}).learn(Pair().kind().key, many, std::nullopt, 1);
-    // Nothing can be taken of one group's few bins.
-    CurveMemory(first, {}).learn(Pair(1).kind().key, curve_of(12, 1), std::nullopt, 1);
+    ProfileMemory(first, {}).learn(Pair().kind().key, few, std::nullopt, 1);
+    ProfileMemory(first, {}).learn(Pair().kind().key, many, std::nullopt, 1);
+    // A few bins of one group allow no skips.
+    ProfileMemory(first, {}).learn(Pair(1).kind().key, profile_of(12, 1), std::nullopt, 1);
     CHECK(first.news().size() == 1);
     memo::Memo memo(first.news());
-    CurveMemory memory(memo, {});
-    const std::optional<SteadyCurve> told = memory.recall(Pair().kind());
-    REQUIRE(told.has_value());
-    CHECK(told->bins() == 400);
-    memory.learn(Pair().kind().key, few, told, 2);
-    memory.learn(Pair().kind().key, again(*told), told, 2);  // the same run again
+    ProfileMemory memory(memo, {});
+    const std::optional<CalibrationProfile> recalled = memory.recall(Pair().kind());
+    REQUIRE(recalled.has_value());
+    CHECK(recalled->bins() == 400);
+    memory.learn(Pair().kind().key, few, recalled, 2);
+    memory.learn(Pair().kind().key, stored_and_read(*recalled), recalled, 2);  // the same run again
     CHECK(memo.news().empty());
 }
 
 namespace {
 
-/// A run of the case that may know and teaches.
+/// A run that uses and extends a memo.
 HybridOutcome run_with_memo(const Case& given, memo::Memo& memo, Driver driver, bool check,
                             FoldCounters* fold = nullptr, const PhaseConfig& config = {}) {
-    CurveMemory memory(memo, {});
+    ProfileMemory memory(memo, {});
     return run_hybrid(given, config, driver, nullptr, check, false, nullptr, fold, nullptr, nullptr,
                       &memory);
 }
 
-memo::Content lessons_of(const Case& given, const PhaseConfig& config = {}) {
+memo::Content memo_after(const Case& given, const PhaseConfig& config = {}) {
     memo::Memo memo;
     run_with_memo(given, memo, Driver::windows, false, nullptr, config);
     return memo.news();
@@ -205,7 +205,7 @@ memo::Content lessons_of(const Case& given, const PhaseConfig& config = {}) {
 
 }  // namespace
 
-TEST_CASE("unit.curves.who_knows_simulates_less_and_every_contract_holds") {
+TEST_CASE("unit.profile_memory.recalled_profiles_save_packets_and_contracts_hold") {
     std::uint64_t cold = 0;
     std::uint64_t warm = 0;
     std::uint64_t recalled = 0;
@@ -245,7 +245,7 @@ TEST_CASE("unit.curves.who_knows_simulates_less_and_every_contract_holds") {
     CHECK(error / flows < 0.01);
 }
 
-TEST_CASE("unit.curves.windows_and_oracle_agree") {
+TEST_CASE("unit.profile_memory.windows_and_oracle_agree") {
     std::uint64_t recalled = 0;
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         const congestion::Law law = kLaws[seed % std::size(kLaws)];
@@ -253,7 +253,7 @@ TEST_CASE("unit.curves.windows_and_oracle_agree") {
         INFO(rings.given.name);
         PhaseConfig config;
         config.wake = seed % 2 == 0 && law != congestion::Law::none ? Wake::data : Wake::partition;
-        const memo::Content known = lessons_of(rings.given, config);
+        const memo::Content known = memo_after(rings.given, config);
         memo::Memo one(known);
         memo::Memo other(known);
         const HybridOutcome windows =
@@ -267,13 +267,13 @@ TEST_CASE("unit.curves.windows_and_oracle_agree") {
     CHECK(recalled > 0);
 }
 
-TEST_CASE("unit.curves.folded_is_unfolded") {
+TEST_CASE("unit.profile_memory.folded_is_unfolded") {
     std::uint64_t folded_hops = 0;
     std::uint64_t recalled = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const Rings rings(33'000 + seed, kLaws[seed % std::size(kLaws)]);
         INFO(rings.given.name);
-        const memo::Content known = lessons_of(rings.given);
+        const memo::Content known = memo_after(rings.given);
         memo::Memo one(known);
         memo::Memo other(known);
         const HybridOutcome plain = run_with_memo(rings.given, one, Driver::windows, false);

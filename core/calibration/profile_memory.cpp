@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/calibration/curve_memory.h"
+#include "core/calibration/profile_memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,18 +13,18 @@ namespace sluice::hybrid {
 
 namespace {
 
-/// 100 kbit/s, in bytes per tick and, of laws' rates, in bits/s.
+/// 100 kbit/s, in bytes per tick and, for algorithms' rates, in bits/s.
 constexpr double kRateUnit = 1e5 / 8e12;
 constexpr double kLawRateUnit = 1e5;
-/// Ticks beyond which it makes no difference how long a curve is trusted.
+/// Longer trusted skips are not distinguished, ticks.
 constexpr double kForever = 1e18;
 
 void append(memo::Numbers& numbers, const BinReading& reading, double unit) {
     numbers.push_back(std::llround(reading.rate / unit));
-    numbers.push_back(std::llround(reading.flight));
+    numbers.push_back(std::llround(reading.in_flight));
 }
 
-/// Takes numbers one by one; `whole` is false once one was missing or out of range.
+/// Reads numbers one by one. whole() is false once a number was missing or out of range.
 class Reader {
   public:
     explicit Reader(const memo::Numbers& numbers) : numbers_(numbers) {}
@@ -59,88 +59,89 @@ class Reader {
     bool whole_ = true;
 };
 
-memo::Numbers facts_of(const CurveKind& kind) {
-    return {static_cast<std::int64_t>(kind.flows), kind.unit, kind.swings};
+memo::Numbers facts_of(const ProfileKind& kind) {
+    return {static_cast<std::int64_t>(kind.flows), kind.bin_length, kind.sawtooth_span};
 }
 
-/// What lets skips be taken: how long beyond the bins, and from the first bin on.
-std::tuple<double, double> reach(const SteadyCurve& curve) {
-    return {curve.trusted(), curve.trusted(0)};
+/// Trusted skips beyond the bins, and from the first bin on.
+std::tuple<double, double> reach(const CalibrationProfile& profile) {
+    return {profile.trusted_tail(), profile.trusted_skip(0)};
 }
 
 }  // namespace
 
-memo::Numbers numbers_of(const CurveSummary& summary) {
-    const bool shared = !summary.blocks.empty() && !summary.blocks.front().apart.empty();
+memo::Numbers numbers_of(const ProfileSummary& summary) {
+    const bool shared = !summary.blocks.empty() && !summary.blocks.front().sent_spread.empty();
     memo::Numbers numbers = {summary.saturated ? 1 : 0,
-                             static_cast<std::int64_t>(std::min(summary.trusted, kForever)),
-                             summary.tail.empty() ? 0 : 1, std::llround(summary.origins),
+                             static_cast<std::int64_t>(std::min(summary.tail_skip, kForever)),
+                             summary.tail.empty() ? 0 : 1, std::llround(summary.initial_groups),
                              static_cast<std::int64_t>(summary.blocks.size())};
     for (const BinReading& reading : summary.tail) {
         append(numbers, reading, kRateUnit);
         if (shared) {
-            numbers.push_back(std::llround(reading.law / kLawRateUnit));
+            numbers.push_back(std::llround(reading.law_rate / kLawRateUnit));
         }
     }
-    for (const BinReading& reading : summary.origin) {
+    for (const BinReading& reading : summary.initial) {
         append(numbers, reading, kLawRateUnit);
     }
-    for (const CurveSummary::Block& block : summary.blocks) {
+    for (const ProfileSummary::Block& block : summary.blocks) {
         numbers.push_back(static_cast<std::int64_t>(block.bins));
         numbers.push_back(std::llround(block.groups));
         for (std::size_t f = 0; f < block.readings.size(); ++f) {
             append(numbers, block.readings[f], kRateUnit);
-            numbers.push_back(std::llround(block.spread[f] / kRateUnit));
-            if (!block.apart.empty()) {
-                numbers.push_back(std::llround(block.readings[f].law / kLawRateUnit));
-                numbers.push_back(std::llround(block.apart[f]));
+            numbers.push_back(std::llround(block.rate_spread[f] / kRateUnit));
+            if (!block.sent_spread.empty()) {
+                numbers.push_back(std::llround(block.readings[f].law_rate / kLawRateUnit));
+                numbers.push_back(std::llround(block.sent_spread[f]));
             }
         }
     }
     return numbers;
 }
 
-std::optional<CurveSummary> summary_of(const memo::Numbers& numbers, const CurveKind& kind) {
+std::optional<ProfileSummary> summary_of(const memo::Numbers& numbers, const ProfileKind& kind) {
     const std::size_t flows = kind.flows;
     Reader reader(numbers);
-    CurveSummary summary;
+    ProfileSummary summary;
     summary.saturated = reader.take(1) == 1;
-    summary.trusted = static_cast<double>(reader.take(Reader::kMost));
+    summary.tail_skip = static_cast<double>(reader.take(Reader::kMost));
     const bool has_tail = reader.take(1) == 1;
-    summary.origins = static_cast<double>(reader.take(Reader::kMost));
-    const std::int64_t blocks = reader.take(kMostBins);
+    summary.initial_groups = static_cast<double>(reader.take(Reader::kMost));
+    const std::int64_t blocks = reader.take(kMaxBins);
     for (std::size_t f = 0; has_tail && f < flows && reader.whole(); ++f) {
         summary.tail.push_back(reader.take_reading(kRateUnit));
-        summary.tail.back().law = kind.shared ? reader.take_law() : 0;
+        summary.tail.back().law_rate = kind.shared ? reader.take_law() : 0;
     }
-    summary.origin = reader.take_readings(summary.origins > 0 ? flows : 0, kLawRateUnit);
+    summary.initial = reader.take_readings(summary.initial_groups > 0 ? flows : 0, kLawRateUnit);
     std::size_t bins = 0;
     for (std::int64_t i = 0; i < blocks && reader.whole(); ++i) {
-        CurveSummary::Block block;
-        block.bins = static_cast<std::size_t>(reader.take(kMostBins));
+        ProfileSummary::Block block;
+        block.bins = static_cast<std::size_t>(reader.take(kMaxBins));
         block.groups = static_cast<double>(reader.take(Reader::kMost));
         bins += block.bins;
         for (std::size_t f = 0; f < flows && reader.whole(); ++f) {
             block.readings.push_back(reader.take_reading(kRateUnit));
-            block.spread.push_back(static_cast<double>(reader.take(Reader::kMost)) * kRateUnit);
+            block.rate_spread.push_back(static_cast<double>(reader.take(Reader::kMost)) *
+                                        kRateUnit);
             if (kind.shared) {
-                block.readings.back().law = reader.take_law();
-                block.apart.push_back(static_cast<double>(reader.take(Reader::kMost)));
+                block.readings.back().law_rate = reader.take_law();
+                block.sent_spread.push_back(static_cast<double>(reader.take(Reader::kMost)));
             }
         }
-        if (block.bins == 0 || block.groups < 1 || bins > kMostBins) {
+        if (block.bins == 0 || block.groups < 1 || bins > kMaxBins) {
             return std::nullopt;
         }
         summary.blocks.push_back(std::move(block));
     }
-    const bool beyond = summary.trusted > 0 && !has_tail;
+    const bool beyond = summary.tail_skip > 0 && !has_tail;
     if (!reader.whole() || !reader.at_end() || beyond) {
         return std::nullopt;
     }
     return summary;
 }
 
-CurveSummary reordered(const CurveSummary& summary, const std::vector<std::size_t>& order) {
+ProfileSummary reordered(const ProfileSummary& summary, const std::vector<std::size_t>& order) {
     const auto permuted = [&order](const auto& given) {
         auto made = given;
         for (std::size_t i = 0; i < made.size(); ++i) {
@@ -148,26 +149,26 @@ CurveSummary reordered(const CurveSummary& summary, const std::vector<std::size_
         }
         return made;
     };
-    CurveSummary made = summary;
+    ProfileSummary made = summary;
     made.tail = permuted(summary.tail);
-    made.origin = permuted(summary.origin);
-    for (CurveSummary::Block& block : made.blocks) {
+    made.initial = permuted(summary.initial);
+    for (ProfileSummary::Block& block : made.blocks) {
         block.readings = permuted(block.readings);
-        block.spread = permuted(block.spread);
-        block.apart = permuted(block.apart);
+        block.rate_spread = permuted(block.rate_spread);
+        block.sent_spread = permuted(block.sent_spread);
     }
     return made;
 }
 
-CurveMemory::Canonical CurveMemory::canonical(const ClusterKind& kind) const {
+ProfileMemory::Canonical ProfileMemory::canonical(const GroupKind& kind) const {
     std::vector<std::int64_t> words = {static_cast<std::int64_t>(memo::Kind::transient),
-                                       kind.curve.unit, kind.curve.swings};
+                                       kind.profile.bin_length, kind.profile.sawtooth_span};
     words.insert(words.end(), fingerprint_.begin(), fingerprint_.end());
-    const ClusterGraph cluster = cluster_graph(kind, std::move(words));
-    const memo::CanonicalForm form = memo::canonical_form(cluster.graph);
+    const GroupGraph group = group_graph(kind, std::move(words));
+    const memo::CanonicalForm form = memo::canonical_form(group.graph);
     std::map<std::uint32_t, std::size_t> places;
-    for (std::size_t flow = 0; flow < kind.curve.flows; ++flow) {
-        places[cluster.flows[flow]] = flow;
+    for (std::size_t flow = 0; flow < kind.profile.flows; ++flow) {
+        places[group.flows[flow]] = flow;
     }
     Canonical made{form.digest, {}};
     for (const std::uint32_t vertex : form.order) {
@@ -178,45 +179,45 @@ CurveMemory::Canonical CurveMemory::canonical(const ClusterKind& kind) const {
     return made;
 }
 
-bool CurveMemory::may_know(const CurveKind& kind) const {
+bool ProfileMemory::may_know(const ProfileKind& kind) const {
     return memo_.began_with(memo::Kind::transient, facts_of(kind));
 }
 
-std::optional<SteadyCurve> CurveMemory::recall(const ClusterKind& kind) const {
+std::optional<CalibrationProfile> ProfileMemory::recall(const GroupKind& kind) const {
     const Canonical form = canonical(kind);
     const memo::Entry* const entry = memo_.find(form.digest, 0);
-    std::optional<SteadyCurve> best;
+    std::optional<CalibrationProfile> best;
     if (entry == nullptr || entry->kind != memo::Kind::transient) {
         return best;
     }
-    std::vector<std::size_t> kept(kind.curve.flows);
-    for (std::size_t place = 0; place < kind.curve.flows; ++place) {
+    std::vector<std::size_t> kept(kind.profile.flows);
+    for (std::size_t place = 0; place < kind.profile.flows; ++place) {
         kept[form.flows[place]] = place;
     }
     for (const memo::SampleCount& seen : entry->samples) {
-        const std::optional<CurveSummary> summary = summary_of(seen.sample->values, kind.curve);
+        const std::optional<ProfileSummary> summary = summary_of(seen.sample->values, kind.profile);
         if (!summary) {
             continue;
         }
-        SteadyCurve curve(kind.curve, reordered(*summary, kept));
-        if (!best || reach(*best) < reach(curve)) {
-            best = std::move(curve);
+        CalibrationProfile profile(kind.profile, reordered(*summary, kept));
+        if (!best || reach(*best) < reach(profile)) {
+            best = std::move(profile);
         }
     }
     return best;
 }
 
-void CurveMemory::learn(const ClusterKey& key, const SteadyCurve& curve,
-                        const std::optional<SteadyCurve>& recalled, Tick now) {
-    const ClusterKind kind{key, curve.kind()};
-    const auto unit = static_cast<double>(kind.curve.unit);
-    const auto [beyond, from_begin] = reach(curve);
-    if ((beyond < unit && from_begin < unit) || (recalled && reach(curve) <= reach(*recalled))) {
+void ProfileMemory::learn(const GroupKey& key, const CalibrationProfile& profile,
+                          const std::optional<CalibrationProfile>& recalled, Tick now) {
+    const GroupKind kind{key, profile.kind()};
+    const auto unit = static_cast<double>(kind.profile.bin_length);
+    const auto [beyond, from_begin] = reach(profile);
+    if ((beyond < unit && from_begin < unit) || (recalled && reach(profile) <= reach(*recalled))) {
         return;
     }
     const Canonical form = canonical(kind);
-    memo_.add(form.digest, now, memo::Kind::transient, facts_of(kind.curve),
-              memo::Sample{numbers_of(reordered(curve.summary(), form.flows))});
+    memo_.add(form.digest, now, memo::Kind::transient, facts_of(kind.profile),
+              memo::Sample{numbers_of(reordered(profile.summary(), form.flows))});
 }
 
 }  // namespace sluice::hybrid

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Calibrated rates of flows that share ports: when what several groups did tells of another, and that every contract
-/// holds where it is told.
+/// Calibrated rates of flows that share ports: when a profile predicts other groups, and that all contracts hold in runs
+/// that use it.
 #include <cmath>
 #include <vector>
 
 #include "core/calibration/calibration.h"
-#include "core/calibration/curve_memory.h"
+#include "core/calibration/profile_memory.h"
 #include "tests/support/fold_support.h"
 #include "tests/support/hybrid_support.h"
 #include "tests/support/ring_cases.h"
@@ -13,49 +13,49 @@
 using namespace sluice;
 using namespace sluice::test;
 using hybrid::BinReading;
-using hybrid::CurveKind;
-using hybrid::CurveMemory;
-using hybrid::SteadyCurve;
+using hybrid::CalibrationProfile;
+using hybrid::ProfileKind;
+using hybrid::ProfileMemory;
 
 namespace {
 
-constexpr Tick kUnit = 1000;
+constexpr Tick kBinLength = 1000;
 constexpr double kShare = 50;  // bytes per tick
 constexpr double kLaw = 4e11;  // bits/s
-constexpr CurveKind kPair{2, kUnit, 4 * kUnit, true};
+constexpr ProfileKind kPair{2, kBinLength, 4 * kBinLength, true};
 
-/// What a group of two flows tells: how much more of their port the first one has than the second.
-struct Telling {
-    double more = 0;
+/// How the two flows of a group behave.
+struct Behaviour {
+    double more = 0;       // rate of the first flow beyond the second's
     double law_drift = 0;  // of the law's rate, a bin
-    double at_first = 0;   // bytes in flight besides, in the first four bins
+    double at_first = 0;   // further bytes in flight in the first four bins
 };
 
-void tell(SteadyCurve& curve, const Telling& telling, std::size_t bins) {
+void contribute(CalibrationProfile& profile, const Behaviour& group, std::size_t bins) {
     std::vector<double> sent(2, 0);
     for (std::size_t at = 0; at < bins; ++at) {
         std::vector<BinReading> bin;
         for (std::size_t f = 0; f < 2; ++f) {
-            const double rate = kShare + (f == 0 ? telling.more : -telling.more) / 2;
-            sent[f] += rate * static_cast<double>(kUnit);
-            const double law = kLaw * (1 + telling.law_drift * static_cast<double>(at));
-            bin.push_back({rate, 5000 + (at < 4 ? telling.at_first : 0), law, sent[f]});
+            const double rate = kShare + (f == 0 ? group.more : -group.more) / 2;
+            sent[f] += rate * static_cast<double>(kBinLength);
+            const double law = kLaw * (1 + group.law_drift * static_cast<double>(at));
+            bin.push_back({rate, 5000 + (at < 4 ? group.at_first : 0), law, sent[f]});
         }
-        curve.add(at, bin, false);
+        profile.add(at, bin, false);
     }
 }
 
-SteadyCurve told(const std::vector<Telling>& tellings, std::size_t bins) {
-    SteadyCurve curve(kPair);
-    for (const Telling& telling : tellings) {
-        tell(curve, telling, bins);
+CalibrationProfile profile_of(const std::vector<Behaviour>& groups, std::size_t bins) {
+    CalibrationProfile profile(kPair);
+    for (const Behaviour& group : groups) {
+        contribute(profile, group, bins);
     }
-    return curve;
+    return profile;
 }
 
 }  // namespace
 
-TEST_CASE("unit.calibration.readings_are_common_until_one_adds_to_its_own") {
+TEST_CASE("unit.calibration.copies_share_readings_until_one_appends") {
     hybrid::BinReadings one;
     CHECK(one.empty());
     CHECK(one.all().empty());
@@ -73,74 +73,78 @@ TEST_CASE("unit.calibration.readings_are_common_until_one_adds_to_its_own") {
     CHECK(&other.all() == own);
 }
 
-TEST_CASE("unit.shared_curves.three_must_have_come_to_the_same_bytes") {
-    CHECK(told({{}, {}}, 64).trusted() == 0);
-    CHECK(told({{}, {}}, 64).trusted(0) == 0);
-    CHECK(told({{}, {}}, 64).foreseen(64) > 1e9);  // a third one need not be simulated longer
-    CHECK(told({{}, {}}, 64).foreseen(63) == 0);   // nor less long
-    CHECK(told({{}, {}, {}}, 64).trusted() > 1e9);
-    CHECK(told({{0.3}, {-0.3}, {}}, 64).trusted() > 1e9);
-    // Each is as steady as can be, and another one is somewhere else.
-    CHECK(told({{4}, {-4}, {}}, 64).trusted() == 0);
-    CHECK(told({{4}, {-4}, {}}, 64).trusted(0) == 0);
-    CHECK(told({{4}, {4}, {4}}, 64).trusted() > 1e9);
-    CHECK(told({{4}, {4}, {4}}, 64).mean(0, 10, 5).rate == doctest::Approx(52));
-    CHECK(told({{4}, {4}, {4}}, 64).mean(0, 200, 5).law == doctest::Approx(kLaw));
+TEST_CASE("unit.shared_profiles.three_contributors_must_have_sent_the_same_bytes") {
+    CHECK(profile_of({{}, {}}, 64).trusted_tail() == 0);
+    CHECK(profile_of({{}, {}}, 64).trusted_skip(0) == 0);
+    CHECK(profile_of({{}, {}}, 64).projected_skip(64) > 1e9);  // a third run need not be longer
+    CHECK(profile_of({{}, {}}, 64).projected_skip(63) == 0);   // nor shorter
+    CHECK(profile_of({{}, {}, {}}, 64).trusted_tail() > 1e9);
+    CHECK(profile_of({{0.3}, {-0.3}, {}}, 64).trusted_tail() > 1e9);
+    // Each group is steady, but at other rates.
+    CHECK(profile_of({{4}, {-4}, {}}, 64).trusted_tail() == 0);
+    CHECK(profile_of({{4}, {-4}, {}}, 64).trusted_skip(0) == 0);
+    CHECK(profile_of({{4}, {4}, {4}}, 64).trusted_tail() > 1e9);
+    CHECK(profile_of({{4}, {4}, {4}}, 64).mean(0, 10, 5).rate == doctest::Approx(52));
+    CHECK(profile_of({{4}, {4}, {4}}, 64).mean(0, 200, 5).law_rate == doctest::Approx(kLaw));
 }
 
-TEST_CASE("unit.shared_curves.laws_that_are_on_their_way_are_not_steady") {
-    // Of equal parts of a port flows may be sure long before their laws know.
-    CHECK(told({{0, -0.002}, {0, -0.002}, {0, -0.002}}, 64).trusted() == 0);
-    CHECK(told({{0, -0.0002}, {0, -0.0002}, {0, -0.0002}}, 64).trusted() > 1e9);
+TEST_CASE("unit.shared_profiles.algorithms_must_have_settled") {
+    // Shares may be equal long before the algorithms' rates have settled.
+    CHECK(profile_of({{0, -0.002}, {0, -0.002}, {0, -0.002}}, 64).trusted_tail() == 0);
+    CHECK(profile_of({{0, -0.0002}, {0, -0.0002}, {0, -0.0002}}, 64).trusted_tail() > 1e9);
 }
 
-TEST_CASE("unit.shared_curves.queues_must_be_what_they_will_be") {
-    const Telling deep{0, 0, 4000};
-    const SteadyCurve curve = told({deep, deep, deep}, 64);
-    CHECK(!curve.is_settled(0));
-    CHECK(curve.is_settled(4));
-    CHECK(told({{}, {}, {}}, 64).is_settled(0));
+TEST_CASE("unit.shared_profiles.bytes_in_flight_must_have_settled") {
+    const Behaviour deep{0, 0, 4000};
+    const CalibrationProfile profile = profile_of({deep, deep, deep}, 64);
+    CHECK(!profile.is_settled(0));
+    CHECK(profile.is_settled(4));
+    CHECK(profile_of({{}, {}, {}}, 64).is_settled(0));
 }
 
-TEST_CASE("unit.shared_curves.what_is_left_of_a_packet_does_not_set_groups_apart") {
+TEST_CASE("unit.shared_profiles.a_packet_more_or_less_is_no_divergence") {
     // 1000 bytes more or less, of 50,000 a bin.
-    SteadyCurve curve(kPair);
+    CalibrationProfile profile(kPair);
     for (int group = 0; group < 3; ++group) {
         for (std::size_t at = 0; at < 12; ++at) {
             std::vector<BinReading> bin;
             for (std::size_t f = 0; f < 2; ++f) {
-                const double sent = kShare * static_cast<double>(kUnit * static_cast<Tick>(at + 1));
+                const double sent =
+                    kShare * static_cast<double>(kBinLength * static_cast<Tick>(at + 1));
                 bin.push_back({kShare, 5000, kLaw, sent + 1000.0 * (group - 1)});
             }
-            curve.add(at, bin, false);
+            profile.add(at, bin, false);
         }
     }
-    CHECK(curve.trusted(0) == doctest::Approx(12 * kUnit));
-    CHECK(curve.trusted(10) == 0);  // of 100,000
+    CHECK(profile.trusted_skip(0) == doctest::Approx(12 * kBinLength));
+    CHECK(profile.trusted_skip(10) == 0);  // of 100,000
 }
 
-TEST_CASE("unit.shared_curves.a_summary_says_what_the_curve_says") {
-    const SteadyCurve curve = told({{0.1}, {-0.1}, {}}, 200);
-    const memo::Numbers numbers = numbers_of(curve.summary());
+TEST_CASE("unit.shared_profiles.a_summary_predicts_as_its_profile_does") {
+    const CalibrationProfile profile = profile_of({{0.1}, {-0.1}, {}}, 200);
+    const memo::Numbers numbers = numbers_of(profile.summary());
     const auto summary = hybrid::summary_of(numbers, kPair);
     REQUIRE(summary.has_value());
-    CHECK(!hybrid::summary_of(numbers, CurveKind{2, kUnit, 4 * kUnit, false}).has_value());
-    const SteadyCurve again(kPair, *summary);
-    CHECK(again.trusted() == doctest::Approx(curve.trusted()));
-    CHECK(again.trusted(0) > 0);
-    CHECK(again.trusted(0) <= curve.trusted(0));
-    CHECK(again.mean(1, 20, 30).rate == doctest::Approx(curve.mean(1, 20, 30).rate).epsilon(0.01));
-    CHECK(again.mean(1, 20, 30).law == doctest::Approx(kLaw).epsilon(0.01));
-    SteadyCurve apart = told({{4}, {-4}, {}}, 200);
-    const SteadyCurve kept(kPair, *hybrid::summary_of(numbers_of(apart.summary()), kPair));
-    CHECK(kept.trusted(0) == 0);
+    CHECK(!hybrid::summary_of(numbers, ProfileKind{2, kBinLength, 4 * kBinLength, false})
+               .has_value());
+    const CalibrationProfile again(kPair, *summary);
+    CHECK(again.trusted_tail() == doctest::Approx(profile.trusted_tail()));
+    CHECK(again.trusted_skip(0) > 0);
+    CHECK(again.trusted_skip(0) <= profile.trusted_skip(0));
+    CHECK(again.mean(1, 20, 30).rate ==
+          doctest::Approx(profile.mean(1, 20, 30).rate).epsilon(0.01));
+    CHECK(again.mean(1, 20, 30).law_rate == doctest::Approx(kLaw).epsilon(0.01));
+    CalibrationProfile diverging = profile_of({{4}, {-4}, {}}, 200);
+    const CalibrationProfile kept(kPair,
+                                  *hybrid::summary_of(numbers_of(diverging.summary()), kPair));
+    CHECK(kept.trusted_skip(0) == 0);
 }
 
 namespace {
 
 HybridOutcome run_with(const Case& given, memo::Memo& memo, Driver driver, bool check,
                        FoldCounters* fold = nullptr) {
-    CurveMemory memory(memo, {});
+    ProfileMemory memory(memo, {});
     return run_hybrid(given, PhaseConfig{}, driver, nullptr, check, false, nullptr, fold, nullptr,
                       nullptr, &memory);
 }
@@ -156,7 +160,7 @@ double mean_time(const HybridOutcome& made, std::size_t flows) {
 
 }  // namespace
 
-TEST_CASE("unit.shared_curves.exchanges_are_told_and_every_contract_holds") {
+TEST_CASE("unit.shared_profiles.exchanges_are_predicted_and_contracts_hold") {
     std::uint64_t hops = 0;
     std::uint64_t without = 0;
     std::uint64_t warm = 0;
@@ -196,7 +200,7 @@ TEST_CASE("unit.shared_curves.exchanges_are_told_and_every_contract_holds") {
     CHECK(warm < hops);
 }
 
-TEST_CASE("unit.shared_curves.windows_and_oracle_agree") {
+TEST_CASE("unit.shared_profiles.windows_and_oracle_agree") {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const congestion::Law law = kLaws[1 + seed % (std::size(kLaws) - 1)];
         const Exchanges exchanges(42'000 + seed, law, 5);
@@ -209,7 +213,7 @@ TEST_CASE("unit.shared_curves.windows_and_oracle_agree") {
     }
 }
 
-TEST_CASE("unit.shared_curves.folded_is_unfolded") {
+TEST_CASE("unit.shared_profiles.folded_is_unfolded") {
     std::uint64_t folded_hops = 0;
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         const congestion::Law law = kLaws[1 + seed % (std::size(kLaws) - 1)];
@@ -229,7 +233,7 @@ TEST_CASE("unit.shared_curves.folded_is_unfolded") {
     CHECK(folded_hops > 0);
 }
 
-TEST_CASE("unit.hybrid.fairness.who_came_last_keeps_no_more_than_packets_give_him") {
+TEST_CASE("unit.hybrid.fairness.the_last_flow_keeps_no_more_than_in_packet_mode") {
     // Of three flows of each host one begins later: under HPCC it gets more, and gives that up over hundreds of round trips
     // in which all rates look flat. A skip that held them would be off by a thousandth here.
     Exchanges exchanges(44'000, congestion::Law::hpcc, 1);
