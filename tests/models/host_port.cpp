@@ -89,11 +89,12 @@ class RandomPosts : public sc_core::sc_module {
     std::map<std::size_t, FlowResult> known_beforehand() const {
         Routing routing(given.topology);
         const std::vector<FlowSpec> none;
-        step::WorldStore store(given.topology, routing, given.config, none, {}, nullptr);
+        step::WorldStore store(given.topology, routing, given.config, none, paths_, nullptr);
         store.begin();
         std::map<FlowId, std::size_t> place;
         for (const std::size_t flow : order_) {
-            place[store.open_flow(given.flows[flow], given.flows[flow].start + doorbell)] = flow;
+            const Tick at = given.flows[flow].start + doorbell;
+            place[store.open_flow(store.world(), given.flows[flow], at)] = flow;
         }
         std::map<std::size_t, FlowResult> known;
         RunHooks hooks;
