@@ -51,7 +51,7 @@ PLAIN_PAGES = [
     "docs/scenario.md", "docs/outputs.md", "docs/embedding.md", "docs/extending.md",
     "docs/evaluation.md", "docs/wormhole.md", "docs/map.md", "docs/models/link.md",
     "docs/measured.md", "docs/restoration.md", "docs/models/workload.md",
-    "docs/models/collectives.md", "docs/models/congestion.md",
+    "docs/models/collectives.md", "docs/models/congestion.md", "docs/models/chakra.md",
 ]
 SENTENCE_WORDS = 35
 COMMENT = re.compile(r"<!--.*?-->", re.S)
