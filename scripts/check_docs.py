@@ -51,6 +51,10 @@ PLAIN_PAGES = [
     "docs/scenario.md", "docs/outputs.md", "docs/embedding.md", "docs/extending.md",
     "docs/evaluation.md", "docs/wormhole.md", "docs/map.md", "docs/models/link.md",
     "docs/measured.md", "docs/restoration.md", "docs/models/workload.md",
+    "docs/models/collectives.md", "docs/models/congestion.md", "docs/models/chakra.md",
+    "docs/models/flow_level.md", "docs/models/goal.md", "docs/models/hpcc_import.md",
+    "docs/models/partitions.md", "docs/models/topologies.md", "docs/models/aicb.md",
+    "docs/steady-study.md", "docs/host-ports.md", "docs/combinations.md", "examples/README.md",
 ]
 SENTENCE_WORDS = 35
 COMMENT = re.compile(r"<!--.*?-->", re.S)
