@@ -208,7 +208,7 @@ TEST_CASE("models.foreign.a_socket_of_ours_answers_at_once") {
     phase = tlm::END_REQ;
     CHECK_THROWS_AS(host.port.out->nb_transport_fw(packet, phase, delay), sc_core::sc_report);
     sc_core::sc_start();
-    CHECK(network.store().record(slot).result.received != kNever);
+    CHECK(network.store().network_flows().record(slot).result.received != kNever);
 }
 
 TEST_CASE("models.foreign.what_comes_out_of_order_is_reported") {
@@ -259,8 +259,8 @@ TEST_CASE("models.foreign.a_large_quantum_suits_a_model_that_announces_early") {
         host.transmit(data_packet(slot, i, i == 19), sc_now() + 20 * kMicrosecond);
     }
     sc_core::sc_start();
-    CHECK(network.store().record(slot).result.received > 200 * kMicrosecond);
-    CHECK(network.store().record(slot).result.received != kNever);
+    CHECK(network.store().network_flows().record(slot).result.received > 200 * kMicrosecond);
+    CHECK(network.store().network_flows().record(slot).result.received != kNever);
 }
 
 }  // namespace sluice::test
