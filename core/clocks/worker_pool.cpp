@@ -313,12 +313,17 @@ void WorkerPool::serve_stalled(Tick begin, Tick end) {
             const std::uint32_t count = std::exchange(world.stalled.count, 0U);
             const CellId* const stalled = world.stalled.data;
             const std::vector<NodeId> hosts(stalled, stalled + count);
-            for (const NodeId host : hosts) {
-                store_.workers().serve_stalled(host);
-                worker.step(whole_node(host), begin, end);
-                worker.part->block_wake[host >> 6] =
-                    earliest_wake(world, host >> 6, worker.part->mine[host >> 6]);
-                again = true;
+            again = again || count > 0;
+            // Whatever goes wrong, the others wait at the window's end.
+            try {
+                for (const NodeId host : hosts) {
+                    store_.workers().serve_stalled(host);
+                    worker.step(whole_node(host), begin, end);
+                    worker.part->block_wake[host >> 6] =
+                        earliest_wake(world, host >> 6, worker.part->mine[host >> 6]);
+                }
+            } catch (...) {
+                worker.error = std::current_exception();
             }
         }
     }

@@ -3,6 +3,9 @@
 /// hop, flow and port is what one thread gives. Run under a thread sanitizer, too.
 #include "core/clocks/worker_pool.h"
 
+#include <map>
+#include <utility>
+
 #include "core/error.h"
 #include "tests/support/clock_support.h"
 #include "tests/support/opened_flows.h"
@@ -84,8 +87,10 @@ TEST_CASE("unit.worker_pool.opened_flows") {
     check_teams(given, 47'000);
 }
 
-TEST_CASE("unit.worker_pool.flows_beyond_a_workers_stock_of_slots") {
-    // Hundreds of flows start at one instant, so that hosts stall in the window; later ones find slots.
+namespace {
+
+/// Hundreds of flows start at one instant, so that hosts stall in the window; later ones find slots.
+Case stalling_case() {
     Case given = churn_case(false, 0);
     const std::vector<NodeId>& hosts = given.topology.hosts();
     for (std::uint32_t i = 0; i < 600; ++i) {
@@ -96,7 +101,33 @@ TEST_CASE("unit.worker_pool.flows_beyond_a_workers_stock_of_slots") {
         spec.sport = static_cast<std::uint16_t>(10'000 + i);
         given.flows.push_back(spec);
     }
-    check_teams(given, 48'000);
+    return given;
+}
+
+}  // namespace
+
+TEST_CASE("unit.worker_pool.flows_beyond_a_workers_stock_of_slots") {
+    check_teams(stalling_case(), 48'000);
+}
+
+TEST_CASE("unit.worker_pool.what_a_stalled_host_throws_reaches_the_caller") {
+    const Case given = stalling_case();
+    Rig rig(given);
+    step::WorkerPool pool(rig.store, {2, 0}, [](step::World& world) {
+        auto step = step::cell_stepper(world);
+        std::map<NodeId, Tick> stepped;
+        return [step, stepped](const step::Cell& cell, Tick begin, Tick end) mutable {
+            // Only a host that stalled is stepped twice in a window.
+            const auto [place, fresh] = stepped.insert({cell.node, begin});
+            if (!fresh && std::exchange(place->second, begin) == begin) {
+                throw InternalError("thrown");
+            }
+            step(cell, begin, end);
+        };
+    });
+    step::Driver driver(rig.store, given.events, {});
+    driver.divide_windows(pool);
+    CHECK_THROWS_AS(driver.advance(given.stop, rig), InternalError);
 }
 
 TEST_CASE("unit.worker_pool.what_a_step_throws_reaches_the_caller") {
