@@ -173,6 +173,8 @@ void CellLayout::arrange(NodeId node, const std::vector<DomainId>& owners) {
         fill(id, node, owners);
     }
     store_.set_home(node, now.front());
+    divided_nodes_ += now.size() > 1 ? 1 : 0;
+    divided_nodes_ -= before.size() > 1 ? 1 : 0;
     for (const CellId id : before) {
         if (std::find(now.begin(), now.end(), id) == now.end()) {
             release(id);

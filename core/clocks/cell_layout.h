@@ -41,6 +41,8 @@ class CellLayout {
     DomainId domain_of(CellId id) const { return slots_[id].domain; }
     /// Cells of a node, in order of their first ports.
     const std::vector<CellId>& cells_at(NodeId node) const { return cells_at_[node]; }
+    /// Nodes that are several cells.
+    std::size_t divided_nodes() const { return divided_nodes_; }
     std::vector<CellId> cells(DomainId domain) const;
     std::size_t cell_count(DomainId domain) const { return domains_[domain].cells; }
     const std::vector<std::uint32_t>& blocks(DomainId domain) const {
@@ -81,8 +83,9 @@ class CellLayout {
     std::vector<Domain> domains_;
     std::vector<DomainId> free_domains_;
     std::vector<std::vector<CellId>> cells_at_;  ///< by node
-    std::vector<Buffer> unused_;                 ///< by node
-    std::vector<Tick> lookahead_;                ///< by port
+    std::size_t divided_nodes_ = 0;
+    std::vector<Buffer> unused_;   ///< by node
+    std::vector<Tick> lookahead_;  ///< by port
 };
 
 }  // namespace sluice::step

@@ -161,7 +161,6 @@ void Domains::gather() {
     }
     domain_of_.clear();
     live_domains_ = 0;
-    divided_switches_ = 0;
 }
 
 /// Marks the nodes of a footprint that are not wholly in `domain` yet.
@@ -232,12 +231,11 @@ void Domains::place(NodeId node) {
         one = CellLayout::kIdle;
     }
     std::replace(owners_.begin(), owners_.end(), DomainId{kNone}, one);
-    const std::size_t before = layout_.cells_at(node).size();
-    if (several || before > 1 || layout_.domain_of(layout_.cells_at(node).front()) != one) {
+    if (several || layout_.cells_at(node).size() > 1 ||
+        layout_.domain_of(layout_.cells_at(node).front()) != one) {
         layout_.arrange(node, owners_);
     }
     const std::vector<CellId>& cells = layout_.cells_at(node);
-    divided_switches_ += (cells.size() > 1 ? 1U : 0U) - (before > 1 ? 1U : 0U);
     if (cells.size() > 1) {
         std::int64_t total = 0;
         for (const CellId id : cells) {

@@ -27,7 +27,7 @@ Domains::~Domains() {
 }
 
 Tick Domains::solo_until(Tick begin, Tick now, Tick cut) {
-    if (tuning_.never || partitions_.set().count() == 0) {
+    if (one_clock_ || partitions_.set().count() == 0) {
         return 0;
     }
     const Tick from = std::max(begin, now);
@@ -41,7 +41,7 @@ Tick Domains::solo_until(Tick begin, Tick now, Tick cut) {
     if (!divided_) {
         divide();
     }
-    if (divided_switches_ > 0) {
+    if (layout_.divided_nodes() > 0) {
         end = std::min(end, horizon_.first_timeout(now));
     }
     return end < from + tuning_.shortest_stretch * lookahead ? 0 : end;
@@ -60,14 +60,14 @@ void Domains::check_stretch(Tick end) {
             throw InternalError("a clock was reached by a packet of another one");
         }
     }
-    for (std::uint32_t i = 0; i < world.went_back.count && divided_switches_ > 0; ++i) {
+    for (std::uint32_t i = 0; i < world.went_back.count && layout_.divided_nodes() > 0; ++i) {
         if (bounds_.contains(world.went_back[i]) && bounds_.bounded(world.went_back[i])) {
             throw InternalError("flow " + std::to_string(world.id[world.went_back[i]]) +
                                 " sent again what its occupancy bound counts once");
         }
     }
     ++statistics_.stretches;
-    statistics_.bounded_stretches += divided_switches_ > 0 ? 1U : 0U;
+    statistics_.bounded_stretches += layout_.divided_nodes() > 0 ? 1U : 0U;
 }
 
 std::size_t Domains::all_blocks() {
@@ -87,7 +87,7 @@ void Domains::check_windows() const {
 
 void Domains::after_changes(Tick now) {
     const World& world = store_.world();
-    if (bounds_.drops_possible() && !drops_were_possible_ && divided_switches_ > 0) {
+    if (bounds_.drops_possible() && !drops_were_possible_ && layout_.divided_nodes() > 0) {
         for (NodeId n = 0; n < world.node_count; ++n) {
             if (layout_.cells_at(n).size() > 1) {
                 marked_.mark(n);

@@ -44,7 +44,6 @@ struct ClockTuning {
     Tick worth_dividing = 64;         ///< the same, where the nodes' ports are not divided yet
     std::uint64_t patience = 256;     ///< joint windows in a row before nodes are whole again
     std::uint64_t review_every = 32;  ///< windows between two examinations of a domain
-    bool never = false;               ///< one clock for everything
 };
 
 class Domains final : public MembershipWatcher {
@@ -55,13 +54,9 @@ class Domains final : public MembershipWatcher {
     Domains(const Domains&) = delete;
     Domains& operator=(const Domains&) = delete;
 
-    void tune(const ClockTuning& tuning) {
-        const bool never = tuning_.never || tuning.never;
-        tuning_ = tuning;
-        tuning_.never = never;
-    }
+    void tune(const ClockTuning& tuning) { tuning_ = tuning; }
     /// One clock for everything: nobody knows where packets may be.
-    void keep_one_clock() { tuning_.never = true; }
+    void keep_one_clock() { one_clock_ = true; }
 
     /// The end of the stretch that may be run solo from `begin` on, all clocks standing at `now`; 0: a
     /// joint window is due. Nothing that happens between windows lies before `cut`.
@@ -195,15 +190,15 @@ class Domains final : public MembershipWatcher {
     ClockStatistics statistics_;
     ClockTuning tuning_;
     Tick now_ = 0;
+    bool one_clock_ = false;
     bool divided_ = false;  ///< else every node is whole, and in the idle domain
     std::uint64_t joint_in_a_row_ = 0;
 
     std::vector<std::uint32_t> all_blocks_;
-    std::vector<Domain> domains_;         ///< by domain id; the idle one is alive
-    std::vector<DomainId> domain_of_;     ///< by partition
-    std::vector<DomainId> ended_;         ///< whose cells settle() gives away
-    std::size_t live_domains_ = 0;        ///< but for the idle one
-    std::uint32_t divided_switches_ = 0;  ///< with cells of several domains
+    std::vector<Domain> domains_;      ///< by domain id; the idle one is alive
+    std::vector<DomainId> domain_of_;  ///< by partition
+    std::vector<DomainId> ended_;      ///< whose cells settle() gives away
+    std::size_t live_domains_ = 0;     ///< but for the idle one
     bool drops_were_possible_ = false;
     MarkedNodes marked_;            ///< to be placed
     std::vector<DomainId> owners_;  ///< place()'s scratch
