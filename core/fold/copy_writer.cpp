@@ -47,7 +47,7 @@ std::uint64_t CopyWriter::copy_egress(PortId leader) const {
         to.free_at = from.free_at;
     }
     follow_fields(to, from, base.counters);
-    const SkippedFrames skipped = store_.skipped(leader);
+    const FrameCount skipped = store_.skipped(leader);
     if (skipped.packets != base.skipped.packets || skipped.bytes != base.skipped.bytes) {
         store_.add_skipped(port, skipped.packets - base.skipped.packets,
                            skipped.bytes - base.skipped.bytes);

@@ -30,7 +30,7 @@ struct UnitBase {
     Counters<Egress> counters;
     std::uint32_t max_queued_bytes = 0;  ///< from then on it counts anew
     Tick free_at = 0;
-    SkippedFrames skipped;
+    FrameCount skipped;
 };
 
 /// A host of an image that is executed again from the middle of a window on.

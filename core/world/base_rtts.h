@@ -30,7 +30,7 @@ class BaseRtts {
     // by_pair() only:
     /// Those of a list's pairs, whose `paths` are given for all or none.
     void set_list(const std::vector<FlowSpec>& list, const std::vector<FlowPath>& paths);
-    /// Whether it is known of a flow of no list; else add() computes it, between windows.
+    /// Whether it is known of a flow of no list; else add() computes it. Not beside other workers.
     bool knows(const FlowSpec& spec) const { return opened_.count(key(spec)) != 0; }
     const BaseRtt& add(const FlowSpec& spec);
     const BaseRtt& of(FlowId id, const FlowSpec& spec) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The columns by port, node and cell (core/packet/state.h), as the topology and the configuration have it: ports
-/// with their links, switches with their buffers, hosts. Owns the rings and lists in them.
+/// with their links, switches with their buffers, hosts. Owns the rings and lists in them, but for hosts' free INT blocks (IntLayout).
 #pragma once
 
 #include <cstdint>

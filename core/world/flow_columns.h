@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The columns by slot of a flow, and by connection (core/packet/state.h), and which slots are free. Columns
-/// grow between windows only; in windows that several workers step, each fills slots of a stock of its own.
+/// grow while no step holds a reference to them; in windows that several workers step, each fills slots of its own stock.
 #pragma once
 
 #include <cstdint>

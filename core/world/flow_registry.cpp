@@ -13,7 +13,7 @@ const FlowSpec& FlowRegistry::starting(NodeId host, FlowId id) const {
     return is_listed(id) ? list_[id] : opened_[host].waiting.find(id)->second;
 }
 
-void FlowRegistry::remove(NodeId host, FlowId id) {
+void FlowRegistry::forget_waiting(NodeId host, FlowId id) {
     if (!is_listed(id)) {
         opened_[host].waiting.erase(id);
     }

@@ -19,7 +19,7 @@ class FlowRegistry {
   public:
     /// `list` must outlive the registry.
     FlowRegistry(const std::vector<FlowSpec>& list, std::size_t nodes)
-        : list_(list), started_(list.size(), 0), results_(list.size()), opened_(nodes) {}
+        : list_(list), scheduled_(list.size(), 0), results_(list.size()), opened_(nodes) {}
 
     const std::vector<FlowSpec>& list() const { return list_; }
     bool is_listed(FlowId id) const { return id < list_.size(); }
@@ -29,8 +29,9 @@ class FlowRegistry {
     /// The slot of a listed flow that has not started; kNone: it gets one at its start.
     FlowSlot pinned_slot(FlowId id) const { return pinned_ ? static_cast<FlowSlot>(id) : kNone; }
 
-    bool is_started(FlowId listed) const { return started_[listed] != 0; }
-    void start(FlowId listed) { started_[listed] = 1; }
+    /// A timer of its host is set for its start.
+    bool is_scheduled(FlowId listed) const { return scheduled_[listed] != 0; }
+    void schedule(FlowId listed) { scheduled_[listed] = 1; }
 
     /// Gives an opened flow without an id its host's next one.
     void number(FlowSpec& spec);
@@ -39,9 +40,9 @@ class FlowRegistry {
     /// A flow whose start has come at `host`: of the list, or one that waits.
     const FlowSpec& starting(NodeId host, FlowId id) const;
     /// It has started.
-    void remove(NodeId host, FlowId id);
+    void forget_waiting(NodeId host, FlowId id);
 
-    /// What became of the listed flow in `slot`, which is given back.
+    /// What has become of the flow in `slot`, if it is listed.
     void keep_result(const World& world, FlowSlot slot) const;
     /// Of the list, by id; costs the slots 0 .. slots-1.
     const std::vector<FlowResult>& results(const World& world, std::size_t slots) const;
@@ -54,7 +55,7 @@ class FlowRegistry {
     };
 
     const std::vector<FlowSpec>& list_;
-    std::vector<std::uint8_t> started_;  ///< by id in the list
+    std::vector<std::uint8_t> scheduled_;  ///< by id in the list
     mutable std::vector<FlowResult>
         results_;                 ///< by id in the list; of flows in slots as last asked
     std::vector<Opened> opened_;  ///< by host

@@ -22,12 +22,12 @@ class FlowRoutes {
         : world_(world), topology_(topology), routing_(routing), paths_(paths) {}
 
     const Routing& routing() const { return routing_; }
-    /// Between windows: room for what is known of connections 0 .. count-1.
+    /// Room for what is known of connections 0 .. count-1. While nobody holds a reference to a route, nor steps beside.
     void reserve_connections(ConnectionId count) { known_.resize(count); }
 
-    /// Of the flow in `slot`. Different workers may ask at a time.
+    /// Of the flow in `slot`. Different workers may ask at a time, each for hosts of its own.
     void set(FlowSlot slot);
-    /// The routing without a link, or with it; the ports' `up` is as it was.
+    /// The routing without a link, or with it. Leaves the ports' `up` alone.
     void set_link(LinkId link, bool up) { routing_.set_link(link, up); }
     /// When the ports' `up` is as it will be: all routes of flows in slots 0 .. slots-1 that are not complete.
     void renew(std::size_t slots);

@@ -12,7 +12,7 @@
 namespace sluice::step {
 
 /// Frames on a wire; in total, or a port's change.
-struct SkippedFrames {
+struct FrameCount {
     std::int64_t packets = 0;
     std::int64_t bytes = 0;
 };
@@ -21,8 +21,8 @@ class FrameLedger {
   public:
     explicit FrameLedger(std::size_t ports) : ports_(ports) {}
 
-    void add_skipped(PortId port, SkippedFrames more) { add(skipped_, port, more); }
-    SkippedFrames skipped(PortId port) const { return at(skipped_, port); }
+    void add_skipped(PortId port, FrameCount more) { add(skipped_, port, more); }
+    FrameCount skipped(PortId port) const { return at(skipped_, port); }
     /// Takes out, and returns, the skipped bytes of `port` beyond whole multiples of `unit` bytes.
     std::int64_t take_remainder(PortId port, std::int64_t unit) {
         if (skipped_.empty()) {
@@ -33,26 +33,26 @@ class FrameLedger {
         return remainder;
     }
 
-    void add_crossed(PortId port, SkippedFrames more) { add(crossed_, port, more); }
-    SkippedFrames crossed(PortId port) const { return at(crossed_, port); }
+    void add_crossed(PortId port, FrameCount more) { add(crossed_, port, more); }
+    FrameCount crossed(PortId port) const { return at(crossed_, port); }
 
   private:
-    using Frames = std::vector<SkippedFrames>;  ///< by port; empty until there is one
+    using ByPort = std::vector<FrameCount>;  ///< by port; empty until there is one
 
-    void add(Frames& frames, PortId port, SkippedFrames more) const {
+    void add(ByPort& frames, PortId port, FrameCount more) const {
         if (frames.empty()) {
             frames.resize(ports_);
         }
         frames[port].packets += more.packets;
         frames[port].bytes += more.bytes;
     }
-    static SkippedFrames at(const Frames& frames, PortId port) {
-        return frames.empty() ? SkippedFrames{} : frames[port];
+    static FrameCount at(const ByPort& frames, PortId port) {
+        return frames.empty() ? FrameCount{} : frames[port];
     }
 
     std::size_t ports_;
-    Frames skipped_;
-    Frames crossed_;
+    ByPort skipped_;
+    ByPort crossed_;
 };
 
 }  // namespace sluice::step

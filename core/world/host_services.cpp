@@ -28,12 +28,12 @@ class Services : public HostServices {
     void start_flow(FlowId flow, Tick at) override {
         FlowRegistry& registry = flows_.registry();
         if (!registry.is_listed(flow) || registry.list()[flow].src != host_ || at < now_ ||
-            registry.is_started(flow)) {
+            registry.is_scheduled(flow)) {
             throw InternalError("an application started flow " + std::to_string(flow) +
                                 " at host " + std::to_string(host_) +
                                 ": not its own, in the past, or already started");
         }
-        registry.start(flow);
+        registry.schedule(flow);
         schedule(world_, host_, Timer{at, TimerKind::flow_start, registry.pinned_slot(flow), flow});
     }
     void set_timer(NodeId host, Tick at, std::uint64_t token) override {
@@ -64,7 +64,7 @@ void WorldStore::begin() {
     for (FlowId f = 0; f < flows().size(); ++f) {
         const FlowSpec& spec = flows()[f];
         if (spec.start != kNever) {
-            registry.start(f);
+            registry.schedule(f);
             schedule(world_, spec.src,
                      Timer{spec.start, TimerKind::flow_start, registry.pinned_slot(f), f});
         }
@@ -85,7 +85,7 @@ void WorldStore::bind_callbacks() {
     };
     callbacks.take_slot = [](World& world, NodeId host, FlowId flow) {
         return static_cast<WorldStore*>(world.callbacks.context)
-            ->network_flows_.start(world, host, flow);
+            ->network_flows_.take_start(world, host, flow);
     };
     if (application_ == nullptr) {
         return;

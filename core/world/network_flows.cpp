@@ -169,7 +169,7 @@ FlowSlot NetworkFlows::open_slot(FlowSpec spec) {
     return take_slot(spec.id, spec);
 }
 
-FlowSlot NetworkFlows::start(World& world, NodeId host, FlowId id) {
+FlowSlot NetworkFlows::take_start(World& world, NodeId host, FlowId id) {
     const bool listed = registry_.is_listed(id);
     const FlowSpec& spec = registry_.starting(host, id);
     FlowSlot slot = kNone;
@@ -183,7 +183,7 @@ FlowSlot NetworkFlows::start(World& world, NodeId host, FlowId id) {
         fill_slot(slot, id, spec);
     }
     if (slot != kNone) {
-        registry_.remove(host, id);
+        registry_.forget_waiting(host, id);
     }
     return slot;
 }

@@ -29,7 +29,7 @@ class NetworkFlows {
     const FlowColumns& columns() const { return columns_; }
     const FlowRoutes& routes() const { return routes_; }
 
-    /// WorldStore's calls of these names.
+    /// WorldStore's calls of these names, and its open_flow().
     void pin_list();
     FlowId open(World& world, FlowSpec spec, Tick at);
     FlowSlot open_slot(FlowSpec spec);
@@ -39,7 +39,7 @@ class NetworkFlows {
     void set_routes() { routes_.renew(columns_.slot_count()); }
 
     /// The slot of a flow whose start has come at `host`; kNone if it cannot be had in a shared window.
-    FlowSlot start(World& world, NodeId host, FlowId id);
+    FlowSlot take_start(World& world, NodeId host, FlowId id);
 
     FlowRecord record(FlowSlot slot) const { return columns_.record(slot); }
     /// Flows that have a slot, in order of their ids.

@@ -27,8 +27,8 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
     for (std::size_t p = 0; p < all.size(); ++p) {
         const Egress& egress = world_.egress[p];
         PortStatistics& port = all[p];
-        const SkippedFrames skipped = frames_.skipped(static_cast<PortId>(p));
-        const SkippedFrames crossed = frames_.crossed(static_cast<PortId>(p));
+        const FrameCount skipped = frames_.skipped(static_cast<PortId>(p));
+        const FrameCount crossed = frames_.crossed(static_cast<PortId>(p));
         port.tx_bytes = egress.tx_bytes + skipped.bytes + crossed.bytes;
         port.tx_packets = egress.tx_packets + skipped.packets + crossed.packets;
         port.max_queue_bytes = egress.max_queued_bytes;

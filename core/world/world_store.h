@@ -90,7 +90,7 @@ class WorldStore {
     void add_skipped(PortId port, std::int64_t packets, std::int64_t bytes) {
         frames_.add_skipped(port, {packets, bytes});
     }
-    SkippedFrames skipped(PortId port) const { return frames_.skipped(port); }
+    FrameCount skipped(PortId port) const { return frames_.skipped(port); }
     /// Once for a port after all that one skip adds to it: its byte counter, as INT tells it, gets
     /// what is left of the skipped bytes beyond whole INT units. HPCC follows the busiest of several
     /// truncated counters, so where they stand within a unit moves a lone flow's rate by percents;
@@ -134,6 +134,7 @@ class WorldStore {
     const NetworkConfig& config_;
     Application* application_;
     World world_;
+    // In this order: later ones use the columns of earlier ones, as they are destroyed, too.
     DeviceColumns devices_;
     NetworkFlows network_flows_;
     Workers workers_;

@@ -40,7 +40,7 @@ TEST_CASE("unit.world.flow_registry.opened_flows_are_numbered_by_host_and_wait_f
     registry.add(first);
     registry.add(second);
     CHECK(registry.starting(2, first.id).size == 5000);
-    registry.remove(2, first.id);
+    registry.forget_waiting(2, first.id);
     CHECK(registry.starting(2, second.id).size == 1000);
 }
 
@@ -48,9 +48,9 @@ TEST_CASE("unit.world.flow_registry.listed_flows_are_started_once_and_keep_their
     const std::vector<FlowSpec> list{spec_from(0), spec_from(1)};
     FlowRegistry registry(list, 3);
     CHECK(&registry.starting(1, 1) == &list[1]);
-    CHECK(!registry.is_started(1));
-    registry.start(1);
-    CHECK(registry.is_started(1));
+    CHECK(!registry.is_scheduled(1));
+    registry.schedule(1);
+    CHECK(registry.is_scheduled(1));
     CHECK(registry.pinned_slot(1) == kNone);
     registry.pin();
     CHECK(registry.pinned_slot(1) == 1);
