@@ -125,7 +125,7 @@ steady::Verdict GroupSampler::sample(GroupState& state, Tick at) {
     state.detector->add(at - state.skipped, state.readings, state.queues);
     steady::Verdict verdict = state.detector->judge();
     for (std::size_t i = 0; config_.skip && !verdict.steady && i < stages_.size(); ++i) {
-        stages_[i]->recognize(state, verdict, at);
+        verdict.steady = stages_[i]->recognize(state, verdict, at);
     }
     return verdict;
 }

@@ -15,7 +15,7 @@ enum class PhaseScope : std::uint8_t {
     network,    ///< one phase for the whole network (HyGra)
 };
 
-/// What an event wakes.
+/// The scope of invalidation: whose skips an event ends.
 enum class Wake : std::uint8_t {
     partition,  ///< the partition; ACKs are packets
     data,       ///< flows that share its data ports
@@ -47,13 +47,13 @@ struct PhaseConfig {
     /// Rates from groups that were simulated long (core/calibration/calibration.h); of partitions, where rates are
     /// measured.
     bool calibrate = true;
-    /// What is found out about how groups come to steady rates outlives the run (core/calibration/profile_memory.h).
+    /// Calibration profiles outlive the run (core/calibration/profile_memory.h).
     bool memo = false;
-    /// With `memo`: episodes that were simulated are told from then on (core/episodes/episode.h), where the means of what is
-    /// told are known to within `memo_tolerance`.
+    /// With `memo`: the ends of episodes like those that were simulated are predicted (core/episodes/episode.h), where the
+    /// means of the predictions are known to within `memo_tolerance`.
     bool episodes = false;
     double memo_tolerance = 0.005;
-    /// They are told, and learned, where they could fill a port together with others, too, which they do not see then.
+    /// Also of episodes that could fill a port together with others. Their predictions leave the others out.
     bool memo_crowded = false;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none

@@ -32,7 +32,7 @@ void PhaseController::changed(std::uint32_t id, Tick now) {
 }
 
 void PhaseController::close(std::uint32_t id, Tick now, PhaseEnd why) {
-    report_.end_phase(groups_[id], Phase::unsteady, now, why);
+    report_.end_unsteady(groups_[id], now, why);
     groups_.drop(id);
 }
 
@@ -239,7 +239,7 @@ void PhaseController::finish(Tick now) {
         if (state.skipping) {
             executor_.skip_back(state, now, PhaseEnd::run_end);
         }
-        report_.end_phase(state, Phase::unsteady, now, PhaseEnd::run_end);
+        report_.end_unsteady(state, now, PhaseEnd::run_end);
         state.since = now;
     });
     report_.report_until(kNever);

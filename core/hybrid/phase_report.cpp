@@ -3,21 +3,14 @@
 
 namespace sluice::hybrid {
 
-namespace {
-
-constexpr std::uint64_t kTicksPerSecond = 1'000'000'000'000U;
-
-}  // namespace
-
 void FlowTime::add(std::uint64_t flows, Tick each) {
     ticks += flows * static_cast<std::uint64_t>(each);
-    seconds += ticks / kTicksPerSecond;
-    ticks %= kTicksPerSecond;
+    seconds += ticks / kSecond;
+    ticks %= kSecond;
 }
 
 double FlowTime::in_seconds() const {
-    return static_cast<double>(seconds) +
-           static_cast<double>(ticks) / static_cast<double>(kTicksPerSecond);
+    return static_cast<double>(seconds) + static_cast<double>(ticks) / static_cast<double>(kSecond);
 }
 
 void PhaseReport::add(PhaseRecord record) {
@@ -28,9 +21,10 @@ void PhaseReport::add(PhaseRecord record) {
     }
 }
 
-void PhaseReport::end_phase(const GroupState& state, Phase phase, Tick end, PhaseEnd why) {
+void PhaseReport::end_unsteady(const GroupState& state, Tick end, PhaseEnd why) {
     if (end > state.since) {
-        add(PhaseRecord{state.id, phase, state.since, end, why, state.flows_at_start, 0, 0});
+        add(PhaseRecord{state.id, Phase::unsteady, state.since, end, why, state.flows_at_start, 0,
+                        0});
     }
 }
 

@@ -51,8 +51,8 @@ class PhaseReport {
     std::size_t times() const { return 1 + copies_.size(); }
 
     void add(PhaseRecord record);
-    /// The group's present phase, in which nothing was skipped, ends.
-    void end_phase(const GroupState& state, Phase phase, Tick end, PhaseEnd why);
+    /// The group's present phase ends, in which packets were executed.
+    void end_unsteady(const GroupState& state, Tick end, PhaseEnd why);
     /// Flows were skipped for so long.
     void add_steady(std::uint64_t flows, Tick each);
 

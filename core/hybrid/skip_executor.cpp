@@ -19,7 +19,7 @@ void SkipExecutor::begin(GroupState& state, Tick dt, Tick at) {
     for (std::size_t i = 0; i < flows.size(); ++i) {  // one may be executed for several
         engine_.advance(flows[i], state.packets[i]);
     }
-    report_.end_phase(state, Phase::unsteady, at, PhaseEnd::steady_found);
+    report_.end_unsteady(state, at, PhaseEnd::steady_found);
     engine_.shift(state.group, dt);
     state.skipping = true;
     state.since = at;

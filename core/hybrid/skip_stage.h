@@ -43,7 +43,7 @@ class SkipStage {
     virtual void list(GroupState& /*state*/, const steady::GroupFacts& /*facts*/) {}
     /// A group has been sampled.
     virtual void observe(GroupState& /*state*/, Tick /*at*/) {}
-    /// A group that its detector does not call steady is all the same: true, and the verdict says so.
+    /// True of a group that is steady although its detector does not know yet: the verdict then has its rates.
     virtual bool recognize(GroupState& /*state*/, steady::Verdict& /*verdict*/, Tick /*at*/) {
         return false;
     }

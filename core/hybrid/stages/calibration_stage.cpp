@@ -324,7 +324,6 @@ bool CalibrationStage::recognize(GroupState& state, steady::Verdict& verdict, Ti
         return false;
     }
     record.entry = entry;
-    verdict.steady = true;
     verdict.longest_skip = 0;  // by its own measurements
     verdict.rate.clear();
     for (const double rate : state.rate) {

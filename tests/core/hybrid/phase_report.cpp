@@ -16,10 +16,10 @@ TEST_CASE("unit.phase_report.copies_have_records_of_their_own") {
     state.id = 4;
     report.begin_copies({9, 2});
     CHECK(report.times() == 3);
-    report.end_phase(state, Phase::unsteady, 10, PhaseEnd::steady_found);
+    report.end_unsteady(state, 10, PhaseEnd::steady_found);
     report.end_copies();
     state.since = 20;
-    report.end_phase(state, Phase::unsteady, 20, PhaseEnd::idle);  // of no length
+    report.end_unsteady(state, 20, PhaseEnd::idle);  // of no length
     CHECK(report.times() == 1);
     report.report_until(kNever);
     CHECK(partitions == std::vector<std::uint32_t>{2, 4, 9});
