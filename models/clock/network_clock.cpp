@@ -241,6 +241,7 @@ void NetworkClock::wake() {
     }
     if (next < engine_.stop()) {
         engine_.go_on();
+        done_.cancel();  // it was to be notified later
         event_.notify(until(next));
     }
 }

@@ -110,11 +110,14 @@ bool HostPort::try_post(const Post& post) {
     QueuePair& queue = queue_pair(post.peer, post.queue_pair);
     Completion completion;
     completion.post = post;
-    completion.sequence = posted_++;
+    completion.sequence = posted_;
     completion.posted = to_ticks_up(sc_core::sc_time_stamp());
     const Tick rung =
         std::max(completion.posted + options_.doorbell_latency, network_.clock().earliest());
-    completion.effective = reads ? rung : over_pcie(to_nic_free_, post.bytes, rung);
+    Tick fetched = to_nic_free_;
+    completion.effective = reads ? rung : over_pcie(fetched, post.bytes, rung);
+    // A read has nothing to fetch, and must not overtake what does.
+    completion.effective = std::max(completion.effective, queue.latest);
     FlowSpec spec;
     spec.src = host_;
     spec.dst = post.peer;
@@ -126,6 +129,9 @@ bool HostPort::try_post(const Post& post) {
     network_.ports().opened(completion.flow, *this,
                             static_cast<std::uint32_t>(&queue - pairs_.data()), completion);
     queue.outstanding.push_back({completion, false});
+    queue.latest = completion.effective;
+    to_nic_free_ = fetched;
+    ++posted_;
     ++outstanding_;
     return true;
 }

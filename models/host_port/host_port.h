@@ -113,6 +113,7 @@ class HostPort : public sc_core::sc_module {
         ConnectionId requests = kNone;   ///< to the peer
         ConnectionId responses = kNone;  ///< from it, of reads
         std::deque<Outstanding> outstanding;
+        Tick latest = 0;  ///< when the last one posted took effect
     };
     struct Notification {
         Tick at = 0;

@@ -14,6 +14,13 @@ void PortApplication::opened(FlowId flow, HostPort& port, std::uint32_t pair,
                              kNever};
 }
 
+void PortApplication::remove(const HostPort& port) {
+    ports_[port.host()] = nullptr;
+    for (auto& [flow, running] : running_) {
+        running.port = running.port == &port ? nullptr : running.port;
+    }
+}
+
 void PortApplication::on_begin(NodeId host, HostServices& services) {
     if (inner_ != nullptr) {
         inner_->on_begin(host, services);
@@ -30,6 +37,9 @@ void PortApplication::on_received(NodeId host, FlowId flow, Tick now, HostServic
     }
     Running& running = found->second;
     running.received = now;
+    if (running.port == nullptr) {
+        return;
+    }
     HostPort& port = *running.port;
     if (running.part == Part::answer) {
         port.over(running.pair, running.sequence, now, now);
@@ -54,7 +64,7 @@ void PortApplication::on_sent(NodeId host, FlowId flow, Tick now, HostServices& 
     }
     const Running running = found->second;
     running_.erase(found);
-    if (running.part == Part::message) {
+    if (running.part == Part::message && running.port != nullptr) {
         running.port->over(running.pair, running.sequence, running.received, now);
     }
 }

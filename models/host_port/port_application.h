@@ -18,7 +18,8 @@ class PortApplication final : public Application {
         : inner_(inner), ports_(nodes, nullptr), next_connection_(connections) {}
 
     void add(HostPort& port) { ports_[port.host()] = &port; }
-    void remove(const HostPort& port) { ports_[port.host()] = nullptr; }
+    /// What it has running goes on, and nobody is notified.
+    void remove(const HostPort& port);
     /// Null: the host has none.
     HostPort* at(NodeId host) const { return ports_[host]; }
     ConnectionId new_connection() { return next_connection_++; }
@@ -38,7 +39,7 @@ class PortApplication final : public Application {
     enum class Part : std::uint8_t { message, request, answer };
     struct Running {
         Part part = Part::message;
-        HostPort* port = nullptr;  ///< that has posted it
+        HostPort* port = nullptr;  ///< that has posted it; null: it is gone
         std::uint32_t pair = 0;
         std::uint64_t sequence = 0;
         Post post;

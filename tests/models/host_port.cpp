@@ -241,6 +241,55 @@ TEST_CASE("models.host_port.a_send_is_notified_at_the_peer_in_time") {
     CHECK(completion.completed > arrived);
 }
 
+TEST_CASE("models.host_port.a_read_does_not_overtake_a_write_of_its_queue_pair") {
+    Star star;
+    star.flows.clear();
+    Network network("network", star.topology, star.routing, star.config, star.flows, star.paths,
+                    nullptr);
+    HostPortOptions options;
+    options.pcie_bandwidth = 1e9;
+    HostPort port("port", network, 0, options);
+    Post post;
+    post.peer = 2;
+    post.bytes = 100'000;  // 100 us to fetch
+    REQUIRE(port.try_post(post));
+    post.operation = Operation::read;
+    post.bytes = 1000;
+    REQUIRE(port.try_post(post));
+    sc_core::sc_start();
+    Completion write;
+    Completion read;
+    REQUIRE(port.completions().take(write));
+    REQUIRE(port.completions().take(read));
+    CHECK(write.post.operation == Operation::write);
+    CHECK(read.effective == write.effective);
+    CHECK(write.received < read.received);
+}
+
+TEST_CASE("models.host_port.what_a_port_that_is_gone_has_posted_is_delivered") {
+    Star star;
+    star.flows.clear();
+    Network network("network", star.topology, star.routing, star.config, star.flows, star.paths,
+                    nullptr);
+    HostPort peer("peer", network, 2);
+    std::size_t arrived = 0;
+    peer.arrivals().on_each([&](const Arrival& arrival) { arrived += arrival.from == 0 ? 1 : 0; });
+    auto port = std::make_unique<HostPort>("port", network, 0);
+    Post post;
+    post.peer = 2;
+    post.bytes = 1'000'000;
+    for (const Operation operation : {Operation::write, Operation::read, Operation::send}) {
+        post.operation = operation;
+        REQUIRE(port->try_post(post));
+    }
+    sc_core::sc_start(5, sc_core::SC_US);
+    port.reset();
+    sc_core::sc_start();
+    CHECK(network.clock().finished());
+    CHECK(network.store().living_count() == 0);
+    CHECK(arrived == 0);  // nobody says any more who has sent it
+}
+
 namespace {
 
 /// Threads that post as fast as the port takes it.
