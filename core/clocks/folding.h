@@ -5,15 +5,13 @@
 
 #include <vector>
 
-#include "core/ids.h"
+#include "core/clocks/representatives.h"
 #include "core/units.h"
 
 namespace sluice::step {
 
-class Folding {
+class Folding : public Representatives {
   public:
-    virtual ~Folding() = default;
-
     /// A window has been executed, up to `end`: what it did to those who lead, those who
     /// follow are told (World::changed). Before flows' changes are taken up.
     virtual void after_window(Tick end) = 0;
@@ -33,14 +31,6 @@ class Folding {
     // For a supervisor, between windows.
     /// What could not be folded is gone from where `flows` are, which may be now: at the next settle().
     virtual void reconsider(std::vector<FlowSlot> flows) = 0;
-    /// The flow that is executed in its place: itself, unless it follows one.
-    virtual FlowSlot leader_of(FlowSlot flow) const = 0;
-    /// Flows that follow `flow`.
-    virtual void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const = 0;
-    /// Another number than before if who follows whom may have changed since.
-    virtual std::uint64_t generation() const = 0;
-    /// The port that is executed in its place: itself, unless it follows one.
-    virtual PortId leader_of_port(PortId port) const = 0;
     /// A host that others follow has come to `at` without a window, as it is paused: those leave it that do
     /// not have its first timer (`own`), or have one where it has none.
     virtual void meet_paused(NodeId host, Tick at, bool own) = 0;

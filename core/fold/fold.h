@@ -25,6 +25,10 @@
 
 namespace sluice::step {
 
+/// Flows that belong together.
+using FlowGroup = std::vector<FlowSlot>;
+using FlowGroups = std::vector<FlowGroup>;
+
 /// What the leader's port had counted when it was folded.
 struct UnitBase {
     Counters<Egress> counters;
@@ -102,6 +106,9 @@ struct Turn {
     std::vector<std::vector<std::uint32_t>> flow_sheet;
 
     bool known() const { return !unit_sheet.empty(); }
+    /// The flow's packets go by `print`, and by their own way again.
+    void lead(FlowRoute& of_flow);
+    void restore(FlowRoute& of_flow) const;
 };
 
 struct Fold {
@@ -125,7 +132,18 @@ struct Fold {
     std::vector<std::shared_ptr<const Sheets>> parts;  ///< its own, then its copies
 
     bool turned() const { return self != nullptr; }
+    /// Whether a copy is another sheet of the representative's part.
+    bool is_own(std::uint32_t number) const {
+        return turned() && image[number]->part == self->part;
+    }
+    /// Numbers of the copies that are sheets of one part with copy `number`, itself among them.
+    std::vector<std::uint32_t> part_of(std::uint32_t number) const;
+    /// Flows of the representative and of each copy.
+    FlowGroups members() const;
 };
+
+/// Of a representative's or a copy's flows those that are in the fold.
+FlowGroup members_of(const std::vector<FlowSlot>& flows);
 
 /// Where something stands in a fold.
 struct FoldPlace {

@@ -1,70 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What belongs to a fold: flows that join and leave it, ports and hosts that are let go, and its end.
-#include <algorithm>
-#include <iterator>
+#include "core/fold/fold_members.h"
 
-#include "core/fold/folds.h"
-#include "core/fold/quotient_names.h"
+#include <algorithm>
+#include <utility>
+
+#include "core/fold/copy_writer.h"
 
 namespace sluice::step {
 
-/// What the image names gets its place.
-void Folds::claim(std::uint32_t id, std::uint32_t number) {
-    const Image& image = *folds_[id]->image[number];
-    for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
-        place_unit(image.unit[i], FoldPlace{id, number, i});
+void FoldMembers::lead_port(std::uint32_t id, PortId port) {
+    if (folds_.of_port(port).folded()) {
+        return;
     }
-    for (std::uint32_t i = 0; i < image.host.size(); ++i) {
-        places_.host[image.host[i]] = FoldPlace{id, number, i};
-    }
-    for (std::uint32_t i = 0; i < image.flow.size(); ++i) {
-        places_.flow[image.flow[i]] = FoldPlace{id, number, i};
-    }
+    Fold& fold = folds_[id];
+    const Egress& egress = world_.egress[port];
+    folds_.place_port(
+        port, FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.unit.size())});
+    fold.unit.push_back(port);
+    fold.unit_uses.push_back(0);
+    fold.base.push_back(UnitBase{counters_of(egress), egress.max_queued_bytes, egress.free_at,
+                                 store_.skipped(port)});
 }
 
-void Folds::count_anew(const Fold& fold) {
-    for (const PortId port : fold.unit) {
-        world_.egress[port].max_queued_bytes = world_.egress[port].queued_bytes;
+void FoldMembers::lead_host(std::uint32_t id, NodeId host) {
+    if (folds_.of_host(host).folded()) {
+        return;
     }
-}
-
-/// From here on the image follows.
-void Folds::still(const Fold& fold, const Image& image) {
-    ++counters_.images;
-    const CopyWriter writer(store_, places_, fold, image);
-    std::for_each(fold.host.begin(), fold.host.end(), [&](NodeId h) { writer.still_host(h); });
-    std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { writer.still_unit(p); });
-}
-
-/// The leader's hosts wake for their followers' own timers. Once, after all images have been added: it looks at those of
-/// all of them.
-void Folds::wake_for_followers(const Fold& fold) {
-    for (const NodeId host : fold.host) {
-        update_due(host);
-        world_.wake[host] = std::min(world_.wake[host], followed_[host]);
-        world_.block_wake[host >> 6] = std::min(world_.block_wake[host >> 6], world_.wake[host]);
+    Fold& fold = folds_[id];
+    folds_.place_host(
+        host, FoldPlace{id, FoldPlace::kLeader, static_cast<std::uint32_t>(fold.host.size())});
+    fold.host.push_back(host);
+    fold.host_uses.push_back(0);
+    fold.source.emplace_back();
+    for (PortId p = world_.first_port[host]; p < world_.first_port[host + 1]; ++p) {
+        lead_port(id, p);
+        ++fold.unit_uses[folds_.of_port(p).index];
     }
 }
 
-void Folds::add_image(std::uint32_t id, std::unique_ptr<Image> image) {
-    Fold& fold = *folds_[id];
-    fold.image.push_back(std::move(image));
-    claim(id, static_cast<std::uint32_t>(fold.image.size() - 1));
-    if (fold.images == 0) {
-        count_anew(fold);
+std::uint32_t FoldMembers::lead(const FlowGroup& part) {
+    const std::uint32_t id = folds_.create();
+    for (const FlowSlot flow : part) {
+        lead_host(id, world_.spec[flow].src);
+        if (prints_.in_service(flow)) {
+            const FlowPrint& print = prints_.of(flow);
+            lead_host(id, print.dst);
+            std::for_each(print.port, print.port + print.units,
+                          [&](PortId port) { lead_port(id, port); });
+        }
     }
-    ++fold.images;
-    still(fold, *fold.image.back());
+    for (const FlowSlot flow : part) {
+        const std::uint32_t index = add_flow(id, flow);
+        if (prints_.in_service(flow)) {
+            use(id, index);
+        }
+    }
+    return id;
 }
 
-std::uint64_t Folds::sent_since(const Fold& fold, std::uint32_t index) const {
-    return static_cast<std::uint64_t>(world_.egress[fold.unit[index]].tx_packets -
-                                      fold.base[index].counters[&Egress::tx_packets]);
-}
-
-std::uint32_t Folds::add_flow(std::uint32_t id, FlowSlot flow) {
-    reserve_slots();
-    Fold& fold = *folds_[id];
+std::uint32_t FoldMembers::add_flow(std::uint32_t id, FlowSlot flow) {
+    folds_.reserve_slots();
+    Fold& fold = folds_[id];
     std::uint32_t index = 0;
     if (fold.free_flows.empty()) {
         index = static_cast<std::uint32_t>(fold.flow.size());
@@ -87,262 +83,157 @@ std::uint32_t Folds::add_flow(std::uint32_t id, FlowSlot flow) {
         }
     }
     ++fold.flows;
-    places_.flow[flow] = FoldPlace{id, FoldPlace::kLeader, index};
-    const std::uint32_t host = places_.host[world_.spec[flow].src].index;
+    folds_.place_flow(flow, FoldPlace{id, FoldPlace::kLeader, index});
+    const std::uint32_t host = folds_.of_host(world_.spec[flow].src).index;
     ++fold.host_uses[host];
     fold.source[host].push_back(index);
     return index;
 }
 
-/// The flow's packets are in the network.
-void Folds::use_in_fold(Fold& fold, std::uint32_t index) {
-    const FlowPrint& print = print_in(fold, index);
-    change_uses(fold, print, 1U);
-    if (add_feeders(print, fold.feeders)) {
-        fold.backlogs = unmarked_backlogs(fold.feeders);
-        draws_ = true;
-    }
+/// The way of a representative's flow in its fold.
+const FlowPrint& FoldMembers::print_in(const Fold& fold, std::uint32_t index) const {
+    return fold.turned() ? fold.turn[index].print : prints_.of(fold.flow[index]);
 }
 
-void Folds::change_uses(Fold& fold, const FlowPrint& print, std::uint32_t more) {
-    const auto here = [&](const FoldPlace& place) {
-        return place.leads() && folds_[place.fold].get() == &fold;
-    };
+void FoldMembers::use(std::uint32_t id, std::uint32_t index) {
+    const FlowPrint& print = print_in(folds_[id], index);
+    change_uses(id, print, 1U);
+    marks_.watch(folds_[id], print);
+}
+
+void FoldMembers::change_uses(std::uint32_t id, const FlowPrint& print, std::uint32_t more) {
+    Fold& fold = folds_[id];
+    const auto here = [&](const FoldPlace& place) { return place.leads() && place.fold == id; };
     for (std::uint32_t i = 0; i < print.units; ++i) {
-        if (const FoldPlace& place = places_.unit[print.port[i]]; here(place)) {
+        if (const FoldPlace& place = folds_.of_port(print.port[i]); here(place)) {
             fold.unit_uses[place.index] += more;
         }
     }
-    if (const FoldPlace& place = places_.host[print.dst]; here(place)) {
+    if (const FoldPlace& place = folds_.of_host(print.dst); here(place)) {
         fold.host_uses[place.index] += more;
     }
 }
 
-void Folds::drop_flow(std::uint32_t id, std::uint32_t index) {
-    Fold& fold = *folds_[id];
+void FoldMembers::drop_flow(std::uint32_t id, std::uint32_t index) {
+    Fold& fold = folds_[id];
     const FlowSlot flow = fold.flow[index];
     for (const auto& image : fold.image) {
         if (image != nullptr) {
-            places_.flow[image->flow[index]] = FoldPlace{};
+            folds_.place_flow(image->flow[index], FoldPlace{});
             image->flow[index] = kNone;
         }
     }
-    const std::uint32_t host = places_.host[world_.spec[flow].src].index;
+    const std::uint32_t host = folds_.of_host(world_.spec[flow].src).index;
     --fold.host_uses[host];
     std::vector<std::uint32_t>& source = fold.source[host];
     source.erase(std::find(source.begin(), source.end(), index));
-    if (prints_[flow].src != kNone) {
-        change_uses(fold, print_in(fold, index), ~0U);
+    if (prints_.in_service(flow)) {
+        change_uses(id, print_in(fold, index), ~0U);
     }
-    turn_back(fold, index);
+    if (fold.turned()) {
+        restore_way(fold, index);
+    }
     fold.flow[index] = kNone;
     fold.free_flows.push_back(index);
     --fold.flows;
 }
 
-/// Ports and hosts that no flow of the fold needs any more are their images' own again.
-void Folds::drop_unused(std::uint32_t id) {
-    Fold& fold = *folds_[id];
-    if (fold.flows == 0) {
-        take_apart(id);
-        return;
+void FoldMembers::restore_way(Fold& fold, std::uint32_t index) {
+    if (fold.turn[index].led) {
+        fold.turn[index].restore(world_.route[fold.flow[index]]);
     }
-    for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
-        if (fold.host[i] != kNone && fold.host_uses[i] == 0) {
-            drop_host(id, i);
-        }
-    }
-    for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
-        if (fold.unit[i] != kNone && fold.unit_uses[i] == 0) {
-            drop_unit(id, i);
-        }
-    }
+    fold.turn[index] = Turn{};
 }
 
-void Folds::drop_unit(std::uint32_t id, std::uint32_t index) {
-    Fold& fold = *folds_[id];
-    const PortId leader = fold.unit[index];
+bool FoldMembers::stays_inside(std::uint32_t id, FlowSlot flow) const {
+    const Fold& fold = folds_[id];
+    const FlowPrint print = prints_.trace(flow);
+    const auto here = [&](const FoldPlace& place) { return place.leads() && place.fold == id; };
+    for (std::uint32_t i = 0; i < print.units; ++i) {
+        if (!here(folds_.of_port(print.port[i])) ||
+            meets_by_cable(print.port[i], id, FoldPlace::kLeader)) {
+            return false;
+        }
+    }
+    if (!here(folds_.of_host(print.dst))) {
+        return false;
+    }
+    for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
+        const Image* const image = fold.image[number].get();
+        if (image != nullptr &&
+            !copy_stays_inside(id, number, print,
+                               prints_.trace(image->flow[folds_.of_flow(flow).index]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool FoldMembers::copy_stays_inside(std::uint32_t id, std::uint32_t number, const FlowPrint& print,
+                                    const FlowPrint& other) const {
+    const Image& image = *folds_[id].image[number];
+    bool same = other.units == print.units && other.data == print.data &&
+                image.host[folds_.of_host(print.dst).index] == other.dst;
+    for (std::uint32_t i = 0; same && i < print.units; ++i) {
+        same = image.unit[folds_.of_port(print.port[i]).index] == other.port[i] &&
+               !meets_by_cable(other.port[i], id, number);
+    }
+    return same;
+}
+
+/// Whether something that is not of the representative or copy goes the other way on the cable of `port`.
+bool FoldMembers::meets_by_cable(PortId port, std::uint32_t id, std::uint32_t number) const {
+    const PortId back = prints_.used_other_way(port);
+    return back != kNone &&
+           !(folds_.of_port(back).fold == id && folds_.of_port(back).image == number);
+}
+
+void FoldMembers::add_copy(std::uint32_t id, std::unique_ptr<Image> image) {
+    Fold& fold = folds_[id];
+    fold.image.push_back(std::move(image));
+    folds_.place_copy(id, static_cast<std::uint32_t>(fold.image.size() - 1));
+    if (fold.images == 0) {
+        count_anew(fold);
+    }
+    begin_copy(fold, *fold.image.back());
+}
+
+void FoldMembers::begin_copies(std::uint32_t id) {
+    Fold& fold = folds_[id];
+    count_anew(fold);
+    for (std::uint32_t i = 0; i < fold.flow.size(); ++i) {
+        if (fold.turn[i].known()) {
+            fold.turn[i].lead(world_.route[fold.flow[i]]);
+            use(id, i);
+        }
+    }
     for (const auto& image : fold.image) {
-        if (image != nullptr) {
-            const CopyWriter writer(store_, places_, fold, *image);
-            counters_.hops += writer.copy_egress(leader);
-            writer.copy_link(leader);
-            place_unit(image->unit[index], FoldPlace{});
-        }
+        begin_copy(fold, *image);
     }
-    forget_unit(fold, index);
+    wake_for_copies(id);
 }
 
-void Folds::drop_host(std::uint32_t id, std::uint32_t index) {
-    Fold& fold = *folds_[id];
-    const NodeId leader = fold.host[index];
-    for (const auto& image : fold.image) {
-        if (image != nullptr) {
-            CopyWriter(store_, places_, fold, *image).copy_host(leader);
-            places_.host[image->host[index]] = FoldPlace{};
-        }
-    }
-    for (PortId p = world_.first_port[leader]; p < world_.first_port[leader + 1]; ++p) {
-        --fold.unit_uses[places_.unit[p].index];
-    }
-    forget_host(fold, index);
-}
-
-void Folds::forget_unit(Fold& fold, std::uint32_t index) {
-    Egress& egress = world_.egress[fold.unit[index]];
-    egress.max_queued_bytes = std::max(egress.max_queued_bytes, fold.base[index].max_queued_bytes);
-    place_unit(fold.unit[index], FoldPlace{});
-    fold.unit[index] = kNone;
-}
-
-void Folds::forget_host(Fold& fold, std::uint32_t index) {
-    places_.host[fold.host[index]] = FoldPlace{};
-    followed_[fold.host[index]] = kUnfollowed;
-    fold.host[index] = kNone;
-}
-
-/// The image's columns say what the leader's do.
-void Folds::write_image(std::uint32_t id, std::uint32_t number) { write_part(id, {number}); }
-
-/// Of images that are sheets of one part, all of them. Hosts first: what they know of ports' counters is told by
-/// these.
-void Folds::write_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers) {
-    const Fold& fold = *folds_[id];
-    std::vector<CopyWriter> writers;
-    for (const std::uint32_t number : numbers) {
-        writers.emplace_back(store_, places_, fold, *fold.image[number]);
-    }
-    for (const CopyWriter& writer : writers) {
-        for (const NodeId host : fold.host) {
-            if (host != kNone) {
-                writer.copy_host(host);
-            }
-        }
-    }
-    const bool own = is_own(fold, numbers.front());
-    if (own) {
-        QuotientNames(store_, places_, fold).restore_hosts();
-    }
-    for (const CopyWriter& writer : writers) {
-        for (const PortId unit : fold.unit) {
-            if (unit != kNone) {
-                counters_.hops += writer.copy_egress(unit);
-                writer.copy_link(unit);
-            }
-        }
-    }
-    if (own) {
-        QuotientNames(store_, places_, fold).restore_units();
+void FoldMembers::count_anew(const Fold& fold) {
+    for (const PortId port : fold.unit) {
+        world_.egress[port].max_queued_bytes = world_.egress[port].queued_bytes;
     }
 }
 
-/// Whether the image is another sheet of the leader's part.
-bool Folds::is_own(const Fold& fold, std::uint32_t number) const {
-    return fold.turned() && fold.image[number]->part == fold.self->part;
+/// From here on the copy is not executed.
+void FoldMembers::begin_copy(Fold& fold, const Image& image) {
+    ++fold.images;
+    ++copies_;
+    const CopyWriter writer(store_, folds_.places(), fold, image);
+    std::for_each(fold.host.begin(), fold.host.end(), [&](NodeId h) { writer.still_host(h); });
+    std::for_each(fold.unit.begin(), fold.unit.end(), [&](PortId p) { writer.still_unit(p); });
 }
 
-/// Images that are all sheets of one part are in no fold any more; their columns are written.
-void Folds::end_part(std::uint32_t id, const std::vector<std::uint32_t>& numbers) {
-    const Fold& fold = *folds_[id];
-    if (supervisor_ != nullptr) {
-        supervisor_->unfolded(pairs_of(fold, *fold.image[numbers.front()]));
+void FoldMembers::wake_for_copies(std::uint32_t id) {
+    for (const NodeId host : folds_[id].host) {
+        folds_.update_due(host);
+        world_.wake[host] = std::min(world_.wake[host], world_.followed[host]);
+        world_.block_wake[host >> 6] = std::min(world_.block_wake[host >> 6], world_.wake[host]);
     }
-    for (const std::uint32_t number : numbers) {
-        end_image(id, number);
-    }
-}
-
-bool Folds::part_alike(std::uint32_t id, std::uint32_t number, bool fresh) const {
-    const Fold& fold = *folds_[id];
-    return supervisor_->alike(pairs_of(fold, *fold.image[number]), fresh);
-}
-
-void Folds::end_image(std::uint32_t id, std::uint32_t number) {
-    Fold& fold = *folds_[id];
-    const Image& image = *fold.image[number];
-    for (std::uint32_t i = 0; i < image.unit.size(); ++i) {
-        if (fold.unit[i] != kNone) {
-            place_unit(image.unit[i], FoldPlace{});
-        }
-    }
-    for (std::uint32_t i = 0; i < image.host.size(); ++i) {
-        if (fold.host[i] != kNone) {
-            places_.host[image.host[i]] = FoldPlace{};
-        }
-    }
-    for (const FlowSlot flow : image.flow) {
-        if (flow != kNone) {
-            places_.flow[flow] = FoldPlace{};
-        }
-    }
-    if (fold.turned() && image.part != fold.self->part) {
-        fold.parts.erase(std::remove(fold.parts.begin(), fold.parts.end(), image.part),
-                         fold.parts.end());
-    }
-    fold.image[number] = nullptr;
-    --fold.images;
-}
-
-/// Of a fold's or an image's flows those that are in it.
-std::vector<FlowSlot> Folds::members_of(const std::vector<FlowSlot>& flows) {
-    std::vector<FlowSlot> members;
-    std::copy_if(flows.begin(), flows.end(), std::back_inserter(members),
-                 [](FlowSlot flow) { return flow != kNone; });
-    return members;
-}
-
-/// Flows of the leader and of each image.
-std::vector<std::vector<FlowSlot>> Folds::members(const Fold& fold) {
-    std::vector<std::vector<FlowSlot>> members = {members_of(fold.flow)};
-    for (const auto& image : fold.image) {
-        if (image != nullptr) {
-            members.push_back(members_of(image->flow));
-        }
-    }
-    return members;
-}
-
-/// Everything is executed by itself again. Returns its members.
-std::vector<std::vector<FlowSlot>> Folds::take_apart(std::uint32_t id) {
-    Fold& fold = *folds_[id];
-    std::vector<std::vector<FlowSlot>> members = this->members(fold);
-    // The leader's own part last: the others are written by what it has in its first sheet's names.
-    for (std::uint32_t left = static_cast<std::uint32_t>(fold.image.size()); left-- > 0;) {
-        if (fold.image[left] == nullptr) {
-            continue;
-        }
-        const std::vector<std::uint32_t> numbers = part_of(fold, left);
-        write_part(id, numbers);
-        end_part(id, numbers);
-    }
-    dissolve(id);
-    return members;
-}
-
-/// The leader has no images any more.
-void Folds::dissolve(std::uint32_t id) {
-    Fold& fold = *folds_[id];
-    for (std::uint32_t i = 0; i < fold.turn.size(); ++i) {
-        turn_back(fold, i);
-    }
-    for (std::uint32_t i = 0; i < fold.unit.size(); ++i) {
-        if (fold.unit[i] != kNone) {
-            forget_unit(fold, i);
-        }
-    }
-    for (std::uint32_t i = 0; i < fold.host.size(); ++i) {
-        if (fold.host[i] != kNone) {
-            forget_host(fold, i);
-        }
-    }
-    for (const FlowSlot flow : fold.flow) {
-        if (flow != kNone) {
-            places_.flow[flow] = FoldPlace{};
-        }
-    }
-    folds_[id] = nullptr;
-    free_folds_.push_back(id);
-    --fold_count_;
 }
 
 }  // namespace sluice::step

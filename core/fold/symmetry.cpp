@@ -175,7 +175,7 @@ bool close(std::vector<Isomorphism>& group, const std::vector<Isomorphism>& gene
 
 }  // namespace
 
-PartShape::PartShape(const World& world, const std::vector<FlowPrint>& prints,
+PartShape::PartShape(const World& world, const FlowPrints& prints,
                      const std::vector<FlowSlot>& flows, std::vector<std::uint32_t>& scratch)
     : flow(flows) {
     const std::size_t ports = scratch.size() - world.node_count;
@@ -203,10 +203,10 @@ PartShape::PartShape(const World& world, const std::vector<FlowPrint>& prints,
     // Hosts first: their ports' numbers follow each other.
     for (const FlowSlot slot : flow) {
         src.push_back(add_host(world.spec[slot].src));
-        dst.push_back(prints[slot].src != kNone ? add_host(prints[slot].dst) : kNone);
+        dst.push_back(prints.in_service(slot) ? add_host(prints.of(slot).dst) : kNone);
     }
     for (std::uint32_t i = 0; i < flow.size(); ++i) {
-        const FlowPrint& print = prints[flow[i]];
+        const FlowPrint& print = prints.of(flow[i]);
         sent[src[i]].push_back(i);
         way.emplace_back();
         way.back().reserve(print.units);

@@ -10,7 +10,7 @@
 
 #include <optional>
 
-#include "core/fold/fold.h"
+#include "core/fold/flow_prints.h"
 
 namespace sluice::step {
 
@@ -25,9 +25,9 @@ struct PartShape {
     std::vector<std::uint32_t> dst;                ///< kNone: its turn has not come
     std::vector<std::vector<std::uint32_t>> way;  ///< units by which it goes, as its print has them
 
-    /// `prints` by slot. `scratch` by port, then by node: all kNone, and left so.
-    PartShape(const World& world, const std::vector<FlowPrint>& prints,
-              const std::vector<FlowSlot>& flows, std::vector<std::uint32_t>& scratch);
+    /// `scratch` by port, then by node: all kNone, and left so.
+    PartShape(const World& world, const FlowPrints& prints, const std::vector<FlowSlot>& flows,
+              std::vector<std::uint32_t>& scratch);
 };
 
 /// Each of a part's hosts, units and flows, by number, as one of another part's, or of its own.

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "tests/support/star_support.h"
+#include "tests/support/fold_parts.h"
 
 using namespace sluice;
 using namespace sluice::step;
@@ -13,56 +13,23 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr std::uint32_t kFold = 0;
-
 /// Hosts 0 and 1, the representative, and 2 and 3, its copy, in the midst of a flow from the first to the second.
 class TwoPairs {
   public:
-    TwoPairs() : given_(pairs()), rig_(given_, true) {
-        step::Driver driver(rig_.store, {}, {});
-        driver.advance(20 * kMicrosecond, rig_);
-        places_.unit.resize(given_.topology.port_count());
-        places_.host.resize(given_.topology.node_count());
-        places_.flow.resize(2);
-        for (const NodeId host : {0U, 1U}) {
-            add_unit(port_of(host), port_of(host + 2));
-            add_unit(peer_of(port_of(host)), peer_of(port_of(host + 2)));
-            places_.host[host] = {kFold, FoldPlace::kLeader, host};
-            fold_.host.push_back(host);
-            image_.host.push_back(host + 2);
-        }
-        places_.flow[0] = {kFold, FoldPlace::kLeader, 0};
-        fold_.flow = {0};
-        fold_.source = {{0}, {}};
-        image_.flow = {1};
-    }
+    TwoPairs() : id_(parts_.lead({0})), image_(parts_.pair_up(id_, {0}, {1})) {}
 
-    Likeness likeness() { return Likeness(rig_.store, places_, fold_, image_, 20 * kMicrosecond); }
-    World& world() { return rig_.world; }
-    PortId port_of(NodeId host) const { return given_.topology.first_port(host); }
-    PortId peer_of(PortId port) { return rig_.world.egress[port].peer; }
+    Likeness likeness() {
+        return Likeness(parts_.rig.store, parts_.folds.places(), parts_.folds[id_], *image_,
+                        parts_.now);
+    }
+    World& world() { return parts_.world; }
+    PortId port_of(NodeId host) const { return parts_.port_of(host); }
+    PortId peer_of(PortId port) const { return parts_.peer_of(port); }
 
   private:
-    static Case pairs() {
-        Case given = lawless_star(4);
-        given.config = config_for(congestion::Law::hpcc);
-        given.flows = {flow(0, 1, 10'000'000, 0), flow(2, 3, 10'000'000, 0)};
-        return given;
-    }
-    void add_unit(PortId leader, PortId image) {
-        places_.unit[leader] = {kFold, FoldPlace::kLeader,
-                                static_cast<std::uint32_t>(fold_.unit.size())};
-        const Egress& egress = rig_.world.egress[leader];
-        fold_.unit.push_back(leader);
-        fold_.base.push_back({counters_of(egress), 0, egress.free_at, rig_.store.skipped(leader)});
-        image_.unit.push_back(image);
-    }
-
-    Case given_;
-    Rig rig_;
-    FoldPlaces places_;
-    Fold fold_;
-    Image image_;
+    FoldParts parts_{two_pairs()};
+    std::uint32_t id_;
+    std::unique_ptr<Image> image_;
 };
 
 /// What is said after `change` was made to the copy alone.

@@ -1,22 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Until when no port of a fold draws a random mark: ports that do draw by themselves.
+#include "core/fold/random_marks.h"
+
 #include <algorithm>
 
-#include "core/fold/folds.h"
 #include "core/packet/policies/marking.h"
 
 namespace sluice::step {
 
+void RandomMarks::watch(Fold& fold, const FlowPrint& print) {
+    if (add_feeders(print, fold.feeders)) {
+        fold.backlogs = unmarked_backlogs(fold.feeders);
+        any_watched_ = true;
+    }
+}
+
+bool RandomMarks::may_mark(const FlowGroup& flows) const {
+    FeedersOf feeders;
+    for (const FlowSlot flow : flows) {
+        add_feeders(prints_.of(flow), feeders);
+    }
+    return any_reached(unmarked_backlogs(feeders));
+}
+
 /// A switch port that marks at random.
-bool Folds::draws(PortId port) const {
+bool RandomMarks::draws(PortId port) const {
     const Egress& egress = world_.egress[port];
     return egress.ecn_kmin < egress.ecn_kmax && egress.ecn_kmin != kNeverMarks &&
            world_.config->marking != Marking::threshold_marking &&
-           world_.is_host[store_.topology().node_of(port)] == 0;
+           world_.is_host[topology_.node_of(port)] == 0;
 }
 
-/// The units from which a flow's packets come to each of its others that draw.
-bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) const {
+/// Adds the units from which a flow's packets come to each of its others that draw. True if there are more now.
+bool RandomMarks::add_feeders(const FlowPrint& print, FeedersOf& feeders) const {
     bool more = false;
     for (std::uint32_t i = 1; i < print.units; ++i) {
         if (i != print.data && draws(print.port[i])) {
@@ -34,7 +49,7 @@ bool Folds::add_feeders(const FlowPrint& print, FeedersOf& feeders) const {
 /// A port that draws may do so when more than its kmin waits. So much may wait at each at a window's end that it
 /// does not in the next one: what comes meanwhile is at most what its feeders send, and it sends itself whenever
 /// something waits.
-Backlogs Folds::unmarked_backlogs(const FeedersOf& feeders) const {
+Backlogs RandomMarks::unmarked_backlogs(const FeedersOf& feeders) const {
     Backlogs backlogs;
     for (auto fed = feeders.begin(); fed != feeders.end();) {
         const PortId port = fed->first;
@@ -53,22 +68,10 @@ Backlogs Folds::unmarked_backlogs(const FeedersOf& feeders) const {
     return backlogs;
 }
 
-bool Folds::may_mark(const Fold& fold) const {
-    return std::any_of(fold.backlogs.begin(), fold.backlogs.end(), [&](const auto& entry) {
+bool RandomMarks::any_reached(const Backlogs& backlogs) const {
+    return std::any_of(backlogs.begin(), backlogs.end(), [&](const auto& entry) {
         return std::int64_t{world_.egress[entry.first].queued_bytes} >= entry.second;
     });
-}
-
-/// Folds end whose ports may draw in the next window.
-void Folds::end_marking() {
-    if (!draws_) {
-        return;
-    }
-    for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) {
-        if (folds_[fold] != nullptr && may_mark(*folds_[fold])) {
-            take_apart(fold);
-        }
-    }
 }
 
 }  // namespace sluice::step
