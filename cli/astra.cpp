@@ -11,6 +11,7 @@
 #include "cli/print_check.h"
 #include "cli/progress.h"
 #include "core/error.h"
+#include "core/job/job_checks.h"
 #include "core/job/job_report.h"
 #include "experiment/astra_inputs.h"
 #include "experiment/run.h"
@@ -55,7 +56,7 @@ class AstraRun {
             std::iota(hosts.begin(), hosts.end(), 0);
         }
         flows_ = job_->graph.flows(hosts);
-        job_->graph.check_signals(inputs_.job.signal_delay);
+        check_signals(job_->graph, inputs_.job.signal_delay);
         application_ = std::make_unique<JobApplication>(std::move(job_->graph), std::move(hosts));
     }
 

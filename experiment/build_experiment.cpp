@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "core/job/job_checks.h"
 #include "core/job/job_set.h"
 #include "core/routing/routing.h"
 #include "core/routing/valiant.h"
@@ -228,8 +229,8 @@ BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart
     assign_source_ports(made.flows);
     if (made.topology.group_routing == GroupRouting::valiant) give_detours(built, where);
     for (const BuiltJob& job : built.jobs) {
-        job.application->graph().check_signals(
-            step::network_lookahead(made.topology, made.network));
+        check_signals(job.application->graph(),
+                      step::network_lookahead(made.topology, made.network));
     }
     built.estimate = estimate_traffic(made);
     return built;

@@ -81,7 +81,7 @@ PARTS = {
     "tests": ["cli"],
 }
 # Folders that are part of the one that they lie in.
-WITHIN = ["cli", "core/hybrid", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
+WITHIN = ["cli", "core/job", "core/hybrid", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
 
 
 def closure(part):

@@ -62,7 +62,7 @@ JobApplication::JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId
     arrived_.assign(graph_.op_count(), 0);
     start_.assign(graph_.op_count(), kNever);
     end_.assign(graph_.op_count(), kNever);
-    if (graph_.resource_count() > 0) served_after_.assign(graph_.op_count(), kNone);
+    if (graph_.resources().count() > 0) served_after_.assign(graph_.op_count(), kNone);
     for (OpId op = 0; op < graph_.op_count(); ++op) pending_[op] = graph_.dependency_count(op);
     build_columns();
     job_.first_flow = first_flow;
@@ -120,9 +120,9 @@ void JobApplication::reset(NodeId host) {
 }
 
 void JobApplication::fresh_resources(job::RankState& state) const {
-    for (RankResourceId id = 0; id < graph_.resource_count(); ++id) {
+    for (RankResourceId id = 0; id < graph_.resources().count(); ++id) {
         job::Resource resource;
-        const JobGraph::Count* count = graph_.counted(id);
+        const JobGraph::Count* count = graph_.resources().counted(id);
         if (count != nullptr) resource.left = count->first;
         state.resources.push(state.memory, resource);
     }

@@ -28,31 +28,27 @@
 /// Errors: a mistake in the graph throws ConfigError that names the operations.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/flow/flow.h"
 #include "core/ids.h"
-#include "core/job/connection_table.h"
+#include "core/job/graph/job_dependencies.h"
+#include "core/job/graph/job_messages.h"
+#include "core/job/graph/message_parts.h"
+#include "core/job/graph/name_table.h"
+#include "core/job/graph/operation_columns.h"
+#include "core/job/graph/overlap_slowdowns.h"
+#include "core/job/graph/rank_resources.h"
 #include "core/job/job_state.h"
-#include "core/job/operation.h"
 #include "core/units.h"
 
 namespace sluice {
 
 const char* to_string(OpKind kind);
 const char* to_string(OpClass cls);
-
-/// How an operation appears in timelines and which collective it is part of (kNone: of none).
-struct Label {
-    NameId name = 0;
-    OpClass cls = OpClass::other;
-    CollectiveId collective = kNone;
-};
 
 /// One instance of a collective over a group of ranks. `bytes` follows the convention of
 /// nccl-tests: the full tensor for all-reduce, all-gather and reduce-scatter, one rank's buffer
@@ -65,20 +61,10 @@ struct Collective {
     std::int64_t bytes = 0;
 };
 
-/// A contiguous list of operations.
-struct OpSpan {
-    const OpId* first = nullptr;
-    const OpId* last = nullptr;
-    const OpId* begin() const { return first; }
-    const OpId* end() const { return last; }
-    std::size_t size() const { return static_cast<std::size_t>(last - first); }
-    bool empty() const { return first == last; }
-};
-
 class JobGraph {
   public:
-    static constexpr RankResourceId kMostResources = 1U << 20;
-    static constexpr std::int64_t kMostSlowdown = 100'000'000;
+    static constexpr RankResourceId kMostResources = RankResources::kMost;
+    static constexpr std::int64_t kMostSlowdown = OverlapSlowdowns::kMost;
 
     /// A message or a signal: what happens at each end.
     struct Pair {
@@ -107,7 +93,7 @@ class JobGraph {
     void make_counted(RankResourceId resource, Count count);
     /// One part per rank, which must be different, in their order: ids first, first + 1, ...
     /// Returns the first. With two ranks or more `duration` must be at least twice the lookahead:
-    /// check_signals().
+    /// check_signals() (job_checks.h).
     OpId add_meet(const std::vector<RankId>& ranks, Tick duration, Label label);
     /// One channel of a group of ranks, as NCCL has communicators: the same name and channel are the
     /// same one.
@@ -128,42 +114,31 @@ class JobGraph {
     /// Over how many queue pairs messages from one rank to another go: each is split into as many parts, nearly equal and none
     /// below kLeastPart, which are messages on connections of their own, by the sender's ports in turn. It has arrived, or been
     /// acknowledged, when all of them have. Null: over one.
-    using QueuePairs = std::function<std::uint32_t(RankId from, RankId to)>;
-    static constexpr std::int64_t kLeastPart = 4096;
+    using QueuePairs = sluice::QueuePairs;
+    static constexpr std::int64_t kLeastPart = MessageParts::kLeastBytes;
     void set_queue_pairs(QueuePairs queue_pairs) { queue_pairs_ = std::move(queue_pairs); }
     /// Checks everything and freezes the graph.
     void finish();
 
     // The graph.
-    std::size_t op_count() const { return kind_.size(); }
-    RankId rank_count() const { return ranks_; }
-    OpKind kind(OpId op) const { return kind_[op]; }
-    RankId rank(OpId op) const { return rank_[op]; }
+    std::size_t op_count() const { return operations_.size(); }
+    RankId rank_count() const { return operations_.ranks(); }
+    OpKind kind(OpId op) const { return operations_.kind(op); }
+    RankId rank(OpId op) const { return operations_.rank(op); }
     /// compute, delay, task, meet: how long it takes; signal: how late its await hears of it; else 0.
-    Tick duration(OpId op) const { return duration_[op]; }
-    Label label(OpId op) const { return {name_[op], cls_[op], collective_[op]}; }
+    Tick duration(OpId op) const { return operations_.duration(op); }
+    Label label(OpId op) const { return operations_.label(op); }
     /// send, recv: the message's index; signal: its await; await: its signal; meet: the meeting's
     /// index; task, acquire, release: the resource; else kNone.
-    std::uint32_t target(OpId op) const { return target_[op]; }
-    /// Resources of every rank are 0 to resource_count() - 1.
-    RankResourceId resource_count() const { return resources_; }
-    /// Null: it is not counted.
-    const Count* counted(RankResourceId resource) const {
-        return resource < counts_.size() && counts_[resource].counted ? &counts_[resource]
-                                                                      : nullptr;
-    }
-    std::int64_t overlap_slowdown(OpId op) const {
-        return slowdowns_[op < slowdown_of_.size() ? slowdown_of_[op] : 0];
-    }
+    std::uint32_t target(OpId op) const { return operations_.target(op); }
+    const RankResources& resources() const { return resources_; }
+    std::int64_t overlap_slowdown(OpId op) const { return slowdowns_.of(op); }
 
     using Message = JobMessage;
-    const std::vector<Message>& messages() const { return messages_; }
+    const JobMessages& messages() const { return messages_; }
 
     using Meeting = JobMeeting;
     const std::vector<Meeting>& meetings() const { return meetings_; }
-    /// The connection of a message, kNone if it has one of its own.
-    ConnectionId connection(std::uint32_t message) const { return connection_[message]; }
-    ConnectionId connection_count() const { return connections_.count(); }
     /// One flow per message, started by the application: rank r is hosts[r]. Ports are defaults.
     std::vector<FlowSpec> flows(const std::vector<NodeId>& hosts) const;
 
@@ -172,75 +147,29 @@ class JobGraph {
 
     // The finished graph.
     bool finished() const { return finished_; }
-    std::uint32_t dependency_count(OpId op) const { return dependency_count_[op]; }
-    OpSpan successors(OpId op) const {
-        return {successors_.data() + successors_begin_[op],
-                successors_.data() + successors_begin_[op + 1]};
-    }
+    std::uint32_t dependency_count(OpId op) const { return dependencies_.count(op); }
+    OpSpan successors(OpId op) const { return dependencies_.successors(op); }
     /// In order of addition.
-    OpSpan ops_of(RankId rank) const {
-        return {rank_ops_.data() + rank_begin_[rank], rank_ops_.data() + rank_begin_[rank + 1]};
-    }
+    OpSpan ops_of(RankId rank) const { return operations_.ops_of(rank); }
     /// The graph as columns, which stay where they are.
     job::Job columns() const;
-    /// Throws ConfigError if a signal between ranks is quicker than `lookahead`, or a meeting of
-    /// several than twice that.
-    void check_signals(Tick lookahead) const;
     /// For messages to users: `rank 3 send "dp_rs" (operation 17)`.
     std::string describe(OpId op) const;
 
   private:
-    struct Edge {
-        OpId op;
-        OpId on;
-    };
-
-    std::uint32_t parts_of(const Message& message) const;
-    void split_messages();
-    std::vector<OpId> split(std::uint32_t message, std::uint32_t parts);
     OpId add(OpKind kind, RankId rank, Tick duration, std::uint32_t target, Label label);
-    void check_rank(RankId rank) const;
-    void take_resource(RankResourceId resource);
-    void check_edges() const;
-    void group_by_rank();
-    void index_successors();
-    void refuse_cycles() const;
-    OpId remote_successor(OpId op) const;
-    std::vector<OpId> find_cycle(const std::vector<std::uint32_t>& waiting,
-                                 const std::vector<bool>& done) const;
-    std::string describe_cycle(const std::vector<OpId>& cycle) const;
 
-    RankId ranks_;
-    RankResourceId resources_ = 0;
-    std::vector<Count> counts_;                  ///< by resource, as far as any is counted
-    std::vector<std::int64_t> slowdowns_ = {0};  ///< millionths; the first is the graph's
-    std::vector<std::uint16_t> slowdown_of_;     ///< by operation, as far as any has its own
     bool finished_ = false;
-    std::vector<Tick> duration_;
-    std::vector<RankId> rank_;
-    std::vector<std::uint32_t> target_;
-    std::vector<NameId> name_;
-    std::vector<CollectiveId> collective_;
-    std::vector<OpKind> kind_;
-    std::vector<OpClass> cls_;
-    std::vector<Message> messages_;
-    std::vector<ConnectionId> connection_;  ///< by message
-    QueuePairs queue_pairs_;
-    std::vector<std::uint8_t> nic_port_;  ///< by message, where any is split
-    ConnectionTable connections_;
-    std::unordered_map<std::uint64_t, CommunicatorId> communicators_;  ///< by group and channel
+    OperationColumns operations_;
+    JobDependencies dependencies_;
+    JobMessages messages_;
     std::vector<Meeting> meetings_;
+    RankResources resources_;
+    OverlapSlowdowns slowdowns_;
     std::vector<Collective> collectives_;
-    std::vector<std::string> names_;
-    std::unordered_map<std::string, NameId> name_ids_;
+    NameTable names_;
+    QueuePairs queue_pairs_;
     std::vector<OpId> last_compute_;  ///< by rank
-    std::vector<Edge> edges_;         ///< emptied by finish()
-
-    std::vector<std::uint32_t> dependency_count_;
-    std::vector<std::uint32_t> successors_begin_;
-    std::vector<OpId> successors_;
-    std::vector<std::uint32_t> rank_begin_;
-    std::vector<OpId> rank_ops_;
 };
 
 }  // namespace sluice

@@ -25,7 +25,8 @@ StreamApplication::StreamApplication(std::unique_ptr<OperationSource> source,
       hosts_(std::move(hosts)),
       options_(options),
       indexed_(source_->indexed()),
-      numbering_(source_->numbering()) {
+      numbering_(source_->numbering()),
+      memory_(*source_) {
     const RankId count = source_->rank_count();
     if (hosts_.size() < count) {
         throw ConfigError("the job has " + std::to_string(count) + " ranks but only " +
@@ -42,10 +43,7 @@ StreamApplication::StreamApplication(std::unique_ptr<OperationSource> source,
     for (RankId rank = 0; rank < count; ++rank) rank_of_[hosts_[rank]] = rank;
     ranks_.resize(count);
     for (RankId rank = 0; rank < count; ++rank) {
-        ranks_[rank].resources.resize(source_->resource_count());
-        if (!indexed_) continue;
-        ranks_[rank].count = source_->operation_count(rank);
-        ranks_[rank].ended = true;
+        ranks_[rank].resources.set_count(source_->resource_count());
     }
 }
 
@@ -67,7 +65,7 @@ void StreamApplication::begin(RankId rank, Tick now, HostServices& services) {
         // Recvs first: a send to oneself must find them posted.
         std::vector<StreamOp> others;
         for (const StreamOp op : source_->roots(rank)) {
-            if (place(rank, op).given.kind == StreamKind::recv) {
+            if (memory_.place(rank, op).given.kind == StreamKind::recv) {
                 start_op(rank, op, now, services);
             } else {
                 others.push_back(op);
@@ -88,7 +86,7 @@ void StreamApplication::on_timer(NodeId host, std::uint64_t token, Tick now,
         return;
     }
     const auto op = static_cast<StreamOp>(token);
-    free_resource(rank, place(rank, op).given.resource);
+    ranks_[rank].resources.free(memory_.place(rank, op).given.resource);
     finish_op(rank, op, now);
     drain(rank, now, services);
 }
@@ -98,7 +96,7 @@ StreamApplication::Sender StreamApplication::sender_of(FlowId flow) {
     const auto rank = static_cast<RankId>(flow >> 32);
     if (numbering_ == FlowNumbering::tag) return {rank & 0xffffU, op};
     // The id is that of the lower rank's end, be that the send or the recv.
-    const Place end = place(rank, op);
+    const Place end = memory_.place(rank, op);
     if (end.given.kind == StreamKind::send) return {rank, op};
     return {end.given.peer, end.state.partner};
 }
@@ -106,7 +104,7 @@ StreamApplication::Sender StreamApplication::sender_of(FlowId flow) {
 void StreamApplication::on_received(NodeId host, FlowId flow, Tick now, HostServices& services) {
     const RankId rank = rank_of(host);
     const Sender sender = sender_of(flow);
-    const Place at = place(sender.rank, sender.op);
+    const Place at = memory_.place(sender.rank, sender.op);
     if (at.state.partner == kNoStreamOp) {
         matches_.arrive(sender.rank, rank, at.given.tag, sender.op);
         return;
@@ -117,16 +115,16 @@ void StreamApplication::on_received(NodeId host, FlowId flow, Tick now, HostServ
 
 void StreamApplication::on_sent(NodeId /*host*/, FlowId flow, Tick now, HostServices& services) {
     const Sender sender = sender_of(flow);
-    const Place at = place(sender.rank, sender.op);
+    const Place at = memory_.place(sender.rank, sender.op);
     const RankId peer = at.given.peer;
     const StreamOp recv = at.state.partner;
     if (at.given.resource != StreamOperation::kNoResource) {
-        free_resource(sender.rank, at.given.resource);
+        ranks_[sender.rank].resources.free(at.given.resource);
     }
     finish_op(sender.rank, sender.op, now);
     if (recv != kNoStreamOp) {
-        let_go(peer, place(peer, recv).block);
-        let_go(sender.rank, at.block);
+        memory_.let_go(peer, memory_.place(peer, recv).block);
+        memory_.let_go(sender.rank, at.block);
     }
     drain(sender.rank, now, services);
 }
@@ -143,16 +141,16 @@ void StreamApplication::drain(RankId rank, Tick now, HostServices& services) {
         }
         state.ready.clear();
         grant_resources(rank, now, services);
-        if (!indexed_ && state.ready.empty() && !state.claimed) refill(rank, now);
-    } while (!state.ready.empty() || state.claimed);
+        if (!indexed_ && state.ready.empty() && !state.resources.claimed()) refill(rank, now);
+    } while (!state.ready.empty() || state.resources.claimed());
 }
 
 void StreamApplication::start_op(RankId rank, StreamOp op, Tick now, HostServices& services) {
-    const Place at = place(rank, op);
+    const Place at = memory_.place(rank, op);
     const StreamOperation& given = at.given;
     // A recv that waits for nothing but its message keeps nothing: it is as the source has it.
     const bool posted = is_posted(given);
-    if (!posted) touch(at);
+    if (!posted) memory_.touch(at);
     at.state.started = true;
     if (indexed_) {
         for (std::uint32_t i = 0; i < given.starts; ++i) {
@@ -160,59 +158,58 @@ void StreamApplication::start_op(RankId rank, StreamOp op, Tick now, HostService
         }
     }
     switch (given.kind) {
-        case StreamKind::compute: wait_for(rank, given.resource, op); break;
+        case StreamKind::compute: ranks_[rank].resources.wait_for(given.resource, op); break;
         case StreamKind::join: finish_op(rank, op, now); break;
         case StreamKind::send:
             if (given.resource == StreamOperation::kNoResource) {
                 send(rank, op, now, services);
             } else {
-                wait_for(rank, given.resource, op);
+                ranks_[rank].resources.wait_for(given.resource, op);
             }
             break;
         case StreamKind::recv:
             if (at.state.arrived) finish_op(rank, op, now);
             break;
     }
-    if (posted) release_unheld(rank, at.block);
+    if (posted) memory_.release_unheld(rank, at.block);
 }
 
-void StreamApplication::wait_for(RankId rank, std::uint16_t resource, StreamOp op) {
-    std::vector<StreamOp>& waiting = ranks_[rank].resources[resource].waiting;
-    waiting.push_back(op);
-    std::push_heap(waiting.begin(), waiting.end(), std::greater<>());
-    ranks_[rank].claimed = true;
-}
-
-void StreamApplication::free_resource(RankId rank, std::uint16_t resource) {
-    ranks_[rank].resources[resource].taken = false;
-    ranks_[rank].claimed = true;
-}
-
-/// Free resources go to those that wait for them; what that completes at once may free them again.
-void StreamApplication::grant_resources(RankId rank, Tick now, HostServices& services) {
-    if (!ranks_[rank].claimed) return;
-    ranks_[rank].claimed = false;
-    for (Resource& resource : ranks_[rank].resources) {
-        if (resource.taken || resource.waiting.empty()) continue;
-        std::pop_heap(resource.waiting.begin(), resource.waiting.end(), std::greater<>());
-        const StreamOp op = resource.waiting.back();
-        resource.waiting.pop_back();
-        resource.taken = true;
-        const Place at = place(rank, op);
-        const std::int64_t amount = at.given.amount;
-        if (at.given.kind == StreamKind::send) {
-            send(rank, op, now, services);
-        } else if (amount == 0) {
-            free_resource(rank, at.given.resource);
-            finish_op(rank, op, now);
-        } else if (amount <= kLastEnd - now) {
-            services.set_timer(hosts_[rank], now + amount, op);
+/// Keeps the window full, of a source that hands its blocks out in order.
+void StreamApplication::refill(RankId rank, Tick now) {
+    Rank& state = ranks_[rank];
+    while (!memory_.ended(rank) && memory_.count(rank) - state.completed < options_.window) {
+        const std::size_t before = state.ready.size();
+        StreamBlock* const block = memory_.read_next(rank, state.ready);
+        while (!memory_.all_registered(rank)) register_next(rank);
+        memory_.let_go(rank, block);
+        if (now == options_.start) continue;
+        for (std::size_t i = before; i < state.ready.size(); ++i) {
+            const StreamOperation& given = memory_.place(rank, state.ready[i]).given;
+            const bool idle = given.resource == StreamOperation::kNoResource ||
+                              !state.resources.taken(given.resource);
+            if (given.kind != StreamKind::recv && idle) ++late_;
         }
     }
 }
 
+/// Free resources go to those that wait for them; what that completes at once may free them again.
+void StreamApplication::grant_resources(RankId rank, Tick now, HostServices& services) {
+    ranks_[rank].resources.grant([&](StreamOp op) {
+        const Place at = memory_.place(rank, op);
+        const std::int64_t amount = at.given.amount;
+        if (at.given.kind == StreamKind::send) {
+            send(rank, op, now, services);
+        } else if (amount == 0) {
+            ranks_[rank].resources.free(at.given.resource);
+            finish_op(rank, op, now);
+        } else if (amount <= kLastEnd - now) {
+            services.set_timer(hosts_[rank], now + amount, op);
+        }
+    });
+}
+
 void StreamApplication::finish_op(RankId rank, StreamOp op, Tick now) {
-    const Place at = place(rank, op);
+    const Place at = memory_.place(rank, op);
     at.state.finished = true;
     ++ranks_[rank].completed;
     last_end_ = std::max(last_end_, now);
@@ -222,15 +219,15 @@ void StreamApplication::finish_op(RankId rank, StreamOp op, Tick now) {
             release(rank, at.block->given.links[given.first_link + i]);
         }
     } else {
-        release_waiters(rank, at.state);
+        while (at.state.waiters != kNone) release(rank, memory_.pop_waiter(at.state));
     }
-    let_go(rank, at.block);
+    memory_.let_go(rank, at.block);
 }
 
 /// One of the operations that `op` waits for is over.
 void StreamApplication::release(RankId rank, StreamOp op) {
-    const Place at = place(rank, op);
-    touch(at);
+    const Place at = memory_.place(rank, op);
+    memory_.touch(at);
     if (at.state.pending == 0) {
         throw ConfigError(source_->describe(rank, op) +
                           " is named as a dependent more often than it has dependencies");
@@ -238,15 +235,64 @@ void StreamApplication::release(RankId rank, StreamOp op) {
     if (--at.state.pending == 0) ranks_[rank].ready.push_back(op);
 }
 
-void StreamApplication::release_waiters(RankId rank, StreamEntry& state) {
-    for (std::uint32_t at = state.waiters; at != kNone;) {
-        const Waiter waiter = waiters_[at];
-        waiters_[at].next = free_waiter_;
-        free_waiter_ = at;
-        release(rank, waiter.op);
-        at = waiter.next;
+// What it has to say of itself.
+
+std::uint64_t StreamApplication::operation_count() const {
+    std::uint64_t count = 0;
+    for (RankId rank = 0; rank < rank_count(); ++rank) count += memory_.count(rank);
+    return count;
+}
+
+std::uint64_t StreamApplication::completed_count() const {
+    std::uint64_t count = 0;
+    for (const Rank& rank : ranks_) count += rank.completed;
+    return count;
+}
+
+bool StreamApplication::complete() const {
+    for (RankId rank = 0; rank < rank_count(); ++rank) {
+        const Rank& state = ranks_[rank];
+        const bool over =
+            memory_.ended(rank) && state.begun && state.completed == memory_.count(rank);
+        if (!over) return false;
     }
-    state.waiters = kNone;
+    return true;
+}
+
+std::string StreamApplication::waits_for(RankId rank, StreamOp op, const StreamBlock& block) const {
+    const StreamEntry& state = block.given.entries[op % kBlockSize];
+    const StreamOperation& given = state.given;
+    const std::string what = source_->describe(rank, op);
+    if (state.pending > 0) {
+        return what + " waits for " + std::to_string(state.pending) + " more operations";
+    }
+    if (given.kind == StreamKind::recv) {
+        return what + " waits for its message from rank " + std::to_string(given.peer);
+    }
+    if (given.kind == StreamKind::send) {
+        return what + " waits for the last acknowledgement from rank " + std::to_string(given.peer);
+    }
+    return what + " has not ended";
+}
+
+std::vector<std::string> StreamApplication::unfinished(std::size_t limit) const {
+    std::vector<std::string> lines;
+    for (RankId rank = 0; rank < rank_count(); ++rank) {
+        if (ranks_[rank].completed == memory_.count(rank)) continue;
+        const std::size_t before = lines.size();
+        for (const RankBlocks::Kept& kept : memory_.blocks(rank).all()) {
+            const OperationBlock& block = kept.block->given;
+            for (StreamOp i = 0; i < block.count && lines.size() < limit; ++i) {
+                if (!block.entries[i].touched || block.entries[i].finished) continue;
+                lines.push_back(waits_for(rank, kept.index * kBlockSize + i, *kept.block));
+            }
+        }
+        if (lines.size() == before && lines.size() < limit) {
+            lines.push_back("rank " + std::to_string(rank) +
+                            " waits for messages that nobody sends");
+        }
+    }
+    return lines;
 }
 
 }  // namespace sluice

@@ -23,7 +23,8 @@
 #include "core/job/message_matches.h"
 #include "core/job/operation_source.h"
 #include "core/job/pair_counts.h"
-#include "core/job/stream_blocks.h"
+#include "core/job/stream_memory.h"
+#include "core/job/stream_resources.h"
 
 namespace sluice {
 
@@ -62,62 +63,32 @@ class StreamApplication final : public Application {
     Tick last_end() const { return last_end_; }
     std::uint64_t late_operations() const { return late_; }
     /// The most blocks that have been in memory at a time.
-    std::size_t most_blocks() const { return pool_.most(); }
+    std::size_t most_blocks() const { return memory_.most_blocks(); }
     /// Operations that are in memory and not over, and what they wait for: at most `limit` lines.
     std::vector<std::string> unfinished(std::size_t limit) const;
 
   private:
-    struct Resource {
-        bool taken = false;
-        std::vector<StreamOp> waiting;  ///< a heap, the least number on top
-    };
-    /// Of a source that is not indexed: `op` waits for the operation whose list this is in.
-    struct Waiter {
-        StreamOp op = kNoStreamOp;
-        std::uint32_t next = kNone;
-    };
     struct Rank {
-        RankBlocks blocks;
-        std::uint64_t count = 0;  ///< operations, as far as they are known
         std::uint64_t completed = 0;
-        std::uint64_t registered = 0;  ///< of those below, the messages' ends have been registered
-        bool ended = false;            ///< count is final
         bool begun = false;
-        bool claimed = false;  ///< somebody waits for a resource that may be free
         std::vector<StreamOp> ready;
-        std::vector<Resource> resources;
+        StreamResources resources;
         PairCounts sent;      ///< messages to a peer
         PairCounts received;  ///< messages from a peer of a higher rank
     };
-    /// An operation that is in memory.
-    struct Place {
-        StreamBlock* block;
-        StreamEntry& state;
-        const StreamOperation& given;
-    };
+    using Place = StreamMemory::Place;
     struct Sender {
         RankId rank;
         StreamOp op;
     };
 
-    Place place(RankId rank, StreamOp op);
-    StreamBlock* load(RankId rank, std::uint32_t index);
-    void read_next(RankId rank);
-    void hold(Place at) { ++at.block->held; }
-    void let_go(RankId rank, StreamBlock* block);
-    void release_unheld(RankId rank, StreamBlock* block);
-    void touch(Place at);
-
     void begin(RankId rank, Tick now, HostServices& services);
     void refill(RankId rank, Tick now);
     void drain(RankId rank, Tick now, HostServices& services);
     void start_op(RankId rank, StreamOp op, Tick now, HostServices& services);
-    void wait_for(RankId rank, std::uint16_t resource, StreamOp op);
     void grant_resources(RankId rank, Tick now, HostServices& services);
-    void free_resource(RankId rank, std::uint16_t resource);
     void finish_op(RankId rank, StreamOp op, Tick now);
     void release(RankId rank, StreamOp op);
-    void release_waiters(RankId rank, StreamEntry& state);
 
     void register_next(RankId rank);
     void register_end(RankId rank, StreamOp op, Place at);
@@ -141,11 +112,9 @@ class StreamApplication final : public Application {
     StreamOptions options_;
     bool indexed_ = false;
     FlowNumbering numbering_ = FlowNumbering::first_end;
+    StreamMemory memory_;
     std::vector<Rank> ranks_;
-    BlockPool pool_;
     MessageMatches matches_;
-    std::vector<Waiter> waiters_;
-    std::uint32_t free_waiter_ = kNone;
     std::uint64_t messages_ = 0;
     std::int64_t bytes_ = 0;
     std::uint64_t late_ = 0;

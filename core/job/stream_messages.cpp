@@ -16,15 +16,14 @@ constexpr std::uint16_t kFirstPort = 10000;
 
 /// Takes one more operation of the rank's program as it stands there.
 void StreamApplication::register_next(RankId rank) {
-    Rank& state = ranks_[rank];
-    const auto op = static_cast<StreamOp>(state.registered);
-    const Place at = place(rank, op);
-    ++state.registered;
+    const StreamOp op = memory_.registered(rank);
+    const Place at = memory_.place(rank, op);
+    memory_.set_registered(rank, op + 1);
     if (at.given.kind == StreamKind::send || at.given.kind == StreamKind::recv) {
         register_end(rank, op, at);
     }
-    if (state.registered % kBlockSize == 0 || state.registered == state.count) {
-        release_unheld(rank, at.block);
+    if ((op + 1) % kBlockSize == 0 || memory_.all_registered(rank)) {
+        memory_.release_unheld(rank, at.block);
     }
 }
 
@@ -57,10 +56,10 @@ void StreamApplication::register_end(RankId rank, StreamOp op, Place at) {
 /// Both ends know each other, and stay in memory until the message is over.
 void StreamApplication::join_ends(RankId src, StreamOp send, RankId dst, StreamOp recv,
                                   std::uint16_t port) {
-    const Place from = place(src, send);
-    hold(from);
-    const Place to = place(dst, recv);
-    hold(to);
+    const Place from = memory_.place(src, send);
+    memory_.hold(from);
+    const Place to = memory_.place(dst, recv);
+    memory_.hold(to);
     from.state.partner = recv;
     from.state.port = port;
     to.state.partner = send;
@@ -77,12 +76,11 @@ FlowId StreamApplication::flow_id(RankId src, StreamOp op, const Place& at) cons
 }
 
 void StreamApplication::send(RankId rank, StreamOp op, Tick now, HostServices& services) {
-    while (ranks_[rank].registered <= op) register_next(rank);
-    const Place at = place(rank, op);
+    while (memory_.registered(rank) <= op) register_next(rank);
+    const Place at = memory_.place(rank, op);
     const RankId peer = at.given.peer;
     if (numbering_ == FlowNumbering::first_end) {
-        const Rank& other = ranks_[peer];
-        while (at.state.partner == kNoStreamOp && other.registered < other.count) {
+        while (at.state.partner == kNoStreamOp && !memory_.all_registered(peer)) {
             register_next(peer);
         }
         if (at.state.partner == kNoStreamOp) {
@@ -109,17 +107,17 @@ void StreamApplication::send(RankId rank, StreamOp op, Tick now, HostServices& s
 /// What stays on its host takes no time.
 void StreamApplication::send_to_self(RankId rank, Place at, Tick now) {
     const StreamOp recv = at.state.partner;
-    const StreamOp op = place(rank, recv).state.partner;
+    const StreamOp op = memory_.place(rank, recv).state.partner;
     finish_op(rank, op, now);
     arrive(rank, recv, now);
-    let_go(rank, place(rank, recv).block);
-    let_go(rank, at.block);
+    memory_.let_go(rank, memory_.place(rank, recv).block);
+    memory_.let_go(rank, at.block);
 }
 
 /// The message of `recv` is there.
 void StreamApplication::arrive(RankId rank, StreamOp recv, Tick now) {
-    const Place at = place(rank, recv);
-    touch(at);
+    const Place at = memory_.place(rank, recv);
+    memory_.touch(at);
     at.state.arrived = true;
     if (at.state.started || is_posted(at.given)) finish_op(rank, recv, now);
 }

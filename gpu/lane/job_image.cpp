@@ -8,7 +8,7 @@ namespace sluice::gpu {
 RankBounds rank_bounds(const JobApplication& application, RankId rank) {
     const JobGraph& graph = application.graph();
     RankBounds bounds;
-    bounds.waiting.resize(graph.resource_count());
+    bounds.waiting.resize(graph.resources().count());
     for (const OpId op : graph.ops_of(rank)) {
         const OpKind kind = graph.kind(op);
         ++bounds.ready;

@@ -27,10 +27,10 @@ std::string key_of(OpClass cls) {
 
 /// A queue pair has one class: so have the messages of a connection.
 void check_connections(const JobGraph& graph, const std::vector<FlowSpec>& flows) {
-    std::vector<const JobGraph::Message*> first(graph.connection_count(), nullptr);
-    const std::vector<JobGraph::Message>& messages = graph.messages();
+    std::vector<const JobGraph::Message*> first(graph.messages().connection_count(), nullptr);
+    const JobMessages& messages = graph.messages();
     for (std::size_t i = 0; i < messages.size(); ++i) {
-        const ConnectionId connection = graph.connection(static_cast<std::uint32_t>(i));
+        const ConnectionId connection = messages.connection(i);
         if (connection == kNone) continue;
         const JobGraph::Message*& one = first[connection];
         if (one == nullptr) one = &messages[i];
@@ -72,7 +72,7 @@ void set_priorities(WorkloadPart& part, const Priorities& priorities) {
             "'priorities' needs a job, whose messages have classes; allowed: 'priority'");
     }
     const JobGraph& graph = part.application->graph();
-    const std::vector<JobGraph::Message>& messages = graph.messages();
+    const JobMessages& messages = graph.messages();
     for (std::size_t i = 0; i < messages.size(); ++i) {
         const auto found = priorities.find(graph.label(messages[i].send).cls);
         if (found != priorities.end()) part.flows[i].priority = found->second;

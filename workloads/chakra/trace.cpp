@@ -67,30 +67,59 @@ std::optional<std::vector<Group>> parse_groups(std::string_view values) {
     return groups;
 }
 
-}  // namespace
+/// Whether some nodes wait for each other.
+void report_cycle(const Trace& trace, ImportReport& report) {
+    const std::vector<std::uint32_t> order = trace.issue_order();
+    if (order.size() == trace.size()) return;
+    std::vector<bool> done(trace.size(), false);
+    for (const std::uint32_t node : order) done[node] = true;
+    // Every node that is left waits for another that is left: following them must come back.
+    auto node =
+        static_cast<std::uint32_t>(std::find(done.begin(), done.end(), false) - done.begin());
+    std::vector<std::uint32_t> path;
+    std::vector<bool> seen(trace.size(), false);
+    while (!seen[node]) {
+        seen[node] = true;
+        path.push_back(node);
+        node = *std::find_if(trace.deps_begin(node), trace.deps_end(node),
+                             [&](std::uint32_t on) { return !done[on]; });
+    }
+    path.erase(path.begin(), std::find(path.begin(), path.end(), node));
+    std::string text = "waits for itself: node " + std::to_string(trace.id(path[0]));
+    constexpr std::size_t kMostShown = 8;
+    for (std::size_t i = 1; i < path.size() && i < kMostShown; ++i) {
+        text += " -> " + std::to_string(trace.id(path[i]));
+    }
+    if (path.size() > kMostShown) text += " -> ...";
+    text += " -> " + std::to_string(trace.id(path[0])) + "; " +
+            std::to_string(trace.size() - order.size()) + " nodes can never run";
+    report.misfit(trace.where(path[0]), text);
+}
 
-/// Reads one file into a Trace. Rows are first in the file's order.
+/// Reads one file. Rows are first in the file's order.
 class TraceReader {
   public:
     TraceReader(const std::string& path, ImportReport& report) : reader_(path), report_(report) {
-        trace_.path_ = path;
+        columns_.path = path;
     }
 
     Trace read() {
         NodeView node;
-        trace_.begin_.push_back(0);
+        columns_.begin.push_back(0);
         while (reader_.next(node)) add(node);
         sort_rows();
         resolve();
-        find_cycle();
-        count_notes();
         shrink();
-        return std::move(trace_);
+        const std::size_t dependencies = columns_.deps.size();
+        Trace trace(std::move(columns_));
+        report_cycle(trace, report_);
+        count_notes(trace, dependencies);
+        return trace;
     }
 
   private:
     void misfit(std::uint64_t id, const std::string& text) {
-        report_.misfit(trace_.path_ + ":node " + std::to_string(id), text);
+        report_.misfit(columns_.path + ":node " + std::to_string(id), text);
     }
 
     /// A numeric attribute; `fallback` if it is missing or, with a misfit, not a whole number.
@@ -108,15 +137,15 @@ class TraceReader {
     }
 
     void add(const NodeView& node) {
-        if (trace_.type_.size() >= kMostNodes) {
-            throw ConfigError(trace_.path_ + ": holds more than 4294967280 nodes");
+        if (columns_.type.size() >= kMostNodes) {
+            throw ConfigError(columns_.path + ": holds more than 4294967280 nodes");
         }
         unknown_ += node.unknown_fields;
         const bool cpu = integer(node, "is_cpu_op", 0, 0, 1) != 0;
-        trace_.ids_.push_back(node.id);
-        trace_.type_.push_back(
+        columns_.ids.push_back(node.id);
+        columns_.type.push_back(
             static_cast<std::uint8_t>(static_cast<unsigned>(node.type) | (cpu ? kCpuBit : 0U)));
-        trace_.name_.push_back(intern(node.name));
+        columns_.name.push_back(intern(node.name));
         std::uint64_t value = 0;
         std::uint32_t extra = kNone;
         if (is_communication(node.type)) {
@@ -136,23 +165,23 @@ class TraceReader {
         } else if (node.type == NodeType::metadata) {
             add_groups(node);
         }
-        trace_.value_.push_back(value);
-        trace_.extra_.push_back(extra);
+        columns_.value.push_back(value);
+        columns_.extra.push_back(extra);
         dep_ids_.insert(dep_ids_.end(), node.ctrl_deps.begin(), node.ctrl_deps.end());
         dep_ids_.insert(dep_ids_.end(), node.data_deps.begin(), node.data_deps.end());
         if (dep_ids_.size() >= kMostNodes) {
-            throw ConfigError(trace_.path_ + ": holds more than 4294967280 dependencies");
+            throw ConfigError(columns_.path + ": holds more than 4294967280 dependencies");
         }
-        trace_.begin_.push_back(static_cast<std::uint32_t>(dep_ids_.size()));
+        columns_.begin.push_back(static_cast<std::uint32_t>(dep_ids_.size()));
     }
 
     std::uint32_t intern(std::string_view name) {
-        if (!trace_.names_.empty() && trace_.names_.back() == name) {
-            return static_cast<std::uint32_t>(trace_.names_.size() - 1);
+        if (!columns_.names.empty() && columns_.names.back() == name) {
+            return static_cast<std::uint32_t>(columns_.names.size() - 1);
         }
         const auto [it, fresh] = name_ids_.try_emplace(
-            std::string(name), static_cast<std::uint32_t>(trace_.names_.size()));
-        if (fresh) trace_.names_.emplace_back(name);
+            std::string(name), static_cast<std::uint32_t>(columns_.names.size()));
+        if (fresh) columns_.names.emplace_back(name);
         return it->second;
     }
 
@@ -166,8 +195,8 @@ class TraceReader {
     /// Layers and iterations repeat themselves: what is alike is stored once.
     std::uint32_t intern(const Work& work) {
         const auto [it, fresh] = work_ids_.try_emplace(
-            {work.operations, work.bytes}, static_cast<std::uint32_t>(trace_.works_.size()));
-        if (fresh) trace_.works_.push_back(work);
+            {work.operations, work.bytes}, static_cast<std::uint32_t>(columns_.works.size()));
+        if (fresh) columns_.works.push_back(work);
         return it->second;
     }
 
@@ -175,8 +204,8 @@ class TraceReader {
         const auto [it, fresh] =
             comm_ids_.try_emplace({comm.type, comm.dims_given, comm.dim_count, comm.group, comm.src,
                                    comm.dst, comm.tag, comm.priority, comm.dims, comm.duration_us},
-                                  static_cast<std::uint32_t>(trace_.comms_.size()));
-        if (fresh) trace_.comms_.push_back(comm);
+                                  static_cast<std::uint32_t>(columns_.comms.size()));
+        if (fresh) columns_.comms.push_back(comm);
         return it->second;
     }
 
@@ -202,7 +231,7 @@ class TraceReader {
             }
         }
         if (node.find("comm_size") == nullptr && comm.type != CollectiveType::barrier) {
-            report_.skipped(trace_.path_ + ":node " + std::to_string(node.id),
+            report_.skipped(columns_.path + ":node " + std::to_string(node.id),
                             "has no comm_size: taken as 0");
         }
         comm.group = group_of(node);
@@ -238,7 +267,7 @@ class TraceReader {
         }
         name = whole_name(std::move(name));
         if (name.empty() || name == "0") return kNone;
-        std::vector<std::string>& names = trace_.group_names_;
+        std::vector<std::string>& names = columns_.group_names;
         const auto [it, fresh] =
             group_ids_.try_emplace(name, static_cast<std::uint32_t>(names.size()));
         if (fresh) names.push_back(std::move(name));
@@ -249,19 +278,19 @@ class TraceReader {
         if (!node.inputs.present || node.inputs.values.empty()) return;
         std::optional<std::vector<Group>> groups = parse_groups(node.inputs.values);
         if (!groups) {
-            report_.skipped(trace_.path_ + ":node " + std::to_string(node.id),
+            report_.skipped(columns_.path + ":node " + std::to_string(node.id),
                             "METADATA whose inputs do not list communicator groups");
             return;
         }
-        if (trace_.groups_.size() + groups->size() > kMostGroups) {
-            throw ConfigError(trace_.path_ + ": defines more than 1000000 groups");
+        if (columns_.groups.size() + groups->size() > kMostGroups) {
+            throw ConfigError(columns_.path + ": defines more than 1000000 groups");
         }
-        for (Group& group : *groups) trace_.groups_.push_back(std::move(group));
+        for (Group& group : *groups) columns_.groups.push_back(std::move(group));
     }
 
     /// Ascending ids, whatever the file's order.
     void sort_rows() {
-        std::vector<std::uint64_t>& ids = trace_.ids_;
+        std::vector<std::uint64_t>& ids = columns_.ids;
         if (!std::is_sorted(ids.begin(), ids.end())) permute();
         bool unique = true;
         for (std::size_t i = 1; i < ids.size(); ++i) {
@@ -269,16 +298,16 @@ class TraceReader {
             unique = false;
             misfit(ids[i], "stands twice in the file");
         }
-        if (!ids.empty()) trace_.first_id_ = ids.front();
+        if (!ids.empty()) columns_.first_id = ids.front();
         consecutive_ = ids.empty() || (unique && ids.back() - ids.front() == ids.size() - 1);
     }
 
     void permute() {
-        const std::size_t count = trace_.ids_.size();
+        const std::size_t count = columns_.ids.size();
         std::vector<std::uint32_t> order(count);
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return trace_.ids_[a] < trace_.ids_[b];
+            return columns_.ids[a] < columns_.ids[b];
         });
         const auto apply = [&](auto& column) {
             auto sorted = column;
@@ -289,21 +318,21 @@ class TraceReader {
         deps.reserve(dep_ids_.size());
         std::vector<std::uint32_t> begin = {0};
         for (const std::uint32_t row : order) {
-            deps.insert(deps.end(), dep_ids_.begin() + trace_.begin_[row],
-                        dep_ids_.begin() + trace_.begin_[row + 1]);
+            deps.insert(deps.end(), dep_ids_.begin() + columns_.begin[row],
+                        dep_ids_.begin() + columns_.begin[row + 1]);
             begin.push_back(static_cast<std::uint32_t>(deps.size()));
         }
         dep_ids_.swap(deps);
-        trace_.begin_.swap(begin);
-        apply(trace_.ids_);
-        apply(trace_.type_);
-        apply(trace_.value_);
-        apply(trace_.extra_);
-        apply(trace_.name_);
+        columns_.begin.swap(begin);
+        apply(columns_.ids);
+        apply(columns_.type);
+        apply(columns_.value);
+        apply(columns_.extra);
+        apply(columns_.name);
     }
 
     std::uint32_t position(std::uint64_t id) const {
-        const std::vector<std::uint64_t>& ids = trace_.ids_;
+        const std::vector<std::uint64_t>& ids = columns_.ids;
         if (ids.empty()) return kNone;
         if (consecutive_) {
             const std::uint64_t offset = id - ids.front();
@@ -317,79 +346,50 @@ class TraceReader {
 
     /// Ids of dependencies as positions; one that does not exist is a misfit and left out.
     void resolve() {
-        trace_.deps_.reserve(dep_ids_.size());
+        columns_.deps.reserve(dep_ids_.size());
         std::size_t from = 0;
-        for (std::uint32_t node = 0; node < trace_.type_.size(); ++node) {
-            const std::size_t until = trace_.begin_[node + 1];
+        for (std::uint32_t node = 0; node < columns_.type.size(); ++node) {
+            const std::size_t until = columns_.begin[node + 1];
             for (; from < until; ++from) {
                 const std::uint32_t on = position(dep_ids_[from]);
                 if (on == kNone) {
-                    misfit(trace_.ids_[node], "depends on node " + std::to_string(dep_ids_[from]) +
-                                                  ", which is not in the file");
+                    misfit(columns_.ids[node], "depends on node " + std::to_string(dep_ids_[from]) +
+                                                   ", which is not in the file");
                     continue;
                 }
-                if (on >= node) trace_.ascending_ = false;
-                trace_.deps_.push_back(on);
+                if (on >= node) columns_.ascending = false;
+                columns_.deps.push_back(on);
             }
-            trace_.begin_[node + 1] = static_cast<std::uint32_t>(trace_.deps_.size());
+            columns_.begin[node + 1] = static_cast<std::uint32_t>(columns_.deps.size());
         }
     }
 
-    void find_cycle() {
-        if (trace_.ascending_) return;
-        const std::vector<std::uint32_t> order = trace_.issue_order();
-        if (order.size() == trace_.size()) return;
-        std::vector<bool> done(trace_.size(), false);
-        for (const std::uint32_t node : order) done[node] = true;
-        // Every node that is left waits for another that is left: following them must come back.
-        auto node =
-            static_cast<std::uint32_t>(std::find(done.begin(), done.end(), false) - done.begin());
-        std::vector<std::uint32_t> path;
-        std::vector<bool> seen(trace_.size(), false);
-        while (!seen[node]) {
-            seen[node] = true;
-            path.push_back(node);
-            node = *std::find_if(trace_.deps_begin(node), trace_.deps_end(node),
-                                 [&](std::uint32_t on) { return !done[on]; });
-        }
-        path.erase(path.begin(), std::find(path.begin(), path.end(), node));
-        std::string text = "waits for itself: node " + std::to_string(trace_.ids_[path[0]]);
-        constexpr std::size_t kMostShown = 8;
-        for (std::size_t i = 1; i < path.size() && i < kMostShown; ++i) {
-            text += " -> " + std::to_string(trace_.ids_[path[i]]);
-        }
-        if (path.size() > kMostShown) text += " -> ...";
-        text += " -> " + std::to_string(trace_.ids_[path[0]]) + "; " +
-                std::to_string(trace_.size() - order.size()) + " nodes can never run";
-        misfit(trace_.ids_[path[0]], text);
-    }
-
-    void count_notes() {
-        report_.read(trace_.path_, std::to_string(trace_.size()) + " nodes, " +
-                                       std::to_string(trace_.deps_.size()) + " dependencies");
-        if (unknown_ + reader_.metadata().unknown_fields > 0) {
-            report_.skipped(trace_.path_,
-                            std::to_string(unknown_ + reader_.metadata().unknown_fields) +
-                                " fields that Chakra does not define");
+    void count_notes(const Trace& trace, std::size_t dependencies) {
+        report_.read(trace.path(), std::to_string(trace.size()) + " nodes, " +
+                                       std::to_string(dependencies) + " dependencies");
+        const auto unknown = unknown_ + reader_.metadata().unknown_fields;
+        if (unknown > 0) {
+            report_.skipped(trace.path(),
+                            std::to_string(unknown) + " fields that Chakra does not define");
         }
     }
 
     void shrink() {
-        if (consecutive_) trace_.ids_.clear();
-        trace_.ids_.shrink_to_fit();
-        trace_.type_.shrink_to_fit();
-        trace_.value_.shrink_to_fit();
-        trace_.extra_.shrink_to_fit();
-        trace_.name_.shrink_to_fit();
-        trace_.begin_.shrink_to_fit();
-        trace_.deps_.shrink_to_fit();
-        trace_.comms_.shrink_to_fit();
-        trace_.works_.shrink_to_fit();
+        if (consecutive_) columns_.ids.clear();
+        columns_.ids.shrink_to_fit();
+        columns_.type.shrink_to_fit();
+        columns_.value.shrink_to_fit();
+        columns_.extra.shrink_to_fit();
+        columns_.name.shrink_to_fit();
+        columns_.begin.shrink_to_fit();
+        columns_.deps.shrink_to_fit();
+        columns_.comms.shrink_to_fit();
+        columns_.works.shrink_to_fit();
     }
 
     EtReader reader_;
     ImportReport& report_;
-    Trace trace_;
+    TraceColumns columns_;
     std::vector<std::uint64_t> dep_ids_;
     std::unordered_map<std::string, std::uint32_t> name_ids_;
     std::unordered_map<std::string, std::uint32_t> group_ids_;
@@ -401,6 +401,8 @@ class TraceReader {
     std::uint64_t unknown_ = 0;
     bool consecutive_ = false;
 };
+
+}  // namespace
 
 Trace Trace::read(const std::string& path, ImportReport& report) {
     return TraceReader(path, report).read();

@@ -49,37 +49,65 @@ struct Group {
     std::vector<std::uint32_t> ranks;
 };
 
+/// A trace as it is stored. Nodes are numbered by their place.
+struct TraceColumns {
+    std::string path;
+    std::uint64_t first_id = 0;
+    std::vector<std::uint64_t> ids;  ///< empty: consecutive
+    std::vector<std::uint8_t> type;
+    std::vector<std::uint64_t> value;
+    std::vector<std::uint32_t> extra;
+    std::vector<std::uint32_t> name;
+    std::vector<std::uint32_t> begin;
+    std::vector<std::uint32_t> deps;
+    std::vector<Communication> comms;
+    std::vector<Work> works;  ///< a memory access with a duration has it as its operations
+    std::vector<std::string> names;
+    std::vector<std::string> group_names;
+    std::vector<Group> groups;
+    bool ascending = true;  ///< every dependency has a smaller id
+};
+
 class Trace {
   public:
     /// Reads one rank's file. Notes go to `report`.
     static Trace read(const std::string& path, ImportReport& report);
+    Trace() = default;
+    explicit Trace(TraceColumns columns) : columns_(std::move(columns)) {}
 
-    const std::string& path() const { return path_; }
-    std::size_t size() const { return type_.size(); }
+    const std::string& path() const { return columns_.path; }
+    std::size_t size() const { return columns_.type.size(); }
     std::uint64_t id(std::size_t node) const {
-        return ids_.empty() ? first_id_ + node : ids_[node];
+        return columns_.ids.empty() ? columns_.first_id + node : columns_.ids[node];
     }
-    NodeType type(std::size_t node) const { return static_cast<NodeType>(type_[node] & 0x7f); }
-    bool on_cpu(std::size_t node) const { return (type_[node] & 0x80) != 0; }
+    NodeType type(std::size_t node) const {
+        return static_cast<NodeType>(columns_.type[node] & 0x7f);
+    }
+    bool on_cpu(std::size_t node) const { return (columns_.type[node] & 0x80) != 0; }
     /// A computation's duration in us; a communication's or memory access's bytes; else 0.
-    std::uint64_t value(std::size_t node) const { return value_[node]; }
+    std::uint64_t value(std::size_t node) const { return columns_.value[node]; }
     /// Of communication nodes only.
-    const Communication& communication(std::size_t node) const { return comms_[extra_[node]]; }
+    const Communication& communication(std::size_t node) const {
+        return columns_.comms[columns_.extra[node]];
+    }
     /// Of a computation; null: it does not say.
     const Work* work(std::size_t node) const {
-        return type(node) == NodeType::comp && extra_[node] != kNone ? &works_[extra_[node]]
-                                                                     : nullptr;
+        return type(node) == NodeType::comp && columns_.extra[node] != kNone
+                   ? &columns_.works[columns_.extra[node]]
+                   : nullptr;
     }
     /// How long it took when it was recorded; 0: not known, or neither computation, communication
     /// nor memory access.
     std::uint64_t duration_us(std::size_t node) const;
-    std::string_view name(std::size_t node) const { return names_[name_[node]]; }
-    const std::uint32_t* deps_begin(std::size_t node) const { return deps_.data() + begin_[node]; }
-    const std::uint32_t* deps_end(std::size_t node) const {
-        return deps_.data() + begin_[node + 1];
+    std::string_view name(std::size_t node) const { return columns_.names[columns_.name[node]]; }
+    const std::uint32_t* deps_begin(std::size_t node) const {
+        return columns_.deps.data() + columns_.begin[node];
     }
-    const std::vector<std::string>& group_names() const { return group_names_; }
-    const std::vector<Group>& groups() const { return groups_; }
+    const std::uint32_t* deps_end(std::size_t node) const {
+        return columns_.deps.data() + columns_.begin[node + 1];
+    }
+    const std::vector<std::string>& group_names() const { return columns_.group_names; }
+    const std::vector<Group>& groups() const { return columns_.groups; }
     /// Positions of nodes in the order in which one after the other could run, of those that could
     /// the least id first: the order in which a rank issues its communications if all take no time.
     std::vector<std::uint32_t> issue_order() const;
@@ -88,23 +116,7 @@ class Trace {
     std::size_t memory_bytes() const;
 
   private:
-    friend class TraceReader;
-
-    std::string path_;
-    std::uint64_t first_id_ = 0;
-    std::vector<std::uint64_t> ids_;  ///< empty: consecutive
-    std::vector<std::uint8_t> type_;
-    std::vector<std::uint64_t> value_;
-    std::vector<std::uint32_t> extra_;
-    std::vector<std::uint32_t> name_;
-    std::vector<std::uint32_t> begin_;
-    std::vector<std::uint32_t> deps_;
-    std::vector<Communication> comms_;
-    std::vector<Work> works_;  ///< a memory access with a duration has it as its operations
-    std::vector<std::string> names_;
-    std::vector<std::string> group_names_;
-    std::vector<Group> groups_;
-    bool ascending_ = true;  ///< every dependency has a smaller id
+    TraceColumns columns_;
 };
 
 /// The files of a job, by rank: PREFIX.0.et, PREFIX.1.et, ... (or .et.gz, .json, .json.gz), or all

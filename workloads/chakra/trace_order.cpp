@@ -10,15 +10,16 @@ namespace sluice::chakra {
 
 std::uint64_t Trace::duration_us(std::size_t node) const {
     switch (type(node)) {
-        case NodeType::comp: return value_[node];
+        case NodeType::comp: return columns_.value[node];
         case NodeType::mem_load:
         case NodeType::mem_store:
-            return extra_[node] == kNone
+            return columns_.extra[node] == kNone
                        ? 0
-                       : static_cast<std::uint64_t>(works_[extra_[node]].operations);
+                       : static_cast<std::uint64_t>(
+                             columns_.works[columns_.extra[node]].operations);
         case NodeType::comm_send:
         case NodeType::comm_recv:
-        case NodeType::comm_coll: return comms_[extra_[node]].duration_us;
+        case NodeType::comm_coll: return columns_.comms[columns_.extra[node]].duration_us;
         case NodeType::invalid:
         case NodeType::metadata: return 0;
     }
@@ -26,22 +27,22 @@ std::uint64_t Trace::duration_us(std::size_t node) const {
 }
 
 std::string Trace::where(std::size_t node) const {
-    return path_ + ":node " + std::to_string(id(node));
+    return columns_.path + ":node " + std::to_string(id(node));
 }
 
 std::vector<std::uint32_t> Trace::issue_order() const {
     std::vector<std::uint32_t> order;
     order.reserve(size());
-    if (ascending_) {
+    if (columns_.ascending) {
         order.resize(size());
         std::iota(order.begin(), order.end(), 0);
         return order;
     }
     std::vector<std::uint32_t> waiting(size(), 0);
     std::vector<std::uint32_t> begin(size() + 1, 0);
-    for (const std::uint32_t on : deps_) ++begin[on + 1];
+    for (const std::uint32_t on : columns_.deps) ++begin[on + 1];
     for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-    std::vector<std::uint32_t> successors(deps_.size());
+    std::vector<std::uint32_t> successors(columns_.deps.size());
     std::vector<std::uint32_t> filled(begin.begin(), begin.end() - 1);
     for (std::uint32_t node = 0; node < size(); ++node) {
         waiting[node] = static_cast<std::uint32_t>(deps_end(node) - deps_begin(node));
@@ -65,11 +66,12 @@ std::vector<std::uint32_t> Trace::issue_order() const {
 }
 
 std::size_t Trace::memory_bytes() const {
-    std::size_t bytes = ids_.capacity() * 8 + type_.capacity() + value_.capacity() * 8 +
-                        (extra_.capacity() + name_.capacity() + begin_.capacity()) * 4 +
-                        deps_.capacity() * 4 + comms_.capacity() * sizeof(Communication) +
-                        works_.capacity() * sizeof(Work);
-    for (const std::string& name : names_) bytes += sizeof name + name.size();
+    std::size_t bytes =
+        columns_.ids.capacity() * 8 + columns_.type.capacity() + columns_.value.capacity() * 8 +
+        (columns_.extra.capacity() + columns_.name.capacity() + columns_.begin.capacity()) * 4 +
+        columns_.deps.capacity() * 4 + columns_.comms.capacity() * sizeof(Communication) +
+        columns_.works.capacity() * sizeof(Work);
+    for (const std::string& name : columns_.names) bytes += sizeof name + name.size();
     return bytes;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/job/job_checks.h"
 #include "core/job/job_report.h"
 #include "core/job/workload.h"
 #include "tests/support/error_of.h"
@@ -43,7 +44,7 @@ TEST_CASE("unit.job_execution.a_meeting_ends_together_after_the_last_start") {
     graph.add_dependency(first + 1, before[0]);
     graph.add_dependency(first + 2, before[1]);
     graph.finish();
-    graph.check_signals(kLatency);
+    check_signals(graph, kLatency);
     const Workload work = run(std::move(graph));
     // Starts at 5, 8 and 11 us: all end at 11 + 20.
     CHECK(work.application->start(first + 1) == 5 * kMicrosecond);
@@ -57,8 +58,8 @@ TEST_CASE("unit.job_execution.a_meeting_quicker_than_two_lookaheads_is_refused")
     JobGraph graph(2);
     graph.add_meet({0, 1}, 3 * kMicrosecond, label(graph, "x", OpClass::tp));
     graph.finish();
-    graph.check_signals(1500 * kNanosecond);
-    CHECK(error_of([&] { graph.check_signals(1501 * kNanosecond); }).find("at least 3002ns") !=
+    check_signals(graph, 1500 * kNanosecond);
+    CHECK(error_of([&] { check_signals(graph, 1501 * kNanosecond); }).find("at least 3002ns") !=
           std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/job/job_checks.h"
 #include "core/job/job_graph.h"
 #include "tests/support/error_of.h"
 
@@ -130,8 +131,8 @@ TEST_CASE("unit.job_graph.signals_between_ranks_need_the_lookahead") {
     graph.add_signal(0, 0, 0, {});
     graph.add_signal(0, 1, 900, {graph.intern("barrier"), OpClass::other, kNone});
     graph.finish();
-    graph.check_signals(900);
-    const std::string text = error_of([&] { graph.check_signals(901); });
+    check_signals(graph, 900);
+    const std::string text = error_of([&] { check_signals(graph, 901); });
     CHECK(mentions(text, "\"barrier\""));
     CHECK(mentions(text, "after 900ps: at least 901ps is needed"));
 }
@@ -151,12 +152,12 @@ TEST_CASE("unit.job_graph.connections_join_two_ranks_of_a_communicator") {
         graph.add_message(0, 1, 8, label);
     }
     graph.finish();
-    CHECK(graph.connection_count() == 4);
+    CHECK(graph.messages().connection_count() == 4);
     for (std::uint32_t message = 0; message < 4; ++message) {
-        CHECK(graph.connection(message) == message);
-        CHECK(graph.connection(message + 5) == message);
+        CHECK(graph.messages().connection(message) == message);
+        CHECK(graph.messages().connection(message + 5) == message);
     }
-    CHECK(graph.connection(4) == kNone);
+    CHECK(graph.messages().connection(4) == kNone);
     CHECK(graph.flows({0, 1, 2})[8].connection == 3);
 }
 

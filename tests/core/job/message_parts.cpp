@@ -141,7 +141,7 @@ TEST_CASE("unit.job_graph.parts_keep_their_connections") {
             CHECK(ports[connection].size() == 1);
         }
     }
-    CHECK(graph.connection_count() == 3);
+    CHECK(graph.messages().connection_count() == 3);
 }
 
 TEST_CASE("unit.job_graph.one_queue_pair_changes_nothing") {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/job/job_checks.h"
 #include "core/job/workload.h"
 #include "tests/support/error_of.h"
 #include "tests/support/fake_engine.h"
@@ -575,7 +576,7 @@ Tick time_of(std::size_t ranks, const CollectiveOptions& options,
     CollectiveLibrary library(graph, options);
     const std::vector<OpId> done = add(library);
     graph.finish();
-    graph.check_signals(kLatency);
+    check_signals(graph, kLatency);
     Workload work = make_workload(std::move(graph), fake::hosts(ranks));
     fake::Engine(*work.application, work.flows, ranks, kLatency).run();
     REQUIRE(work.application->complete());
@@ -917,16 +918,16 @@ TEST_CASE("unit.collective_library.connections_are_of_a_group_and_channel") {
     CollectiveLibrary library(graph, options);
     CollectiveSpec spec = spec_of(64);
     library.add(Kind::all_reduce, spec, first_ranks(4), Algorithm::ring);
-    CHECK(graph.connection_count() == 8);
+    CHECK(graph.messages().connection_count() == 8);
     library.add(Kind::all_gather, spec, first_ranks(4), Algorithm::ring);
-    CHECK(graph.connection_count() == 8);
+    CHECK(graph.messages().connection_count() == 8);
     spec.group = "other";
     library.add(Kind::all_reduce, spec, first_ranks(4), Algorithm::ring);
-    CHECK(graph.connection_count() == 16);
+    CHECK(graph.messages().connection_count() == 16);
     library.add(Kind::all_to_all, spec_of(64), first_ranks(4), Algorithm::direct);
-    CHECK(graph.connection_count() == 16 + 2 * 4 * 2);
+    CHECK(graph.messages().connection_count() == 16 + 2 * 4 * 2);
     graph.finish();
     for (std::uint32_t m = 0; m < graph.messages().size(); ++m) {
-        CHECK(graph.connection(m) < graph.connection_count());
+        CHECK(graph.messages().connection(m) < graph.messages().connection_count());
     }
 }

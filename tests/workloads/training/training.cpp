@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/job/job_checks.h"
 #include "core/job/job_report.h"
 #include "tests/support/training_support.h"
 #include "workloads/training/training.h"
@@ -200,7 +201,7 @@ TEST_CASE("unit.training.moe_8x13b_on_128_gpus") {
     CHECK(training_costs(config).stages[0].dense_parameters == (count.dense + 31) / 32);
     CHECK(training_costs(config).stages[0].expert_parameters == count.experts / 128);
     // The pair inside a server: 11.8 us + 655,360 B / 240 GB/s, well above a 1 us lookahead.
-    graph.check_signals(kMicrosecond);
+    check_signals(graph, kMicrosecond);
     std::size_t signals = 0;
     for (OpId op = 0; op < graph.op_count(); ++op) {
         if (graph.kind(op) != OpKind::signal) continue;
