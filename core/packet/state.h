@@ -176,6 +176,7 @@ struct Sender {
     std::uint32_t position = 0;  ///< in its HostPort's lists
     PortId port = kNone;
     std::uint32_t transmissions = 0;
+    std::uint32_t asked = 0;  ///< index behind the last packet that asks for an ACK
     std::uint16_t last_bytes = 0;
     std::uint8_t traffic_class = 3;
     std::uint8_t int_shift = 0;  ///< one in 2^int_shift packets has an INT slot

@@ -71,6 +71,7 @@ SLUICE_DESCRIBE(Ingress, SLUICE_FIELDS_OF_INGRESS)
     NEXT(position, content)                  \
     NEXT(port, name)                         \
     NEXT(transmissions, content)             \
+    NEXT(asked, content)                     \
     NEXT(last_bytes, content)                \
     NEXT(traffic_class, content)             \
     NEXT(int_shift, content)                 \

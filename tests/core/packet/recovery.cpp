@@ -187,6 +187,33 @@ TEST_CASE("unit.step.recovery.bytes_after_a_time_out_are_counted_apart") {
     }
 }
 
+/// Two packets are under way that no ACK will answer when the window shrinks below them.
+TEST_CASE("unit.step.recovery.a_window_that_shrinks_asks_for_an_ack") {
+    StarParams star;
+    star.hosts = 33;
+    Case given;
+    given.topology = build_star(star);
+    given.config = config_for(congestion::Law::hpcc);
+    given.config.nic.retransmit_timeout = 100 * kMillisecond;
+    given.stop = kSecond;
+    for (NodeId src = 0; src < 32; ++src) {
+        given.flows.push_back(flow(src, 32, 300'000, 0));
+    }
+    assign_source_ports(given.flows);
+    for (const int chunk : {0, 4}) {
+        for (const int every : {2, 4, 16}) {
+            given.config.nic.ack_every = every;
+            given.config.nic.ack_chunk = chunk;
+            const Outcome outcome = run_windows(given);
+            CHECK(all_finished(outcome));
+            CHECK(outcome.counters.retransmitted_bytes == 0);
+            for (const FlowResult& result : outcome.flows) {
+                CHECK(result.finish < 10 * kMillisecond);  // 9.6 MB take 0.8 ms
+            }
+        }
+    }
+}
+
 TEST_CASE("unit.step.recovery.host_link_failure_and_repair") {
     // The source's own cable: its queue pair can send nothing, then everything.
     StarParams star;

@@ -221,6 +221,7 @@ TEST_CASE("unit.state_fields.queue_pairs") {
                                  "position" + kContent,
                                  "port" + kName,
                                  "transmissions" + kContent,
+                                 "asked" + kContent,
                                  "last_bytes" + kContent,
                                  "traffic_class" + kContent,
                                  "int_shift" + kContent,
