@@ -55,7 +55,7 @@ class AstraRun {
             std::iota(hosts.begin(), hosts.end(), 0);
         }
         flows_ = job_->graph.flows(hosts);
-        job_->graph.check_signals(inputs_.job.signal_delay);
+        if (inputs_.experiment) job_->graph.check_signals(1);
         application_ = std::make_unique<JobApplication>(std::move(job_->graph), std::move(hosts));
     }
 

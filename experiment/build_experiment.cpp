@@ -15,7 +15,6 @@
 #include "core/routing/routing.h"
 #include "core/routing/valiant.h"
 #include "core/text/quantity.h"
-#include "core/world/lookahead.h"
 #include "core/world/network_check.h"
 #include "experiment/configuration_of.h"
 #include "experiment/modes/mode_run.h"
@@ -228,8 +227,7 @@ BuiltExperiment build_experiment(Experiment experiment, std::vector<WorkloadPart
     assign_source_ports(made.flows);
     if (made.topology.group_routing == GroupRouting::valiant) give_detours(built, where);
     for (const BuiltJob& job : built.jobs) {
-        job.application->graph().check_signals(
-            step::network_lookahead(made.topology, made.network));
+        job.application->graph().check_signals(1);
     }
     built.estimate = estimate_traffic(made);
     return built;

@@ -406,8 +406,7 @@ void JobGraph::check_signals(Tick lookahead) const {
     const auto check = [&](OpId op, const std::string& what, Tick least) {
         if (duration_[op] >= least) return;
         throw ConfigError(describe(op) + what + " after " + format_time(duration_[op]) +
-                          ": at least " + format_time(least) +
-                          " is needed, by the least link delay of the network");
+                          ": at least " + format_time(least) + " is needed");
     };
     for (OpId op = 0; op < op_count(); ++op) {
         if (kind_[op] == OpKind::signal && rank_[op] != rank_[target_[op]]) {
