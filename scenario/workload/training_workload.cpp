@@ -26,6 +26,18 @@ std::uint32_t degree(ConfigSection& section, const char* key, std::uint32_t fall
     return static_cast<std::uint32_t>(section.integer(key, fallback, 1, 16'777'216));
 }
 
+/// Whole layers where they do not divide, unless the scenario says otherwise.
+void read_split(ConfigSection& section, TrainingConfig& config) {
+    const std::int64_t stages = std::int64_t{config.pp} * config.chunks;
+    const bool whole = section.has("layers_per_stage") || config.model.layers % stages != 0;
+    config.split =
+        section.choice<StageSplit>("split", whole ? StageSplit::layers : StageSplit::even,
+                                   {{"even", StageSplit::even}, {"layers", StageSplit::layers}});
+    if (const auto layers = section.integers("layers_per_stage", 1, kMany, 65'536)) {
+        config.layers_per_stage = *layers;
+    }
+}
+
 /// Returns a warning where the degrees leave GPUs over, else "".
 std::string read_strategy(ConfigSection& section, const JobSite& site, TrainingConfig& config) {
     config.tp = degree(section, "tp", config.tp);
@@ -38,8 +50,6 @@ std::string read_strategy(ConfigSection& section, const JobSite& site, TrainingC
     config.order = section.text("order", config.order);
     config.sequence_parallel = section.flag("sequence_parallel", config.sequence_parallel);
     config.tp_across_servers = section.flag("tp_across_servers", config.tp_across_servers);
-    config.split = section.choice<StageSplit>(
-        "split", config.split, {{"even", StageSplit::even}, {"layers", StageSplit::layers}});
     config.schedule =
         section.choice<PipelineSchedule>("schedule", config.schedule,
                                          {{"gpipe", PipelineSchedule::gpipe},
@@ -49,6 +59,7 @@ std::string read_strategy(ConfigSection& section, const JobSite& site, TrainingC
                                           {"dualpipe", PipelineSchedule::dualpipe}});
     config.chunks =
         degree(section, "chunks", config.schedule == PipelineSchedule::interleaved ? 2 : 1);
+    read_split(section, config);
     config.recompute = section.choice<Recomputation>("recompute", config.recompute,
                                                      {{"none", Recomputation::none},
                                                       {"selective", Recomputation::selective},
@@ -277,6 +288,15 @@ std::string describe_strategy(const TrainingConfig& config, TrainingDetail detai
     std::string text =
         fmt::format("{}, ZeRO {}, order {}", to_string(config.schedule), config.zero, config.order);
     if (config.chunks > 1) text += fmt::format(", {} chunks", config.chunks);
+    const std::uint32_t stages = stage_count(config.pipeline());
+    if (!config.layers_per_stage.empty()) {
+        const auto [least, most] =
+            std::minmax_element(config.layers_per_stage.begin(), config.layers_per_stage.end());
+        text += fmt::format(", {} to {} layers a stage", *least, *most);
+    } else if (config.model.layers % stages != 0) {
+        const std::int64_t least = config.model.layers / stages;
+        text += fmt::format(", {} or {} layers a stage", least + 1, least);
+    }
     if (config.cp > 1) text += fmt::format(", CP{}", config.cp);
     if (config.recompute == Recomputation::selective) text += ", attention recomputed";
     if (config.recompute == Recomputation::full) text += ", layers recomputed";
