@@ -26,6 +26,17 @@ std::uint32_t degree(ConfigSection& section, const char* key, std::uint32_t fall
     return static_cast<std::uint32_t>(section.integer(key, fallback, 1, 16'777'216));
 }
 
+/// Hosts that the job may have; of a network whose servers are of unequal size those that fill tensor-parallel
+/// groups.
+std::uint64_t fitting_hosts(const Topology& topology, const JobSite& site, std::uint32_t tp) {
+    if (site.available() < topology.host_count() || tp > topology.gpus_per_server) {
+        return site.available();
+    }
+    std::uint64_t over = 0;
+    for (const std::uint32_t size : topology.server_sizes) over += size % tp;
+    return site.available() - over;
+}
+
 /// Whole layers where they do not divide, unless the scenario says otherwise.
 void read_split(ConfigSection& section, TrainingConfig& config) {
     const std::int64_t stages = std::int64_t{config.pp} * config.chunks;
@@ -39,12 +50,13 @@ void read_split(ConfigSection& section, TrainingConfig& config) {
 }
 
 /// Returns a warning where the degrees leave GPUs over, else "".
-std::string read_strategy(ConfigSection& section, const JobSite& site, TrainingConfig& config) {
+std::string read_strategy(ConfigSection& section, const Topology& topology, const JobSite& site,
+                          TrainingConfig& config) {
     config.tp = degree(section, "tp", config.tp);
     config.cp = degree(section, "cp", config.cp);
     config.pp = degree(section, "pp", config.pp);
     const std::uint64_t replica = std::uint64_t{config.tp} * config.cp * config.pp;
-    const std::uint64_t replicas = site.available() / replica;
+    const std::uint64_t replicas = fitting_hosts(topology, site, config.tp) / replica;
     config.dp = degree(section, "dp", replicas < 1 ? 1 : static_cast<std::uint32_t>(replicas));
     config.ep = degree(section, "ep", config.ep);
     config.order = section.text("order", config.order);
@@ -315,10 +327,16 @@ std::string describe_strategy(const TrainingConfig& config, TrainingDetail detai
     return text + (config.ep > 1 ? ", an all-to-all per micro-batch and stage" : "");
 }
 
+/// GPUs of the largest server: of unequal ones those that fill tensor-parallel groups.
+std::uint32_t grouped_gpus(const Topology& topology, std::uint32_t tp) {
+    const std::uint32_t size = topology.gpus_per_server;
+    return topology.server_sizes.empty() || tp > size ? size : size - size % tp;
+}
+
 WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& slow,
                            const Topology& topology, const JobSite& site, const MemoryLimit& limit,
                            std::uint32_t queue_pairs) {
-    check_training(config, site.available(), topology.gpus_per_server);
+    check_training(config, site.available(), grouped_gpus(topology, config.tp));
     WorkloadPart part;
     const TrainingMemory memory = training_memory(config);
     const std::string use = describe_memory(memory, limit.capacity);
@@ -330,7 +348,8 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
             static_cast<double>(memory.use.total()) / 1e9,
             static_cast<double>(limit.capacity) / 1e9, 100 * kUsableMemory));
     }
-    const std::vector<NodeId> hosts = site.take(config.ranks());
+    const bool uneven = !topology.server_sizes.empty() && config.tp <= topology.gpus_per_server;
+    const std::vector<NodeId> hosts = site.take(config.ranks(), uneven ? config.tp : 0);
     add_slow_hosts(slow, hosts, config);
     const RankPlaces places = RankPlaces::on(topology, hosts, queue_pairs);
     static_cast<Workload&>(part) = make_workload(training_graph(config, places), hosts);
@@ -354,7 +373,7 @@ MakeWorkload read_training(const WorkloadTable& table) {
                               [&](const std::string& file) { return scenario.resolve(file); });
     const Gpu gpu = read_gpu(section, "gpu", "A100", data_folders("gpus"),
                              [&](const std::string& file) { return scenario.resolve(file); });
-    const std::string idle = read_strategy(section, site, config);
+    const std::string idle = read_strategy(section, topology, site, config);
     read_sizes(section, config);
     read_gradients(section, config);
     read_experts(section, scenario, config);

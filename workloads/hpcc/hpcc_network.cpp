@@ -294,6 +294,7 @@ Topology with_ns3_links(const Topology& topology, double error_rate) {
     result.finish();
     result.name = topology.name;
     result.gpus_per_server = topology.gpus_per_server;
+    result.server_sizes = topology.server_sizes;
     result.gpu_type = topology.gpu_type;
     return result;
 }
