@@ -38,15 +38,15 @@ std::uint64_t fitting_hosts(const Topology& topology, const JobSite& site, std::
 }
 
 /// Whole layers where they do not divide, unless the scenario says otherwise.
-void read_split(ConfigSection& section, TrainingConfig& config) {
-    const std::int64_t stages = std::int64_t{config.pp} * config.chunks;
-    const bool whole = section.has("layers_per_stage") || config.model.layers % stages != 0;
-    config.split =
-        section.choice<StageSplit>("split", whole ? StageSplit::layers : StageSplit::even,
-                                   {{"even", StageSplit::even}, {"layers", StageSplit::layers}});
+void settle_split(ConfigSection& section, TrainingConfig& config) {
     if (const auto layers = section.integers("layers_per_stage", 1, kMany, 65'536)) {
         config.layers_per_stage = *layers;
     }
+    const std::int64_t stages = std::int64_t{config.pp} * config.chunks;
+    const bool whole = !config.layers_per_stage.empty() || config.model.layers % stages != 0;
+    if (section.has("split") || !whole) return;
+    config.split = StageSplit::layers;
+    section.note("split", "layers");
 }
 
 /// Returns a warning where the degrees leave GPUs over, else "".
@@ -62,6 +62,8 @@ std::string read_strategy(ConfigSection& section, const Topology& topology, cons
     config.order = section.text("order", config.order);
     config.sequence_parallel = section.flag("sequence_parallel", config.sequence_parallel);
     config.tp_across_servers = section.flag("tp_across_servers", config.tp_across_servers);
+    config.split = section.choice<StageSplit>(
+        "split", config.split, {{"even", StageSplit::even}, {"layers", StageSplit::layers}});
     config.schedule =
         section.choice<PipelineSchedule>("schedule", config.schedule,
                                          {{"gpipe", PipelineSchedule::gpipe},
@@ -71,7 +73,7 @@ std::string read_strategy(ConfigSection& section, const Topology& topology, cons
                                           {"dualpipe", PipelineSchedule::dualpipe}});
     config.chunks =
         degree(section, "chunks", config.schedule == PipelineSchedule::interleaved ? 2 : 1);
-    read_split(section, config);
+    settle_split(section, config);
     config.recompute = section.choice<Recomputation>("recompute", config.recompute,
                                                      {{"none", Recomputation::none},
                                                       {"selective", Recomputation::selective},
