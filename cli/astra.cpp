@@ -56,7 +56,7 @@ class AstraRun {
             std::iota(hosts.begin(), hosts.end(), 0);
         }
         flows_ = job_->graph.flows(hosts);
-        check_signals(job_->graph, inputs_.job.signal_delay);
+        if (inputs_.experiment) check_signals(job_->graph, 1);
         application_ = std::make_unique<JobApplication>(std::move(job_->graph), std::move(hosts));
     }
 

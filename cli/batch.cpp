@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice batch`: many experiments in one process, a row each.
+#include <cmath>
 #include <memory>
 
 #include <fmt/core.h>
@@ -98,9 +99,11 @@ std::string named(const Batch& batch, std::size_t experiment) {
 std::string percent(double share) { return fmt::format("{:+.2f}%", 100 * share); }
 
 void tell(const BatchCheck& check) {
-    print("  check        {} in mode packet: JCT {} +- {:.2f}% (95% of the mean), at most {}\n",
+    const bool shown = std::abs(check.mean_error) > check.half_width;
+    print("  check        {} in mode packet: JCT {} +- {:.2f}% (95% of the mean){}, at most {}\n",
           counted(check.checked, "experiment", "experiments"), percent(check.mean_error),
-          100 * check.half_width, percent(check.largest_error));
+          100 * check.half_width, shown ? "" : ", not distinguishable from 0",
+          percent(check.largest_error));
     if (check.pairs == 0) return;
     print(
         "  ranking      Kendall's tau {:.3f} over {} pairs; {:.3f} over the {} that differ by more "

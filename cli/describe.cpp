@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice describe`: what a scenario would run, from the same code that would run it.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,7 +63,14 @@ void print_network(const Experiment& experiment) {
           counted(topology.host_count(), "host", "hosts"), counted(switches, "switch", "switches"),
           counted(topology.links().size(), "link", "links"));
     if (nvswitches > 0) print(", {}", counted(nvswitches, "NVSwitch", "NVSwitches"));
-    if (topology.gpus_per_server > 1) print(", {} GPUs a server", topology.gpus_per_server);
+    if (!topology.server_sizes.empty()) {
+        const auto [least, most] =
+            std::minmax_element(topology.server_sizes.begin(), topology.server_sizes.end());
+        print(", {} of {} to {} GPUs", counted(topology.server_sizes.size(), "server", "servers"),
+              *least, *most);
+    } else if (topology.gpus_per_server > 1) {
+        print(", {} GPUs a server", topology.gpus_per_server);
+    }
     const NetworkConfig& network = experiment.network;
     print("\n  devices      {}, payload {} B, {}, buffer {}, {}\n",
           congestion::law_name(network.congestion.law), network.format.payload,
@@ -123,6 +131,7 @@ void print_time(const BuiltExperiment& built, Mode mode, double audit) {
             human_seconds(time.least_s), human_seconds(time.most_s), mode_name(mode), speed,
             may_hold_copies(built) ? "parts are symmetric copies and " : "",
             mode == Mode::wormhole ? "; less where the memo predicts" : "");
+        print("  likely       about {}: {}\n", human_seconds(time.likely_s), time.likely_why);
     }
 }
 

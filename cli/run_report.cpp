@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_report.h"
 
+#include <cmath>
 #include <string>
 
 #include <fmt/core.h>
@@ -61,7 +62,8 @@ void print_audit(const RunOutcome& outcome) {
         return;
     }
     const auto interval = [](double error, double half) {
-        return fmt::format("{:+.3f}% +- {:.3f}%", 100 * error, 100 * half);
+        const std::string text = fmt::format("{:+.3f}% +- {:.3f}%", 100 * error, 100 * half);
+        return std::abs(error) > half ? text : "not distinguishable from 0 (" + text + ")";
     };
     double error = 0;
     double half = 0;

@@ -24,6 +24,7 @@ Topology with_nvswitch_hosts(const Topology& topology) {
     Topology made;
     made.name = topology.name;
     made.gpus_per_server = topology.gpus_per_server;
+    made.server_sizes = topology.server_sizes;
     made.gpu_type = topology.gpu_type;
     for (NodeId node = 0; node < topology.node_count(); ++node) made.add_node(topology.kind(node));
     for (const Link& link : topology.links()) made.add_link(link);

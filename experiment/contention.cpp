@@ -3,6 +3,16 @@
 
 namespace sluice {
 
+std::string why_same(const QueuesMet& met) {
+    if (!met.packets) return "mode flow knows bandwidths only, no congestion control and no queues";
+    if (met.queued_ports == 0) {
+        return "no contention: no switch queue held more than " + std::to_string(kPassingPackets) +
+               " packets";
+    }
+    if (met.events == 0) return "queues filled, but nothing was marked, paused or dropped";
+    return "what differs never decided anything here";
+}
+
 std::size_t contended_ports(const Experiment& experiment,
                             const std::vector<PortStatistics>& ports) {
     const Topology& topology = experiment.topology;

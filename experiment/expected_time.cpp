@@ -5,6 +5,32 @@
 
 namespace sluice {
 
+namespace {
+
+bool has_experts(const BuiltExperiment& built) {
+    return std::any_of(built.class_names.begin(), built.class_names.end(), [](const auto& name) {
+        return name.size() >= 2 && name.compare(name.size() - 2, 2, "ep") == 0;
+    });
+}
+
+void set_likely(const BuiltExperiment& built, double settled_s, ExpectedTime& time) {
+    const bool apart = built.estimate.shared_ports <=
+                       built.experiment.topology.host_count();  // the last ones at most
+    if (may_hold_copies(built) && apart && !has_experts(built)) {
+        time.likely_s = kCopiedJobSeconds + kCopiedTimesLeast * time.least_s;
+        time.likely_why = "its parts are copies whose data meets at its destination at most";
+    } else if (has_experts(built)) {
+        time.likely_s = kExchangedShare * time.most_s;
+        time.likely_why = "messages of experts contend and hardly settle";
+    } else {
+        time.likely_s = settled_s;
+        time.likely_why = "messages settle one by one, short ones not at all";
+    }
+    time.likely_s = std::clamp(time.likely_s, time.least_s, time.most_s);
+}
+
+}  // namespace
+
 ExpectedTime expected_time(const BuiltExperiment& built, Mode mode, double audit) {
     const TrafficEstimate& traffic = built.estimate;
     const double speed = packet_hops_per_second(built.experiment.topology.host_count());
@@ -22,7 +48,11 @@ ExpectedTime expected_time(const BuiltExperiment& built, Mode mode, double audit
             least = std::min(least, kCopiedFlowSeconds * flows);
         }
     }
-    return {std::max(least, kLeastSeconds), std::max(most, kLeastSeconds)};
+    ExpectedTime time;
+    time.least_s = std::max(least, kLeastSeconds);
+    time.most_s = std::max(most, kLeastSeconds);
+    set_likely(built, traffic.settling_hops / speed, time);
+    return time;
 }
 
 bool may_hold_copies(const BuiltExperiment& built) {

@@ -36,10 +36,21 @@ inline constexpr double kBytesPerFlow = 250;
 inline constexpr double kBytesPerOperation = 250;
 inline constexpr double kBytesPerProcess = 10e6;
 
+/// Likely times of hybrid and wormhole mode, as user_s of `sluice run --mode wormhole --no-memo` (bench/wormhole/scenarios,
+/// examples) was: where data of different hosts meets at its destination at most, parts are copies of each other and steady, and
+/// beginning counts (0.07 s of gpt7b-64, 0.08 s of gpt13b-128, 0.16 s of gpt22b-256); messages of experts contend and
+/// hardly settle (18.7 of 30.4 s of moe8x7b-64, 22.6 of 68 s of moe8x13b-128); else messages settle one by one (1.8 s of
+/// zero-bubble-16gpu, 9.7 s of ring-allreduce-1024gpu).
+inline constexpr double kCopiedJobSeconds = 0.05;
+inline constexpr double kCopiedTimesLeast = 2;
+inline constexpr double kExchangedShare = 0.45;
+
 struct ExpectedTime {
     double least_s =
         0;  ///< hybrid and wormhole: every flow's rate settles, and those of jobs are copies
     double most_s = 0;  ///< nothing settles; in modes that leave nothing out the same as least_s
+    double likely_s = 0;
+    const char* likely_why = "";  ///< what that rests on
 };
 
 /// Whether flows may be copies of each other, which are executed once: those of jobs often are.

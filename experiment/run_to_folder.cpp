@@ -147,8 +147,19 @@ RunHooks hooks_of(RunWriter& writer, const BuiltExperiment& built, IdealTimes& i
     return hooks;
 }
 
+/// Payload of the flows that have started.
+std::int64_t started_payload(const BuiltExperiment& built, const ModeRun& run) {
+    const std::vector<FlowResult>& results = run.results();
+    std::int64_t bytes = built.stream != nullptr ? built.stream->message_bytes() : 0;
+    for (std::size_t i = 0; i < built.experiment.flows.size() && i < results.size(); ++i) {
+        if (results[i].start != kNever) bytes += built.experiment.flows[i].size;
+    }
+    return bytes;
+}
+
 /// What explains the outcome: jobs, links, warnings.
-void explain(RunOutcome& outcome, const BuiltExperiment& built, const RunRequest& request) {
+void explain(RunOutcome& outcome, const BuiltExperiment& built, const ModeRun& run,
+             const RunRequest& request) {
     if (built.stream != nullptr) {
         outcome.opened_flows = built.stream->message_count();
         outcome.opened_bytes = built.stream->message_bytes();
@@ -169,6 +180,7 @@ void explain(RunOutcome& outcome, const BuiltExperiment& built, const RunRequest
     if (std::string lost = lossless_warning(built.experiment, outcome.counters); !lost.empty()) {
         outcome.warnings.push_back(std::move(lost));
     }
+    tell_resent(built.experiment, started_payload(built, run), outcome);
 }
 
 }  // namespace
@@ -266,7 +278,7 @@ RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request)
     RunReport report;
     report.outcome = std::move(done.outcome);
     report.outcome.simulated = simulated_time(built, *done.run);
-    explain(report.outcome, built, request);
+    explain(report.outcome, built, *done.run, request);
     for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
     if (queues) tell_open_flows(writer, built, *done.run);
     if (request.add_results) request.add_results(writer);

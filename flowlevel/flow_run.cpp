@@ -65,7 +65,9 @@ FlowRun::Impl::Impl(const FlowExperiment& given)
       routing(given.topology),
       net(capacities_of(given.topology, given.network)),
       classes(given.topology, given.network, net),
-      lookahead(step::network_lookahead(given.topology, given.network)),
+      lookahead(
+          std::min(step::network_lookahead(given.topology, given.network),
+                   given.application == nullptr ? kNever : given.application->signal_lookahead())),
       flows(given.flows, given.paths),
       opened_by(given.application == nullptr ? 0 : given.topology.node_count(), 0),
       ports(given.topology.port_count()),

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/packet/buffer.h"
 #include "core/packet/policies/policies.h"
+#include "core/routing/base_rtt.h"
 #include "core/text/quantity.h"
 
 namespace sluice {
@@ -206,13 +207,31 @@ QueueConfig read_queues(ConfigSection section) {
     return queues;
 }
 
-NicConfig read_nic(ConfigSection section) {
+/// So long that an ACK is back before, from the farthest host and from behind queues.
+Tick default_timeout(const Topology& topology, const NetworkConfig& config) {
+    constexpr Tick kRoundTrips = 4;
+    const Tick least = config.nic.retransmit_timeout;
+    // A path crosses each switch once at most: most networks are so small that this settles it.
+    const BaseRttConfig base = {config.format.payload, config.arithmetic};
+    Tick slowest = 0;
+    for (const Link& link : topology.links()) {
+        const Tick packet = serialization_time(base.payload, link.rate, base.arithmetic);
+        slowest = std::max(slowest, 2 * link.delay + packet);
+    }
+    const auto links = static_cast<Tick>(topology.node_count() - topology.hosts().size() + 1);
+    if (slowest <= least / kRoundTrips / links) return least;
+    const Tick round_trip = network_base_rtt(topology, base).rtt;
+    const Tick whole = (kRoundTrips * round_trip + kMillisecond - 1) / kMillisecond;
+    return std::max(least, whole * kMillisecond);
+}
+
+NicConfig read_nic(ConfigSection section, Tick timeout) {
     NicConfig nic;
     nic.ack_every = static_cast<std::int32_t>(section.integer("ack_every", nic.ack_every, 1, 4096));
     nic.ack_chunk = static_cast<std::int32_t>(section.integer("ack_chunk", nic.ack_chunk, 0, 4096));
     nic.back_to_zero = section.flag("back_to_zero", nic.back_to_zero);
     nic.nack_interval = section.time("nack_interval", nic.nack_interval);
-    nic.retransmit_timeout = section.time("retransmit_timeout", nic.retransmit_timeout);
+    nic.retransmit_timeout = section.time("retransmit_timeout", timeout);
     nic.global_base_rtt = section.flag("global_base_rtt", nic.global_base_rtt);
     section.finish();
     return nic;
@@ -276,7 +295,7 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     read_buffer(section.table("buffer"), topology, nic, config);
     config.ecn = read_ecn(section.table("ecn"), law, nic, config.marking);
     config.queues = read_queues(section.table("queues"));
-    config.nic = read_nic(section.table("nic"));
+    config.nic = read_nic(section.table("nic"), default_timeout(topology, config));
     section.finish();
     return config;
 }

@@ -27,6 +27,7 @@ Topology perturbed(const Topology& topology, std::uint64_t seed, std::uint64_t n
     Topology longer;
     longer.name = topology.name;
     longer.gpus_per_server = topology.gpus_per_server;
+    longer.server_sizes = topology.server_sizes;
     longer.gpu_type = topology.gpu_type;
     longer.switch_group = topology.switch_group;
     longer.group_routing = topology.group_routing;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/topology_section.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "core/error.h"
 #include "scenario/topology/topology_type.h"
 
@@ -12,10 +15,41 @@ std::vector<std::string> topology_types() {
     return names;
 }
 
+namespace {
+
+/// Of servers of unequal size, an array; none if the key is a number, or missing.
+std::optional<std::vector<std::int64_t>> read_server_sizes(ConfigSection& section) {
+    const ConfigValue* const value = section.raw("gpus_per_server");
+    if (value == nullptr || value->kind != ConfigValue::Kind::array) return std::nullopt;
+    constexpr std::int64_t kMost = std::int64_t{1} << 24;
+    return section.integers("gpus_per_server", 1, kMost, static_cast<std::size_t>(kMost));
+}
+
+void set_server_sizes(const ConfigSection& section, const std::vector<std::int64_t>& sizes,
+                      Topology& topology) {
+    std::int64_t sum = 0;
+    topology.server_sizes.clear();
+    for (const std::int64_t size : sizes) {
+        sum += size;
+        topology.server_sizes.push_back(static_cast<std::uint32_t>(size));
+    }
+    if (sum != static_cast<std::int64_t>(topology.host_count())) {
+        section.fail("gpus_per_server", "adds up to " + std::to_string(sum) +
+                                            " GPUs, the topology has " +
+                                            std::to_string(topology.host_count()) + " hosts");
+    }
+    topology.gpus_per_server =
+        *std::max_element(topology.server_sizes.begin(), topology.server_sizes.end());
+}
+
+}  // namespace
+
 Topology build_topology(ConfigSection section, const ResolvePath& resolve) {
     const std::size_t type = section.choice_index("type", "", topology_types());
-    // Hosts [s g, (s + 1) g) are one server. A topology.txt may say itself how many those are.
+    // Hosts [s g, (s + 1) g) are one server, the last one what is left. A topology.txt may say itself how many
+    // those are.
     const bool given = section.has("gpus_per_server");
+    const auto sizes = read_server_sizes(section);
     const BuildTopology build = topology_table()[type]->read(section, resolve);
     Topology topology = [&] {
         try {
@@ -24,15 +58,13 @@ Topology build_topology(ConfigSection section, const ResolvePath& resolve) {
             throw ConfigError(section.where("type") + ": " + error.what());
         }
     }();
-    const auto servers = static_cast<std::uint32_t>(
-        given ? read_node_count(section, "gpus_per_server", 1) : topology.gpus_per_server);
-    // A network that was built or written with servers of this size may end in a short one.
-    if (servers != topology.gpus_per_server) {
-        topology.gpus_per_server = servers;
-        if (topology.host_count() % topology.gpus_per_server != 0) {
-            section.fail("gpus_per_server",
-                         "does not divide the " + std::to_string(topology.host_count()) + " hosts");
-        }
+    if (!given) return topology;
+    if (sizes) {
+        set_server_sizes(section, *sizes, topology);
+    } else {
+        topology.gpus_per_server =
+            static_cast<std::uint32_t>(read_node_count(section, "gpus_per_server", 1));
+        topology.server_sizes.clear();
     }
     return topology;
 }

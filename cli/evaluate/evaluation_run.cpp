@@ -54,8 +54,40 @@ int exit_code(const eval::Evaluation& evaluation) {
     }
 }
 
-void tell(const eval::Evaluation& evaluation, const std::string& directory) {
+/// Whether two candidates have the same figures in every trial.
+bool same_figures(const eval::Evaluation& evaluation, std::size_t a, std::size_t b) {
+    for (std::size_t m = 0; m < evaluation.plan().metrics.size(); ++m) {
+        if (evaluation.estimator(a, m).figures() != evaluation.estimator(b, m).figures()) {
+            return false;
+        }
+    }
+    return evaluation.rounds() > 0;
+}
+
+/// Candidates that no trial tells apart, and why.
+void tell_same(const eval::Evaluation& evaluation, const eval::Executor& executor) {
+    const std::vector<std::string>& labels = evaluation.plan().labels;
+    std::vector<bool> told(labels.size(), false);
+    for (std::size_t a = 0; a < labels.size(); ++a) {
+        std::vector<std::size_t> alike = {a};
+        for (std::size_t b = a + 1; b < labels.size() && !told[a]; ++b) {
+            if (!told[b] && same_figures(evaluation, a, b)) alike.push_back(b);
+        }
+        if (alike.size() < 2) continue;
+        std::string names;
+        for (const std::size_t one : alike) {
+            told[one] = true;
+            names += (names.empty() ? "" : ", ") + labels[one];
+        }
+        const std::string why = executor.why_same(alike);
+        print("  same         {}: equal in every trial{}{}\n", names, why.empty() ? "" : ": ", why);
+    }
+}
+
+void tell(const eval::Evaluation& evaluation, const eval::Executor& executor,
+          const std::string& directory) {
     print_text(eval::evaluation_text(evaluation));
+    tell_same(evaluation, executor);
     if (evaluation.cost().ran > 0) {
         print("  time         {} wall, {} of CPU time ({} per trial)\n",
               human_seconds(evaluation.cost().wall_s), human_seconds(evaluation.cost().cpu_s),
@@ -124,7 +156,7 @@ int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
     if (!options.json.empty()) {
         write_output(options.json, eval::evaluation_json(evaluation, program_version()));
     }
-    if (!options.quiet) tell(evaluation, options.out);
+    if (!options.quiet) tell(evaluation, *executor, options.out);
     if (evaluation.ending() == eval::Ending::failed) {
         print_error("sluice: {}\n", evaluation.failure());
     } else if (evaluation.ending() == eval::Ending::interrupted && !options.quiet) {

@@ -21,8 +21,12 @@ CellLayout::CellLayout(WorldStore& store) : store_(store), world_(store.world())
         blocks_[b].owner = kIdle;
         domains_[kIdle].blocks.push_back(b);
     }
+    // Where an application's signals are quicker than all links, they limit every domain.
+    const bool signals = world_.lookahead < network_lookahead(topology, store.config());
+    const Tick most = signals ? world_.lookahead : kNever;
     for (PortId p = 0; p < topology.port_count(); ++p) {
-        lookahead_.push_back(link_lookahead(topology.links()[topology.link_of(p)], store.config()));
+        const Link& link = topology.links()[topology.link_of(p)];
+        lookahead_.push_back(std::min(most, link_lookahead(link, store.config())));
     }
     for (NodeId n = 0; n < nodes; ++n) {
         unused_.push_back(world_.buffer[n]);

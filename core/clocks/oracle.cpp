@@ -63,9 +63,10 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
     PortId out = in;
     if (packet.packet_kind() < PacketKind::pause) {
         out = egress_of(world_, node, packet);
-        if (lost_on_link(world_, in, world_.ingress[in]) || out == kNone) {
-            ++world_.drops;
-            ++world_.egress[out == kNone ? in : out].drops;
+        const bool lost = lost_on_link(world_, in, world_.ingress[in]);
+        if (lost || out == kNone) {
+            lose(world_, world_.egress[out == kNone ? in : out],
+                 lost ? &Egress::drops_cable : &Egress::drops_no_way);
             return;
         }
     }

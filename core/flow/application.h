@@ -38,6 +38,9 @@ class Application {
     virtual ~Application() = default;
     /// True if its hosts share state after all: it is called from one thread only.
     virtual bool for_one_thread() const { return false; }
+    /// Flows aside, one of its hosts hears of another no sooner than this, above 0: an engine's lookahead
+    /// is at most as long. kNever: it asks the engine for its lookahead.
+    virtual Tick signal_lookahead() const { return kNever; }
     /// Its flows' connections are below this.
     virtual ConnectionId connection_count() const { return 0; }
     /// Whether something of it waits at `host` for flows or timers, so that only an engine's own host

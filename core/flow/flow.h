@@ -56,6 +56,7 @@ struct FlowResult {
     Tick received = kNever;          ///< last in-order byte at the receiver
     Tick finish = kNever;            ///< last ACK at the sender; FCT = finish - start
     std::int64_t retransmitted = 0;  ///< payload bytes sent more than once
+    std::int64_t resent_late = 0;    ///< of them, after a time-out
 };
 
 /// A flow that is over, or what has come of it so far.

@@ -168,6 +168,7 @@ void CopyWriter::note_change(FlowSlot image, const FlowResult& before) const {
     }
     if (now.finish != before.finish) {
         world_.retransmitted += static_cast<std::uint64_t>(now.retransmitted);
+        world_.resent_late += static_cast<std::uint64_t>(now.resent_late);
     }
 }
 
@@ -206,6 +207,7 @@ void CopyWriter::copy_flow_at_source(FlowSlot leader) const {
     result.start = world_.result[leader].start;
     result.finish = world_.result[leader].finish;
     result.retransmitted = world_.result[leader].retransmitted;
+    result.resent_late = world_.result[leader].resent_late;
     note_change(slot, before);
     world_.following[slot] = names_.flow(world_.following[leader]);
     copy_int_slots(leader, false);

@@ -66,6 +66,7 @@ JobApplication::JobApplication(JobGraph graph, std::vector<NodeId> hosts, FlowId
     for (OpId op = 0; op < graph_.op_count(); ++op) pending_[op] = graph_.dependency_count(op);
     build_columns();
     job_.first_flow = first_flow;
+    signal_lookahead_ = least_signal();
 }
 
 JobApplication::~JobApplication() {
@@ -84,6 +85,20 @@ void JobApplication::build_columns() {
     job_.served_after = served_after_.empty() ? nullptr : served_after_.data();
     job_.state = rank_states_.data();
     job_.meet = meetings_.data();
+}
+
+Tick JobApplication::least_signal() const {
+    Tick least = kNever;
+    for (OpId op = 0; op < job_.ops; ++op) {
+        if (job_.kind[op] == OpKind::signal && job_.rank[op] != job_.rank[job_.target[op]]) {
+            least = std::min(least, job_.duration[op]);
+        }
+    }
+    for (const JobMeeting& meeting : graph_.meetings()) {
+        // The parts tell the first part's host, which tells them.
+        if (meeting.parts > 1) least = std::min(least, job_.duration[meeting.first] / 2);
+    }
+    return least;
 }
 
 void JobApplication::free_state(job::RankState& state) {

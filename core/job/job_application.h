@@ -31,6 +31,8 @@ class JobApplication final : public Application {
     JobApplication& operator=(const JobApplication&) = delete;
 
     bool waits_at(NodeId host) const override { return rank_of(host) != kNone; }
+    /// The least delay of a signal between ranks, or half of the least meeting of several ranks.
+    Tick signal_lookahead() const override { return signal_lookahead_; }
     void on_begin(NodeId host, HostServices& services) override;
     /// The two halves of on_begin(): forgets an earlier run; starts the rank of `host` at `now`.
     void reset(NodeId host);
@@ -69,6 +71,7 @@ class JobApplication final : public Application {
   private:
     RankId rank_of(NodeId host) const { return job::rank_at(job_, host); }
     void build_columns();
+    Tick least_signal() const;
     void fresh_resources(job::RankState& state) const;
     static void free_state(job::RankState& state);
 
@@ -83,6 +86,7 @@ class JobApplication final : public Application {
     std::vector<Tick> end_;
     std::vector<OpId> served_after_;  ///< empty without resources
     job::Job job_;
+    Tick signal_lookahead_ = kNever;
 };
 
 }  // namespace sluice

@@ -153,8 +153,7 @@ void check_signals(const JobGraph& graph, Tick lookahead) {
     const auto check = [&](OpId op, const std::string& what, Tick least) {
         if (graph.duration(op) >= least) return;
         throw ConfigError(graph.describe(op) + what + " after " + format_time(graph.duration(op)) +
-                          ": at least " + format_time(least) +
-                          " is needed, by the least link delay of the network");
+                          ": at least " + format_time(least) + " is needed");
     };
     for (OpId op = 0; op < graph.op_count(); ++op) {
         if (graph.kind(op) == OpKind::signal && graph.rank(op) != graph.rank(graph.target(op))) {

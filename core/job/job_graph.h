@@ -92,7 +92,7 @@ class JobGraph {
     /// than `most` (which may be 0: a release is then lost unless somebody waits). No tasks.
     void make_counted(RankResourceId resource, Count count);
     /// One part per rank, which must be different, in their order: ids first, first + 1, ...
-    /// Returns the first. With two ranks or more `duration` must be at least twice the lookahead:
+    /// Returns the first. With two ranks or more an engine's lookahead is at most half of `duration`:
     /// check_signals() (job_checks.h).
     OpId add_meet(const std::vector<RankId>& ranks, Tick duration, Label label);
     /// One channel of a group of ranks, as NCCL has communicators: the same name and channel are the
@@ -102,7 +102,7 @@ class JobGraph {
     /// the same two ranks share a connection (core/flow/flow.h); kNone: one of its own.
     Pair add_message(RankId src, RankId dst, std::int64_t bytes, Label label,
                      CommunicatorId communicator = kNone);
-    /// `delay` must be at least the lookahead where the ranks differ: check_signals().
+    /// Where the ranks differ, an engine's lookahead is at most `delay`: check_signals().
     Pair add_signal(RankId from, RankId to, Tick delay, Label label);
     /// `op` starts after `on` has completed. `on` may be added later; kNone is no dependency.
     void add_dependency(OpId op, OpId on);

@@ -57,6 +57,12 @@ std::size_t JobSet::job_of(FlowId flow) const {
                                   : static_cast<std::size_t>(after - jobs_.begin() - 1);
 }
 
+Tick JobSet::signal_lookahead() const {
+    Tick least = kNever;
+    for (const Job& job : jobs_) least = std::min(least, job.application->signal_lookahead());
+    return least;
+}
+
 void JobSet::on_begin(NodeId host, HostServices& services) {
     const std::size_t index = job_on(host);
     if (index >= jobs_.size()) return;

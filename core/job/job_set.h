@@ -20,6 +20,7 @@ class JobSet final : public Application {
     void add(std::unique_ptr<JobApplication> job, Tick start);
 
     bool waits_at(NodeId host) const override { return job_on(host) < jobs_.size(); }
+    Tick signal_lookahead() const override;
     void on_begin(NodeId host, HostServices& services) override;
     void on_received(NodeId host, FlowId flow, Tick now, HostServices& services) override;
     void on_sent(NodeId host, FlowId flow, Tick now, HostServices& services) override;

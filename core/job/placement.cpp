@@ -24,7 +24,13 @@ HostPool::HostPool(const Topology& topology)
     : hosts_(topology.hosts()),
       gpus_per_server_(std::max<std::uint32_t>(1, topology.gpus_per_server)),
       taken_(hosts_.size(), 0),
-      free_count_(hosts_.size()) {}
+      free_count_(hosts_.size()) {
+    if (topology.server_sizes.empty()) return;
+    server_begin_.push_back(0);
+    for (const std::uint32_t size : topology.server_sizes) {
+        server_begin_.push_back(server_begin_.back() + size);
+    }
+}
 
 std::vector<NodeId> HostPool::take(const PlacementRequest& request) {
     const std::uint64_t job = jobs_++;
@@ -36,6 +42,7 @@ std::vector<NodeId> HostPool::take(const PlacementRequest& request) {
                           std::to_string(hosts_.size()) +
                           " are free: give the jobs fewer ranks or the topology more hosts");
     }
+    if (request.unit == 0 && !server_begin_.empty()) return take_servers(request, ranks, job);
     std::uint32_t unit = request.unit;
     if (unit == 0) unit = ranks % gpus_per_server_ == 0 ? gpus_per_server_ : 1;
     if (ranks % unit != 0) {
@@ -90,13 +97,59 @@ std::vector<NodeId> HostPool::take_listed(const std::vector<NodeId>& hosts) {
     return hosts;
 }
 
-/// First hosts of the units of neighbours, aligned, that are wholly free.
+std::vector<NodeId> HostPool::take_servers(const PlacementRequest& request, std::size_t ranks,
+                                           std::uint64_t job) {
+    std::vector<std::size_t> servers;
+    std::vector<std::size_t> free;
+    for (std::size_t s = 0; s + 1 < server_begin_.size(); ++s) {
+        const auto begin = taken_.begin();
+        const auto count = static_cast<std::size_t>(
+            std::count(begin + static_cast<std::ptrdiff_t>(server_begin_[s]),
+                       begin + static_cast<std::ptrdiff_t>(server_begin_[s + 1]), 0));
+        if (count == 0) continue;
+        servers.push_back(s);
+        free.push_back(count);
+    }
+    if (request.placement == Placement::random) shuffle(servers, request.seed, job);
+    if (request.placement == Placement::spread) {
+        // As few as have the hosts, evenly among all.
+        for (std::size_t wanted = 1; wanted <= servers.size(); ++wanted) {
+            std::vector<std::size_t> chosen;
+            std::size_t sum = 0;
+            for (std::size_t i = 0; i < wanted; ++i) {
+                chosen.push_back(servers[i * servers.size() / wanted]);
+                sum += free[i * servers.size() / wanted];
+            }
+            if (sum < ranks) continue;
+            servers = std::move(chosen);
+            break;
+        }
+    }
+    std::vector<NodeId> hosts;
+    hosts.reserve(ranks);
+    for (const std::size_t s : servers) {
+        for (std::size_t at = server_begin_[s]; at < server_begin_[s + 1]; ++at) {
+            if (taken_[at] != 0 || hosts.size() == ranks) continue;
+            taken_[at] = 1;
+            --free_count_;
+            hosts.push_back(hosts_[at]);
+        }
+    }
+    return hosts;
+}
+
+/// First hosts of the units of neighbours, aligned, that are wholly free. Where servers are of unequal size they
+/// begin anew in each.
 std::vector<std::size_t> HostPool::free_units(std::uint32_t unit) const {
+    std::vector<std::size_t> bounds = server_begin_;
+    if (bounds.empty()) bounds = {0, hosts_.size()};
     std::vector<std::size_t> units;
-    for (std::size_t first = 0; first + unit <= hosts_.size(); first += unit) {
-        const auto begin = taken_.begin() + static_cast<std::ptrdiff_t>(first);
-        if (std::all_of(begin, begin + unit, [](std::uint8_t taken) { return taken == 0; })) {
-            units.push_back(first);
+    for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
+        for (std::size_t first = bounds[s]; first + unit <= bounds[s + 1]; first += unit) {
+            const auto begin = taken_.begin() + static_cast<std::ptrdiff_t>(first);
+            if (std::all_of(begin, begin + unit, [](std::uint8_t taken) { return taken == 0; })) {
+                units.push_back(first);
+            }
         }
     }
     return units;

@@ -23,7 +23,9 @@ enum class Placement : std::uint8_t { packed, spread, random, listed };
 struct PlacementRequest {
     Placement placement = Placement::packed;
     std::uint32_t ranks = 0;  ///< 0: every free host; with listed: as many as are listed
-    std::uint32_t unit = 0;   ///< hosts placed together; 0: a server if `ranks` fills them, else 1
+    std::uint32_t unit =
+        0;  ///< hosts placed together; 0: a server if `ranks` fills them, else 1; where
+            ///< servers are of unequal size: servers, the last one not whole
     std::vector<NodeId> hosts;  ///< of listed
     std::uint64_t seed = 1;
 };
@@ -39,10 +41,15 @@ class HostPool {
 
   private:
     std::vector<NodeId> take_listed(const std::vector<NodeId>& hosts);
+    /// Where servers are of unequal size and no unit is asked for.
+    std::vector<NodeId> take_servers(const PlacementRequest& request, std::size_t ranks,
+                                     std::uint64_t job);
     std::vector<std::size_t> free_units(std::uint32_t unit) const;
 
     std::vector<NodeId> hosts_;
     std::uint32_t gpus_per_server_;
+    std::vector<std::size_t>
+        server_begin_;  ///< where sizes are unequal: the first host of each, and the end
     std::vector<std::uint8_t> taken_;  ///< by index in hosts_
     std::size_t free_count_;
     std::uint64_t jobs_ = 0;  ///< served so far

@@ -203,8 +203,7 @@ void Driver::arrive(PortId port, Tick now) {
     link.pop();
     const NodeId node = state_.port[port].node;
     if (!world.egress[port].up) {
-        ++world.drops;
-        ++world.egress[world.egress[port].peer].drops;
+        step::lose(world, world.egress[world.egress[port].peer], &step::Egress::drops_link_down);
     } else if (world.is_host[node] != 0) {
         host_arrive(state_, node, port, packet, now);
     } else {

@@ -17,7 +17,7 @@ namespace {
 void lose_queues(step::World& world, step::Egress& egress) {
     for (std::uint32_t queue = 0; queue < step::kClasses; ++queue) {
         const std::uint32_t lost = egress.queue[queue].size();
-        egress.drops += lost;
+        egress.drops_link_down += lost;
         world.drops += lost;
         egress.queue[queue].head = egress.queue[queue].tail;
         egress.class_bytes[queue] = 0;

@@ -197,7 +197,7 @@ inline void answer(State& state, NodeId node, const step::Packet& data, step::Pa
     const step::Packet packet = step::make_answer(world, data, kind, expected, data.ce != 0);
     const PortId port = step::egress_of(world, node, packet);
     if (port == kNone) {
-        ++world.drops;
+        step::lose(world, world.egress[world.first_port[node]], &step::Egress::drops_no_way);
         return;
     }
     step::Egress& egress = world.egress[port];
@@ -320,7 +320,7 @@ inline void receive_ack(State& state, NodeId node, const step::Packet& packet, T
     const bool complete = sender.una >= sender.packets;
     const congestion::Parameters& law = world.config->congestion;
     if (packet.packet_kind() == step::PacketKind::nack) {
-        step::go_back(world, sender);
+        step::go_back(world, sender, false);
     }
     const congestion::Ack ack = ns3::feedback(world, sender, packet, now);
     if (complete) {
@@ -347,8 +347,7 @@ inline void host_arrive(State& state, NodeId node, PortId in, const step::Packet
             nic_transmit(state, in, now);
         }
     } else if (step::lost_on_link(world, in, world.ingress[in])) {
-        ++world.drops;
-        ++world.egress[in].drops;
+        step::lose(world, world.egress[in], &step::Egress::drops_cable);
     } else if (packet.packet_kind() == step::PacketKind::data) {
         receive_data(state, node, packet, now);
     } else {
@@ -389,7 +388,7 @@ inline void sender_timer(State& state, NodeId node, const step::Timer& timer, Ti
     }
     const Tick timeout = world.config->nic.retransmit_timeout;
     if (timeout > 0 && sender.next != sender.una && sender.last_progress + timeout <= now) {
-        step::go_back(world, sender);
+        step::go_back(world, sender, true);
         sender.last_progress = now;
         renew_ready(world, sender);
         nic_transmit(state, sender.port, now);

@@ -118,9 +118,10 @@ inline void switch_arrive(State& state, NodeId node, PortId in, const step::Pack
         return;
     }
     const PortId out = step::egress_of(world, node, packet);
-    if (step::lost_on_link(world, in, world.ingress[in]) || out == kNone) {
-        ++world.drops;
-        ++world.egress[out == kNone ? in : out].drops;
+    const bool lost = step::lost_on_link(world, in, world.ingress[in]);
+    if (lost || out == kNone) {
+        step::lose(world, world.egress[out == kNone ? in : out],
+                   lost ? &step::Egress::drops_cable : &step::Egress::drops_no_way);
         return;
     }
     step::Egress& egress = world.egress[out];
@@ -135,8 +136,7 @@ inline void switch_arrive(State& state, NodeId node, PortId in, const step::Pack
         return;
     }
     if (queue != 0 && !enter_buffer(state, node, in, packet, egress, queue, now)) {
-        ++egress.drops;
-        ++world.drops;
+        step::lose(world, egress, &step::Egress::drops_no_room);
         return;
     }
     step::Packet queued = packet;

@@ -42,7 +42,8 @@ SLUICE_HD inline void put_answer(World& world, const Packet& answer, Tick at) {
 SLUICE_HD inline void send_answer(World& world, const Packet& answer, Tick now) {
     const Tick takes = world.answer_takes[answer.flow];
     if (takes == kNever) {
-        ++counts_of(world).drops;
+        const NodeId from = world.spec[answer.flow].dst;
+        lose(world, world.egress[world.first_port[from]], &Egress::drops_no_way);
         return;
     }
     if (world.shared && world.owner[world.spec[answer.flow].src] != world.number) {

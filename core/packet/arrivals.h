@@ -178,9 +178,11 @@ SLUICE_HD inline PortArrivals route_arrivals(World& world, const Cell& cell, con
         PortId out = first + i;
         if (packet.packet_kind() < PacketKind::pause) {
             out = egress_of(world, node, packet);
-            if (lost_on_link(world, first + i, ingress) || out == kNone) {
+            const bool lost = lost_on_link(world, first + i, ingress);
+            if (lost || out == kNone) {
                 ++counts_of(world).drops;
-                Counting::add_drop(world.egress[out == kNone ? first + i : out]);
+                Counting::add_drop(world.egress[out == kNone ? first + i : out],
+                                   lost ? &Egress::drops_cable : &Egress::drops_no_way);
                 continue;
             }
             if (!is_member(world, cell, mine, out)) {

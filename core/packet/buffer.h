@@ -111,7 +111,9 @@ struct OneCounts {
                                   std::uint32_t bytes, bool pfc) {
         step::release(buffer, ingress, queue, bytes, pfc);
     }
-    SLUICE_HD static void add_drop(Egress& egress) { ++egress.drops; }
+    SLUICE_HD static void add_drop(Egress& egress, std::int64_t Egress::*cause) {
+        ++(egress.*cause);
+    }
 };
 
 /// Lossless admission; false: dropped because the headroom is full.

@@ -13,6 +13,7 @@ struct Counts {
     std::uint64_t events = 0;
     std::uint64_t drops = 0;
     std::uint64_t retransmitted = 0;  ///< payload bytes, of flows that are complete
+    std::uint64_t resent_late = 0;    ///< of them, after a time-out
     std::uint64_t checksum = 0;
     std::int64_t active_senders = 0;  ///< created less freed
 };
@@ -38,6 +39,7 @@ SLUICE_HD inline void add_counts(Counts& to, const Counts& from, Add&& add) {
     add(to.events, from.events);
     add(to.drops, from.drops);
     add(to.retransmitted, from.retransmitted);
+    add(to.resent_late, from.resent_late);
     add(to.checksum, from.checksum);
     add(to.active_senders, from.active_senders);
 }

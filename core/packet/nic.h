@@ -132,12 +132,11 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void answer(World& world, NodeId node, c
     }
     const PortId port = egress_of(world, node, packet);
     if (port == kNone) {
-        ++counts_of(world).drops;
+        lose(world, world.egress[world.first_port[node]], &Egress::drops_no_way);
         return;
     }
     if (no_more_answers(world, world.egress[port])) {
-        ++counts_of(world).drops;
-        ++world.egress[port].drops;
+        lose(world, world.egress[port], &Egress::drops_no_room);
         return;
     }
     enqueue(world, world.egress[port], packet, 0);
@@ -242,8 +241,7 @@ SLUICE_HD inline void host_arrive(World& world, NodeId node, PortId in, const Pa
         obey_pfc(world, in, packet, now);
         decide(world, world.host[node], in, now);
     } else if (lost_on_link(world, in, world.ingress[in])) {
-        ++counts_of(world).drops;
-        ++world.egress[in].drops;
+        lose(world, world.egress[in], &Egress::drops_cable);
     } else if (packet.packet_kind() == PacketKind::data) {
         receive_data<Events>(world, node, packet, now);
     } else {

@@ -24,10 +24,22 @@ SLUICE_HD inline Tick pacing_gap(const World& world, const Sender& sender, std::
     return serialization_time(sender.last_bytes, Rate{rate}, world.config->arithmetic);
 }
 
+/// Packets are under way, and no ACK of them will come: with NicConfig::ack_every the last packet that fits
+/// the window asks for one, but the window has shrunk since others were sent. One packet more asks then.
+SLUICE_HD inline bool awaits_no_ack(const World& world, const Sender& sender) {
+    const NicConfig& nic = world.config->nic;
+    const auto every = static_cast<std::uint32_t>(nic.ack_every);
+    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
+    return every > 1 && sender.next > sender.una && sender.next - sender.una < every &&
+           sender.asked <= sender.una && sender.behind == 0 &&
+           (chunk == 0 || sender.next / chunk == sender.una / chunk);
+}
+
 /// Recomputes from when the queue pair may send.
 SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
     const std::int64_t in_flight = sender.next_bytes - sender.una_bytes + sender.behind;
-    const bool open = sender.next < sender.packets && in_flight < sender.window;
+    const bool open =
+        sender.next < sender.packets && (in_flight < sender.window || awaits_no_ack(world, sender));
     world.host_port[sender.port].ready[sender.position] = open ? sender.next_avail : kNever;
 }
 
@@ -175,7 +187,9 @@ SLUICE_HD inline void complete_flow(World& world, const Sender& sender, Tick now
     const FlowSlot flow = sender.flow;
     world.result[flow].finish = now;
     world.result[flow].retransmitted = sender.retransmitted;
+    world.result[flow].resent_late = sender.resent_late;
     counts_of(world).retransmitted += static_cast<std::uint64_t>(sender.retransmitted);
+    counts_of(world).resent_late += static_cast<std::uint64_t>(sender.resent_late);
     world.sender_at[flow] = kNone;
     note_change(world, flow);
 }
@@ -228,9 +242,11 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
         sender.high = sender.next;
     } else {
         sender.retransmitted += payload;
+        sender.resent_late += sender.timed_out ? payload : 0;
     }
     packet.echo = sender.next == sender.packets ||
                   sender.next_bytes - sender.una_bytes + sender.behind >= sender.window;
+    sender.asked = packet.echo != 0 ? sender.next : sender.asked;
     sender.last_bytes = packet.bytes;
     return packet;
 }
@@ -255,10 +271,12 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void send_data(World& world, NodeId node
     }
 }
 
-/// Starts over from the first unacknowledged packet.
-SLUICE_HD inline void go_back(World& world, Sender& sender) {
+/// Starts over from the first unacknowledged packet, because of a time-out or of a NACK.
+SLUICE_HD inline void go_back(World& world, Sender& sender, bool timed_out) {
     sender.next = sender.una;
     sender.next_bytes = sender.una_bytes;
+    sender.asked = sender.una;
+    sender.timed_out = timed_out;
     if (world.track_flows) {
         world.went_back.push(world.memory, sender.flow);
     }
@@ -311,7 +329,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& hos
         }
     }
     if (packet.packet_kind() == PacketKind::nack) {
-        go_back(world, sender);
+        go_back(world, sender, false);
     }
     const std::uint32_t heir = credit_heirs(host, index, sender.una_bytes - una_bytes);
     Sender& lead = host.senders[heir];
@@ -363,7 +381,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sender_timer(World& world, Host& ho
     }
     const Tick timeout = world.config->nic.retransmit_timeout;
     if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
-        go_back(world, sender);
+        go_back(world, sender, true);
         sender.last_progress = now;
     }
     update_ready(world, sender);

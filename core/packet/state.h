@@ -50,7 +50,12 @@ struct alignas(64) Egress {
     double ecn_pmax = 0;
     std::uint64_t ecn_draws = 0;
     std::int64_t ecn_marks = 0;
-    std::int64_t drops = 0;
+    // Packets that are lost, by cause (lose()):
+    std::int64_t drops_no_room = 0;    ///< a switch's buffer is full, or a host's held answers are
+    std::int64_t drops_no_way = 0;     ///< nothing leads to the destination any more
+    std::int64_t drops_link_down = 0;  ///< waited for a link that failed, or were on it
+    std::int64_t drops_cable = 0;      ///< the cable's error rate
+    std::int64_t drops_outdated = 0;   ///< a foreign model's, of a flow that is over
     std::int64_t pauses_sent = 0;
     Tick paused_since = 0;
     Tick paused_ticks = 0;
@@ -171,15 +176,18 @@ struct Sender {
     std::uint32_t position = 0;  ///< in its HostPort's lists
     PortId port = kNone;
     std::uint32_t transmissions = 0;
+    std::uint32_t asked = 0;  ///< index behind the last packet that asks for an ACK
     std::uint16_t last_bytes = 0;
     std::uint8_t traffic_class = 3;
     std::uint8_t int_shift = 0;  ///< one in 2^int_shift packets has an INT slot
     std::int64_t retransmitted = 0;
-    Tick skipped = 0;  ///< simulated time minus the flow's local time
+    std::int64_t resent_late = 0;  ///< of `retransmitted`, after a time-out
+    Tick skipped = 0;              ///< simulated time minus the flow's local time
     // Of a queue pair that carries one message behind the other (queue_pair.h):
     std::int64_t offset = 0;     ///< bytes of the messages before, in the law's sequence space
     std::int64_t behind = 0;     ///< bytes of them that are not acknowledged
     std::uint32_t heir = kNone;  ///< the sender that took the queue pair over
+    bool timed_out = false;      ///< it went back last because of a time-out
     congestion::State cc;
 };
 
@@ -386,6 +394,18 @@ struct World : Columns, Counts {
     PlainVector<CellId> stalled;      ///< hosts that wait for a slot, at the instant of their wake
     PlainVector<FlowSlot> free_slots;  ///< a stock for flows that start in it
 };
+
+/// What an egress has lost, for whatever cause.
+SLUICE_HD inline std::int64_t drops_of(const Egress& egress) {
+    return egress.drops_no_room + egress.drops_no_way + egress.drops_link_down +
+           egress.drops_cable + egress.drops_outdated;
+}
+
+/// A packet is lost that was to leave by `egress`; `cause`: Egress::drops_...
+SLUICE_HD inline void lose(World& world, Egress& egress, std::int64_t Egress::*cause) {
+    ++(egress.*cause);
+    ++counts_of(world).drops;
+}
 
 /// A flow was opened or closed.
 SLUICE_HD inline void note_change(World& world, FlowSlot flow) {

@@ -28,7 +28,11 @@ namespace sluice::step {
     NEXT(ecn_pmax, constant)                 \
     NEXT(ecn_draws, draw)                    \
     NEXT(ecn_marks, counter)                 \
-    NEXT(drops, counter)                     \
+    NEXT(drops_no_room, counter)             \
+    NEXT(drops_no_way, counter)              \
+    NEXT(drops_link_down, counter)           \
+    NEXT(drops_cable, counter)               \
+    NEXT(drops_outdated, counter)            \
     NEXT(pauses_sent, counter)               \
     NEXT(paused_since, instant)              \
     NEXT(paused_ticks, counter)              \
@@ -67,14 +71,17 @@ SLUICE_DESCRIBE(Ingress, SLUICE_FIELDS_OF_INGRESS)
     NEXT(position, content)                  \
     NEXT(port, name)                         \
     NEXT(transmissions, content)             \
+    NEXT(asked, content)                     \
     NEXT(last_bytes, content)                \
     NEXT(traffic_class, content)             \
     NEXT(int_shift, content)                 \
     NEXT(retransmitted, content)             \
+    NEXT(resent_late, content)               \
     NEXT(skipped, instant)                   \
     NEXT(offset, content)                    \
     NEXT(behind, content)                    \
     NEXT(heir, name)                         \
+    NEXT(timed_out, content)                 \
     NEXT(cc, part)
 SLUICE_DESCRIBE(Sender, SLUICE_FIELDS_OF_SENDER)
 

@@ -81,8 +81,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const C
                 ? admit_lossless<Policies>(world, buffer, ingress, queue, packet.bytes)
                 : admit_lossy<Policies>(world, buffer, egress.class_bytes[queue], packet.bytes);
         if (!admitted) {
-            ++egress.drops;
-            ++counts_of(world).drops;
+            lose(world, egress, &Egress::drops_no_room);
             return;
         }
         if (world.pfc && should_pause<Policies>(world, buffer, ingress, queue)) {

@@ -107,6 +107,13 @@ struct TraceMark {
     std::string text;
 };
 
+/// Payload that was sent more than once, and why: "out_of_order", "loss", "loss_or_out_of_order" (where
+/// either may have been), "timeout".
+struct ResentBytes {
+    std::string cause;
+    std::int64_t bytes = 0;
+};
+
 /// What the run itself reports at its end.
 struct RunOutcome {
     RunCounters counters;
@@ -122,7 +129,8 @@ struct RunOutcome {
     std::vector<std::string> keys_without_effect;  ///< "key: why"
     std::vector<std::string> warnings;
     std::vector<TraceMark> marks;        ///< links that went down or came back, drops
-    std::vector<std::string> incidents;  ///< the same in lines for people
+    std::vector<std::string> incidents;  ///< the same in lines for people, and what was resent
+    std::vector<ResentBytes> resent;     ///< empty: nothing
     double elaboration_s = 0;
     double elaboration_user_s = 0;  ///< user CPU time of building the network, all threads
     double wall_s = 0;              ///< of the run phase

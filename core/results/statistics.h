@@ -10,15 +10,24 @@
 
 namespace sluice {
 
+/// Packets that were lost, by cause.
+struct DropCauses {
+    std::int64_t no_room = 0;  ///< a switch's buffer was full, or the ACKs that a paused host holds
+    std::int64_t no_way = 0;   ///< nothing led to their destination any more
+    std::int64_t link_down = 0;  ///< they waited for a link that failed, or were on it
+    std::int64_t cable = 0;      ///< to the cable's error rate
+    std::int64_t outdated = 0;   ///< of a foreign model, for a flow that was over
+};
+
 /// Counters of one egress port (a directed link), since the start.
 struct PortStatistics {
     std::int64_t tx_bytes = 0;         ///< bytes put on the wire, headers and control included
     std::int64_t tx_packets = 0;       ///< frames of every kind
     std::int64_t max_queue_bytes = 0;  ///< largest backlog seen after an enqueue
     std::int64_t ecn_marks = 0;        ///< packets marked at dequeue
-    std::int64_t drops = 0;            ///< packets lost for want of buffer at this egress' switch
-                                       ///< (counted at the port they would have left by), on a
-                                       ///< failed link, or to the link's error rate
+    std::int64_t drops = 0;            ///< packets lost; counted at the port that they would have
+                                       ///< left by, without a way at the one by which they came
+    DropCauses drops_by;               ///< `drops`, by cause
     std::int64_t pauses_sent = 0;      ///< PFC pause frames sent through this port
     std::int64_t paused_ticks = 0;     ///< time any data class of this port was paused by its peer
 };
@@ -109,6 +118,7 @@ struct RunCounters {
     std::uint64_t pfc_pauses = 0;
     std::uint64_t ecn_marks = 0;
     std::uint64_t retransmitted_bytes = 0;
+    std::uint64_t resent_late_bytes = 0;  ///< of them, after a time-out; the others after a NACK
     /// Order-independent sum over all hops of a mix of (time, port, flow, sequence, kind): equal
     /// for two engines exactly if they moved the same packets at the same times. 0 unless asked.
     std::uint64_t hop_checksum = 0;

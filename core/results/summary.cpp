@@ -97,6 +97,30 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
     }
 }
 
+/// What was lost and what was sent again, by cause; nothing where there was none.
+void add_causes(Json& json, const RunOutcome& outcome) {
+    DropCauses all;
+    std::int64_t drops = 0;
+    for (const PortStatistics& port : outcome.ports) {
+        drops += port.drops;
+        all.no_room += port.drops_by.no_room;
+        all.no_way += port.drops_by.no_way;
+        all.link_down += port.drops_by.link_down;
+        all.cable += port.drops_by.cable;
+        all.outdated += port.drops_by.outdated;
+    }
+    if (drops > 0) {
+        json["drops_by_cause"] = {{"no_room", all.no_room},
+                                  {"no_way", all.no_way},
+                                  {"link_down", all.link_down},
+                                  {"cable", all.cable},
+                                  {"outdated", all.outdated}};
+    }
+    for (const ResentBytes& resent : outcome.resent) {
+        json["retransmitted_by_cause"][resent.cause] = resent.bytes;
+    }
+}
+
 Json interval_json(bool known, double mean, double half) {
     return known ? Json{{"mean", mean}, {"half_width", half}} : Json(nullptr);
 }
@@ -221,6 +245,7 @@ std::string summary_json(const RunInfo& info, const RunOutcome& outcome, const S
     json["keys_without_effect"] = outcome.keys_without_effect;
     json["warnings"] = outcome.warnings;
     add_counters(json, info.mode, counters);
+    if (packets) add_causes(json, outcome);
     if (counters.audit.share > 0) {
         json["audit"] = audit_json(outcome);
     }

@@ -27,22 +27,24 @@ struct Key {
 };
 
 /// A cable from GPU to GPU of a server without NVSwitches.
-bool joins_one_server(const Topology& topology, const Link& link) {
+bool joins_one_server(const Topology& topology, const std::vector<ServerPlace>& places,
+                      const Link& link) {
     if (!topology.is_host(link.a) || !topology.is_host(link.b)) return false;
     const std::vector<NodeId>& hosts = topology.hosts();
     const auto server = [&](NodeId host) {
-        return (std::lower_bound(hosts.begin(), hosts.end(), host) - hosts.begin()) /
-               topology.gpus_per_server;
+        const auto at = std::lower_bound(hosts.begin(), hosts.end(), host) - hosts.begin();
+        return places[static_cast<std::size_t>(at)].server;
     };
     return server(link.a) == server(link.b);
 }
 
-Key key_of(const Topology& topology, const std::vector<std::uint32_t>& tiers, const Link& link) {
+Key key_of(const Topology& topology, const std::vector<std::uint32_t>& tiers,
+           const std::vector<ServerPlace>& places, const Link& link) {
     if (topology.kind(link.a) == NodeKind::nvswitch ||
         topology.kind(link.b) == NodeKind::nvswitch) {
         return {LinkKind::nvlink, 0, 0};
     }
-    if (joins_one_server(topology, link)) return {LinkKind::nvlink, 0, 0};
+    if (joins_one_server(topology, places, link)) return {LinkKind::nvlink, 0, 0};
     if (topology.is_host(link.a) || topology.is_host(link.b)) {
         return {LinkKind::nic, 0, 0};
     }
@@ -90,8 +92,9 @@ std::vector<std::uint32_t> switch_tiers(const Topology& topology) {
 
 LinkClasses::LinkClasses(const Topology& topology) {
     const std::vector<std::uint32_t> tiers = switch_tiers(topology);
+    const std::vector<ServerPlace> places = server_places(topology);
     std::map<Key, std::size_t> links;
-    for (const Link& link : topology.links()) ++links[key_of(topology, tiers, link)];
+    for (const Link& link : topology.links()) ++links[key_of(topology, tiers, places, link)];
     std::map<Key, std::uint32_t> index;
     for (const auto& [key, count] : links) {
         index.emplace(key, static_cast<std::uint32_t>(classes_.size()));
@@ -99,7 +102,7 @@ LinkClasses::LinkClasses(const Topology& topology) {
     }
     of_link_.reserve(topology.links().size());
     for (const Link& link : topology.links()) {
-        of_link_.push_back(index.at(key_of(topology, tiers, link)));
+        of_link_.push_back(index.at(key_of(topology, tiers, places, link)));
     }
 }
 

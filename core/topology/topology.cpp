@@ -71,6 +71,20 @@ void Topology::finish() {
     }
 }
 
+std::vector<ServerPlace> server_places(const Topology& topology) {
+    const std::uint32_t usual = std::max(1U, topology.gpus_per_server);
+    std::vector<ServerPlace> places(topology.host_count());
+    ServerPlace next;
+    for (ServerPlace& place : places) {
+        place = next;
+        ++next.rail;
+        const std::uint32_t size =
+            next.server < topology.server_sizes.size() ? topology.server_sizes[next.server] : usual;
+        if (next.rail == size) next = {next.server + 1, 0};
+    }
+    return places;
+}
+
 std::vector<std::int64_t> distinct_rates(const Topology& topology) {
     std::vector<std::int64_t> rates;
     for (PortId port = 0; port < topology.port_count(); ++port) {

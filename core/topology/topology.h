@@ -44,8 +44,11 @@ class Topology {
     void finish();
 
     std::string name;                   ///< how the user called it, for summaries
-    std::uint32_t gpus_per_server = 1;  ///< hosts [s*g, (s+1)*g) are one server
-    std::string gpu_type;               ///< SimAI header's GPU type, empty when unknown
+    std::uint32_t gpus_per_server = 1;  ///< hosts [s*g, (s+1)*g) are one server, or as below
+    /// Hosts of each server, one server after the other, gpus_per_server at most; empty: all have so many, the
+    /// last one what is left.
+    std::vector<std::uint32_t> server_sizes;
+    std::string gpu_type;  ///< SimAI header's GPU type, empty when unknown
     /// By node: the group of a switch, kNone of a host. Empty: there are no groups.
     std::vector<std::uint32_t> switch_group;
     GroupRouting group_routing = GroupRouting::shortest;
@@ -82,6 +85,14 @@ class Topology {
     std::vector<PortId> first_port_;
     std::vector<Port> ports_;
 };
+
+/// Where a host is: its server, and its index (rail) in it.
+struct ServerPlace {
+    std::uint32_t server = 0;
+    std::uint32_t rail = 0;
+};
+/// By place in hosts().
+std::vector<ServerPlace> server_places(const Topology& topology);
 
 /// The rates of its ports, bits/s, each once, in the order of the ports.
 std::vector<std::int64_t> distinct_rates(const Topology& topology);

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/text/quantity.h"
 #include "core/topology/limits.h"
+#include "core/topology/nvlink_servers.h"
 #include "core/topology/topology_report.h"
 
 namespace sluice {
@@ -369,6 +370,7 @@ Topology read_topology(TokenReader& reader, ImportReport* report, DelayReading d
     reporter.header(header.line, header.kind, topology);
     read_links(reader, header, delays, topology, reporter);
     topology.finish();
+    take_servers_of_nvswitches(topology);
     reporter.finish(topology);
     return topology;
 }

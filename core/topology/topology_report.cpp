@@ -13,6 +13,8 @@ namespace sluice {
 
 namespace {
 
+constexpr std::size_t kShownServers = 8;
+
 /// The types that SimAI knows by name (its ns-3 path leaves H20 out).
 constexpr const char* kGpuTypes[] = {"A100", "A800", "H100", "H800", "H20"};
 
@@ -123,6 +125,15 @@ void TopologyReporter::report_repeated(const Topology& topology) {
 /// GPUs of a server are consecutive ids, by the header; an NVSwitch shows who really is one.
 void TopologyReporter::report_servers(const Topology& topology) {
     const std::size_t size = topology.gpus_per_server;
+    if (!topology.server_sizes.empty()) {
+        std::string sizes;
+        for (std::size_t i = 0; i < topology.server_sizes.size() && i < kShownServers; ++i) {
+            sizes += (i == 0 ? "" : ", ") + std::to_string(topology.server_sizes[i]);
+        }
+        if (topology.server_sizes.size() > kShownServers) sizes += ", ...";
+        report_->read(at(header_line_), "servers of " + sizes + " GPUs, as NVSwitches join them");
+        return;
+    }
     if (topology.host_count() % size != 0) {
         report_->doubtful(at(header_line_), std::to_string(size) + " GPUs a server do not divide " +
                                                 std::to_string(topology.host_count()) +

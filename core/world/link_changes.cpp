@@ -16,8 +16,7 @@ void drop_queue(World& world, const Topology& topology, PortId port, Tick now) {
     for (std::uint32_t queue = 0; queue < kClasses; ++queue) {
         for (Ring& ring = egress.queue[queue]; !ring.empty(); ring.pop()) {
             const Packet& packet = ring.front();
-            ++egress.drops;
-            ++world.drops;
+            lose(world, egress, &Egress::drops_link_down);
             if (queue == 0 || world.is_host[node] != 0) {
                 continue;
             }
@@ -40,7 +39,7 @@ void drop_queue(World& world, const Topology& topology, PortId port, Tick now) {
 void drop_link(World& world, const Topology& topology, PortId port) {
     Wire& link = world.link[port];
     const auto lost = static_cast<std::int64_t>(link.size());
-    world.egress[topology.peer_of(port)].drops += lost;
+    world.egress[topology.peer_of(port)].drops_link_down += lost;
     world.drops += static_cast<std::uint64_t>(lost);
     link.head = link.tail;
     world.link[port].arrival = kNever;

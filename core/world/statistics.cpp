@@ -33,7 +33,9 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
         port.tx_packets = egress.tx_packets + skipped.packets + crossed.packets;
         port.max_queue_bytes = egress.max_queued_bytes;
         port.ecn_marks = egress.ecn_marks;
-        port.drops = egress.drops;
+        port.drops = drops_of(egress);
+        port.drops_by = {egress.drops_no_room, egress.drops_no_way, egress.drops_link_down,
+                         egress.drops_cable, egress.drops_outdated};
         port.pauses_sent = egress.pauses_sent;
         port.paused_ticks =
             egress.paused_ticks + (egress.paused != 0 ? now - egress.paused_since : 0);
@@ -59,10 +61,12 @@ RunCounters WorldStore::counters() const {
         total.ecn_marks += static_cast<std::uint64_t>(egress.ecn_marks);
     }
     total.retransmitted_bytes = world_.retransmitted;
+    total.resent_late_bytes = world_.resent_late;
     for (FlowSlot slot = 0; slot < slot_count(); ++slot) {
         if (world_.id[slot] != kNoFlow && world_.sender_at[slot] != kNone) {
-            total.retransmitted_bytes +=
-                static_cast<std::uint64_t>(sender_of(world_, slot).retransmitted);
+            const Sender& sender = sender_of(world_, slot);
+            total.retransmitted_bytes += static_cast<std::uint64_t>(sender.retransmitted);
+            total.resent_late_bytes += static_cast<std::uint64_t>(sender.resent_late);
         }
     }
     total.drops = world_.drops;

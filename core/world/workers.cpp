@@ -30,7 +30,7 @@ void hand_over(World& to, World& from) {
     to.memory.other_bytes += from.memory.other_bytes;
     to.memory.overflow = to.memory.overflow || from.memory.overflow;
     to.misrouted = to.misrouted || from.misrouted;
-    from.events = from.drops = from.retransmitted = from.checksum = 0;
+    from.events = from.drops = from.retransmitted = from.resent_late = from.checksum = 0;
     from.active_senders = 0;
     from.memory.ring_bytes = from.memory.other_bytes = 0;
     hand_over(to.memory, to.changed, from.changed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/world_store.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/error.h"
@@ -43,6 +44,9 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
       network_flows_(world_, topology, routing, config, flows, paths),
       workers_(world_, topology, devices_, network_flows_.columns()),
       frames_(topology.port_count()) {
+    if (application_ != nullptr) {
+        world_.lookahead = std::min(world_.lookahead, application_->signal_lookahead());
+    }
     bind_callbacks();
 }
 

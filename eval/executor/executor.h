@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "eval/trials/trial.h"
 
@@ -38,6 +39,10 @@ class Executor {
     virtual TrialResult run(const TrialRequest& request, const GoOn& go_on) = 0;
     /// The command line that runs this trial alone; empty: there is none.
     virtual std::string by_itself(const TrialRequest& /*request*/) const { return ""; }
+    /// Why candidates whose trials gave the same may have done so, from what its trials have met; empty: not known.
+    virtual std::string why_same(const std::vector<std::size_t>& /*candidates*/) const {
+        return "";
+    }
     /// Whether another attempt at a failed trial may end otherwise.
     virtual bool may_recover() const { return false; }
 };

@@ -98,9 +98,15 @@ class Lane {
         record_.length_s = seconds(done.run->now());
         record_.packet_hops = static_cast<std::int64_t>(done.outcome.counters.packet_hops);
         record_.cpu_s = done.outcome.user_s + done.outcome.elaboration_user_s;
+        const RunCounters& counters = done.outcome.counters;
+        met_.packets = moves_packets(mode);
+        met_.queued_ports = contended_ports(built_.experiment, done.outcome.ports);
+        met_.events = counters.ecn_marks + counters.pfc_pauses + counters.drops;
         result.record = std::move(record_);
         return result;
     }
+
+    const QueuesMet& met() const { return met_; }
 
   private:
     RunHooks hooks() {
@@ -193,6 +199,7 @@ class Lane {
     const LaneSettings& settings_;
     const Executor::GoOn& go_on_;
     TrialRecord record_;
+    QueuesMet met_;
     std::vector<PortId> ports_;
     std::map<std::string, std::uint16_t> kinds_;
     std::uint16_t stream_class_ = 0;
@@ -266,7 +273,22 @@ TrialResult LaneExecutor::run_on(const RunMaker& maker, const TrialRequest& requ
     if (!built) return {};
     built->experiment.threads = 1;
     const std::string config_json = has_phases(mode) ? scenario.effective->json() : "{}";
-    return Lane(std::move(*built), settings_, go_on).run(mode, maker, config_json);
+    Lane lane(std::move(*built), settings_, go_on);
+    TrialResult result = lane.run(mode, maker, config_json);
+    const std::lock_guard<std::mutex> lock(noting_);
+    met_[request.candidate].add(lane.met());
+    return result;
+}
+
+std::string LaneExecutor::why_same(const std::vector<std::size_t>& candidates) const {
+    const std::lock_guard<std::mutex> lock(noting_);
+    QueuesMet met;
+    for (const std::size_t candidate : candidates) {
+        const auto found = met_.find(candidate);
+        if (found == met_.end()) return "";
+        met.add(found->second);
+    }
+    return sluice::why_same(met);
 }
 
 Variation variation_of(const Batch& candidates, std::size_t candidate) {

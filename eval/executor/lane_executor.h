@@ -2,6 +2,8 @@
 /// Trials as runs of a scenario in this process, in any mode, each on one thread or on a device.
 #pragma once
 
+#include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "core/units.h"
 #include "eval/executor/executor.h"
 #include "experiment/batch/batch_file.h"
+#include "experiment/contention.h"
 #include "experiment/run.h"
 
 namespace sluice::eval {
@@ -40,6 +43,8 @@ class LaneExecutor final : public Executor {
     /// "sluice run FILE --set seed=17".
     std::string by_itself(const TrialRequest& request) const override;
 
+    std::string why_same(const std::vector<std::size_t>& candidates) const override;
+
     /// ConfigError if a candidate's scenario is wrong, or lacks a port: what its first trial would say.
     void check() const;
 
@@ -48,6 +53,8 @@ class LaneExecutor final : public Executor {
     std::vector<std::string> settings_of(const TrialRequest& request) const;
     TrialResult run_on(const RunMaker& maker, const TrialRequest& request, const GoOn& go_on) const;
 
+    mutable std::mutex noting_;
+    mutable std::map<std::size_t, QueuesMet> met_;  ///< by candidate, of its trials so far
     const Batch& candidates_;
     LaneSettings settings_;
 };

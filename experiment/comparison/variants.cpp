@@ -117,6 +117,9 @@ VariantRow read_variant(const std::string& folder) {
         row.ecn_marks = value_of<std::uint64_t>(json, "ecn_marks");
         row.pfc_pauses = value_of<std::uint64_t>(json, "pfc_pauses");
         row.drops = value_of<std::uint64_t>(json, "drops");
+        if (std::filesystem::exists(std::filesystem::path(folder) / "flows.csv")) {
+            row.seen = read_flows_seen(folder);
+        }
     } catch (const nlohmann::json::exception& error) {
         throw ConfigError(path, 0, std::string("is no summary of a run: ") + error.what());
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "experiment/comparison/run_folder.h"
+#include "experiment/comparison/same_flows.h"
 
 namespace sluice {
 
@@ -49,6 +50,7 @@ struct VariantRow {
     std::optional<std::uint64_t> ecn_marks;  ///< none in a mode without packets, as the two below
     std::optional<std::uint64_t> pfc_pauses;
     std::optional<std::uint64_t> drops;
+    std::optional<FlowsSeen> seen;  ///< of the last run
 };
 
 struct Variants {

@@ -29,7 +29,7 @@ std::string count_or_dash(const std::optional<std::uint64_t>& count) {
 }
 
 /// A column: its head, and its cells by row.
-struct Column {
+struct TableColumn {
     std::string head;
     std::vector<std::string> cells;
     bool right = true;
@@ -41,8 +41,8 @@ struct Column {
 };
 
 template <typename Cell>
-Column column(const Variants& variants, const char* head, Cell&& cell) {
-    Column made{head, {}};
+TableColumn column(const Variants& variants, const char* head, Cell&& cell) {
+    TableColumn made{head, {}};
     for (const VariantRow& row : variants.rows) made.cells.push_back(cell(row));
     return made;
 }
@@ -56,8 +56,8 @@ bool same_everywhere(const Variants& variants, std::size_t key) {
 }
 
 /// One column for each key, then the figures; counts that are nowhere are left out.
-std::vector<Column> columns_of(const Variants& variants) {
-    std::vector<Column> columns;
+std::vector<TableColumn> columns_of(const Variants& variants) {
+    std::vector<TableColumn> columns;
     for (std::size_t k = 0; k < variants.keys.size(); ++k) {
         if (same_everywhere(variants, k)) continue;
         columns.push_back(column(variants, variants.keys[k].c_str(),
@@ -75,7 +75,7 @@ std::vector<Column> columns_of(const Variants& variants) {
     columns.push_back(fct("max", &VariantFct::max_s));
     columns.push_back(column(variants, "completion",
                              [](const VariantRow& row) { return seconds_or_dash(row.jct_s); }));
-    for (const Column& counts :
+    for (const TableColumn& counts :
          {column(variants, "ECN marks",
                  [](const VariantRow& row) { return count_or_dash(row.ecn_marks); }),
           column(variants, "PFC pauses",
@@ -91,6 +91,22 @@ std::vector<Column> columns_of(const Variants& variants) {
     columns.push_back(column(
         variants, "wall", [](const VariantRow& row) { return human_seconds(row.costs.wall_s); }));
     return columns;
+}
+
+/// "dcqcn 100KB, hpcc 100KB": the rows by what varies.
+std::string names_of(const Variants& variants, const std::vector<std::size_t>& rows) {
+    if (rows.size() == variants.rows.size()) return "all";
+    std::string text;
+    for (const std::size_t row : rows) {
+        text += text.empty() ? "" : ", ";
+        bool first = true;
+        for (std::size_t k = 0; k < variants.keys.size(); ++k) {
+            if (same_everywhere(variants, k)) continue;
+            text += (first ? "" : " ") + variants.rows[row].values[k];
+            first = false;
+        }
+    }
+    return text;
 }
 
 std::string csv_field(const std::string& text) {
@@ -122,7 +138,7 @@ std::string variants_table(const Variants& variants) {
     }
     text += runs == 1 ? ", one run each\n" : fmt::format(", medians of {} runs\n", runs);
     std::vector<std::string> lines(variants.rows.size() + 1, " ");
-    for (const Column& one : columns_of(variants)) {
+    for (const TableColumn& one : columns_of(variants)) {
         std::size_t width = one.head.size();
         for (const std::string& cell : one.cells) width = std::max(width, cell.size());
         for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -133,6 +149,9 @@ std::string variants_table(const Variants& variants) {
     }
     for (const std::string& line : lines) {
         text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    for (const SameFlows& same : same_flows(variants)) {
+        text += fmt::format("  same flows   {}: {}\n", names_of(variants, same.rows), same.why);
     }
     return text;
 }
@@ -189,6 +208,10 @@ std::string variants_json(const Variants& variants) {
         one["drops"] = or_null(row.drops);
         one["packet_hops"] = or_null(row.packet_hops);
         json["rows"].push_back(std::move(one));
+    }
+    json["same_flows"] = Json::array();
+    for (const SameFlows& same : same_flows(variants)) {
+        json["same_flows"].push_back({{"rows", same.rows}, {"why", same.why}});
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

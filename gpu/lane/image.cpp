@@ -206,6 +206,7 @@ void LaneImage::load_columns(const World& from) {
     world.events = from.events;
     world.drops = from.drops;
     world.retransmitted = from.retransmitted;
+    world.resent_late = from.resent_late;
     world.checksum = from.checksum;
     world.active_senders = from.active_senders;
     world.memory.arena = &lane_->arena;

@@ -21,6 +21,7 @@ void LaneImage::save(step::WorldStore& store) const {
     world.events = from.events;
     world.drops = from.drops;
     world.retransmitted = from.retransmitted;
+    world.resent_late = from.resent_late;
     world.checksum = from.checksum;
     world.active_senders = from.active_senders;
     std::memcpy(static_cast<void*>(world.buffer), from.buffer,

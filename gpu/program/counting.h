@@ -53,7 +53,9 @@ struct ManyCount {
                                   std::uint32_t bytes, bool pfc) {
         add(buffer, ingress, queue, 0U - bytes, pfc);
     }
-    SLUICE_HD static void add_drop(step::Egress& egress) { add_shared(egress.drops, 1); }
+    SLUICE_HD static void add_drop(step::Egress& egress, std::int64_t step::Egress::*cause) {
+        add_shared(egress.*cause, 1);
+    }
 
   private:
     SLUICE_HD static std::int64_t above(const step::Buffer& buffer, std::uint32_t bytes) {

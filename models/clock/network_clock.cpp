@@ -200,8 +200,8 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
     const bool over = packet.packet_kind() < step::PacketKind::pause &&
                       world.id[packet.flow] == kNoFlow;  // a duplicate that the model held back
     if (over || !world.egress[port].up) {
-        ++world.drops;
-        ++world.egress[port].drops;
+        step::lose(world, world.egress[port],
+                   over ? &step::Egress::drops_outdated : &step::Egress::drops_link_down);
         return;
     }
     if (engine_.driver() != nullptr) {

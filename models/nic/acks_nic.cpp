@@ -35,7 +35,7 @@ void AcksNic::step(const step::Cell& cell, Tick begin, Tick end) {
     for (std::uint32_t i = 0; i < ports; ++i) {
         const step::Wire& link = world.link[first + i];
         waiting_[i] = link.tail - link.head;
-        drops_[i] = world.egress[first + i].drops;
+        drops_[i] = step::drops_of(world.egress[first + i]);
         if (link.arrival < end) look(first + i, end);
     }
     Nic::step(cell, begin, end);
@@ -43,7 +43,7 @@ void AcksNic::step(const step::Cell& cell, Tick begin, Tick end) {
         const step::Wire& link = world.link[ack.port];
         const std::uint32_t taken = waiting_[ack.port - first] - (link.tail - link.head);
         // A cable that loses packets has taken one, and nobody says which.
-        const bool lost = world.egress[ack.port].drops != drops_[ack.port - first];
+        const bool lost = step::drops_of(world.egress[ack.port]) != drops_[ack.port - first];
         if (ack.place < taken && !lost) sink_(ack.flow, ack.sequence, ack.rtt);
     }
 }

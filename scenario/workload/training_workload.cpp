@@ -26,13 +26,37 @@ std::uint32_t degree(ConfigSection& section, const char* key, std::uint32_t fall
     return static_cast<std::uint32_t>(section.integer(key, fallback, 1, 16'777'216));
 }
 
+/// Hosts that the job may have; of a network whose servers are of unequal size those that fill tensor-parallel
+/// groups.
+std::uint64_t fitting_hosts(const Topology& topology, const JobSite& site, std::uint32_t tp) {
+    if (site.available() < topology.host_count() || tp > topology.gpus_per_server) {
+        return site.available();
+    }
+    std::uint64_t over = 0;
+    for (const std::uint32_t size : topology.server_sizes) over += size % tp;
+    return site.available() - over;
+}
+
+/// Whole layers where they do not divide, unless the scenario says otherwise.
+void settle_split(ConfigSection& section, TrainingConfig& config) {
+    if (const auto layers = section.integers("layers_per_stage", 1, kMany, 65'536)) {
+        config.layers_per_stage = *layers;
+    }
+    const std::int64_t stages = std::int64_t{config.pp} * config.chunks;
+    const bool whole = !config.layers_per_stage.empty() || config.model.layers % stages != 0;
+    if (section.has("split") || !whole) return;
+    config.split = StageSplit::layers;
+    section.note("split", "layers");
+}
+
 /// Returns a warning where the degrees leave GPUs over, else "".
-std::string read_strategy(ConfigSection& section, const JobSite& site, TrainingConfig& config) {
+std::string read_strategy(ConfigSection& section, const Topology& topology, const JobSite& site,
+                          TrainingConfig& config) {
     config.tp = degree(section, "tp", config.tp);
     config.cp = degree(section, "cp", config.cp);
     config.pp = degree(section, "pp", config.pp);
     const std::uint64_t replica = std::uint64_t{config.tp} * config.cp * config.pp;
-    const std::uint64_t replicas = site.available() / replica;
+    const std::uint64_t replicas = fitting_hosts(topology, site, config.tp) / replica;
     config.dp = degree(section, "dp", replicas < 1 ? 1 : static_cast<std::uint32_t>(replicas));
     config.ep = degree(section, "ep", config.ep);
     config.order = section.text("order", config.order);
@@ -49,6 +73,7 @@ std::string read_strategy(ConfigSection& section, const JobSite& site, TrainingC
                                           {"dualpipe", PipelineSchedule::dualpipe}});
     config.chunks =
         degree(section, "chunks", config.schedule == PipelineSchedule::interleaved ? 2 : 1);
+    settle_split(section, config);
     config.recompute = section.choice<Recomputation>("recompute", config.recompute,
                                                      {{"none", Recomputation::none},
                                                       {"selective", Recomputation::selective},
@@ -277,6 +302,15 @@ std::string describe_strategy(const TrainingConfig& config, TrainingDetail detai
     std::string text =
         fmt::format("{}, ZeRO {}, order {}", to_string(config.schedule), config.zero, config.order);
     if (config.chunks > 1) text += fmt::format(", {} chunks", config.chunks);
+    const std::uint32_t stages = stage_count(config.pipeline());
+    if (!config.layers_per_stage.empty()) {
+        const auto [least, most] =
+            std::minmax_element(config.layers_per_stage.begin(), config.layers_per_stage.end());
+        text += fmt::format(", {} to {} layers a stage", *least, *most);
+    } else if (config.model.layers % stages != 0) {
+        const std::int64_t least = config.model.layers / stages;
+        text += fmt::format(", {} or {} layers a stage", least + 1, least);
+    }
     if (config.cp > 1) text += fmt::format(", CP{}", config.cp);
     if (config.recompute == Recomputation::selective) text += ", attention recomputed";
     if (config.recompute == Recomputation::full) text += ", layers recomputed";
@@ -295,10 +329,16 @@ std::string describe_strategy(const TrainingConfig& config, TrainingDetail detai
     return text + (config.ep > 1 ? ", an all-to-all per micro-batch and stage" : "");
 }
 
+/// GPUs of the largest server: of unequal ones those that fill tensor-parallel groups.
+std::uint32_t grouped_gpus(const Topology& topology, std::uint32_t tp) {
+    const std::uint32_t size = topology.gpus_per_server;
+    return topology.server_sizes.empty() || tp > size ? size : size - size % tp;
+}
+
 WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& slow,
                            const Topology& topology, const JobSite& site, const MemoryLimit& limit,
                            std::uint32_t queue_pairs) {
-    check_training(config, site.available(), topology.gpus_per_server);
+    check_training(config, site.available(), grouped_gpus(topology, config.tp));
     WorkloadPart part;
     const TrainingMemory memory = training_memory(config);
     const std::string use = describe_memory(memory, limit.capacity);
@@ -310,7 +350,8 @@ WorkloadPart make_training(TrainingConfig config, const std::vector<SlowHost>& s
             static_cast<double>(memory.use.total()) / 1e9,
             static_cast<double>(limit.capacity) / 1e9, 100 * kUsableMemory));
     }
-    const std::vector<NodeId> hosts = site.take(config.ranks());
+    const bool uneven = !topology.server_sizes.empty() && config.tp <= topology.gpus_per_server;
+    const std::vector<NodeId> hosts = site.take(config.ranks(), uneven ? config.tp : 0);
     add_slow_hosts(slow, hosts, config);
     const RankPlaces places = RankPlaces::on(topology, hosts, queue_pairs);
     static_cast<Workload&>(part) = make_workload(training_graph(config, places), hosts);
@@ -334,7 +375,7 @@ MakeWorkload read_training(const WorkloadTable& table) {
                               [&](const std::string& file) { return scenario.resolve(file); });
     const Gpu gpu = read_gpu(section, "gpu", "A100", data_folders("gpus"),
                              [&](const std::string& file) { return scenario.resolve(file); });
-    const std::string idle = read_strategy(section, site, config);
+    const std::string idle = read_strategy(section, topology, site, config);
     read_sizes(section, config);
     read_gradients(section, config);
     read_experts(section, scenario, config);

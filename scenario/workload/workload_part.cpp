@@ -47,8 +47,9 @@ std::size_t JobSite::available() const {
     return request_.ranks != 0 ? request_.ranks : pool_->free_count();
 }
 
-std::vector<NodeId> JobSite::take(std::uint32_t ranks) const {
+std::vector<NodeId> JobSite::take(std::uint32_t ranks, std::uint32_t unit) const {
     PlacementRequest request = request_;
+    if (request.unit == 0) request.unit = unit;
     if (ranks != 0 && request.ranks != 0 && request.ranks != ranks) {
         throw ConfigError("the job has " + std::to_string(ranks) +
                           " ranks, but its table gives it " + std::to_string(request.ranks) +

@@ -47,8 +47,9 @@ class JobSite {
     /// Hosts that the job may have: those it asks for, else all that are free.
     std::size_t available() const;
     /// The hosts of its ranks, in rank order. `ranks`: what the job needs, which must be what its
-    /// table asks for if it does; 0: whatever that is, else all that are free.
-    std::vector<NodeId> take(std::uint32_t ranks = 0) const;
+    /// table asks for if it does; 0: whatever that is, else all that are free. `unit`: of hosts that the job wants
+    /// together, where its table says nothing of it; 0: as PlacementRequest has it.
+    std::vector<NodeId> take(std::uint32_t ranks = 0, std::uint32_t unit = 0) const;
 
   private:
     PlacementRequest request_;

@@ -44,13 +44,32 @@ class AuditTest(CliTest):
         self.assertLessEqual(abs(error - audit["fct_error"]["mean"]), audit["fct_error"]["half_width"])
         self.assertIsNone(audit["jct_error"])
         self.assertIn(" of ", said.split("audit  ")[1].splitlines()[0])
-        self.assertIn("flow completion", said.split("  skipping error ")[1].splitlines()[0])
+        line = said.split("  skipping error ")[1].splitlines()[0]
+        self.assertIn("flow completion", line)
+        inside = abs(audit["fct_error"]["mean"]) <= audit["fct_error"]["half_width"]
+        self.assertEqual("not distinguishable from 0 (" in line, inside)
 
     def test_a_scope_of_several_partitions_is_audited(self):
         self.write("pairs.toml", PAIRS + '[phases]\nscope = "network"\n[congestion]\nlaw = "none"\n')
         self.succeed("run", "pairs.toml", "--mode", "hybrid", "--audit", "100%", "--out", "out",
                      "--quiet")
         self.assertGreater(self.summary("out")["audit"]["audited"], 0)
+
+    def test_an_error_inside_its_interval_is_called_none(self):
+        self.write("pairs.toml", PAIRS)
+        seen = set()
+        for law in ("none", "dcqcn", "hpcc", "timely"):
+            said = self.succeed("run", "pairs.toml", "--mode", "hybrid", "--audit", "30%", "--set",
+                                f"congestion.law={law}", "--out", "out").stdout
+            error = self.summary("out")["audit"]["fct_error"]
+            if error is None:
+                continue
+            inside = abs(error["mean"]) <= error["half_width"]
+            line = said.split("  skipping error ")[1].splitlines()[0]
+            self.assertEqual("flow completion not distinguishable from 0 (" in line, inside, line)
+            self.assertIn("%+.3f%% +- %.3f%%" % (100 * error["mean"], 100 * error["half_width"]), line)
+            seen.add(inside)
+        self.assertIn(True, seen)
 
     def test_shares_that_are_none(self):
         self.write("pairs.toml", PAIRS)

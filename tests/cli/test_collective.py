@@ -242,6 +242,58 @@ size = "1MiB"
         result = self.succeed("collective", "list.toml", *point)
         self.assertIn("# all-reduce (automatic) of 16 ranks", result.stdout)
 
+    def write_holes(self, sizes, header):
+        """A topology.txt of servers of these sizes, each with an NVSwitch, on one switch."""
+        gpus, lines = 0, []
+        for server, size in enumerate(sizes):
+            for _ in range(size):
+                lines.append(f"{gpus} {sum(sizes) + server} 2400Gbps 0.000025ms 0")
+                lines.append(f"{gpus} {sum(sizes) + len(sizes)} 100Gbps 0.001ms 0")
+                gpus += 1
+        ids = " ".join(str(gpus + i) for i in range(len(sizes) + 1))
+        self.write("holes.txt", f"{gpus + len(sizes) + 1} {header} {len(sizes)} 1 {len(lines)} A100\n{ids}\n" +
+                   "\n".join(lines) + "\n")
+
+    def test_servers_with_holes(self):
+        """6, 4 and 6 GPUs: what inside them is computed meets, what crosses sends, in every algorithm."""
+        self.write_holes((6, 4, 6), 6)
+        self.write("holes.toml", '[topology]\ntype = "file"\npath = "holes.txt"\n[workload]\n'
+                                 'type = "collective"\nkind = "all-reduce"\nsize = "1MB"\n')
+        self.assertIn("3 servers of 4 to 6 GPUs", self.succeed("describe", "holes.toml").stdout)
+        for kind, algorithms in (("all-reduce", ("ring", "tree", "halving-doubling", "direct", "hierarchical")),
+                                 ("all-gather", ("ring", "direct", "halving-doubling")),
+                                 ("reduce-scatter", ("ring", "direct")), ("broadcast", ("ring", "tree")),
+                                 ("all-to-all", ("direct", "pairwise", "pxn"))):
+            for algorithm in algorithms:
+                for ranks in (10, 16):
+                    if algorithm == "halving-doubling" and kind != "all-reduce" and ranks == 10:
+                        continue
+                    with self.subTest(kind=kind, algorithm=algorithm, ranks=ranks):
+                        self.rows("holes.toml", "--kind", kind, "--algorithm", algorithm, "--ranks", ranks, "-b",
+                                  "1M", "-e", "1M", "--mode", "packet")
+        for kind in ("all-gather", "reduce-scatter", "all-to-all"):
+            self.refuse("collective", "holes.toml", "--kind", kind, "--algorithm", "hierarchical",
+                        says=["members on the same rails in each server", "server 1 has 4 members, server 0 has 6"])
+        # Ranks 6 to 9 are one server, which the header's runs of six are not.
+        self.write("four.toml", (self.folder / "holes.toml").read_text() + 'placement = "listed"\n'
+                   'hosts = [6, 7, 8, 9]\nalgorithm = "computed"\n')
+        self.succeed("run", "four.toml", "--mode", "packet")
+
+    def test_sizes_of_servers_by_key(self):
+        self.write("sizes.toml", '[topology]\ntype = "star"\nhosts = 10\ngpus_per_server = [6, 4]\n[workload]\n'
+                                 'type = "training"\nmodel = "gpt-7b"\ntp = 2\nsequence = 128\n'
+                                 'allow_oom = true\n')
+        for tp, groups in ((1, 10), (2, 5), (4, 2)):
+            text = self.succeed("describe", "sizes.toml", "--set", f"workload.tp={tp}").stdout
+            self.assertIn(f"(TP{tp} EP1 DP{groups} PP1)", text)
+            self.assertIn("2 servers of 4 to 6 GPUs", text)
+        self.refuse("describe", "sizes.toml", "--set", "workload.tp=8", says="inside a server of 6 GPUs")
+        self.refuse("describe", "sizes.toml", "--set", "topology.gpus_per_server=[6, 5]",
+                    says="adds up to 11 GPUs, the topology has 10 hosts")
+        # The last server may be short.
+        self.assertIn("(TP2 EP1 DP5 PP1)", self.succeed("describe", "sizes.toml", "--set",
+                                                         "topology.gpus_per_server=6").stdout)
+
     def test_documents_list_what_help_lists(self):
         usage = self.succeed("collective", "--help").stdout
         names = re.search(r"--algorithm NAME:\{([^}]*)\}", usage).group(1).split(",")
@@ -273,9 +325,9 @@ size = "1MiB"
         refuse(["interconnect", "nvlink"], "--interconnect", "infinity")
         refuse(["A100"], "--gpu", "A10O")
         refuse(["nvls", "several members"], "--algorithm", "nvls")
-        refuse(["same rails"], "--algorithm", "hierarchical", "--ranks", 6, "--placement", "packed",
+        refuse(["same rails"], "--kind", "all-gather", "--algorithm", "hierarchical", "--ranks", 6, "--placement", "packed",
                scenario="servers.toml")
-        refuse(["reaches rank", "link delay"], "--server-hop", "1ns", "--algorithm", "ring",
+        refuse(["reaches rank", "at least 1ps"], "--server-hop", "0s", "--algorithm", "ring",
                scenario="servers.toml")
 
 

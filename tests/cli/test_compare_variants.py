@@ -2,6 +2,7 @@
 """`sluice compare --vary`: runs that differ in the values of keys, in one table."""
 import csv
 import json
+import pathlib
 import unittest
 
 from support import SMALL, CliTest
@@ -53,6 +54,35 @@ class CompareVariants(CliTest):
         self.assertEqual({row["flows"] for row in rows}, {"5"})
         self.assertEqual({row["packet_hops"] for row in rows if row["mode"] == "flow"}, {""})
         self.assertEqual(len({row["folder"] for row in rows}), 8)
+
+    def test_variants_that_give_the_same_flows_say_why(self):
+        def same(*words):
+            said = self.succeed("compare", "apart.toml", *words).stdout
+            found = self.table("runs/apart-compare/compare.json")["same_flows"]
+            self.assertEqual(said.count("  same flows   "), len(found))
+            for one in found:
+                flows = {pathlib.Path(self.folder, self.table("runs/apart-compare/compare.json")["rows"][row]["folder"],
+                                      "flows.csv").read_bytes() for row in one["rows"]}
+                self.assertEqual(len(flows), 1)
+            return [(one["rows"], one["why"]) for one in found]
+
+        self.write("apart.toml", 'name = "apart"\n[topology]\ntype = "star"\nhosts = 4\n[workload]\n'
+                   'type = "flows"\nlist = [[0, 1, "1MB"], [2, 3, "2MB"]]\n')
+        self.assertEqual(same("--vary", "congestion.law=dcqcn,timely,none"),
+                         [([0, 2], "no contention: no switch queue held more than 8 packets")])
+        [(rows, why)] = same("--vary", "network.ecn.kmin=10KB,20KB", "--set", "congestion.law=none")
+        self.assertEqual(rows, [0, 1])
+        self.assertTrue(why.startswith("no effect: network.ecn.kmin: "), why)
+        [(_, why)] = same("--vary", "seed=1,2")
+        self.assertIn("random", why)
+        [(_, why)] = same("--vary", "congestion.law=dcqcn,none", "--set", "mode=flow")
+        self.assertTrue("flow" in why or "effect" in why, why)
+        # Two senders share a port: its queue grows up to the marks.
+        self.write("apart.toml", 'name = "apart"\nmode = "packet"\n[topology]\ntype = "star"\nhosts = 4\n'
+                   '[workload]\ntype = "flows"\nlist = [[0, 1, "60KB", "0ps"], [2, 1, "60KB", "0ps"]]\n')
+        self.assertEqual(same("--vary", "congestion.law=dcqcn,none"),
+                         [([0, 1], "queues filled, but nothing was marked, paused or dropped")])
+        self.assertEqual(same("--vary", "congestion.law=dcqcn,none", "--set", "workload.list=[[0, 1, \"4MB\"], [2, 1, \"4MB\"]]"), [])
 
     def test_values_that_are_lists(self):
         self.write("torus.toml", "[topology]\ntype = \"torus\"\ndimensions = [2, 2]\n"

@@ -116,6 +116,18 @@ class Evaluate(EvaluateTest):
         self.assertIn("none is within the margin of HPCC", result.stdout)
         self.assertEqual(self.answer()["comparison"]["pairs"][0]["verdict"], "same")
 
+    def test_laws_that_no_trial_tells_apart_say_why(self):
+        """Each host sends to its own: nothing contends."""
+        self.write("apart.toml", 'name = "apart"\nmode = "packet"\n[topology]\ntype = "star"\nhosts = 6\n'
+                                 '[workload]\ntype = "flows"\nlist = [[0, 1, "1MB"], [2, 3, "2MB"]]\n')
+        laws = "".join(f'[[candidate]]\nlabel = "{law}"\nset = {{ congestion.law = "{law}" }}\n'
+                       for law in ("dcqcn", "none", "timely"))
+        result = self.evaluate('base = "apart.toml"\nmaximum_trials = 5\nminimum_trials = 3\n' + laws +
+                               '[[metric]]\nof = "fct"\n', code=3)
+        self.assertIn("same         dcqcn, none: equal in every trial: no contention: no switch queue held more than "
+                      "8 packets\n", result.stdout)
+        self.assertEqual(result.stdout.count("  same  "), 1)
+
     def test_killed_at_any_moment_and_gone_on(self):
         text = 'base = "dumbbell.toml"\naccuracy = 0.1\nminimum_trials = 200\n[[metric]]\nof = "fct"\n'
         self.evaluate(text, out="whole")

@@ -173,9 +173,34 @@ priority = 5
                 self.succeed("run", "far.toml", "--mode", mode, "--out", "out", "--set",
                              "network.nic.retransmit_timeout=" + timeout)
                 summary = self.summary("out")
-                told_of = [w for w in summary["warnings"] if "retransmit_timeout" in w]
+                told_of = [w for w in summary["warnings"]
+                           if "is no longer than a flow's round trip" in w]
                 self.assertEqual(len(told_of), told)
                 self.assertEqual(summary.get("retransmitted_bytes", 0) > 0, told)
+
+    def test_the_timeout_follows_the_network_unless_it_is_given(self):
+        # A bottleneck of 5 ms: by 4 ms no ACK can be back.
+        self.write("far.toml", "[topology]\ntype = \"dumbbell\"\nbottleneck_delay = \"5ms\"\n"
+                   "[workload]\ntype = \"flows\"\nlist = [[0, 2, \"1MB\", \"0ps\"]]\n")
+
+        def nic(*words):
+            self.succeed("run", "far.toml", "--mode", "packet", "--out", "out", *words)
+            summary = self.summary("out")
+            return summary["config"]["network"]["nic"]["retransmit_timeout"], summary
+
+        timeout, summary = nic()
+        self.assertEqual(timeout, "41ms")  # four round trips of more than 10 ms
+        self.assertEqual(summary["retransmitted_bytes"], 0)
+        self.assertEqual(summary["warnings"], [])
+        timeout, summary = nic("--set", "network.nic.retransmit_timeout=4ms")
+        self.assertEqual(timeout, "4ms")
+        self.assertGreater(summary["retransmitted_bytes"], 0)
+        for delay in ("1us", "100us"):
+            self.assertEqual(nic("--set", "topology.bottleneck_delay=" + delay)[0], "4ms")
+        # A long way of many short cables.
+        self.write("far.toml", "[topology]\ntype = \"torus\"\ndimensions = [30, 2]\ndelay = \"80us\"\n"
+                   "[workload]\ntype = \"flows\"\nlist = [[0, 2, \"1MB\", \"0ps\"]]\n")
+        self.assertRegex(nic()[0], r"^1\dms$")
 
     def test_software_of_a_collective_is_told_apart(self):
         self.write("ring.toml", "[topology]\ntype = \"star\"\nhosts = 4\n[workload]\n"

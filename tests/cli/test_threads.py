@@ -106,6 +106,29 @@ class Threads(CliTest):
             for key in ("skips", "skip_backs", "hops_saved"):
                 self.assertEqual(summaries[0][key], summaries[-1][key], key)
 
+    def test_servers_at_the_end_of_long_cables(self):
+        """Inside a server a step takes 3.4 us, over any cable more than 5: the job limits the window."""
+        self.write("tiny.toml", "layers = 2\nhidden = 64\nheads = 8\n")
+        job = ("mode = \"packet\"\n[topology]\n%s\ndelay = \"5us\"\ngpus_per_server = 8\n"
+               "[workload]\ntype = \"training\"\nmodel = \"tiny.toml\"\ntp = %d\n"
+               "micro_batches = 2\nsequence = 512\nforward_time = \"20us\"\n"
+               "backward_time = \"40us\"\n")
+        for network in ("type = \"star\"\nhosts = 32",
+                        "type = \"leaf-spine\"\nleaves = 4\nhosts_per_leaf = 8",
+                        "type = \"three-tier\"\npods = 2\nleaves_per_pod = 2\nhosts_per_leaf = 8"):
+            for tp in (8, 4, 1):
+                with self.subTest(network=network, tp=tp):
+                    self.write("job.toml", job % (network, tp))
+                    self.check_same("job.toml", "--no-fold")
+                    self.check_same("job.toml")
+        # A job inside a server knows nothing of the cables between servers.
+        self.write("job.toml", job % ("type = \"star\"\nhosts = 8", 2))
+        ends = set()
+        for delay in ("1us", "5us", "80us"):
+            self.succeed("run", "job.toml", "--set", f"topology.delay={delay}", "--out", "out")
+            ends.add((self.folder / "out/collectives.csv").read_text())
+        self.assertEqual(len(ends), 1)
+
     def test_what_is_for_one_thread_runs_on_one(self):
         self.write("flows.toml", FLOWS)
         self.write("stream.toml", STREAM)

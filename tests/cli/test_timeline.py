@@ -65,7 +65,47 @@ class Timeline(CliTest):
         self.assertRegex(out, r"drops +\d+ from leaf0 to host0: no room in the buffer\n")
         out, _, _ = self.run_it(NETWORK.replace("hosts_per_leaf", "loss = 0.01\nhosts_per_leaf") +
                                 INCAST)
-        self.assertRegex(out, r"drops +\d+ from \w+ to \w+: its cable loses packets\n")
+        self.assertRegex(out, r"drops +\d+ (from|at) \w+,? (to|from) \w+: (its|a) cable .*loses packets\n")
+
+    def test_packets_without_a_way_are_no_want_of_buffer(self):
+        # A link that fails and comes back, between a switch and the only host behind it.
+        out, summary, _ = self.run_it(
+            "mode = \"packet\"\n[topology]\ntype = \"dumbbell\"\nleft_hosts = 1\nright_hosts = 1\n"
+            "[workload]\ntype = \"flows\"\nlist = [[\"host0\", \"host1\", \"20MB\"]]\n"
+            "[[link_event]]\nat = \"200us\"\nlink = [\"leaf1\", \"host1\"]\n"
+            "[[link_event]]\nat = \"9ms\"\nlink = [\"leaf1\", \"host1\"]\nup = true\n")
+        causes = summary["drops_by_cause"]
+        self.assertEqual(sum(causes.values()), summary["drops"])
+        self.assertGreater(causes["no_way"], 0)
+        self.assertEqual(causes["no_room"], 0)
+        self.assertNotIn("no room in the buffer", out)
+        self.assertRegex(out, r"drops +\d+ at leaf\d, from \w+: no way to their destination\n")
+
+    def test_what_is_sent_again_is_told_with_its_cause(self):
+        spray = (NETWORK.replace("spines = 2", "spines = 4") + "[network]\nload_balance = \"spray\"\n"
+                 "[congestion]\nlaw = \"none\"\n")
+        flows = ("[workload]\ntype = \"flows\"\n"
+                 "list = [[0, 2, \"5MB\"], [1, 2, \"5MB\"], [0, 3, \"5MB\"]]\n")
+        for text, cause, words, advice in (
+                (spray + flows, "out_of_order", "packets came out of order", "spray suits it badly"),
+                (NETWORK.replace("hosts_per_leaf", "loss = 0.005\nhosts_per_leaf") + flows, "loss",
+                 "packets were lost", ""),
+                (NETWORK.replace("hosts_per_leaf", "delay = \"1ms\"\nhosts_per_leaf") +
+                 "[network.nic]\nretransmit_timeout = \"4ms\"\n" + flows, "timeout",
+                 "a time-out ended before their ACK had come", "retransmit_timeout is 4ms")):
+            with self.subTest(cause=cause):
+                out, summary, _ = self.run_it(text)
+                causes = summary["retransmitted_by_cause"]
+                self.assertEqual(sum(causes.values()), summary["retransmitted_bytes"])
+                self.assertEqual(max(causes, key=causes.get), cause)
+                self.assertRegex(out, r"sent again +[\d.]+ ?\w*B, [\d.e+]+(%| times) .*" + words)
+                told = [w for w in summary["warnings"] if "sent more than once" in w]
+                self.assertEqual(len(told), 1)
+                self.assertIn(words, told[0])
+                self.assertIn(advice, told[0])
+        out, summary, _ = self.run_it(NETWORK + flows)
+        self.assertNotIn("retransmitted_by_cause", summary)
+        self.assertNotIn("sent again", out)
 
     def series(self):
         with open(self.folder / "runs/s/series.csv", newline="") as file:

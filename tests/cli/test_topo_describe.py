@@ -117,6 +117,7 @@ class TopoAndDescribe(CliTest):
         self.assertIn("dp         768 flows", out)
         # 10 us for each of them where they are copies of each other.
         self.assertRegex(out, r"  time +15\.4 ms to .* in mode wormhole, .*: the first if parts are symmetric copies ")
+        self.assertRegex(out, r"  likely +about \d+(\.\d+)? ms: its parts are copies ")
 
     def test_every_example_can_be_described(self):
         for path in sorted(EXAMPLES.glob("*.toml")):

@@ -52,6 +52,27 @@ class Training(CliTest):
                 self.assertEqual(sent["pp"], boundaries * boundary)
                 self.assertEqual(summary["flows_completed"], summary["flows"])
 
+    def test_layers_that_do_not_divide(self):
+        """32 layers on 3 stages, and 61 and 126 on 16 as published: whole layers, as even as can be."""
+        summary, _ = self.run_job("pp=3", "dp=1")
+        workload = summary["config"]["workload"]
+        self.assertEqual(workload["split"], "layers")
+        self.assertEqual(summary["flows_completed"], summary["flows"])
+        even, _ = self.run_job("pp=3", "dp=1", "layers_per_stage=[11, 11, 10]")
+        self.assertEqual(even["jct_s"], summary["jct_s"])
+        uneven, _ = self.run_job("pp=3", "dp=1", "layers_per_stage=[2, 28, 2]")
+        self.assertGreater(uneven["jct_s"], summary["jct_s"])
+        for model, stages in (("deepseek-v3", 16), ("llama3-405b", 16)):
+            text = self.succeed("describe", "job.toml", "--allow-oom", "--set", f"workload.model={model}", "--set",
+                                "workload.tp=1", "--set", f"workload.pp={stages}", "--set", "workload.dp=1").stdout
+            self.assertRegex(text, r"\d+ or \d+ layers a stage")
+        for key, says in (('split="even"', "pp may be 1, 2, 4, 8, 16, 32; or, with split = "),
+                          ("layers_per_stage=[16, 16]", "has 2 numbers, the pipeline 3 stages; as even as can be are "
+                                                        "2 stages of 11 and 1 stage of 10"),
+                          ("layers_per_stage=[16, 15, 2]", "adds up to 33 layers, the model has 32")):
+            self.refuse("run", "job.toml", "--set", "workload.pp=3", "--set", "workload.dp=1", "--set",
+                        f"workload.{key}", says=says)
+
     def test_zero_bubble_is_quicker_than_1f1b_than_none(self):
         times = [self.run_job(f"schedule={s}", "micro_batches=2")[0]["jct_s"]
                  for s in ("zb-h1", "1f1b")]

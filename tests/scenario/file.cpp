@@ -57,7 +57,9 @@ TEST_CASE("unit.scenario.topology_keys_reach_the_builder") {
 
 TEST_CASE("unit.scenario.servers_of_any_topology") {
     CHECK(parse(kStar + "gpus_per_server = 2\n").topology.gpus_per_server == 2);
-    CHECK(contains(error_of(kStar + "gpus_per_server = 3\n"), "does not divide the 4 hosts"));
+    CHECK(contains(error_of(kStar + "gpus_per_server = [3, 2]\n"),
+                   "adds up to 5 GPUs, the topology has 4 hosts"));
+    CHECK(contains(error_of(kStar + "gpus_per_server = [4, 0]\n"), "gpus_per_server"));
 }
 
 TEST_CASE("unit.scenario.another_types_key_is_unknown") {

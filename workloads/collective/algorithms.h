@@ -59,9 +59,10 @@ std::vector<OpId> ring_all_gather_phase(Schedule& schedule, const RingPhase& pha
 std::vector<OpId> ring_all_reduce_phase(Schedule& schedule, const RingPhase& phase);
 
 /// Inside servers, then by rail across them, and back. `in_server`: what the parts inside servers
-/// cost where they are computed.
+/// cost where they are computed. The first `rails` members of each server go across: all of them, or
+/// fewer in an all-reduce.
 std::vector<OpId> add_two_level(Schedule& schedule, CollectiveKind kind, const Servers& servers,
-                                const IntraNode& in_server);
+                                std::size_t rails, const IntraNode& in_server);
 
 /// What every member sends to every other: `bytes(from, to)`.
 class AllToAllSizes {

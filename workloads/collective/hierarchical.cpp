@@ -13,8 +13,15 @@ namespace {
 /// member; a phase of the next piece also follows that phase of this one.
 class TwoLevel {
   public:
-    TwoLevel(Schedule& schedule, const Servers& servers, const IntraNode& in_server, bool computed)
-        : schedule_(schedule), servers_(servers), in_server_(in_server), computed_(computed) {}
+    /// The first `rails` members of each server have parts; others, of larger servers, have what inside a server
+    /// is everybody's.
+    TwoLevel(Schedule& schedule, const Servers& servers, std::size_t rails,
+             const IntraNode& in_server, bool computed)
+        : schedule_(schedule),
+          servers_(servers),
+          rails_(rails),
+          in_server_(in_server),
+          computed_(computed) {}
 
     /// Kinds of the phases, as they are named inside a server and across them.
     struct Phase {
@@ -42,15 +49,13 @@ class TwoLevel {
     const std::vector<OpId>& done() const { return done_; }
 
   private:
-    std::size_t rails() const { return servers_.front().size(); }
-
     OpId both(Member member, OpId a, OpId b) {
         if (a == kNone || b == kNone) return a == kNone ? b : a;
         return schedule_.join(member, {a, b});
     }
 
     Slice part(Slice slice, std::size_t rail, std::size_t server) const {
-        return part_of(slice, schedule_.size(), rail * servers_.size() + server);
+        return part_of(slice, rails_ * servers_.size(), rail * servers_.size() + server);
     }
     /// All parts of a rail.
     Slice rail_part(Slice slice, std::size_t rail) const {
@@ -60,16 +65,20 @@ class TwoLevel {
     }
 
     std::vector<OpId> inside(Slice slice, CollectiveKind kind, const std::vector<OpId>& held) {
-        if (rails() == 1) return held;
         std::vector<OpId> done(schedule_.size());
+        const auto part = [&](std::size_t rail) {
+            return rail < rails_ ? rail_part(slice, rail) : Slice{slice.offset + slice.bytes, 0};
+        };
         for (const std::vector<Member>& server : servers_) {
-            const auto part = [&](std::size_t rail) { return rail_part(slice, rail); };
-            if (computed_) {
+            if (server.size() == 1) {
+                take(done, server, of(server, held));
+            } else if (computed_) {
                 const Tick time =
                     in_server_.time(kind, static_cast<std::uint32_t>(server.size()), slice.bytes);
                 take(done, server, schedule_.meet(server, time, of(server, held)));
             } else {
-                take(done, server, ring(server, part, kind, of(server, held)));
+                const std::int64_t least = part(rails_ - 1).bytes;
+                take(done, server, ring(server, part, least, kind, of(server, held)));
             }
         }
         return done;
@@ -77,21 +86,22 @@ class TwoLevel {
 
     std::vector<OpId> across(Slice slice, CollectiveKind kind, const std::vector<OpId>& held) {
         if (servers_.size() == 1) return held;
-        std::vector<OpId> done(schedule_.size());
-        for (std::size_t rail = 0; rail < rails(); ++rail) {
+        std::vector<OpId> done = held;  // of those on no common rail, too
+        for (std::size_t rail = 0; rail < rails_; ++rail) {
             std::vector<Member> members;
             for (const std::vector<Member>& server : servers_) members.push_back(server[rail]);
             const auto part = [&](std::size_t server) { return this->part(slice, rail, server); };
-            take(done, members, ring(members, part, kind, of(members, held)));
+            const std::int64_t least = part(servers_.size() - 1).bytes;
+            take(done, members, ring(members, part, least, kind, of(members, held)));
         }
         return done;
     }
 
-    /// In as many copies as there are channels, each with its share of every part.
+    /// In as many copies as there are channels, each with its share of every part; `least`: bytes of the smallest
+    /// that is one.
     std::vector<OpId> ring(const std::vector<Member>& members,
-                           const std::function<Slice(std::size_t)>& part, CollectiveKind kind,
-                           const std::vector<OpId>& held) {
-        std::int64_t least = part(members.size() - 1).bytes;
+                           const std::function<Slice(std::size_t)>& part, std::int64_t least,
+                           CollectiveKind kind, const std::vector<OpId>& held) {
         const std::size_t channels = channel_count(schedule_, least);
         std::vector<std::vector<OpId>> ends(members.size());
         for (std::size_t channel = 0; channel < channels; ++channel) {
@@ -125,6 +135,7 @@ class TwoLevel {
 
     Schedule& schedule_;
     const Servers& servers_;
+    std::size_t rails_;
     const IntraNode& in_server_;
     bool computed_;
     std::vector<std::vector<OpId>> before_;  ///< by phase and member, of the piece before
@@ -204,8 +215,8 @@ class InsideExchange {
 }  // namespace
 
 std::vector<OpId> add_two_level(Schedule& schedule, CollectiveKind kind, const Servers& servers,
-                                const IntraNode& in_server) {
-    TwoLevel levels(schedule, servers, in_server, schedule.options().computed_in_server);
+                                std::size_t rails, const IntraNode& in_server) {
+    TwoLevel levels(schedule, servers, rails, in_server, schedule.options().computed_in_server);
     using Phases = std::vector<TwoLevel::Phase>;
     const Phases phases =
         kind == CollectiveKind::all_reduce       ? Phases{{CollectiveKind::reduce_scatter, false},
@@ -223,8 +234,15 @@ std::vector<OpId> add_two_level(Schedule& schedule, CollectiveKind kind, const S
 namespace {
 
 std::vector<OpId> add_hierarchical(Schedule& schedule, CollectiveKind kind) {
-    return add_two_level(schedule, kind, schedule.equal_servers("hierarchical"),
-                         schedule.options().intra_node);
+    const IntraNode& in_server = schedule.options().intra_node;
+    if (kind == CollectiveKind::all_reduce) {
+        std::size_t rails = 0;
+        const Servers servers = schedule.railed_servers(rails);
+        return add_two_level(schedule, kind, servers, rails, in_server);
+    }
+    // What is left with each member is numbered by rail and server: all servers must have the same.
+    const Servers servers = schedule.equal_servers("hierarchical");
+    return add_two_level(schedule, kind, servers, servers.front().size(), in_server);
 }
 
 std::vector<OpId> add_hierarchical_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
@@ -262,7 +280,8 @@ std::vector<OpId> add_hierarchical_all_to_all(Schedule& schedule, const AllToAll
 extern const AlgorithmType kHierarchicalAlgorithm;
 const AlgorithmType kHierarchicalAlgorithm{
     "hierarchical",
-    "inside servers, across them by rail, inside again; needs the same rails in all servers",
+    "inside servers, across them by rail, inside again; but for all-reduce needs the same rails in "
+    "all servers",
     {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather},
     add_hierarchical,
     add_hierarchical_all_to_all};

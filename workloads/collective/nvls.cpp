@@ -98,7 +98,9 @@ std::vector<OpId> add_nvls(Schedule& schedule, CollectiveKind kind) {
     if (!options.nvls) {
         schedule.fail("algorithm nvls needs a GPU type that has NVLS");
     }
-    if (servers.size() > 1) return add_two_level(schedule, kind, servers, *options.nvls);
+    if (servers.size() > 1) {
+        return add_two_level(schedule, kind, servers, servers.front().size(), *options.nvls);
+    }
     std::vector<OpId> after;
     for (const Member member : servers.front()) after.push_back(schedule.start(member));
     const std::vector<OpId> parts = schedule.meet(

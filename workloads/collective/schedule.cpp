@@ -132,6 +132,22 @@ Servers Schedule::servers() const {
     return servers;
 }
 
+Servers Schedule::railed_servers(std::size_t& rails) const {
+    Servers groups = servers();
+    std::unordered_map<std::uint32_t, std::size_t> count;
+    for (Member member = 0; member < size(); ++member) ++count[rail_[member]];
+    std::size_t smallest = size();
+    for (std::vector<Member>& server : groups) {
+        const auto common = std::stable_partition(server.begin(), server.end(), [&](Member member) {
+            return count[rail_[member]] == groups.size();
+        });
+        rails = static_cast<std::size_t>(common - server.begin());
+        smallest = std::min(smallest, server.size());
+    }
+    if (rails == 0) rails = smallest;
+    return groups;
+}
+
 Servers Schedule::equal_servers(const char* algorithm) const {
     Servers groups = servers();
     for (const std::vector<Member>& server : groups) {
@@ -143,7 +159,8 @@ Servers Schedule::equal_servers(const char* algorithm) const {
              " needs members on the same rails in each server; server " +
              std::to_string(server_[server.front()]) + " has " + std::to_string(server.size()) +
              " members, server " + std::to_string(server_[groups.front().front()]) + " has " +
-             std::to_string(groups.front().size()) + ", or their rails differ");
+             std::to_string(groups.front().size()) +
+             ", or their rails differ; other algorithms, and hierarchical for all-reduce, do not");
     }
     return groups;
 }

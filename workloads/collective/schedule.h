@@ -62,6 +62,9 @@ class Schedule {
         return options_.computed_in_server && same_server(a, b);
     }
     Servers servers() const;
+    /// The servers; of each come first the members on rails that all of them have, so many as `rails` then says.
+    /// Where there is no such rail: as many as the smallest server has.
+    Servers railed_servers(std::size_t& rails) const;
     /// The servers, if all have members on the same rails; else ConfigError.
     Servers equal_servers(const char* algorithm) const;
 

@@ -57,6 +57,7 @@ class CsvReader {
         header(line, notes);
         std::vector<FlowSpec> flows;
         while (next_line(reader_, line)) flows.push_back(flow(line));
+        whole_.tell(reader_.file(), notes);
         return flows;
     }
 
@@ -97,6 +98,10 @@ class CsvReader {
         }
     }
 
+    /// The field, a whole number.
+    std::string_view whole(const std::vector<std::string_view>& fields, Field field) {
+        return whole_.digits(at(fields, field), reader_.line());
+    }
     bool has(Field field) const { return column_[field] >= 0; }
     std::string_view at(const std::vector<std::string_view>& fields, Field field) const {
         return fields[static_cast<std::size_t>(column_[field])];
@@ -115,8 +120,8 @@ class CsvReader {
                          std::to_string(columns_));
         }
         FlowSpec flow;
-        flow.src = flow_fields::host_of(at(fields, kSrc), reader_.place("src"), topology_);
-        flow.dst = flow_fields::host_of(at(fields, kDst), reader_.place("dst"), topology_);
+        flow.src = flow_fields::host_of(whole(fields, kSrc), reader_.place("src"), topology_);
+        flow.dst = flow_fields::host_of(whole(fields, kDst), reader_.place("dst"), topology_);
         flow_fields::check_ends(flow, reader_.place(), routing_);
         flow.size = parse_bytes(with_unit(fields, kBytes), reader_.place("bytes")).count;
         if (flow.size < 1 || flow.size > flow_fields::kMostBytes) {
@@ -127,10 +132,10 @@ class CsvReader {
                                  : 0;
         if (has(kPriority)) {
             flow.priority =
-                flow_fields::priority_of(at(fields, kPriority), reader_.place("priority"));
+                flow_fields::priority_of(whole(fields, kPriority), reader_.place("priority"));
         }
         if (has(kPort))
-            flow.dport = flow_fields::port_of(at(fields, kPort), reader_.place("dport"));
+            flow.dport = flow_fields::port_of(whole(fields, kPort), reader_.place("dport"));
         return flow;
     }
 
@@ -138,6 +143,7 @@ class CsvReader {
     const Topology& topology_;
     const Routing& routing_;
     std::size_t columns_ = 0;
+    flow_fields::WholeNumbers whole_;
     std::array<int, kFields> column_{};
     std::array<std::string_view, kFields> unit_{};
 };

@@ -2,7 +2,10 @@
 #include "workloads/hpcc/hpcc_flows.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <string_view>
+#include <system_error>
 
 #include "core/error.h"
 #include "workloads/hpcc/flow_csv.h"
@@ -59,8 +62,11 @@ Columns columns_of(TokenReader& reader, std::int64_t count) {
 }
 
 FlowSpec read_flow(TokenReader& reader, const Columns& columns, const Topology& topology,
-                   const Routing& routing, DelayReading starts) {
-    const auto next = [&](const char* what) { return reader.next(what); };
+                   const Routing& routing, DelayReading starts, flow_fields::WholeNumbers& whole) {
+    const auto next = [&](const char* what) {
+        const std::string_view text = reader.next(what);
+        return whole.digits(text, reader.line());
+    };
     FlowSpec flow;
     std::string_view text = next("the flow's source");
     flow.src = flow_fields::host_of(text, reader.place("the flow's source"), topology);
@@ -73,13 +79,15 @@ FlowSpec read_flow(TokenReader& reader, const Columns& columns, const Topology& 
         text = next("the destination port");
         flow.dport = flow_fields::port_of(text, reader.place("the destination port"));
     }
-    flow.size = reader.next_integer("the flow's size in bytes", 1, flow_fields::kMostBytes);
+    constexpr const char* kSize = "the flow's size in bytes";
+    text = next(kSize);
+    flow.size = parse_integer(text, reader.place(kSize), 1, flow_fields::kMostBytes);
     constexpr const char* kStart = "the flow's start in seconds";
     if (starts == DelayReading::ns3) {
         flow.start = ns3_seconds(
             reader.next_real(kStart, 0, static_cast<double>(flow_fields::kLatestSeconds)));
     } else {
-        text = next(kStart);
+        text = reader.next(kStart);
         flow.start = flow_fields::start_of(text, reader.place(kStart), BareNumber::ns3);
     }
     return flow;
@@ -96,13 +104,15 @@ std::vector<FlowSpec> read_counted(TokenReader& reader, const Topology& topology
                           static_cast<std::int64_t>(columns.count);
     std::vector<FlowSpec> flows;
     flows.reserve(static_cast<std::size_t>(std::min(count, possible)));
+    flow_fields::WholeNumbers whole;
     for (std::int64_t i = 0; i < count; ++i) {
         if (reader.at_end()) {
             reader.fail("the file ends after " + std::to_string(i) +
                         " flows, its first line says " + std::to_string(count));
         }
-        flows.push_back(read_flow(reader, columns, topology, routing, starts));
+        flows.push_back(read_flow(reader, columns, topology, routing, starts, whole));
     }
+    whole.tell(reader.file(), notes);
     if (!reader.at_end()) {
         const std::string rest(reader.next("text"));
         const bool flow = rest[0] >= '0' && rest[0] <= '9';
@@ -117,6 +127,32 @@ std::vector<FlowSpec> read_counted(TokenReader& reader, const Topology& topology
 }  // namespace
 
 namespace flow_fields {
+
+std::string_view WholeNumbers::digits(std::string_view text, int line) {
+    if (text.find_first_not_of("0123456789") == text.npos) return text;
+    constexpr double kExact = 9e15;  // of a double's integers
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, status] = std::from_chars(text.data(), end, value);
+    if (stop != end || status != std::errc() || value < 0 || value > kExact ||
+        value != std::floor(value)) {
+        return text;
+    }
+    if (count_++ == 0) {
+        first_ = std::string(text.substr(0, 40));
+        line_ = line;
+    }
+    digits_ = std::to_string(static_cast<std::int64_t>(value));
+    return digits_;
+}
+
+void WholeNumbers::tell(const std::string& file, std::vector<std::string>& notes) const {
+    if (count_ == 0) return;
+    notes.push_back(file + ":" + std::to_string(line_) + ": " + first_ +
+                    (count_ > 1 ? " and " : "") +
+                    (count_ > 1 ? std::to_string(count_ - 1) + " more whole numbers are" : " is") +
+                    " written as a real: read as a whole number, where ns-3 stops at the point");
+}
 
 NodeId host_of(std::string_view text, const Place& place, const Topology& topology) {
     const std::int64_t id = parse_integer(text, place, 0, 4294967295);

@@ -141,7 +141,14 @@ struct EcnEntry {
     EcnPoint point;
     const char* key = nullptr;  ///< the map that does not fit the others; null: they fit
     std::string fault;
+    std::string zeros;  ///< maps that lack the rate: 0, as ns-3 without assertions takes it
 };
+
+bool lists(const HpccConfig::RateMap& map, std::int64_t bits_per_second) {
+    return std::any_of(map.begin(), map.end(), [&](const auto& entry) {
+        return entry.first.bits_per_second == bits_per_second;
+    });
+}
 
 EcnEntry ecn_entry(const HpccConfig& config, std::int64_t bits_per_second) {
     constexpr double kKilobyte = 1000;
@@ -152,15 +159,17 @@ EcnEntry ecn_entry(const HpccConfig& config, std::int64_t bits_per_second) {
         for (const auto& [rate, value] : map) {
             if (rate.bits_per_second == bits_per_second) return value;
         }
-        entry.key = key;
-        entry.fault = "lacks the port rate " + rate_text +
-                      " that another of KMIN_MAP, KMAX_MAP and PMAX_MAP lists";
+        entry.zeros += (entry.zeros.empty() ? "" : " and ") + std::string(key);
         return 0.0;
     };
     entry.point.pmax = value_of("PMAX_MAP", config.pmax);
     entry.point.kmax = {static_cast<std::int64_t>(value_of("KMAX_MAP", config.kmax) * kKilobyte)};
     entry.point.kmin = {static_cast<std::int64_t>(value_of("KMIN_MAP", config.kmin) * kKilobyte)};
-    if (entry.key == nullptr && entry.point.kmax < entry.point.kmin) {
+    if (!lists(config.kmax, bits_per_second)) {
+        entry.key = "KMAX_MAP";
+        entry.fault = "lacks the port rate " + rate_text +
+                      " that another of KMIN_MAP, KMAX_MAP and PMAX_MAP lists";
+    } else if (entry.point.kmax < entry.point.kmin) {
         entry.key = "KMAX_MAP";
         entry.fault = "is below KMIN_MAP at the port rate " + rate_text;
     }
@@ -181,12 +190,28 @@ std::vector<EcnPoint> ecn_points(const HpccConfig& config,
     std::vector<EcnPoint> points;
     for (const std::int64_t rate : listed) {
         const EcnEntry entry = ecn_entry(config, rate);
-        if (entry.key == nullptr) {
+        const bool used = rates_of_ports.count(rate) > 0;
+        const std::string lack =
+            entry.zeros.find(" and ") == std::string::npos ? " lacks" : " lack";
+        if (entry.key == nullptr && (used || entry.zeros.empty())) {
             points.push_back(entry.point);
+            if (entry.zeros.empty()) continue;
+            notes.push_back(config.path + ": " + entry.zeros + lack + " the port rate " +
+                            std::to_string(rate) + ": 0, as ns-3 without assertions takes it" +
+                            (entry.point.pmax > 0 ? "" : "; nothing is marked up to KMAX_MAP"));
             continue;
         }
-        if (rates_of_ports.count(rate) > 0) config.fail(entry.key, entry.fault);
-        notes.push_back(config.path + ": " + entry.key + " " + entry.fault +
+        if (used) {
+            const bool lacks = !lists(config.kmax, rate);
+            config.fail(entry.key, entry.fault + (lacks ? "; write it with its KB (ns-3 without "
+                                                          "assertions marks all that queues)"
+                                                        : ""));
+        }
+        const std::string fault =
+            entry.key != nullptr ? std::string(entry.key) + " " + entry.fault
+                                 : entry.zeros + lack + " the port rate " + std::to_string(rate) +
+                                       " that another of KMIN_MAP, KMAX_MAP and PMAX_MAP lists";
+        notes.push_back(config.path + ": " + fault +
                         ": that rate is skipped, for no switch port has it");
     }
     return points;
@@ -269,6 +294,7 @@ Topology with_ns3_links(const Topology& topology, double error_rate) {
     result.finish();
     result.name = topology.name;
     result.gpus_per_server = topology.gpus_per_server;
+    result.server_sizes = topology.server_sizes;
     result.gpu_type = topology.gpu_type;
     return result;
 }

@@ -40,18 +40,18 @@ JobGraph::QueuePairs queue_pairs_of(const Topology& topology, const std::vector<
 
 RankPlaces RankPlaces::on(const Topology& topology, const std::vector<NodeId>& hosts,
                           std::uint32_t network_pairs) {
-    const std::uint32_t size = std::max(1U, topology.gpus_per_server);
+    const std::vector<ServerPlace> all = server_places(topology);
     std::unordered_map<NodeId, std::uint32_t> index;
     for (const NodeId host : topology.hosts()) {
         index.emplace(host, static_cast<std::uint32_t>(index.size()));
     }
     RankPlaces places;
     for (const NodeId host : hosts) {
-        places.server.push_back(index.at(host) / size);
-        places.rail.push_back(index.at(host) % size);
+        places.server.push_back(all[index.at(host)].server);
+        places.rail.push_back(all[index.at(host)].rail);
     }
     places.queue_pairs = queue_pairs_of(topology, hosts, network_pairs);
-    if (size > 1) {
+    if (topology.gpus_per_server > 1) {
         if (const auto joined = joined_hosts(topology)) {
             places.joined = [joined, hosts](RankId a, RankId b) {
                 return joined(hosts[a], hosts[b]);

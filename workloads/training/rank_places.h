@@ -21,7 +21,7 @@ struct RankPlaces {
 
     /// Ranks fill servers of `gpus_per_server` one after the other.
     static RankPlaces packed(RankId ranks, std::uint32_t gpus_per_server);
-    /// Rank r is hosts[r]; servers are runs of topology.gpus_per_server of its hosts. `network_pairs`: queue pairs of a connection
+    /// Rank r is hosts[r]; servers are the topology's. `network_pairs`: queue pairs of a connection
     /// over the network, 0: as many as the sender has ports for it; inside servers always so.
     static RankPlaces on(const Topology& topology, const std::vector<NodeId>& hosts,
                          std::uint32_t network_pairs = 0);

@@ -65,6 +65,8 @@ struct TrainingConfig : ParallelDegrees {
     bool sequence_parallel = true;
     bool tp_across_servers = false;  ///< allowed, over the network
     StageSplit split = StageSplit::even;
+    /// By stage, StageSplit::layers only; empty: as even as can be, the first stages have one more.
+    std::vector<std::int64_t> layers_per_stage;
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
     std::uint32_t chunks = 1;                       ///< per rank; interleaved only
     Recomputation recompute = Recomputation::none;  ///< adds forward time to the backward pass

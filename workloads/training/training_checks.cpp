@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/text/human.h"
 #include "core/text/quantity.h"
 #include "workloads/training/training.h"
 #include "workloads/training/training_costs.h"
@@ -136,6 +137,63 @@ void check_server(const TrainingConfig& config, std::uint32_t gpus_per_server) {
                       "; or, with tp_across_servers = true, a multiple of that");
 }
 
+/// "13 stages of 4 and 3 stages of 3".
+std::string even_layers(const ModelShape& model, std::int64_t stages) {
+    const std::int64_t less = model.layers / stages;
+    const std::int64_t longer = model.layers % stages;
+    std::string text;
+    const auto add = [&](std::int64_t count, std::int64_t layers) {
+        if (count == 0) return;
+        text += (text.empty() ? "" : " and ") +
+                counted(static_cast<std::size_t>(count), "stage", "stages") + " of " +
+                std::to_string(layers);
+    };
+    add(longer, less + 1);
+    add(stages - longer, less);
+    return text;
+}
+
+void check_layers_per_stage(const TrainingConfig& config, std::int64_t stages) {
+    const std::vector<std::int64_t>& layers = config.layers_per_stage;
+    if (layers.empty()) return;
+    const std::string even = "; as even as can be are " + even_layers(config.model, stages);
+    if (config.split != StageSplit::layers) {
+        throw ConfigError(
+            "layers_per_stage: split = \"even\" has no whole layers, allowed is \"layers\"");
+    }
+    if (layers.size() != static_cast<std::size_t>(stages)) {
+        throw ConfigError("layers_per_stage has " + std::to_string(layers.size()) +
+                          " numbers, the pipeline " + std::to_string(stages) + " stages" + even);
+    }
+    std::int64_t sum = 0;
+    for (const std::int64_t count : layers) {
+        check_range("layers_per_stage", count, 1, config.model.layers);
+        sum += count;
+    }
+    if (sum != config.model.layers) {
+        throw ConfigError("layers_per_stage adds up to " + std::to_string(sum) +
+                          " layers, the model has " + std::to_string(config.model.layers) + even);
+    }
+}
+
+void check_stages(const TrainingConfig& config) {
+    const ModelShape& model = config.model;
+    const std::int64_t stages = std::int64_t{config.pp} * config.chunks;
+    const std::string name = stages == config.pp ? "pp" : "pp x chunks";
+    if (stages > model.layers) {
+        throw ConfigError(name + " is " + std::to_string(stages) + ", the model has " +
+                          std::to_string(model.layers) + " layers: allowed are 1 to " +
+                          std::to_string(model.layers));
+    }
+    check_layers_per_stage(config, stages);
+    if (config.split == StageSplit::layers || model.layers % stages == 0) return;
+    throw ConfigError("the model's number of layers " + std::to_string(model.layers) +
+                      " is not divisible by " + name + " " + std::to_string(stages) + ": " + name +
+                      " may be " + divisors(model.layers) +
+                      "; or, with split = \"layers\", any up to " + std::to_string(model.layers) +
+                      " (" + even_layers(model, stages) + ")");
+}
+
 void check_groups(const TrainingConfig& config, std::size_t hosts, std::uint32_t gpus_per_server) {
     const double ranks = double{1} * config.tp * config.cp * config.dp * config.pp;
     if (ranks > static_cast<double>(hosts)) {
@@ -147,19 +205,31 @@ void check_groups(const TrainingConfig& config, std::size_t hosts, std::uint32_t
     }
     check_server(config, gpus_per_server);
     const ModelShape& model = config.model;
-    const std::uint32_t stages = stage_count(config.pipeline());
-    if (config.split == StageSplit::even) {
-        check_divides("the model's number of layers", model.layers,
-                      stages == config.pp ? "pp" : "pp x chunks", stages);
-    } else {
-        check_range("pp x chunks", stages, 1, model.layers);
-    }
+    check_stages(config);
     check_divides("the model's number of heads", model.heads, "tp", config.tp);
     check_divides("sequence", config.sequence, "cp", config.cp);
     if (config.sequence_parallel) {
         check_divides("sequence", config.sequence / config.cp, "tp", config.tp);
     }
     check_stragglers(config);
+}
+
+/// Expert groups are of replicas' GPUs, or of whole replicas' and as many parts of their tensor-parallel groups.
+bool ep_fits(const TrainingConfig& config, std::int64_t ep) {
+    const std::int64_t copies = std::int64_t{config.cp} * config.dp;
+    if (config.model.experts % ep != 0) return false;
+    if (ep <= copies) return copies % ep == 0;
+    return ep % copies == 0 && config.tp % (ep / copies) == 0;
+}
+
+std::string fitting_eps(const TrainingConfig& config) {
+    const std::int64_t most =
+        std::min(config.model.experts, std::int64_t{config.cp} * config.dp * config.tp);
+    std::string text;
+    for (std::int64_t ep = 1; ep <= most; ++ep) {
+        if (ep_fits(config, ep)) text += (text.empty() ? "" : ", ") + std::to_string(ep);
+    }
+    return text;
 }
 
 void check_experts(const TrainingConfig& config) {
@@ -171,16 +241,13 @@ void check_experts(const TrainingConfig& config) {
         }
         return;
     }
-    check_divides("the model's number of experts", model.experts, "ep", config.ep);
-    const std::uint32_t copies = config.cp * config.dp;
-    const bool context = config.cp > 1;
-    if (config.ep <= copies) {
-        check_divides(context ? "cp x dp" : "dp", copies, "ep", config.ep);
-        return;
-    }
-    check_divides(context ? "ep (larger than cp x dp)" : "ep (larger than dp)", config.ep,
-                  context ? "cp x dp" : "dp", copies);
-    check_divides("tp", config.tp, context ? "ep / (cp x dp)" : "ep / dp", config.ep / copies);
+    if (ep_fits(config, config.ep)) return;
+    const std::string copies = config.cp > 1 ? "cp x dp" : "dp";
+    const std::string number = std::to_string(config.cp * config.dp);
+    throw ConfigError("ep " + std::to_string(config.ep) + " does not fit: ep must divide the " +
+                      std::to_string(model.experts) + " experts, and divide " + copies + " " +
+                      number + " or be " + copies + " times a divisor of tp " +
+                      std::to_string(config.tp) + ": allowed are " + fitting_eps(config));
 }
 
 bool on_network(const TrainingConfig& config, std::uint32_t gpus_per_server) {

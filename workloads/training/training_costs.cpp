@@ -193,7 +193,14 @@ void set_tensor_times(const TrainingConfig& config, const TrainingCosts& costs, 
 }
 
 std::vector<LayerRange> ranges_of(const TrainingConfig& config) {
-    return split_layers(config.model, stage_count(config.pipeline()));
+    std::vector<LayerRange> ranges = split_layers(config.model, stage_count(config.pipeline()));
+    std::int64_t first = 0;
+    for (std::size_t stage = 0; stage < config.layers_per_stage.size(); ++stage) {
+        ranges[stage].first = first;
+        ranges[stage].count = config.layers_per_stage[stage];
+        first += ranges[stage].count;
+    }
+    return ranges;
 }
 
 void set_parameters(const TrainingConfig& config, std::uint32_t stages, StageCosts& stage) {

@@ -91,7 +91,7 @@ TEST_CASE("unit.likeness.what_ports_are_must_be_the_same_too") {
 TEST_CASE("unit.likeness.counters_and_instants_that_are_over_make_no_difference") {
     TwoPairs pairs;
     Egress& copy = pairs.world().egress[pairs.peer_of(pairs.port_of(2))];
-    copy.drops += 3;
+    copy.drops_no_room += 3;
     copy.max_queued_bytes += 1000;
     copy.paused_since = 1;
     CHECK(pairs.likeness().holds());

@@ -127,6 +127,23 @@ TEST_CASE("unit.job_application.signals_cross_ranks_with_their_delay") {
     CHECK(work.application->end(signal.to) == 2 * kMicrosecond + 100);
 }
 
+TEST_CASE("unit.job_application.its_signals_limit_an_engines_lookahead") {
+    const auto job = [](Tick signal, Tick meeting) {
+        JobGraph graph(3);
+        graph.add_signal(0, 0, 0, {});
+        if (signal > 0) graph.add_signal(0, 1, signal, {});
+        if (meeting > 0) graph.add_meet({1, 2}, meeting, {});
+        graph.add_meet({0}, 1, {});
+        graph.finish();
+        return std::make_unique<JobApplication>(std::move(graph), fake::hosts(3));
+    };
+    CHECK(job(0, 0)->signal_lookahead() == kNever);
+    CHECK(job(900, 0)->signal_lookahead() == 900);
+    // Its parts tell the first part's host, which tells them all.
+    CHECK(job(0, 1001)->signal_lookahead() == 500);
+    CHECK(job(300, 1000)->signal_lookahead() == 300);
+}
+
 TEST_CASE("unit.job_application.long_chains_do_not_recurse") {
     JobGraph graph(1);
     OpId last = kNone;

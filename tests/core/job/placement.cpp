@@ -77,6 +77,28 @@ TEST_CASE("unit.job_placement.packed_takes_the_first_free_servers") {
           }).find("wants 1 hosts, 0 of 32 are free") != std::string::npos);
 }
 
+TEST_CASE("unit.job_placement.servers_of_unequal_size") {
+    Topology topology;
+    for (int host = 0; host < 20; ++host) topology.add_node(NodeKind::host);
+    topology.finish();
+    topology.gpus_per_server = 6;
+    topology.server_sizes = {6, 4, 6, 4};
+    HostPool pool(topology);
+    PlacementRequest pairs = request(Placement::packed, 4);
+    pairs.unit = 4;
+    // One unit of a server of six, none across the gap.
+    CHECK(pool.take(pairs) == std::vector<NodeId>{0, 1, 2, 3});
+    CHECK(pool.take(pairs) == std::vector<NodeId>{6, 7, 8, 9});
+    CHECK(pool.take(request(Placement::spread, 8)) ==
+          std::vector<NodeId>{4, 5, 10, 11, 12, 13, 14, 15});
+    CHECK(pool.take(request(Placement::packed, 3)) == std::vector<NodeId>{16, 17, 18});
+    CHECK(pool.free_count() == 1);
+    HostPool other(topology);
+    const std::vector<NodeId> drawn = other.take(request(Placement::random, 10));
+    CHECK(drawn.size() == 10);
+    CHECK(other.free_count() == 10);
+}
+
 TEST_CASE("unit.job_placement.spread_leaves_even_gaps") {
     const Topology topology = servers();
     HostPool pool(topology);

@@ -107,6 +107,113 @@ TEST_CASE("unit.step.recovery.no_other_path_waits_for_repair") {
     CHECK_FALSE(all_finished(run_windows(given)));
 }
 
+/// Sums over the ports, which are all that was lost.
+DropCauses causes_of(const Outcome& outcome) {
+    DropCauses sum;
+    for (const PortStatistics& port : outcome.ports) {
+        sum.no_room += port.drops_by.no_room;
+        sum.no_way += port.drops_by.no_way;
+        sum.link_down += port.drops_by.link_down;
+        sum.cable += port.drops_by.cable;
+    }
+    const std::int64_t all = sum.no_room + sum.no_way + sum.link_down + sum.cable;
+    CHECK(all == static_cast<std::int64_t>(outcome.counters.drops));
+    return sum;
+}
+
+TEST_CASE("unit.step.recovery.drops_are_counted_by_cause") {
+    StarParams star;
+    star.hosts = 3;
+    star.host_cable.delay = kMicrosecond;
+    Case given;
+    given.topology = build_star(star);
+    given.config = config_for(congestion::Law::none);
+    given.config.nic.retransmit_timeout = 300 * kMicrosecond;
+    given.flows = {flow(0, 2, 1'000'000, 0)};
+    given.stop = 20 * kMillisecond;
+    for (const Arithmetic arithmetic : {Arithmetic::exact, Arithmetic::ns3}) {
+        given.config.arithmetic = arithmetic;
+        const auto run = [&] {
+            return causes_of(arithmetic == Arithmetic::ns3 ? run_ns3(given) : run_windows(given));
+        };
+        // The sender goes on for as long as no ACK is missed, towards a host that nothing leads to.
+        given.events = {{20 * kMicrosecond, 2, false}, {kMillisecond, 2, true}};
+        const DropCauses failed = run();
+        CHECK(failed.no_way > 0);
+        CHECK(failed.link_down > 0);
+        CHECK(failed.no_room + failed.cable == 0);
+        given.events.clear();
+        given.topology = with_links(build_star(star), [](Link& link) { link.loss = 0.01; });
+        const DropCauses lossy = run();
+        CHECK(lossy.cable > 0);
+        CHECK(lossy.no_room + lossy.no_way + lossy.link_down == 0);
+        given.topology = build_star(star);
+        given.config.pfc = false;
+        given.config.buffer.size = Bytes{64 * 1024};
+        given.flows.push_back(flow(1, 2, 1'000'000, 0));
+        assign_source_ports(given.flows);
+        const DropCauses small = run();
+        CHECK(small.no_room > 0);
+        CHECK(small.cable + small.no_way + small.link_down == 0);
+        given.config.pfc = true;
+        given.flows.pop_back();
+    }
+}
+
+TEST_CASE("unit.step.recovery.bytes_after_a_time_out_are_counted_apart") {
+    StarParams star;
+    star.hosts = 2;
+    star.host_cable.delay = 100 * kMicrosecond;
+    Case given;
+    given.topology = build_star(star);
+    given.config = config_for(congestion::Law::none);
+    given.config.nic.retransmit_timeout = 300 * kMicrosecond;  // the round trip is 400 us
+    given.flows = {flow(0, 1, 1'000'000, 0)};
+    given.stop = 100 * kMillisecond;
+    for (const bool ns3 : {false, true}) {
+        given.config.arithmetic = ns3 ? Arithmetic::ns3 : Arithmetic::exact;
+        given.config.nic.retransmit_timeout = 300 * kMicrosecond;
+        const Outcome early = ns3 ? run_ns3(given) : run_windows(given);
+        CHECK(all_finished(early));
+        CHECK(early.counters.drops == 0);
+        CHECK(early.counters.resent_late_bytes > 0);
+        CHECK(early.counters.resent_late_bytes == early.counters.retransmitted_bytes);
+        CHECK(early.flows[0].resent_late == early.flows[0].retransmitted);
+        given.topology = with_links(build_star(star), [](Link& link) { link.loss = 0.01; });
+        given.config.nic.retransmit_timeout = 90 * kMillisecond;
+        const Outcome lossy = ns3 ? run_ns3(given) : run_windows(given);
+        CHECK(lossy.counters.retransmitted_bytes > lossy.counters.resent_late_bytes);
+        given.topology = build_star(star);
+    }
+}
+
+/// Two packets are under way that no ACK will answer when the window shrinks below them.
+TEST_CASE("unit.step.recovery.a_window_that_shrinks_asks_for_an_ack") {
+    StarParams star;
+    star.hosts = 33;
+    Case given;
+    given.topology = build_star(star);
+    given.config = config_for(congestion::Law::hpcc);
+    given.config.nic.retransmit_timeout = 100 * kMillisecond;
+    given.stop = kSecond;
+    for (NodeId src = 0; src < 32; ++src) {
+        given.flows.push_back(flow(src, 32, 300'000, 0));
+    }
+    assign_source_ports(given.flows);
+    for (const int chunk : {0, 4}) {
+        for (const int every : {2, 4, 16}) {
+            given.config.nic.ack_every = every;
+            given.config.nic.ack_chunk = chunk;
+            const Outcome outcome = run_windows(given);
+            CHECK(all_finished(outcome));
+            CHECK(outcome.counters.retransmitted_bytes == 0);
+            for (const FlowResult& result : outcome.flows) {
+                CHECK(result.finish < 10 * kMillisecond);  // 9.6 MB take 0.8 ms
+            }
+        }
+    }
+}
+
 TEST_CASE("unit.step.recovery.host_link_failure_and_repair") {
     // The source's own cable: its queue pair can send nothing, then everything.
     StarParams star;

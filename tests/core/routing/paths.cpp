@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <limits>
 #include <string>
 #include <utility>
@@ -256,10 +256,13 @@ TEST_CASE("unit.routing.base_rtt.servers_cost_no_search_each") {
     // 32,768 GPUs behind 4,096 NVSwitches hang on 512 leaves: a search for each GPU takes a minute.
     SimaiParams params = alibaba_hpn_params(false);
     params.gpus = 32'768;
+    // In this thread's own time, and as much of it as building takes: no machine's speed or load counts.
+    const std::clock_t begun = std::clock();
     const Topology topology = build_simai(params);
-    const auto began = std::chrono::steady_clock::now();
+    const std::clock_t built = std::clock();
     const BaseRtt base = network_base_rtt(topology, {});
-    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
+    const std::clock_t searched = std::clock();
+    CHECK(searched - built < 100 * (built - begun));
     CHECK(base.rtt > 0);
 }
 

@@ -24,6 +24,28 @@ std::string read_error(const std::string& text) {
     return error_of([&] { read(text); });
 }
 
+/// Servers of these sizes, each with an NVSwitch, below one switch; `usual` in the header.
+std::string with_nvswitches(const std::vector<int>& sizes, int usual) {
+    int gpus = 0;
+    for (const int size : sizes) gpus += size;
+    const int servers = static_cast<int>(sizes.size());
+    std::string links;
+    std::string ids;
+    int gpu = 0;
+    for (int server = 0; server < servers; ++server) {
+        ids += std::to_string(gpus + server) + " ";
+        for (int i = 0; i < sizes[static_cast<std::size_t>(server)]; ++i, ++gpu) {
+            links += std::to_string(gpu) + " " + std::to_string(gpus + server) +
+                     " 2400Gbps 0.000025ms 0\n";
+            links += std::to_string(gpu) + " " + std::to_string(gpus + servers) +
+                     " 100Gbps 0.0005ms 0\n";
+        }
+    }
+    return std::to_string(gpus + servers + 1) + " " + std::to_string(usual) + " " +
+           std::to_string(servers) + " 1 " + std::to_string(2 * gpus) + " A100\n" + ids +
+           std::to_string(gpus + servers) + "\n" + links;
+}
+
 void check_round_trip(const Topology& topology) {
     const std::string text = format_topology(topology);
     const Topology again = read(text);
@@ -44,6 +66,23 @@ void check_round_trip(const Topology& topology) {
 }
 
 }  // namespace
+
+TEST_CASE("unit.topology_io.servers_with_holes_are_those_of_their_nvswitches") {
+    using Sizes = std::vector<std::uint32_t>;
+    const Topology holes = read(with_nvswitches({6, 4, 6}, 6));
+    CHECK(holes.server_sizes == Sizes{6, 4, 6});
+    const std::vector<ServerPlace> places = server_places(holes);
+    CHECK(places[9].server == 1);
+    CHECK(places[9].rail == 3);
+    CHECK(places[10].server == 2);
+    CHECK(places[10].rail == 0);
+    // What runs of the header's length say as well stays theirs, and so do islands inside a server.
+    CHECK(read(with_nvswitches({6, 4}, 6)).server_sizes.empty());
+    CHECK(read(with_nvswitches({4, 4, 4}, 4)).server_sizes.empty());
+    CHECK(read(with_nvswitches({4, 4, 4, 4}, 8)).server_sizes.empty());
+    // An NVLink domain of several servers.
+    CHECK(read(with_nvswitches({8, 8}, 4)).server_sizes.empty());
+}
 
 TEST_CASE("unit.topology.io.hpcc_header") {
     const Topology t =

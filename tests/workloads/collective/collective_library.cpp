@@ -292,6 +292,52 @@ TEST_CASE("unit.collective_library.every_member_gets_what_it_needs") {
     }
 }
 
+TEST_CASE("unit.collective_library.servers_of_unequal_size") {
+    // Every algorithm but the two whose parts are numbered by rail and server, on servers with holes.
+    std::mt19937_64 random(7);
+    const auto draw = [&](std::uint64_t least, std::uint64_t most) {
+        return least + random() % (most - least + 1);
+    };
+    for (const Pairing& pairing : kPairings) {
+        const bool levels = two_level(pairing.algorithm);
+        if (levels && pairing.kind != Kind::all_reduce) continue;
+        if (pairing.algorithm == Algorithm::halving_doubling && pairing.kind != Kind::all_reduce) {
+            continue;  // a power of two of members
+        }
+        for (int round = 0; round < 20; ++round) {
+            Trial trial;
+            trial.kind = pairing.kind;
+            trial.algorithm = pairing.algorithm;
+            trial.gpus = 4;
+            std::vector<std::pair<std::uint32_t, std::uint32_t>>
+                places;  // server and rail, by rank
+            const std::uint64_t servers = draw(2, 4);
+            for (std::uint32_t server = 0; server < servers; ++server) {
+                const std::uint64_t there = draw(1, 15);
+                for (std::uint32_t rail = 0; rail < 4; ++rail) {
+                    if ((there >> rail & 1U) != 0) places.emplace_back(server, rail);
+                }
+            }
+            trial.ranks = first_ranks(places.size()).ranks;
+            trial.bytes = static_cast<std::int64_t>(draw(1, 90));
+            trial.options = options_for(4, !levels && draw(0, 1) == 1);
+            trial.options.server = [places](RankId rank) { return places[rank].first; };
+            trial.options.rail = [places](RankId rank) { return places[rank].second; };
+            trial.options.channels = static_cast<std::uint32_t>(draw(1, 4));
+            if (draw(0, 1) == 1) trial.options.chunk = static_cast<std::int64_t>(draw(1, 30));
+            check_data(trial, random());
+        }
+    }
+    JobGraph graph(5);
+    CollectiveLibrary library(graph, options_for(3, false));
+    for (const Kind kind : {Kind::reduce_scatter, Kind::all_gather}) {
+        const std::string error = error_of(
+            [&] { library.add(kind, spec_of(100), first_ranks(5), Algorithm::hierarchical); });
+        CHECK(error.find("members on the same rails in each server") != std::string::npos);
+        CHECK(error.find("server 1 has 2 members, server 0 has 3") != std::string::npos);
+    }
+}
+
 TEST_CASE("unit.collective_library.bytes_on_the_wire_are_the_closed_forms") {
     // Over all members: all-reduce 2 (n - 1) S, reduce-scatter, all-gather, broadcast and reduce
     // (n - 1) S, all-to-all all but what members keep; whatever the channels and chunks.
@@ -864,7 +910,7 @@ TEST_CASE("unit.collective_library.refusals_say_what_is_allowed") {
          "power of two of members, not for 6");
     says(refusal(Kind::all_reduce, Algorithm::computed, 4, options_for(2, true)),
          "members of one server");
-    says(refusal(Kind::all_reduce, Algorithm::hierarchical, 5, options_for(2, true)),
+    says(refusal(Kind::reduce_scatter, Algorithm::hierarchical, 5, options_for(2, true)),
          "server 2 has 1 members, server 0 has 2");
     says(refusal(Kind::all_to_all, Algorithm::pxn, 4, options_for(4, false)), "several servers");
     says(refusal(Kind::all_reduce, Algorithm::nvls, 4, options_for(4, true)), "GPU type");

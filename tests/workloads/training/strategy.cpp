@@ -503,9 +503,20 @@ TEST_CASE("unit.training.refuses_strategies_that_contradict_themselves") {
     set_schedule(config, PipelineSchedule::interleaved);
     CHECK_FALSE(error_of(config).empty());
     config = small(3, 4);
-    CHECK(mentions(error_of(config), "layers 16 is not divisible by pp 3"));
+    CHECK(mentions(error_of(config),
+                   "layers 16 is not divisible by pp 3: pp may be 1, 2, 4, 8, 16; or, "
+                   "with split = \"layers\", any up to 16 (1 stage of 6 and 2 stages of 5)"));
+    config.layers_per_stage = {5, 6, 5};
+    CHECK(mentions(error_of(config), "split"));
     config.split = StageSplit::layers;
     CHECK(error_of(config).empty());
+    config.layers_per_stage = {5, 6};
+    CHECK(mentions(error_of(config), "has 2 numbers, the pipeline 3 stages"));
+    config.layers_per_stage = {5, 6, 6};
+    CHECK(mentions(error_of(config), "adds up to 17 layers, the model has 16"));
+    config.layers_per_stage = {16, 0, 0};
+    CHECK(mentions(error_of(config), "layers_per_stage is 0"));
+    config.layers_per_stage.clear();
     config.detail = TrainingDetail::stage;
     config.overlap_gradients = true;
     CHECK(mentions(error_of(config), "detail"));
@@ -525,6 +536,14 @@ TEST_CASE("unit.training.uneven_stages_compute_and_reduce_what_they_hold") {
     const TrainingCosts costs = training_costs(config);
     CHECK(costs.stages[0].forward == config.forward_time * 18 / 16);
     CHECK(costs.stages[2].forward == config.forward_time * 15 / 16);
+    config.layers_per_stage = {4, 5, 7};
+    const TrainingCosts given = training_costs(config);
+    CHECK(given.stages[0].forward == config.forward_time * 12 / 16);
+    CHECK(given.stages[2].forward == config.forward_time * 21 / 16);
+    CHECK(given.stages[2].range.first == 9);
+    CHECK(given.stages[2].dense_parameters > costs.stages[2].dense_parameters);
+    CHECK(run(config, false).application->complete());
+    config.layers_per_stage.clear();
     // The first stage holds the embedding, the last one its copy: more than the middle one.
     CHECK(costs.stages[2].dense_parameters - costs.stages[1].dense_parameters >= 64'000);
     CHECK(run(config, false).application->complete());

@@ -308,15 +308,19 @@ TEST_CASE("unit.training.refuses_groups_that_do_not_fit") {
     bad = good;
     bad.model = preset("moe-8x13b");
     bad.ep = 3;
-    CHECK(mentions(error_of(bad), "experts 8 is not divisible by ep 3"));
+    CHECK(
+        mentions(error_of(bad), "ep 3 does not fit: ep must divide the 8 experts, and divide dp "));
     bad.ep = 8;
     bad.dp = 3;
-    CHECK(mentions(error_of(bad), "ep (larger than dp) 8 is not divisible by dp 3"));
+    CHECK(mentions(error_of(bad), "dp 3 or be dp times a divisor of tp 8: allowed are 1"));
     bad.dp = 12;
-    CHECK(mentions(error_of(bad, 1024), "dp 12 is not divisible by ep 8"));
+    CHECK(mentions(error_of(bad, 1024), "allowed are 1, 2, 4"));
     bad.tp = 1;
     bad.dp = 2;
-    CHECK(mentions(error_of(bad), "tp 1 is not divisible by ep / dp 4"));
+    CHECK(
+        mentions(error_of(bad),
+                 "ep 8 does not fit: ep must divide the 8 experts, and divide dp 2 or be dp times "
+                 "a divisor of tp 1: allowed are 1, 2"));
 }
 
 TEST_CASE("unit.training.refuses_absurd_numbers") {
