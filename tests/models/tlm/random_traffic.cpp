@@ -3,6 +3,7 @@
 /// every byte where it belongs, in the order of each queue pair.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "tests/models/tlm/traffic.h"
@@ -10,7 +11,7 @@
 namespace sluice::test {
 namespace {
 
-/// About a thousand transactions are checked in a test; a million by hand: SLUICE_TRANSACTIONS=1000000.
+/// A few thousand transactions are checked in a test; a million by hand: SLUICE_TRANSACTIONS=1000000.
 std::size_t transactions() {
     const char* const given = std::getenv("SLUICE_TRANSACTIONS");
     return given == nullptr ? 4000 : std::stoul(given);
@@ -139,12 +140,12 @@ class RandomTraffic : public sc_core::sc_module {
 template <class Kind>
 void run_random_traffic(const sc_core::sc_time& quantum) {
     tlm::tlm_global_quantum::instance().set(quantum);
-    constexpr std::size_t kNetworks = 8;
+    const std::size_t count = std::clamp<std::size_t>(transactions() / 500, 1, 100);
     Tally tally;
     std::vector<std::unique_ptr<RandomTraffic<Kind>>> networks;
-    for (std::size_t i = 0; i < kNetworks; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         networks.push_back(std::make_unique<RandomTraffic<Kind>>(
-            ("network" + std::to_string(i)).c_str(), 4200 + i, transactions() / kNetworks, tally));
+            ("network" + std::to_string(i)).c_str(), 4200 + i, transactions() / count, tally));
     }
     sc_core::sc_start(sc_core::sc_time(static_cast<double>(transactions()), sc_core::SC_MS));
     MechanismTally mechanisms;
