@@ -56,6 +56,7 @@ PARTS = {
     "restore": ["core/hybrid", "core/results"],
     "flowlevel": ["core/packet", "core/routing", "core/results", "core/hybrid"],
     "models": ["core/engine"],
+    "models/tlm": ["models"],
     "workloads/model": ["core/flow", "core/topology"],
     "workloads/traffic": ["core/flow", "core/topology"],
     "workloads/generated": ["core/job"],
@@ -77,8 +78,8 @@ PARTS = {
     "gpu/cuda": ["gpu/lane"],
     "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
     "cli": ["gpu", "restore", "core/memo", "eval/report"],
-    "bench": ["gpu", "restore", "core/memo", "eval/report"],
-    "tests": ["cli"],
+    "bench": ["gpu", "restore", "core/memo", "eval/report", "models/tlm"],
+    "tests": ["cli", "models/tlm"],
 }
 # Folders that are part of the one that they lie in.
 WITHIN = ["cli", "core/job", "core/hybrid", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]

@@ -345,6 +345,10 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& hos
         lead.window = congestion::window(lead.cc, world.config->congestion);
     }
     if (heir != index) {
+        // Messages in between that go back have waited for the window, too, and have no timer.
+        for (std::uint32_t i = sender.heir; i != heir; i = host.senders[i].heir) {
+            update_ready(world, host.senders[i]);
+        }
         update_ready(world, lead);
         arm(world, host, heir);
     }

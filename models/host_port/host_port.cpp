@@ -19,6 +19,18 @@ constexpr std::uint16_t kFirstSourcePort = 10000;
 /// Above, source ports of queue pairs repeat.
 constexpr std::uint32_t kSourcePorts = 50000;
 
+/// A process that waits for its operation.
+struct Waiter final : PostObserver {
+    void on_completed(const Completion& made) override {
+        completion = made;
+        over = true;
+        event.notify(sc_core::SC_ZERO_TIME);
+    }
+    Completion completion;
+    bool over = false;
+    sc_core::sc_event event;
+};
+
 }  // namespace
 
 HostPort::HostPort(const sc_core::sc_module_name& name, Network& network, NodeId host,
@@ -101,7 +113,7 @@ Tick HostPort::over_pcie(Tick& free_at, std::int64_t bytes, Tick from) const {
     return free_at;
 }
 
-bool HostPort::try_post(const Post& post) {
+bool HostPort::try_post(const Post& post, PostObserver* observer) {
     check(post);
     if (outstanding_ >= options_.depth) {
         return false;
@@ -128,7 +140,7 @@ bool HostPort::try_post(const Post& post) {
     completion.flow = network_.open_flow(spec, completion.effective);
     network_.ports().opened(completion.flow, *this,
                             static_cast<std::uint32_t>(&queue - pairs_.data()), completion);
-    queue.outstanding.push_back({completion, false});
+    queue.outstanding.push_back({completion, observer, false, false});
     queue.latest = completion.effective;
     to_nic_free_ = fetched;
     ++posted_;
@@ -143,36 +155,55 @@ void HostPort::post(const Post& post) {
 }
 
 Completion HostPort::post_and_wait(const Post& post) {
-    this->post(post);
-    const std::uint64_t sequence = posted_ - 1;
-    Completion completion;
-    completion.completed = kNever;
-    waiting_[sequence] = &completion;
-    while (completion.completed == kNever) {
-        wait(completions_.event());
+    Waiter waiter;
+    while (!try_post(post, &waiter)) {
+        wait(room_);
     }
-    return completion;
+    while (!waiter.over) {
+        wait(waiter.event);
+    }
+    return waiter.completion;
+}
+
+HostPort::Outstanding& HostPort::QueuePair::find(std::uint64_t sequence) {
+    return *std::lower_bound(outstanding.begin(), outstanding.end(), sequence,
+                             [](const Outstanding& one, std::uint64_t wanted) {
+                                 return one.completion.sequence < wanted;
+                             });
+}
+
+void HostPort::reached(std::uint32_t pair, std::uint64_t sequence, Tick at) {
+    QueuePair& queue = pairs_[pair];
+    queue.find(sequence).reached = true;
+    queue.last_reached = std::max(queue.last_reached, at);
+    while (queue.announced < queue.outstanding.size() &&
+           queue.outstanding[queue.announced].reached) {
+        PostObserver* const observer = queue.outstanding[queue.announced++].observer;
+        if (observer != nullptr) {
+            observer->on_reached(queue.last_reached);
+        }
+    }
 }
 
 void HostPort::over(std::uint32_t pair, std::uint64_t sequence, Tick received, Tick at) {
-    std::deque<Outstanding>& outstanding = pairs_[pair].outstanding;
-    const auto found = std::lower_bound(outstanding.begin(), outstanding.end(), sequence,
-                                        [](const Outstanding& one, std::uint64_t wanted) {
-                                            return one.completion.sequence < wanted;
-                                        });
-    found->over = true;
-    found->completion.received = received;
-    found->completion.completed = found->completion.post.operation == Operation::read
-                                      ? over_pcie(from_nic_free_, found->completion.post.bytes, at)
-                                      : at;
-    Tick latest = at;
-    while (!outstanding.empty() && outstanding.front().over) {
+    QueuePair& queue = pairs_[pair];
+    Outstanding& one = queue.find(sequence);
+    one.over = true;
+    one.completion.received = received;
+    one.completion.completed = one.completion.post.operation == Operation::read
+                                   ? over_pcie(from_nic_free_, one.completion.post.bytes, at)
+                                   : at;
+    queue.last_completed = std::max(queue.last_completed, at);
+    while (!queue.outstanding.empty() && queue.outstanding.front().over) {
+        const Outstanding& front = queue.outstanding.front();
         Notification notification;
-        notification.completion = outstanding.front().completion;
-        latest = std::max(latest, notification.completion.completed);
-        notification.at = latest + options_.completion_latency;
+        notification.completion = front.completion;
+        notification.observer = front.observer;
+        queue.last_completed = std::max(queue.last_completed, front.completion.completed);
+        notification.at = queue.last_completed + options_.completion_latency;
         notification.completion.completed = notification.at;
-        outstanding.pop_front();
+        queue.outstanding.pop_front();
+        --queue.announced;
         notify(std::move(notification));
     }
 }
@@ -211,17 +242,14 @@ void HostPort::hand_over(const Notification& notification) {
         arrivals_.put(notification.arrival);
         return;
     }
-    --outstanding_;
-    room_.notify(sc_core::SC_ZERO_TIME);
-    const Completion& completion = notification.completion;
-    const auto waiting = waiting_.find(completion.sequence);
-    if (waiting == waiting_.end()) {
-        completions_.put(completion);
-        return;
+    if (outstanding_-- == options_.depth) {
+        room_.notify(sc_core::SC_ZERO_TIME);
     }
-    *waiting->second = completion;
-    waiting_.erase(waiting);
-    completions_.notify();
+    if (notification.observer != nullptr) {
+        notification.observer->on_completed(notification.completion);
+    } else {
+        completions_.put(notification.completion);
+    }
 }
 
 }  // namespace sluice

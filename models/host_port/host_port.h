@@ -71,6 +71,17 @@ struct Arrival {
     Tick at = 0;
 };
 
+/// Told of one operation, for which nothing comes to the mailbox then: see HostPort::try_post().
+class PostObserver {
+  public:
+    virtual ~PostObserver() = default;
+    /// In the network's time, when SystemC's is not past `at` yet: at `at` the last byte of a write or send, or the
+    /// request of a read, is at the peer, and so are those of all operations before it on its queue pair.
+    virtual void on_reached(Tick /*at*/) {}
+    /// At its SystemC time.
+    virtual void on_completed(const Completion& completion) = 0;
+};
+
 class HostPort : public sc_core::sc_module {
   public:
     SC_HAS_PROCESS(HostPort);
@@ -82,12 +93,15 @@ class HostPort : public sc_core::sc_module {
 
     NodeId host() const { return host_; }
     /// False if `depth` operations are outstanding: nothing was posted. ConfigError if it cannot be carried.
-    bool try_post(const Post& post);
+    /// `observer`, which may be null, must live until its operation is complete.
+    bool try_post(const Post& post, PostObserver* observer = nullptr);
     /// Waits until there is room. From an SC_THREAD.
     void post(const Post& post);
     /// Posts, and waits until this operation is complete.
     Completion post_and_wait(const Post& post);
     std::size_t outstanding() const { return outstanding_; }
+    /// Notified in the next delta cycle after there is room again.
+    const sc_core::sc_event& room() const { return room_; }
 
     /// Completions, at their SystemC time.
     Mailbox<Completion>& completions() { return completions_; }
@@ -97,6 +111,8 @@ class HostPort : public sc_core::sc_module {
     // For PortApplication, in the network's time.
     /// The data that a read of this queue pair has asked for.
     FlowSpec answer_to(std::uint32_t pair, const Post& post);
+    /// An operation's last byte, or its request, is at the peer.
+    void reached(std::uint32_t pair, std::uint64_t sequence, Tick at);
     /// An operation is over.
     void over(std::uint32_t pair, std::uint64_t sequence, Tick received, Tick at);
     void arrive(const Arrival& arrival);
@@ -105,6 +121,8 @@ class HostPort : public sc_core::sc_module {
     /// In the order of posts; operations before it that are not complete hold it back.
     struct Outstanding {
         Completion completion;
+        PostObserver* observer = nullptr;
+        bool reached = false;
         bool over = false;
     };
     struct QueuePair {
@@ -114,11 +132,16 @@ class HostPort : public sc_core::sc_module {
         ConnectionId responses = kNone;  ///< from it, of reads
         std::deque<Outstanding> outstanding;
         Tick latest = 0;  ///< when the last one posted took effect
+        std::size_t announced = 0;  ///< of these, as reached
+        Tick last_reached = 0;
+        Tick last_completed = 0;
+        Outstanding& find(std::uint64_t sequence);
     };
     struct Notification {
         Tick at = 0;
         std::uint64_t order = 0;
         bool is_arrival = false;
+        PostObserver* observer = nullptr;
         Completion completion;
         Arrival arrival;
     };
@@ -150,7 +173,6 @@ class HostPort : public sc_core::sc_module {
     sc_core::sc_event room_;
     Mailbox<Completion> completions_;
     Mailbox<Arrival> arrivals_;
-    std::unordered_map<std::uint64_t, Completion*> waiting_;  ///< by sequence: post_and_wait()
 };
 
 }  // namespace sluice

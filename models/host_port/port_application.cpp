@@ -43,7 +43,10 @@ void PortApplication::on_received(NodeId host, FlowId flow, Tick now, HostServic
     HostPort& port = *running.port;
     if (running.part == Part::answer) {
         port.over(running.pair, running.sequence, now, now);
-    } else if (running.part == Part::request) {
+        return;
+    }
+    port.reached(running.pair, running.sequence, now);
+    if (running.part == Part::request) {
         Running answer = running;
         answer.part = Part::answer;
         const FlowId id = services.open_flow(port.answer_to(running.pair, running.post), now);

@@ -17,6 +17,7 @@ foreach(command IN ITEMS
         "${CMAKE_COMMAND};--build;${WORK}/build"
         "${WORK}/build/star"
         "${WORK}/build/accelerator"
+        "${WORK}/build/dma"
         "${WORK}/build/consumer")
     execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output
                     ERROR_VARIABLE output)
@@ -25,14 +26,14 @@ foreach(command IN ITEMS
         message(FATAL_ERROR "failed: ${command}\n${output}")
     endif()
 endforeach()
-foreach(page IN ITEMS README.md LICENSE docs/embedding.md docs/host-ports.md examples/permutation-fattree.toml)
+foreach(page IN ITEMS README.md LICENSE docs/embedding.md docs/host-ports.md docs/tlm.md examples/permutation-fattree.toml)
     if(NOT EXISTS "${WORK}/prefix/share/doc/sluice/${page}")
         message(FATAL_ERROR "not installed: share/doc/sluice/${page}")
     endif()
 endforeach()
 
 # Pages show the programs as they are.
-foreach(pair IN ITEMS star:embedding accelerator:host-ports)
+foreach(pair IN ITEMS star:embedding accelerator:host-ports dma:tlm)
     string(REPLACE ":" ";" pair "${pair}")
     list(GET pair 0 program)
     list(GET pair 1 page)
