@@ -175,21 +175,75 @@ SLUICE_HD inline void note_sent(World& world, NodeId node, FlowSlot flow, Tick n
     Events::sent(world, node, flow, now);
 }
 
+/// An ACK for `packet`, after which `receiver` waits for Receiver::expected, is due; `packet` was in order.
+SLUICE_HD inline bool ack_is_due(const NicConfig& nic, const Receiver& receiver,
+                                 const Packet& packet) {
+    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
+    const bool chunk_end = nic.ack_every > 1 && chunk > 0 && receiver.expected % chunk == 0;
+    return receiver.expected - receiver.acked >= static_cast<std::uint32_t>(nic.ack_every) ||
+           packet.echo != 0 || chunk_end || receiver.expected == receiver.packets;
+}
+
+/// Keeps a packet that came out of order, or takes those that follow the one that came in it, and have come before.
+/// False: it is beyond the window, where no sender of ours sends.
+SLUICE_HD inline bool reorder(const World& world, const Packet& packet, Receiver& receiver) {
+    WindowBits arrived = arrived_of(world, packet.flow);
+    if (packet.sequence == receiver.expected) {
+        ++receiver.expected;
+        for (; arrived.has(receiver.expected); ++receiver.expected) {
+            arrived.clear(receiver.expected);
+        }
+    } else if (packet.sequence > receiver.expected) {
+        if (packet.sequence - receiver.expected >= world.reorder_window ||
+            packet.sequence >= receiver.packets) {
+            return false;
+        }
+        arrived.set(packet.sequence);
+    }
+    return true;
+}
+
+/// A data packet at its destination, under selective repeat.
+template <class Events>
+SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_any(World& world, NodeId node,
+                                                         const Packet& packet, Tick now) {
+    Receiver& receiver = world.receiver[packet.flow];
+    const std::uint32_t before = receiver.expected;
+    if (!reorder(world, packet, receiver)) {
+        ++counts_of(world).drops;
+        return;
+    }
+    const std::uint32_t expected = receiver.expected;
+    receiver.echo = receiver.echo || packet.ce != 0;
+    if (expected != before + 1 || ack_is_due(world.config->nic, receiver, packet)) {
+        Packet answered = packet;
+        answered.stamp =
+            stamp_with(packet.stamp, packet.sequence > expected ? packet.sequence - expected : 0);
+        answer(world, node, answered, PacketKind::ack, expected, receiver.echo, now);
+        receiver.acked = expected;
+        receiver.echo = false;
+    }
+    if (expected == receiver.packets && before != expected) {
+        note_received<Events>(world, node, packet.flow, now);
+    }
+}
+
 /// A data packet at its destination: in order, a gap, or a duplicate.
 template <class Events>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_data(World& world, NodeId node,
                                                           const Packet& packet, Tick now) {
+    if (repeats_selectively(world)) {
+        receive_any<Events>(world, node, packet, now);
+        return;
+    }
     Receiver& receiver = world.receiver[packet.flow];
     const NicConfig& nic = world.config->nic;
-    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
     if (packet.sequence == receiver.expected) {
         ++receiver.expected;
         receiver.echo = receiver.echo || packet.ce != 0;
         const std::uint32_t expected = receiver.expected;
         const bool complete = expected == receiver.packets;
-        const bool chunk_end = nic.ack_every > 1 && chunk > 0 && expected % chunk == 0;
-        if (expected - receiver.acked >= static_cast<std::uint32_t>(nic.ack_every) ||
-            packet.echo != 0 || chunk_end || complete) {
+        if (ack_is_due(nic, receiver, packet)) {
             answer(world, node, packet, PacketKind::ack, expected, receiver.echo, now);
             receiver.acked = expected;
             receiver.echo = false;

@@ -5,16 +5,9 @@
 #pragma once
 
 #include "core/packet/egress.h"
-#include "core/packet/queue_pair.h"
+#include "core/packet/selective_repeat.h"
 
 namespace sluice::step {
-
-/// Payload bytes before packet `index` of a flow of `size` bytes.
-SLUICE_HD inline std::int64_t bytes_before(const World& world, std::uint32_t index,
-                                           std::int64_t size) {
-    const std::int64_t bytes = static_cast<std::int64_t>(index) * world.payload;
-    return bytes < size ? bytes : size;
-}
 
 /// Time from the departure of a packet of `bytes` to the next one at rate `rate`.
 SLUICE_HD inline Tick pacing_gap(const World& world, const Sender& sender, std::int64_t rate) {
@@ -24,11 +17,30 @@ SLUICE_HD inline Tick pacing_gap(const World& world, const Sender& sender, std::
     return serialization_time(sender.last_bytes, Rate{rate}, world.config->arithmetic);
 }
 
+/// The queue pair's next departure is that of a packet which is missing at its receiver.
+SLUICE_HD inline bool sends_again(const World& world, const Sender& sender) {
+    return repeats_selectively(world) && has_missing(world, sender.flow);
+}
+
+/// Bytes of the queue pair that are in flight, as far as the sender knows.
+SLUICE_HD inline std::int64_t bytes_in_flight(const World& world, const Sender& sender) {
+    const std::int64_t sent = sender.next_bytes - sender.una_bytes + sender.behind;
+    return repeats_selectively(world) ? sent - world.scoreboard[sender.flow].sacked_bytes : sent;
+}
+
 /// Recomputes from when the queue pair may send.
 SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
-    const std::int64_t in_flight = sender.next_bytes - sender.una_bytes + sender.behind;
-    const bool open = sender.next < sender.packets && in_flight < sender.window;
+    const bool open =
+        (sender.next < sender.packets && bytes_in_flight(world, sender) < sender.window &&
+         has_room_to_reorder(world, sender)) ||
+        sends_again(world, sender);
     world.host_port[sender.port].ready[sender.position] = open ? sender.next_avail : kNever;
+}
+
+/// How long after the last progress the sender starts over; 0: never.
+SLUICE_HD inline Tick timeout_of(const World& world, const Sender& sender) {
+    return repeats_selectively(world) ? selective_timeout(world, sender)
+                                      : world.config->nic.retransmit_timeout;
 }
 
 /// Puts the sender's next own instant (law timer or time-out) into the host's heap, if that is
@@ -36,7 +48,7 @@ SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
 SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
     Sender& sender = host.senders[index];
     Tick at = congestion::next_timer(sender.cc, world.config->congestion);
-    const Tick timeout = world.config->nic.retransmit_timeout;
+    const Tick timeout = timeout_of(world, sender);
     if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout < at) {
         at = sender.last_progress + timeout;
     }
@@ -196,14 +208,13 @@ SLUICE_HD inline void close_sender(World& world, Host& host, std::uint32_t index
     free_sender(world, host, index);
 }
 
-/// The queue pair's next packet, as it departs at `now`.
-SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
-    const std::int64_t left = sender.size - sender.next_bytes;
-    const std::int64_t payload = left < world.payload ? left : world.payload;
+/// A data packet of the queue pair's message, `index` with `payload` bytes, as it departs at `now`.
+SLUICE_HD inline Packet make_data(World& world, Sender& sender, std::uint32_t index,
+                                  std::int64_t payload, Tick now) {
     Packet packet;
     packet.stamp = now - sender.skipped;
     packet.flow = sender.flow;
-    packet.sequence = sender.next;
+    packet.sequence = index;
     packet.bytes = static_cast<std::uint16_t>(payload + world.data_overhead);
     packet.kind = static_cast<std::uint16_t>(PacketKind::data);
     packet.traffic_class = sender.traffic_class & (kClasses - 1);
@@ -219,6 +230,14 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
         SLUICE_PREFETCH(
             int_slot(world, route, static_cast<std::uint16_t>(packet.transmission + 2)));
     }
+    return packet;
+}
+
+/// The queue pair's next packet, as it departs at `now`.
+SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
+    const std::int64_t left = sender.size - sender.next_bytes;
+    const std::int64_t payload = left < world.payload ? left : world.payload;
+    Packet packet = make_data(world, sender, sender.next, payload, now);
     if (sender.next == sender.una) {
         sender.last_progress = now;
     }
@@ -230,9 +249,32 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
         sender.retransmitted += payload;
     }
     packet.echo = sender.next == sender.packets ||
-                  sender.next_bytes - sender.una_bytes + sender.behind >= sender.window;
+                  bytes_in_flight(world, sender) >= sender.window ||
+                  !has_room_to_reorder(world, sender);
     sender.last_bytes = packet.bytes;
     return packet;
+}
+
+/// The first packet that is to be sent again selectively, as it departs at `now`.
+SLUICE_HD inline Packet take_missing(World& world, Sender& sender, Tick now) {
+    const std::uint32_t index = world.scoreboard[sender.flow].resend++;
+    const std::int64_t payload = payload_of(world, index, sender.size);
+    Packet packet = make_data(world, sender, index, payload, now);
+    sender.retransmitted += payload;
+    packet.echo = 1;
+    sender.last_bytes = packet.bytes;
+    return packet;
+}
+
+/// What the queue pair sends at `now`.
+SLUICE_HD inline Packet next_departure(World& world, Sender& sender, Tick now) {
+    if (!repeats_selectively(world)) {
+        return take_packet(world, sender, now);
+    }
+    note_departure(world, sender, now);
+    sender.last_progress = now;
+    return sends_again(world, sender) ? take_missing(world, sender, now)
+                                      : take_packet(world, sender, now);
 }
 
 /// Sends the queue pair's next packet.
@@ -241,8 +283,8 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void send_data(World& world, NodeId node
     Host& host = world.host[node];
     Sender& sender = host.senders[index];
     Egress& egress = world.egress[sender.port];
-    const bool leaves = is_last_departure(sender);
-    const Packet packet = take_packet(world, sender, now);
+    const bool leaves = is_last_departure(sender) && !sends_again(world, sender);
+    const Packet packet = next_departure(world, sender, now);
     sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
     sender.next_avail = now + sender.last_gap;
     put_on_wire(world, sender.port, egress, packet, packet.int_hops, 0, now);
@@ -257,6 +299,10 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void send_data(World& world, NodeId node
 
 /// Starts over from the first unacknowledged packet.
 SLUICE_HD inline void go_back(World& world, Sender& sender) {
+    if (repeats_selectively(world)) {
+        give_up(world, sender);
+        return;
+    }
     sender.next = sender.una;
     sender.next_bytes = sender.una_bytes;
     if (world.track_flows) {
@@ -272,7 +318,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     ack.acked = sender.offset + bytes_before(world, packet.sequence, sender.size);
     ack.next = lead.offset + lead.next_bytes;
     ack.echo = packet.echo != 0;
-    ack.sent = packet.stamp + sender.skipped;
+    ack.sent = departure_of(world, sender, packet, now);
     const FlowRoute& route = world.route[sender.flow];
     if (!route.ints.empty()) {
         const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
@@ -280,6 +326,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
             packet.int_hops < world.int_stride) {
             ack.hops = slot + 1;
             ack.hop_count = packet.int_hops;
+            ack.sprayed = repeats_selectively(world) && is_sprayed(world, sender.flow);
         }
     }
     return ack;
@@ -293,6 +340,21 @@ SLUICE_HD inline std::uint32_t acknowledged_index(const NicConfig& nic, const Se
                                                                       : sequence;
 }
 
+/// What an ACK, which acknowledges up to packet `acked`, says of single packets.
+SLUICE_HD inline void heed_sack(World& world, Sender& sender, const Packet& packet,
+                                std::uint32_t acked, Tick now) {
+    if (note_sack(world, sender, packet)) {
+        sender.last_progress = now;
+    }
+    if (acked > sender.una) {
+        note_acknowledged(world, sender, acked);
+    }
+    const Tick departed = departure_of(world, sender, packet, now);
+    Scoreboard& board = world.scoreboard[sender.flow];
+    board.longest_trip = now - departed > board.longest_trip ? now - departed : board.longest_trip;
+    find_losses(world, sender, acked > sender.una ? acked : sender.una, departed);
+}
+
 /// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
 /// it completed the flow.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& host,
@@ -301,6 +363,9 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& hos
     Sender& sender = host.senders[index];
     const std::uint32_t acked = acknowledged_index(world.config->nic, sender, packet.sequence);
     const std::int64_t una_bytes = sender.una_bytes;
+    if (repeats_selectively(world)) {
+        heed_sack(world, sender, packet, acked, now);
+    }
     if (acked > sender.una) {
         sender.una = acked;
         sender.una_bytes = bytes_before(world, acked, sender.size);
@@ -361,7 +426,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sender_timer(World& world, Host& ho
         congestion::on_timer(sender.cc, world.config->congestion, now);
         sender.window = congestion::window(sender.cc, world.config->congestion);
     }
-    const Tick timeout = world.config->nic.retransmit_timeout;
+    const Tick timeout = timeout_of(world, sender);
     if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
         go_back(world, sender);
         sender.last_progress = now;

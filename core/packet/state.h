@@ -199,6 +199,20 @@ struct alignas(64) Receiver {
     bool echo = false;  ///< congestion experienced since the last ACK
 };
 
+/// What a sender knows of its packets under selective repeat (selective_repeat.h). A pass sends again what has not
+/// arrived of those from `resend` to `resend_end`.
+struct alignas(64) Scoreboard {
+    std::int64_t sacked_bytes = 0;  ///< beyond Sender::una, that have arrived
+    Tick proof = kNever;        ///< an ACK for what left from here on says that the first missing
+                                ///< packet, sent again, is lost again
+    Tick longest_trip = 0;      ///< from a packet's departure to its ACK
+    std::uint32_t highest = 0;  ///< the last packet known to have come out of order + 1
+    std::uint32_t resend = 0;
+    std::uint32_t resend_end = 0;
+    std::uint32_t sent_since = 0;  ///< packets since the first missing one was sent again
+    std::uint32_t probes = 0;      ///< time-outs at the message's tail, without progress
+};
+
 /// `answer`: an ACK or NACK that is no packet reaches its flow's source. `last_byte`, `last_ack`: core/world/told_flows.h.
 enum class TimerKind : std::uint32_t {
     answer,
@@ -322,6 +336,12 @@ struct Columns {
     const std::int64_t* flow_window = nullptr;  ///< unless global_base_rtt
     const Tick* flow_base_rtt = nullptr;        ///< unless global_base_rtt
     QueuePair* queue_pair = nullptr;            ///< by connection
+    // Under selective repeat, else null. Bits (WindowBits): `reorder_window` per slot.
+    Scoreboard* scoreboard = nullptr;
+    std::uint64_t* sacked = nullptr;      ///< beyond Sender::una, the sender knows to have arrived
+    std::uint64_t* arrived = nullptr;     ///< beyond Receiver::expected, has arrived
+    std::uint32_t reorder_window = 0;     ///< packets, a power of two of at least 64
+    std::uint32_t reorder_threshold = 0;  ///< packets
 
     // Where ACKs are no packets, else null; one clock.
     CrossStream* cross = nullptr;        ///< by port
