@@ -53,6 +53,7 @@ void check_network(const Scenario& scenario, ConfigSection& root) {
             root.table("network").table("buffer").fail("size", "is too small: " + fault->text);
         case Of::chunk:
             root.table("network").table("nic").fail("ack_chunk", "is too large: " + fault->text);
+        case Of::window: root.table("network").table("nic").fail("reorder_window", fault->text);
         case Of::law: root.table("congestion").fail("law", "does not fit: " + fault->text);
         case Of::topology: break;
     }

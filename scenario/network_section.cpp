@@ -227,6 +227,17 @@ Tick default_timeout(const Topology& topology, const NetworkConfig& config) {
 
 NicConfig read_nic(ConfigSection section, Tick timeout) {
     NicConfig nic;
+    nic.transport = section.choice(
+        "transport", nic.transport,
+        {{"go-back-n", Transport::go_back_n}, {"selective-repeat", Transport::selective_repeat}});
+    nic.reorder_window = static_cast<std::uint32_t>(
+        section.integer("reorder_window", nic.reorder_window, 64, 16'384));
+    if ((nic.reorder_window & (nic.reorder_window - 1)) != 0) {
+        section.fail("reorder_window", "must be a power of two, from 64 to 16384 packets");
+    }
+    nic.reorder_threshold = static_cast<std::uint32_t>(section.integer(
+        "reorder_threshold", std::min<std::int64_t>(nic.reorder_threshold, nic.reorder_window / 2),
+        1, nic.reorder_window - 1));
     nic.ack_every = static_cast<std::int32_t>(section.integer("ack_every", nic.ack_every, 1, 4096));
     nic.ack_chunk = static_cast<std::int32_t>(section.integer("ack_chunk", nic.ack_chunk, 0, 4096));
     nic.back_to_zero = section.flag("back_to_zero", nic.back_to_zero);

@@ -11,6 +11,10 @@
 /// `current`. Order of floating-point operations, truncations and the first round trip, which only
 /// records, are those of the HPCC ns-3. T and INT times are whole nanoseconds.
 ///
+/// Of sprayed packets that may come in any order (selective repeat), records of a hop are of different ports but at the
+/// last one, to the host. There the rate is measured as above, unless the later packet's record is the earlier one; at
+/// the others the queue counts alone: u_hop = queue now / (line rate x T).
+///
 /// Nothing to advance() through a steady phase: u forgets within a round trip, the reference and the
 /// stage within max_stage + 1 of them, and a phase is only skipped if it lasted longer before. What the
 /// law holds when it falls asleep is one of the states that it goes through over and over (where it
@@ -104,6 +108,13 @@ SLUICE_HD inline double utilization(const Context& context, IntRecord now, IntRe
                             hop_rate / window_bytes(context.flow);
 }
 
+/// The same of a hop whose record before was another port's: its queue, which `elapsed` says nothing about.
+SLUICE_HD inline double utilization_by_queue(const Context& context, IntRecord now) {
+    const auto hop_rate = static_cast<double>(context.rates.bits_per_second[int_rate_index(now)]);
+    return static_cast<double>(int_queue_bytes(now, context.p.int_multiplier)) *
+           static_cast<double>(context.flow.line_rate) / hop_rate / window_bytes(context.flow);
+}
+
 /// An EWMA step of weight elapsed / T.
 SLUICE_HD inline double averaged(double old, double sample, std::int64_t elapsed,
                                  std::int64_t base_rtt) {
@@ -133,6 +144,29 @@ SLUICE_HD inline Step next_step(const Context& context, std::int64_t current, do
     return step;
 }
 
+/// How busy the hop of record `i` was since `before`, the records that are kept, and over how long.
+struct HopLoad {
+    double u;
+    std::int64_t elapsed;
+};
+
+SLUICE_HD inline HopLoad load_of_hop(const Context& context, const Ack& ack, int i,
+                                     const IntRecord* before) {
+    const int last = ack.hop_count - 1;
+    const int timed = ack.sprayed ? last : i;
+    const std::int64_t elapsed = int_time_delta(ack.hops[timed], before[timed]);
+    if (ack.sprayed && i != last) {
+        return {utilization_by_queue(context, ack.hops[i]), elapsed};
+    }
+    return {utilization(context, ack.hops[i], before[i], elapsed), elapsed};
+}
+
+/// Whether an ACK of sprayed packets has been overtaken by one that is known already.
+SLUICE_HD inline bool is_overtaken(const Ack& ack, const IntRecord* before) {
+    const int last = ack.hop_count - 1;
+    return ack.sprayed && int_time_delta(ack.hops[last], before[last]) > (1 << (kIntTimeBits - 1));
+}
+
 /// One rate for the path, from its busiest hop. False if no hop was heard of.
 SLUICE_HD inline bool react_to_path(FlowControl& flow, State& hpcc, const Context& context,
                                     const Ack& ack, bool full) {
@@ -145,11 +179,10 @@ SLUICE_HD inline bool react_to_path(FlowControl& flow, State& hpcc, const Contex
             continue;
         }
         heard = true;
-        const std::int64_t elapsed = int_time_delta(record, hpcc.hop[i]);
-        const double u = utilization(context, record, hpcc.hop[i], elapsed);
-        if (u > busiest) {
-            busiest = u;
-            busiest_elapsed = elapsed;
+        const HopLoad load = load_of_hop(context, ack, i, hpcc.hop);
+        if (load.u > busiest) {
+            busiest = load.u;
+            busiest_elapsed = load.elapsed;
         }
         hpcc.hop[i] = record;
     }
@@ -179,9 +212,8 @@ SLUICE_HD inline bool react_per_hop(FlowControl& flow, State& hpcc, const Contex
             continue;
         }
         heard = true;
-        const std::int64_t elapsed = int_time_delta(record, hpcc.hop[i]);
-        const double u = utilization(context, record, hpcc.hop[i], elapsed);
-        hpcc.hop_u[i] = averaged(hpcc.hop_u[i], u, elapsed, base_rtt);
+        const HopLoad load = load_of_hop(context, ack, i, hpcc.hop);
+        hpcc.hop_u[i] = averaged(hpcc.hop_u[i], load.u, load.elapsed, base_rtt);
         hpcc.hop[i] = record;
         const Step step = next_step(context, hpcc.hop_rate[i], hpcc.hop_u[i], hpcc.hop_stage[i]);
         least = smaller(least, step.rate);
@@ -265,7 +297,7 @@ struct Hooks : LawHooks {
             return false;
         }
         bool decided = false;
-        if (readable) {
+        if (readable && !(ack.hop_count > 0 && is_overtaken(ack, hpcc.hop))) {
             const Context context{flow, common, p, rates};
             decided = p.multi_rate ? react_per_hop(flow, hpcc, context, ack, full)
                                    : react_to_path(flow, hpcc, context, ack, full);

@@ -63,6 +63,8 @@ struct Ack {
     Tick sent = 0;           ///< the data packet's departure from its NIC (TIMELY)
     const IntRecord* hops = nullptr;  ///< the packet's INT records, first switch first
     int hop_count = 0;                ///< 0 with hops == nullptr: no INT in this ACK
+    bool sprayed = false;  ///< the records of all hops but the last are of a port that may be
+                           ///< another one for each packet
 };
 
 /// What a flow went through in a steady phase in which it was not simulated. Its packets have stood

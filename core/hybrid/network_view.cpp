@@ -121,7 +121,8 @@ std::int64_t NetworkView::unsent_packets(FlowSlot flow) const {
 
 bool NetworkView::may_skip(const Group& group) const {
     const step::World& world = store_.world();
-    if (std::any_of(group.flows.begin(), group.flows.end(),
+    if (step::repeats_selectively(world) ||
+        std::any_of(group.flows.begin(), group.flows.end(),
                     [&](FlowSlot flow) { return step::is_sprayed(world, flow); })) {
         return false;
     }

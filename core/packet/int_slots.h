@@ -65,4 +65,45 @@ SLUICE_HD inline IntBlock new_int_block(Memory& memory, std::uint32_t size_class
     return IntBlock{address << 16 | ((1U << size_class) - 1)};
 }
 
+/// Log2 of the INT slots of a flow of `packets` packets: as many as may be in flight, but no more than it
+/// has packets.
+SLUICE_HD inline std::uint32_t int_size_class(const World& world, std::uint32_t packets) {
+    std::uint32_t size_class = 0;
+    while ((1U << size_class) < world.int_block && (1U << size_class) < packets) {
+        ++size_class;
+    }
+    return size_class;
+}
+
+/// Takes INT slots for a flow of `packets` packets, if its law uses them.
+SLUICE_HD inline void take_int_slots(World& world, Host& host, FlowSlot flow,
+                                     std::uint32_t packets) {
+    if (world.int_block == 0) {
+        return;
+    }
+    const std::uint32_t size_class = int_size_class(world, packets);
+    IntBlock& taken = world.route[flow].ints;
+    if (size_class < host.free_ints.count && !host.free_ints[size_class].empty()) {
+        taken = host.free_ints[size_class];
+        host.free_ints[size_class].bits = taken.words()[0];
+        taken.words()[0] = 0;
+        return;
+    }
+    taken = new_int_block(world.memory, size_class, world.int_stride);
+}
+
+/// Gives a flow's INT slots back, when none of its packets is left in the network.
+SLUICE_HD inline void return_int_slots(World& world, Host& host, FlowSlot flow) {
+    IntBlock& block = world.route[flow].ints;
+    if (block.empty()) {
+        return;
+    }
+    while (host.free_ints.count <= block.size_class()) {
+        host.free_ints.push(world.memory, IntBlock{});
+    }
+    block.words()[0] = host.free_ints[block.size_class()].bits;
+    host.free_ints[block.size_class()] = block;
+    block = IntBlock{};
+}
+
 }  // namespace sluice::step

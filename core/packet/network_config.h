@@ -72,7 +72,18 @@ struct QueueConfig {
     std::int32_t weights[8] = {0, 1, 1, 1, 1, 1, 1, 1};
 };
 
+/// What a NIC does about packets that come out of order.
+enum class Transport : std::uint8_t {
+    go_back_n,         ///< drops them, and its peer sends all again from the first missing one on
+    selective_repeat,  ///< keeps them, and its peer sends again what is missing
+};
+
 struct NicConfig {
+    Transport transport = Transport::go_back_n;
+    /// Selective repeat: packets that a receiver keeps from the first missing one on, a power of two from 64 on.
+    std::uint32_t reorder_window = 1024;
+    /// Selective repeat: a packet is lost if one this many packets behind it has arrived.
+    std::uint32_t reorder_threshold = 64;
     std::int32_t ack_every = 1;  ///< packets per ACK; the last of a message, and one that closes
                                  ///< the sender's window, are always acknowledged
     std::int32_t ack_chunk = 4;  ///< also acknowledge every so many packets (L2_CHUNK_SIZE), 0: off

@@ -3,60 +3,12 @@
 /// order. At one instant: arrivals by port, then timers, then transmit decisions by port.
 #pragma once
 
-#include "core/packet/answers.h"
 #include "core/packet/host_events.h"
+#include "core/packet/receiver.h"
 #include "core/packet/sender.h"
 #include "core/packet/switch.h"
 
 namespace sluice::step {
-
-/// May this NIC port send ACKs now (as far as PFC goes)?
-SLUICE_HD inline bool ack_ready(const World& world, const Egress& egress) {
-    return (egress.nonempty & 1U) != 0 &&
-           (egress.paused >> world.config->queues.ack_pause_class & 1U) == 0;
-}
-
-SLUICE_HD inline bool sender_paused(const Host& host, const Egress& egress, std::uint32_t sender) {
-    return egress.paused != 0 && (egress.paused >> host.senders[sender].traffic_class & 1U) != 0;
-}
-
-/// Sets the next decision of a port of `host`.
-SLUICE_DEVICE_NOINLINE SLUICE_HD inline void decide(World& world, const Host& host, PortId port,
-                                                    Tick now) {
-    const Egress& egress = world.egress[port];
-    if (!egress.up) {
-        world.link[port].decision = kNever;
-        return;
-    }
-    Tick at = kNever;
-    if (ack_ready(world, egress)) {
-        at = now;
-    } else {
-        const HostPort& nic = world.host_port[port];
-        for (std::uint32_t i = 0; i < nic.ready.count; ++i) {
-            if (nic.ready[i] < at && !sender_paused(host, egress, nic.sender[i])) {
-                at = nic.ready[i];
-            }
-        }
-    }
-    if (at != kNever) {
-        const Tick soonest = egress.free_at > now ? egress.free_at : now;
-        at = at < soonest ? soonest : at;
-    }
-    world.link[port].decision = at;
-}
-
-/// The same after `flow` has joined the port's others: at a port that can send nothing, one more that is
-/// paused and has a connection of its own changes nothing. Flows that keep coming to a paused host would be
-/// looked at all over each time.
-SLUICE_HD inline void decide_joined(World& world, const Host& host, PortId port, FlowSlot flow,
-                                    Tick now) {
-    const bool alone = world.spec[flow].connection == kNone;
-    if (!alone || world.link[port].decision != kNever ||
-        !sender_paused(host, world.egress[port], world.sender_at[flow])) {
-        decide(world, host, port, now);
-    }
-}
 
 /// Position of the next queue pair in the round that may send, or kNone.
 SLUICE_HD inline std::uint32_t next_in_round(const Host& host, const Egress& egress,
@@ -96,114 +48,12 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void host_transmit(World& world, NodeId 
     decide(world, world.host[node], port, now);
 }
 
-/// The answer to a data packet: an ACK or a NACK.
-SLUICE_HD inline Packet make_answer(const World& world, const Packet& data, PacketKind kind,
-                                    std::uint32_t expected, bool echo) {
-    Packet packet;
-    packet.stamp = data.stamp;
-    packet.flow = data.flow;
-    packet.sequence = expected;
-    packet.bytes = static_cast<std::uint16_t>(world.config->format.ack);
-    packet.transmission = data.transmission;
-    packet.kind = static_cast<std::uint16_t>(kind);
-    packet.traffic_class = data.traffic_class;
-    packet.int_hops = data.int_hops;
-    packet.echo = echo ? 1 : 0;
-    return packet;
-}
-
-/// Answers that wait at a paused port, where time-outs make up for what is not answered. Senders that repeat
-/// themselves would have them grow as long as the pause lasts.
-inline constexpr std::uint32_t kMostHeldAnswers = 16'384;
-
-SLUICE_HD inline bool no_more_answers(const World& world, const Egress& egress) {
-    return world.config->nic.retransmit_timeout > 0 && !ack_ready(world, egress) &&
-           egress.queue[0].size() >= kMostHeldAnswers;
-}
-
-/// Queues the answer to a data packet.
-SLUICE_DEVICE_NOINLINE SLUICE_HD inline void answer(World& world, NodeId node, const Packet& data,
-                                                    PacketKind kind, std::uint32_t expected,
-                                                    bool echo, Tick now) {
-    const Packet packet = make_answer(world, data, kind, expected, echo);
-    if (world.answers != nullptr) {
-        send_answer(world, packet, now);
-        return;
-    }
-    const PortId port = egress_of(world, node, packet);
-    if (port == kNone) {
-        lose(world, world.egress[world.first_port[node]], &Egress::drops_no_way);
-        return;
-    }
-    if (no_more_answers(world, world.egress[port])) {
-        lose(world, world.egress[port], &Egress::drops_no_room);
-        return;
-    }
-    enqueue(world, world.egress[port], packet, 0);
-    decide(world, world.host[node], port, now);
-}
-
-/// A packet is missing at `receiver`. True if a NACK is due: one per interval and missing packet. Under
-/// go-back-0 the receiver starts its chunk over.
-SLUICE_HD inline bool note_gap(const NicConfig& nic, Receiver& receiver, Tick now) {
-    if (now < receiver.nack_timer && receiver.last_nack == receiver.expected) {
-        return false;
-    }
-    receiver.nack_timer = now + nic.nack_interval;
-    receiver.last_nack = receiver.expected;
-    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
-    if (nic.back_to_zero && chunk > 0) {
-        receiver.expected = receiver.expected / chunk * chunk;
-        receiver.acked = receiver.acked < receiver.expected ? receiver.acked : receiver.expected;
-    }
-    return true;
-}
-
-/// The last in-order byte of `flow` has come to its destination, `node`.
-template <class Events>
-SLUICE_HD inline void note_received(World& world, NodeId node, FlowSlot flow, Tick now) {
-    world.result[flow].received = now;
-    Events::received(world, node, flow, now);
-}
-
 /// `flow`, whose packets were not executed, is complete at its source, `node`.
 template <class Events>
 SLUICE_HD inline void note_sent(World& world, NodeId node, FlowSlot flow, Tick now) {
     world.result[flow].finish = now;
     note_change(world, flow);
     Events::sent(world, node, flow, now);
-}
-
-/// A data packet at its destination: in order, a gap, or a duplicate.
-template <class Events>
-SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_data(World& world, NodeId node,
-                                                          const Packet& packet, Tick now) {
-    Receiver& receiver = world.receiver[packet.flow];
-    const NicConfig& nic = world.config->nic;
-    const auto chunk = static_cast<std::uint32_t>(nic.ack_chunk);
-    if (packet.sequence == receiver.expected) {
-        ++receiver.expected;
-        receiver.echo = receiver.echo || packet.ce != 0;
-        const std::uint32_t expected = receiver.expected;
-        const bool complete = expected == receiver.packets;
-        const bool chunk_end = nic.ack_every > 1 && chunk > 0 && expected % chunk == 0;
-        if (expected - receiver.acked >= static_cast<std::uint32_t>(nic.ack_every) ||
-            packet.echo != 0 || chunk_end || complete) {
-            answer(world, node, packet, PacketKind::ack, expected, receiver.echo, now);
-            receiver.acked = expected;
-            receiver.echo = false;
-        }
-        if (complete) {
-            note_received<Events>(world, node, packet.flow, now);
-        }
-    } else if (packet.sequence > receiver.expected) {
-        if (note_gap(nic, receiver, now)) {
-            answer(world, node, packet, PacketKind::nack, receiver.expected, packet.ce != 0, now);
-        }
-    } else if (nic.retransmit_timeout > 0) {
-        // A duplicate means that the sender missed an ACK; without a time-out (ns-3) it never asks.
-        answer(world, node, packet, PacketKind::ack, receiver.expected, packet.ce != 0, now);
-    }
 }
 
 /// An ACK or NACK at the flow's source. Late ones of finished flows are ignored.

@@ -12,6 +12,19 @@
 
 namespace sluice::step {
 
+/// Payload bytes before packet `index` of a flow of `size` bytes.
+SLUICE_HD inline std::int64_t bytes_before(const World& world, std::uint32_t index,
+                                           std::int64_t size) {
+    const std::int64_t bytes = static_cast<std::int64_t>(index) * world.payload;
+    return bytes < size ? bytes : size;
+}
+
+/// Payload bytes of packet `index`.
+SLUICE_HD inline std::int64_t payload_of(const World& world, std::uint32_t index,
+                                         std::int64_t size) {
+    return bytes_before(world, index + 1, size) - bytes_before(world, index, size);
+}
+
 /// Null: the flow keeps to no order.
 SLUICE_HD inline QueuePair* queue_pair_of(const World& world, FlowSlot flow) {
     const ConnectionId connection = world.spec[flow].queue();

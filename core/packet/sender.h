@@ -5,16 +5,9 @@
 #pragma once
 
 #include "core/packet/egress.h"
-#include "core/packet/queue_pair.h"
+#include "core/packet/selective_repeat.h"
 
 namespace sluice::step {
-
-/// Payload bytes before packet `index` of a flow of `size` bytes.
-SLUICE_HD inline std::int64_t bytes_before(const World& world, std::uint32_t index,
-                                           std::int64_t size) {
-    const std::int64_t bytes = static_cast<std::int64_t>(index) * world.payload;
-    return bytes < size ? bytes : size;
-}
 
 /// Time from the departure of a packet of `bytes` to the next one at rate `rate`.
 SLUICE_HD inline Tick pacing_gap(const World& world, const Sender& sender, std::int64_t rate) {
@@ -35,12 +28,30 @@ SLUICE_HD inline bool awaits_no_ack(const World& world, const Sender& sender) {
            (chunk == 0 || sender.next / chunk == sender.una / chunk);
 }
 
+/// The queue pair's next departure is that of a packet which is missing at its receiver.
+SLUICE_HD inline bool sends_again(const World& world, const Sender& sender) {
+    return repeats_selectively(world) && has_missing(world, sender.flow);
+}
+
+/// Bytes of the queue pair that are in flight, as far as the sender knows.
+SLUICE_HD inline std::int64_t bytes_in_flight(const World& world, const Sender& sender) {
+    const std::int64_t sent = sender.next_bytes - sender.una_bytes + sender.behind;
+    return repeats_selectively(world) ? sent - world.scoreboard[sender.flow].sacked_bytes : sent;
+}
+
 /// Recomputes from when the queue pair may send.
 SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
-    const std::int64_t in_flight = sender.next_bytes - sender.una_bytes + sender.behind;
     const bool open =
-        sender.next < sender.packets && (in_flight < sender.window || awaits_no_ack(world, sender));
+        (sender.next < sender.packets && has_room_to_reorder(world, sender) &&
+         (bytes_in_flight(world, sender) < sender.window || awaits_no_ack(world, sender))) ||
+        sends_again(world, sender);
     world.host_port[sender.port].ready[sender.position] = open ? sender.next_avail : kNever;
+}
+
+/// How long after the last progress the sender starts over; 0: never.
+SLUICE_HD inline Tick timeout_of(const World& world, const Sender& sender) {
+    return repeats_selectively(world) ? selective_timeout(world, sender)
+                                      : world.config->nic.retransmit_timeout;
 }
 
 /// Puts the sender's next own instant (law timer or time-out) into the host's heap, if that is
@@ -48,7 +59,7 @@ SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
 SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
     Sender& sender = host.senders[index];
     Tick at = congestion::next_timer(sender.cc, world.config->congestion);
-    const Tick timeout = world.config->nic.retransmit_timeout;
+    const Tick timeout = timeout_of(world, sender);
     if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout < at) {
         at = sender.last_progress + timeout;
     }
@@ -61,47 +72,6 @@ SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
         timer.id = world.id[sender.flow];
         push_timer(world.memory, host, timer);
     }
-}
-
-/// Log2 of the INT slots of a flow of `packets` packets: as many as may be in flight, but no more than it
-/// has packets.
-SLUICE_HD inline std::uint32_t int_size_class(const World& world, std::uint32_t packets) {
-    std::uint32_t size_class = 0;
-    while ((1U << size_class) < world.int_block && (1U << size_class) < packets) {
-        ++size_class;
-    }
-    return size_class;
-}
-
-/// Takes INT slots for a flow of `packets` packets, if its law uses them.
-SLUICE_HD inline void take_int_slots(World& world, Host& host, FlowSlot flow,
-                                     std::uint32_t packets) {
-    if (world.int_block == 0) {
-        return;
-    }
-    const std::uint32_t size_class = int_size_class(world, packets);
-    IntBlock& taken = world.route[flow].ints;
-    if (size_class < host.free_ints.count && !host.free_ints[size_class].empty()) {
-        taken = host.free_ints[size_class];
-        host.free_ints[size_class].bits = taken.words()[0];
-        taken.words()[0] = 0;
-        return;
-    }
-    taken = new_int_block(world.memory, size_class, world.int_stride);
-}
-
-/// Gives a flow's INT slots back, when none of its packets is left in the network.
-SLUICE_HD inline void return_int_slots(World& world, Host& host, FlowSlot flow) {
-    IntBlock& block = world.route[flow].ints;
-    if (block.empty()) {
-        return;
-    }
-    while (host.free_ints.count <= block.size_class()) {
-        host.free_ints.push(world.memory, IntBlock{});
-    }
-    block.words()[0] = host.free_ints[block.size_class()].bits;
-    host.free_ints[block.size_class()] = block;
-    block = IntBlock{};
 }
 
 /// Adds a queue pair to the end of a NIC port's round.
@@ -210,14 +180,13 @@ SLUICE_HD inline void close_sender(World& world, Host& host, std::uint32_t index
     free_sender(world, host, index);
 }
 
-/// The queue pair's next packet, as it departs at `now`.
-SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
-    const std::int64_t left = sender.size - sender.next_bytes;
-    const std::int64_t payload = left < world.payload ? left : world.payload;
+/// A data packet of the queue pair's message, `index` with `payload` bytes, as it departs at `now`.
+SLUICE_HD inline Packet make_data(World& world, Sender& sender, std::uint32_t index,
+                                  std::int64_t payload, Tick now) {
     Packet packet;
     packet.stamp = now - sender.skipped;
     packet.flow = sender.flow;
-    packet.sequence = sender.next;
+    packet.sequence = index;
     packet.bytes = static_cast<std::uint16_t>(payload + world.data_overhead);
     packet.kind = static_cast<std::uint16_t>(PacketKind::data);
     packet.traffic_class = sender.traffic_class & (kClasses - 1);
@@ -233,6 +202,14 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
         SLUICE_PREFETCH(
             int_slot(world, route, static_cast<std::uint16_t>(packet.transmission + 2)));
     }
+    return packet;
+}
+
+/// The queue pair's next packet, as it departs at `now`.
+SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
+    const std::int64_t left = sender.size - sender.next_bytes;
+    const std::int64_t payload = left < world.payload ? left : world.payload;
+    Packet packet = make_data(world, sender, sender.next, payload, now);
     if (sender.next == sender.una) {
         sender.last_progress = now;
     }
@@ -245,10 +222,34 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
         sender.resent_late += sender.timed_out ? payload : 0;
     }
     packet.echo = sender.next == sender.packets ||
-                  sender.next_bytes - sender.una_bytes + sender.behind >= sender.window;
+                  bytes_in_flight(world, sender) >= sender.window ||
+                  !has_room_to_reorder(world, sender);
     sender.asked = packet.echo != 0 ? sender.next : sender.asked;
     sender.last_bytes = packet.bytes;
     return packet;
+}
+
+/// The first packet that is to be sent again selectively, as it departs at `now`.
+SLUICE_HD inline Packet take_missing(World& world, Sender& sender, Tick now) {
+    const std::uint32_t index = world.scoreboard[sender.flow].resend++;
+    const std::int64_t payload = payload_of(world, index, sender.size);
+    Packet packet = make_data(world, sender, index, payload, now);
+    sender.retransmitted += payload;
+    sender.resent_late += sender.timed_out ? payload : 0;
+    packet.echo = 1;
+    sender.last_bytes = packet.bytes;
+    return packet;
+}
+
+/// What the queue pair sends at `now`.
+SLUICE_HD inline Packet next_departure(World& world, Sender& sender, Tick now) {
+    if (!repeats_selectively(world)) {
+        return take_packet(world, sender, now);
+    }
+    note_departure(world, sender, now);
+    sender.last_progress = now;
+    return sends_again(world, sender) ? take_missing(world, sender, now)
+                                      : take_packet(world, sender, now);
 }
 
 /// Sends the queue pair's next packet.
@@ -257,8 +258,8 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void send_data(World& world, NodeId node
     Host& host = world.host[node];
     Sender& sender = host.senders[index];
     Egress& egress = world.egress[sender.port];
-    const bool leaves = is_last_departure(sender);
-    const Packet packet = take_packet(world, sender, now);
+    const bool leaves = is_last_departure(sender) && !sends_again(world, sender);
+    const Packet packet = next_departure(world, sender, now);
     sender.last_gap = pacing_gap(world, sender, sender.cc.rate);
     sender.next_avail = now + sender.last_gap;
     put_on_wire(world, sender.port, egress, packet, packet.int_hops, 0, now);
@@ -273,10 +274,14 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void send_data(World& world, NodeId node
 
 /// Starts over from the first unacknowledged packet, because of a time-out or of a NACK.
 SLUICE_HD inline void go_back(World& world, Sender& sender, bool timed_out) {
+    sender.timed_out = timed_out;
+    if (repeats_selectively(world)) {
+        give_up(world, sender);
+        return;
+    }
     sender.next = sender.una;
     sender.next_bytes = sender.una_bytes;
     sender.asked = sender.una;
-    sender.timed_out = timed_out;
     if (world.track_flows) {
         world.went_back.push(world.memory, sender.flow);
     }
@@ -290,7 +295,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     ack.acked = sender.offset + bytes_before(world, packet.sequence, sender.size);
     ack.next = lead.offset + lead.next_bytes;
     ack.echo = packet.echo != 0;
-    ack.sent = packet.stamp + sender.skipped;
+    ack.sent = departure_of(world, sender, packet, now);
     const FlowRoute& route = world.route[sender.flow];
     if (!route.ints.empty()) {
         const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
@@ -298,6 +303,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
             packet.int_hops < world.int_stride) {
             ack.hops = slot + 1;
             ack.hop_count = packet.int_hops;
+            ack.sprayed = repeats_selectively(world) && is_sprayed(world, sender.flow);
         }
     }
     return ack;
@@ -311,6 +317,22 @@ SLUICE_HD inline std::uint32_t acknowledged_index(const NicConfig& nic, const Se
                                                                       : sequence;
 }
 
+/// What an ACK, which acknowledges up to packet `acked`, says of single packets.
+SLUICE_HD inline void heed_sack(World& world, Sender& sender, const Packet& packet,
+                                std::uint32_t acked, Tick now) {
+    if (note_sack(world, sender, packet)) {
+        sender.last_progress = now;
+    }
+    if (acked > sender.una) {
+        note_acknowledged(world, sender, acked);
+        sender.timed_out = false;
+    }
+    const Tick departed = departure_of(world, sender, packet, now);
+    Scoreboard& board = world.scoreboard[sender.flow];
+    board.longest_trip = now - departed > board.longest_trip ? now - departed : board.longest_trip;
+    find_losses(world, sender, acked > sender.una ? acked : sender.una, departed);
+}
+
 /// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
 /// it completed the flow.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& host,
@@ -319,6 +341,9 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& hos
     Sender& sender = host.senders[index];
     const std::uint32_t acked = acknowledged_index(world.config->nic, sender, packet.sequence);
     const std::int64_t una_bytes = sender.una_bytes;
+    if (repeats_selectively(world)) {
+        heed_sack(world, sender, packet, acked, now);
+    }
     if (acked > sender.una) {
         sender.una = acked;
         sender.una_bytes = bytes_before(world, acked, sender.size);
@@ -383,7 +408,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sender_timer(World& world, Host& ho
         congestion::on_timer(sender.cc, world.config->congestion, now);
         sender.window = congestion::window(sender.cc, world.config->congestion);
     }
-    const Tick timeout = world.config->nic.retransmit_timeout;
+    const Tick timeout = timeout_of(world, sender);
     if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
         go_back(world, sender, true);
         sender.last_progress = now;

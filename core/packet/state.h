@@ -19,6 +19,7 @@
 #include "core/ids.h"
 #include "core/packet/counts.h"
 #include "core/packet/cross_stream.h"
+#include "core/packet/flow_state.h"
 #include "core/packet/network_config.h"
 #include "core/packet/packet.h"
 #include "core/packet/plain.h"
@@ -191,22 +192,6 @@ struct Sender {
     congestion::State cc;
 };
 
-/// The queue of a connection. Messages behind `current` that wait are a list, by World::following.
-struct QueuePair {
-    FlowSlot current = kNone;  ///< the message that came last into service
-    FlowSlot last = kNone;     ///< the message that was started last
-};
-
-/// Receiving side, by flow id.
-struct alignas(64) Receiver {
-    std::uint32_t expected = 0;  ///< next in-order packet
-    std::uint32_t packets = 0;
-    std::uint32_t acked = 0;  ///< expected when the last ACK left
-    std::uint32_t last_nack = kNone;
-    Tick nack_timer = 0;
-    bool echo = false;  ///< congestion experienced since the last ACK
-};
-
 /// `answer`: an ACK or NACK that is no packet reaches its flow's source. `last_byte`, `last_ack`: core/world/told_flows.h.
 enum class TimerKind : std::uint32_t {
     answer,
@@ -330,6 +315,12 @@ struct Columns {
     const std::int64_t* flow_window = nullptr;  ///< unless global_base_rtt
     const Tick* flow_base_rtt = nullptr;        ///< unless global_base_rtt
     QueuePair* queue_pair = nullptr;            ///< by connection
+    // Under selective repeat, else null. Bits (WindowBits): `reorder_window` per slot.
+    Scoreboard* scoreboard = nullptr;
+    std::uint64_t* sacked = nullptr;      ///< beyond Sender::una, the sender knows to have arrived
+    std::uint64_t* arrived = nullptr;     ///< beyond Receiver::expected, has arrived
+    std::uint32_t reorder_window = 0;     ///< packets, a power of two of at least 64
+    std::uint32_t reorder_threshold = 0;  ///< packets
 
     // Where ACKs are no packets, else null; one clock.
     CrossStream* cross = nullptr;        ///< by port

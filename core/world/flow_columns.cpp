@@ -52,6 +52,9 @@ void FlowColumns::grow(std::size_t count) {
     world_.sender_at = grown(sender_at_, count, kNone);
     world_.result = grown(result_, count);
     world_.following = grown(following_, count, FlowSlot{kNone});
+    if (repeats_selectively(world_)) {
+        grow_windows(count);
+    }
     if (world_.answers != nullptr) {
         world_.answers = grown(answers_, count);
         world_.answer_takes = grown(answer_takes_, count, kNever);
@@ -60,6 +63,13 @@ void FlowColumns::grow(std::size_t count) {
         world_.flow_window = grown(window_, count);
         world_.flow_base_rtt = grown(base_rtt_, count);
     }
+}
+
+void FlowColumns::grow_windows(std::size_t count) {
+    const std::size_t words = world_.reorder_window / 64;
+    world_.scoreboard = grown(scoreboard_, count);
+    world_.sacked = grown(sacked_, count * words);
+    world_.arrived = grown(arrived_, count * words);
 }
 
 void FlowColumns::fill(FlowSlot slot, FlowId id, const FlowSpec& spec) {
@@ -71,6 +81,12 @@ void FlowColumns::fill(FlowSlot slot, FlowId id, const FlowSpec& spec) {
     sender_at_[slot] = kNone;
     result_[slot] = FlowResult{};
     following_[slot] = kNone;
+    if (repeats_selectively(world_)) {
+        const std::size_t words = world_.reorder_window / 64;
+        scoreboard_[slot] = Scoreboard{};
+        std::fill_n(sacked_.begin() + slot * words, words, 0);
+        std::fill_n(arrived_.begin() + slot * words, words, 0);
+    }
 }
 
 void FlowColumns::set_pair(FlowSlot slot, Tick base_rtt, std::int64_t window) {
@@ -111,6 +127,13 @@ void FlowColumns::reserve_connections(ConnectionId count) {
     }
 }
 
+void FlowColumns::repeat_selectively(std::uint32_t window, std::uint32_t threshold) {
+    world_.reorder_window = window;
+    world_.reorder_threshold = threshold;
+    // Not null, even where no flow has a slot yet.
+    grow_windows(std::max<std::size_t>(id_.size(), 1));
+}
+
 void FlowColumns::leave_answers_out() {
     // Not null, even where no flow has a slot yet.
     const std::size_t count = std::max<std::size_t>(id_.size(), 1);
@@ -122,7 +145,8 @@ std::size_t FlowColumns::memory_bytes() const {
     return id_.capacity() *
                (sizeof(FlowId) + sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
                 sizeof(FlowSpec) + sizeof(std::uint32_t) + 2 * sizeof(FlowSlot)) +
-           queue_pair_.size() * sizeof(QueuePair);
+           queue_pair_.size() * sizeof(QueuePair) + scoreboard_.capacity() * sizeof(Scoreboard) +
+           (sacked_.capacity() + arrived_.capacity()) * sizeof(std::uint64_t);
 }
 
 }  // namespace sluice::step

@@ -41,6 +41,8 @@ class FlowColumns {
     ConnectionId connection_count() const { return static_cast<ConnectionId>(queue_pair_.size()); }
     void reserve_connections(ConnectionId count);
 
+    /// Flows repeat selectively, from the first one on.
+    void repeat_selectively(std::uint32_t window, std::uint32_t threshold);
     /// From here on ACKs are no packets.
     void leave_answers_out();
     /// kNever: there is no way, they are lost.
@@ -50,6 +52,7 @@ class FlowColumns {
 
   private:
     void grow(std::size_t count);
+    void grow_windows(std::size_t count);
 
     World& world_;
     const bool by_pair_;
@@ -61,8 +64,11 @@ class FlowColumns {
     std::vector<std::uint32_t> sender_at_;
     std::vector<FlowResult> result_;
     std::vector<FlowSlot> following_;
-    std::vector<std::int64_t> window_;   ///< by_pair_
-    std::vector<Tick> base_rtt_;         ///< by_pair_
+    std::vector<std::int64_t> window_;    ///< by_pair_
+    std::vector<Tick> base_rtt_;          ///< by_pair_
+    std::vector<Scoreboard> scoreboard_;  ///< selective repeat; the next two: `words_` per slot
+    std::vector<std::uint64_t> sacked_;
+    std::vector<std::uint64_t> arrived_;
     std::vector<Wire> answers_;          ///< empty unless answers are left out
     std::vector<Tick> answer_takes_;     ///< likewise
     std::vector<QueuePair> queue_pair_;  ///< by connection

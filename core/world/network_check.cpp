@@ -76,6 +76,20 @@ std::string chunk_fault(const Topology& topology, const NetworkConfig& config) {
            " bytes, so that no chunk could end; allowed: a smaller ack_chunk";
 }
 
+std::string window_fault(const NicConfig& nic) {
+    if (nic.transport == Transport::go_back_n) return {};
+    const std::uint32_t window = nic.reorder_window;
+    if (window < 64 || window > 16'384 || (window & (window - 1)) != 0) {
+        return "reorder_window is " + std::to_string(window) +
+               " packets; allowed: powers of two from 64 to 16384";
+    }
+    if (nic.reorder_threshold < 1 || nic.reorder_threshold >= window) {
+        return "reorder_threshold is " + std::to_string(nic.reorder_threshold) +
+               " packets; allowed: 1 to less than reorder_window, " + std::to_string(window);
+    }
+    return {};
+}
+
 }  // namespace
 
 std::int64_t largest_packet(const NetworkConfig& config) {
@@ -131,6 +145,9 @@ std::optional<NetworkFault> network_fault(const Topology& topology, const Networ
     }
     if (std::string text = chunk_fault(topology, config); !text.empty()) {
         return NetworkFault{Of::chunk, std::move(text), {}};
+    }
+    if (std::string text = window_fault(config.nic); !text.empty()) {
+        return NetworkFault{Of::window, std::move(text), {}};
     }
     return std::nullopt;
 }

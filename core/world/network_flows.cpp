@@ -54,6 +54,9 @@ NetworkFlows::NetworkFlows(World& world, const Topology& topology, Routing& rout
         check_flow(topology_, list[id], id, world_.payload);
         check_joined(routing, list[id], id);
     }
+    if (config_.nic.transport == Transport::selective_repeat) {
+        columns_.repeat_selectively(config_.nic.reorder_window, config_.nic.reorder_threshold);
+    }
     if (base_rtts_.by_pair()) {
         base_rtts_.set_list(list, paths);
     }

@@ -131,7 +131,7 @@ class HostPort : public sc_core::sc_module {
         ConnectionId requests = kNone;   ///< to the peer
         ConnectionId responses = kNone;  ///< from it, of reads
         std::deque<Outstanding> outstanding;
-        Tick latest = 0;  ///< when the last one posted took effect
+        Tick latest = 0;            ///< when the last one posted took effect
         std::size_t announced = 0;  ///< of these, as reached
         Tick last_reached = 0;
         Tick last_completed = 0;

@@ -11,17 +11,22 @@ void AcksNic::look(PortId port, Tick end) {
         const step::Packet& packet = link.at(i);
         const Tick arrival = packet.time + link.base;
         if (arrival >= end) return;
-        if (packet.packet_kind() != step::PacketKind::ack || packet.sequence == 0 ||
+        if (packet.packet_kind() != step::PacketKind::ack ||
             world.sender_at[packet.flow] == kNone) {
             continue;
         }
+        const std::uint32_t distance =
+            step::repeats_selectively(world) ? step::distance_in(packet.stamp) : 0;
+        if (packet.sequence + distance == 0) continue;
         const step::Sender& sender = step::sender_of(world, packet.flow);
         // What was skipped of a flow has made it shorter, in sequence numbers (core/world/skip.h).
         const std::int64_t packets =
             (world.spec[packet.flow].size + world.payload - 1) / world.payload;
         const auto skipped = static_cast<std::uint32_t>(packets) - sender.packets;
-        due_.push_back({port, i - link.head, world.id[packet.flow], packet.sequence - 1 + skipped,
-                        arrival - (packet.stamp + sender.skipped)});
+        const std::uint32_t answered =
+            distance > 0 ? packet.sequence + distance : packet.sequence - 1;
+        due_.push_back({port, i - link.head, world.id[packet.flow], answered + skipped,
+                        arrival - step::departure_of(world, sender, packet, arrival)});
     }
 }
 

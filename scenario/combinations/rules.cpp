@@ -25,6 +25,9 @@ bool phases(const Config& c) { return has_phases(c.mode); }
 bool no_phases(const Config& c) { return !has_phases(c.mode); }
 bool ns3(const Config& c) { return c.network.arithmetic == Arithmetic::ns3; }
 bool sprays(const Config& c) { return c.network.sprayed_classes() != 0; }
+bool repeats_selectively(const Config& c) {
+    return c.network.nic.transport == Transport::selective_repeat;
+}
 bool valiant(const Config& c) { return c.topology.group_routing == GroupRouting::valiant; }
 bool round_trips(const Config& c) { return c.round_trips; }
 
@@ -169,6 +172,14 @@ std::vector<CombinationRule> all_rules() {
          "network.nic.ack_chunk = 0",
          [](const Config& c) { return c.network.nic.back_to_zero && c.network.nic.ack_chunk == 0; },
          "needs an ack_chunk of at least 1 packet to go back within"},
+        {"back-to-zero-or-selective", E::refused, "network.nic.back_to_zero",
+         "network.nic.transport = \"selective-repeat\"",
+         [](const Config& c) { return repeats_selectively(c) && c.network.nic.back_to_zero; },
+         "needs transport = \"go-back-n\": under \"selective-repeat\" nothing goes back"},
+        {"ns3-goes-back", E::refused, "network.nic.transport", "network.arithmetic = \"ns3\"",
+         [](const Config& c) { return ns3(c) && repeats_selectively(c); },
+         "is \"selective-repeat\", but HPCC ns-3 goes back; it needs network.arithmetic = "
+         "\"exact\""},
         {"ns3-without-weights", E::refused, "network.arithmetic", "network.queues.weights differ",
          [](const Config& c) { return ns3(c) && differ(c.network.queues.weights); },
          "is \"ns3\", under which classes are served by round robin of packets, without "
@@ -303,6 +314,14 @@ std::vector<CombinationRule> all_rules() {
         {"flow-mode-has-no-packets", E::no_effect,
          "network.nic.* !network.nic.ack_every !network.nic.ack_chunk", "mode flow", flow_mode,
          "mode flow has no packets"},
+        {"window-of-go-back-n", E::no_effect,
+         "network.nic.reorder_window network.nic.reorder_threshold",
+         "network.nic.transport = \"go-back-n\"",
+         [](const Config& c) { return !repeats_selectively(c); },
+         "packets out of order are dropped"},
+        {"selective-repeat-has-no-nacks", E::no_effect, "network.nic.nack_interval",
+         "network.nic.transport = \"selective-repeat\"", repeats_selectively,
+         "every packet out of order has an ACK, and none a NACK"},
         {"chunks-of-one-packet", E::no_effect, "network.nic.ack_chunk",
          "network.nic.ack_every = 1, without back_to_zero or in mode flow",
          [](const Config& c) {
@@ -419,10 +438,16 @@ std::vector<CombinationRule> all_rules() {
         {"local-phases-fold-nothing", E::not_folded, "",
          "phases.wake = \"data\", in a mode with phases",
          [](const Config& c) { return phases(c) && local(c); }, "ACKs are not packets"},
+        {"selective-repeat-folds-nothing", E::not_folded, "",
+         "network.nic.transport = \"selective-repeat\"", repeats_selectively,
+         "what selective repeat remembers of packets is not compared"},
         {"round-trips-fold-nothing", E::not_folded, "", "output.rtt = true", round_trips,
          "round trips are recorded of every packet"},
         {"spray-is-not-local", E::not_local, "", "packets are sprayed", sprays,
          "where packets are sprayed"},
+        {"selective-repeat-is-not-local", E::not_local, "",
+         "network.nic.transport = \"selective-repeat\"", repeats_selectively,
+         "under selective repeat"},
         {"loss-is-not-local", E::not_local, "", "links lose packets", loses_packets,
          "where links lose packets"},
         {"law-none-is-not-local", E::not_local, "", "congestion.law = \"none\"",
@@ -460,6 +485,9 @@ std::vector<CombinationRule> all_rules() {
          "mode = \"{mode}\": a device executes mode packet only"},
         {"device-is-exact", E::not_on_a_device, "", "network.arithmetic = \"ns3\"", ns3,
          "network.arithmetic = \"ns3\": a device does not support ns-3's order of events"},
+        {"device-goes-back", E::not_on_a_device, "", "network.nic.transport = \"selective-repeat\"",
+         repeats_selectively,
+         "network.nic.transport = \"selective-repeat\": a device has go-back-N only"},
         {"device-has-no-round-trips", E::not_on_a_device, "", "output.rtt = true", round_trips,
          "output.rtt = true: a device cannot record round trips"},
         {"device-knows-all-flows", E::not_on_a_device, "", "a streamed job",

@@ -71,6 +71,7 @@ std::vector<Examples> examples() {
     const std::string hybrid = "mode=hybrid;phases.";
     const std::string rtt = "output.rtt=true";
     const std::string ns3 = "network.arithmetic=ns3";
+    const std::string selective = "network.nic.transport=selective-repeat";
     const std::string spray = "network.load_balance=spray";
     const std::string weights = "network.queues.weights=[1,1,2,1,1,1,1]";
     const Facts beside = fact(&Configuration::beside_others);
@@ -87,6 +88,10 @@ std::vector<Examples> examples() {
         {"back-to-zero-in-chunks",
          {"network.nic.back_to_zero=true;network.nic.ack_chunk=0"},
          {"network.nic.ack_chunk=0"}},
+        {"back-to-zero-or-selective",
+         {selective + ";network.nic.back_to_zero=true"},
+         {"network.nic.back_to_zero=true"}},
+        {"ns3-goes-back", {ns3 + ";" + selective}, {selective}},
         {"ns3-without-weights", {ns3 + ";" + weights}, {weights}},
         {"ns3-has-its-policies",
          {ns3 + ";network.queues.scheduler=strict"},
@@ -168,6 +173,12 @@ std::vector<Examples> examples() {
         {"flow-mode-has-no-packets",
          {"mode=flow;network.nic.back_to_zero=true"},
          {"mode=flow;network.nic.ack_every=2"}},
+        {"window-of-go-back-n",
+         {"network.nic.reorder_window=64"},
+         {selective + ";network.nic.reorder_window=64"}},
+        {"selective-repeat-has-no-nacks",
+         {selective + ";network.nic.nack_interval=1us"},
+         {"network.nic.nack_interval=1us"}},
         {"chunks-of-one-packet",
          {"network.nic.ack_chunk=2"},
          {"network.nic.ack_chunk=2;network.nic.ack_every=2"}},
@@ -236,6 +247,8 @@ std::vector<Examples> examples() {
         {"ns3-folds-nothing", {ns3}, {""}},
         {"one-phase-folds-nothing", {hybrid + "scope=network"}, {"phases.scope=network"}},
         {"local-phases-fold-nothing", {hybrid + "wake=data"}, {"phases.wake=data"}},
+        {"selective-repeat-folds-nothing", {selective}, {""}},
+        {"selective-repeat-is-not-local", {selective}, {""}},
         {"round-trips-fold-nothing", {rtt}, {""}},
         {"spray-is-not-local", {spray}, {""}},
         {"loss-is-not-local", {"topology.loss=0.1"}, {""}},
@@ -258,6 +271,7 @@ std::vector<Examples> examples() {
         {"round-trips-of-runs", {rtt}, {""}},
         {"device-of-mode-packet", {"mode=hybrid"}, {""}},
         {"device-is-exact", {ns3}, {""}},
+        {"device-goes-back", {selective}, {""}},
         {"device-has-no-round-trips", {rtt}, {""}},
         {"device-knows-all-flows", {"", streamed}, {""}},
         {"importance-in-mode-packet",

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the packet path keeps by flow or connection, beside its Sender: plain data.
+#pragma once
+
+#include <cstdint>
+
+#include "core/flow/flow.h"
+#include "core/packet/plain.h"
+
+namespace sluice::step {
+
+/// The queue of a connection. Messages behind `current` that wait are a list, by World::following.
+struct QueuePair {
+    FlowSlot current = kNone;  ///< the message that came last into service
+    FlowSlot last = kNone;     ///< the message that was started last
+};
+
+/// Receiving side, by flow id.
+struct alignas(64) Receiver {
+    std::uint32_t expected = 0;  ///< next in-order packet
+    std::uint32_t packets = 0;
+    std::uint32_t acked = 0;  ///< expected when the last ACK left
+    std::uint32_t last_nack = kNone;
+    Tick nack_timer = 0;
+    bool echo = false;  ///< congestion experienced since the last ACK
+};
+
+/// What a sender knows of its packets under selective repeat (selective_repeat.h). A pass sends again what has not
+/// arrived of those from `resend` to `resend_end`.
+struct alignas(64) Scoreboard {
+    std::int64_t sacked_bytes = 0;  ///< beyond Sender::una, that have arrived
+    Tick proof = kNever;        ///< an ACK for what left from here on says that the first missing
+                                ///< packet, sent again, is lost again
+    Tick longest_trip = 0;      ///< from a packet's departure to its ACK
+    std::uint32_t highest = 0;  ///< the last packet known to have come out of order + 1
+    std::uint32_t resend = 0;
+    std::uint32_t resend_end = 0;
+    std::uint32_t sent_since = 0;  ///< packets since the first missing one was sent again
+    std::uint32_t probes = 0;      ///< time-outs at the message's tail, without progress
+};
+
+}  // namespace sluice::step
