@@ -11,6 +11,8 @@ namespace sluice::report {
 namespace {
 
 constexpr double kTurn = 6.283185307179586;
+/// Of a circle of switches, about (0.5, 0.48): hosts hang below.
+constexpr double kRadius = 0.36;
 
 std::vector<NodeId> packet_switches(const Topology& topology) {
     std::vector<NodeId> switches;
@@ -113,14 +115,14 @@ Layout circle(const Topology& topology, std::size_t per_group) {
     const std::vector<NodeId> switches = packet_switches(topology);
     const std::size_t groups = std::max<std::size_t>(1, switches.size() / per_group);
     const double small =
-        per_group == 1 ? 0 : 0.35 * std::sin(kTurn / 2 / static_cast<double>(groups));
+        per_group == 1 ? 0 : 0.3 * std::sin(kTurn / 2 / static_cast<double>(groups));
     for (std::size_t i = 0; i < switches.size(); ++i) {
         const double group =
             kTurn * static_cast<double>(i / per_group) / static_cast<double>(groups);
         const double inner =
             group + kTurn * static_cast<double>(i % per_group) / static_cast<double>(per_group);
-        layout.points[switches[i]] = {0.5 + 0.38 * std::cos(group) + small * std::cos(inner),
-                                      0.48 + 0.38 * std::sin(group) + small * std::sin(inner)};
+        layout.points[switches[i]] = {0.5 + kRadius * std::cos(group) + small * std::cos(inner),
+                                      0.48 + kRadius * std::sin(group) + small * std::sin(inner)};
     }
     hang_hosts(topology, 0.6 / static_cast<double>(switches.size()), 0.03, layout);
     return layout;

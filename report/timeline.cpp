@@ -16,34 +16,55 @@ namespace {
 
 constexpr std::size_t kMostRows = 48;
 constexpr std::size_t kMostSpansOfRow = 1'600;
+/// Shares of the run in which ranks of one row may do different things.
+constexpr double kLeastDifference = 0.01;
+constexpr double kMostDifference = 0.16;
 
 struct Row {
     std::vector<std::size_t> hosts;  ///< indices into the hosts' list; the first one is drawn
 };
 
-/// Within `tolerance`, ps.
-bool alike(const std::vector<HostSpan>& a, const std::vector<HostSpan>& b, Tick tolerance) {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (a[i].lane != b[i].lane || a[i].name != b[i].name ||
-            std::abs(a[i].begin - b[i].begin) > tolerance ||
-            std::abs(a[i].end - b[i].end) > tolerance) {
-            return false;
+/// What part of each step of the run a lane is active, lane by lane.
+using Profile = std::vector<float>;
+constexpr std::size_t kSteps = 256;
+
+Profile profile_of(const std::vector<HostSpan>& spans, std::size_t lanes, Tick end) {
+    Profile profile(lanes * kSteps, 0);
+    const double step = std::max(1.0, static_cast<double>(end) / static_cast<double>(kSteps));
+    for (const HostSpan& span : spans) {
+        const auto from = static_cast<double>(span.begin) / step;
+        const auto to = static_cast<double>(span.end) / step;
+        for (auto i = static_cast<std::size_t>(from); i < kSteps && static_cast<double>(i) < to;
+             ++i) {
+            const double begin = std::max(from, static_cast<double>(i));
+            const double close = std::min(to, static_cast<double>(i + 1));
+            profile[span.lane * kSteps + i] += static_cast<float>(close - begin);
         }
+    }
+    return profile;
+}
+
+/// The share of the run in which two ranks do different things, at most `most` if they are alike.
+bool alike(const Profile& a, const Profile& b, double most) {
+    const double limit = most * static_cast<double>(kSteps);
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        sum += std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+        if (sum > limit) return false;
     }
     return true;
 }
 
 /// Empty: more rows than fit.
-std::vector<Row> rows_within(const HostSpans& hosts, Tick tolerance, std::size_t most) {
+std::vector<Row> rows_within(const std::vector<Profile>& profiles, double difference) {
     std::vector<Row> rows;
-    for (std::size_t host = 0; host < hosts.hosts.size(); ++host) {
+    for (std::size_t host = 0; host < profiles.size(); ++host) {
         const auto same = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
-            return alike(hosts.hosts[row.hosts.front()].spans, hosts.hosts[host].spans, tolerance);
+            return alike(profiles[row.hosts.front()], profiles[host], difference);
         });
         if (same != rows.end()) {
             same->hosts.push_back(host);
-        } else if (rows.size() == most) {
+        } else if (rows.size() == kMostRows) {
             return {};
         } else {
             rows.push_back({{host}});
@@ -53,12 +74,16 @@ std::vector<Row> rows_within(const HostSpans& hosts, Tick tolerance, std::size_t
 }
 
 /// As few as fit; hosts at equal distances where no two are alike.
-std::vector<Row> rows_of(const HostSpans& hosts, Tick end) {
-    for (Tick tolerance = end / 500; tolerance <= end / 10; tolerance *= 2) {
-        std::vector<Row> rows = rows_within(hosts, tolerance, kMostRows);
-        if (!rows.empty()) return rows;
-        if (tolerance == 0) break;
+std::vector<Row> rows_of(const HostSpans& hosts, Tick end, double& difference) {
+    std::vector<Profile> profiles;
+    for (const HostSpans::Host& host : hosts.hosts) {
+        profiles.push_back(profile_of(host.spans, hosts.lanes.size(), end));
     }
+    for (difference = kLeastDifference; difference <= kMostDifference; difference *= 2) {
+        std::vector<Row> rows = rows_within(profiles, difference);
+        if (!rows.empty()) return rows;
+    }
+    difference = 0;
     std::vector<Row> rows;
     const std::size_t count = std::min(kMostRows, hosts.hosts.size());
     for (std::size_t i = 0; i < count; ++i) rows.push_back({{i * hosts.hosts.size() / count}});
@@ -117,7 +142,8 @@ Json timeline(const RunFiles& run, double end_s) {
     const bool several_jobs = run.summary.contains("jobs") && run.summary["jobs"].size() > 1;
     Json rows = Json::array();
     std::size_t drawn = 0;
-    for (const Row& row : rows_of(hosts, end)) {
+    double difference = 0;
+    for (const Row& row : rows_of(hosts, end, difference)) {
         std::vector<std::int64_t> flat;
         for (const HostSpan& span : joined(hosts.hosts[row.hosts.front()].spans, end)) {
             flat.insert(flat.end(),
@@ -129,11 +155,9 @@ Json timeline(const RunFiles& run, double end_s) {
                         {"first_host", hosts.hosts[row.hosts.front()].host},
                         {"spans", std::move(flat)}});
     }
-    return {{"computed", computed},
-            {"lanes", hosts.lanes},
-            {"names", hosts.names},
-            {"rows", std::move(rows)},
-            {"not_drawn", hosts.hosts.size() - drawn}};
+    return {{"computed", computed},    {"difference", difference},
+            {"lanes", hosts.lanes},    {"names", hosts.names},
+            {"rows", std::move(rows)}, {"not_drawn", hosts.hosts.size() - drawn}};
 }
 
 }  // namespace sluice::report

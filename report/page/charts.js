@@ -12,7 +12,7 @@ const axisStyle = () => ({
 const axis = (type, name, format, more = {}) => {
   const style = axisStyle();
   return { type, name, nameLocation: "middle", nameGap: 28, ...style, ...more,
-    axisLabel: { ...style.axisLabel, alignMaxLabel: type === "category" ? null : "right", alignMinLabel: null, ...(format ? { formatter: format } : {}), ...(more.axisLabel || {}) } };
+    axisLabel: { ...style.axisLabel, hideOverlap: true, alignMaxLabel: type === "value" && more.max !== undefined && more.min !== undefined ? "right" : null, ...(format ? { formatter: format } : {}), ...(more.axisLabel || {}) } };
 };
 
 /* option: a function, called again in other colours. Returns the element; .chart is ECharts' own. */
@@ -63,7 +63,7 @@ const shareBar = (label, parts, format) => plot(label, 96, () => ({
   legend: { top: 0, left: 0, textStyle: { color: colour("ink") }, itemWidth: 12, itemHeight: 12 },
   tooltip: { confine: true, trigger: "item", backgroundColor: colour("card"), textStyle: { color: colour("ink") },
     formatter: (p) => `${escaped(p.seriesName)}: ${escaped(format(p.value))}` },
-  xAxis: axis("value", "", format, { max: parts.reduce((sum, part) => sum + part[1], 0) || 1, splitLine: { show: false } }),
+  xAxis: axis("value", "", format, { min: 0, max: parts.reduce((sum, part) => sum + part[1], 0) || 1, splitLine: { show: false } }),
   yAxis: { type: "category", data: [""], show: false },
   series: parts.map(([name, value, key]) => ({ name, type: "bar", stack: "all", barWidth: 26, data: [value],
     itemStyle: key ? { color: colour(key) } : {},

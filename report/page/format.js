@@ -13,7 +13,7 @@ const DECIMAL = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 const SMALL = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
 const showTime = (s) => missing(s) ? "–" : s === 0 ? "0 s" : prefixed(s, "s", SMALL);
-const showTimeWell = (s) => missing(s) ? "–" : prefixed(s, "s", SMALL, 6);
+const showTimeWell = (s) => missing(s) ? "–" : prefixed(s, "s", SMALL, 5);
 const showBytes = (b) => missing(b) ? "–" : prefixed(b, "B", DECIMAL);
 const showRate = (r) => missing(r) ? "–" : prefixed(r, "b/s", DECIMAL);
 const showCount = (n) => missing(n) ? "–" : Math.abs(n) < 1e5 ? (Number.isInteger(n) ? n.toLocaleString("en") : rounded(n, 4)) : prefixed(n, "", DECIMAL);

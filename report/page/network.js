@@ -119,7 +119,8 @@ class NetworkView {
   }
   place(node) {
     const tiers = this.model.data.layout === "tiers";
-    const x = 64 + this.model.data.x[node] * (this.width - 80);
+    const wide = this.model.data.layout === "circle" ? Math.min(this.width - 80, this.height * 1.1) : this.width - 80;
+    const x = 64 + (this.width - 80 - wide) / 2 + this.model.data.x[node] * wide;
     const [top, bottom] = this.model.reach;
     const y = 22 + (this.model.data.y[node] - top) / (bottom - top || 1) * (this.height - 52);
     /* Tiers stay in sight: only their width is zoomed. */

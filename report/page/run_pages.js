@@ -32,12 +32,13 @@ const timelineCard = (doc) => {
   if (!timeline) return null;
   const entries = timeline.lanes.filter((lane, i) => timeline.rows.some((row) => { for (let k = 0; k < row.spans.length; k += 4) if (row.spans[k] === i) return true; return false; }));
   return card(timeline.computed ? "The iteration, rank by rank" : "Communication, rank by rank", "",
-    el("div", { class: "controls" }, legend(entries.map((lane) => [lane === "PP" ? "PP (from its posting until it is there)" : lane, laneColour(lane)]))),
+    el("div", { class: "controls" }, legend(entries.map((lane) => [lane === "PP" && timeline.computed ? "PP (from its posting until it is there)" : lane, laneColour(lane)]))),
     timelinePlot(timeline, doc.summary.simulated_s),
     note(timeline.computed
-      ? "A row is ranks that do the same at the same times. Full height: computation, or communication that no computation hides; the strip below: hidden communication. White: waiting. Drag or arrows move, Ctrl+wheel or + and - zoom."
+      ? "A row is ranks that do the same. Full height: computation, or communication that no computation hides; the strip below: hidden communication. White: waiting. Drag or arrows move, Ctrl+wheel or + and - zoom."
       : "From flows alone: this run has no trace.json, so that computations and communication inside servers are not drawn. sluice run --set output.trace=true records them."),
-    timeline.not_drawn > 0 ? note(`${timeline.not_drawn} more hosts are not drawn: no two are alike.`) : null);
+    note(timeline.difference > 0 ? `Ranks of a row do different things in at most ${showShare(timeline.difference)} of the time; its first one is drawn.` : "No two ranks are alike."),
+    timeline.not_drawn > 0 ? note(`${timeline.not_drawn} more hosts are not drawn.`) : null);
 };
 
 const activityCards = (doc) => {
@@ -186,7 +187,7 @@ const replicaCards = (replicas) => Object.entries(replicas || {}).filter(([, val
   const { mean, low, high } = meanInterval(values);
   return card(`Replicas: ${name}`, "half", plot(`Replicas ${name}`, 130, () => ({
     grid: { left: 20, right: 20, top: 10, bottom: 44 },
-    xAxis: axis("value", `mean ${showTime(mean)}, 95% interval ${showTime(low)} to ${showTime(high)}`, showTime, { scale: true }),
+    xAxis: axis("value", `mean ${showTimeWell(mean)}, 95% interval ${showTimeWell(low)} to ${showTimeWell(high)}`, showTimeWell, { scale: true, splitNumber: 4 }),
     yAxis: { type: "value", show: false, min: -1, max: 1 },
     series: [{ type: "scatter", symbolSize: 9, data: values.map((v, i) => [v, ((i % 5) - 2) / 6]),
       markArea: { silent: true, itemStyle: { color: colour("c2"), opacity: 0.25 }, data: [[{ xAxis: low }, { xAxis: high }]] },
@@ -213,10 +214,12 @@ const trustPage = (doc) => {
     cards.push(card("Flows by how they were simulated, over time", audit ? "half" : "", plot("Phases over time", 230, () => ({
       grid: { left: 56, right: 14, top: 30, bottom: 42 },
       legend: { top: 0, textStyle: { color: colour("ink") } },
-      tooltip: { trigger: "axis", confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") }, valueFormatter: showCount },
+      tooltip: { trigger: "axis", confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") },
+        formatter: (found) => `${showTime(found[0].value[0])}<br>${kinds.map(([name, values]) => `${name}: ${showCount(values[found[0].dataIndex])}`).join("<br>")}` },
       xAxis: axis("value", "simulated time", showTime, { min: 0, max: phases.step * phases.unsteady.length, nameGap: 24 }),
       yAxis: axis("value", "", showCount),
-      series: kinds.map(([name, values, key]) => ({ name, type: "line", stack: "all", step: "middle", showSymbol: false, lineStyle: { width: 0 }, areaStyle: { opacity: 0.85, color: colour(key) }, itemStyle: { color: colour(key) }, data: points(values) })),
+      series: kinds.map(([name, , key], k) => ({ name, type: "line", step: "middle", showSymbol: false, z: 10 - k, lineStyle: { width: 0 }, areaStyle: { opacity: 1, color: colour(key) }, itemStyle: { color: colour(key) },
+        data: points(kinds[0][1].map((_, i) => kinds.slice(0, k + 1).reduce((sum, [, values]) => sum + values[i], 0))) })),
     }))));
     cards.push(card(`What ended the ${showCount(phases.count)} phases`, "half", table([["event", ([name]) => name, "text"], ["phases", ([, n]) => showCount(n)]], Object.entries(phases.ended_by).sort((a, b) => b[1] - a[1]))));
   }

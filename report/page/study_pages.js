@@ -28,6 +28,8 @@ class StudyModel {
   short(row) { return this.changing.map(([, k]) => this.study.values[k][row]).join(" · ") || `experiment ${row}`; }
   shortKeys() { return this.changing.map(([key]) => key.replace(/^.*\./, "")).join(" · "); }
   label(row) { return this.changing.map(([key, k]) => `${key.replace(/^.*\./, "")} ${this.study.values[k][row]}`).join(", ") || `experiment ${row}`; }
+  /* For axes, which may span little. */
+  ticks(name) { return this.units[name] === "s" ? showTimeWell : this.format(name); }
   format(name) { return (value) => show(value, this.units[name]); }
   /* [{label, rows}], by what changes them. */
   candidates() {
@@ -67,7 +69,7 @@ const rankingPlot = (model, name) => {
     grid: { left: 230, right: 24, top: 26, bottom: 46 },
     tooltip: { confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") },
       formatter: (p) => { const c = ranked[p.dataIndex]; return `${escaped(c.label)}<br>${escaped(name)} ${format(c.mean)}${missing(c.low) ? "" : `, 95% ${format(c.low)} to ${format(c.high)}`} (${c.n} run${c.n > 1 ? "s" : ""})`; } },
-    xAxis: axis("value", name, format, { scale: true }),
+    xAxis: axis("value", name, model.ticks(name), { scale: true, splitNumber: 4 }),
     yAxis: { type: "category", inverse: true, data: ranked.map((c) => c.short), name: model.shortKeys(), nameLocation: "start", nameTextStyle: { color: colour("soft"), align: "right" }, ...axisStyle(), axisLabel: { color: colour("ink"), width: 216, overflow: "truncate", interval: 0, fontSize: 12 } },
     series: [
       { type: "custom", silent: true, data: ranked.map((c, i) => [missing(c.low) ? c.mean : c.low, missing(c.high) ? c.mean : c.high, i]), encode: { x: [0, 1], y: 2 },
@@ -90,11 +92,11 @@ const paretoPlot = (model, x, y) => {
   const points = model.candidates().map(({ label, rows }) => [model.intervalOf(x, rows).mean, model.intervalOf(y, rows).mean, label]).filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b));
   const best = front(points);
   return plot("Pareto front", 320, () => ({
-    grid: { left: 70, right: 20, top: 30, bottom: 46 },
+    grid: { left: 82, right: 20, top: 30, bottom: 46 },
     legend: { top: 0, textStyle: { color: colour("ink") } },
     tooltip: { confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") }, formatter: (p) => `${escaped(p.value[2])}<br>${escaped(x)} ${model.format(x)(p.value[0])}, ${escaped(y)} ${model.format(y)(p.value[1])}` },
-    xAxis: axis("value", x, model.format(x), { scale: true }),
-    yAxis: axis("value", y, model.format(y), { scale: true, nameGap: 54 }),
+    xAxis: axis("value", x, model.ticks(x), { scale: true }),
+    yAxis: axis("value", y, model.ticks(y), { scale: true, nameGap: 58 }),
     series: [{ name: "experiments", type: "scatter", symbolSize: 6, itemStyle: { color: colour("c6"), opacity: 0.7 }, data: points },
       { name: "none is better in both", type: "line", step: "end", symbolSize: 9, itemStyle: { color: colour("good") }, lineStyle: { color: colour("good") }, data: best }],
   }), points.length > 3000 ? "canvas" : "svg");
@@ -221,7 +223,11 @@ const sidePage = (runs) => {
   for (const name of new Set(runs.flatMap((r) => (r.summary.jobs || []).flatMap((j) => Object.keys(j.critical_path_s || {}))))) {
     rows.push([`critical path: ${name}`, (s) => ((s.jobs || [])[0] || {}).critical_path_s?.[name], showTime]);
   }
-  const ratio = (of, r) => { const a = of(shown[0].summary), b = of(r.summary); return missing(a) || missing(b) || a === 0 ? "" : ` (${b >= a ? "+" : ""}${rounded((b / a - 1) * 100)}%)`; };
+  const ratio = (of, r) => {
+    const a = of(shown[0].summary), b = of(r.summary);
+    if (missing(a) || missing(b) || a === b || a === 0) return "";
+    return b / a > 10 ? ` (${showCount(Number((b / a).toPrecision(3)))} times)` : ` (${b > a ? "+" : ""}${rounded((b / a - 1) * 100)}%)`;
+  };
   const flat = shown.map((r) => flatten({ mode: r.summary.mode, seed: r.summary.seed, ...r.summary.config }));
   const keys = [...new Set(flat.flatMap(Object.keys))].filter((key) => key !== "output.dir" && new Set(flat.map((f) => f[key])).size > 1);
   const withFlows = shown.filter((r) => r.flows && r.flows.classes.length > 0);
