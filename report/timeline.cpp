@@ -16,9 +16,6 @@ namespace {
 
 constexpr std::size_t kMostRows = 48;
 constexpr std::size_t kMostSpansOfRow = 1'600;
-/// Shares of the run in which ranks of one row may do different things.
-constexpr double kLeastDifference = 0.01;
-constexpr double kMostDifference = 0.16;
 
 struct Row {
     std::vector<std::size_t> hosts;  ///< indices into the hosts' list; the first one is drawn
@@ -55,8 +52,9 @@ bool alike(const Profile& a, const Profile& b, double most) {
     return true;
 }
 
-/// Empty: more rows than fit.
-std::vector<Row> rows_within(const std::vector<Profile>& profiles, double difference) {
+/// Empty: more rows than `most`.
+std::vector<Row> rows_within(const std::vector<Profile>& profiles, double difference,
+                             std::size_t most) {
     std::vector<Row> rows;
     for (std::size_t host = 0; host < profiles.size(); ++host) {
         const auto same = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
@@ -64,7 +62,7 @@ std::vector<Row> rows_within(const std::vector<Profile>& profiles, double differ
         });
         if (same != rows.end()) {
             same->hosts.push_back(host);
-        } else if (rows.size() == kMostRows) {
+        } else if (rows.size() == most) {
             return {};
         } else {
             rows.push_back({{host}});
@@ -79,8 +77,16 @@ std::vector<Row> rows_of(const HostSpans& hosts, Tick end, double& difference) {
     for (const HostSpans::Host& host : hosts.hosts) {
         profiles.push_back(profile_of(host.spans, hosts.lanes.size(), end));
     }
-    for (difference = kLeastDifference; difference <= kMostDifference; difference *= 2) {
-        std::vector<Row> rows = rows_within(profiles, difference);
+    struct Try {
+        std::size_t most;
+        double difference;
+    };
+    // Few rows are worth a little difference; more than fit are not drawn whatever that takes.
+    for (const Try& attempt :
+         {Try{12, 0.01}, Try{12, 0.02}, Try{12, 0.04}, Try{kMostRows, 0.01}, Try{kMostRows, 0.02},
+          Try{kMostRows, 0.04}, Try{kMostRows, 0.08}, Try{kMostRows, 0.16}}) {
+        difference = attempt.difference;
+        std::vector<Row> rows = rows_within(profiles, difference, attempt.most);
         if (!rows.empty()) return rows;
     }
     difference = 0;

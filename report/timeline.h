@@ -9,8 +9,9 @@ namespace sluice::report {
 /// {computed, difference, lanes, names, rows: [{label, hosts, first_host, spans}], not_drawn}, null without spans:
 ///   computed  from trace.json, with computations; else from flows.csv: communication alone
 ///   spans     flat list of lane, name, begin, end (ns), in the order of lanes and time
-///   difference  ranks of one row do different things in at most this share of the run: the least of 1%, 2%, 4%, ... that
-///               makes the rows fit a page. 0: no two ranks are alike, and hosts at equal distances are drawn
+///   difference  ranks of one row do different things in at most this share of the run: the least of 1%, 2%, 4% that makes
+///               12 rows, or of these and 8%, 16% that makes 48. 0: no two ranks are alike, and 48 hosts at equal distances
+///               are drawn
 Json timeline(const RunFiles& run, double end_s);
 
 }  // namespace sluice::report

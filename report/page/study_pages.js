@@ -97,7 +97,7 @@ const paretoPlot = (model, x, y) => {
     tooltip: { confine: true, backgroundColor: colour("card"), textStyle: { color: colour("ink") }, formatter: (p) => `${escaped(p.value[2])}<br>${escaped(x)} ${model.format(x)(p.value[0])}, ${escaped(y)} ${model.format(y)(p.value[1])}` },
     xAxis: axis("value", x, model.ticks(x), { scale: true }),
     yAxis: axis("value", y, model.ticks(y), { scale: true, nameGap: 58 }),
-    series: [{ name: "experiments", type: "scatter", symbolSize: 6, itemStyle: { color: colour("c6"), opacity: 0.7 }, data: points },
+    series: [{ name: "experiments", type: "scatter", progressive: 0, symbolSize: 6, itemStyle: { color: colour("c6"), opacity: 0.7 }, data: points },
       { name: "none is better in both", type: "line", step: "end", symbolSize: 9, itemStyle: { color: colour("good") }, lineStyle: { color: colour("good") }, data: best }],
   }), points.length > 3000 ? "canvas" : "svg");
 };
@@ -116,7 +116,7 @@ const parallelPlot = (model, metric) => {
       ...(a.category ? { type: "category", data: [...new Set(a.values)] } : { scale: true }) })),
     visualMap: { show: false, dimension: axes.length - 1, min: Math.min(...values), max: Math.max(...values), inRange: { color: [colour("good"), colour("c2"), colour("bad")] } },
     tooltip: { show: false },
-    series: [{ type: "parallel", lineStyle: { width: 1, opacity: rows.length > 300 ? 0.25 : 0.6 }, data: rows.map((row) => axes.map((a) => a.values[row])) }],
+    series: [{ type: "parallel", progressive: 0, lineStyle: { width: 1, opacity: rows.length > 300 ? 0.25 : 0.6 }, data: rows.map((row) => axes.map((a) => a.values[row])) }],
   }), "canvas");
 };
 

@@ -60,7 +60,8 @@ const timelinePlot = (timeline, end) => {
         return `${escaped(timeline.lanes[lane])}: ${escaped(timeline.names[name])}${hidden ? ", behind computation" : ""}<br>` +
           `${showTime(from)} to ${showTime(to)} (${showTime(to - from)})<br>${escaped(labels[r])}`;
       } },
-    series: [{ type: "custom", encode: { x: [1, 2], y: 0 }, data: items, progressive: 4000, clip: true,
+    /* Drawn at once: in steps ECharts 5.5.1 never comes to an end where the chart can be zoomed. */
+    series: [{ type: "custom", encode: { x: [1, 2], y: 0 }, data: items, progressive: 0, clip: true,
       renderItem: (params, api) => {
         const [left, y] = api.coord([api.value(1), api.value(0)]);
         const right = api.coord([api.value(2), api.value(0)])[0];
