@@ -24,6 +24,7 @@ struct ConfigValue;
     COMMAND(compare)    /* a scenario, in several modes               */ \
     COMMAND(batch)      /* many experiments, in one process           */ \
     COMMAND(evaluate)   /* trials, until their figures are sure       */ \
+    COMMAND(report)     /* results as a page to look at               */ \
     COMMAND(describe)   /* what would run, without running it         */ \
     COMMAND(topo)       /* networks and their files                   */ \
     COMMAND(collective) /* a collective over a range of sizes         */ \

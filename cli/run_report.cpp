@@ -12,8 +12,10 @@
 #include "cli/progress.h"
 #include "core/results/summary.h"
 #include "core/text/human.h"
+#include "core/text/shell.h"
 #include "experiment/contention.h"
 #include "experiment/explain.h"
+#include "report/report.h"
 
 namespace sluice {
 
@@ -151,7 +153,8 @@ void print_summary(const BuiltExperiment& built, Mode mode, const Summary& summa
     print("  simulated        {} in {}{}{}, peak {}B\n", human_time(outcome.simulated),
           human_seconds(outcome.wall_s), threads, hops,
           human_count(static_cast<double>(summary.peak_rss_bytes)));
-    print("  written to       {}/\n", directory);
+    print("  written to       {}/{}\n", directory,
+          report::has_charts() ? " (as a page: sluice report " + shell_word(directory) + ")" : "");
 }
 
 ProgressSample sample_of(const BuiltExperiment& built, Mode mode, const RunPosition& at) {

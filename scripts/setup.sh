@@ -6,7 +6,8 @@ sluice_root=$(CDPATH="" cd -- "$(dirname -- "$0")" && pwd)
 sluice_build="$sluice_root/build/release"
 sluice_packages="g++ cmake ninja-build pkg-config libsystemc-dev libfmt-dev doctest-dev
     libcli11-dev libtomlplusplus-dev nlohmann-json3-dev zlib1g-dev libyaml-cpp-dev
-    libnauty2-dev libeigen3-dev libsqlite3-dev libjemalloc-dev ccache python3 git"
+    libnauty2-dev libeigen3-dev libsqlite3-dev libjemalloc-dev ccache python3
+    python3-venv git"
 # What sluice train needs beside them.
 sluice_torch_packages="libtorch-dev libopenblas0-pthread"
 

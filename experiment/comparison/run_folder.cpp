@@ -4,79 +4,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/text/quantity.h"
+#include "core/results/csv_reader.h"
 
 namespace sluice {
 
 namespace {
-
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-/// The rows of a CSV file, by the names of its columns. Fields may be quoted, within a line.
-class CsvReader {
-  public:
-    CsvReader(std::string path, const std::vector<std::string>& wanted)
-        : path_(std::move(path)), in_(path_) {
-        if (!next_line()) throw ConfigError(path_, 0, "is missing or empty");
-        for (const std::string& name : wanted) {
-            const auto found = std::find(fields_.begin(), fields_.end(), name);
-            if (found == fields_.end()) throw ConfigError(path_, 1, "has no column " + name);
-            columns_.push_back(static_cast<std::size_t>(found - fields_.begin()));
-        }
-        width_ = fields_.size();
-    }
-
-    /// False at the end.
-    bool next() {
-        if (!next_line()) return false;
-        if (fields_.size() != width_) {
-            throw ConfigError(path_, line_,
-                              "has " + std::to_string(fields_.size()) + " fields, the header " +
-                                  std::to_string(width_));
-        }
-        return true;
-    }
-
-    /// The n-th of the wanted columns.
-    const std::string& text(std::size_t n) const { return fields_[columns_[n]]; }
-    std::int64_t number(std::size_t n) const {
-        return parse_integer(text(n), {path_, line_, "a field"}, 0, kMost);
-    }
-
-  private:
-    bool next_line() {
-        std::string line;
-        if (!std::getline(in_, line)) return false;
-        ++line_;
-        fields_.assign(1, "");
-        bool quoted = false;
-        for (std::size_t i = 0; i < line.size(); ++i) {
-            const char c = line[i];
-            if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-                fields_.back() += line[++i];
-            } else if (c == '"') {
-                quoted = !quoted;
-            } else if (c == ',' && !quoted) {
-                fields_.emplace_back();
-            } else {
-                fields_.back() += c;
-            }
-        }
-        return true;
-    }
-
-    std::string path_;
-    std::ifstream in_;
-    int line_ = 0;
-    std::vector<std::string> fields_;
-    std::vector<std::size_t> columns_;
-    std::size_t width_ = 0;
-};
 
 std::uint32_t class_index(std::vector<std::string>& classes, const std::string& name) {
     const auto index =

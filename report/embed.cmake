@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes OUTPUT, C++ that holds the files of FILES (a list separated by |) as bytes, for assets.cpp.
+string(REPLACE "|" ";" FILES "${FILES}")
+set(text "// Written by report/embed.cmake.\n#include <cstddef>\nnamespace sluice::report {\n")
+string(APPEND text "struct Asset {\n    const char* name;\n    const char* bytes;\n    std::size_t size;\n};\n")
+string(APPEND text "extern const Asset kAssets[];\nconst Asset kAssets[] = {\n")
+foreach(file IN LISTS FILES)
+    get_filename_component(name "${file}" NAME)
+    file(SIZE "${file}" size)
+    file(READ "${file}" bytes HEX)
+    string(REGEX REPLACE "(..)" "\\\\x\\1" bytes "${bytes}")
+    string(APPEND text "    {\"${name}\", \"${bytes}\", ${size}},\n")
+endforeach()
+string(APPEND text "    {nullptr, nullptr, 0}};\n}  // namespace sluice::report\n")
+file(WRITE "${OUTPUT}" "${text}")

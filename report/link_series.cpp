@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/link_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/results/csv_reader.h"
+
+namespace sluice::report {
+
+namespace {
+
+constexpr std::size_t kSteps = 160;
+
+struct Series {
+    std::vector<double> bytes = std::vector<double>(kSteps, 0);
+    std::vector<double> queue = std::vector<double>(kSteps, 0);
+};
+
+using SeriesByPort = std::map<PortId, Series>;
+
+/// Largest queue of a step, bytes sent in it.
+void read_series(const RunFiles& run, double step, SeriesByPort& series) {
+    CsvReader rows(run.file("series.csv"), {"time_ps", "port", "queue_bytes", "tx_bytes"});
+    while (rows.next()) {
+        const auto found = series.find(static_cast<PortId>(rows.number(1)));
+        if (found == series.end()) continue;
+        const double time = static_cast<double>(rows.number(0)) / static_cast<double>(kSecond);
+        // A row is of the time before it.
+        const std::size_t i =
+            std::min(kSteps - 1, static_cast<std::size_t>(std::max(0.0, time * (1 - 1e-9) / step)));
+        Series& of_port = found->second;
+        of_port.bytes[i] += static_cast<double>(rows.number(3));
+        of_port.queue[i] = std::max(of_port.queue[i], static_cast<double>(rows.number(2)));
+    }
+}
+
+void add_flow(const FinishedFlow& flow, double step, std::vector<double>& bytes) {
+    const double from = static_cast<double>(flow.start) / static_cast<double>(kSecond);
+    const double to = static_cast<double>(flow.finish) / static_cast<double>(kSecond);
+    if (to <= from) return;
+    const double rate = static_cast<double>(flow.size) / (to - from);
+    for (auto i = static_cast<std::size_t>(from / step);
+         i < kSteps && static_cast<double>(i) * step < to; ++i) {
+        const double begin = std::max(from, static_cast<double>(i) * step);
+        const double end = std::min(to, static_cast<double>(i + 1) * step);
+        bytes[i] += rate * std::max(0.0, end - begin);
+    }
+}
+
+void estimate_series(const RunFiles& run, const FlowPaths& paths, double step,
+                     SeriesByPort& series) {
+    for (std::size_t i = 0; i < paths.ports.size(); ++i) {
+        for (const PortId port : paths.ports[i]) {
+            const auto found = series.find(port);
+            if (found != series.end()) add_flow(run.flows[i], step, found->second.bytes);
+        }
+    }
+}
+
+}  // namespace
+
+Json link_series(const RunFiles& run, const FlowPaths& paths, const std::vector<PortId>& ports,
+                 double end_s) {
+    const bool measured = run.has("series.csv");
+    if (end_s <= 0 || (!measured && !paths.unknown.empty())) return nullptr;
+    const double step = end_s / static_cast<double>(kSteps);
+    SeriesByPort series;
+    for (const PortId port : ports) {
+        if (run.ports[port].tx_bytes > 0) series[port];
+    }
+    if (measured) {
+        read_series(run, step, series);
+    } else {
+        estimate_series(run, paths, step, series);
+    }
+    Json by_port = Json::object();
+    for (const auto& [port, of_port] : series) {
+        const double whole =
+            static_cast<double>(run.topology.rate(port).bits_per_second) / 8 * step;
+        Json use = Json::array();
+        for (const double bytes : of_port.bytes) {
+            use.push_back(std::round(bytes / whole * 1000) / 1000);
+        }
+        by_port[std::to_string(port)] = {{"use", std::move(use)},
+                                         {"queue", measured ? Json(of_port.queue) : Json(nullptr)}};
+    }
+    return {{"step", step}, {"measured", measured}, {"ports", std::move(by_port)}};
+}
+
+}  // namespace sluice::report

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/trust.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "core/results/csv_reader.h"
+
+namespace sluice::report {
+
+namespace {
+
+constexpr std::size_t kSteps = 240;
+
+Json phases(const RunFiles& run, double end_s) {
+    if (!run.has("phases.csv") || end_s <= 0) return nullptr;
+    CsvReader rows(run.file("phases.csv"),
+                   {"partition", "phase", "start_ps", "end_ps", "ended_by", "flows"});
+    const double step = end_s / static_cast<double>(kSteps);
+    std::map<std::string, std::vector<double>> flows;
+    for (const char* phase : {"unsteady", "steady", "memoized"}) flows[phase].assign(kSteps, 0);
+    std::map<std::string, std::size_t> ended_by;
+    std::size_t count = 0;
+    while (rows.next()) {
+        ++count;
+        ++ended_by[rows.text(4)];
+        std::vector<double>& steps = flows[rows.text(1)];
+        steps.resize(kSteps, 0);
+        const double from = static_cast<double>(rows.number(2)) / static_cast<double>(kSecond);
+        const double to = static_cast<double>(rows.number(3)) / static_cast<double>(kSecond);
+        const auto members = static_cast<double>(rows.number(5));
+        for (auto i = static_cast<std::size_t>(from / step);
+             i < kSteps && static_cast<double>(i) * step < to; ++i) {
+            const double begin = std::max(from, static_cast<double>(i) * step);
+            const double end = std::min(to, static_cast<double>(i + 1) * step);
+            steps[i] += members * std::max(0.0, end - begin) / step;
+        }
+    }
+    Json result = {{"step", step}, {"count", count}, {"ended_by", ended_by}};
+    for (auto& [phase, steps] : flows) {
+        for (double& value : steps) value = std::round(value * 1000) / 1000;
+        result[phase] = steps;
+    }
+    return result;
+}
+
+double number(const Json& object, const char* key) {
+    return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0;
+}
+
+Json hops(const Json& summary) {
+    if (!summary.contains("packet_hops")) return nullptr;
+    const double copies = summary.contains("fold") ? number(summary.at("fold"), "hops") : 0;
+    return {{"executed", number(summary, "packet_hops") - copies},
+            {"copies", copies},
+            {"equations", number(summary, "hops_saved")}};
+}
+
+Json audit(const Json& summary) {
+    if (!summary.contains("audit")) return nullptr;
+    const Json& audit = summary.at("audit");
+    Json result = {{"skips", number(audit, "skips") + number(audit, "episodes")},
+                   {"audited", number(audit, "audited") + number(audit, "audited_episodes")},
+                   {"jct", nullptr},
+                   {"fct", nullptr}};
+    const auto interval = [&](const char* error, double value) -> Json {
+        if (!audit.contains(error) || !audit.at(error).is_object()) return nullptr;
+        const Json& of = audit.at(error);
+        if (!of.contains("mean") || !of.at("mean").is_number()) return nullptr;
+        // Positive where packets would have been faster.
+        const double mean = number(of, "mean");
+        const double half = number(of, "half_width");
+        return {{"error", mean},
+                {"half_width", half},
+                {"value", value},
+                {"low", value * (1 - mean - half)},
+                {"high", value * (1 - mean + half)}};
+    };
+    result["jct"] = interval("jct_error", number(summary, "jct_s"));
+    result["fct"] = interval("fct_error", number(summary.at("fct_s"), "mean"));
+    return result;
+}
+
+Json replicas(const RunFiles& run) {
+    if (!run.has("replicas.csv")) return nullptr;
+    const std::string path = run.file("replicas.csv");
+    std::string header;
+    std::getline(std::ifstream(path), header);
+    std::vector<std::string> columns;
+    std::istringstream names(header);
+    for (std::string name; std::getline(names, name, ',');) {
+        if (name.size() > 2 && name.compare(name.size() - 2, 2, "_s") == 0) columns.push_back(name);
+    }
+    CsvReader rows(path, columns);
+    Json result = Json::object();
+    for (const std::string& column : columns) result[column] = Json::array();
+    while (rows.next()) {
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (!rows.empty(i)) result[columns[i]].push_back(rows.real(i));
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+Json trust_of(const RunFiles& run, double end_s) {
+    const Json& summary = run.summary;
+    return {{"phases", phases(run, end_s)},
+            {"hops", hops(summary)},
+            {"audit", audit(summary)},
+            {"replicas", replicas(run)},
+            {"warnings", summary.value("warnings", Json::array())},
+            {"without_effect", summary.value("keys_without_effect", Json::array())}};
+}
+
+}  // namespace sluice::report
