@@ -28,6 +28,7 @@ struct ConfigValue;
     COMMAND(describe)   /* what would run, without running it         */ \
     COMMAND(topo)       /* networks and their files                   */ \
     COMMAND(collective) /* a collective over a range of sizes         */ \
+    COMMAND(calibrate)  /* a GPU type's file from nccl-tests          */ \
     COMMAND(simai)      /* SimAI's programs by their own options      */ \
     COMMAND(astra)      /* ASTRA-sim's programs by their own options  */ \
     COMMAND(chakra)     /* Chakra traces                              */ \

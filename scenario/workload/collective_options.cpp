@@ -57,7 +57,8 @@ CollectiveOptions read_collective_options(ConfigSection& section, const Scenario
                                                 {{"computed", true}, {"network", false}});
     const Gpu gpu = read_gpu(section, "gpu", "A100", data_folders("gpus"),
                              [&](const std::string& file) { return scenario.resolve(file); });
-    const std::string interconnect = section.text("interconnect", "nvlink");
+    const std::string interconnect = section.text(
+        "interconnect", gpu.find_interconnect("nvlink") != nullptr ? "nvlink" : "pcie");
     try {
         options.intra_node = gpu.intra_node(interconnect);
     } catch (const ConfigError& error) {

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// All-to-all without detours: all pairs at once, or one peer per step; and computed as a whole.
 #include <algorithm>
-#include <cmath>
 
 #include "workloads/collective/algorithms.h"
 
 namespace sluice {
 
 namespace {
-
-Tick wire_time(std::int64_t bytes, double bytes_per_second) {
-    if (bytes_per_second <= 0) return 0;
-    return static_cast<Tick>(
-        std::ceil(static_cast<double>(bytes) / bytes_per_second * static_cast<double>(kSecond)));
-}
 
 /// The sends of one member, of which at most `window` are unfinished (0: all may be).
 class Window {
@@ -180,9 +173,8 @@ ServerShares::ServerShares(const Schedule& schedule,
 }
 
 Tick ServerShares::time(Member from, Member to) const {
-    const LinearCost cost =
-        schedule_.options().intra_node.cost(CollectiveKind::all_to_all, mates_[from]);
-    return cost.latency + wire_time(std::max(out_[from], in_[to]), cost.bytes_per_second);
+    return schedule_.options().intra_node.exchange_time(mates_[from],
+                                                        std::max(out_[from], in_[to]));
 }
 
 std::vector<OpId> add_direct_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {
@@ -202,10 +194,9 @@ std::vector<OpId> add_computed_all_to_all(Schedule& schedule, const AllToAllSize
         members.push_back(member);
         after.push_back(schedule.start(member));
     }
-    const LinearCost cost =
-        schedule.options().intra_node.cost(CollectiveKind::all_to_all, schedule.size());
     const std::int64_t most = sizes.most([](Member, Member) { return true; });
-    return schedule.meet(members, cost.latency + wire_time(most, cost.bytes_per_second), after);
+    return schedule.meet(members,
+                         schedule.options().intra_node.exchange_time(schedule.size(), most), after);
 }
 
 extern const AlgorithmType kPairwiseAlgorithm;

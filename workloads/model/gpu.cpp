@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "workloads/model/data_file.h"
+#include "workloads/model/nccl_table_file.h"
 
 namespace sluice {
 
@@ -74,8 +75,10 @@ Interconnect read_interconnect(ConfigSection section, const std::string& name) {
     for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
         read_operation(section, static_cast<CollectiveKind>(kind), interconnect.ring, calibrations);
     }
+    NcclTable nccl;
+    if (section.has("nccl")) nccl = read_nccl_table(section.table("nccl"));
     section.finish();
-    interconnect.calibration = IntraNode(std::move(calibrations));
+    interconnect.calibration = IntraNode(std::move(calibrations), std::move(nccl));
     return interconnect;
 }
 

@@ -14,6 +14,16 @@ namespace {
 constexpr std::array<const char*, kCollectiveKinds> kNames = {
     "all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast", "reduce", "send"};
 
+Tick ticks_of(double microseconds) {
+    return static_cast<Tick>(std::ceil(microseconds * static_cast<double>(kMicrosecond)));
+}
+
+Tick linear_time(const LinearCost& linear, double wire_bytes) {
+    if (linear.bytes_per_second <= 0) return linear.latency;
+    const double seconds = wire_bytes / linear.bytes_per_second;
+    return linear.latency + static_cast<Tick>(std::ceil(seconds * static_cast<double>(kSecond)));
+}
+
 }  // namespace
 
 const char* to_string(CollectiveKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
@@ -33,8 +43,8 @@ double wire_factor(CollectiveKind kind, std::uint32_t members) {
     return 1;
 }
 
-IntraNode::IntraNode(std::vector<Calibration> calibrations)
-    : calibrations_(std::move(calibrations)) {}
+IntraNode::IntraNode(std::vector<Calibration> calibrations, NcclTable nccl)
+    : calibrations_(std::move(calibrations)), nccl_(std::move(nccl)) {}
 
 LinearCost IntraNode::cost(CollectiveKind kind, std::uint32_t members) const {
     const Calibration* best = nullptr;
@@ -56,11 +66,21 @@ LinearCost IntraNode::cost(CollectiveKind kind, std::uint32_t members) const {
 
 Tick IntraNode::time(CollectiveKind kind, std::uint32_t members, std::int64_t bytes) const {
     if (members < 2) return 0;
-    const LinearCost linear = cost(kind, members);
-    if (linear.bytes_per_second <= 0) return linear.latency;
-    const double seconds =
-        static_cast<double>(bytes) * wire_factor(kind, members) / linear.bytes_per_second;
-    return linear.latency + static_cast<Tick>(std::ceil(seconds * static_cast<double>(kSecond)));
+    const auto size = static_cast<double>(bytes);
+    if (const NcclChoice* choice = nccl_.choose(kind, members, size)) {
+        return ticks_of(time_us(*choice, kind, members, size));
+    }
+    return linear_time(cost(kind, members), size * wire_factor(kind, members));
+}
+
+Tick IntraNode::exchange_time(std::uint32_t members, std::int64_t most) const {
+    constexpr CollectiveKind kKind = CollectiveKind::all_to_all;
+    const auto wire = static_cast<double>(most);
+    if (members >= 2 && nccl_.has(kKind)) {
+        const double size = wire / wire_factor(kKind, members);
+        return ticks_of(time_us(*nccl_.choose(kKind, members, size), kKind, members, size));
+    }
+    return linear_time(cost(kKind, members), wire);
 }
 
 }  // namespace sluice

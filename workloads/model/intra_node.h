@@ -1,34 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What communication inside a server costs: a linear model, calibrated per operation, GPU type and
-/// number of GPUs (Multiverse, section 4.1, figure 7). time = latency + wire bytes / bandwidth, wire
+/// What communication inside a server costs: NCCL's choice (nccl_table.h) where the GPU type has a
+/// table for the operation, else a linear model, calibrated per operation, GPU type and number of GPUs
+/// (Multiverse, section 4.1, figure 7). time = latency + wire bytes / bandwidth, wire
 /// bytes by the bus-bandwidth convention of nccl-tests: all-reduce 2 (n - 1) / n S, all-gather,
 /// reduce-scatter and all-to-all (n - 1) / n S, broadcast, reduce and send S.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/units.h"
+#include "workloads/model/collective_kind.h"
+#include "workloads/model/nccl_table.h"
 
 namespace sluice {
-
-enum class CollectiveKind : std::uint8_t {
-    all_reduce,
-    reduce_scatter,
-    all_gather,
-    all_to_all,
-    broadcast,
-    reduce,
-    send,
-};
-inline constexpr std::size_t kCollectiveKinds = 7;
-
-const char* to_string(CollectiveKind kind);
-
-/// Bytes on a member's wire per byte of the tensor (Collective::bytes), for n members.
-double wire_factor(CollectiveKind kind, std::uint32_t members);
 
 struct LinearCost {
     Tick latency = 0;
@@ -46,15 +31,19 @@ class IntraNode {
     };
 
     IntraNode() = default;
-    explicit IntraNode(std::vector<Calibration> calibrations);
+    explicit IntraNode(std::vector<Calibration> calibrations, NcclTable nccl = {});
 
-    /// Throws InternalError for a kind that has no calibration.
+    /// Of the linear model. Throws InternalError for a kind that has no calibration.
     LinearCost cost(CollectiveKind kind, std::uint32_t members) const;
     /// Of one operation on `bytes` (Collective::bytes), rounded up to whole picoseconds.
     Tick time(CollectiveKind kind, std::uint32_t members, std::int64_t bytes) const;
+    /// Of an all-to-all in which no member sends or receives more than `most` bytes. (An even one's
+    /// members send n - 1 of n parts.)
+    Tick exchange_time(std::uint32_t members, std::int64_t most) const;
 
   private:
     std::vector<Calibration> calibrations_;
+    NcclTable nccl_;
 };
 
 }  // namespace sluice

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/model/nccl_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice {
+
+namespace {
+
+/// The one that holds for `members`.
+const NcclChoice::Bandwidth& bandwidth_of(const NcclChoice& choice, std::uint32_t members) {
+    const NcclChoice::Bandwidth* best = &choice.bandwidth.front();
+    for (const NcclChoice::Bandwidth& bandwidth : choice.bandwidth) {
+        if (bandwidth.members <= members) best = &bandwidth;
+    }
+    return *best;
+}
+
+std::uint32_t steps_of(NcclAlgorithm algorithm, CollectiveKind kind, std::uint32_t members) {
+    if (algorithm == NcclAlgorithm::nvls) return 1;
+    return kind == CollectiveKind::all_reduce ? 2 * (members - 1) : members - 1;
+}
+
+}  // namespace
+
+const char* to_string(NcclAlgorithm algorithm) {
+    switch (algorithm) {
+        case NcclAlgorithm::ring: return "ring";
+        case NcclAlgorithm::nvls: return "nvls";
+        case NcclAlgorithm::pairs: return "pairs";
+    }
+    return "";
+}
+
+const char* to_string(NcclProtocol protocol) {
+    switch (protocol) {
+        case NcclProtocol::ll: return "LL";
+        case NcclProtocol::ll128: return "LL128";
+        case NcclProtocol::simple: return "Simple";
+    }
+    return "";
+}
+
+bool supports(NcclAlgorithm algorithm, CollectiveKind kind) {
+    if (kind == CollectiveKind::all_to_all) return algorithm == NcclAlgorithm::pairs;
+    const bool reduces_or_gathers = kind == CollectiveKind::all_reduce ||
+                                    kind == CollectiveKind::reduce_scatter ||
+                                    kind == CollectiveKind::all_gather;
+    return algorithm != NcclAlgorithm::pairs && reduces_or_gathers;
+}
+
+double time_us(const NcclChoice& choice, CollectiveKind kind, std::uint32_t members, double bytes) {
+    const std::uint32_t steps = steps_of(choice.algorithm, kind, members);
+    const double block = choice.algorithm == NcclAlgorithm::nvls ? bytes : bytes / members;
+    const double transfer = block * 1e6 / bandwidth_of(choice, members).bytes_per_second /
+                            choice.factor[static_cast<std::size_t>(kind)];
+    // Scaled by the larger of the two, so that no power overflows.
+    const double most = std::max(choice.step_us, transfer);
+    if (most <= 0) return choice.base_us;
+    const double less = std::min(choice.step_us, transfer) / most;
+    const double both = most * std::pow(1 + std::pow(less, choice.overlap), 1 / choice.overlap);
+    return choice.base_us + steps * both;
+}
+
+bool NcclTable::has(CollectiveKind kind) const {
+    for (const NcclChoice& choice : choices) {
+        if (choice.factor[static_cast<std::size_t>(kind)] > 0) return true;
+    }
+    return false;
+}
+
+const NcclChoice* NcclTable::choose(CollectiveKind kind, std::uint32_t members,
+                                    double bytes) const {
+    const NcclChoice* best = nullptr;
+    double least = 0;
+    for (const NcclChoice& choice : choices) {
+        if (choice.factor[static_cast<std::size_t>(kind)] <= 0) continue;
+        const double time = time_us(choice, kind, members, bytes);
+        if (best != nullptr && time >= least) continue;
+        best = &choice;
+        least = time;
+    }
+    return best;
+}
+
+}  // namespace sluice

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/model/nccl_table_file.h"
+
+#include <sstream>
+
+#include <fmt/core.h>
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint32_t kMostMembers = 1 << 20;
+constexpr std::size_t kMostChoices = 64;
+
+NcclChoice read_choice(ConfigSection section) {
+    NcclChoice choice;
+    choice.algorithm = section.choice("algorithm", NcclAlgorithm::ring,
+                                      {{"ring", NcclAlgorithm::ring},
+                                       {"nvls", NcclAlgorithm::nvls},
+                                       {"pairs", NcclAlgorithm::pairs}});
+    choice.protocol = section.choice("protocol", NcclProtocol::simple,
+                                     {{"LL", NcclProtocol::ll},
+                                      {"LL128", NcclProtocol::ll128},
+                                      {"Simple", NcclProtocol::simple}});
+    const auto microseconds = [&](const char* key) {
+        return static_cast<double>(section.time(key, std::nullopt, 0, kSecond)) / kMicrosecond;
+    };
+    choice.base_us = microseconds("base");
+    choice.step_us = microseconds("step");
+    choice.overlap = section.number("overlap", 1, 1, 16);
+    for (ConfigSection& entry : section.tables("bandwidth")) {
+        NcclChoice::Bandwidth bandwidth;
+        bandwidth.members =
+            static_cast<std::uint32_t>(entry.integer("members", std::nullopt, 2, kMostMembers));
+        bandwidth.bytes_per_second =
+            static_cast<double>(entry.rate("rate", std::nullopt).bits_per_second) / 8;
+        entry.finish();
+        if (!choice.bandwidth.empty() && bandwidth.members <= choice.bandwidth.back().members) {
+            section.fail("bandwidth", "must be listed by growing number of members, each once");
+        }
+        choice.bandwidth.push_back(bandwidth);
+    }
+    if (choice.bandwidth.empty()) section.fail("bandwidth", "is empty; give at least one table");
+    bool offered = false;
+    for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
+        const char* key = to_string(static_cast<CollectiveKind>(kind));
+        if (!supports(choice.algorithm, static_cast<CollectiveKind>(kind))) continue;
+        if (!section.has(key)) continue;
+        choice.factor[kind] = section.number(key, std::nullopt, 1e-3, 1e3);
+        offered = true;
+    }
+    section.finish();
+    if (!offered) section.fail("algorithm", "is offered for no operation; give one's factor");
+    return choice;
+}
+
+}  // namespace
+
+NcclTable read_nccl_table(ConfigSection section) {
+    NcclTable table;
+    const std::vector<ConfigSection> choices = section.tables("choice");
+    if (choices.empty()) section.fail("choice", "is missing; give at least one table");
+    if (choices.size() > kMostChoices) section.fail("choice", "has more than 64 tables");
+    for (const ConfigSection& choice : choices) table.choices.push_back(read_choice(choice));
+    section.finish();
+    return table;
+}
+
+std::string format_nccl_table(const NcclTable& table, const std::string& path,
+                              const std::string& comment) {
+    std::string text = "[" + path + "]\n";
+    std::istringstream lines(comment);
+    for (std::string line; std::getline(lines, line);) text += "# " + line + "\n";
+    for (const NcclChoice& choice : table.choices) {
+        text += fmt::format("\n[[{}.choice]]\nalgorithm = \"{}\"\nprotocol = \"{}\"\n", path,
+                            to_string(choice.algorithm), to_string(choice.protocol));
+        text += fmt::format("base = \"{:.3f}us\"\nstep = \"{:.4f}us\"\noverlap = {:.3f}\n",
+                            choice.base_us, choice.step_us, choice.overlap);
+        text += "bandwidth = [\n";
+        for (const NcclChoice::Bandwidth& bandwidth : choice.bandwidth) {
+            text += fmt::format("    {{ members = {}, rate = \"{:.3f}GB/s\" }},\n",
+                                bandwidth.members, bandwidth.bytes_per_second / 1e9);
+        }
+        text += "]\n";
+        for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
+            if (choice.factor[kind] <= 0) continue;
+            text += fmt::format("{} = {:.4f}\n", to_string(static_cast<CollectiveKind>(kind)),
+                                choice.factor[kind]);
+        }
+    }
+    return text;
+}
+
+}  // namespace sluice

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/nccl_fit/nccl_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <unsupported/Eigen/NonLinearOptimization>
+#include <unsupported/Eigen/NumericalDiff>
+
+#include "core/error.h"
+#include "core/random.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int kStarts = 24;
+constexpr int kMostEvaluations = 4000;
+constexpr std::uint64_t kSeed = 50;
+constexpr std::size_t kFewestRows = 3;
+/// Errors beyond this count linearly, so that single rows that NCCL measured badly do not bend all.
+constexpr double kUsualError = 0.05;
+/// What the rows are believed to scatter by; priors are weighed against it.
+constexpr double kScatter = 0.03;
+
+/// What is expected of a figure before any row is seen, and the spread of its logarithm.
+struct Parameter {
+    double expected = 1;
+    double spread = 1;
+};
+
+/// What is expected of one choice. Latencies: of a family's first choice in us, of the others as a
+/// multiple of the first's; bandwidth as a part of the largest observed. Spreads: of the logarithms.
+struct Expected {
+    NcclAlgorithm algorithm;
+    NcclProtocol protocol;
+    Parameter base;
+    Parameter step;
+    Parameter bandwidth;
+};
+
+// NCCL's tuning tables (tuning.cc): base latencies 6.6, 14 and 8.4 us, steps of 0.6, 1.9 and 3.4 us
+// over NVLink. Measured, LL128 is nearer to LL and Simple farther from it: the middle of A100, H100,
+// B200 and GB200 (NVIDIA's aiconfigurator, NCCL 2.27 and 2.29), and spreads that contain all four.
+constexpr std::array<Expected, 3> kRing = {{
+    {NcclAlgorithm::ring, NcclProtocol::ll, {6.5, 0.4}, {1.1, 0.4}, {0.02, 0.8}},
+    {NcclAlgorithm::ring, NcclProtocol::ll128, {1.2, 0.1}, {1.2, 0.15}, {0.4, 0.3}},
+    {NcclAlgorithm::ring, NcclProtocol::simple, {3, 0.4}, {5, 0.7}, {1, 0.3}},
+}};
+// Sends to all others start at once: a step costs little.
+constexpr std::array<Expected, 3> kPairs = {{
+    {NcclAlgorithm::pairs, NcclProtocol::ll, {8.5, 0.3}, {0.4, 0.3}, {0.05, 0.8}},
+    {NcclAlgorithm::pairs, NcclProtocol::simple, {1.7, 0.15}, {1.2, 0.3}, {0.65, 0.3}},
+    {NcclAlgorithm::pairs, NcclProtocol::simple, {3.5, 0.3}, {2.5, 0.3}, {1, 0.3}},
+}};
+constexpr Parameter kOverlap = {0.6, 0.4};  ///< less 1
+constexpr Parameter kOfMembers = {1, 0.25};
+constexpr Parameter kOfKinds = {1, 0.15};
+
+double largest_rate(const std::vector<NcclSample>& samples) {
+    double most = 0;
+    for (const NcclSample& sample : samples) {
+        most = std::max(most, static_cast<double>(sample.bytes) / sample.us);
+    }
+    return most * 1e6;
+}
+
+/// The choices of some operations as a vector of logarithms.
+class Family {
+  public:
+    Family(std::vector<Expected> choices, const std::vector<NcclSample>& samples)
+        : choices_(std::move(choices)) {
+        for (const NcclSample& sample : samples) {
+            kinds_.insert(sample.kind);
+            members_.insert(sample.members);
+        }
+        const double rate = largest_rate(samples);
+        for (const Expected& choice : choices_) {
+            parameters_.insert(parameters_.end(), {choice.base, choice.step, kOverlap});
+            // The mean first, then what each number of members differs by from it.
+            parameters_.push_back({choice.bandwidth.expected * rate, choice.bandwidth.spread});
+            parameters_.insert(parameters_.end(), members_.size(), kOfMembers);
+            parameters_.insert(parameters_.end(), kinds_.size(), kOfKinds);
+        }
+    }
+
+    const std::vector<Parameter>& parameters() const { return parameters_; }
+
+    NcclTable table(const Eigen::VectorXd& values) const {
+        NcclTable table;
+        Eigen::Index at = 0;
+        const auto next = [&] { return std::exp(std::clamp(values[at++], -30.0, 60.0)); };
+        for (const Expected& expected : choices_) {
+            NcclChoice choice;
+            choice.algorithm = expected.algorithm;
+            choice.protocol = expected.protocol;
+            const bool first = table.choices.empty();
+            choice.base_us = next() * (first ? 1 : table.choices.front().base_us);
+            choice.step_us = next() * (first ? 1 : table.choices.front().step_us);
+            choice.overlap = std::min(16.0, 1 + next());
+            const double mean = next();
+            for (const std::uint32_t members : members_) {
+                choice.bandwidth.push_back({members, mean * next()});
+            }
+            for (const CollectiveKind kind : kinds_) {
+                choice.factor[static_cast<std::size_t>(kind)] = next();
+            }
+            table.choices.push_back(std::move(choice));
+        }
+        return table;
+    }
+
+  private:
+    std::vector<Expected> choices_;
+    std::set<CollectiveKind> kinds_;
+    std::set<std::uint32_t> members_;
+    std::vector<Parameter> parameters_;
+};
+
+/// Residuals for the Levenberg-Marquardt method: rows, then priors.
+struct Residuals {
+    using Scalar = double;
+    using InputType = Eigen::VectorXd;
+    using ValueType = Eigen::VectorXd;
+    using JacobianType = Eigen::MatrixXd;
+    enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
+
+    const Family& family;
+    const std::vector<NcclSample>& samples;
+
+    int inputs() const { return static_cast<int>(family.parameters().size()); }
+    int values() const { return inputs() + static_cast<int>(samples.size()); }
+
+    int operator()(const Eigen::VectorXd& x, Eigen::VectorXd& residuals) const {
+        const NcclTable table = family.table(x);
+        Eigen::Index at = 0;
+        for (const NcclSample& sample : samples) {
+            const auto bytes = static_cast<double>(sample.bytes);
+            const NcclChoice* choice = table.choose(sample.kind, sample.members, bytes);
+            const double error =
+                std::log(time_us(*choice, sample.kind, sample.members, bytes) / sample.us) /
+                kUsualError;
+            // Its square is 2 (sqrt(1 + error^2) - 1): error^2 when small, linear when large.
+            residuals[at++] = error * std::sqrt(2 / (1 + std::sqrt(1 + error * error)));
+        }
+        const std::vector<Parameter>& parameters = family.parameters();
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const double off = x[static_cast<Eigen::Index>(i)] - std::log(parameters[i].expected);
+            residuals[at++] = kScatter / kUsualError * off / parameters[i].spread;
+        }
+        return 0;
+    }
+};
+
+/// Uniform in [-1, 1].
+double draw(int start, std::size_t index) {
+    const std::uint64_t bits =
+        mix_bits(mix_bits(kSeed + static_cast<std::uint64_t>(start)) + index);
+    return static_cast<double>(bits >> 11) * 0x1p-52 - 1;
+}
+
+/// The best of several starts around what is expected: the minimum over choices has valleys.
+std::pair<double, NcclTable> best_table(const Family& family,
+                                        const std::vector<NcclSample>& samples) {
+    const std::vector<Parameter>& parameters = family.parameters();
+    Eigen::NumericalDiff<Residuals> residuals(Residuals{family, samples});
+    std::pair<double, NcclTable> best{0, {}};
+    for (int start = 0; start < kStarts; ++start) {
+        Eigen::VectorXd x(static_cast<Eigen::Index>(parameters.size()));
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const double off = start == 0 ? 0 : draw(start, i) * parameters[i].spread;
+            x[static_cast<Eigen::Index>(i)] = std::log(parameters[i].expected) + off;
+        }
+        Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals>> method(residuals);
+        method.parameters.maxfev = kMostEvaluations;
+        method.minimize(x);
+        const double cost = method.fvec.squaredNorm();
+        if (start == 0 || cost < best.first) best = {cost, family.table(x)};
+    }
+    return best;
+}
+
+std::vector<NcclSample> of_kinds(const std::vector<NcclSample>& samples, bool all_to_all) {
+    std::vector<NcclSample> chosen;
+    std::copy_if(samples.begin(), samples.end(), std::back_inserter(chosen),
+                 [&](const NcclSample& sample) {
+                     return (sample.kind == CollectiveKind::all_to_all) == all_to_all;
+                 });
+    return chosen;
+}
+
+void check(const std::vector<NcclSample>& samples) {
+    if (samples.empty()) throw ConfigError("no rows to fit");
+    std::map<CollectiveKind, std::size_t> rows;
+    for (const NcclSample& sample : samples) ++rows[sample.kind];
+    for (const auto& [kind, count] : rows) {
+        if (!supports(NcclAlgorithm::ring, kind) && !supports(NcclAlgorithm::pairs, kind)) {
+            throw ConfigError(std::string(to_string(kind)) +
+                              " has no table; all-reduce, all-gather, reduce-scatter and "
+                              "all-to-all have");
+        }
+        if (count >= kFewestRows) continue;
+        throw ConfigError(std::string(to_string(kind)) + " has " + std::to_string(count) +
+                          " rows; a fit needs at least 3");
+    }
+}
+
+bool before(const NcclSample& a, const NcclSample& b) {
+    return std::tie(a.kind, a.members, a.bytes, a.us) < std::tie(b.kind, b.members, b.bytes, b.us);
+}
+
+}  // namespace
+
+NcclTable fit_nccl_table(std::vector<NcclSample> samples) {
+    check(samples);
+    std::sort(samples.begin(), samples.end(), before);
+    NcclTable table;
+    if (const auto rows = of_kinds(samples, false); !rows.empty()) {
+        table = best_table(Family({kRing.begin(), kRing.end()}, rows), rows).second;
+    }
+    if (const auto rows = of_kinds(samples, true); !rows.empty()) {
+        const Family family({kPairs.begin(), kPairs.end()}, rows);
+        for (NcclChoice& choice : best_table(family, rows).second.choices) {
+            table.choices.push_back(std::move(choice));
+        }
+    }
+    return table;
+}
+
+std::size_t parameter_count(const NcclTable& table) {
+    std::size_t count = 0;
+    for (const NcclChoice& choice : table.choices) {
+        count += 3 + choice.bandwidth.size();
+        // One kind's factor only scales the bandwidths.
+        std::size_t kinds = 0;
+        for (const double factor : choice.factor) kinds += factor > 0 ? 1 : 0;
+        count += kinds - 1;
+    }
+    return count;
+}
+
+std::vector<double> relative_errors(const NcclTable& table,
+                                    const std::vector<NcclSample>& samples) {
+    std::vector<double> errors;
+    for (const NcclSample& sample : samples) {
+        const auto bytes = static_cast<double>(sample.bytes);
+        const NcclChoice* choice = table.choose(sample.kind, sample.members, bytes);
+        if (choice == nullptr) {
+            throw ConfigError(std::string("the table has no choice for ") + to_string(sample.kind));
+        }
+        errors.push_back(time_us(*choice, sample.kind, sample.members, bytes) / sample.us - 1);
+    }
+    return errors;
+}
+
+std::vector<double> held_out_errors(const std::vector<NcclSample>& samples) {
+    std::map<std::pair<CollectiveKind, std::uint32_t>, std::set<std::int64_t>> sizes;
+    for (const NcclSample& sample : samples) {
+        sizes[{sample.kind, sample.members}].insert(sample.bytes);
+    }
+    std::vector<double> errors(samples.size());
+    for (const std::ptrdiff_t half : {0, 1}) {
+        std::vector<NcclSample> fitted;
+        std::vector<std::size_t> judged;
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            const auto& own = sizes[{samples[i].kind, samples[i].members}];
+            const auto place = std::distance(own.begin(), own.find(samples[i].bytes));
+            if (place % 2 == half) {
+                fitted.push_back(samples[i]);
+            } else {
+                judged.push_back(i);
+            }
+        }
+        const NcclTable table = fit_nccl_table(fitted);
+        for (const std::size_t i : judged) errors[i] = relative_errors(table, {samples[i]}).front();
+    }
+    return errors;
+}
+
+std::array<NcclErrors, kNcclBands> errors_of(const std::vector<double>& relative,
+                                             const std::vector<NcclSample>& samples) {
+    std::array<std::vector<double>, kNcclBands> bands;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const std::int64_t bytes = samples[i].bytes;
+        const std::size_t band = bytes <= (1 << 16)   ? 0
+                                 : bytes <= (1 << 22) ? 1
+                                 : bytes <= (1 << 26) ? 2
+                                                      : 3;
+        for (const std::size_t into : {band, kNcclBands - 1}) {
+            bands[into].push_back(std::abs(relative[i]));
+        }
+    }
+    std::array<NcclErrors, kNcclBands> result{};
+    for (std::size_t band = 0; band < kNcclBands; ++band) {
+        std::vector<double>& errors = bands[band];
+        if (errors.empty()) continue;
+        std::sort(errors.begin(), errors.end());
+        const std::size_t n = errors.size();
+        result[band] = {n, (errors[(n - 1) / 2] + errors[n / 2]) / 2,
+                        errors[(n * 95 + 99) / 100 - 1]};
+    }
+    return result;
+}
+
+}  // namespace sluice
