@@ -181,12 +181,19 @@ class CollectiveCommand(CliTest):
                     self.succeed("run", "rails.toml", "--quiet", "--mode", mode)
 
     def test_inside_a_server_computed(self):
-        # One group per server, nothing crosses the network: 11.8 us + 2 x 3/4 x S / 240 GB/s, which
-        # contains the software's time. A100, 12 links x 20 GB/s.
-        (row,) = self.rows("servers.toml", "--groups", "server", "-b", "1600000", "-e", "1600000",
-                           "--mode", "flow")
+        # One group per server, nothing crosses the network: 11.8 us + 2 x 3/4 x S / 160 GB/s, which
+        # contains the software's time. A800, 8 links x 20 GB/s, without a table of NCCL's choices.
+        point = ("servers.toml", "--groups", "server", "-b", "1600000", "-e", "1600000", "--mode",
+                 "flow")
+        (row,) = self.rows(*point, "--gpu", "A800")
         self.assertEqual(row["flows"], 0)
-        self.assertAlmostEqual(row["time_us"], 11.8 + 10, places=5)
+        self.assertAlmostEqual(row["time_us"], 11.8 + 15, places=5)
+        # With one: between what 4 A100 were measured to take for 1 MiB and for 4 MiB.
+        (row,) = self.rows(*point, "--gpu", "A100")
+        self.assertTrue(30.9 < row["time_us"] < 68.9, row)
+        # PCIe is what a GPU without NVLink has.
+        (row,) = self.rows(*point, "--gpu", "L40S")
+        self.assertTrue(276 < row["time_us"] < 1228, row)
         # In the switches, on a GPU that has NVLink SHARP: 25 us + 2 x 3/4 x S / 475 GB/s.
         (row,) = self.rows("servers.toml", "--groups", "server", "-b", "1900000", "-e", "1900000",
                            "--mode", "flow", "--gpu", "H100", "--algorithm", "nvls")
