@@ -35,6 +35,7 @@ struct DescribeOptions {
 std::string load_balance_text(const NetworkConfig& network) {
     if (network.sprayed_classes() == 0) return "ECMP";
     if (network.load_balance == LoadBalance::spray) return "packet spraying";
+    if (network.load_balance == LoadBalance::round_robin) return "packets in turn over equal paths";
     std::string text = "ECMP, packet spraying of priorities";
     for (std::uint8_t priority = 1; priority <= 7; ++priority) {
         if (network.sprays(priority)) text += fmt::format(" {}", priority);

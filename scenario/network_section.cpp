@@ -235,9 +235,8 @@ NicConfig read_nic(ConfigSection section, Tick timeout) {
     if ((nic.reorder_window & (nic.reorder_window - 1)) != 0) {
         section.fail("reorder_window", "must be a power of two, from 64 to 16384 packets");
     }
-    nic.reorder_threshold = static_cast<std::uint32_t>(section.integer(
-        "reorder_threshold", std::min<std::int64_t>(nic.reorder_threshold, nic.reorder_window / 2),
-        1, nic.reorder_window - 1));
+    nic.reorder_threshold = static_cast<std::uint32_t>(
+        section.integer("reorder_threshold", nic.reorder_window / 2, 1, nic.reorder_window - 1));
     nic.ack_every = static_cast<std::int32_t>(section.integer("ack_every", nic.ack_every, 1, 4096));
     nic.ack_chunk = static_cast<std::int32_t>(section.integer("ack_chunk", nic.ack_chunk, 0, 4096));
     nic.back_to_zero = section.flag("back_to_zero", nic.back_to_zero);
@@ -296,9 +295,10 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     check_int_rates(topology, root, law);
     config.arithmetic = section.choice("arithmetic", config.arithmetic,
                                        {{"exact", Arithmetic::exact}, {"ns3", Arithmetic::ns3}});
-    config.load_balance =
-        section.choice("load_balance", config.load_balance,
-                       {{"ecmp", LoadBalance::ecmp}, {"spray", LoadBalance::spray}});
+    config.load_balance = section.choice("load_balance", config.load_balance,
+                                         {{"ecmp", LoadBalance::ecmp},
+                                          {"spray", LoadBalance::spray},
+                                          {"round-robin", LoadBalance::round_robin}});
     config.sprayed_priorities = read_sprayed(section);
     config.format = read_format(section, law);
     config.congestion.payload = config.format.payload;

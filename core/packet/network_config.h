@@ -83,7 +83,7 @@ struct NicConfig {
     /// Selective repeat: packets that a receiver keeps from the first missing one on, a power of two from 64 on.
     std::uint32_t reorder_window = 1024;
     /// Selective repeat: a packet is lost if one this many packets behind it has arrived.
-    std::uint32_t reorder_threshold = 64;
+    std::uint32_t reorder_threshold = 512;
     std::int32_t ack_every = 1;  ///< packets per ACK; the last of a message, and one that closes
                                  ///< the sender's window, are always acknowledged
     std::int32_t ack_chunk = 4;  ///< also acknowledge every so many packets (L2_CHUNK_SIZE), 0: off
@@ -99,8 +99,9 @@ struct NicConfig {
 };
 
 enum class LoadBalance : std::uint8_t {
-    ecmp,   ///< hash of the flow, fixed per flow
-    spray,  ///< each packet picks among equal-cost next hops by (seed, flow, packet)
+    ecmp,         ///< hash of the flow, fixed per flow
+    spray,        ///< each packet picks among equal-cost next hops by (seed, flow, packet)
+    round_robin,  ///< a flow's packets take equal-cost next hops in turn
 };
 
 /// What the step of a node reads: plain data, so that it can be handed to a device as it is.
@@ -124,7 +125,7 @@ struct NetworkConfig : StepConfig {
 
     /// Bit p: packets of flows of priority p choose their ways one by one.
     std::uint8_t sprayed_classes() const {
-        return load_balance == LoadBalance::spray ? std::uint8_t{0xff} : sprayed_priorities;
+        return load_balance == LoadBalance::ecmp ? sprayed_priorities : std::uint8_t{0xff};
     }
     bool sprays(std::uint8_t priority) const { return (sprayed_classes() >> priority & 1U) != 0; }
 };

@@ -16,9 +16,26 @@ SLUICE_HD inline FlowKey key_of(const World& world, const Packet& packet) {
     return packet.packet_kind() == PacketKind::data ? data_key(spec) : ack_key(spec);
 }
 
-/// Which of `ways` next hops of `node` a packet of a sprayed flow takes: by seed, flow and packet.
+/// Which of `ways` next hops of `node` a packet takes if those of its flow take them in turn. Packets that come to the
+/// second of several switches with as many ways each are every `ways`-th of the flow: there the place in the turn is by
+/// rounds of the first one.
+SLUICE_HD inline std::uint32_t way_in_turn(const World& world, NodeId node, const Packet& packet,
+                                           std::uint32_t ways) {
+    std::uint32_t turn = packet.sequence;
+    for (std::uint32_t hop = 1; hop < packet.hop; ++hop) {
+        turn /= ways;
+    }
+    const std::uint64_t first =
+        mix_bits(world.config->seed ^ world.id[packet.flow] << 20 ^ node) & 0xffffffff;
+    return static_cast<std::uint32_t>((first + turn) % ways);
+}
+
+/// Which of `ways` next hops of `node` a packet of a sprayed flow takes: in turn, or by seed, flow and packet.
 SLUICE_HD inline std::uint32_t sprayed_way(const World& world, NodeId node, const Packet& packet,
                                            std::uint32_t ways) {
+    if (world.spray_in_turn) {
+        return way_in_turn(world, node, packet, ways);
+    }
     constexpr std::uint64_t kSprayDraws = 0x7370726179;
     const std::uint64_t stream = random_stream(kSprayDraws, world.id[packet.flow]);
     const std::uint64_t data = packet.packet_kind() == PacketKind::data ? 1 : 0;

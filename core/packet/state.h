@@ -347,6 +347,7 @@ struct Columns {
     bool track_flows = false;
     bool list_pauses = false;          ///< PFC frames go to World::pauses
     std::uint8_t sprayed_classes = 0;  ///< NetworkConfig::sprayed_classes()
+    bool spray_in_turn = false;        ///< LoadBalance::round_robin
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc
     bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch

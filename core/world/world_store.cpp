@@ -28,6 +28,7 @@ World world_with(const NetworkConfig& config) {
     world.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world.data_overhead = config.format.header + config.format.extra_header;
     world.sprayed_classes = config.sprayed_classes();
+    world.spray_in_turn = config.load_balance == LoadBalance::round_robin;
     return world;
 }
 

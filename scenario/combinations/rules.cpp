@@ -154,12 +154,12 @@ std::vector<CombinationRule> all_rules() {
          [](const Config& c) { return c.asks("output.series") && c.asks("output.record_queues"); },
          "cannot be combined with record_queues, which samples at another step; give one of them"},
         {"spray-or-priorities", E::refused, "network.sprayed_priorities",
-         "network.load_balance = \"spray\"",
+         "network.load_balance is not \"ecmp\"",
          [](const Config& c) {
              return c.gives("network.sprayed_priorities") &&
-                    c.network.load_balance == LoadBalance::spray;
+                    c.network.load_balance != LoadBalance::ecmp;
          },
-         "needs load_balance = \"ecmp\": with \"spray\" all packets are sprayed"},
+         "needs load_balance = \"ecmp\": with another one all packets are sprayed"},
         {"ecn-points-or-one", E::refused, "network.ecn.kmin network.ecn.kmax network.ecn.pmax",
          "network.ecn.points",
          [](const Config& c) {
@@ -230,8 +230,9 @@ std::vector<CombinationRule> all_rules() {
          "must be \"partition\" {why}"},
         {"queues-or-spray", E::refused, "output.record_queues", "packets are sprayed",
          [](const Config& c) { return c.records_queues && sprays(c); },
-         "is true, but network.load_balance = \"spray\" sends a flow's packets several ways; only "
-         "\"ecmp\" can be recorded"},
+         "is true, but network.load_balance or sprayed_priorities send a flow's packets several "
+         "ways; "
+         "only \"ecmp\" can be recorded"},
 
         // Options that are refused.
         {"record-queues-in-mode-packet", E::refused, "--record-queues", "not mode packet",

@@ -22,7 +22,8 @@ Case selectively(Case given, std::uint64_t seed) {
     nic.back_to_zero = false;
     nic.reorder_window = 64U << dice.below(5);
     nic.reorder_threshold = 1 + dice.below(dice.chance(50) ? 8 : nic.reorder_window - 1);
-    given.config.load_balance = dice.chance(50) ? LoadBalance::spray : LoadBalance::ecmp;
+    const LoadBalance kinds[] = {LoadBalance::spray, LoadBalance::round_robin, LoadBalance::ecmp};
+    given.config.load_balance = dice.pick(kinds);
     return given;
 }
 
@@ -33,7 +34,7 @@ Case permutation(congestion::Law law, std::int64_t size) {
     given.topology = build_leaf_spine({4, hosts, hosts, 1, {}, {}});
     given.config = config_for(law);
     given.config.nic.transport = Transport::selective_repeat;
-    given.config.load_balance = LoadBalance::spray;
+    given.config.load_balance = LoadBalance::round_robin;
     for (NodeId src = 0; src < 4 * hosts; ++src) {
         given.flows.push_back(flow(src, (src + hosts) % (4 * hosts), size, 0));
     }
