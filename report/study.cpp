@@ -94,12 +94,13 @@ std::string best_answer(const Study& study) {
         least = std::min(least, candidate.mean());
         most = std::max(most, candidate.mean());
     }
-    std::string best;
     std::size_t ties = 0;
-    for (const auto& [label, candidate] : candidates) {
-        if (candidate.mean() > least) continue;
-        if (best.empty()) best = label;
-        ++ties;
+    for (const auto& [label, candidate] : candidates) ties += candidate.mean() <= least ? 1 : 0;
+    // Of equals the first one, as the page has it.
+    std::string best;
+    for (std::size_t row = 0; row < study.size() && best.empty(); ++row) {
+        const auto found = candidates.find(label_of(study, row));
+        if (found != candidates.end() && found->second.mean() <= least) best = found->first;
     }
     const std::string& unit = study.figures[figure].unit;
     std::string text =
