@@ -2,12 +2,15 @@
 #include "report/study.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
 
 #include <fmt/core.h>
 
+#include "core/random.h"
+#include "core/results/student_t.h"
 #include "core/text/human.h"
 #include "report/answers.h"
 
@@ -16,6 +19,7 @@ namespace sluice::report {
 namespace {
 
 constexpr std::size_t kMostRuns = 12;
+constexpr std::size_t kMostRanked = 100;
 
 std::string shown_value(double value, const std::string& unit) {
     if (unit == "s") return human_seconds(value);
@@ -36,8 +40,15 @@ std::string label_of(const Study& study, std::size_t row) {
 
 struct Candidate {
     double sum = 0;
+    double squares = 0;
     std::size_t count = 0;
     double mean() const { return sum / static_cast<double>(count); }
+    /// Half of the 95% interval of the mean; more than one value.
+    double half_width() const {
+        const auto n = static_cast<double>(count);
+        const double variance = std::max(0.0, (squares - sum * sum / n) / (n - 1));
+        return student_t_quantile(0.975, count - 1) * std::sqrt(variance / n);
+    }
 };
 
 std::map<std::string, Candidate> candidates_by(const Study& study, std::size_t figure) {
@@ -47,10 +58,22 @@ std::map<std::string, Candidate> candidates_by(const Study& study, std::size_t f
         if (!value.is_number()) continue;
         Candidate& candidate = candidates[label_of(study, row)];
         candidate.sum += value.get<double>();
+        candidate.squares += value.get<double>() * value.get<double>();
         ++candidate.count;
     }
     return candidates;
 }
+
+/// The metric's; as many as there are if there is none of that name.
+std::size_t figure_of(const Study& study) {
+    return static_cast<std::size_t>(
+        std::find_if(study.figures.begin(), study.figures.end(),
+                     [&](const Study::Figure& f) { return f.name == study.metric; }) -
+        study.figures.begin());
+}
+
+/// The i-th of numbers that look random, the same every time.
+std::uint64_t draw(std::uint64_t i) { return mix_bits(i); }
 
 std::string undone(const Study& study) {
     std::map<std::string, std::size_t> states;
@@ -80,11 +103,47 @@ bool repeats(const std::string& key) {
     return key == "seed" || key == "perturbation" || key == "trial";
 }
 
+void thin(Study& study, std::size_t most) {
+    if (study.size() <= most) return;
+    const std::size_t metric = figure_of(study);
+    if (metric < study.figures.size()) {
+        std::vector<std::pair<std::string, Candidate>> ranked;
+        for (const auto& candidate : candidates_by(study, metric)) ranked.push_back(candidate);
+        std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+            return a.second.mean() < b.second.mean();
+        });
+        ranked.resize(std::min(ranked.size(), kMostRanked));
+        for (const auto& [label, candidate] : ranked) {
+            const double half = candidate.count > 1 ? candidate.half_width() : 0;
+            study.intervals.push_back(
+                {{"label", label},
+                 {"figure", study.metric},
+                 {"unit", study.figures[metric].unit},
+                 {"estimate", candidate.mean()},
+                 {"low", candidate.count > 1 ? Json(candidate.mean() - half) : Json(nullptr)},
+                 {"high", candidate.count > 1 ? Json(candidate.mean() + half) : Json(nullptr)},
+                 {"n", candidate.count}});
+        }
+    }
+    const std::size_t all = study.size();
+    const auto keep = [&](auto& column) {
+        for (std::size_t i = 0; i < most; ++i) {
+            // Not at equal distances: the axes of a batch repeat at such.
+            const std::size_t from = i * all / most;
+            const std::size_t to = (i + 1) * all / most;
+            column[i] = std::move(column[from + draw(i) % (to - from)]);
+        }
+        column.resize(most);
+    };
+    for (auto& column : study.values) keep(column);
+    for (auto& column : study.results) keep(column);
+    keep(study.status);
+    keep(study.reasons);
+    study.left_out = all - most;
+}
+
 std::string best_answer(const Study& study) {
-    const auto figure = static_cast<std::size_t>(
-        std::find_if(study.figures.begin(), study.figures.end(),
-                     [&](const Study::Figure& f) { return f.name == study.metric; }) -
-        study.figures.begin());
+    const std::size_t figure = figure_of(study);
     if (figure == study.figures.size()) return "There is nothing to rank." + undone(study);
     const std::map<std::string, Candidate> candidates = candidates_by(study, figure);
     if (candidates.empty()) return "No experiment has " + study.metric + "." + undone(study);
@@ -94,12 +153,13 @@ std::string best_answer(const Study& study) {
         least = std::min(least, candidate.mean());
         most = std::max(most, candidate.mean());
     }
-    std::string best;
     std::size_t ties = 0;
-    for (const auto& [label, candidate] : candidates) {
-        if (candidate.mean() > least) continue;
-        if (best.empty()) best = label;
-        ++ties;
+    for (const auto& [label, candidate] : candidates) ties += candidate.mean() <= least ? 1 : 0;
+    // Of equals the first one, as the page has it.
+    std::string best;
+    for (std::size_t row = 0; row < study.size() && best.empty(); ++row) {
+        const auto found = candidates.find(label_of(study, row));
+        if (found != candidates.end() && found->second.mean() <= least) best = found->first;
     }
     const std::string& unit = study.figures[figure].unit;
     std::string text =

@@ -48,6 +48,8 @@ struct Study {
 bool repeats(const std::string& key);
 /// Which is best by `metric`, in words; of repeated experiments by their means.
 std::string best_answer(const Study& study);
+/// Of more than `most` experiments as many, drawn at random, and always the same; the ranking by the metric is that of all.
+void thin(Study& study, std::size_t most);
 Json study_json(const Study& study, const std::string& answer);
 
 /// Adds up to 12 runs of a study: label, folder.

@@ -35,7 +35,9 @@ Profile profile_of(const std::vector<HostSpan>& spans, std::size_t lanes, Tick e
              ++i) {
             const double begin = std::max(from, static_cast<double>(i));
             const double close = std::min(to, static_cast<double>(i + 1));
-            profile[span.lane * kSteps + i] += static_cast<float>(close - begin);
+            float& share = profile[span.lane * kSteps + i];
+            // Messages that are awaited at the same time are one activity.
+            share = std::min(1.0F, share + static_cast<float>(close - begin));
         }
     }
     return profile;

@@ -30,7 +30,7 @@ const factsOf = (doc) => {
       ...(s.interrupted ? [fact("", "interrupted", true, "interrupted: incomplete")] : [])];
   }
   if (doc.kind === "side") return [fact("runs", "runs", doc.runs.length, String(doc.runs.length))];
-  return [fact(doc.source, "name", doc.name, doc.name), fact("experiments", "experiments", doc.status.length + doc.left_out, showCount(doc.status.length + doc.left_out)), fact("done", "done", doc.status.filter((x) => x === "done").length, showCount(doc.status.filter((x) => x === "done").length))];
+  return [fact(doc.source, "name", doc.name, doc.name), fact("experiments", "experiments", doc.status.length + doc.left_out, showCount(doc.status.length + doc.left_out)), doc.left_out > 0 ? fact("drawn here", "drawn", doc.status.length, showCount(doc.status.length)) : fact("done", "done", doc.status.filter((x) => x === "done").length, showCount(doc.status.filter((x) => x === "done").length))];
 };
 const section = (page) => el("section", { class: "page", id: `page-${page.id}`, role: "tabpanel" }, el("h2", {}, page.title), el("p", { class: "answer" }, page.answer.replace(/\+-/g, "±")), el("div", { class: "cards" }, page.build().filter(Boolean)));
 

@@ -199,7 +199,13 @@ class NetworkView {
       line(s, heat(share), crowd * (1 + 1.2 * share));
     }
     g.globalAlpha = 1;
-    for (const s of this.drawn) if (s.path || s.chosen) line(s, colour("accent"), 3.2);
+    for (const s of this.drawn) {
+      if (!s.path && !s.chosen) continue;
+      /* A halo, so that its heat stays to be seen. */
+      line(s, colour("accent"), 7);
+      line(s, colour("card"), 4.4);
+      line(s, heat(this.most > 0 ? s.value / this.most : 0), 3.4);
+    }
     this.drawNodes(g, cells);
   }
   drawNodes(g, cells) {
@@ -224,7 +230,7 @@ class NetworkView {
         else g.rect(cell.x - size, cell.y - size, 2 * size, 2 * size);
         g.fill();
         const label = this.model.names[cell.nodes[0]];
-        if (room > 7 * label.length + 6 && cell.nodes.length === 1) {
+        if (room > 6 * label.length + 5 && cell.nodes.length === 1) {
           const y = cell.y < this.height / 3 ? cell.y - 8 : cell.y + 16;
           g.strokeStyle = colour("card");
           g.lineWidth = 4;

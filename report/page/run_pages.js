@@ -13,16 +13,17 @@ const jobCards = (doc) => (doc.summary.jobs || []).flatMap((job) => {
       used.add(key);
       return [name, value, key];
     });
-    cards.push(card(`Critical path of ${job.name}: ${showTime(job.jct_s)}`, "", shareBar("Critical path", parts, showTime), note(EXPLAIN_CAUSE)));
+    cards.push(card(`Critical path of ${job.name}${missing(job.jct_s) ? ", which is not complete" : `: ${showTime(job.jct_s)}`}`, "", shareBar("Critical path", parts, showTime), note(EXPLAIN_CAUSE)));
   }
   if (job.rank_time_s) {
     const rows = Object.entries(job.rank_time_s);
+    const whole = rows.reduce((sum, [, v]) => sum + v.mean, 0);
     const colours = { ...LANE_COLOURS, waiting: "c6", idle: "idle" };
     cards.push(card("How a rank spends this time, on average", "two",
       shareBar("Time of a rank", rows.map(([name, value]) => [name, value.mean, colours[name] || null]), showTime),
       note("Communication counts where nothing is computed and the next computation waits for it; waiting: for another rank's computation; idle: nothing is left to do.")));
     cards.push(card("Mean, and the rank with the most", "third", table([["", ([name]) => name, "text"], ["mean", ([, v]) => showTime(v.mean)],
-      ["share", ([, v]) => showShare(v.mean / job.jct_s)], ["most", ([, v]) => showTime(v.most)], ["rank", ([, v]) => v.most_rank]], rows)));
+      ["share", ([, v]) => showShare(v.mean / whole)], ["most", ([, v]) => showTime(v.most)], ["rank", ([, v]) => v.most_rank]], rows)));
   }
   return cards;
 });

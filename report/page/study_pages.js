@@ -185,7 +185,7 @@ const trialsCard = (model, metric) => {
 const bestPage = (doc) => {
   const model = new StudyModel(doc);
   const cards = doc.notes.map((text) => card("", "", note(text)));
-  if (doc.left_out > 0) cards.push(card("", "", note(`${showCount(doc.left_out)} experiments with the longest times are not in this page.`)));
+  if (doc.left_out > 0) cards.push(card("", "", note(`${showCount(doc.left_out)} more experiments are not in this page: those in it were drawn at random. The ranking by ${doc.metric} is of all.`)));
   const intervals = [...new Set(doc.intervals.map((i) => i.figure))];
   const ranked = [...new Set([...intervals, ...model.figures])];
   if (ranked.length > 0) {

@@ -10,7 +10,7 @@ import subprocess
 import unittest
 
 from report_support import JOB, ReportTest
-from support import SMALL
+from support import EXAMPLES, SMALL
 
 CHROMIUM = os.environ.get("SLUICE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 
@@ -86,6 +86,17 @@ class Browser(ReportTest):
                 self.assertIn(answer, "".join(page.text))
                 # ECharts has drawn: in SVG, or on a canvas.
                 self.assertGreater(page.count.get("svg", 0) + page.count.get("canvas", 0), 0)
+
+    def test_a_large_run_is_summarized(self):
+        """1,024 GPUs with a trace of 31 MB: a page below 10 MB, that comes to rest."""
+        self.succeed("run", EXAMPLES / "gpt175b-1024gpu.toml", "--set", "output.trace=true", "--out", "run")
+        (run,) = self.report("run")
+        self.assertLess((self.folder / "report.html").stat().st_size, 10_000_000)
+        # Pipeline stages: ranks of one do the same.
+        self.assertEqual([row["hosts"] for row in run["timeline"]["rows"]], [128] * 8)
+        for name in ("bound", "hot"):
+            page = self.browse(f"report.html#0/{name}")
+            self.assertEqual(float(page.facts["jct_s"]), self.summary("run")["jct_s"])
 
     def test_pages_of_studies(self):
         self.write("small.toml", SMALL)

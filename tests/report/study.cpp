@@ -61,6 +61,34 @@ TEST_CASE("unit.report.a_batch_is_ranked_by_means_over_seeds") {
     CHECK(told);
 }
 
+TEST_CASE("unit.report.a_thinned_study_is_ranked_by_all_of_it") {
+    report::Study study;
+    study.keys = {"law", "seed"};
+    study.figures = {{"jct_s", "s"}};
+    study.metric = "jct_s";
+    for (int i = 0; i < 1000; ++i) {
+        study.add({i % 2 == 0 ? "a" : "b", std::to_string(i)},
+                  {(i / 2) * 2e-3 + (i % 2 == 0 ? 2 : 1)}, "done", "");
+    }
+    thin(study, 100);
+    CHECK(study.size() == 100);
+    CHECK(study.values[1].size() == 100);
+    CHECK(study.results[0].size() == 100);
+    CHECK(study.left_out == 900);
+    REQUIRE(study.intervals.size() == 2);
+    CHECK(study.intervals[0]["label"] == "law b");
+    CHECK(study.intervals[0]["n"] == 500);
+    CHECK(study.intervals[0]["estimate"].get<double>() == doctest::Approx(1.499));
+    CHECK(study.intervals[1]["estimate"].get<double>() == doctest::Approx(2.499));
+    // Rows stay whole.
+    for (std::size_t row = 0; row < 100; ++row) {
+        const int i = std::stoi(study.values[1][row]);
+        CHECK(study.values[0][row] == (i % 2 == 0 ? "a" : "b"));
+        CHECK(study.results[0][row].get<double>() ==
+              doctest::Approx((i / 2) * 2e-3 + (i % 2 == 0 ? 2 : 1)));
+    }
+}
+
 TEST_CASE("unit.report.what_is_no_batch_is_refused") {
     const TestFolder folder;
     const std::string empty = folder.file("other.db");
