@@ -130,7 +130,7 @@ class Train(CliTest):
         self.record("one")
         self.refuse("run", "one.toml", "--record-queues", "--mode", "hybrid", says="needs mode packet")
         self.refuse("run", "one.toml", "--record-queues", "--set", "network.load_balance=spray",
-                    says="sends a flow's packets several ways")
+                    says="send a flow's packets several ways")
         self.succeed("run", "one.toml", "--mode", "flow", "--set", "output.record_queues=true",
                      "--out", "flow", "--quiet")
         self.assertIn(b"output.record_queues", self.read("flow/summary.json"))
