@@ -80,8 +80,7 @@ std::string flow_bound(const RunFiles& run, const FlowPaths& paths) {
     const FinishedFlow& last = run.flows.back();
     std::string text =
         fmt::format("The last flow bounds the run: flow {} from host {} to host {} ends at {}",
-                    last.flow, last.key.src, last.key.dst,
-                    human_seconds(static_cast<double>(last.finish) / static_cast<double>(kSecond)));
+                    last.flow, last.key.src, last.key.dst, human_time(last.finish));
     if (last.ideal > 0) {
         text += fmt::format(", {:.1f} times its time in an idle network", last.slowdown());
     }

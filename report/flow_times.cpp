@@ -5,14 +5,14 @@
 #include <cmath>
 #include <map>
 
+#include "report/steps.h"
+
 namespace sluice::report {
 
 namespace {
 
 constexpr std::size_t kListed = 60;  ///< of each kind of slowness
 constexpr std::size_t kSteps = 240;
-
-double seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
 
 /// By nearest rank, as summary.json.
 double at_share(const std::vector<double>& sorted, double share) {
@@ -139,17 +139,6 @@ Json listed(const RunFiles& run, const FlowPaths& paths) {
                         {"path", i < paths.ports.size() ? Json(paths.ports[i]) : Json(nullptr)}});
     }
     return list;
-}
-
-/// Adds to each step the part of [from, to) that lies in it, times `weight`.
-void spread(std::vector<double>& steps, double step, double from, double to, double weight) {
-    if (step <= 0) return;
-    const auto first = static_cast<std::size_t>(from / step);
-    for (std::size_t i = first; i < steps.size() && static_cast<double>(i) * step < to; ++i) {
-        const double begin = std::max(from, static_cast<double>(i) * step);
-        const double end = std::min(to, static_cast<double>(i + 1) * step);
-        if (end > begin) steps[i] += weight * (end - begin) / step;
-    }
 }
 
 Json activity(const RunFiles& run) {

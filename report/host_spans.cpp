@@ -107,8 +107,8 @@ class TraceReader {
             if (colon != std::string::npos) hosts_[process].role = text.substr(colon + 2);
         } else if (phase == "X" && known_.count(process) > 0) {
             const auto ticks = [&](const char* key) {
-                return static_cast<Tick>(
-                    std::llround(event.at(key).get<double>() * static_cast<double>(kMicrosecond)));
+                const double time = event.at(key).get<double>() * kMicrosecond;
+                return static_cast<Tick>(std::llround(std::clamp(time, 0.0, 9e18)));
             };
             const Tick begin = ticks("ts");
             hosts_[process].spans.push_back({lanes_[lane_of(event.value("cat", std::string()))],

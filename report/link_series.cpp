@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/results/csv_reader.h"
+#include "report/steps.h"
 
 namespace sluice::report {
 
@@ -26,10 +27,9 @@ void read_series(const RunFiles& run, double step, SeriesByPort& series) {
     while (rows.next()) {
         const auto found = series.find(static_cast<PortId>(rows.number(1)));
         if (found == series.end()) continue;
-        const double time = static_cast<double>(rows.number(0)) / static_cast<double>(kSecond);
+        const double time = seconds(rows.number(0));
         // A row is of the time before it.
-        const std::size_t i =
-            std::min(kSteps - 1, static_cast<std::size_t>(std::max(0.0, time * (1 - 1e-9) / step)));
+        const std::size_t i = std::min(kSteps - 1, step_of(time * (1 - 1e-9), step, kSteps));
         Series& of_port = found->second;
         of_port.bytes[i] += static_cast<double>(rows.number(3));
         of_port.queue[i] = std::max(of_port.queue[i], static_cast<double>(rows.number(2)));
@@ -37,16 +37,10 @@ void read_series(const RunFiles& run, double step, SeriesByPort& series) {
 }
 
 void add_flow(const FinishedFlow& flow, double step, std::vector<double>& bytes) {
-    const double from = static_cast<double>(flow.start) / static_cast<double>(kSecond);
-    const double to = static_cast<double>(flow.finish) / static_cast<double>(kSecond);
-    if (to <= from) return;
-    const double rate = static_cast<double>(flow.size) / (to - from);
-    for (auto i = static_cast<std::size_t>(from / step);
-         i < kSteps && static_cast<double>(i) * step < to; ++i) {
-        const double begin = std::max(from, static_cast<double>(i) * step);
-        const double end = std::min(to, static_cast<double>(i + 1) * step);
-        bytes[i] += rate * std::max(0.0, end - begin);
-    }
+    const double from = seconds(flow.start);
+    const double to = seconds(flow.finish);
+    if (to > from)
+        spread(bytes, step, from, to, static_cast<double>(flow.size) / (to - from) * step);
 }
 
 void estimate_series(const RunFiles& run, const FlowPaths& paths, double step,

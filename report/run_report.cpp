@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run_report.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "report/answers.h"
 #include "report/flow_times.h"
@@ -14,7 +16,8 @@ namespace sluice::report {
 Json run_report(const std::string& folder) {
     const RunFiles run = read_run_files(folder);
     try {
-        const double end_s = run.summary.at("simulated_s").get<double>();
+        // Simulated time ends before 2^63 ps.
+        const double end_s = std::clamp(run.summary.at("simulated_s").get<double>(), 0.0, 9e6);
         const FlowPaths paths = paths_of(run);
         Json times = flow_times(run, paths);
         Json trust = trust_of(run, end_s);

@@ -9,6 +9,7 @@
 #include "core/text/human.h"
 #include "core/topology/node_names.h"
 #include "report/host_spans.h"
+#include "report/steps.h"
 
 namespace sluice::report {
 
@@ -31,7 +32,7 @@ Profile profile_of(const std::vector<HostSpan>& spans, std::size_t lanes, Tick e
     for (const HostSpan& span : spans) {
         const auto from = static_cast<double>(span.begin) / step;
         const auto to = static_cast<double>(span.end) / step;
-        for (auto i = static_cast<std::size_t>(from); i < kSteps && static_cast<double>(i) < to;
+        for (std::size_t i = step_of(from, 1, kSteps); i < kSteps && static_cast<double>(i) < to;
              ++i) {
             const double begin = std::max(from, static_cast<double>(i));
             const double close = std::min(to, static_cast<double>(i + 1));

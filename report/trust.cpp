@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/results/csv_reader.h"
+#include "report/steps.h"
 
 namespace sluice::report {
 
@@ -29,15 +30,8 @@ Json phases(const RunFiles& run, double end_s) {
         ++ended_by[rows.text(4)];
         std::vector<double>& steps = flows[rows.text(1)];
         steps.resize(kSteps, 0);
-        const double from = static_cast<double>(rows.number(2)) / static_cast<double>(kSecond);
-        const double to = static_cast<double>(rows.number(3)) / static_cast<double>(kSecond);
-        const auto members = static_cast<double>(rows.number(5));
-        for (auto i = static_cast<std::size_t>(from / step);
-             i < kSteps && static_cast<double>(i) * step < to; ++i) {
-            const double begin = std::max(from, static_cast<double>(i) * step);
-            const double end = std::min(to, static_cast<double>(i + 1) * step);
-            steps[i] += members * std::max(0.0, end - begin) / step;
-        }
+        spread(steps, step, seconds(rows.number(2)), seconds(rows.number(3)),
+               static_cast<double>(rows.number(5)));
     }
     Json result = {{"step", step}, {"count", count}, {"ended_by", ended_by}};
     for (auto& [phase, steps] : flows) {
