@@ -40,6 +40,20 @@ struct alignas(32) Packet {
 };
 static_assert(sizeof(Packet) == 32, "a packet is half a cache line");
 
+// The stamp of an ACK under selective repeat: the low 48 bits of its data packet's, below the distance of that packet from
+// the first missing one. A round trip is shorter than 2^48 ps (281 s), so the rest of the stamp follows from the present.
+inline constexpr int kStampBits = 48;
+inline constexpr std::uint64_t kStampMask = (std::uint64_t{1} << kStampBits) - 1;
+
+/// `distance` is below 2^15.
+SLUICE_HD inline Tick stamp_with(Tick stamp, std::uint32_t distance) {
+    return static_cast<Tick>((static_cast<std::uint64_t>(stamp) & kStampMask) |
+                             static_cast<std::uint64_t>(distance) << kStampBits);
+}
+SLUICE_HD inline std::uint32_t distance_in(Tick stamp) {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(stamp) >> kStampBits);
+}
+
 /// The contribution to the order-independent hop checksum of `packet` of flow `id` (0: of none), sent by
 /// `port`, whose last bit reaches the far end at `arrival`.
 SLUICE_HD inline std::uint64_t hop_digest(const Packet& packet, std::uint64_t id,

@@ -18,10 +18,13 @@ SLUICE_HD inline FlowKey key_of(const World& world, const Packet& packet) {
 
 /// Which of `ways` next hops of `node` a packet takes if those of its flow take them in turn. Packets that come to the
 /// second of several switches with as many ways each are every `ways`-th of the flow: there the place in the turn is by
-/// rounds of the first one.
+/// rounds of the first one. An ACK has the place of the packet that it answers.
 SLUICE_HD inline std::uint32_t way_in_turn(const World& world, NodeId node, const Packet& packet,
                                            std::uint32_t ways) {
     std::uint32_t turn = packet.sequence;
+    if (packet.packet_kind() == PacketKind::ack && world.scoreboard != nullptr) {
+        turn += distance_in(packet.stamp);
+    }
     for (std::uint32_t hop = 1; hop < packet.hop; ++hop) {
         turn /= ways;
     }

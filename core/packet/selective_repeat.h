@@ -50,20 +50,6 @@ SLUICE_HD inline WindowBits arrived_of(const World& world, FlowSlot flow) {
     return {world.arrived, flow, world.reorder_window};
 }
 
-// The stamp of an ACK: the low 48 bits of its data packet's, below the distance of the packet from the first missing one.
-// A round trip is shorter than 2^48 ps (281 s), so the rest of the stamp follows from the present.
-inline constexpr int kStampBits = 48;
-inline constexpr std::uint64_t kStampMask = (std::uint64_t{1} << kStampBits) - 1;
-
-/// `distance` is below 2^15.
-SLUICE_HD inline Tick stamp_with(Tick stamp, std::uint32_t distance) {
-    return static_cast<Tick>((static_cast<std::uint64_t>(stamp) & kStampMask) |
-                             static_cast<std::uint64_t>(distance) << kStampBits);
-}
-SLUICE_HD inline std::uint32_t distance_in(Tick stamp) {
-    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(stamp) >> kStampBits);
-}
-
 /// When the data packet that `answer` answers left, by the simulated time.
 SLUICE_HD inline Tick departure_of(const World& world, const Sender& sender, const Packet& answer,
                                    Tick now) {
