@@ -97,7 +97,9 @@ void OccupancyBounds::charge(FlowSlot flow, const Footprint& footprint, bool ent
 }
 
 void OccupancyBounds::add(FlowSlot flow, const Footprint& footprint, bool steady_route) {
-    bool bounded = steady_route && !footprint.data.empty() && !world_.any_link_down;
+    // Under selective repeat a flow may send again before any time-out.
+    bool bounded = steady_route && !footprint.data.empty() && !world_.any_link_down &&
+                   world_.scoreboard == nullptr;
     for (const std::vector<PortId>* ports : {&footprint.data, &footprint.acks}) {
         for (const PortId port : *ports) {
             bounded = bounded && world_.ingress[store_.topology().peer_of(port)].loss == 0;

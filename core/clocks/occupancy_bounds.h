@@ -8,7 +8,7 @@
 /// than its largest window and one packet, as long as it sends nothing twice and its packets keep
 /// their order: no loss, no spraying, no detour. So a flow is bounded until it goes back for the
 /// first time, if its path has no lossy cable; and where a switch may drop packets, bounds are
-/// granted only while no switch can.
+/// granted only while no switch can. Under selective repeat none is.
 ///
 /// Of flows without a window that says little. Whoever looks at queues between windows has another bound: share().
 #pragma once
