@@ -48,14 +48,14 @@ void Horizon::look_at(Bound bound, Tick now) {
 }
 
 void Horizon::opened(FlowSlot flow, const Footprint& footprint, Tick now) {
-    if (world_.callbacks.received == nullptr && !supervised_) {
+    const bool followed = world_.spec[flow].queue() != kNone;
+    if (world_.callbacks.received == nullptr && !supervised_ && !followed) {
         return;  // nobody acts on completions
     }
     Bound bound;
     bound.flow = flow;
     bound.id = world_.id[flow];
     const auto frame = static_cast<std::uint32_t>(world_.payload + world_.data_overhead);
-    const bool followed = world_.spec[flow].queue() != kNone;
     if (footprint.data.empty() || followed) {
         bound.gap = world_.sender_at[flow] == kNone
                         ? 0

@@ -7,7 +7,7 @@
 /// A sender never sends `reorder_window` packets past the first that is not acknowledged, so a receiver needs no more
 /// room than the window. Packets are lost
 /// - by count: one that was sent `reorder_threshold` packets later has arrived;
-/// - by time: nothing new was heard of for the retransmission time-out; of a message whose last packet has left, for
+/// - by time: there was no progress for the retransmission time-out. A message whose last packet has left waits for
 ///   kTailTrips base RTTs or twice the flow's longest round trip, whichever is more, and twice as long each time.
 /// What is lost is sent again in passes over the window, which the congestion window does not hold up: it replaces
 /// bytes that are counted as in flight.
@@ -84,7 +84,8 @@ SLUICE_HD inline void begin_pass(Scoreboard& board, std::uint32_t missing, std::
     board.sent_since = 0;
 }
 
-/// A packet leaves at `now`: the first one, or `reorder_threshold` packets after the first missing one was sent again.
+/// A packet leaves at `now`. Counts those behind the first missing one, when that was sent again; the instant at which
+/// `reorder_threshold` of them have left is Scoreboard::proof.
 SLUICE_HD inline void note_departure(const World& world, const Sender& sender, Tick now) {
     Scoreboard& board = world.scoreboard[sender.flow];
     if (board.resend > sender.una && board.proof == kNever &&
@@ -93,7 +94,7 @@ SLUICE_HD inline void note_departure(const World& world, const Sender& sender, T
     }
 }
 
-/// An ACK has told of packets up to `una`, or of one beyond. True if anything is new.
+/// Marks the single packet that an ACK names as arrived. True if that was not known.
 SLUICE_HD inline bool note_sack(const World& world, const Sender& sender, const Packet& answer) {
     const std::uint32_t distance = distance_in(answer.stamp);
     const std::uint32_t index = answer.sequence + distance;
@@ -126,8 +127,8 @@ SLUICE_HD inline void note_acknowledged(const World& world, const Sender& sender
     board.resend_end = board.resend_end < acked ? acked : board.resend_end;
 }
 
-/// Finds out what is lost, now that a packet has arrived which had left at `departed`; `missing`: the first one that has
-/// not.
+/// Decides what is lost, after an ACK of a packet that left at `departed`. `missing` is the first packet that has not
+/// arrived.
 SLUICE_HD inline void find_losses(const World& world, const Sender& sender, std::uint32_t missing,
                                   Tick departed) {
     Scoreboard& board = world.scoreboard[sender.flow];
@@ -154,8 +155,8 @@ SLUICE_HD inline Tick selective_timeout(const World& world, const Sender& sender
     return trips < timeout ? trips : timeout;
 }
 
-/// Nothing new was heard of for so long: everything that has not arrived is sent again; at a message's tail, where
-/// all of it may still be on its way, its first missing packet and those that others have overtaken.
+/// After a time-out: sends again everything that has not arrived. At a message's tail all of that may still be on its
+/// way, so there it is the first missing packet, and those that others have overtaken.
 SLUICE_HD inline void give_up(const World& world, const Sender& sender) {
     Scoreboard& board = world.scoreboard[sender.flow];
     const bool tail = selective_timeout(world, sender) < world.config->nic.retransmit_timeout;

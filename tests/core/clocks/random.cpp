@@ -42,6 +42,22 @@ TEST_CASE("unit.clock.random_2") { compare_clocks(12000, 40); }
 TEST_CASE("unit.clock.random_3") { compare_clocks(13000, 40); }
 TEST_CASE("unit.clock.random_4") { compare_clocks(14000, 40); }
 
+/// A message that waits for the one before on its queue pair enters at an instant that nobody has announced.
+TEST_CASE("unit.clock.messages_in_turn_without_an_application") {
+    ClockCounts counts;
+    std::size_t in_turn = 0;
+    for (std::uint64_t seed = 31'040; seed < 31'100; seed += 2) {
+        Case given = random_case(seed);
+        given.config.load_balance = LoadBalance::ecmp;
+        given.config.nic.back_to_zero = false;
+        INFO(given.name);
+        check_same(run_windows(given), run_clocks(given, false, counts));
+        in_turn += std::any_of(given.flows.begin(), given.flows.end(),
+                               [](const FlowSpec& spec) { return spec.connection != kNone; });
+    }
+    CHECK(in_turn > 0);
+}
+
 TEST_CASE("unit.clock.applications") {
     ClockCounts counts;
     for (std::uint64_t seed = 15000; seed < 15060; ++seed) {

@@ -52,7 +52,7 @@ class RandomTraffic : public sc_core::sc_module {
           routing_(case_.topology),
           network_("network", case_.topology, routing_, case_.config, none_, paths_, nullptr,
                    options()),
-          fabric_("fabric", network_, windows(), port_options(seed)) {
+          fabric_("fabric", network_, traffic_windows(case_.topology), port_options(seed)) {
         const std::vector<NodeId>& hosts = case_.topology.hosts();
         for (const NodeId host : hosts) {
             std::vector<NodeId> peers;
@@ -118,13 +118,6 @@ class RandomTraffic : public sc_core::sc_module {
         made.pcie_bandwidth = seed % 4 == 0 ? 20e9 : 0;
         made.completion_latency = seed % 5 == 0 ? 700 : 0;
         return made;
-    }
-    AddressMap windows() const {
-        AddressMap map;
-        for (const NodeId host : case_.topology.hosts()) {
-            map.add(host, host * kTrafficWindow, kTrafficWindow);
-        }
-        return map;
     }
 
     Case case_;

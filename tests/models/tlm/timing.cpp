@@ -72,7 +72,7 @@ class Way : public sc_core::sc_module {
           routing_(case_.topology),
           plans(planned(case_.topology)),
           network_("network", case_.topology, routing_, case_.config, none_, paths_, nullptr),
-          fabric_("fabric", network_, windows(), port_options(doorbell)) {
+          fabric_("fabric", network_, traffic_windows(case_.topology), port_options(doorbell)) {
         const std::vector<NodeId>& hosts = case_.topology.hosts();
         for (std::size_t i = 0; i < hosts.size(); ++i) {
             const std::string number = std::to_string(i);
@@ -99,13 +99,6 @@ class Way : public sc_core::sc_module {
         made.depth = 1000;
         made.doorbell_latency = doorbell;
         return made;
-    }
-    AddressMap windows() const {
-        AddressMap map;
-        for (const NodeId host : case_.topology.hosts()) {
-            map.add(host, host * kTrafficWindow, kTrafficWindow);
-        }
-        return map;
     }
     void add(std::function<void()> program) {
         actors_.push_back(std::make_unique<Actor>(

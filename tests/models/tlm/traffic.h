@@ -25,6 +25,15 @@ constexpr std::uint64_t kRegion = 1U << 15;
 constexpr std::uint32_t kPairs = 3;
 constexpr std::uint64_t kTrafficWindow = 1U << 26;
 
+/// A window of that size for each host, one behind the other.
+inline AddressMap traffic_windows(const Topology& topology) {
+    AddressMap map;
+    for (const NodeId host : topology.hosts()) {
+        map.add(host, host * kTrafficWindow, kTrafficWindow);
+    }
+    return map;
+}
+
 /// What is wrong, counted over all initiators of a test.
 struct Tally {
     std::size_t violations = 0;
