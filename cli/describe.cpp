@@ -34,8 +34,16 @@ struct DescribeOptions {
 
 std::string load_balance_text(const NetworkConfig& network) {
     if (network.sprayed_classes() == 0) return "ECMP";
-    if (network.load_balance == LoadBalance::spray) return "packet spraying";
-    if (network.load_balance == LoadBalance::round_robin) return "packets in turn over equal paths";
+    switch (network.load_balance) {
+        case LoadBalance::spray: return "packet spraying";
+        case LoadBalance::round_robin: return "packets in turn over equal paths";
+        case LoadBalance::adaptive: return "adaptive, by packet";
+        case LoadBalance::flowlet: return "adaptive, by flowlet";
+        case LoadBalance::entropy:
+            return network.spray.entropy_recycle ? "by entropy values, recycled"
+                                                 : "by entropy values";
+        case LoadBalance::ecmp: break;
+    }
     std::string text = "ECMP, packet spraying of priorities";
     for (std::uint8_t priority = 1; priority <= 7; ++priority) {
         if (network.sprays(priority)) text += fmt::format(" {}", priority);

@@ -54,6 +54,8 @@ void check_network(const Scenario& scenario, ConfigSection& root) {
         case Of::chunk:
             root.table("network").table("nic").fail("ack_chunk", "is too large: " + fault->text);
         case Of::window: root.table("network").table("nic").fail("reorder_window", fault->text);
+        case Of::spray: root.table("network").fail("load_balance", fault->text);
+        case Of::trim: root.table("network").table("trim").fail("threshold", fault->text);
         case Of::law: root.table("congestion").fail("law", "does not fit: " + fault->text);
         case Of::topology: break;
     }

@@ -284,6 +284,30 @@ std::uint8_t read_sprayed(ConfigSection& section) {
     return static_cast<std::uint8_t>(sprayed);
 }
 
+TrimConfig read_trim(ConfigSection section) {
+    const Bytes most{0x7fffffff};
+    TrimConfig trim;
+    trim.threshold = section.bytes("threshold", Bytes{trim.threshold}, Bytes{0}, most).count;
+    trim.priority = static_cast<std::uint8_t>(section.integer("priority", trim.priority, 0, 7));
+    trim.queue = section.bytes("queue", Bytes{trim.queue}, Bytes{0}, most).count;
+    section.finish();
+    return trim;
+}
+
+SprayConfig read_spray(ConfigSection& section, const PacketFormat& format) {
+    constexpr std::int64_t kFramesOfBand = 4;
+    const std::int64_t frame = std::int64_t{format.payload} + format.header + format.extra_header;
+    SprayConfig spray;
+    spray.band =
+        section.bytes("adaptive_band", Bytes{kFramesOfBand * frame}, Bytes{1}, mebibytes(1024))
+            .count;
+    spray.flowlet_gap = section.time("flowlet_gap", spray.flowlet_gap);
+    spray.entropy_values = static_cast<std::uint32_t>(
+        section.integer("entropy_values", spray.entropy_values, 1, 1 << step::kEntropyBits));
+    spray.entropy_recycle = section.flag("entropy_recycle", spray.entropy_recycle);
+    return spray;
+}
+
 NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     const Rate nic = nic_rate(topology);
     NetworkConfig config;
@@ -298,14 +322,19 @@ NetworkConfig read_network(ConfigSection& root, const Topology& topology) {
     config.load_balance = section.choice("load_balance", config.load_balance,
                                          {{"ecmp", LoadBalance::ecmp},
                                           {"spray", LoadBalance::spray},
-                                          {"round-robin", LoadBalance::round_robin}});
+                                          {"round-robin", LoadBalance::round_robin},
+                                          {"adaptive", LoadBalance::adaptive},
+                                          {"flowlet", LoadBalance::flowlet},
+                                          {"entropy", LoadBalance::entropy}});
     config.sprayed_priorities = read_sprayed(section);
     config.format = read_format(section, law);
+    config.spray = read_spray(section, config.format);
     config.congestion.payload = config.format.payload;
     config.pfc = section.flag("pfc", config.pfc);
     read_buffer(section.table("buffer"), topology, nic, config);
     config.ecn = read_ecn(section.table("ecn"), law, nic, config.marking);
     config.queues = read_queues(section.table("queues"));
+    config.trim = read_trim(section.table("trim"));
     config.nic = read_nic(section.table("nic"), default_timeout(topology, config));
     section.finish();
     return config;

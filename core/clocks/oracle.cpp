@@ -62,11 +62,18 @@ void Oracle::arrive(NodeId node, PortId in, Tick now) {
     packet.ingress = static_cast<std::uint16_t>(in - world_.first_port[node]);
     PortId out = in;
     if (packet.packet_kind() < PacketKind::pause) {
-        out = egress_of(world_, node, packet);
+        out = egress_of(world_, node, packet, false);
         const bool lost = lost_on_link(world_, in, world_.ingress[in]);
         if (lost || out == kNone) {
             lose(world_, world_.egress[out == kNone ? in : out],
                  lost ? &Egress::drops_cable : &Egress::drops_no_way);
+            return;
+        }
+    }
+    if (world_.in_order && packet.packet_kind() < PacketKind::pause) {
+        out = egress_of(world_, node, packet);
+        if (out == kNone) {
+            lose(world_, world_.egress[in], &Egress::drops_no_way);
             return;
         }
     }

@@ -39,6 +39,8 @@ SLUICE_HD inline void start(State& state, const Parameters& parameters, std::int
 /// that it has just decided, be it the same as before.
 SLUICE_HD inline bool on_ack(State& state, const Parameters& parameters, const IntRates& rates,
                              const Ack& ack);
+/// Packets of the flow are lost. Before on_ack() of the ACK or NACK that says so.
+SLUICE_HD inline void on_loss(State& state, const Parameters& parameters, const Loss& loss);
 /// The earliest instant at which on_timer may change the rate, kNever if none.
 SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameters);
 /// Runs what is due by `now` (>= next_timer), each at its own instant and in order.

@@ -26,6 +26,12 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool on_ack(State& state, const Paramete
     });
 }
 
+SLUICE_HD inline void on_loss(State& state, const Parameters& parameters, const Loss& loss) {
+    visit_law(state, parameters, [&](auto law, auto& own, const auto& p) {
+        law.on_loss(state, own, parameters, p, loss);
+    });
+}
+
 SLUICE_HD inline Tick next_timer(const State& state, const Parameters& parameters) {
     return visit_law(state, parameters, [](auto law, const auto& own, const auto&) -> Tick {
         return law.next_timer(own);

@@ -10,6 +10,8 @@
 #include "core/congestion/dctcp.h"
 #include "core/congestion/hpcc.h"
 #include "core/congestion/none.h"
+#include "core/congestion/nscc.h"
+#include "core/congestion/swift.h"
 #include "core/congestion/timely.h"
 #include "core/congestion/types.h"
 #include "core/hd.h"
@@ -20,6 +22,8 @@
     LAW(dcqcn)           \
     LAW(timely)          \
     LAW(dctcp)           \
+    LAW(swift)           \
+    LAW(nscc)            \
     LAW(none)
 // clang-format on
 

@@ -60,11 +60,22 @@ struct Ack {
     std::int64_t acked = 0;  ///< bytes acknowledged cumulatively (next expected byte)
     std::int64_t next = 0;   ///< bytes: the sender's snd_nxt; after a NACK, already rewound
     bool echo = false;       ///< congestion experienced echo (CNP bit)
-    Tick sent = 0;           ///< the data packet's departure from its NIC (TIMELY)
+    bool nack = false;  ///< it says that its packet did not arrive whole, or that one is missing
+    Tick sent = 0;      ///< the data packet's departure from its NIC (TIMELY)
     const IntRecord* hops = nullptr;  ///< the packet's INT records, first switch first
     int hop_count = 0;                ///< 0 with hops == nullptr: no INT in this ACK
+    std::int64_t arrived = 0;         ///< bytes that are known to have arrived, `acked` or more
+    int links = 0;                    ///< that it has crossed on its way back
     bool sprayed = false;  ///< the records of all hops but the last are of a port that may be
                            ///< another one for each packet
+};
+
+/// What a sender learns of packets that did not arrive.
+struct Loss {
+    Tick now = 0;
+    std::int64_t bytes = 0;   ///< payload, as far as it is known: of one packet at least
+    std::int64_t flight = 0;  ///< bytes of its queue pair that are in flight all the same
+    bool timed_out = false;   ///< nothing came for too long
 };
 
 /// What a flow went through in a steady phase in which it was not simulated. Its packets have stood
@@ -143,6 +154,10 @@ struct LawHooks {
                                  const IntRates&, const Ack&) {
         return false;
     }
+    /// Packets are lost: a receiver says so, `reorder_threshold` later ones have arrived, or nothing came for too long.
+    template <class State, class Parameters>
+    SLUICE_HD static void on_loss(FlowControl&, State&, const CommonParameters&, const Parameters&,
+                                  const Loss&) {}
     /// The earliest instant at which on_timer() may change the rate.
     template <class State>
     SLUICE_HD static Tick next_timer(const State&) {

@@ -39,8 +39,10 @@ inline void free_scratch(SwitchScratch& scratch) {
 }
 
 /// Egress port of a packet at `node`: its flow's path entry, or, where that is none (a sprayed flow has a choice, a link
-/// is down, it is far from its source), the routing table's.
-SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet& packet) {
+/// is down, it is far from its source), the routing table's. `now`: false before the instant of its arrival, when a choice
+/// that goes by what is there then (Columns::in_order) is not made yet; the port by which it came stands for it.
+SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet& packet,
+                                  bool now = true) {
     const PortId first = world.first_port[node];
     const std::uint32_t ports = world.first_port[node + 1] - first;
     if (packet.hop < kPathHops) {
@@ -49,6 +51,9 @@ SLUICE_HD inline PortId egress_of(const World& world, NodeId node, const Packet&
         if (port - first < ports && (!world.any_link_down || world.egress[port].up)) {
             return port;
         }
+    }
+    if (world.in_order && !now) {
+        return first + packet.ingress;
     }
     if (world.table != nullptr) {
         return route_by_table(world, node, packet);
@@ -177,7 +182,7 @@ SLUICE_HD inline PortArrivals route_arrivals(World& world, const Cell& cell, con
         packet.ingress = static_cast<std::uint16_t>(i);
         PortId out = first + i;
         if (packet.packet_kind() < PacketKind::pause) {
-            out = egress_of(world, node, packet);
+            out = egress_of(world, node, packet, false);
             const bool lost = lost_on_link(world, first + i, ingress);
             if (lost || out == kNone) {
                 ++counts_of(world).drops;

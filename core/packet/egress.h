@@ -13,6 +13,13 @@ namespace sluice::step {
 /// Random stream of a port (core/random.h).
 inline constexpr std::uint64_t kLossDraws = 0x6c6f7373;
 
+/// Queue that a packet joins in a switch.
+SLUICE_HD inline std::uint32_t switch_queue(const World& world, const Packet& packet) {
+    return packet.packet_kind() != PacketKind::data && world.ack_strict_in_switch
+               ? 0
+               : packet.traffic_class;
+}
+
 /// The flow of a packet, as the hop checksum counts it.
 SLUICE_HD inline FlowId digest_id(const World& world, const Packet& packet) {
     return packet.packet_kind() < PacketKind::pause ? world.id[packet.flow] : 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/flow/flow.h"
+#include "core/ids.h"
 #include "core/packet/plain.h"
 
 namespace sluice::step {
@@ -35,8 +36,26 @@ struct alignas(64) Scoreboard {
     std::uint32_t highest = 0;  ///< the last packet known to have come out of order + 1
     std::uint32_t resend = 0;
     std::uint32_t resend_end = 0;
-    std::uint32_t sent_since = 0;  ///< packets since the first missing one was sent again
-    std::uint32_t probes = 0;      ///< time-outs at the message's tail, without progress
+    std::uint32_t sent_since = 0;     ///< packets since the first missing one was sent again
+    std::uint32_t probes = 0;         ///< time-outs at the message's tail, without progress
+    std::uint32_t first_trimmed = 0;  ///< none before it is to be sent again because it was trimmed
+    std::int64_t trimmed_bytes = 0;   ///< of those that are
+};
+
+/// Entropy values of a flow whose ACKs came unmarked, the oldest first: as many as REPS keeps.
+struct Recycled {
+    static constexpr std::uint32_t kMost = 8;
+
+    std::uint8_t value[kMost] = {};
+    std::uint8_t first = 0;
+    std::uint8_t count = 0;
+};
+
+/// The port that packets of a flow took last at a switch.
+struct Flowlet {
+    std::uint64_t owner = 0;  ///< the flow's id and whether they are its ACKs
+    Tick last = 0;            ///< when the last one of them came
+    PortId port = kNone;
 };
 
 }  // namespace sluice::step

@@ -98,20 +98,44 @@ struct NicConfig {
     bool global_base_rtt = true;
 };
 
+/// How packets choose among equal-cost next hops (docs/models/spraying.md).
 enum class LoadBalance : std::uint8_t {
     ecmp,         ///< hash of the flow, fixed per flow
-    spray,        ///< each packet picks among equal-cost next hops by (seed, flow, packet)
-    round_robin,  ///< a flow's packets take equal-cost next hops in turn
+    spray,        ///< each packet picks one by (seed, flow, packet)
+    round_robin,  ///< a flow's packets take them in turn
+    adaptive,     ///< each packet takes the least loaded one
+    flowlet,      ///< the same, by the first packet after a gap in its flow; the others follow it
+    entropy,      ///< hash of the flow and of a value that the sender gives the packet
+};
+
+/// Of those that need more than their name.
+struct SprayConfig {
+    std::int64_t band =
+        4192;  ///< adaptive, flowlet: bytes in a queue that count as one step of its load
+    Tick flowlet_gap = 10 * kMicrosecond;  ///< flowlet: a packet that comes later chooses anew
+    std::uint32_t entropy_values = 256;    ///< entropy: how many there are, at most 2^kEntropyBits
+    bool entropy_recycle = false;  ///< entropy: values whose ACKs came unmarked are used again
+};
+
+/// Switches that cut a packet's payload, where it would have been lost or have waited for long (docs/models/switch.md).
+struct TrimConfig {
+    std::int64_t threshold =
+        0;                      ///< bytes in an egress queue above which payloads are cut; 0: never
+    std::uint8_t priority = 0;  ///< class in which headers go on; 0: before all others
+    std::int64_t queue = 25'000;  ///< bytes of headers, as long as that class is 0
 };
 
 /// What the step of a node reads: plain data, so that it can be handed to a device as it is.
 struct StepConfig {
     Arithmetic arithmetic = Arithmetic::exact;
     std::uint64_t seed = 1;  ///< of marks, spraying, losses
+    LoadBalance load_balance = LoadBalance::ecmp;
+    SprayConfig spray;
     bool pfc = true;
     PacketFormat format;
     BufferConfig buffer;
     QueueConfig queues;
+    TrimConfig trim;
     Marking marking{};  ///< which packets of a queue between kmin and kmax are marked
     NicConfig nic;
     congestion::Parameters congestion;
@@ -120,7 +144,6 @@ static_assert(std::is_trivially_copyable<StepConfig>::value, "plain data only");
 
 struct NetworkConfig : StepConfig {
     EcnConfig ecn;
-    LoadBalance load_balance = LoadBalance::ecmp;
     std::uint8_t sprayed_priorities = 0;  ///< bit p: those of flows of priority p spray, too
 
     /// Bit p: packets of flows of priority p choose their ways one by one.

@@ -40,18 +40,32 @@ struct alignas(32) Packet {
 };
 static_assert(sizeof(Packet) == 32, "a packet is half a cache line");
 
-// The stamp of an ACK under selective repeat: the low 48 bits of its data packet's, below the distance of that packet from
-// the first missing one. A round trip is shorter than 2^48 ps (281 s), so the rest of the stamp follows from the present.
-inline constexpr int kStampBits = 48;
+// The stamp of an ACK under selective repeat, from the lowest bit: the low bits of its data packet's departure, that packet's
+// entropy value (LoadBalance::entropy), and how far it lies from the first missing one. A round trip is shorter than 2^42 ps
+// (4.4 s), so the rest of the departure follows from the present.
+inline constexpr int kStampBits = 42;
+inline constexpr int kEntropyBits = 8;
+inline constexpr int kDistanceAt = kStampBits + kEntropyBits;
 inline constexpr std::uint64_t kStampMask = (std::uint64_t{1} << kStampBits) - 1;
 
-/// `distance` is below 2^15.
+/// `distance` is below 2^14.
 SLUICE_HD inline Tick stamp_with(Tick stamp, std::uint32_t distance) {
-    return static_cast<Tick>((static_cast<std::uint64_t>(stamp) & kStampMask) |
-                             static_cast<std::uint64_t>(distance) << kStampBits);
+    return static_cast<Tick>(
+        (static_cast<std::uint64_t>(stamp) & ((std::uint64_t{1} << kDistanceAt) - 1)) |
+        static_cast<std::uint64_t>(distance) << kDistanceAt);
 }
 SLUICE_HD inline std::uint32_t distance_in(Tick stamp) {
-    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(stamp) >> kStampBits);
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(stamp) >> kDistanceAt);
+}
+
+/// Of a data packet.
+SLUICE_HD inline Tick stamp_of(Tick departure, std::uint32_t entropy) {
+    return static_cast<Tick>((static_cast<std::uint64_t>(departure) & kStampMask) |
+                             static_cast<std::uint64_t>(entropy) << kStampBits);
+}
+SLUICE_HD inline std::uint32_t entropy_in(Tick stamp) {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(stamp) >> kStampBits) &
+           ((1U << kEntropyBits) - 1);
 }
 
 /// The contribution to the order-independent hop checksum of `packet` of flow `id` (0: of none), sent by

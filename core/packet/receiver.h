@@ -7,6 +7,7 @@
 #include "core/packet/host_events.h"
 #include "core/packet/nic_port.h"
 #include "core/packet/selective_repeat.h"
+#include "core/packet/trimming.h"
 
 namespace sluice::step {
 
@@ -108,10 +109,27 @@ SLUICE_HD inline bool reorder(const World& world, const Packet& packet, Receiver
     return true;
 }
 
+/// The header of a packet that a switch has trimmed: its sender is told which one is missing.
+SLUICE_HD inline void receive_trimmed(World& world, NodeId node, const Packet& packet, Tick now) {
+    const Receiver& receiver = world.receiver[packet.flow];
+    const std::uint32_t expected = receiver.expected;
+    const bool missing = packet.sequence >= expected && packet.sequence < receiver.packets &&
+                         packet.sequence - expected < world.reorder_window &&
+                         !arrived_of(world, packet.flow).has(packet.sequence);
+    Packet answered = packet;
+    answered.stamp = stamp_with(packet.stamp, missing ? packet.sequence - expected : 0);
+    answer(world, node, answered, missing ? PacketKind::nack : PacketKind::ack, expected, true,
+           now);
+}
+
 /// A data packet at its destination, under selective repeat.
 template <class Events>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_any(World& world, NodeId node,
                                                          const Packet& packet, Tick now) {
+    if (is_trimmed(world, packet)) {
+        receive_trimmed(world, node, packet, now);
+        return;
+    }
     Receiver& receiver = world.receiver[packet.flow];
     const std::uint32_t before = receiver.expected;
     if (!reorder(world, packet, receiver)) {

@@ -11,9 +11,13 @@
 ///   kTailTrips base RTTs or twice the flow's longest round trip, whichever is more, and twice as long each time.
 /// What is lost is sent again in passes over the window, which the congestion window does not hold up: it replaces
 /// bytes that are counted as in flight.
+///
+/// Where switches trim, a NACK names a packet of which only the header has come. It is lost at once, is not in flight, and is
+/// sent again when the congestion window lets it.
 #pragma once
 
 #include "core/packet/queue_pair.h"
+#include "core/random.h"
 
 namespace sluice::step {
 
@@ -50,6 +54,11 @@ SLUICE_HD inline WindowBits arrived_of(const World& world, FlowSlot flow) {
     return {world.arrived, flow, world.reorder_window};
 }
 
+/// Bytes beyond the first that is not acknowledged, of which the sender knows that they have arrived.
+SLUICE_HD inline std::int64_t arrived_beyond(const World& world, const Sender& sender) {
+    return repeats_selectively(world) ? world.scoreboard[sender.flow].sacked_bytes : 0;
+}
+
 /// When the data packet that `answer` answers left, by the simulated time.
 SLUICE_HD inline Tick departure_of(const World& world, const Sender& sender, const Packet& answer,
                                    Tick now) {
@@ -61,7 +70,27 @@ SLUICE_HD inline Tick departure_of(const World& world, const Sender& sender, con
     return now - static_cast<Tick>((local - stamp) & kStampMask);
 }
 
-/// The next packet to send again is at Scoreboard::resend. False: there is none.
+/// Switches cut packets, and receivers tell which.
+SLUICE_HD inline bool trims(const World& world) { return world.trimmed != nullptr; }
+SLUICE_HD inline WindowBits trimmed_of(const World& world, FlowSlot flow) {
+    return {world.trimmed, flow, world.reorder_window};
+}
+/// Packets that were trimmed are to be sent again.
+SLUICE_HD inline bool has_trimmed(const World& world, FlowSlot flow) {
+    return trims(world) && world.scoreboard[flow].trimmed_bytes > 0;
+}
+
+/// Packet `index` is no longer one that is to be sent again because it was trimmed.
+SLUICE_HD inline void forget_trimmed(const World& world, const Sender& sender,
+                                     std::uint32_t index) {
+    WindowBits trimmed = trimmed_of(world, sender.flow);
+    if (trimmed.has(index)) {
+        trimmed.clear(index);
+        world.scoreboard[sender.flow].trimmed_bytes -= payload_of(world, index, sender.size);
+    }
+}
+
+/// The next packet to send again in a pass is at Scoreboard::resend. False: there is none.
 SLUICE_HD inline bool has_missing(const World& world, FlowSlot flow) {
     Scoreboard& board = world.scoreboard[flow];
     const WindowBits sacked = sacked_of(world, flow);
@@ -69,6 +98,27 @@ SLUICE_HD inline bool has_missing(const World& world, FlowSlot flow) {
         ++board.resend;
     }
     return board.resend < board.resend_end;
+}
+
+/// Takes the next packet that is to be sent again: there is one.
+SLUICE_HD inline std::uint32_t next_missing(const World& world, const Sender& sender) {
+    Scoreboard& board = world.scoreboard[sender.flow];
+    if (!trims(world)) {
+        return board.resend++;
+    }
+    std::uint32_t index = 0;
+    if (has_missing(world, sender.flow)) {
+        index = board.resend++;
+    } else {
+        const WindowBits trimmed = trimmed_of(world, sender.flow);
+        index = board.first_trimmed < sender.una ? sender.una : board.first_trimmed;
+        while (!trimmed.has(index)) {
+            ++index;
+        }
+        board.first_trimmed = index + 1;
+    }
+    forget_trimmed(world, sender, index);
+    return index;
 }
 
 /// The window of the receiver has room for the sender's next packet.
@@ -103,10 +153,33 @@ SLUICE_HD inline bool note_sack(const World& world, const Sender& sender, const 
     if (distance == 0 || index < sender.una || index >= sender.next || sacked.has(index)) {
         return false;
     }
+    if (trims(world)) {
+        forget_trimmed(world, sender, index);
+    }
     sacked.set(index);
     board.sacked_bytes += payload_of(world, index, sender.size);
     board.highest = index >= board.highest ? index + 1 : board.highest;
     return true;
+}
+
+/// A NACK: the packet that it names was trimmed. Returns its bytes; 0: it has arrived, or is to be sent again already.
+SLUICE_HD inline std::int64_t note_trimmed(const World& world, const Sender& sender,
+                                           const Packet& answer) {
+    const std::uint32_t index = answer.sequence + distance_in(answer.stamp);
+    if (index < sender.una || index >= sender.next || sacked_of(world, sender.flow).has(index)) {
+        return 0;
+    }
+    WindowBits trimmed = trimmed_of(world, sender.flow);
+    if (trimmed.has(index)) {
+        return 0;
+    }
+    trimmed.set(index);
+    Scoreboard& board = world.scoreboard[sender.flow];
+    const std::int64_t bytes = payload_of(world, index, sender.size);
+    const bool first = board.trimmed_bytes == 0 || index < board.first_trimmed;
+    board.first_trimmed = first ? index : board.first_trimmed;
+    board.trimmed_bytes += bytes;
+    return bytes;
 }
 
 /// Packets from Sender::una to `acked` are acknowledged.
@@ -115,6 +188,9 @@ SLUICE_HD inline void note_acknowledged(const World& world, const Sender& sender
     Scoreboard& board = world.scoreboard[sender.flow];
     WindowBits sacked = sacked_of(world, sender.flow);
     for (std::uint32_t i = sender.una; i < acked; ++i) {
+        if (trims(world)) {
+            forget_trimmed(world, sender, i);
+        }
         if (sacked.has(i)) {
             sacked.clear(i);
             board.sacked_bytes -= payload_of(world, i, sender.size);
@@ -128,24 +204,32 @@ SLUICE_HD inline void note_acknowledged(const World& world, const Sender& sender
 }
 
 /// Decides what is lost, after an ACK of a packet that left at `departed`. `missing` is the first packet that has not
-/// arrived.
-SLUICE_HD inline void find_losses(const World& world, const Sender& sender, std::uint32_t missing,
-                                  Tick departed) {
+/// arrived. Returns the bytes of what is lost anew.
+SLUICE_HD inline std::int64_t find_losses(const World& world, const Sender& sender,
+                                          std::uint32_t missing, Tick departed) {
     Scoreboard& board = world.scoreboard[sender.flow];
     if (board.highest <= missing + world.reorder_threshold) {
-        return;
+        return 0;
     }
     const std::uint32_t end = board.highest - world.reorder_threshold;
+    const WindowBits sacked = sacked_of(world, sender.flow);
+    std::int64_t lost = 0;
+    for (std::uint32_t i = board.resend_end < missing ? missing : board.resend_end; i < end; ++i) {
+        lost += sacked.has(i) ? 0 : payload_of(world, i, sender.size);
+    }
     board.resend_end = board.resend_end < end ? end : board.resend_end;
     if (board.resend > missing && departed >= board.proof) {  // lost again
         begin_pass(board, missing, board.resend_end);
+        lost += payload_of(world, missing, sender.size);
     }
+    return lost;
 }
 
 /// How long after the last progress a sender gives up on what it has sent.
 SLUICE_HD inline Tick selective_timeout(const World& world, const Sender& sender) {
     const Tick timeout = world.config->nic.retransmit_timeout;
-    if (sender.next < sender.packets || has_missing(world, sender.flow)) {
+    if (sender.next < sender.packets || has_missing(world, sender.flow) ||
+        has_trimmed(world, sender.flow)) {
         return timeout;
     }
     const Scoreboard& board = world.scoreboard[sender.flow];
@@ -163,6 +247,58 @@ SLUICE_HD inline void give_up(const World& world, const Sender& sender) {
     const std::uint32_t overtaken = board.highest > sender.una ? board.highest : sender.una + 1;
     begin_pass(board, sender.una, tail ? overtaken : sender.next);
     board.probes += tail ? 1 : 0;
+}
+
+/// The entropy value of the sender's next packet (LoadBalance::entropy), by which switches choose its path. Recycled as in
+/// REPS (Bonato et al., 2024) it is one whose ACK came without a mark, if there is one; else it is drawn.
+SLUICE_HD inline std::uint32_t next_entropy(const World& world, const Sender& sender) {
+    if (world.recycled != nullptr && world.recycled[sender.flow].count > 0) {
+        Recycled& kept = world.recycled[sender.flow];
+        const std::uint32_t value = kept.value[kept.first];
+        kept.first = (kept.first + 1) % Recycled::kMost;
+        --kept.count;
+        return value;
+    }
+    constexpr std::uint64_t kEntropyDraws = 0x656e74726f7079;
+    return uniform_below(world.config->seed, random_stream(kEntropyDraws, world.id[sender.flow]),
+                         sender.transmissions, world.config->spray.entropy_values);
+}
+
+/// `ack` is back. Its value is kept if it is unmarked; of too many the oldest is forgotten.
+SLUICE_HD inline void recycle_entropy(const World& world, const Packet& ack) {
+    if (ack.echo != 0 || ack.packet_kind() != PacketKind::ack) {
+        return;
+    }
+    Recycled& kept = world.recycled[ack.flow];
+    if (kept.count == Recycled::kMost) {
+        kept.first = (kept.first + 1) % Recycled::kMost;
+        --kept.count;
+    }
+    kept.value[(kept.first + kept.count) % Recycled::kMost] =
+        static_cast<std::uint8_t>(entropy_in(ack.stamp));
+    ++kept.count;
+}
+
+/// What an ACK or NACK, which acknowledges up to packet `acked`, says of single packets. Returns the bytes of those of which
+/// it says that they are lost.
+SLUICE_HD inline std::int64_t heed_sack(World& world, Sender& sender, const Packet& packet,
+                                        std::uint32_t acked, Tick now) {
+    if (world.recycled != nullptr) {
+        recycle_entropy(world, packet);
+    }
+    const bool nack = packet.packet_kind() == PacketKind::nack;
+    const std::int64_t cut = nack ? note_trimmed(world, sender, packet) : 0;
+    if (cut > 0 || (!nack && note_sack(world, sender, packet))) {
+        sender.last_progress = now;
+    }
+    if (acked > sender.una) {
+        note_acknowledged(world, sender, acked);
+        sender.timed_out = false;
+    }
+    const Tick departed = departure_of(world, sender, packet, now);
+    Scoreboard& board = world.scoreboard[sender.flow];
+    board.longest_trip = now - departed > board.longest_trip ? now - departed : board.longest_trip;
+    return cut + find_losses(world, sender, acked > sender.una ? acked : sender.una, departed);
 }
 
 }  // namespace sluice::step

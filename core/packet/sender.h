@@ -28,15 +28,22 @@ SLUICE_HD inline bool awaits_no_ack(const World& world, const Sender& sender) {
            (chunk == 0 || sender.next / chunk == sender.una / chunk);
 }
 
-/// The queue pair's next departure is that of a packet which is missing at its receiver.
-SLUICE_HD inline bool sends_again(const World& world, const Sender& sender) {
-    return repeats_selectively(world) && has_missing(world, sender.flow);
-}
-
 /// Bytes of the queue pair that are in flight, as far as the sender knows.
 SLUICE_HD inline std::int64_t bytes_in_flight(const World& world, const Sender& sender) {
     const std::int64_t sent = sender.next_bytes - sender.una_bytes + sender.behind;
-    return repeats_selectively(world) ? sent - world.scoreboard[sender.flow].sacked_bytes : sent;
+    if (!repeats_selectively(world)) {
+        return sent;
+    }
+    const Scoreboard& board = world.scoreboard[sender.flow];
+    return sent - board.sacked_bytes - board.trimmed_bytes;
+}
+
+/// The queue pair's next departure is that of a packet which is missing at its receiver. What was trimmed waits for the
+/// window, as it is not in flight.
+SLUICE_HD inline bool sends_again(const World& world, const Sender& sender) {
+    return repeats_selectively(world) &&
+           (has_missing(world, sender.flow) ||
+            (has_trimmed(world, sender.flow) && bytes_in_flight(world, sender) < sender.window));
 }
 
 /// Recomputes from when the queue pair may send.
@@ -185,6 +192,9 @@ SLUICE_HD inline Packet make_data(World& world, Sender& sender, std::uint32_t in
                                   std::int64_t payload, Tick now) {
     Packet packet;
     packet.stamp = now - sender.skipped;
+    if (world.has_entropy) {
+        packet.stamp = stamp_of(packet.stamp, next_entropy(world, sender));
+    }
     packet.flow = sender.flow;
     packet.sequence = index;
     packet.bytes = static_cast<std::uint16_t>(payload + world.data_overhead);
@@ -231,7 +241,7 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
 
 /// The first packet that is to be sent again selectively, as it departs at `now`.
 SLUICE_HD inline Packet take_missing(World& world, Sender& sender, Tick now) {
-    const std::uint32_t index = world.scoreboard[sender.flow].resend++;
+    const std::uint32_t index = next_missing(world, sender);
     const std::int64_t payload = payload_of(world, index, sender.size);
     Packet packet = make_data(world, sender, index, payload, now);
     sender.retransmitted += payload;
@@ -295,7 +305,10 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     ack.acked = sender.offset + bytes_before(world, packet.sequence, sender.size);
     ack.next = lead.offset + lead.next_bytes;
     ack.echo = packet.echo != 0;
+    ack.nack = packet.packet_kind() == PacketKind::nack;
     ack.sent = departure_of(world, sender, packet, now);
+    ack.arrived = ack.acked + arrived_beyond(world, sender);
+    ack.links = packet.hop;
     const FlowRoute& route = world.route[sender.flow];
     if (!route.ints.empty()) {
         const congestion::IntRecord* const slot = int_slot(world, route, packet.transmission);
@@ -317,22 +330,6 @@ SLUICE_HD inline std::uint32_t acknowledged_index(const NicConfig& nic, const Se
                                                                       : sequence;
 }
 
-/// What an ACK, which acknowledges up to packet `acked`, says of single packets.
-SLUICE_HD inline void heed_sack(World& world, Sender& sender, const Packet& packet,
-                                std::uint32_t acked, Tick now) {
-    if (note_sack(world, sender, packet)) {
-        sender.last_progress = now;
-    }
-    if (acked > sender.una) {
-        note_acknowledged(world, sender, acked);
-        sender.timed_out = false;
-    }
-    const Tick departed = departure_of(world, sender, packet, now);
-    Scoreboard& board = world.scoreboard[sender.flow];
-    board.longest_trip = now - departed > board.longest_trip ? now - departed : board.longest_trip;
-    find_losses(world, sender, acked > sender.una ? acked : sender.una, departed);
-}
-
 /// An ACK or NACK of an active flow, for the law of whoever has its queue pair now. Returns true if
 /// it completed the flow.
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& host,
@@ -341,8 +338,10 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& hos
     Sender& sender = host.senders[index];
     const std::uint32_t acked = acknowledged_index(world.config->nic, sender, packet.sequence);
     const std::int64_t una_bytes = sender.una_bytes;
+    const bool went_back = packet.packet_kind() == PacketKind::nack && !repeats_selectively(world);
+    std::int64_t lost = went_back ? world.payload : 0;
     if (repeats_selectively(world)) {
-        heed_sack(world, sender, packet, acked, now);
+        lost = heed_sack(world, sender, packet, acked, now);
     }
     if (acked > sender.una) {
         sender.una = acked;
@@ -353,12 +352,16 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& hos
             sender.next_bytes = sender.una_bytes;
         }
     }
-    if (packet.packet_kind() == PacketKind::nack) {
+    if (went_back) {
         go_back(world, sender, false);
     }
     const std::uint32_t heir = credit_heirs(host, index, sender.una_bytes - una_bytes);
     Sender& lead = host.senders[heir];
     const std::int64_t rate = lead.cc.rate;
+    if (lost > 0) {
+        const congestion::Loss loss{now, lost, bytes_in_flight(world, lead), false};
+        congestion::on_loss(lead.cc, world.config->congestion, loss);
+    }
     congestion::on_ack(lead.cc, world.config->congestion, world.int_rates,
                        feedback(world, sender, lead, packet, now));
     if (lead.cc.rate != rate) {
@@ -383,6 +386,18 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool acknowledge(World& world, Host& hos
     update_ready(world, sender);
     arm(world, host, index);
     return false;
+}
+
+/// The law of whoever has the queue pair of the host's sender `index` now learns of a time-out.
+SLUICE_HD inline void note_time_out(World& world, Host& host, std::uint32_t index, Tick now) {
+    Sender& lead = host.senders[credit_heirs(host, index, 0)];
+    const std::int64_t rate = lead.cc.rate;
+    const congestion::Loss loss{now, world.payload, bytes_in_flight(world, lead), true};
+    congestion::on_loss(lead.cc, world.config->congestion, loss);
+    if (lead.cc.rate != rate) {
+        lead.window = congestion::window(lead.cc, world.config->congestion);
+        update_ready(world, lead);
+    }
 }
 
 /// True for an answer's timer whose flow's slot was given back, and for a sender's timer that an earlier one has replaced or whose flow has finished. Whether it
@@ -412,6 +427,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sender_timer(World& world, Host& ho
     if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
         go_back(world, sender, true);
         sender.last_progress = now;
+        note_time_out(world, host, index, now);
     }
     update_ready(world, sender);
     arm(world, host, index);

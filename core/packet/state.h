@@ -26,8 +26,9 @@
 
 namespace sluice::step {
 
-/// Egress::ecn_kmin of a port that never marks.
-inline constexpr std::uint32_t kNeverMarks = 0xffffffff;
+/// Bytes that no queue reaches; Egress::ecn_kmin of a port that never marks.
+inline constexpr std::uint32_t kUnlimited = 0xffffffff;
+inline constexpr std::uint32_t kNeverMarks = kUnlimited;
 
 /// Transmit side of a port. The first line is touched by every packet, the rest less often.
 struct alignas(64) Egress {
@@ -57,6 +58,7 @@ struct alignas(64) Egress {
     std::int64_t drops_link_down = 0;  ///< waited for a link that failed, or were on it
     std::int64_t drops_cable = 0;      ///< the cable's error rate
     std::int64_t drops_outdated = 0;   ///< a foreign model's, of a flow that is over
+    std::int64_t trimmed = 0;          ///< packets of which only the header went on
     std::int64_t pauses_sent = 0;
     Tick paused_since = 0;
     Tick paused_ticks = 0;
@@ -319,8 +321,12 @@ struct Columns {
     Scoreboard* scoreboard = nullptr;
     std::uint64_t* sacked = nullptr;      ///< beyond Sender::una, the sender knows to have arrived
     std::uint64_t* arrived = nullptr;     ///< beyond Receiver::expected, has arrived
+    std::uint64_t* trimmed = nullptr;     ///< likewise, to be sent again; null: nobody trims
     std::uint32_t reorder_window = 0;     ///< packets, a power of two of at least 64
     std::uint32_t reorder_threshold = 0;  ///< packets
+    Recycled* recycled = nullptr;         ///< by slot; SprayConfig::entropy_recycle, else null
+    Flowlet* flowlets = nullptr;          ///< kFlowlets per switch, under LoadBalance::flowlet
+    const std::uint32_t* switch_number = nullptr;  ///< by node: which of the switches it is
 
     // Where ACKs are no packets, else null; one clock.
     CrossStream* cross = nullptr;        ///< by port
@@ -347,7 +353,11 @@ struct Columns {
     bool track_flows = false;
     bool list_pauses = false;          ///< PFC frames go to World::pauses
     std::uint8_t sprayed_classes = 0;  ///< NetworkConfig::sprayed_classes()
-    bool spray_in_turn = false;        ///< LoadBalance::round_robin
+    bool has_entropy = false;          ///< LoadBalance::entropy
+    /// Switches work off their arrivals in the order of time, because some choose their port by what is there.
+    bool in_order = false;
+    std::uint32_t trim_above = kUnlimited;   ///< TrimConfig::threshold
+    std::uint32_t header_room = kUnlimited;  ///< TrimConfig::queue, of the strict queue
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc
     bool ack_strict_in_switch = false;  ///< config->queues.ack_strict_in_switch

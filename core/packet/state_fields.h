@@ -33,6 +33,7 @@ namespace sluice::step {
     NEXT(drops_link_down, counter)           \
     NEXT(drops_cable, counter)               \
     NEXT(drops_outdated, counter)            \
+    NEXT(trimmed, counter)                   \
     NEXT(pauses_sent, counter)               \
     NEXT(paused_since, instant)              \
     NEXT(paused_ticks, counter)              \

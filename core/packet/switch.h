@@ -7,21 +7,16 @@
 /// no ingress would reach its threshold. Such a window is *quiet*: each egress port is worked off
 /// alone (arrivals sorted per port, departures committed lazily before each arrival), which gives
 /// exactly what the interleaved order gives, for the accounting is a sum. Other windows run in
-/// full (time, port) order. Equality of the two is a property test.
+/// full (time, port) order. Equality of the two is a property test. Where packets choose their port by what is in the
+/// queues (Columns::in_order), every window runs so, and they choose at their own instants.
 #pragma once
 
 #include "core/bits.h"
 #include "core/packet/arrivals.h"
 #include "core/packet/buffer.h"
+#include "core/packet/trimming.h"
 
 namespace sluice::step {
-
-/// Queue that a packet joins in a switch.
-SLUICE_HD inline std::uint32_t switch_queue(const World& world, const Packet& packet) {
-    return packet.packet_kind() != PacketKind::data && world.ack_strict_in_switch
-               ? 0
-               : packet.traffic_class;
-}
 
 /// Queues a PFC frame for the peer of `port`.
 SLUICE_HD inline void enqueue_pfc(World& world, PortId port, std::uint32_t traffic_class,
@@ -79,15 +74,21 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const C
         const bool admitted =
             world.pfc
                 ? admit_lossless<Policies>(world, buffer, ingress, queue, packet.bytes)
-                : admit_lossy<Policies>(world, buffer, egress.class_bytes[queue], packet.bytes);
+                : !(egress.class_bytes[queue] + packet.bytes > world.trim_above &&
+                    packet.packet_kind() == PacketKind::data) &&
+                      admit_lossy<Policies>(world, buffer, egress.class_bytes[queue], packet.bytes);
         if (!admitted) {
-            lose(world, egress, &Egress::drops_no_room);
+            trim_or_lose<Policies>(world, buffer, egress, out, packet, now);
             return;
         }
         if (world.pfc && should_pause<Policies>(world, buffer, ingress, queue)) {
             begin_pause(buffer, ingress, queue);
             send_pfc(world, in, queue, true, now);
         }
+    } else if (egress.class_bytes[0] + packet.bytes > world.header_room &&
+               packet.packet_kind() == PacketKind::data) {
+        lose(world, egress, &Egress::drops_no_room);
+        return;
     }
     enqueue(world, egress, packet, queue);
     if (world.link[out].decision == kNever) {
@@ -132,7 +133,7 @@ template <class Policies, class Ports, class Arrivals>
 SLUICE_HD inline bool quiet_window(const World& world, const Cell& cell, const Ports& mine,
                                    std::int64_t arriving, const Arrivals& arrivals) {
     const Buffer& buffer = world.buffer[cell.id];
-    if (!Policies::kQuietWindows || buffer.held_classes != 0) {
+    if (!Policies::kQuietWindows || buffer.held_classes != 0 || world.in_order) {
         return false;
     }
     const std::int64_t left = buffer.shared_size - buffer.shared_used - arriving;
@@ -232,7 +233,11 @@ SLUICE_HD inline void run_interleaved(World& world, const std::uint64_t* keys, s
             const Packet& packet = link.at(link.head + key_position(keys[next]));
             const PortId out =
                 packet.packet_kind() >= PacketKind::pause ? in : egress_of(world, node, packet);
-            switch_arrive<Policies>(world, cell, in, out, packet, arrival);
+            if (out == kNone) {
+                lose(world, world.egress[in], &Egress::drops_no_way);
+            } else {
+                switch_arrive<Policies>(world, cell, in, out, packet, arrival);
+            }
             ++next;
         } else if (departure < end) {
             world.link[port].decision =

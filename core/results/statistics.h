@@ -28,6 +28,7 @@ struct PortStatistics {
     std::int64_t drops = 0;            ///< packets lost; counted at the port that they would have
                                        ///< left by, without a way at the one by which they came
     DropCauses drops_by;               ///< `drops`, by cause
+    std::int64_t trimmed = 0;          ///< packets that lost their payload, and went on without
     std::int64_t pauses_sent = 0;      ///< PFC pause frames sent through this port
     std::int64_t paused_ticks = 0;     ///< time any data class of this port was paused by its peer
 };

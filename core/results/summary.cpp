@@ -101,8 +101,10 @@ void add_counters(Json& json, Mode mode, const RunCounters& counters) {
 void add_causes(Json& json, const RunOutcome& outcome) {
     DropCauses all;
     std::int64_t drops = 0;
+    std::int64_t trimmed = 0;
     for (const PortStatistics& port : outcome.ports) {
         drops += port.drops;
+        trimmed += port.trimmed;
         all.no_room += port.drops_by.no_room;
         all.no_way += port.drops_by.no_way;
         all.link_down += port.drops_by.link_down;
@@ -115,6 +117,9 @@ void add_causes(Json& json, const RunOutcome& outcome) {
                                   {"link_down", all.link_down},
                                   {"cable", all.cable},
                                   {"outdated", all.outdated}};
+    }
+    if (trimmed > 0) {
+        json["trimmed"] = trimmed;
     }
     for (const ResentBytes& resent : outcome.resent) {
         json["retransmitted_by_cause"][resent.cause] = resent.bytes;

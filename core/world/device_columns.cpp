@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/packet/buffer.h"
+#include "core/packet/route_table.h"
 #include "core/world/ecn_point.h"
 #include "core/world/lookahead.h"
 #include "core/world/network_check.h"
@@ -60,6 +61,9 @@ DeviceColumns::DeviceColumns(World& world, const Topology& topology, const Netwo
     : world_(world), topology_(topology), config_(config) {
     build_ports();
     build_buffers();
+    if (config_.load_balance == LoadBalance::flowlet) {
+        build_flowlets();
+    }
     world_.lookahead = network_lookahead(topology_, config_);
 }
 
@@ -165,6 +169,19 @@ void DeviceColumns::build_buffers() {
     }
 }
 
+void DeviceColumns::build_flowlets() {
+    switch_number_.assign(topology_.node_count(), kNone);
+    std::uint32_t switches = 0;
+    for (NodeId n = 0; n < topology_.node_count(); ++n) {
+        if (!topology_.is_host(n)) {
+            switch_number_[n] = switches++;
+        }
+    }
+    flowlets_.resize(std::size_t{switches} * kFlowlets);
+    world_.switch_number = switch_number_.data();
+    world_.flowlets = flowlets_.data();
+}
+
 void DeviceColumns::resize_cells(std::uint32_t count) {
     wake_.resize(count, kNever);
     block_wake_.resize((count + 63) / 64, kNever);
@@ -192,6 +209,7 @@ std::size_t DeviceColumns::memory_bytes() const {
     std::size_t bytes =
         egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Wire) + sizeof(HostPort));
     bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
+    bytes += flowlets_.size() * sizeof(Flowlet);
     for (const auto& table : tables_) {
         bytes += table.second->size() * sizeof(std::uint32_t);
     }

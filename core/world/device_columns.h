@@ -36,6 +36,7 @@ class DeviceColumns {
   private:
     void build_ports();
     void build_buffers();
+    void build_flowlets();
     const std::vector<std::uint32_t>& serialization_table(Rate rate);
 
     World& world_;
@@ -47,6 +48,8 @@ class DeviceColumns {
     std::vector<Ingress> ingress_;
     std::vector<Wire> link_;  ///< by receiving port; then outboxes
     std::vector<Buffer> buffer_;
+    std::vector<Flowlet> flowlets_;  ///< the next one, too: empty unless there are flowlets
+    std::vector<std::uint32_t> switch_number_;
     std::vector<Host> host_;
     std::vector<HostPort> host_port_;
     std::vector<CrossStream> cross_;  ///< empty unless answers are left out

@@ -70,6 +70,12 @@ void FlowColumns::grow_windows(std::size_t count) {
     world_.scoreboard = grown(scoreboard_, count);
     world_.sacked = grown(sacked_, count * words);
     world_.arrived = grown(arrived_, count * words);
+    if (world_.config->trim.threshold > 0) {
+        world_.trimmed = grown(trimmed_, count * words);
+    }
+    if (world_.has_entropy && world_.config->spray.entropy_recycle) {
+        world_.recycled = grown(recycled_, count);
+    }
 }
 
 void FlowColumns::fill(FlowSlot slot, FlowId id, const FlowSpec& spec) {
@@ -84,8 +90,14 @@ void FlowColumns::fill(FlowSlot slot, FlowId id, const FlowSpec& spec) {
     if (repeats_selectively(world_)) {
         const std::size_t words = world_.reorder_window / 64;
         scoreboard_[slot] = Scoreboard{};
+        if (world_.recycled != nullptr) {
+            recycled_[slot] = Recycled{};
+        }
         std::fill_n(sacked_.begin() + slot * words, words, 0);
         std::fill_n(arrived_.begin() + slot * words, words, 0);
+        if (world_.trimmed != nullptr) {
+            std::fill_n(trimmed_.begin() + slot * words, words, 0);
+        }
     }
 }
 
@@ -146,7 +158,8 @@ std::size_t FlowColumns::memory_bytes() const {
                (sizeof(FlowId) + sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
                 sizeof(FlowSpec) + sizeof(std::uint32_t) + 2 * sizeof(FlowSlot)) +
            queue_pair_.size() * sizeof(QueuePair) + scoreboard_.capacity() * sizeof(Scoreboard) +
-           (sacked_.capacity() + arrived_.capacity()) * sizeof(std::uint64_t);
+           recycled_.capacity() * sizeof(Recycled) +
+           (sacked_.capacity() + arrived_.capacity() + trimmed_.capacity()) * sizeof(std::uint64_t);
 }
 
 }  // namespace sluice::step

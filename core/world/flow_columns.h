@@ -69,9 +69,11 @@ class FlowColumns {
     std::vector<Scoreboard> scoreboard_;  ///< selective repeat; the next two: `words_` per slot
     std::vector<std::uint64_t> sacked_;
     std::vector<std::uint64_t> arrived_;
-    std::vector<Wire> answers_;          ///< empty unless answers are left out
-    std::vector<Tick> answer_takes_;     ///< likewise
-    std::vector<QueuePair> queue_pair_;  ///< by connection
+    std::vector<std::uint64_t> trimmed_;  ///< empty unless switches trim
+    std::vector<Recycled> recycled_;      ///< empty unless entropy values are used again
+    std::vector<Wire> answers_;           ///< empty unless answers are left out
+    std::vector<Tick> answer_takes_;      ///< likewise
+    std::vector<QueuePair> queue_pair_;   ///< by connection
     std::vector<FlowSlot> free_;
 };
 

@@ -40,8 +40,8 @@ class FlowRoutes {
         }
         const Routing::PortRange ports = routing_.next_hops(node, key.dst);
         return ports.empty() ? kNone
-                             : ports.begin()[sprayed_way(world_, node, packet,
-                                                         static_cast<std::uint32_t>(ports.size()))];
+                             : sprayed_port(world_, node, packet, ports.begin(),
+                                            static_cast<std::uint32_t>(ports.size()));
     }
 
   private:

@@ -16,9 +16,10 @@ constexpr Tick kLongestWindow = Tick{1} << 31;
 
 Tick link_lookahead(const Link& link, const NetworkConfig& config) {
     const PacketFormat& format = config.format;
+    const std::int64_t least_payload = config.trim.threshold > 0 ? 0 : 1;  // trimmed: none
     const std::int64_t smallest =
-        std::min<std::int64_t>({std::int64_t{format.header} + format.extra_header + 1, format.ack,
-                                config.pfc ? format.pause : format.ack});
+        std::min<std::int64_t>({std::int64_t{format.header} + format.extra_header + least_payload,
+                                format.ack, config.pfc ? format.pause : format.ack});
     const Tick frame = serialization_time(smallest, link.rate, config.arithmetic);
     // A link of many packets per window must not overflow an arrival key.
     const Tick longest = std::max<Tick>(frame, 1) * (kMaxWindowPackets - 1);

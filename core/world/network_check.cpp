@@ -90,6 +90,39 @@ std::string window_fault(const NicConfig& nic) {
     return {};
 }
 
+std::string trim_fault(const NetworkConfig& config) {
+    const TrimConfig& trim = config.trim;
+    constexpr std::int64_t kMost = 0x7fffffff;
+    if (trim.threshold == 0) return {};
+    if (trim.threshold < 0 || trim.threshold > kMost || trim.queue < 0 || trim.queue > kMost ||
+        trim.priority >= step::kClasses) {
+        return "trimming is given by a threshold and a queue of 0 to 2147483647 bytes, and a class "
+               "of 0 to 7";
+    }
+    if (config.pfc) return "switches that trim need pfc = false";
+    if (config.format.header + config.format.extra_header < 1) {
+        return "without a header nothing is left of a packet that is trimmed";
+    }
+    if (config.nic.transport == Transport::go_back_n) {
+        return "switches that trim need selective repeat";
+    }
+    return {};
+}
+
+std::string spray_fault(const NetworkConfig& config) {
+    const SprayConfig& spray = config.spray;
+    if (spray.band < 1) return "the load's band is 0 bytes; allowed: 1 byte and more";
+    if (config.load_balance != LoadBalance::entropy) return {};
+    if (config.nic.transport == Transport::go_back_n) {
+        return "packets with entropy values come out of order; allowed: selective repeat";
+    }
+    if (spray.entropy_values < 1 || spray.entropy_values > 1U << kEntropyBits) {
+        return "there are " + std::to_string(spray.entropy_values) +
+               " entropy values; allowed: 1 to 256";
+    }
+    return {};
+}
+
 }  // namespace
 
 std::int64_t largest_packet(const NetworkConfig& config) {
@@ -148,6 +181,12 @@ std::optional<NetworkFault> network_fault(const Topology& topology, const Networ
     }
     if (std::string text = window_fault(config.nic); !text.empty()) {
         return NetworkFault{Of::window, std::move(text), {}};
+    }
+    if (std::string text = spray_fault(config); !text.empty()) {
+        return NetworkFault{Of::spray, std::move(text), {}};
+    }
+    if (std::string text = trim_fault(config); !text.empty()) {
+        return NetworkFault{Of::trim, std::move(text), {}};
     }
     return std::nullopt;
 }

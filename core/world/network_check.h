@@ -14,7 +14,17 @@ namespace sluice::step {
 
 struct NetworkFault {
     /// Whose fault it is, so that a reader of files can say where.
-    enum class Of : unsigned char { topology, rate, payload, law, buffer, chunk, window };
+    enum class Of : unsigned char {
+        topology,
+        rate,
+        payload,
+        law,
+        buffer,
+        chunk,
+        window,
+        spray,
+        trim
+    };
     Of of = Of::topology;
     std::string text;
     Rate rate{};  ///< of `rate`

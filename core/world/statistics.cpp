@@ -36,6 +36,7 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
         port.drops = drops_of(egress);
         port.drops_by = {egress.drops_no_room, egress.drops_no_way, egress.drops_link_down,
                          egress.drops_cable, egress.drops_outdated};
+        port.trimmed = egress.trimmed;
         port.pauses_sent = egress.pauses_sent;
         port.paused_ticks =
             egress.paused_ticks + (egress.paused != 0 ? now - egress.paused_since : 0);

@@ -28,7 +28,12 @@ World world_with(const NetworkConfig& config) {
     world.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world.data_overhead = config.format.header + config.format.extra_header;
     world.sprayed_classes = config.sprayed_classes();
-    world.spray_in_turn = config.load_balance == LoadBalance::round_robin;
+    world.has_entropy = config.load_balance == LoadBalance::entropy;
+    const bool trims = config.trim.threshold > 0;
+    world.in_order = config.load_balance == LoadBalance::adaptive ||
+                     config.load_balance == LoadBalance::flowlet || trims;
+    world.trim_above = trims ? static_cast<std::uint32_t>(config.trim.threshold) : kUnlimited;
+    world.header_room = trims ? static_cast<std::uint32_t>(config.trim.queue) : kUnlimited;
     return world;
 }
 

@@ -28,6 +28,13 @@ bool sprays(const Config& c) { return c.network.sprayed_classes() != 0; }
 bool repeats_selectively(const Config& c) {
     return c.network.nic.transport == Transport::selective_repeat;
 }
+bool balances(const Config& c, std::initializer_list<LoadBalance> ways) {
+    return std::count(ways.begin(), ways.end(), c.network.load_balance) > 0;
+}
+bool by_entropy(const Config& c) { return balances(c, {LoadBalance::entropy}); }
+bool by_load(const Config& c) { return balances(c, {LoadBalance::adaptive, LoadBalance::flowlet}); }
+bool trims(const Config& c) { return c.network.trim.threshold > 0; }
+bool swift(const Config& c) { return c.network.congestion.law == congestion::Law::swift; }
 bool valiant(const Config& c) { return c.topology.group_routing == GroupRouting::valiant; }
 bool round_trips(const Config& c) { return c.round_trips; }
 
@@ -180,6 +187,34 @@ std::vector<CombinationRule> all_rules() {
          [](const Config& c) { return ns3(c) && repeats_selectively(c); },
          "is \"selective-repeat\", but HPCC ns-3 goes back; it needs network.arithmetic = "
          "\"exact\""},
+        {"entropy-or-go-back", E::refused, "network.load_balance",
+         "network.load_balance = \"entropy\", with network.nic.transport = \"go-back-n\"",
+         [](const Config& c) { return by_entropy(c) && !repeats_selectively(c); },
+         "is \"entropy\", which sends a flow's packets out of order; it needs "
+         "network.nic.transport "
+         "= \"selective-repeat\""},
+        {"trim-or-pause", E::refused, "network.trim.threshold", "network.pfc = true",
+         [](const Config& c) { return trims(c) && c.network.pfc; },
+         "needs pfc = false: where switches pause, nothing is trimmed"},
+        {"trim-or-go-back", E::refused, "network.trim.threshold",
+         "network.nic.transport = \"go-back-n\"",
+         [](const Config& c) { return trims(c) && !repeats_selectively(c); },
+         "needs network.nic.transport = \"selective-repeat\", which sends one packet again"},
+        {"nscc-or-go-back", E::refused, "congestion.law",
+         "congestion.law = \"nscc\", with network.nic.transport = \"go-back-n\"",
+         [](const Config& c) {
+             return c.network.congestion.law == congestion::Law::nscc && !repeats_selectively(c);
+         },
+         "is \"nscc\", which counts packets that come out of order; it needs network.nic.transport "
+         "= \"selective-repeat\""},
+        {"ns3-balances-by-hash", E::refused, "network.load_balance",
+         "network.load_balance = \"adaptive\" or \"flowlet\", with network.arithmetic = \"ns3\"",
+         [](const Config& c) { return ns3(c) && by_load(c); },
+         "chooses by queues, and HPCC ns-3 does not; it needs network.arithmetic = \"exact\""},
+        {"ns3-has-no-swift", E::refused, "congestion.law",
+         "congestion.law = \"swift\", with network.arithmetic = \"ns3\"",
+         [](const Config& c) { return ns3(c) && swift(c); },
+         "is \"swift\", which HPCC ns-3 has not; it needs network.arithmetic = \"exact\""},
         {"ns3-without-weights", E::refused, "network.arithmetic", "network.queues.weights differ",
          [](const Config& c) { return ns3(c) && differ(c.network.queues.weights); },
          "is \"ns3\", under which classes are served by round robin of packets, without "
@@ -320,6 +355,23 @@ std::vector<CombinationRule> all_rules() {
          "network.nic.transport = \"go-back-n\"",
          [](const Config& c) { return !repeats_selectively(c); },
          "packets out of order are dropped"},
+        {"band-of-no-loads", E::no_effect, "network.adaptive_band",
+         "mode flow, or another network.load_balance than \"adaptive\" or \"flowlet\"",
+         [](const Config& c) { return flow_mode(c) || !by_load(c); },
+         "no next hop is chosen by its queue"},
+        {"gap-of-no-flowlets", E::no_effect, "network.flowlet_gap",
+         "mode flow, or another network.load_balance than \"flowlet\"",
+         [](const Config& c) { return flow_mode(c) || !balances(c, {LoadBalance::flowlet}); },
+         "there are no flowlets"},
+        {"values-of-no-entropy", E::no_effect, "network.entropy_values network.entropy_recycle",
+         "mode flow, or another network.load_balance than \"entropy\"",
+         [](const Config& c) { return flow_mode(c) || !by_entropy(c); },
+         "packets have no entropy values"},
+        {"headers-of-no-trimming", E::no_effect, "network.trim.priority network.trim.queue",
+         "mode flow, or no network.trim.threshold",
+         [](const Config& c) { return flow_mode(c) || !trims(c); }, "nothing is trimmed"},
+        {"trimming-of-packets", E::no_effect, "network.trim.threshold", "mode flow", flow_mode,
+         "mode flow has no packets"},
         {"selective-repeat-has-no-nacks", E::no_effect, "network.nic.nack_interval",
          "network.nic.transport = \"selective-repeat\"", repeats_selectively,
          "every packet out of order has an ACK, and none a NACK"},
@@ -454,6 +506,8 @@ std::vector<CombinationRule> all_rules() {
         {"law-none-is-not-local", E::not_local, "", "congestion.law = \"none\"",
          [](const Config& c) { return c.network.congestion.law == congestion::Law::none; },
          "under law \"none\", which lets queues grow that ACKs would share"},
+        {"swift-is-not-local", E::not_local, "", "congestion.law = \"swift\"", swift,
+         "under law \"swift\", which counts the links that ACKs cross"},
         {"short-links-are-not-local", E::not_local, "", "short round trips", round_trips_are_short,
          "where a base round trip is shorter than 10 frames"},
         {"one-phase-is-not-local", E::not_local, "", "phases.scope = \"network\"", one_phase,
@@ -489,6 +543,9 @@ std::vector<CombinationRule> all_rules() {
         {"device-goes-back", E::not_on_a_device, "", "network.nic.transport = \"selective-repeat\"",
          repeats_selectively,
          "network.nic.transport = \"selective-repeat\": a device has go-back-N only"},
+        {"device-balances-without-queues", E::not_on_a_device, "",
+         "network.load_balance = \"adaptive\" or \"flowlet\"", by_load,
+         "network.load_balance: a device chooses next hops without their queues"},
         {"device-has-no-round-trips", E::not_on_a_device, "", "output.rtt = true", round_trips,
          "output.rtt = true: a device cannot record round trips"},
         {"device-knows-all-flows", E::not_on_a_device, "", "a streamed job",

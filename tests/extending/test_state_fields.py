@@ -14,7 +14,8 @@ TABLE = re.compile(r"#define (SLUICE_FIELDS_OF_\w+)\(FIRST, NEXT\) ((?:.*\\\n)*.
                    r"SLUICE_DESCRIBE(?:_READ_ONLY)?\((\w+), \1\)")
 ENTRY = re.compile(r"(?:FIRST|NEXT)\((\w+), (\w+)\)")
 HEADERS = ["core/packet/state_fields.h", "core/congestion/types.h", "core/congestion/hpcc.h",
-           "core/congestion/dcqcn.h", "core/congestion/timely.h", "core/congestion/dctcp.h"]
+           "core/congestion/dcqcn.h", "core/congestion/timely.h", "core/congestion/dctcp.h",
+           "core/congestion/swift.h", "core/congestion/nscc.h"]
 
 
 def tables(root):

@@ -264,5 +264,13 @@ class OpensLater : public Application {
 inline constexpr congestion::Law kLaws[] = {congestion::Law::none, congestion::Law::hpcc,
                                             congestion::Law::dcqcn, congestion::Law::timely,
                                             congestion::Law::dctcp};
+/// With those that HPCC ns-3 has not.
+inline constexpr congestion::Law kAllLaws[] = {congestion::Law::none,  congestion::Law::hpcc,
+                                               congestion::Law::dcqcn, congestion::Law::timely,
+                                               congestion::Law::dctcp, congestion::Law::swift};
+/// With those that need selective repeat, too.
+inline constexpr congestion::Law kSelectiveLaws[] = {
+    congestion::Law::none,  congestion::Law::hpcc,  congestion::Law::dcqcn, congestion::Law::timely,
+    congestion::Law::dctcp, congestion::Law::swift, congestion::Law::nscc};
 
 }  // namespace sluice::test

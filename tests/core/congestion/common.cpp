@@ -18,7 +18,8 @@ using namespace sluice::congestion;
 namespace {
 
 constexpr std::int64_t kLine = 100'000'000'000;
-constexpr Law kLaws[] = {Law::none, Law::hpcc, Law::dcqcn, Law::timely, Law::dctcp};
+constexpr Law kLaws[] = {Law::none,  Law::hpcc,  Law::dcqcn, Law::timely,
+                         Law::dctcp, Law::swift, Law::nscc};
 
 /// A fixed, lively sequence of ACKs and timers; returns every rate it went through.
 std::vector<std::int64_t> rates_of_a_run(Law law) {
@@ -44,6 +45,7 @@ std::vector<std::int64_t> rates_of_a_run(Law law) {
         Ack ack;
         ack.now = now;
         ack.acked = i * 1000;
+        ack.arrived = i * 1000;
         ack.next = i * 1000 + 50'000;
         ack.echo = draw % 7 == 0;
         ack.sent = now - 20 * kMicrosecond - draw % 900 * kMicrosecond;
@@ -52,7 +54,8 @@ std::vector<std::int64_t> rates_of_a_run(Law law) {
         on_ack(state, parameters, rates, ack);
         seen.push_back(state.rate);
         CHECK(state.rate >= parameters.min_rate);
-        CHECK(state.rate <= kLine);
+        // Beyond the line rate NSCC has a window.
+        CHECK(state.rate <= (law == Law::nscc ? kLine + kLine / 2 : kLine));
         CHECK(window(state, parameters) >= 1);
     }
     return seen;
@@ -133,7 +136,8 @@ TEST_CASE("unit.congestion.names.stand_once") {
         CHECK(std::string(law_name(law)) == name);
         names.emplace_back(name);
     });
-    CHECK(names == std::vector<std::string>{"hpcc", "dcqcn", "timely", "dctcp", "none"});
+    CHECK(names ==
+          std::vector<std::string>{"hpcc", "dcqcn", "timely", "dctcp", "swift", "nscc", "none"});
 }
 
 TEST_CASE("unit.congestion.checks.defaults_are_usable") {
@@ -183,7 +187,8 @@ TEST_CASE("unit.congestion.traits.sizes_and_feedback") {
     for_each_law(parameters, [](Law law, const char* name, auto, auto&) {
         CAPTURE(name);
         CHECK(traits(law).uses_int == (law == Law::hpcc));
-        CHECK(traits(law).reacts_to_marks == (law == Law::dcqcn || law == Law::dctcp));
+        CHECK(traits(law).reacts_to_marks ==
+              (law == Law::dcqcn || law == Law::dctcp || law == Law::nscc));
     });
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("unit.step.queue_pair.messages_are_one_stream_under_every_law") {
         {400'000, 1'000, 99'000, 1'000'000, 500'000},
         {1'000'000, 1'000'000},
         {2'000, 3'000, 1'000, 694'000, 300'000, 1'000'000}};
-    for (const congestion::Law law : kLaws) {
+    for (const congestion::Law law : kAllLaws) {
         INFO(std::string(congestion::law_name(law)));
         const Case parts = incast_of(law, sizes, false);
         const Case whole = incast_of(law, sizes, true);
@@ -122,7 +122,7 @@ TEST_CASE("unit.step.queue_pair.messages_are_one_stream_under_every_law") {
 }
 
 TEST_CASE("unit.step.queue_pair.an_idle_one_begins_anew") {
-    for (const congestion::Law law : kLaws) {
+    for (const congestion::Law law : kAllLaws) {
         INFO(std::string(congestion::law_name(law)));
         Case given = star_of(3, law);
         // Two sources fill the sink's port; the second message of the first comes when all is over.

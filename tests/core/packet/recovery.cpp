@@ -15,7 +15,7 @@ bool all_finished(const Outcome& outcome) {
 }  // namespace
 
 TEST_CASE("unit.step.recovery.one_percent_loss_under_every_law") {
-    for (const congestion::Law law : kLaws) {
+    for (const congestion::Law law : kAllLaws) {
         for (const bool back_to_zero : {false, true}) {
             LeafSpineParams params;
             params.leaves = 2;

@@ -187,6 +187,7 @@ TEST_CASE("unit.state_fields.egress") {
                                  "drops_link_down" + kCounter,
                                  "drops_cable" + kCounter,
                                  "drops_outdated" + kCounter,
+                                 "trimmed" + kCounter,
                                  "pauses_sent" + kCounter,
                                  "paused_since" + kInstant,
                                  "paused_ticks" + kCounter,
@@ -259,6 +260,15 @@ TEST_CASE("unit.state_fields.laws") {
     check(treatments<congestion::dctcp::State>(),
           {"alpha" + kContent, "last_update" + kContent, "high_seq" + kContent, "marked" + kContent,
            "batch" + kContent, "marked_before" + kContent, "reduced" + kContent});
+    check(treatments<congestion::swift::State>(),
+          {"cwnd" + kContent, "rtt" + kContent, "last_decrease" + kInstant, "arrived" + kContent,
+           "retransmit_cnt" + kContent});
+    check(
+        treatments<congestion::nscc::State>(),
+        {"cwnd" + kContent, "inc" + kContent, "avg_delay" + kContent, "arrived" + kContent,
+         "received" + kContent, "achieved" + kContent, "ignored" + kContent, "to_ignore" + kContent,
+         "uncongested" + kContent, "asks" + kInstant, "last_decrease" + kInstant,
+         "last_adjust" + kInstant, "increases" + kContent, "lost" + kContent});
 }
 
 TEST_CASE("unit.state_fields.packets") {

@@ -59,6 +59,8 @@ TEST_CASE("unit.steady.defaults.periods_of_sawtooth_laws") {
           doctest::Approx(2.672612 * 4e6));
     // A share of 25 Gb/s in steps of 500 Mb/s, one per t_low / 2 = 25 us.
     CHECK(sawtooth_period(group(congestion::Law::timely, 4)) == 50 * 25 * kMicrosecond);
+    CHECK(sawtooth_period(group(congestion::Law::swift, 4)) ==
+          3 * group(congestion::Law::swift, 4).base_rtt);
 }
 
 TEST_CASE("unit.steady.defaults.a_span_covers_round_trips_timers_and_eight_swings") {

@@ -73,6 +73,8 @@ std::vector<Examples> examples() {
     const std::string ns3 = "network.arithmetic=ns3";
     const std::string selective = "network.nic.transport=selective-repeat";
     const std::string spray = "network.load_balance=spray";
+    const std::string trim = ";network.trim.threshold=50KB";
+    const std::string adaptive = "network.load_balance=adaptive";
     const std::string weights = "network.queues.weights=[1,1,2,1,1,1,1]";
     const Facts beside = fact(&Configuration::beside_others);
     const Facts streamed = fact(&Configuration::streamed);
@@ -92,6 +94,16 @@ std::vector<Examples> examples() {
          {selective + ";network.nic.back_to_zero=true"},
          {"network.nic.back_to_zero=true"}},
         {"ns3-goes-back", {ns3 + ";" + selective}, {selective}},
+        {"entropy-or-go-back",
+         {"network.load_balance=entropy"},
+         {selective + ";network.load_balance=entropy"}},
+        {"trim-or-pause", {selective + trim}, {selective + trim + ";network.pfc=false"}},
+        {"trim-or-go-back",
+         {"network.pfc=false" + trim},
+         {selective + trim + ";network.pfc=false"}},
+        {"nscc-or-go-back", {"congestion.law=nscc"}, {selective + ";congestion.law=nscc"}},
+        {"ns3-balances-by-hash", {ns3 + ";" + adaptive}, {adaptive}},
+        {"ns3-has-no-swift", {ns3 + ";congestion.law=swift"}, {"congestion.law=swift"}},
         {"ns3-without-weights", {ns3 + ";" + weights}, {weights}},
         {"ns3-has-its-policies",
          {ns3 + ";network.queues.scheduler=strict"},
@@ -176,6 +188,21 @@ std::vector<Examples> examples() {
         {"window-of-go-back-n",
          {"network.nic.reorder_window=64"},
          {selective + ";network.nic.reorder_window=64"}},
+        {"band-of-no-loads",
+         {"network.adaptive_band=8KB"},
+         {adaptive + ";network.adaptive_band=8KB"}},
+        {"gap-of-no-flowlets",
+         {adaptive + ";network.flowlet_gap=8us"},
+         {"network.load_balance=flowlet;network.flowlet_gap=8us"}},
+        {"values-of-no-entropy",
+         {selective + ";network.entropy_values=8"},
+         {selective + ";network.load_balance=entropy;network.entropy_values=8"}},
+        {"headers-of-no-trimming",
+         {"network.trim.queue=9KB"},
+         {selective + trim + ";network.pfc=false;network.trim.queue=9KB"}},
+        {"trimming-of-packets",
+         {"mode=flow;" + selective + trim + ";network.pfc=false"},
+         {selective + trim + ";network.pfc=false"}},
         {"selective-repeat-has-no-nacks",
          {selective + ";network.nic.nack_interval=1us"},
          {"network.nic.nack_interval=1us"}},
@@ -253,6 +280,7 @@ std::vector<Examples> examples() {
         {"spray-is-not-local", {spray}, {""}},
         {"loss-is-not-local", {"topology.loss=0.1"}, {""}},
         {"law-none-is-not-local", {"congestion.law=none"}, {""}},
+        {"swift-is-not-local", {"congestion.law=swift"}, {""}},
         {"short-links-are-not-local", {"topology.delay=10ns"}, {""}},
         {"one-phase-is-not-local", {"phases.scope=network"}, {""}},
         {"restorers-are-not-local", {"phases.restore=empty"}, {""}},
@@ -272,6 +300,7 @@ std::vector<Examples> examples() {
         {"device-of-mode-packet", {"mode=hybrid"}, {""}},
         {"device-is-exact", {ns3}, {""}},
         {"device-goes-back", {selective}, {""}},
+        {"device-balances-without-queues", {adaptive}, {spray}},
         {"device-has-no-round-trips", {rtt}, {""}},
         {"device-knows-all-flows", {"", streamed}, {""}},
         {"importance-in-mode-packet",
@@ -357,8 +386,10 @@ TEST_CASE("unit.combinations.keys_of_another_law_have_no_effect") {
         ++laws;
         const std::string law = rule.name.substr(kLawRule.size());
         for (const bool other : {true, false}) {
-            const Scenario scenario = parse_scenario(
-                kStar, "test.toml", {"congestion.law=" + (other ? std::string("none") : law)});
+            const Scenario scenario =
+                parse_scenario(kStar, "test.toml",
+                               {"network.nic.transport=selective-repeat",
+                                "congestion.law=" + (other ? std::string("none") : law)});
             override_config(*scenario.values, "congestion." + law + ".any=1");
             const std::vector<std::string> listed = keys_without_effect(scenario);
             CHECK(std::count(listed.begin(), listed.end(),

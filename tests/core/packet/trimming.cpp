@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Switches that cut payloads: what goes on, what comes back, and that nothing is lost without a word.
+#include <algorithm>
+
+#include "tests/support/clock_support.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+/// `senders` hosts of a star send `size` bytes each to the last host.
+Case trimmed_incast(congestion::Law law, std::int32_t senders, std::int64_t size) {
+    Case given;
+    given.topology = build_star({senders + 1, {}});
+    given.config = config_for(law);
+    given.config.pfc = false;
+    given.config.nic.transport = Transport::selective_repeat;
+    given.config.trim.threshold = 40'000;
+    for (std::int32_t i = 0; i < senders; ++i) {
+        given.flows.push_back(flow(static_cast<NodeId>(i), static_cast<NodeId>(senders), size, 0));
+    }
+    assign_source_ports(given.flows);
+    given.stop = kSecond;
+    return given;
+}
+
+struct Run {
+    std::int64_t trimmed = 0;
+    std::int64_t drops = 0;
+    std::int64_t deepest = 0;
+    std::int64_t again = 0;
+    std::int64_t late = 0;
+    Tick finish = 0;
+
+    explicit Run(const Case& given) {
+        Rig rig(given);
+        step::Driver driver(rig.store, {}, {});
+        driver.advance(given.stop, rig);
+        for (const FlowResult& result : rig.store.results()) {
+            CHECK(result.finish != kNever);
+            finish = std::max(finish, result.finish);
+            again += result.retransmitted;
+            late += result.resent_late;
+        }
+        for (const PortStatistics& port : rig.store.port_statistics(given.stop)) {
+            trimmed += port.trimmed;
+            drops += port.drops;
+            deepest = std::max(deepest, port.max_queue_bytes);
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("unit.step.trimming.each_header_is_one_packet_sent_again") {
+    for (const congestion::Law law :
+         {congestion::Law::dcqcn, congestion::Law::swift, congestion::Law::nscc}) {
+        INFO(std::string(congestion::law_name(law)));
+        const Case given = trimmed_incast(law, 8, 400'000);
+        const Run run(given);
+        CHECK(run.trimmed > 0);
+        CHECK(run.drops == 0);
+        CHECK(run.again == run.trimmed * 1000);
+        CHECK(run.late == 0);  // nobody had to wait for a time-out
+        CHECK(run.deepest <= 40'000 + given.config.trim.queue + 2000);
+        // 3.2 MB at 100 Gb/s; DCQCN takes long to recover from so many marks.
+        const Tick ideal =
+            3'200 * serialization_time(1048, gigabits_per_second(100), Arithmetic::exact);
+        MESSAGE(std::string(congestion::law_name(law)), ": ",
+                static_cast<double>(ideal) / static_cast<double>(run.finish), " of the rate, ",
+                run.trimmed, " trimmed");
+        const double bar = law == congestion::Law::dcqcn ? 0.4 : 0.9;
+        CHECK(static_cast<double>(ideal) > bar * static_cast<double>(run.finish));
+    }
+}
+
+TEST_CASE("unit.step.trimming.headers_without_room_are_lost_and_time_makes_up_for_it") {
+    Case given = trimmed_incast(congestion::Law::none, 16, 100'000);
+    given.config.trim.queue = 200;
+    const Run run(given);
+    CHECK(run.trimmed > 0);
+    CHECK(run.drops > 0);
+    CHECK(run.again > 0);
+}
+
+TEST_CASE("unit.step.trimming.headers_go_before_what_waits") {
+    // A class of its own, served after the data of class 3: the last headers come after the data.
+    Case given = trimmed_incast(congestion::Law::none, 4, 50'000);
+    const Run strict(given);
+    given.config.trim.priority = 5;
+    given.config.queues.scheduler = Scheduler::strict_priority;
+    const Run late(given);
+    CHECK(strict.trimmed > 0);
+    CHECK(late.trimmed > 0);
+    CHECK(strict.finish < late.finish);
+}
+
+TEST_CASE("unit.step.trimming.any_order_of_execution") {
+    ClockCounts counts;
+    std::int64_t trimmed = 0;
+    for (std::uint64_t seed = 41'000; seed < 41'080; ++seed) {
+        Case given = random_case(seed);
+        Dice dice(seed);
+        given.config.pfc = false;
+        given.config.nic.transport = Transport::selective_repeat;
+        given.config.nic.back_to_zero = false;
+        given.config.nic.reorder_window = 64U << dice.below(5);
+        given.config.nic.reorder_threshold = 1 + dice.below(given.config.nic.reorder_window - 1);
+        given.config.trim.threshold = 2'000 + dice.below(30'000);
+        given.config.trim.queue = 100 + dice.below(5'000);
+        given.config.trim.priority = static_cast<std::uint8_t>(dice.chance(50) ? 0 : dice.below(8));
+        const LoadBalance kinds[] = {LoadBalance::ecmp, LoadBalance::spray, LoadBalance::adaptive};
+        given.config.load_balance = dice.pick(kinds);
+        INFO(given.name);
+        const Outcome expected = run_windows(given);
+        check_same(expected, run_oracle(given));
+        if (seed % 4 == 0) {
+            check_same(expected, run_clocks(given, false, counts));
+        }
+        Rig rig(given);
+        step::Driver driver(rig.store, {}, {});
+        driver.advance(given.stop, rig);
+        for (const PortStatistics& port : rig.store.port_statistics(given.stop)) {
+            trimmed += port.trimmed;
+        }
+    }
+    CHECK(trimmed > 100);
+}
