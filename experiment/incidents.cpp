@@ -111,8 +111,14 @@ void tell_drops(const Experiment& experiment, const NodeNames& names, RunOutcome
     }
 }
 
-/// Why a receiver has told of a gap. A flow of one way keeps its order; where nothing was lost, order is all.
-std::string gap_cause(const Experiment& experiment, const RunCounters& counters) {
+/// Why a receiver has told of a gap. A flow of one way keeps its order; where nothing was lost, order is all. Where switches
+/// trim, headers tell more than gaps.
+std::string gap_cause(const Experiment& experiment, const RunOutcome& outcome) {
+    const RunCounters& counters = outcome.counters;
+    if (std::any_of(outcome.ports.begin(), outcome.ports.end(),
+                    [](const PortStatistics& port) { return port.trimmed > 0; })) {
+        return counters.drops == 0 ? "trimmed" : "trimmed_or_lost";
+    }
     if (counters.drops == 0) return "out_of_order";
     const bool ways = experiment.network.sprayed_classes() != 0 || !experiment.link_events.empty();
     return ways ? "loss_or_out_of_order" : "loss";
@@ -121,6 +127,8 @@ std::string gap_cause(const Experiment& experiment, const RunCounters& counters)
 std::string cause_text(const std::string& cause) {
     if (cause == "out_of_order") return "packets came out of order";
     if (cause == "loss") return "packets were lost";
+    if (cause == "trimmed") return "packets were trimmed";
+    if (cause == "trimmed_or_lost") return "packets were trimmed or lost";
     if (cause == "timeout") return "a time-out ended before their ACK had come";
     return "packets were lost or came out of order";
 }
@@ -154,7 +162,7 @@ void tell_resent(const Experiment& experiment, std::int64_t payload, RunOutcome&
     const auto all = static_cast<std::int64_t>(counters.retransmitted_bytes);
     const auto late = static_cast<std::int64_t>(counters.resent_late_bytes);
     if (all == 0) return;
-    if (all > late) outcome.resent.push_back({gap_cause(experiment, counters), all - late});
+    if (all > late) outcome.resent.push_back({gap_cause(experiment, outcome), all - late});
     if (late > 0) outcome.resent.push_back({"timeout", late});
     const double part =
         static_cast<double>(all) / static_cast<double>(std::max<std::int64_t>(payload, 1));
@@ -174,7 +182,7 @@ void tell_resent(const Experiment& experiment, std::int64_t payload, RunOutcome&
     if (2 * late > all) {
         advice = fmt::format("; network.nic.retransmit_timeout is {}",
                              format_time(experiment.network.nic.retransmit_timeout));
-    } else if (counters.drops == 0) {
+    } else if (counters.drops == 0 && experiment.network.nic.transport == Transport::go_back_n) {
         advice = "; go-back-N sends all that follows a gap once more: spray suits it badly";
     }
     outcome.warnings.push_back(
