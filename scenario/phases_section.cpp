@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kMaxGrowth = 1e9;
 constexpr Bytes kMaxQueueRange{std::int64_t{1} << 40};
+constexpr std::int64_t kMaxTrain = 64;
 constexpr std::int64_t kMaxRounds = 1'000'000;
 
 }  // namespace
@@ -56,6 +57,7 @@ PhaseConfig read_phases(ConfigSection section, const Scenario& scenario) {
     detector.tolerance = section.number("tolerance", detector.tolerance, 0, 1);
     detector.growth = section.number("growth", detector.growth, 0, kMaxGrowth);
     phases.longest_skip = section.time("longest_skip", phases.longest_skip);
+    phases.train = static_cast<std::uint32_t>(section.integer("train", phases.train, 1, kMaxTrain));
     phases.audit = section.number("audit", phases.audit, 0, 1);
     phases.audit_tolerance = section.number("audit_tolerance", phases.audit_tolerance, 1e-6, 1);
     section.finish();

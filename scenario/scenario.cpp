@@ -144,6 +144,7 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
     scenario.topology = build_topology(root.table("topology"), resolve);
     scenario.topology = perturbed(scenario.topology, scenario.seed, perturbation);
     scenario.network = read_network(root, scenario.topology);
+    scenario.network.train = has_phases(scenario.mode) ? scenario.phases.train : 1;
     scenario.network.seed = perturbed_seed(scenario.seed, perturbation);
     refuse_keys(Configuration(scenario), root);
     scenario.link_events = read_link_events(root, scenario.topology);

@@ -40,9 +40,9 @@ std::int64_t OccupancyBounds::packets_at_most(FlowSlot flow) const {
     const std::int64_t window =
         store_.config().nic.global_base_rtt ? world_.max_window : world_.flow_window[flow];
     const std::int64_t all = (world_.spec[flow].size + payload - 1) / payload;
-    // It sends while less than a window is unacknowledged; its last packet may be short. Without a
-    // window everything may be on its way at once.
-    return window == 0 ? all : std::min(all, (window - 1) / payload + 2);
+    // It sends while less than a window is unacknowledged, whole trains; its last packet may be short. Without
+    // a window everything may be on its way at once.
+    return window == 0 ? all : std::min(all, (window - 1) / payload + 1 + world_.train);
 }
 
 /// Calls visit(ingress port of a switch, bytes of a packet that enters there).

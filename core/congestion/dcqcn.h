@@ -87,7 +87,6 @@ SLUICE_HD inline void apply_alpha(State& dcqcn, const Parameters& p, Tick limit)
 }
 
 SLUICE_HD inline void on_echo(FlowControl& flow, State& dcqcn, const Parameters& p, Tick now) {
-    ++dcqcn.echoes;
     if (!dcqcn.started) {
         dcqcn.started = true;
         dcqcn.alpha = 1.0;
@@ -172,6 +171,7 @@ struct Hooks : LawHooks {
     SLUICE_HD static bool on_ack(FlowControl& flow, State& dcqcn, const CommonParameters&,
                                  const Parameters& p, const IntRates&, const Ack& ack) {
         if (ack.echo) {
+            dcqcn.echoes += ack.packets;
             on_echo(flow, dcqcn, p, ack.now);
         }
         return false;

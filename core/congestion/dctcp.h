@@ -131,6 +131,7 @@ struct Hooks : LawHooks {
     static constexpr Traits traits() {
         Traits traits;
         traits.reacts_to_marks = true;
+        traits.weighs_marks = true;
         traits.variable_window = true;
         traits.ecn_kmin = traits.ecn_kmax = 300'000;  // one threshold, certain above it
         traits.ecn_pmax = 1.0;
@@ -145,7 +146,7 @@ struct Hooks : LawHooks {
 
     SLUICE_HD static bool on_ack(FlowControl& flow, State& dctcp, const CommonParameters& common,
                                  const Parameters& p, const IntRates&, const Ack& ack) {
-        dctcp.marked += ack.echo ? 1 : 0;
+        dctcp.marked += ack.echo ? ack.packets : 0;
         const bool new_window = ack.acked > dctcp.last_update;
         if (new_window) {
             update_alpha(dctcp, common, p, ack);

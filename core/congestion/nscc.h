@@ -158,6 +158,7 @@ SLUICE_HD inline double increased(State& nscc, const Parameters& p, const Scale&
 struct Hooks : LawHooks {
     static constexpr Traits traits() {
         Traits traits;
+        traits.follows_delay = true;
         traits.reacts_to_marks = true;
         traits.variable_window = true;
         return traits;

@@ -100,6 +100,7 @@ SLUICE_HD inline bool can_decrease(const State& swift, Tick now) {
 struct Hooks : LawHooks {
     static constexpr Traits traits() {
         Traits traits;
+        traits.follows_delay = true;
         traits.extra_header = 8;  // the time stamp
         traits.variable_window = true;
         return traits;

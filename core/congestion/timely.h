@@ -82,6 +82,7 @@ struct Hooks : LawHooks {
     static constexpr Traits traits() {
         Traits traits;
         traits.extra_header = 8;  // the time stamp
+        traits.follows_delay = true;
         traits.window = false;
         return traits;
     }

@@ -61,6 +61,7 @@ struct Ack {
     std::int64_t next = 0;   ///< bytes: the sender's snd_nxt; after a NACK, already rewound
     bool echo = false;       ///< congestion experienced echo (CNP bit)
     bool nack = false;  ///< it says that its packet did not arrive whole, or that one is missing
+    std::uint32_t packets = 1;  ///< whose ACKs it stands for, all alike (core/packet/trains.h)
     Tick sent = 0;      ///< the data packet's departure from its NIC (TIMELY)
     const IntRecord* hops = nullptr;  ///< the packet's INT records, first switch first
     int hop_count = 0;                ///< 0 with hops == nullptr: no INT in this ACK
@@ -93,8 +94,10 @@ struct Traits {
     std::int32_t extra_header = 0;  ///< bytes that its data packets carry besides
     bool uses_int = false;          ///< switches write INT records for it
     bool reacts_to_marks = false;   ///< Ack::echo (ECN marks, CNPs) may change its rate
-    bool window = true;             ///< default of CommonParameters::window
-    bool variable_window = false;   ///< default of CommonParameters::variable_window
+    bool weighs_marks = false;   ///< by the share of ACKs with an echo, not by whether there is one
+    bool follows_delay = false;  ///< single round-trip times change its rate
+    bool window = true;          ///< default of CommonParameters::window
+    bool variable_window = false;  ///< default of CommonParameters::variable_window
     /// Marking that suits it by default, on ports of 100 Gb/s.
     std::int64_t ecn_kmin = 400'000;
     std::int64_t ecn_kmax = 1'600'000;

@@ -34,7 +34,7 @@ const Footprint& BufferWatch::footprint(const FlowPrint& print) {
 /// How long it takes at least until a switch's port that has taken in so much holds more than what never matters.
 Tick BufferWatch::independent_for(PortId in, std::int64_t bytes) const {
     const std::int64_t frame = std::int64_t{world_.payload} + world_.data_overhead;
-    const std::int64_t room = leases_.share() - 2 * frame - bytes;
+    const std::int64_t room = leases_.share() - 2 * frame * world_.train - bytes;
     const auto line_rate = static_cast<double>(world_.egress[world_.egress[in].peer].line_rate);
     return room <= 0 ? 0 : static_cast<Tick>(static_cast<double>(room) * 8e12 / line_rate);
 }

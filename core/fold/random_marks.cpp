@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/packet/policies/marking.h"
+#include "core/packet/trains.h"
 
 namespace sluice::step {
 
@@ -58,7 +59,7 @@ Backlogs RandomMarks::unmarked_backlogs(const FeedersOf& feeders) const {
         std::int64_t frames = 0;
         for (; fed != feeders.end() && fed->first == port; ++fed) {
             rate += world_.egress[fed->second].line_rate;
-            frames += std::int64_t{world_.payload} + world_.data_overhead;
+            frames += std::int64_t{full_frame(world_)} * world_.train;
         }
         const auto more =
             static_cast<std::int64_t>(static_cast<double>(std::max<std::int64_t>(rate, 0)) *

@@ -57,6 +57,8 @@ struct PhaseConfig {
     bool memo_crowded = false;
     steady::DetectorSettings detector;
     Tick longest_skip = 0;  ///< cap of one skip; 0: none
+    /// Packets of the longest train (core/packet/trains.h); 1: there are none.
+    std::uint32_t train = 1;
     /// Packet-hops of what is audited (core/audit) by those of the run; 0: none. Once the mean of all flow
     /// completion times will surely be off by more than the tolerance, relative, everything is executed.
     double audit = 0;

@@ -168,11 +168,12 @@ SLUICE_HD inline bool should_resume(const World& world, const Buffer& buffer,
 
 /// True if no decision on packets of an ingress port can depend on the shared buffer while at least
 /// `left` bytes of the pool are left and no class of the port has more than `above` bytes above its
-/// reserve. A packet larger than the threshold may be refused even within its reserve.
+/// reserve. A packet, or train, larger than the threshold may be refused even within its reserve.
 template <class Policies = ScenarioPolicies>
 SLUICE_HD inline bool ingress_is_free(const World& world, const Ingress& ingress,
                                       std::int64_t above, std::int64_t left) {
-    const std::int64_t frame = std::int64_t{world.payload} + world.data_overhead;
+    const std::int64_t frame =
+        (std::int64_t{world.payload} + world.data_overhead) * std::int64_t{world.train};
     return (above > frame ? above : frame) < Policies::ingress_limit(world, ingress, left);
 }
 

@@ -7,6 +7,7 @@
 #include "core/packet/int_slots.h"
 #include "core/packet/policies/policies.h"
 #include "core/packet/state.h"
+#include "core/packet/trains.h"
 
 namespace sluice::step {
 
@@ -59,7 +60,10 @@ SLUICE_HD inline void finish_on_link(World& world, PortId port, const Egress& eg
 /// the peer.
 SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, const Packet& packet,
                                    std::uint32_t int_hops, std::uint32_t ce, Tick now) {
-    const Tick arrival = begin_transmission(egress, packet, now);
+    Tick arrival = begin_transmission(egress, packet, now);
+    if (world.train > 1) {
+        arrival -= begin_train(world, egress, packet);
+    }
     if (world.cross != nullptr) {
         let_cross(world.cross[port], egress, packet);
     }
@@ -146,6 +150,22 @@ struct Written {
     std::uint32_t ce = 0;
 };
 
+/// Marks the packets of a train behind its first one, which is marked if `ce` is 1: as the first one, or by draws of
+/// their own. Returns 1 if one is marked.
+template <class Policies>
+SLUICE_HD inline std::uint32_t mark_train(const World& world, PortId port, Egress& egress,
+                                          const Packet& packet, std::uint32_t queue,
+                                          std::uint32_t ce) {
+    const std::uint32_t more =
+        packet.packet_kind() == PacketKind::data ? packets_of_train(world, packet.bytes) - 1 : 0;
+    std::uint32_t marked = world.trains_marked_whole ? more * ce : 0;
+    for (std::uint32_t i = 0; i < more && !world.trains_marked_whole; ++i) {
+        marked += Policies::marks(world, port, egress, egress.class_bytes[queue]) ? 1 : 0;
+    }
+    egress.ecn_marks += marked;
+    return marked > 0 ? 1 : 0;
+}
+
 template <class Policies = ScenarioPolicies>
 SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egress,
                                         const Packet& packet, std::uint32_t queue, Tick now) {
@@ -154,6 +174,9 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
     if (queue != 0 && Policies::marks(world, port, egress, egress.class_bytes[queue])) {
         ce = 1;
         ++egress.ecn_marks;
+    }
+    if (world.train > 1 && queue != 0) {
+        ce |= mark_train<Policies>(world, port, egress, packet, queue, ce);
     }
     if (world.int_block != 0 && packet.packet_kind() == PacketKind::data) {
         const FlowRoute& route = world.route[packet.flow];

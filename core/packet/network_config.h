@@ -139,6 +139,7 @@ struct StepConfig {
     Marking marking{};  ///< which packets of a queue between kmin and kmax are marked
     NicConfig nic;
     congestion::Parameters congestion;
+    std::uint32_t train = 1;  ///< packets of the longest train (trains.h); 1: each goes by itself
 };
 static_assert(std::is_trivially_copyable<StepConfig>::value, "plain data only");
 

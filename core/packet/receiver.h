@@ -19,6 +19,10 @@ SLUICE_HD inline Packet make_answer(const World& world, const Packet& data, Pack
     packet.flow = data.flow;
     packet.sequence = expected;
     packet.bytes = static_cast<std::uint16_t>(world.config->format.ack);
+    if (world.train > 1 && kind == PacketKind::ack) {
+        packet.bytes =
+            static_cast<std::uint16_t>(packet.bytes * packets_of_train(world, data.bytes));
+    }
     packet.transmission = data.transmission;
     packet.kind = static_cast<std::uint16_t>(kind);
     packet.traffic_class = data.traffic_class;
@@ -161,8 +165,9 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_data(World& world, NodeId n
     }
     Receiver& receiver = world.receiver[packet.flow];
     const NicConfig& nic = world.config->nic;
-    if (packet.sequence == receiver.expected) {
-        ++receiver.expected;
+    const std::uint32_t length = packets_of_train(world, packet.bytes);
+    if (receiver.expected - packet.sequence < length) {
+        receiver.expected = packet.sequence + length;
         receiver.echo = receiver.echo || packet.ce != 0;
         const std::uint32_t expected = receiver.expected;
         const bool complete = expected == receiver.packets;

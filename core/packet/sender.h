@@ -215,15 +215,28 @@ SLUICE_HD inline Packet make_data(World& world, Sender& sender, std::uint32_t in
     return packet;
 }
 
-/// The queue pair's next packet, as it departs at `now`.
+/// Makes a train of `length` packets of `packet`, which has the payload of all. Its stamp is the departure of the last.
+SLUICE_HD inline void couple(const World& world, const Sender& sender, Packet& packet,
+                             std::uint32_t length) {
+    const std::uint32_t frame = full_frame(world);
+    packet.bytes = static_cast<std::uint16_t>(frame * length);
+    packet.stamp += Tick{world.egress[sender.port].serialization[frame]} * (length - 1);
+}
+
+/// The queue pair's next packet, or train, as it departs at `now`.
 SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     const std::int64_t left = sender.size - sender.next_bytes;
-    const std::int64_t payload = left < world.payload ? left : world.payload;
+    const std::uint32_t length = train_length(world, sender);
+    const std::int64_t full = std::int64_t{world.payload} * length;
+    const std::int64_t payload = left < full ? left : full;
     Packet packet = make_data(world, sender, sender.next, payload, now);
+    if (length > 1) {
+        couple(world, sender, packet, length);
+    }
     if (sender.next == sender.una) {
         sender.last_progress = now;
     }
-    ++sender.next;
+    sender.next += length;
     sender.next_bytes += payload;
     if (sender.next > sender.high) {
         sender.high = sender.next;
@@ -306,6 +319,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     ack.next = lead.offset + lead.next_bytes;
     ack.echo = packet.echo != 0;
     ack.nack = packet.packet_kind() == PacketKind::nack;
+    ack.packets = packets_of_ack(world, packet);
     ack.sent = departure_of(world, sender, packet, now);
     ack.arrived = ack.acked + arrived_beyond(world, sender);
     ack.links = packet.hop;

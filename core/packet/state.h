@@ -63,7 +63,10 @@ struct alignas(64) Egress {
     Tick paused_since = 0;
     Tick paused_ticks = 0;
     std::int64_t line_rate = 0;  ///< bits/s
+    std::int64_t train_packets =
+        0;  ///< of trains, but for the first of each, which is in tx_packets
     PortId peer = kNone;
+    std::uint32_t train_lead = 0;  ///< ticks by which each packet of a train is ahead (trains.h)
     std::uint32_t class_bytes[kClasses] = {};
     std::int32_t deficit[kClasses] = {};
     Ring queue[kClasses];
@@ -344,7 +347,9 @@ struct Columns {
     congestion::IntUnits int_units;
     std::int32_t payload = 0;
     std::int32_t data_overhead = 0;  ///< headers of a data packet
-    std::int64_t max_window = 0;     ///< bytes, network-wide (global_base_rtt)
+    std::uint32_t train = 1;         ///< packets of the longest train (trains.h); 1: there are none
+    bool trains_marked_whole = false;  ///< by one draw, not by one of each packet
+    std::int64_t max_window = 0;       ///< bytes, network-wide (global_base_rtt)
     Tick base_rtt = 0;
 
     Callbacks callbacks;

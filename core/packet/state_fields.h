@@ -38,7 +38,9 @@ namespace sluice::step {
     NEXT(paused_since, instant)              \
     NEXT(paused_ticks, counter)              \
     NEXT(line_rate, constant)                \
+    NEXT(train_packets, counter)             \
     NEXT(peer, name)                         \
+    NEXT(train_lead, constant)               \
     NEXT(class_bytes, content)               \
     NEXT(deficit, content)                   \
     NEXT(queue, part)

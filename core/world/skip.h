@@ -87,7 +87,9 @@ inline AckPace ack_pace(const NicConfig& nic) {
 inline std::int64_t flight_at_ack(const World& world, const Sender& sender) {
     const std::int64_t flight = sender.next_bytes - sender.una_bytes + sender.behind;
     const bool left_since = sender.next_avail - sender.last_gap >= sender.last_progress;
-    return left_since && flight >= world.payload ? flight - world.payload : flight;
+    const std::int64_t last =
+        std::int64_t{world.payload} * packets_of_train(world, sender.last_bytes);
+    return left_since && flight >= last ? flight - last : flight;
 }
 
 /// What follows from a rate that the law has changed between two windows.

@@ -30,7 +30,8 @@ std::vector<PortStatistics> WorldStore::port_statistics(Tick now) const {
         const FrameCount skipped = frames_.skipped(static_cast<PortId>(p));
         const FrameCount crossed = frames_.crossed(static_cast<PortId>(p));
         port.tx_bytes = egress.tx_bytes + skipped.bytes + crossed.bytes;
-        port.tx_packets = egress.tx_packets + skipped.packets + crossed.packets;
+        port.tx_packets =
+            egress.tx_packets + egress.train_packets + skipped.packets + crossed.packets;
         port.max_queue_bytes = egress.max_queued_bytes;
         port.ecn_marks = egress.ecn_marks;
         port.drops = drops_of(egress);

@@ -24,6 +24,8 @@ World world_with(const NetworkConfig& config) {
     World world{};
     world.config = &config;
     world.payload = config.format.payload;
+    world.train = config.train;
+    world.trains_marked_whole = congestion::traits(config.congestion.law).weighs_marks;
     world.pfc = config.pfc;
     world.ack_strict_in_switch = config.queues.ack_strict_in_switch;
     world.data_overhead = config.format.header + config.format.extra_header;

@@ -85,6 +85,14 @@ bool round_trips_are_short(const Config& c) {
     });
 }
 
+bool has_trains(const Config& c) { return phases(c) && c.phases.train > 1; }
+
+/// Every packet is needed by itself.
+bool must_go_singly(const Config& c) {
+    return repeats_selectively(c) || sprays(c) || loses_packets(c) || c.network.nic.back_to_zero ||
+           c.phases.restore != Restoration::hold || round_trips(c) || c.phases.episodes;
+}
+
 // Random draws.
 
 /// Of a key that draws unless it is 0.
@@ -263,6 +271,21 @@ std::vector<CombinationRule> all_rules() {
         {"local-phases", E::refused, "phases.wake", "local phases are impossible (below)",
          [](const Config& c) { return phases(c) && local(c) && cannot(E::not_local, c); },
          "must be \"partition\" {why}"},
+        {"trains-of-followed-delays", E::refused, "phases.train",
+         "a law that follows single round-trip times, in a mode with phases",
+         [](const Config& c) {
+             return has_trains(c) && congestion::traits(c.network.congestion.law).follows_delay;
+         },
+         "is above 1, but congestion.law follows single round-trip times, which trains disturb; "
+         "allowed: 1, or another law"},
+        {"trains-of-plain-packets", E::refused, "phases.train",
+         "selective repeat, spraying, lossy links, go-back-0, restored queues, round trips or "
+         "episodes, in a mode with "
+         "phases",
+         [](const Config& c) { return has_trains(c) && must_go_singly(c); },
+         "is above 1, which needs network.nic.transport = \"go-back-n\" without back_to_zero, "
+         "network.load_balance = \"ecmp\" without sprayed_priorities, links without loss, "
+         "phases.restore = \"hold\", and neither output.rtt nor phases.episodes"},
         {"queues-or-spray", E::refused, "output.record_queues", "packets are sprayed",
          [](const Config& c) { return c.records_queues && sprays(c); },
          "is true, but network.load_balance or sprayed_priorities send a flow's packets several "

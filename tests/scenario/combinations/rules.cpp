@@ -79,6 +79,12 @@ std::vector<Examples> examples() {
     const Facts beside = fact(&Configuration::beside_others);
     const Facts streamed = fact(&Configuration::streamed);
     return {
+        {"trains-of-followed-delays",
+         {hybrid + "train=8;congestion.law=timely"},
+         {hybrid + "train=8;congestion.law=dcqcn"}},
+        {"trains-of-plain-packets",
+         {hybrid + "train=8;topology.loss=1e-4"},
+         {hybrid + "train=8;phases.restore=hold"}},
         {"series-in-mode-packet", {"mode=flow;output.series=true"}, {"output.series=true"}},
         {"series-or-queues",
          {"output.series=true;output.record_queues=true"},

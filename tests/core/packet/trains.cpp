@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Trains: one unit for several packets. What they carry is exact: bytes, packets, order, losslessness. A flow that
+/// nothing disturbs takes as long as by packets, to the picosecond; where flows meet, about as long.
+#include "core/packet/trains.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/support/step_random.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+constexpr std::uint32_t kLongest = 8;
+
+Outcome by_trains(Case given) {
+    given.config.train = kLongest;
+    return run_windows(given);
+}
+
+/// `senders` hosts of a star send to the last one at once.
+Case incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
+    Case given;
+    StarParams star;
+    star.hosts = senders + 1;
+    given.topology = build_star(star);
+    given.config = config_for(law);
+    for (NodeId src = 0; src < static_cast<NodeId>(senders); ++src) {
+        given.flows.push_back(flow(src, static_cast<NodeId>(senders), size, 0));
+    }
+    assign_source_ports(given.flows);
+    given.name = congestion::law_name(law);
+    return given;
+}
+
+std::int64_t total(const Outcome& outcome, std::int64_t PortStatistics::*count) {
+    return std::accumulate(
+        outcome.ports.begin(), outcome.ports.end(), std::int64_t{0},
+        [&](std::int64_t sum, const PortStatistics& port) { return sum + port.*count; });
+}
+
+Tick last_finish(const Outcome& outcome) {
+    Tick last = 0;
+    for (const FlowResult& flow : outcome.flows) {
+        last = std::max(last, flow.finish);
+    }
+    return last;
+}
+
+}  // namespace
+
+TEST_CASE("unit.step.trains.lone_flow_takes_as_long_as_by_packets") {
+    for (const congestion::Law law :
+         {congestion::Law::none, congestion::Law::dcqcn, congestion::Law::dctcp}) {
+        for (const std::int64_t size : {1, 1'000, 100'001, 3'000'000}) {
+            const Case given = incast(law, 1, size);
+            const Outcome packets = run_windows(given);
+            const Outcome trains = by_trains(given);
+            INFO(given.name << " " << size);
+            CHECK(trains.flows[0].received == packets.flows[0].received);
+            CHECK(trains.flows[0].finish == packets.flows[0].finish);
+        }
+    }
+}
+
+TEST_CASE("unit.step.trains.carry_the_same_bytes_and_packets") {
+    for (const congestion::Law law : kLaws) {
+        const Case given = incast(law, 4, 2'000'000);
+        const Outcome packets = run_windows(given);
+        const Outcome trains = by_trains(given);
+        INFO(given.name);
+        CHECK(trains.counters.drops == 0);
+        CHECK(trains.counters.retransmitted_bytes == 0);
+        if (packets.counters.pfc_pauses == 0 && trains.counters.pfc_pauses == 0) {
+            CHECK(total(trains, &PortStatistics::tx_bytes) ==
+                  total(packets, &PortStatistics::tx_bytes));
+            CHECK(total(trains, &PortStatistics::tx_packets) ==
+                  total(packets, &PortStatistics::tx_packets));
+        }
+        CHECK(trains.counters.packet_hops < packets.counters.packet_hops);
+        // The sink's cable is what limits them.
+        CHECK(last_finish(trains) == doctest::Approx(last_finish(packets)).epsilon(0.02));
+    }
+}
+
+TEST_CASE("unit.step.trains.lose_nothing_where_buffers_are_small") {
+    for (const congestion::Law law : kLaws) {
+        Case given = incast(law, 16, 1'000'000);
+        given.config.buffer.size = Bytes{pfc_share(given.topology, given.config) + 300'000};
+        const Outcome outcome = by_trains(given);
+        INFO(given.name);
+        CHECK(outcome.counters.drops == 0);
+        for (const FlowResult& result : outcome.flows) {
+            CHECK(result.finish != kNever);
+            CHECK(result.retransmitted == 0);
+        }
+    }
+}
+
+TEST_CASE("unit.step.trains.go_back_within_a_train") {
+    // Without PFC a small buffer loses trains; what is sent again is cut otherwise than before.
+    Case given = incast(congestion::Law::none, 8, 1'000'000);
+    given.config.pfc = false;
+    given.config.buffer.size = Bytes{400'000};
+    const Outcome outcome = by_trains(given);
+    CHECK(outcome.counters.drops > 0);
+    for (const FlowResult& result : outcome.flows) {
+        CHECK(result.finish != kNever);
+    }
+}
+
+TEST_CASE("unit.step.trains.length_follows_window_and_message") {
+    step::World world{};
+    world.payload = 1000;
+    world.train = kLongest;
+    step::Sender sender;
+    sender.packets = 10'000;
+    sender.window = 1'000'000;
+    const auto length_at = [&](std::uint32_t next) {
+        sender.next = sender.high = next;
+        return step::train_length(world, sender);
+    };
+    CHECK(length_at(0) == 1);
+    CHECK(length_at(31) == 1);
+    CHECK(length_at(64) == 4);
+    CHECK(length_at(5'000) == kLongest);
+    CHECK(length_at(9'999) == 1);
+    CHECK(length_at(10'000 - 64) == 4);
+    sender.window = 24'000;  // three packets are an eighth
+    CHECK(length_at(5'000) == 3);
+    sender.window = 1'000;
+    CHECK(length_at(5'000) == 1);
+    sender.window = 1'000'000;
+    sender.next = 4'000;  // it has gone back
+    sender.high = 5'000;
+    CHECK(step::train_length(world, sender) == 1);
+    world.train = 1;
+    CHECK(length_at(5'000) == 1);
+}
