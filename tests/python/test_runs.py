@@ -36,7 +36,7 @@ def test_what_a_mode_does_not_have_is_null(small):
 
 
 def test_a_job(examples):
-    run = sluice.run(examples / "zero-bubble-16gpu.toml", mode="wormhole", options=["--no-memo"])
+    run = sluice.run(examples / "gpt13b-128gpu.toml", {"output.trace": False}, options=["--no-memo"])
     assert run.summary["jobs"][0]["jct_s"] == pytest.approx(run.summary["jct_s"])
     collectives = run.collectives()
     assert (collectives["finish_ps"] - collectives["start_ps"] == collectives["duration_ps"]).all()
@@ -44,7 +44,7 @@ def test_a_job(examples):
 
 
 def test_pictures_show_the_run(examples):
-    run = sluice.run(examples / "zero-bubble-16gpu.toml", mode="packet")
+    run = sluice.run(examples / "zero-bubble-16gpu.toml", mode="flow")
     timeline = run.plot.timeline(rows=4)
     assert [label.get_text().split(":")[0] for label in timeline.get_yticklabels()] == ["host 0", "host 4", "host 8",
                                                                                        "host 12"]

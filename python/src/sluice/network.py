@@ -15,6 +15,8 @@ from sluice import executable, toml
 from sluice.error import Error
 
 _FOREVER = (1 << 63) - 1
+#: As queue_pair: one of this message's own.
+OWN_QUEUE_PAIR = (1 << 32) - 1
 
 
 class _Transfer(ctypes.Structure):
@@ -102,7 +104,8 @@ def _last_error() -> Error:
 
 
 def open_network(path: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None) -> Network:
-    """A scenario's network, idle at time 0. Its messages are yours: the scenario's workload does not run."""
+    """A scenario's network at time 0, which carries the messages that you post; every packet is simulated. [workload] may
+    be left out; if there is one, it runs beside them and is not reported."""
     return Network(_library().sluice_open(os.fsencode(path), _texts(overrides)))
 
 
@@ -151,7 +154,9 @@ class Network:
 
     def send(self, source: int, destination: int, size: int, *, queue_pair: int = 0, priority: int = 0, tag: int = 0,
              not_before: int = 0) -> Transfer:
-        """Posts a message of `size` bytes. Messages of one queue pair between two hosts leave in order."""
+        """Posts a message of `size` bytes, which takes effect now or at `not_before` (ps). Messages of one queue pair
+        between two hosts leave in order and share its congestion state; OWN_QUEUE_PAIR: of this message alone.
+        priority: traffic class 1 to 7; 0: class 3."""
         for name, value, bits in (("source", source, 32), ("destination", destination, 32), ("size", size, 64),
                                   ("queue_pair", queue_pair, 32), ("priority", priority, 32), ("tag", tag, 64)):
             if not 0 <= value < 1 << bits:
