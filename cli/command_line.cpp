@@ -124,6 +124,43 @@ std::string CommandLine::help() const { return app_->help(); }
 
 namespace {
 
+/// "MODE:{packet,flow}": the name, and the words that it may be.
+void split_type(const std::string& type, OptionText& option) {
+    const std::size_t colon = type.find(":{");
+    option.value = type.substr(0, type.find(':'));
+    if (colon == std::string::npos || type.back() != '}') return;
+    std::istringstream words(type.substr(colon + 2, type.size() - colon - 3));
+    for (std::string word; std::getline(words, word, ',');) option.words.push_back(word);
+}
+
+OptionText described_option(const CLI::Option& option) {
+    OptionText text;
+    for (const std::string& name : option.get_snames()) text.names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);
+    if (option.get_items_expected_max() > 0) split_type(option.get_type_name(), text);
+    if (text.names.empty() && text.value == "TEXT") text.value = option.get_name(true);
+    text.text = option.get_description();
+    text.required = option.get_required();
+    return text;
+}
+
+CommandText described_command(const CLI::App& app) {
+    CommandText text{app.get_name(), app.get_description(), {}, {}};
+    for (const CLI::Option* option : app.get_options()) {
+        if (!option->get_group().empty()) text.options.push_back(described_option(*option));
+    }
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        text.commands.push_back(described_command(*command));
+    }
+    return text;
+}
+
+}  // namespace
+
+CommandText CommandLine::described() const { return described_command(*app_); }
+
+namespace {
+
 /// What the option parser says of a command line that it does not take, but for a command that is not
 /// there: it would only say that one is needed.
 std::string refusal_of(const CLI::App& app, const CLI::ParseError& error) {

@@ -15,6 +15,23 @@ class Option;
 
 namespace sluice {
 
+/// An option as --help tells it.
+struct OptionText {
+    std::vector<std::string> names;  ///< "-o", "--output"; empty: its place says what it is
+    std::string value;               ///< what its value is called; "": a flag
+    std::vector<std::string> words;  ///< that its value may be; empty: others
+    std::string text;
+    bool required = false;
+};
+
+/// A command as --help tells it, with all below it.
+struct CommandText {
+    std::string name;
+    std::string text;
+    std::vector<OptionText> options;
+    std::vector<CommandText> commands;
+};
+
 /// An option that a command has; what its value may be is said by calls one behind the other.
 class CommandOption {
   public:
@@ -65,6 +82,8 @@ class CommandLine {
     bool parsed() const;
     std::vector<std::string> remaining() const;
     std::string help() const;
+    /// All that is listed by --help, here and below.
+    CommandText described() const;
 
   private:
     CLI::App* app_;

@@ -35,7 +35,11 @@ struct ConfigValue;
     COMMAND(goal)       /* GOAL schedules                             */ \
     COMMAND(train)      /* the model that restores queues             */ \
     COMMAND(workload)   /* workload files of other tools, from models */ \
-    COMMAND(memo)       /* what need not be simulated again          */
+    COMMAND(memo)       /* what need not be simulated again          */ \
+    COMMAND(doctor)     /* what works here                           */ \
+    COMMAND(init)       /* a scenario to begin with                  */ \
+    COMMAND(completion) /* for shells                                */ \
+    COMMAND(manual)     /* as a man page                             */
 // clang-format on
 
 /// A sub-command: its place in the command line, and what it does when it was typed.

@@ -30,15 +30,23 @@ double cpu_of(const BatchRow& row) { return seconds_of(row, "cpu_s", 0); }
 
 }  // namespace
 
+std::string folder_of(const BatchSettings& settings) {
+    return settings.shard ? shard_folder(settings.directory, *settings.shard) : settings.directory;
+}
+
 BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
     : batch_(batch),
       settings_(settings),
-      folder_(settings.directory, OutputFolder::Use::alone),
+      folder_(folder_of(settings), OutputFolder::Use::alone),
       table_(folder_.file(kBatchTable), batch.columns(), batch.size()),
       store_(folder_.file(kBatchDatabase), program_version()),
       host_turns_(settings.host_lanes) {
-    position_.experiments = batch.size();
+    position_.experiments = settings_.shard ? settings_.shard->size(batch.size()) : batch.size();
     const std::size_t there = store_.size();
+    if (settings_.merge) {
+        settings_.resume = true;
+        take_shards();
+    }
     if (there > 0 && !settings_.resume && !settings_.anew) {
         throw ConfigError(settings_.directory, 0,
                           fmt::format("holds {} results of a batch: --resume continues it, --anew "
@@ -48,16 +56,28 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
     take_up();
 }
 
+/// Into the database; what of it is the batch's, take_up() finds.
+void BatchRun::take_shards() {
+    const std::vector<std::string> shards = shard_databases(settings_.directory);
+    if (shards.empty()) {
+        throw ConfigError(
+            settings_.directory, 0,
+            "has no shards to merge: run them first, by --shard I/N with the same --out");
+    }
+    for (const std::string& shard : shards) aside_.merged += store_.take(shard);
+}
+
 /// What an earlier run knows, under its new numbers.
 void BatchRun::take_up() {
     is_known_.resize(batch_.size());
     std::vector<BatchStore::Known> kept;
     if (settings_.resume) {
         const std::unordered_map<std::string, BatchStore::Known> known =
-            store_.known(settings_.allow_oom);
+            store_.known(settings_.allow_oom, settings_.merge);
         const std::unordered_set<std::string> others = store_.known_to_others();
         const bool any = !known.empty() || !others.empty();
         for (std::size_t i = 0; any && i < batch_.size(); ++i) {
+            if (settings_.shard && !settings_.shard->has(i)) continue;
             const std::string digest = digest_of(batch_, i);
             const auto found = known.find(digest);
             if (found == known.end()) {
@@ -74,7 +94,7 @@ void BatchRun::take_up() {
         folder_.remove_old({kCheckTable}, {});
     }
     check_folders();
-    store_.begin(batch_.columns(), kept);
+    store_.begin(batch_.columns(), kept, settings_.merge);
     aside_.results = store_.aside();
     position_.known = kept.size();
     for (const BatchStore::Known& known : kept) {
@@ -101,7 +121,7 @@ void BatchRun::check_folders() {
 void BatchRun::run(const MayGoOn& go_on, const OnChange& on_change) {
     std::vector<std::size_t> unknown;
     for (std::size_t i = 0; i < batch_.size(); ++i) {
-        if (!is_known_[i]) unknown.push_back(i);
+        if (!is_known_[i] && to_run(i)) unknown.push_back(i);
     }
     const auto begin = std::chrono::steady_clock::now();
     run_all({unknown, false, go_on, on_change, [&](const BatchRow& row) {
@@ -113,6 +133,13 @@ void BatchRun::run(const MayGoOn& go_on, const OnChange& on_change) {
     if (error_ != nullptr) std::rethrow_exception(error_);
     wall_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!interrupted_ && settings_.checks > 0) run_checks(go_on, on_change);
+}
+
+/// A merge only finds out anew what cannot be known by a digest: experiments whose keys do not fit their base, which are
+/// refused at once.
+bool BatchRun::to_run(std::size_t experiment) const {
+    if (settings_.merge) return digest_of(batch_, experiment).empty();
+    return !settings_.shard || settings_.shard->has(experiment);
 }
 
 /// On the threads; what comes of each is taken by one at a time. What goes wrong is in error_ afterwards.

@@ -21,6 +21,7 @@
 #include "experiment/batch/batch_file.h"
 #include "experiment/batch/batch_lane.h"
 #include "experiment/batch/batch_row.h"
+#include "experiment/batch/batch_shard.h"
 #include "experiment/batch/batch_store.h"
 #include "experiment/batch/batch_table.h"
 #include "experiment/run.h"
@@ -34,6 +35,10 @@ inline constexpr const char* kCheckTable = "check.csv";
 struct BatchSettings {
     std::string directory;  ///< batch.csv, batch.db, and runs/NUMBER/ if folders are wanted
     unsigned threads = 1;
+    /// What of the batch is run; its results are in a folder of its own. None: all.
+    std::optional<BatchShard> shard;
+    /// Nothing is run: results of the shards in the folder become those of the batch.
+    bool merge = false;
     bool folders = false;    ///< each experiment leaves all that `sluice run` leaves
     bool resume = false;     ///< what is known is not run again
     bool anew = false;       ///< what is there may be replaced
@@ -50,8 +55,8 @@ struct BatchSettings {
 
 /// How far a batch has come.
 struct BatchPosition {
-    std::size_t experiments = 0;
-    std::size_t finished = 0;  ///< known ones included
+    std::size_t experiments = 0;  ///< of the shard
+    std::size_t finished = 0;     ///< known ones included
     std::size_t known = 0;
     std::array<std::size_t, 6> by_status{};  ///< of the finished ones
     std::int64_t packet_hops = 0;            ///< of those that ran now
@@ -71,7 +76,11 @@ struct BatchAside {
     std::size_t results = 0;  ///< of other experiments, or by other versions of the program
     /// Experiments of the batch that only other versions have results of: they run again.
     std::size_t to_redo = 0;
+    std::size_t merged = 0;  ///< results that shards had and the batch had not
 };
+
+/// Where the outputs go: the batch's folder, or its shard's.
+std::string folder_of(const BatchSettings& settings);
 
 class BatchRun {
   public:
@@ -97,6 +106,8 @@ class BatchRun {
     /// The first of those that are neither done nor cut off, with its reason; null: there is none.
     const BatchRow* not_done() const { return not_done_ ? &*not_done_ : nullptr; }
     bool interrupted() const { return interrupted_; }
+    /// Of the outputs: the batch's, or its shard's.
+    std::string directory() const { return folder_of(settings_); }
     /// Of the experiments, without checks.
     double wall_s() const { return wall_s_; }
     /// Null: nothing was checked.
@@ -115,6 +126,8 @@ class BatchRun {
     };
 
     void take_up();
+    void take_shards();
+    bool to_run(std::size_t experiment) const;
     void check_folders();
     void run_all(const Round& round);
     void work(const Round& round);

@@ -2,6 +2,7 @@
 #include "experiment/batch/batch_store.h"
 
 #include <array>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +18,8 @@ constexpr std::int64_t kApplicationId = 0x536c4261;  // "SlBa"
 /// Of the tables; another one, too, if batch_figures() are others.
 constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kMostKeys = 500;
+
+constexpr const char* kFailed = "status IN ('refused', 'failed')";
 
 constexpr std::array kStatuses = {BatchStatus::done, BatchStatus::cut_off, BatchStatus::left,
                                   BatchStatus::oom,  BatchStatus::refused, BatchStatus::failed};
@@ -117,13 +120,14 @@ void BatchStore::clear() {
     whole.commit();
 }
 
-std::unordered_map<std::string, BatchStore::Known> BatchStore::known(bool allow_oom) {
+std::unordered_map<std::string, BatchStore::Known> BatchStore::known(bool allow_oom,
+                                                                     bool failures) {
     std::unordered_map<std::string, Known> rows;
     if (!has_results()) return rows;
     // A file that was missing may be there now, and so may memory.
     Statement select(database_, ("SELECT id, digest, over_memory, status, reason" + figure_names() +
-                                 " FROM results WHERE version = ? AND status NOT IN "
-                                 "('refused', 'failed')")
+                                 " FROM results WHERE version = ? AND digest <> ''" +
+                                 (failures ? "" : std::string(" AND NOT ") + kFailed))
                                     .c_str());
     select.bind_text(1, version_);
     while (select.step()) {
@@ -208,7 +212,37 @@ void BatchStore::make_view() {
         database_, ("INSERT INTO results VALUES(?, ?, ?, ?, ?, ?" + figures + ", ?, ?)").c_str());
 }
 
-void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<Known>& rows) {
+std::size_t BatchStore::take(const std::string& path) {
+    // By its own means first: ATTACH takes any database, and makes one where there is none.
+    const bool any = BatchStore(path, version_).size() > 0;
+    if (!any) return 0;
+    const std::string whole_path = std::filesystem::canonical(path).string();
+    {
+        Statement attach(database_, "ATTACH DATABASE ? AS shard");
+        attach.bind_text(1, whole_path);
+        attach.step();
+    }
+    Transaction whole(database_, "BEGIN IMMEDIATE");
+    make_tables();
+    database_.run((std::string("DELETE FROM main.results WHERE ") + kFailed +
+                   " AND (digest, version) IN (SELECT digest, version FROM shard.results)")
+                      .c_str());
+    const std::string columns =
+        "digest, version, varied, over_memory, status" + figure_names() + ", reason";
+    database_.run(("INSERT INTO main.results SELECT NULL, " + columns +
+                   ", NULL FROM shard.results WHERE digest <> '' AND (digest, version, "
+                   "status = 'oom') NOT IN (SELECT digest, version, status = 'oom' FROM "
+                   "main.results) GROUP BY digest, version, status = 'oom'")
+                      .c_str());
+    const auto taken = static_cast<std::size_t>(database_.number("SELECT changes()"));
+    database_.run("INSERT OR IGNORE INTO main.checks SELECT * FROM shard.checks");
+    whole.commit();
+    database_.run("DETACH DATABASE shard");
+    return taken;
+}
+
+void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<Known>& rows,
+                       bool failures) {
     if (keys.size() > kMostKeys) {
         throw ConfigError(
             fmt::format("a batch varies at most {} keys; this one {}", kMostKeys, keys.size()));
@@ -218,7 +252,8 @@ void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<K
     insert_result_.reset();
     Transaction whole(database_, "BEGIN IMMEDIATE");
     make_tables();
-    database_.run("DELETE FROM results WHERE status IN ('refused', 'failed')");
+    const std::string forgotten = failures ? "digest = ''" : kFailed;
+    database_.run(("DELETE FROM results WHERE " + forgotten).c_str());
     next_result_ = database_.number("SELECT max(id) FROM results") + 1;
     make_view();
     for (const Known& known : rows) add_number(known.row, known.result);

@@ -34,14 +34,20 @@ class BatchStore {
     };
     /// By digest, of this version: what need not be found out again, which is that of experiments that ran or do not fit
     /// their GPUs. `allow_oom`: those that do not fit are wanted simulated; else they are not.
-    std::unordered_map<std::string, Known> known(bool allow_oom);
+    /// `failures`: what was refused or has failed, too.
+    std::unordered_map<std::string, Known> known(bool allow_oom, bool failures = false);
     /// Digests of which other versions have results.
     std::unordered_set<std::string> known_to_others();
     /// Numbers under which results have left folders, of whatever batch and version.
     std::unordered_set<std::size_t> folders();
-    /// Begins a batch with these keys, which has `rows` already. What was refused or has failed is forgotten: it has no
-    /// result.
-    void begin(const std::vector<std::string>& keys, const std::vector<Known>& rows);
+    /// Adds what another database has and this one has not, of whatever batch and version: results and checks. What failed
+    /// here is replaced by what came of it there. Its folders are not known here. The number of results. ConfigError if it is
+    /// no batch's.
+    std::size_t take(const std::string& path);
+    /// Begins a batch with these keys, which has `rows` already. What was refused or has failed is forgotten, unless
+    /// `failures` stay: it has no result.
+    void begin(const std::vector<std::string>& keys, const std::vector<Known>& rows,
+               bool failures = false);
     /// After begin().
     void add(const BatchRow& row);
     /// Results that are not of the batch: of other experiments, or by other versions. After begin().

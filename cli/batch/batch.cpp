@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `sluice batch`: many experiments in one process, a row each.
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/core.h>
+#include "cli/batch/slurm_script.h"
 #include "cli/batch_devices.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
@@ -27,6 +29,9 @@ struct BatchOptions {
     DeviceOptions devices;
     unsigned threads = 0;
     std::size_t checks = 0;
+    std::string shard;
+    unsigned slurm_shards = 0;
+    bool merge = false;
     bool folders = false;
     bool resume = false;
     bool anew = false;
@@ -111,12 +116,16 @@ void tell(const BatchCheck& check) {
         check.tau, check.pairs, check.tau_apart, check.pairs_apart, 100 * check.median_bar);
 }
 
-void report(const Batch& batch, const BatchRun& run, const std::string& directory) {
+void report(const Batch& batch, const BatchRun& run) {
     const double wall_s = run.wall_s();
     const BatchPosition& at = run.position();
     const std::size_t ran = at.finished - at.known;
     std::string text = fmt::format("{}: {} of {} experiments: {}\n", batch.name(), at.finished,
                                    at.experiments, statuses(at));
+    if (run.aside().merged > 0) {
+        text += fmt::format("  merged       {} of shards\n",
+                            counted(run.aside().merged, "new result", "new results"));
+    }
     if (at.known > 0) text += fmt::format("  known        {} from an earlier run\n", at.known);
     if (run.aside().results > 0) {
         text += fmt::format("  kept         {}, not of this batch, in {}\n",
@@ -148,14 +157,14 @@ void report(const Batch& batch, const BatchRun& run, const std::string& director
     }
     print_text(text);
     if (run.check() != nullptr) tell(*run.check());
-    print("  written to   {}/{} and {}\n", directory, kBatchTable, kBatchDatabase);
+    print("  written to   {}/{} and {}\n", run.directory(), kBatchTable, kBatchDatabase);
 }
 
 int exit_code(const BatchRun& run) {
     const BatchPosition& at = run.position();
     if (run.interrupted()) return kExitInterrupted;
     const std::size_t whole = at.count(BatchStatus::done) + at.count(BatchStatus::cut_off);
-    return whole == at.finished ? kExitDone : kExitWorkLeft;
+    return whole == at.experiments ? kExitDone : kExitWorkLeft;
 }
 
 Batch load(const BatchOptions& options) {
@@ -177,8 +186,25 @@ void tell_aside(const BatchAside& aside) {
         counted(aside.to_redo, "experiment is", "experiments are"), kBatchDatabase);
 }
 
+/// The command line of a shard, for the script that gives its number.
+std::string slurm_script_of(const BatchOptions& options, const std::string& directory,
+                            const std::string& name) {
+    SlurmJob job{name, options.slurm_shards, std::max(1U, options.threads), directory, {}};
+    job.words = {"batch", std::filesystem::absolute(options.file).string()};
+    if (!options.mode.empty()) job.words.insert(job.words.end(), {"--mode", options.mode});
+    for (const std::string& set : options.sets) job.words.insert(job.words.end(), {"--set", set});
+    if (options.folders) job.words.emplace_back("--folders");
+    if (options.allow_oom) job.words.emplace_back("--allow-oom");
+    return slurm_script(job);
+}
+
 int batch_command(const BatchOptions& options) {
     const Batch batch = load(options);
+    const std::string directory = options.out.empty() ? "runs/" + batch.name() : options.out;
+    if (options.slurm_shards > 0) {
+        print_text(slurm_script_of(options, directory, batch.name()));
+        return kExitDone;
+    }
     const unsigned threads = lanes_at_once(options.devices, options.threads);
     if (options.plan) {
         print("{}", batch_plan(batch, threads, options.allow_oom));
@@ -186,7 +212,9 @@ int batch_command(const BatchOptions& options) {
         return kExitDone;
     }
     BatchSettings settings;
-    settings.directory = options.out.empty() ? "runs/" + batch.name() : options.out;
+    settings.directory = directory;
+    if (!options.shard.empty()) settings.shard = parse_shard(options.shard, "--shard");
+    settings.merge = options.merge;
     settings.threads = threads;
     settings.folders = options.folders;
     settings.resume = options.resume;
@@ -208,11 +236,37 @@ int batch_command(const BatchOptions& options) {
                 progress.tick(share_of(at), [&](double) { return progress_text(at); });
             });
     progress.clear();
-    if (!options.quiet) report(batch, run, settings.directory);
+    if (!options.quiet) report(batch, run);
     if (run.interrupted() && !options.quiet) {
         print_error("sluice: interrupted; use --resume to continue\n");
     }
     return exit_code(run);
+}
+
+}  // namespace
+
+namespace {
+
+/// Parts of a batch for several machines. `others`: what goes with no merge.
+void add_shard_options(CommandLine app, BatchOptions& options,
+                       const std::vector<CommandOption>& others) {
+    CommandOption shard =
+        app.add_option(
+               "--shard", options.shard,
+               "Run part I of N, into DIR/shards/I-of-N, for several machines to share a batch")
+            .type_name("I/N");
+    CommandOption merge = app.add_flag("--merge", options.merge,
+                                       "Merge the shards in DIR/shards into one batch.csv and "
+                                       "batch.db, each result once; run none");
+    merge.excludes(shard);
+    for (const CommandOption& other : others) merge.excludes(other);
+    app.add_option(
+           "--emit-slurm", options.slurm_shards,
+           "Print an array script for Slurm that runs the batch in N shards, with --threads each")
+        .type_name("N")
+        .range(1, 1'000'000)
+        .excludes(shard)
+        .excludes(merge);
 }
 
 }  // namespace
@@ -235,18 +289,21 @@ Command add_batch_command(CommandLine program) {
         .type_name("N")
         .range(1, 4096);
     add_device_options(app, options->devices);
-    app.add_option("--check", options->checks,
-                   "Run N random experiments in mode packet as well, and report the errors of\n"
-                   "their completion times and whether their ranking holds")
-        .type_name("N");
+    CommandOption check =
+        app.add_option("--check", options->checks,
+                       "Run N random experiments in mode packet as well, and report the errors of\n"
+                       "their completion times and whether their ranking holds")
+            .type_name("N");
     app.add_flag(
         "--plan", options->plan,
         "Print the number of experiments, their memory and their expected run time; run none");
     CommandOption resume =
         app.add_flag("--resume", options->resume,
                      "Continue a batch: keep the results in the output folder and run the rest");
-    app.add_flag("--anew", options->anew, "Start again: replace the results in the output folder")
-        .excludes(resume);
+    CommandOption anew = app.add_flag("--anew", options->anew,
+                                      "Start again: replace the results in the output folder");
+    anew.excludes(resume);
+    add_shard_options(app, *options, {resume, anew, check});
     app.add_flag(
         "--folders", options->folders,
         "Write all result files of each experiment to DIR/runs/NUMBER, as sluice run does");
