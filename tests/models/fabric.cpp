@@ -2,11 +2,13 @@
 /// Whole fabrics as SystemC modules: random experiments give what the plain loop gives, in one go
 /// and in pieces; a foreign switch may stand anywhere among our own, and a quantum up to the
 /// lookahead changes nothing.
+#include "models/foreign/foreign_models.h"
 #include "models/network.h"
-#include "tests/models/foreign_models.h"
 #include "tests/support/step_random.h"
 
 namespace sluice::test {
+
+using namespace foreign;
 namespace {
 
 /// A random experiment through a Network, sc_start() by pieces of `piece` (0: one go).

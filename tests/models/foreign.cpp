@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/models/foreign_models.h"
+#include "models/foreign/foreign_models.h"
 #include "tests/models/page_star.h"
 
 namespace sluice::test {
+
+using namespace foreign;
 
 TEST_CASE("models.foreign.the_pages_foreign_switch") {
     PlainStar star;

@@ -14,9 +14,9 @@
 #include "core/clocks/cell_step.h"
 #include "core/clocks/driver.h"
 #include "core/error.h"
+#include "models/foreign/foreign_models.h"
 #include "models/network.h"
 #include "models/sim_time.h"
-#include "tests/models/foreign_models.h"
 #include "tests/models/page_star.h"
 #include "tests/support/step_random.h"
 

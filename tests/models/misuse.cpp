@@ -6,10 +6,12 @@
 
 #include "core/error.h"
 #include "core/job/job_set.h"
-#include "tests/models/foreign_models.h"
+#include "models/foreign/foreign_models.h"
 #include "tests/models/page_star.h"
 
 namespace sluice::test {
+
+using namespace foreign;
 
 TEST_CASE("models.misuse.a_packet_that_no_step_can_take_is_reported") {
     PlainStar star;

@@ -8,10 +8,12 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "core/topology/builders.h"
-#include "tests/models/foreign_models.h"
+#include "models/foreign/foreign_models.h"
 #include "tests/support/clock_support.h"
 
 namespace sluice::test {
+
+using namespace foreign;
 namespace {
 
 /// Five hosts on one switch, node 5; no mark and no pause, so that a FIFO switch can take its place.

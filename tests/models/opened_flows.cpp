@@ -5,11 +5,13 @@
 #include <string>
 
 #include "core/error.h"
+#include "models/foreign/foreign_models.h"
 #include "models/network.h"
-#include "tests/models/foreign_models.h"
 #include "tests/support/step_random.h"
 
 namespace sluice::test {
+
+using namespace foreign;
 namespace {
 
 /// Hosts 0 to 4 on switch 5.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Models of a user's own, written against models/protocol.h alone: what a foreign switch and a
-/// foreign host look like to the network.
+/// A worked example: models of a user's own, written against models/protocol.h alone (docs/link-protocol.md):
+/// a foreign switch and foreign hosts.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include "models/network.h"
 #include "models/sim_time.h"
 
-namespace sluice::test {
+namespace sluice::foreign {
 
 /// The sockets of one port of a foreign model, bound to the network's port at the other end.
 template <class Owner>
@@ -213,4 +213,4 @@ class MessageSource : public sc_core::sc_module {
     ForeignPort<MessageSource> port_;
 };
 
-}  // namespace sluice::test
+}  // namespace sluice::foreign
