@@ -14,6 +14,7 @@
 #include "core/results/output_names.h"
 #include "core/text/human.h"
 #include "core/text/quantity.h"
+#include "core/topology/forwarding_hosts.h"
 #include "core/topology/topology_io.h"
 #include "experiment/build_experiment.h"
 #include "experiment/expected_time.h"
@@ -63,15 +64,16 @@ const char* routing_text(GroupRouting routing) {
 
 void print_network(const Experiment& experiment) {
     const Topology& topology = experiment.topology;
-    std::size_t nvswitches = 0;
-    for (NodeId node = 0; node < topology.node_count(); ++node) {
-        nvswitches += topology.kind(node) == NodeKind::nvswitch ? 1U : 0U;
-    }
-    const std::size_t switches = topology.node_count() - topology.host_count() - nvswitches;
+    const NodeCounts counts = count_nodes(topology);
     print("  network      {}: {}, {}, {}", topology.name,
-          counted(topology.host_count(), "host", "hosts"), counted(switches, "switch", "switches"),
+          counted(topology.host_count(), "host", "hosts"),
+          counted(counts.switches, "switch", "switches"),
           counted(topology.links().size(), "link", "links"));
-    if (nvswitches > 0) print(", {}", counted(nvswitches, "NVSwitch", "NVSwitches"));
+    if (counts.nvswitches > 0) {
+        print(", {}", counted(counts.nvswitches, "NVSwitch", "NVSwitches"));
+    }
+    if (counts.ports > 0)
+        print(", {} of hosts that forward", counted(counts.ports, "port", "ports"));
     if (!topology.server_sizes.empty()) {
         const auto [least, most] =
             std::minmax_element(topology.server_sizes.begin(), topology.server_sizes.end());

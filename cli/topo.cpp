@@ -14,6 +14,7 @@
 #include "core/results/output_file.h"
 #include "core/text/import_report.h"
 #include "core/text/quantity.h"
+#include "core/topology/forwarding_hosts.h"
 #include "core/topology/link_class.h"
 #include "core/topology/node_names.h"
 #include "core/topology/topology_file.h"
@@ -58,15 +59,11 @@ std::vector<std::pair<std::string, std::string>> topology_settings(
 }
 
 void print_counts(const Topology& topology) {
-    std::size_t switches = 0;
-    std::size_t nvswitches = 0;
-    for (NodeId node = 0; node < topology.node_count(); ++node) {
-        switches += topology.kind(node) == NodeKind::ethernet ? 1U : 0U;
-        nvswitches += topology.kind(node) == NodeKind::nvswitch ? 1U : 0U;
-    }
-    print("{}: {} hosts, {} switches, {} links", topology.name, topology.host_count(), switches,
-          topology.links().size());
-    if (nvswitches > 0) print(", {} NVSwitches", nvswitches);
+    const NodeCounts counts = count_nodes(topology);
+    print("{}: {} hosts, {} switches, {} links", topology.name, topology.host_count(),
+          counts.switches, topology.links().size());
+    if (counts.nvswitches > 0) print(", {} NVSwitches", counts.nvswitches);
+    if (counts.ports > 0) print(", {} ports of hosts that forward", counts.ports);
     print("\n");
     const NodeNames names(topology);
     for (const NodeNames::Group& group : names.groups()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/topology/forwarding_hosts.h"
 #include "core/topology/link_class.h"
 
 namespace sluice::report {
@@ -30,8 +31,9 @@ std::vector<double> host_places(const Topology& topology) {
     const std::size_t per_server = topology.gpus_per_server;
     for (std::size_t i = 0; i < topology.host_count(); ++i) {
         const NodeId host = topology.hosts()[i];
-        const NodeId up =
-            topology.port_count(host) > 0 ? topology.neighbor(topology.first_port(host)) : kNone;
+        const NodeId up = topology.port_count(host) > 0
+                              ? port_cable(topology, topology.first_port(host)).end
+                              : kNone;
         const bool gap = per_server > 1 ? i % per_server == 0 : up != last_switch;
         if (i > 0 && gap) at += 1;
         last_switch = up;
@@ -48,9 +50,12 @@ Layout tiers(const Topology& topology) {
     const std::uint32_t most = *std::max_element(tier.begin(), tier.end());
     std::vector<std::vector<NodeId>> rows(most + 1);
     std::vector<NodeId> nvswitches;
+    std::vector<NodeId> ports;
     for (NodeId node = 0; node < topology.node_count(); ++node) {
         if (topology.kind(node) == NodeKind::nvswitch) {
             nvswitches.push_back(node);
+        } else if (owner_of(topology, node) != node) {
+            ports.push_back(node);
         } else if (!topology.is_host(node)) {
             // What no host reaches is drawn above all.
             rows[tier[node] == 0 ? most : tier[node]].push_back(node);
@@ -70,6 +75,7 @@ Layout tiers(const Topology& topology) {
     for (std::size_t i = 0; i < places.size(); ++i) {
         layout.points[topology.hosts()[i]] = {places[i], hosts_at / levels};
     }
+    for (const NodeId port : ports) layout.points[port] = layout.points[owner_of(topology, port)];
     return layout;
 }
 

@@ -49,11 +49,27 @@ void read_flows(RunFiles& run) {
     }
 }
 
+/// Of a node that stands for a port of a host that forwards.
+constexpr const char* kPortKind = "port";
+
 NodeKind kind_of(const std::string& name, const std::string& path) {
     if (name == "host") return NodeKind::host;
-    if (name == "switch") return NodeKind::ethernet;
+    if (name == "switch" || name == kPortKind) return NodeKind::ethernet;
     if (name == "nvswitch") return NodeKind::nvswitch;
-    throw ConfigError(path, 0, "'" + name + "' is no kind of node: host, switch or nvswitch");
+    throw ConfigError(path, 0, "'" + name + "' is no kind of node: host, port, switch or nvswitch");
+}
+
+/// Of ports, whose host their second link leads to (core/topology/forwarding_hosts.cpp).
+void own_ports(Topology& topology, const std::vector<NodeId>& ports, const std::string& path) {
+    if (ports.empty()) return;
+    topology.port_owner.assign(topology.node_count(), kNone);
+    for (const NodeId port : ports) {
+        if (topology.port_count(port) < 2 ||
+            !topology.is_host(topology.neighbor(topology.first_port(port) + 1))) {
+            throw ConfigError(path, 0, "port " + std::to_string(port) + " belongs to no host");
+        }
+        topology.port_owner[port] = topology.neighbor(topology.first_port(port) + 1);
+    }
 }
 
 struct PortRow {
@@ -96,6 +112,7 @@ void read_ports(RunFiles& run) {
                           "max_queue_bytes", "ecn_marks", "drops", "paused_ps"});
     std::vector<PortRow> ports;
     std::map<NodeId, NodeKind> kinds;
+    std::vector<NodeId> host_ports;
     NodeId most = 0;
     while (rows.next()) {
         if (rows.number(0) > kMostIds || rows.number(2) > kMostIds) {
@@ -106,7 +123,8 @@ void read_ports(RunFiles& run) {
         if (!ports.empty() && port.node < ports.back().node) {
             throw ConfigError(path, 0, "its rows are not in the order of nodes");
         }
-        kinds[port.node] = kind_of(rows.text(1), path);
+        const bool is_new = kinds.emplace(port.node, kind_of(rows.text(1), path)).second;
+        if (is_new && rows.text(1) == kPortKind) host_ports.push_back(port.node);
         most = std::max({most, port.node, port.peer});
         ports.push_back(port);
         PortFigures figures;
@@ -133,6 +151,7 @@ void read_ports(RunFiles& run) {
     }
     add_links(run.topology, ports, path);
     run.topology.finish();
+    own_ports(run.topology, host_ports, path);
 }
 
 void require_whole(const RunFiles& run) {

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/results/run_output.h"
+#include "core/topology/forwarding_hosts.h"
 #include "scenario/combinations/combinations.h"
 #include "scenario/network_check.h"
 #include "scenario/network_section.h"
@@ -39,9 +40,13 @@ std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology,
     const NodeId a = nodes.node(value->array[0], "a node of 'link'");
     const NodeId b = nodes.node(value->array[1], "a node of 'link'");
     std::vector<LinkId> links;
-    for (std::uint32_t i = 0; i < topology.port_count(a); ++i) {
-        const PortId port = topology.first_port(a) + i;
-        if (topology.neighbor(port) == b) links.push_back(topology.link_of(port));
+    for (PortId port = topology.first_port(a); port < topology.first_port(a + 1); ++port) {
+        const auto [link, end] = port_cable(topology, port);
+        if (topology.neighbor(port) == b) {
+            links.push_back(topology.link_of(port));
+        } else if (end == b) {
+            links.push_back(link);
+        }
     }
     if (links.empty()) {
         section.fail("link", "joins " + std::to_string(a) + " (" + nodes.names()[a] + ") and " +

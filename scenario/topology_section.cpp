@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/topology/forwarding_hosts.h"
+#include "scenario/node_reader.h"
 #include "scenario/topology/topology_type.h"
 
 namespace sluice {
@@ -42,6 +44,45 @@ void set_server_sizes(const ConfigSection& section, const std::vector<std::int64
         *std::max_element(topology.server_sizes.begin(), topology.server_sizes.end());
 }
 
+/// Its keys are known to the table before the network is; their values name its nodes.
+struct ForwardingKeys {
+    bool given = false;
+    bool all = false;
+    ForwardingCost cost;
+};
+
+ForwardingKeys read_forwarding(ConfigSection& section) {
+    ForwardingKeys keys;
+    const ConfigValue* const value = section.raw("forwarding_hosts");
+    keys.given = value != nullptr;
+    if (!keys.given) return keys;
+    if (value->kind == ConfigValue::Kind::text) {
+        keys.all = section.choice_index("forwarding_hosts", "", {"all"}) == 0;
+    }
+    keys.cost.delay = section.time("forwarding_delay", keys.cost.delay, 0, kMaxCableDelay);
+    if (section.has("forwarding_rate")) {
+        keys.cost.rate = section.rate("forwarding_rate", keys.cost.rate);
+    }
+    return keys;
+}
+
+Topology forwarding(const Topology& topology, const ForwardingKeys& keys, ConfigSection& section) {
+    std::vector<NodeId> hosts;
+    if (keys.all) {
+        hosts = hosts_with_several_cables(topology);
+        if (hosts.empty()) {
+            section.fail("forwarding_hosts", "is \"all\", but no host has two cables or more");
+        }
+    } else {
+        hosts = NodeReader(topology).hosts(section, "forwarding_hosts").value();
+    }
+    try {
+        return with_forwarding_hosts(topology, hosts, keys.cost);
+    } catch (const ConfigError& error) {
+        throw ConfigError(section.where("forwarding_hosts") + ": " + error.what());
+    }
+}
+
 }  // namespace
 
 Topology build_topology(ConfigSection section, const ResolvePath& resolve) {
@@ -50,6 +91,7 @@ Topology build_topology(ConfigSection section, const ResolvePath& resolve) {
     // those are.
     const bool given = section.has("gpus_per_server");
     const auto sizes = read_server_sizes(section);
+    const ForwardingKeys forwards = read_forwarding(section);
     const BuildTopology build = topology_table()[type]->read(section, resolve);
     Topology topology = [&] {
         try {
@@ -58,15 +100,14 @@ Topology build_topology(ConfigSection section, const ResolvePath& resolve) {
             throw ConfigError(section.where("type") + ": " + error.what());
         }
     }();
-    if (!given) return topology;
     if (sizes) {
         set_server_sizes(section, *sizes, topology);
-    } else {
+    } else if (given) {
         topology.gpus_per_server =
             static_cast<std::uint32_t>(read_node_count(section, "gpus_per_server", 1));
         topology.server_sizes.clear();
     }
-    return topology;
+    return forwards.given ? forwarding(topology, forwards, section) : topology;
 }
 
 }  // namespace sluice

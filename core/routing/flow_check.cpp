@@ -29,7 +29,7 @@ void check_joined(const Routing& routing, const FlowSpec& flow, FlowId id) {
     }
     throw ConfigError("flow " + std::to_string(id) + ": no path from host " +
                       std::to_string(flow.src) + " to host " + std::to_string(flow.dst) +
-                      " (packets do not pass through hosts)");
+                      "; packets pass through no hosts but those of topology.forwarding_hosts");
 }
 
 }  // namespace sluice

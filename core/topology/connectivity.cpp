@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "core/topology/forwarding_hosts.h"
+
 namespace sluice {
 namespace {
 
@@ -112,7 +114,7 @@ HostPorts::HostPorts(const Topology& topology) {
         first_.push_back(static_cast<std::uint32_t>(ways_.size()));
         for (PortId port = topology.first_port(node);
              topology.is_host(node) && port < topology.first_port(node + 1); ++port) {
-            const NodeId next = topology.neighbor(port);
+            const NodeId next = port_cable(topology, port).end;
             const bool nvlink = topology.kind(next) == NodeKind::nvswitch;
             ways_.push_back({nvlink ? next : root_of(parent, next), nvlink});
         }

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/topology/forwarding_hosts.h"
 #include "core/topology/node_names.h"
 
 namespace sluice {
@@ -27,25 +28,28 @@ struct Key {
 };
 
 /// A cable from GPU to GPU of a server without NVSwitches.
-bool joins_one_server(const Topology& topology, const std::vector<ServerPlace>& places,
-                      const Link& link) {
-    if (!topology.is_host(link.a) || !topology.is_host(link.b)) return false;
+bool joins_one_server(const Topology& topology, const std::vector<ServerPlace>& places, NodeId a,
+                      NodeId b) {
+    if (!topology.is_host(a) || !topology.is_host(b)) return false;
     const std::vector<NodeId>& hosts = topology.hosts();
     const auto server = [&](NodeId host) {
         const auto at = std::lower_bound(hosts.begin(), hosts.end(), host) - hosts.begin();
         return places[static_cast<std::size_t>(at)].server;
     };
-    return server(link.a) == server(link.b);
+    return server(a) == server(b);
 }
 
 Key key_of(const Topology& topology, const std::vector<std::uint32_t>& tiers,
            const std::vector<ServerPlace>& places, const Link& link) {
+    const NodeId a = owner_of(topology, link.a);
+    const NodeId b = owner_of(topology, link.b);
+    if (a == b) return {LinkKind::host_port, 0, 0};
     if (topology.kind(link.a) == NodeKind::nvswitch ||
         topology.kind(link.b) == NodeKind::nvswitch) {
         return {LinkKind::nvlink, 0, 0};
     }
-    if (joins_one_server(topology, places, link)) return {LinkKind::nvlink, 0, 0};
-    if (topology.is_host(link.a) || topology.is_host(link.b)) {
+    if (joins_one_server(topology, places, a, b)) return {LinkKind::nvlink, 0, 0};
+    if (topology.is_host(a) || topology.is_host(b)) {
         return {LinkKind::nic, 0, 0};
     }
     const auto [low, high] = std::minmax(tiers[link.a], tiers[link.b]);
@@ -55,6 +59,7 @@ Key key_of(const Topology& topology, const std::vector<std::uint32_t>& tiers,
 std::string name_of(const Key& key) {
     if (key.kind == LinkKind::nvlink) return "nvlink";
     if (key.kind == LinkKind::nic) return "nic";
+    if (key.kind == LinkKind::host_port) return "host-port";
     if (!key.attached()) return "unattached";
     return tier_name(key.low) + "-" + tier_name(key.high);
 }
@@ -65,7 +70,9 @@ std::vector<std::uint32_t> switch_tiers(const Topology& topology) {
     std::vector<std::uint32_t> tiers(topology.node_count(), 0);
     std::vector<NodeId> frontier;
     for (const Link& link : topology.links()) {
-        for (const auto& [host, other] : {std::pair{link.a, link.b}, std::pair{link.b, link.a}}) {
+        const NodeId a = owner_of(topology, link.a);
+        const NodeId b = owner_of(topology, link.b);
+        for (const auto& [host, other] : {std::pair{a, b}, std::pair{b, a}}) {
             if (topology.is_host(host) && topology.kind(other) == NodeKind::ethernet &&
                 tiers[other] == 0) {
                 tiers[other] = 1;
@@ -78,7 +85,7 @@ std::vector<std::uint32_t> switch_tiers(const Topology& topology) {
         for (const NodeId node : frontier) {
             const PortId first = topology.first_port(node);
             for (PortId port = first; port < first + topology.port_count(node); ++port) {
-                const NodeId other = topology.neighbor(port);
+                const NodeId other = owner_of(topology, topology.neighbor(port));
                 if (topology.kind(other) == NodeKind::ethernet && tiers[other] == 0) {
                     tiers[other] = tier;
                     next.push_back(other);

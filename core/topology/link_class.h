@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What kind of cable each link is, for reports of bytes per class:
 ///     nvlink               an NVSwitch at one end at least, or two GPUs of one server
-///     nic                  a host's other cables: to a packet switch, or to another server
+///     nic                  a host's other cables: to a packet switch, or to another server; of a host that forwards,
+///                          the cables of its ports
+///     host-port            between a host that forwards, its ports, and those (core/topology/forwarding_hosts.h)
 ///     leaf-spine, ...      between packet switches, by their tiers
 /// The tier of a packet switch is its distance from the nearest host over packet switches: 1 leaf,
 /// 2 spine, 3 core, then tier4 and on. Switches of one tier joined to each other (torus, full mesh,
 /// dragonfly) give leaf-leaf and so on. A part of the network without hosts has no tiers: its links
 /// are "unattached".
 /// Invariants: every link has one class; classes without links do not exist; their order is nvlink,
-/// nic, then fabric classes from the hosts upwards.
+/// nic, host-port, then fabric classes from the hosts upwards.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +25,9 @@ namespace sluice {
 
 enum class LinkKind : std::uint8_t {
     nvlink,
-    nic,     ///< traffic that crosses none of these never leaves its server
-    fabric,  ///< between packet switches
+    nic,        ///< traffic that crosses none of these never leaves its server
+    host_port,  ///< in a host that forwards
+    fabric,     ///< between packet switches
 };
 
 struct LinkClass {
@@ -50,7 +53,7 @@ class LinkClasses {
     std::vector<std::uint32_t> of_link_;
 };
 
-/// The tier of every node: of a packet switch as above, 0 for hosts, NVSwitches and what no host
+/// The tier of every node: of a packet switch as above, 0 for hosts, their ports, NVSwitches and what no host
 /// reaches.
 std::vector<std::uint32_t> switch_tiers(const Topology& topology);
 

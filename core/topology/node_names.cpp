@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/topology/forwarding_hosts.h"
 #include "core/topology/link_class.h"
 
 namespace sluice {
@@ -38,18 +39,24 @@ std::string tier_name(std::uint32_t tier) {
 
 NodeNames::NodeNames(const Topology& topology) : group_of_(topology.node_count()) {
     const std::vector<std::uint32_t> tiers = switch_tiers(topology);
-    // Hosts, NVSwitches, tiers from 1 on, and what has none.
+    // Hosts, their ports, NVSwitches, tiers from 1 on, and what has none.
     std::map<std::pair<int, std::uint32_t>, std::vector<NodeId>> nodes;
     for (NodeId node = 0; node < topology.node_count(); ++node) {
-        const bool packets = topology.kind(node) == NodeKind::ethernet;
-        const int order = topology.is_host(node) ? 0 : !packets ? 1 : tiers[node] > 0 ? 2 : 3;
+        const bool port = owner_of(topology, node) != node;
+        const bool packets = !port && topology.kind(node) == NodeKind::ethernet;
+        const int order = topology.is_host(node) ? 0
+                          : port                 ? 1
+                          : !packets             ? 2
+                          : tiers[node] > 0      ? 3
+                                                 : 4;
         nodes[{order, packets ? tiers[node] : 0}].push_back(node);
     }
     for (auto& [key, members] : nodes) {
         const auto [order, tier] = key;
         std::string prefix = order == 0   ? kHost
-                             : order == 1 ? "nvswitch"
-                             : order == 2 ? tier_name(tier)
+                             : order == 1 ? "port"
+                             : order == 2 ? "nvswitch"
+                             : order == 3 ? tier_name(tier)
                                           : "switch";
         if (tier > 3) prefix += '-';
         for (const NodeId node : members) {

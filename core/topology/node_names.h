@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Names of nodes, by what they are and their place among those that are the same, in the order of their ids:
 ///     host0, host1, ...   hosts; gpu0, gpu1, ... are the same ones
+///     port0, ...          ports of hosts that forward (core/topology/forwarding_hosts.h)
 ///     nvswitch0, ...      NVSwitches
 ///     leaf0, spine0, core0, tier4-0, ...   packet switches by their tier (core/topology/link_class.h)
 ///     switch0, ...        packet switches that no host reaches
@@ -28,7 +29,7 @@ class NodeNames {
 
     std::string operator[](NodeId node) const;
     std::optional<NodeId> find(const std::string& name) const;
-    /// Hosts first, then from them upwards, NVSwitches before packet switches.
+    /// Hosts first, then from them upwards: their ports, NVSwitches, packet switches.
     const std::vector<Group>& groups() const { return groups_; }
     /// "host0 to host15, leaf0 to leaf3": for messages.
     std::string known() const;

@@ -14,7 +14,7 @@
 namespace sluice {
 
 enum class NodeKind : std::uint8_t {
-    host,      ///< a GPU with its NIC(s): source and sink of flows, never transit
+    host,      ///< a GPU with its NIC(s): source and sink of flows, never transit itself
     ethernet,  ///< a packet switch
     nvswitch,  ///< an intra-server switch (SimAI header); preferred over Ethernet at equal length
 };
@@ -52,6 +52,9 @@ class Topology {
     /// By node: the group of a switch, kNone of a host. Empty: there are no groups.
     std::vector<std::uint32_t> switch_group;
     GroupRouting group_routing = GroupRouting::shortest;
+    /// By node: the host that forwards, whose port a node stands for (core/topology/forwarding_hosts.h), else kNone.
+    /// Empty: no host forwards.
+    std::vector<NodeId> port_owner;
 
     std::size_t node_count() const { return kinds_.size(); }
     std::size_t host_count() const { return hosts_.size(); }

@@ -101,9 +101,10 @@ void TopologyReporter::finish(const Topology& topology) {
     report_servers(topology);
     report_lone_nodes(topology);
     if (const auto pair = find_unreachable_hosts(topology)) {
-        report_->doubtful(file_, "not connected: no path from host " + std::to_string(pair->first) +
-                                     " to host " + std::to_string(pair->second) +
-                                     " (packets do not pass through hosts)");
+        report_->doubtful(
+            file_, "not connected: no path from host " + std::to_string(pair->first) + " to host " +
+                       std::to_string(pair->second) +
+                       "; packets pass through no hosts but those of topology.forwarding_hosts");
     }
 }
 

@@ -236,8 +236,8 @@ class Traps(AstraTest):
         for line in [
             "topology.txt:1: read: HPCC header: 4 hosts, 0 switches",
             "topology.txt:7: read: link 3-0 is listed again after line 6: all are used, in parallel",
-            "topology.txt: doubtful: not connected: no path from host 0 to host 2 (packets do "
-            "not pass through hosts)",
+            "topology.txt: doubtful: not connected: no path from host 0 to host 2; packets pass "
+            "through no hosts but those of topology.forwarding_hosts",
         ]:
             self.assertIn(line, result.stdout.splitlines())
         self.assertEqual(len(self.cycles(self.astra(logical, network="config.txt"))), 4)

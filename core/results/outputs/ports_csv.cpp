@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/results/csv.h"
 #include "core/results/run_output.h"
+#include "core/topology/forwarding_hosts.h"
 
 namespace sluice {
 namespace {
@@ -44,8 +45,8 @@ class PortsCsv : public RunOutput {
         const NodeId node = topology_.node_of(port);
         const std::int64_t rate = topology_.rate(port).bits_per_second;
         file_ << std::int64_t{port} << ',' << std::int64_t{node} << ','
-              << kind_name(topology_.kind(node)) << ','
-              << std::int64_t{port - topology_.first_port(node) + 1} << ','
+              << (owner_of(topology_, node) != node ? "port" : kind_name(topology_.kind(node)))
+              << ',' << std::int64_t{port - topology_.first_port(node) + 1} << ','
               << std::int64_t{topology_.neighbor(port)} << ',' << rate << ',' << counts.tx_bytes
               << ',' << counts.tx_packets << ','
               << csv_ratio(static_cast<WideCount>(counts.tx_bytes) * 8 * kSecond,

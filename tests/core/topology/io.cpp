@@ -270,8 +270,8 @@ TEST_CASE("unit.topology.io.report_says_what_was_read_and_what_does_not_fit") {
           "t.txt: doubtful: host 2 has no link\n"
           "t.txt: doubtful: host 3 has no link\n"
           "t.txt: doubtful: switch 4 has no link\n"
-          "t.txt: doubtful: not connected: no path from host 0 to host 2 (packets do not pass "
-          "through hosts)\n"
+          "t.txt: doubtful: not connected: no path from host 0 to host 2; packets pass "
+          "through no hosts but those of topology.forwarding_hosts\n"
           "2 read, 0 skipped, 6 doubtful, 0 do not fit\n");
 }
 
