@@ -114,7 +114,7 @@ Mode usual_mode(const Scenario& scenario) {
 
 }  // namespace
 
-Scenario make_scenario(ConfigValue values, const std::string& path) {
+Scenario make_scenario(ConfigValue values, const std::string& path, Workloads workloads) {
     Scenario scenario;
     scenario.path = path;
     scenario.values = std::make_unique<ConfigValue>(std::move(values));
@@ -136,7 +136,9 @@ Scenario make_scenario(ConfigValue values, const std::string& path) {
         root.has(key);
     }
     root.finish();
-    scenario.workloads = read_workloads(root);
+    if (workloads == Workloads::required || root.has("workload")) {
+        scenario.workloads = read_workloads(root);
+    }
     scenario.output = read_output(root.table("output"));
     // The table may stay in the file whatever the mode, so that `--mode` is enough to compare.
     if (has_phases(scenario.mode) || root.has("phases")) {

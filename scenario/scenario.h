@@ -45,7 +45,7 @@ struct Scenario {
     /// What `workloads` read from and record into.
     std::unique_ptr<ConfigValue> values;
     std::unique_ptr<EffectiveConfig> effective;
-    /// [workload], or every [[workload]]: at least one. Their reader calls finish() on each.
+    /// [workload], or every [[workload]]: at least one, unless they are optional. Their reader calls finish() on each.
     std::vector<ConfigSection> workloads;
 
     /// A file that the scenario names: as given from the working directory if it exists there,
@@ -59,8 +59,12 @@ std::string read_name(ConfigSection& root, const std::string& path);
 /// Loads `path`, applies `overrides` ("key=value", in order) and resolves.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& overrides = {});
 
+/// Whether a scenario needs [workload]: others may give a network what it carries.
+enum class Workloads : std::uint8_t { required, optional };
+
 /// The same of values that have been read; `path` names them.
-Scenario make_scenario(ConfigValue values, const std::string& path);
+Scenario make_scenario(ConfigValue values, const std::string& path,
+                       Workloads workloads = Workloads::required);
 
 /// The same from text; `path` names it. Used by tests and the fuzzer.
 Scenario parse_scenario(const std::string& text, const std::string& path,

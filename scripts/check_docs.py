@@ -35,12 +35,13 @@ README_LINES = 150
 NAMED_FILE = re.compile(r"(?<![\w./<~$-])(?:[\w*-]+/)+[\w.*-]+\.(?:cpp|cu|csv|h|json|md|patch|png|py|sh|svg|toml|txt)\b")
 # What pages name and no tree holds: files of runs, and of other projects.
 NOT_OURS = re.compile(r"(?:build|runs|results|mix|graph|SCENARIO)/|.*\bNAME\b")
-# Where the C++ of a page must stand, word for word but for white space.
+# Where the code of a page, C++ or C, must stand, word for word but for white space.
 COMPILED = {
     "README.md": ["tests/consumer/*.cpp"],
     "docs/embedding.md": ["tests/consumer/*.cpp", "tests/models/*.cpp", "tests/models/*.h",
                           "models/foreign/*.h"],
     "docs/testbench-examples.md": ["examples/*/main.cpp"],
+    "docs/c-abi.md": ["tests/capi/*.c"],
 }
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 CODE_BLOCK = re.compile(r"```.*?```", re.S)
@@ -56,7 +57,7 @@ PLAIN_PAGES = [
     "docs/models/collectives.md", "docs/models/congestion.md", "docs/models/chakra.md",
     "docs/models/flow_level.md", "docs/models/goal.md", "docs/models/hpcc_import.md",
     "docs/models/partitions.md", "docs/models/topologies.md", "docs/models/aicb.md",
-    "docs/steady-study.md", "docs/testbench-examples.md", "docs/host-ports.md", "docs/tlm.md", "docs/combinations.md", "examples/README.md",
+    "docs/steady-study.md", "docs/testbench-examples.md", "docs/host-ports.md", "docs/tlm.md", "docs/c-abi.md", "docs/combinations.md", "examples/README.md",
 ]
 SENTENCE_WORDS = 35
 COMMENT = re.compile(r"<!--.*?-->", re.S)
@@ -108,7 +109,7 @@ def check_code(root):
         compiled = ["".join(file.read_text(encoding="utf-8").split())
                     for pattern in patterns for file in sorted(root.glob(pattern))]
         text = (root / page).read_text(encoding="utf-8")
-        for block in re.findall(r"```cpp\n(.*?)```", text, re.S):
+        for block in re.findall(r"```(?:cpp|c)\n(.*?)```", text, re.S):
             if not any("".join(block.split()) in code for code in compiled):
                 yield f"{page}: no test compiles the code that begins with {block.splitlines()[0]}"
 

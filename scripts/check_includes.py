@@ -80,11 +80,12 @@ PARTS = {
     "gpu/cuda": ["gpu/lane"],
     "gpu": ["gpu/blocks", "gpu/cuda", "experiment"],
     "cli": ["gpu", "restore", "core/memo", "eval/report", "report", "workloads/nccl_fit"],
-    "bench": ["gpu", "restore", "core/memo", "eval/report", "models/tlm"],
-    "tests": ["cli", "models/tlm"],
+    "capi": ["experiment"],
+    "bench": ["capi", "gpu", "restore", "core/memo", "eval/report", "models/tlm"],
+    "tests": ["capi", "cli", "models/tlm"],
 }
 # Folders that are part of the one that they lie in.
-WITHIN = ["cli", "core/job", "core/hybrid", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
+WITHIN = ["capi", "cli", "core/job", "core/hybrid", "core/packet", "core/results", "core/steady", "models", "restore", "scenario", "experiment", "bench", "tests"]
 
 
 def closure(part):
@@ -126,6 +127,7 @@ LIBRARIES = [
     (r"torch/.*", ["restore/torch"], False),
     (r"CLI/.*", ["cli"], False),
     (r"doctest/.*", ["tests"], True),
+    (r"stdint\.h", ["capi/include"], True),  # for C
 ]
 SYSTEM = re.compile(r"(sys/\w+|unistd|fcntl|poll|signal|pthread|sched|dirent|csignal|dlfcn|malloc)\.h")
 STANDARD = re.compile(r"[a-z_0-9]+")

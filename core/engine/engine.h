@@ -61,7 +61,13 @@ class Engine {
     Tick run_ahead(Tick now, StepCell&& step_cell) {
         return run_to(now + kRunAhead + 1, step_cell);
     }
-    /// The same, everything before `limit`, in steps of the lookahead; `after_window()` runs after each.
+    /// The same, everything before `limit`.
+    template <class StepCell>
+    Tick run_to(Tick limit, StepCell&& step_cell) {
+        limit = std::min(limit, stop_);
+        return ended(ns3_ != nullptr ? ns3_->advance(limit) : driver_->advance(limit, step_cell));
+    }
+    /// The same in steps of the lookahead; `after_window()` runs after each.
     template <class StepCell, class AfterWindow>
     Tick run_in_lockstep(Tick limit, StepCell&& step_cell, AfterWindow&& after_window) {
         if (ns3_ != nullptr) {
@@ -107,11 +113,6 @@ class Engine {
     RunCounters counters() const;
 
   private:
-    template <class StepCell>
-    Tick run_to(Tick limit, StepCell&& step_cell) {
-        limit = std::min(limit, stop_);
-        return ended(ns3_ != nullptr ? ns3_->advance(limit) : driver_->advance(limit, step_cell));
-    }
     bool divisible(const Surroundings& surroundings) const;
     Tick ended(Tick next);
 

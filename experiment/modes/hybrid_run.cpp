@@ -27,12 +27,6 @@ step::SharedBy shared_by(const PhaseConfig& phases) {
 
 }  // namespace
 
-void check_hybrid(const Experiment& experiment) {
-    const Configuration configuration = configuration_of(experiment, Mode::hybrid);
-    refuse(configuration, "network.arithmetic", "mode hybrid");
-    refuse(configuration, "phases.wake", "mode hybrid");
-}
-
 struct HybridRun::Watch {
     Watch(const Experiment& given, PacketEngine& engine)
         : experiment(given),

@@ -32,26 +32,6 @@ const std::vector<std::pair<Mode, Maker>>& makers() {
 
 }  // namespace
 
-std::vector<Mode> offered_modes() {
-    std::vector<Mode> modes;
-    for (const auto& [mode, maker] : makers()) modes.push_back(mode);
-    return modes;
-}
-
-void require_offered(Mode mode, const std::string& what) {
-    std::string offered;
-    for (const Mode one : offered_modes()) {
-        if (one == mode) return;
-        offered += (offered.empty() ? "" : ", ") + std::string(mode_name(one));
-    }
-    throw ConfigError(what + ": this build offers: " + offered);
-}
-
-void check_run(const Experiment& experiment, Mode mode) {
-    require_offered(mode, std::string("mode ") + mode_name(mode));
-    if (has_phases(mode)) check_hybrid(experiment);
-}
-
 std::unique_ptr<ModeRun> make_run(const Experiment& experiment, Mode mode, Caller caller) {
     require_offered(mode, std::string("mode ") + mode_name(mode));
     for (const auto& [one, maker] : makers()) {
