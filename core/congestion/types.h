@@ -62,7 +62,7 @@ struct Ack {
     bool echo = false;       ///< congestion experienced echo (CNP bit)
     bool nack = false;  ///< it says that its packet did not arrive whole, or that one is missing
     std::uint32_t packets = 1;  ///< whose ACKs it stands for, all alike (core/packet/trains.h)
-    Tick sent = 0;      ///< the data packet's departure from its NIC (TIMELY)
+    Tick sent = 0;              ///< the data packet's departure from its NIC (TIMELY)
     const IntRecord* hops = nullptr;  ///< the packet's INT records, first switch first
     int hop_count = 0;                ///< 0 with hops == nullptr: no INT in this ACK
     std::int64_t arrived = 0;         ///< bytes that are known to have arrived, `acked` or more

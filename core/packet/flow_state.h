@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
+#include "core/congestion/int_record.h"
 #include "core/flow/flow.h"
+#include "core/hd.h"
 #include "core/ids.h"
 #include "core/packet/plain.h"
 
@@ -57,5 +59,42 @@ struct Flowlet {
     Tick last = 0;            ///< when the last one of them came
     PortId port = kNone;
 };
+
+inline constexpr int kPathHops = 7;
+
+/// A flow's INT slots: a power of two of them, on cache lines of their own.
+struct IntBlock {
+    std::uint64_t bits = 0;  ///< the first one's address, of 48 bits, above their number less one
+
+    SLUICE_HD bool empty() const { return bits == 0; }
+    SLUICE_HD congestion::IntRecord* words() const {
+        return reinterpret_cast<congestion::IntRecord*>(static_cast<std::uintptr_t>(bits >> 16));
+    }
+    SLUICE_HD std::uint32_t mask() const { return static_cast<std::uint32_t>(bits & 0xffffU); }
+    SLUICE_HD std::uint32_t size_class() const {
+        std::uint32_t log2 = 0;
+        while ((1U << log2) <= mask()) {
+            ++log2;
+        }
+        return log2;
+    }
+};
+
+/// Where a flow's packets go, one cache line. Entry h is the egress port of transmission h; a
+/// packet whose entry is not a port of the node it is at (rerouted, or a longer path) is routed by
+/// table.
+struct alignas(64) FlowRoute {
+    PortId port[2 * kPathHops];  ///< data packets' entries, then ACKs'
+    IntBlock ints;               ///< none: the flow carries no records
+};
+static_assert(sizeof(FlowRoute) == 64, "a route is a cache line");
+
+/// INT records of packets on their way, in a column of their own: switches write theirs, the sender
+/// reads them all when the ACK is back. A slot is `int_stride` words: a tag, then one record per
+/// hop. The tag tells a late duplicate, whose slot has been given to a newer packet, from the
+/// packet that owns it; it also makes clearing slots between flows unnecessary.
+SLUICE_HD inline std::uint64_t int_tag(FlowSlot flow, std::uint16_t transmission) {
+    return (static_cast<std::uint64_t>(flow) + 1) << 16 | transmission;
+}
 
 }  // namespace sluice::step

@@ -2,7 +2,7 @@
 /// The receiving side of a flow: what it keeps, what it answers, and when the last byte is there (docs/models/nic.md).
 #pragma once
 
-#include "core/packet/answers.h"
+#include "core/packet/ack_load/answers.h"
 #include "core/packet/egress.h"
 #include "core/packet/host_events.h"
 #include "core/packet/nic_port.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/packet/answers.h"
+#include "core/packet/ack_load/answers.h"
 #include "core/world/wakes.h"
 
 namespace sluice::step {
