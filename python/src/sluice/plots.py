@@ -19,8 +19,8 @@ class RunPlots:
         self._run = run
 
     def timeline(self, rows: int = _MOST_ROWS, ax: Axes | None = None) -> Axes:
-        """What hosts do over time, from trace.json: computation and communication by kind, a row per host, of the
-        first `rows` hosts at equal distances."""
+        """What hosts do over time, from trace.json: computation and, in a strip below it, communication by kind. At most
+        `rows` hosts, at equal distances. A message counts from the time at which it was posted."""
         events = self._run.trace()
         names = {event["pid"]: event["args"]["name"] for event in events
                  if event["ph"] == "M" and event["name"] == "process_name"}
@@ -34,12 +34,14 @@ class RunPlots:
                 by_host.setdefault(event["pid"], []).append((event["ts"] / 1e3, event["dur"] / 1e3))
         at = {pid: row for row, pid in enumerate(shown)}
         kinds = [kind for kind in sorted(spans, key=lambda kind: (kind != "compute", kind)) if at.keys() & spans[kind]]
+        if set(kinds) - {"compute", "flows"}:
+            # The messages of which the others are made.
+            kinds = [kind for kind in kinds if kind != "flows"]
         ax = ax or _axes(height=1.5 + 0.22 * max(4, len(shown)))
         for number, kind in enumerate(kinds):
-            # Computation is drawn wide, what runs beside it narrow on top.
-            height = 0.8 if kind == "compute" else 0.4
+            top, height = (-0.4, 0.5) if kind == "compute" else (0.12, 0.28)
             for pid in at.keys() & spans[kind].keys():
-                ax.broken_barh(spans[kind][pid], (at[pid] - height / 2, height), color=f"C{number}")
+                ax.broken_barh(spans[kind][pid], (at[pid] + top, height), color=f"C{number}")
             ax.plot([], [], color=f"C{number}", linewidth=6, label=kind)
         ax.set_yticks(range(len(shown)), [names[pid] for pid in shown], fontsize="small")
         ax.invert_yaxis()
