@@ -30,7 +30,7 @@ NETWORK = """\
 name = "deepep"
 [topology]
 type = "rail-optimized"
-gpus = 16
+gpus = {gpus}
 gpus_per_server = 8
 servers_per_segment = 2
 rate = "400Gbps"
@@ -67,16 +67,16 @@ def kernel(rows, kind):
     return (sy - b * st) / sw, places(GPUS) * TOKEN[kind] / (b * 1e-6) / senders
 
 
-def predicted(program, kind, tokens, sms, launch, copying):
+def predicted(program, kind, servers, tokens, sms, launch, copying):
     """Microseconds."""
     # A copy for the GPU itself is copied, too, but by no NVLink.
     rate = min(NVLINK, copying * sms / 2 * (GPUS - 1) / GPUS)
-    size = int(tokens * places(2 * GPUS) * TOKEN[kind])
+    size = int(tokens * places(servers * GPUS) * TOKEN[kind])
     with tempfile.TemporaryDirectory(prefix="sluice-deepep-") as folder:
         path = pathlib.Path(folder)
-        (path / "net.toml").write_text(NETWORK.format(rate=int(rate * 8)))
+        (path / "net.toml").write_text(NETWORK.format(rate=int(rate * 8), gpus=servers * GPUS))
         subprocess.run([program, "collective", "net.toml", "--kind", "all-to-all", "--algorithm", f"deepep-{kind}", "--server-copies",
-                        f"{places(2 * GPUS) / places(2):.4f}", "-b", str(size), "-e", str(size), "--mode", "packet", "--overhead",
+                        f"{places(servers * GPUS) / places(servers):.4f}", "-b", str(size), "-e", str(size), "--mode", "packet", "--overhead",
                         f"{launch:.2f}us", "--csv", "out.csv", "--quiet"], cwd=folder, check=True)
         with open(path / "out.csv", newline="") as file:
             return float(next(csv.DictReader(file))["time_us"])
@@ -96,26 +96,29 @@ def main():
     for kind in TOKEN:
         launch, copying = kernel(rows, kind)
         lines.append(f"- {kind}: {launch:.1f} us, and {copying / 1e9:.1f} GB/s a sending processor.")
-    lines += ["", "| operation | processors | " + " | ".join(f"{FIRST << i:,}" for i in (0, 2, 4)) + " |",
-              "| --- | ---: |" + " ---: |" * 3]
+    lines += ["", "| operation | servers | processors | " + " | ".join(f"{FIRST << i:,}" for i in (0, 2, 4)) + " |",
+              "| --- | ---: | ---: |" + " ---: |" * 3]
     for kind in TOKEN:
         launch, copying = kernel(rows, kind)
-        for sms in sorted({int(row["dispatch_sms"]) for row in rows if row["node_num"] == "2"}):
+        settings = sorted({(int(row["node_num"]), int(row["dispatch_sms"])) for row in rows})
+        for servers, sms in settings:
             cells = []
             for tokens in (FIRST << i for i in (0, 2, 4)):
-                time = predicted(program, kind, tokens, sms, launch, copying)
+                time = predicted(program, kind, servers, tokens, sms, launch, copying)
                 cells.append(f"{time:.0f}")
                 if not arguments.compare:
                     continue
-                measured = next(float(row[f"{kind}_transmit_us"]) for row in rows if row["node_num"] == "2" and
+                measured = next(float(row[f"{kind}_transmit_us"]) for row in rows if row["node_num"] == str(servers) and
                                 row["num_token"] == str(tokens) and row["dispatch_sms"] == str(sms))
-                errors.setdefault(kind, []).append(100 * (time / measured - 1))
-                cells[-1] += f" / {measured:.0f} ({errors[kind][-1]:+.0f}%)"
-            lines.append(f"| {kind} | {sms} | " + " | ".join(cells) + " |")
+                error = 100 * (time / measured - 1)
+                if servers > 1:
+                    errors.setdefault(kind, []).append(error)
+                cells[-1] += f" / {measured:.0f} ({error:+.0f}%)"
+            lines.append(f"| {kind} | {servers} | {sms} | " + " | ".join(cells) + " |")
             print(lines[-1], flush=True)
     for kind, list_ in errors.items():
         sizes = sorted(abs(error) for error in list_)
-        lines.append(("\n" if kind == "dispatch" else "") + f"{kind.capitalize()}: median |error| {statistics.median(sizes):.0f}%, largest {sizes[-1]:.0f}%.")
+        lines.append(("\n" if kind == "dispatch" else "") + f"Two servers, {kind}: median |error| {statistics.median(sizes):.0f}%, largest {sizes[-1]:.0f}%.")
     print("\n".join(lines))
     if arguments.publish:
         page = PAGE.read_text()
