@@ -336,6 +336,34 @@ void add_size_options(CommandLine app, Options& options) {
         .type_name("SIZE");
 }
 
+/// How the collective runs: keys of the workload.
+template <typename Key>
+void add_execution_keys(const Key& key) {
+    key("--channels", "channels", "N",
+        "Copies of the algorithm that share the tensor (default: as NCCL)");
+    key("--ring-order", "ring_order", "NAME",
+        "Order of the ranks in rings: rail (default: same rail across servers), or given");
+    key("--queue-pairs", "queue_pairs", "N",
+        "Queue pairs of a connection over the network (default: one per port of the sender)");
+    key("--chunk", "chunk", "SIZE",
+        "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
+    key("--overhead", "overhead", "TIME",
+        "Software overhead per collective and rank (default: 8.4us)");
+    key("--step-overhead", "step_overhead", "TIME", "Software overhead per message (default: 0s)");
+    key("--server-hop", "server_hop", "TIME",
+        "Latency of a computed message inside a server (default: 3.4us)");
+    key("--window", "window", "N",
+        "If all pairs exchange at once: unfinished sends per rank (default: all)");
+    key("--server-copies", "server_copies", "X",
+        "deepep-dispatch, deepep-combine: members of another server that a token goes to (default: "
+        "1)");
+    key("--intra-node", "intra_node", "NAME",
+        "Traffic inside servers: computed, or network (default with NVSwitches)");
+    key("--gpu", "gpu", "NAME", "The GPU type, for computed communication (default: A100)");
+    key("--interconnect", "interconnect", "NAME",
+        "The GPU's interconnect: nvlink (default), pcie, ...");
+}
+
 }  // namespace
 
 Command add_collective_command(CommandLine program) {
@@ -370,26 +398,7 @@ Command add_collective_command(CommandLine program) {
     add_size_options(app, *options);
     app.add_option("--mode", options->point.mode, "packet, hybrid, flow (default: the scenario's)")
         .type_name("MODE");
-    key("--channels", "channels", "N",
-        "Copies of the algorithm that share the tensor (default: as NCCL)");
-    key("--ring-order", "ring_order", "NAME",
-        "Order of the ranks in rings: rail (default: same rail across servers), or given");
-    key("--queue-pairs", "queue_pairs", "N",
-        "Queue pairs of a connection over the network (default: one per port of the sender)");
-    key("--chunk", "chunk", "SIZE",
-        "Bytes pipelined at a time; 0B: whole steps (default: as NCCL)");
-    key("--overhead", "overhead", "TIME",
-        "Software overhead per collective and rank (default: 8.4us)");
-    key("--step-overhead", "step_overhead", "TIME", "Software overhead per message (default: 0s)");
-    key("--server-hop", "server_hop", "TIME",
-        "Latency of a computed message inside a server (default: 3.4us)");
-    key("--window", "window", "N",
-        "If all pairs exchange at once: unfinished sends per rank (default: all)");
-    key("--intra-node", "intra_node", "NAME",
-        "Traffic inside servers: computed, or network (default with NVSwitches)");
-    key("--gpu", "gpu", "NAME", "The GPU type, for computed communication (default: A100)");
-    key("--interconnect", "interconnect", "NAME",
-        "The GPU's interconnect: nvlink (default), pcie, ...");
+    add_execution_keys(key);
     app.add_option("--csv", options->csv, "Also write the table to this file").type_name("FILE");
     app.add_option("--json", options->json, "Also write the table to this file").type_name("FILE");
     add_set_option(app, options->point.sets, kSetHelp);

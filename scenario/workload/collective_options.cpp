@@ -53,6 +53,10 @@ CollectiveOptions read_collective_options(ConfigSection& section, const Scenario
     options.overhead = section.time("overhead", kCollectiveOverhead);
     options.step_overhead = section.time("step_overhead", 0);
     options.window = static_cast<std::uint32_t>(section.integer("window", 0, 0, 1'000'000'000));
+    // Recorded where it is asked for only, as its algorithms are.
+    if (section.has("server_copies")) {
+        options.server_copies = section.number("server_copies", 1, 1, 1'000'000);
+    }
     options.computed_in_server = section.choice("intra_node", !has_nvswitch(scenario.topology),
                                                 {{"computed", true}, {"network", false}});
     const Gpu gpu = read_gpu(section, "gpu", "A100", data_folders("gpus"),

@@ -14,6 +14,8 @@
     ALGORITHM(tree, kTreeAlgorithm)                        \
     ALGORITHM(halving_doubling, kHalvingDoublingAlgorithm) \
     ALGORITHM(direct, kDirectAlgorithm)                    \
+    ALGORITHM(deepep_dispatch, kDeepepDispatchAlgorithm)   \
+    ALGORITHM(deepep_combine, kDeepepCombineAlgorithm)     \
     ALGORITHM(pairwise, kPairwiseAlgorithm)                \
     ALGORITHM(hierarchical, kHierarchicalAlgorithm)        \
     ALGORITHM(nvls, kNvlsAlgorithm)                        \

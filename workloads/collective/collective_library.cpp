@@ -160,6 +160,7 @@ std::vector<OpId> CollectiveLibrary::add_uneven_all_to_all(const CollectiveSpec&
     }
     const AllToAllSizes sizes(schedule.size(), bytes);
     if (computed) return add_computed_all_to_all(schedule, sizes);
+    schedule.choose_chunk(CollectiveKind::all_to_all, algorithm);
     schedule.add_overhead();
     return algorithm_type(algorithm).add_all_to_all(schedule, sizes);
 }

@@ -81,6 +81,9 @@ struct CollectiveOptions {
     /// The rank that stands for the NVSwitches of a server, which then reduce and multicast in an
     /// all-reduce by `nvls` over a network. Null: none does.
     std::function<RankId(std::uint32_t server)> nvswitch;
+    /// deepep-dispatch and -combine: to how many members of another server a token goes, where it goes there at all (the mean).
+    /// It crosses once.
+    double server_copies = 1;
     std::uint32_t window = 0;  ///< all pairs at once: unfinished sends of a member; 0: all
     /// The resource of a rank that stands for its links inside the server.
     RankResourceId server_links = 0;

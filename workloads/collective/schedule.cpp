@@ -171,9 +171,11 @@ Hop Schedule::transfer(Member from, Member to, Slice slice, bool reduce) {
     return hop;
 }
 
-Hop Schedule::transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce) {
-    std::int64_t bytes = 0;
-    for (const Slice& piece : pieces) bytes += piece.bytes;
+Hop Schedule::transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce,
+                       std::int64_t bytes) {
+    if (bytes == 0) {
+        for (const Slice& piece : pieces) bytes += piece.bytes;
+    }
     const Hop hop = connect(from, to, bytes, options_.server_hop);
     tell(hop, pieces, reduce);
     return hop;

@@ -92,8 +92,9 @@ class Schedule {
     /// From a member to its server's NVSwitches and back (CollectiveOptions::nvswitch).
     Hop to_nvswitch(Member from, std::int64_t bytes);
     Hop from_nvswitch(Member to, std::int64_t bytes);
-    /// One message with several pieces.
-    Hop transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce);
+    /// One message with several pieces, of so many bytes: fewer than theirs where pieces are copies in part; 0: theirs.
+    Hop transfer(Member from, Member to, const std::vector<Slice>& pieces, bool reduce,
+                 std::int64_t bytes = 0);
     /// Inside a server, where bandwidth has been accounted for in `duration`.
     Hop computed_transfer(Member from, Member to, const std::vector<Slice>& pieces, Tick duration);
     /// From member 0 to member 1 as an operation of its own: inside a server, with all its latency.

@@ -240,6 +240,8 @@ const std::vector<Pairing> kPairings = {
     {Kind::all_to_all, Algorithm::pairwise},
     {Kind::all_to_all, Algorithm::hierarchical},
     {Kind::all_to_all, Algorithm::pxn},
+    {Kind::all_to_all, Algorithm::deepep_dispatch},
+    {Kind::all_to_all, Algorithm::deepep_combine},
 };
 
 }  // namespace
@@ -366,6 +368,11 @@ TEST_CASE("unit.collective_library.bytes_on_the_wire_are_the_closed_forms") {
                 // all members, once for each of the three mates.
                 CHECK(sent(Kind::all_to_all, Algorithm::pxn) == (n - 1) * bytes + 3 * bytes);
                 CHECK(sent(Kind::all_to_all, Algorithm::hierarchical) ==
+                      (n - 1) * bytes + 3 * bytes);
+                // What crosses is for three members beside the one on the rail.
+                CHECK(sent(Kind::all_to_all, Algorithm::deepep_dispatch) ==
+                      (n - 1) * bytes + 3 * bytes);
+                CHECK(sent(Kind::all_to_all, Algorithm::deepep_combine) ==
                       (n - 1) * bytes + 3 * bytes);
             }
         }
@@ -822,6 +829,53 @@ TEST_CASE("unit.collective_library.pxn_waits_for_its_servers_members_only") {
     CHECK(end(0) == 50 * kMicrosecond);
 }
 
+TEST_CASE("unit.collective_library.experts_copies_cross_once_and_on_one_rail") {
+    // 2 servers of 4, 800 B from each of 8 members to each. A token that goes to a server has 2 copies there.
+    for (const Algorithm algorithm : {Algorithm::deepep_dispatch, Algorithm::deepep_combine}) {
+        CollectiveOptions options = options_for(4, false);
+        options.server_copies = 2;
+        options.chunk = 400;
+        JobGraph graph(8);
+        CollectiveLibrary library(graph, options);
+        library.add(Kind::all_to_all, spec_of(6400), first_ranks(8), algorithm);
+        graph.finish();
+        std::int64_t across = 0;
+        std::int64_t inside = 0;
+        for (const JobGraph::Message& message : graph.messages()) {
+            const RankId from = graph.rank(message.send);
+            const RankId to = graph.rank(message.recv);
+            const bool same = from / 4 == to / 4;
+            (same ? inside : across) += message.bytes;
+            if (same) continue;
+            CHECK(from % 4 == to % 4);
+            CHECK(message.bytes == 400);
+        }
+        CHECK(across == 8 * 4 * 800 / 2);
+        // To three mates, and what came or goes across for three.
+        CHECK(inside == 8 * 3 * 800 + 8 * 3 * 800);
+    }
+}
+
+TEST_CASE("unit.collective_library.a_chunk_is_handed_on_while_the_next_one_crosses") {
+    // 2 servers of 2: member 0 has 2,000 B for the other server, of which member 3 gets half through member 2.
+    const auto end = [&](std::int64_t chunk) {
+        CollectiveOptions options = options_for(2, false);
+        options.chunk = chunk;
+        JobGraph graph(4);
+        CollectiveLibrary library(graph, options);
+        const std::vector<OpId> done = library.add_uneven_all_to_all(
+            spec_of(2000), first_ranks(4), {0, 0, 1000, 1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+            Algorithm::deepep_dispatch);
+        graph.finish();
+        Workload work = make_workload(std::move(graph), fake::hosts(4));
+        fake::Engine(*work.application, work.flows, 4, kLatency).run();
+        return work.application->end(done[3]);
+    };
+    CHECK(end(0) == (2000 + 1000) * fake::kTicksPerByte + 2 * kLatency);
+    // All chunks cross at once here; a half of each goes on.
+    CHECK(end(500) == (500 + 250) * fake::kTicksPerByte + 2 * kLatency);
+}
+
 TEST_CASE("unit.collective_library.uneven_all_to_all") {
     // Member 0 sends 300 B to 1 and nothing else; 2 sends 100 B to 0. Nothing travels for a zero.
     const std::vector<std::int64_t> bytes = {7, 300, 0, 0, 7, 0, 100, 0, 7};
@@ -846,7 +900,8 @@ TEST_CASE("unit.collective_library.uneven_all_to_all") {
 TEST_CASE("unit.collective_library.uneven_blocks_arrive_by_every_algorithm") {
     std::mt19937_64 random(4);
     for (const Algorithm algorithm :
-         {Algorithm::direct, Algorithm::pairwise, Algorithm::hierarchical, Algorithm::pxn}) {
+         {Algorithm::direct, Algorithm::pairwise, Algorithm::hierarchical, Algorithm::pxn,
+          Algorithm::deepep_dispatch, Algorithm::deepep_combine}) {
         for (int round = 0; round < 20; ++round) {
             constexpr std::size_t n = 6;
             std::vector<std::int64_t> bytes;
