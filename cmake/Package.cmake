@@ -13,10 +13,10 @@ foreach(library IN LISTS optimized)
 endforeach()
 install(EXPORT sluice_targets FILE sluiceTargets.cmake NAMESPACE sluice::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
-foreach(folder IN ITEMS core eval restore flowlevel workloads models scenario)
+foreach(folder IN ITEMS core eval restore flowlevel workloads models scenario experiment)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}"
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice FILES_MATCHING PATTERN "*.h"
-            # What runs trials stands on experiment/, which is not installed.
+            # What runs trials is part of the program.
             REGEX "/eval/(trials|executor|evaluation|model_based|figure|report)$" EXCLUDE)
 endforeach()
 

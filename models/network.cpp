@@ -202,7 +202,11 @@ FlowId Network::open_flow(const FlowSpec& spec, Tick at) {
                                      " ps, before the network's local time " +
                                      std::to_string(clock_->earliest()) + " ps");
     }
-    const FlowId id = store_.open_flow(store_.world(), spec, at);
+    step::World& world = store_.world();
+    const FlowId id = store_.open_flow(world, spec, at);
+    if (world.callbacks.call_set != nullptr) {
+        world.callbacks.call_set(world.callbacks.call_set_context, spec.src, at);
+    }
     clock_->wake();
     return id;
 }

@@ -69,6 +69,10 @@ class Network : public sc_core::sc_module {
     /// For HostPort: it comes before the simulation starts, and goes.
     void add(HostPort& port);
     void remove(const HostPort& port);
+    /// Null: the host has none.
+    const HostPort* port_of(NodeId host) const {
+        return ports_ == nullptr ? nullptr : ports_->at(host);
+    }
     PortApplication& ports() { return *ports_; }
 
     step::WorldStore& store() { return store_; }

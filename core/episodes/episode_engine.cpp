@@ -71,7 +71,7 @@ bool EpisodeEngine::may_tell(FlowSlot flow) const {
     const step::Footprint& way = view_.tracks(flow);
     const auto plain = [&](PortId port) {
         return world.egress[port].up && world.ingress[port].loss == 0 &&
-               !view_.is_foreign(view_.node_of(port));
+               !view_.is_live(view_.node_of(port));
     };
     const auto leads = [&](const std::vector<PortId>& ports, NodeId to) {
         return !ports.empty() && view_.node_of(world.egress[ports.back()].peer) == to &&

@@ -11,9 +11,8 @@
 
 namespace sluice::hybrid {
 
-NetworkView::NetworkView(step::WorldStore& store, const step::FlowPartitions& partitions,
-                         std::vector<bool> foreign)
-    : store_(store), partitions_(partitions), foreign_(std::move(foreign)) {
+NetworkView::NetworkView(step::WorldStore& store, const step::FlowPartitions& partitions)
+    : store_(store), partitions_(partitions) {
     if (partitions.shared_by() == step::SharedBy::data_ports) {
         ack_streams_ = std::make_unique<AckStreams>(store);
     }
@@ -129,7 +128,7 @@ bool NetworkView::may_skip(const Group& group) const {
     const auto calm = [&](PortId port) {
         const NodeId node = store_.topology().node_of(port);
         return world.egress[port].paused == 0 && world.ingress[port].paused == 0 &&
-               world.ingress[port].loss == 0 && world.egress[port].up && !is_foreign(node);
+               world.ingress[port].loss == 0 && world.egress[port].up && !is_live(node);
     };
     return std::all_of(group.ports.begin(), group.ports.end(), [&](PortId port) {
         return calm(port) &&

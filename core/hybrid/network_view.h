@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
@@ -37,10 +39,8 @@ struct Executed {
 
 class NetworkView {
   public:
-    /// `foreign`: by node, true where a model of the user's own stands; may be empty. Where partitions are
-    /// flows that share data ports, ACKs are no packets from here on. Both must outlive this.
-    NetworkView(step::WorldStore& store, const step::FlowPartitions& partitions,
-                std::vector<bool> foreign = {});
+    /// Where partitions are flows that share data ports, ACKs are no packets from here on. Both must outlive this.
+    NetworkView(step::WorldStore& store, const step::FlowPartitions& partitions);
     virtual ~NetworkView() = default;
     NetworkView(const NetworkView&) = delete;
     NetworkView& operator=(const NetworkView&) = delete;
@@ -86,10 +86,12 @@ class NetworkView {
     /// `from`, as one packet reads them; nothing where ACKs that are no packets cross one of them alone.
     std::optional<std::int64_t> counter_ahead(PortId from, PortId to, Tick now) const;
     /// False while something holds that no steady phase may hide: a paused class, a sprayed flow,
-    /// a cable that loses packets, a foreign model on a cable.
+    /// a cable that loses packets, a live node on a cable.
     bool may_skip(const Group& group) const;
-    /// A model of the user's own stands there.
-    bool is_foreign(NodeId node) const { return !foreign_.empty() && foreign_[node]; }
+    /// Packets that pass by a node of which `is_live` says so are executed: a model of the user's own stands there, or
+    /// a testbench has something running there. Asked before each skip.
+    void keep_executed(std::function<bool(NodeId)> is_live) { is_live_ = std::move(is_live); }
+    bool is_live(NodeId node) const { return is_live_ && is_live_(node); }
 
     // Parts of the network that are copies of each other (core/clocks/folding.h).
     void fold(step::Folding& folding) { folding_ = &folding; }
@@ -113,7 +115,7 @@ class NetworkView {
 
     step::WorldStore& store_;
     const step::FlowPartitions& partitions_;
-    std::vector<bool> foreign_;
+    std::function<bool(NodeId)> is_live_;  ///< may be empty
     std::unique_ptr<AckStreams> ack_streams_;
     step::Folding* folding_ = nullptr;
 };

@@ -11,6 +11,8 @@ namespace sluice {
 /// ConfigError if the experiment cannot run with phases, as far as that can be told without building the run.
 void check_hybrid(const Experiment& experiment);
 
+class PhaseWatch;
+
 class HybridRun : public PacketRun {
   public:
     /// The experiment must outlive the run. ConfigError under ns-3's arithmetic, whose
@@ -23,8 +25,7 @@ class HybridRun : public PacketRun {
     RunCounters counters() const override;
 
   private:
-    struct Watch;
-    std::unique_ptr<Watch> watch_;
+    std::unique_ptr<PhaseWatch> watch_;
 };
 
 }  // namespace sluice

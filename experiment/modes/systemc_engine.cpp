@@ -3,8 +3,8 @@
 
 #include <utility>
 
-/// SystemC's library refers to sc_main even when main() is the program's own.
-int sc_main(int, char**) { return 0; }
+/// SystemC's library refers to sc_main even when main() is the program's own. A program that has one keeps it.
+__attribute__((weak)) int sc_main(int, char**) { return 0; }
 
 namespace sluice {
 

@@ -27,6 +27,12 @@ class PortApplication final : public Application {
     void opened(FlowId flow, HostPort& port, std::uint32_t pair, const Completion& completion);
 
     bool for_one_thread() const override { return true; }
+    Tick signal_lookahead() const override {
+        return inner_ == nullptr ? kNever : inner_->signal_lookahead();
+    }
+    ConnectionId connection_count() const override {
+        return inner_ == nullptr ? 0 : inner_->connection_count();
+    }
     bool waits_at(NodeId host) const override {
         return ports_[host] != nullptr || (inner_ != nullptr && inner_->waits_at(host));
     }
