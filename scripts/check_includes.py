@@ -102,7 +102,7 @@ FOLDERS = {part: closure(part) for part in PARTS}
 STRANGERS = [("models/switch", "models/nic"), ("models/nic", "models/switch")]
 
 # Projects of their own, built outside the main build, with includes of their own kind.
-OWN_PROJECTS = ["bench/peers", "tests/consumer"]
+OWN_PROJECTS = ["bench/peers", "examples", "tests/consumer"]
 # Written by the build.
 GENERATED = {"sluice_version.h": "experiment/version.cpp"}
 
