@@ -15,7 +15,7 @@
 /// What stays when a network is closed, so that nobody takes another one for it.
 struct sluice_network {
     std::unique_ptr<sluice::capi::TransferNetwork> network;  ///< null: closed
-    bool failed = false;                                     ///< in the middle of a run
+    mutable bool failed = false;                             ///< in the middle of a run
 };
 
 namespace {
@@ -54,7 +54,7 @@ Result guarded(const sluice_network* handle, Result failure, Action&& action) no
     } catch (const sluice::ConfigError& error) {
         note_error(error.what());
     } catch (const std::exception& error) {
-        const_cast<sluice_network*>(handle)->failed = true;
+        handle->failed = true;
         note_error(error.what());
     }
     return failure;

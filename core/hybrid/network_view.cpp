@@ -11,6 +11,25 @@
 
 namespace sluice::hybrid {
 
+namespace {
+
+/// A PFC frame waits to leave by `port`, or is on its way from it, for data that go against those of the
+/// group.
+bool under_pfc(step::World& world, PortId port) {
+    const step::Egress& egress = world.egress[port];
+    if (egress.pauses_sent == 0) {
+        return false;
+    }
+    step::Wire& link = world.link[egress.peer];
+    bool found = (egress.nonempty & 1U) != 0;
+    for (std::uint32_t at = link.head; !found && at != link.tail; ++at) {
+        found = link.at(at).packet_kind() >= step::PacketKind::pause;
+    }
+    return found;
+}
+
+}  // namespace
+
 NetworkView::NetworkView(step::WorldStore& store, const step::FlowPartitions& partitions)
     : store_(store), partitions_(partitions) {
     if (partitions.shared_by() == step::SharedBy::data_ports) {
@@ -119,7 +138,7 @@ std::int64_t NetworkView::unsent_packets(FlowSlot flow) const {
 }
 
 bool NetworkView::may_skip(const Group& group) const {
-    const step::World& world = store_.world();
+    step::World& world = store_.world();
     if (step::repeats_selectively(world) ||
         std::any_of(group.flows.begin(), group.flows.end(),
                     [&](FlowSlot flow) { return step::is_sprayed(world, flow); })) {
@@ -131,24 +150,9 @@ bool NetworkView::may_skip(const Group& group) const {
                world.ingress[port].loss == 0 && world.egress[port].up && !is_live(node);
     };
     return std::all_of(group.ports.begin(), group.ports.end(), [&](PortId port) {
-        return calm(port) &&
-               (ack_streams_ == nullptr || (calm(world.egress[port].peer) && !under_pfc(port)));
+        return calm(port) && (ack_streams_ == nullptr ||
+                              (calm(world.egress[port].peer) && !under_pfc(world, port)));
     });
-}
-
-/// A PFC frame waits to leave by `port`, or is on its way from it, for data that go against those of the
-/// group.
-bool NetworkView::under_pfc(PortId port) const {
-    const step::Egress& egress = store_.world().egress[port];
-    if (egress.pauses_sent == 0) {
-        return false;
-    }
-    step::Wire& link = store_.world().link[egress.peer];
-    bool found = (egress.nonempty & 1U) != 0;
-    for (std::uint32_t at = link.head; !found && at != link.tail; ++at) {
-        found = link.at(at).packet_kind() >= step::PacketKind::pause;
-    }
-    return found;
 }
 
 PortPast NetworkView::describe(PortId port) const {

@@ -111,8 +111,6 @@ class NetworkView {
     const step::Sender& sender(FlowSlot flow) const;
 
   private:
-    bool under_pfc(PortId port) const;
-
     step::WorldStore& store_;
     const step::FlowPartitions& partitions_;
     std::function<bool(NodeId)> is_live_;  ///< may be empty

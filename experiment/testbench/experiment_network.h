@@ -3,7 +3,7 @@
 /// and foreign models as that has them, in mode packet, hybrid or wormhole. In the modes with phases the rest skips, while
 /// packets are executed in every partition (or group) that contains
 ///   - a host whose host port has operations outstanding: a post ends the skip of what it meets, at its instant;
-///   - a foreign model, or a device of the user's own.
+///   - a foreign model, or a device of the user's own. (With a foreign model little or nothing is skipped elsewhere, too.)
 /// The time of the network still follows that of SystemC, across a skip, too.
 ///
 /// It never calls sc_start or sc_stop.

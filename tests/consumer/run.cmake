@@ -18,6 +18,8 @@ foreach(command IN ITEMS
         "${WORK}/build/star"
         "${WORK}/build/accelerator"
         "${WORK}/build/dma"
+        "${WORK}/build/job;${WORK}/prefix/share/doc/sluice/examples/gpt13b-128gpu.toml"
+        "${WORK}/build/from_c"
         "${WORK}/build/consumer")
     execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE output
                     ERROR_VARIABLE output)
@@ -26,14 +28,14 @@ foreach(command IN ITEMS
         message(FATAL_ERROR "failed: ${command}\n${output}")
     endif()
 endforeach()
-foreach(page IN ITEMS README.md LICENSE docs/embedding.md docs/host-ports.md docs/tlm.md examples/permutation-fattree.toml)
+foreach(page IN ITEMS README.md LICENSE docs/embedding.md docs/host-ports.md docs/tlm.md docs/c-abi.md examples/permutation-fattree.toml)
     if(NOT EXISTS "${WORK}/prefix/share/doc/sluice/${page}")
         message(FATAL_ERROR "not installed: share/doc/sluice/${page}")
     endif()
 endforeach()
 
 # Pages show the programs as they are.
-foreach(pair IN ITEMS star:embedding accelerator:host-ports dma:tlm)
+foreach(pair IN ITEMS star:embedding job:embedding accelerator:host-ports dma:tlm)
     string(REPLACE ":" ";" pair "${pair}")
     list(GET pair 0 program)
     list(GET pair 1 page)

@@ -16,6 +16,7 @@
 #include "models/host_port/host_port.h"
 #include "models/sim_time.h"
 #include "scenario/scenario.h"
+#include "tests/models/foreign_models.h"
 
 namespace sluice::test {
 namespace {
@@ -249,6 +250,68 @@ TEST_CASE("experiment.testbench.what_a_port_has_running_is_executed") {
     CHECK(long_one.completed > alone.completed);
     CHECK(long_one.completed < alone.completed + 20'000'000);
     CHECK(skipping.network().store().living_count() == 0);
+}
+
+namespace {
+
+class OwnSwitch : public Switch {
+  public:
+    using Switch::Switch;
+    void step(const step::Cell& cell, Tick begin, Tick end) override {
+        ++windows;
+        Switch::step(cell, begin, end);
+    }
+    std::uint64_t windows = 0;
+};
+
+constexpr NodeId kFirstLeaf = 4;
+
+}  // namespace
+
+TEST_CASE("experiment.testbench.what_passes_by_models_of_ones_own_is_executed") {
+    // One flow under either leaf; the first leaf is one's own.
+    const std::string text =
+        "[topology]\ntype = \"leaf-spine\"\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n"
+        "[congestion]\nlaw = \"dcqcn\"\n[workload]\ntype = \"flows\"\n"
+        "list = [[0, 1, \"10MB\"], [2, 3, \"10MB\"]]\n[phases]\naudit = 0\n";
+    const BuiltExperiment packets = built(text, Mode::packet);
+    const BuiltExperiment hybrid = built(text, Mode::hybrid);
+    NetworkOptions own;
+    OwnSwitch* leaf = nullptr;
+    own.make_node = [&](const char* name, NodeId id, const Node::Context& context,
+                        step::SwitchScratch& scratch) -> std::unique_ptr<Node> {
+        if (id != kFirstLeaf) {
+            return nullptr;
+        }
+        auto made = std::make_unique<OwnSwitch>(name, id, context, scratch);
+        leaf = made.get();
+        return made;
+    };
+    NetworkOptions foreign;
+    foreign.foreign.push_back(kFirstLeaf);
+    ExperimentNetwork in_packets("in_packets", packets.experiment, Mode::packet);
+    ExperimentNetwork subclass("subclass", hybrid.experiment, Mode::hybrid, own);
+    ExperimentNetwork foreign_packets("foreign_packets", packets.experiment, Mode::packet, foreign);
+    ExperimentNetwork foreign_hybrid("foreign_hybrid", hybrid.experiment, Mode::hybrid, foreign);
+    std::vector<std::unique_ptr<FifoSwitch>> fifos;
+    for (ExperimentNetwork* one : {&foreign_packets, &foreign_hybrid}) {
+        fifos.push_back(
+            std::make_unique<FifoSwitch>((std::string(one->basename()) + "_leaf").c_str(),
+                                         packets.experiment.topology, kFirstLeaf, one->network()));
+    }
+    sc_core::sc_start();
+    const auto finish = [](ExperimentNetwork& one, FlowId flow) {
+        return one.network().store().results()[flow].finish;
+    };
+    for (ExperimentNetwork* one : {&subclass, &foreign_hybrid}) {
+        one->finish();
+        CHECK(static_cast<double>(finish(*one, 1)) ==
+              doctest::Approx(static_cast<double>(finish(in_packets, 1))).epsilon(0.01));
+    }
+    CHECK(subclass.counters().phases.skips > 0);
+    CHECK(finish(subclass, 0) == finish(in_packets, 0));
+    CHECK(leaf->windows > 500);
+    CHECK(finish(foreign_hybrid, 0) == finish(foreign_packets, 0));
 }
 
 TEST_CASE("experiment.testbench.modes_and_options_that_do_not_fit") {
