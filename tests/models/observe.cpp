@@ -258,6 +258,30 @@ TEST_CASE("models.observe.waves_are_what_the_ports_went_through") {
     CHECK(bits < 1.02 * sent);
 }
 
+TEST_CASE("models.observe.a_skipped_interval_is_seen_in_the_waves") {
+    Incast incast;
+    const TestFolder folder;
+    const PortId port = incast.ports()[2];
+    PortWaves waves(folder.file("ports.vcd"), incast.topology, {port});
+    NetworkOptions options;
+    options.make_node = make_tapped({&waves});
+    Network network("network", incast.topology, incast.routing, incast.config, incast.flows,
+                    incast.paths, nullptr, options);
+    sc_core::sc_start();
+    // What a skip does to a link, after everything.
+    step::World& world = network.store().world();
+    const Tick end = network.clock().now();
+    waves.passed(world, end);
+    world.link[world.egress[port].out].base += 3 * kMillisecond;
+    waves.passed(world, end + 3 * kMillisecond);
+    waves.finish(end + 4 * kMillisecond);
+    Vcd vcd = read_vcd(bytes_of(folder.file("ports.vcd")));
+    const std::vector<std::pair<Tick, double>> expected = {
+        {0, 0}, {end, 1}, {end + 3 * kMillisecond, 0}};
+    const std::string name = port_name(incast.topology, port) + ".skipped";
+    CHECK(vcd.changes.at(vcd.id_of.at(name)) == expected);
+}
+
 TEST_CASE("models.observe.vcdvcd_reads_the_waves") {
     int status = 0;
     output_of("python3 -c 'import vcdvcd'", status);
