@@ -42,6 +42,8 @@ COMPILED = {
                           "models/foreign/*.h"],
     "docs/testbench-examples.md": ["examples/*/main.cpp"],
     "docs/c-abi.md": ["tests/capi/*.c"],
+    "docs/waves.md": ["tests/models/*.cpp"],
+    "docs/link-protocol.md": ["tests/models/*.cpp"],
 }
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 CODE_BLOCK = re.compile(r"```.*?```", re.S)
@@ -57,7 +59,7 @@ PLAIN_PAGES = [
     "docs/models/collectives.md", "docs/models/congestion.md", "docs/models/chakra.md",
     "docs/models/flow_level.md", "docs/models/goal.md", "docs/models/hpcc_import.md",
     "docs/models/partitions.md", "docs/models/topologies.md", "docs/models/aicb.md",
-    "docs/steady-study.md", "docs/testbench-examples.md", "docs/host-ports.md", "docs/tlm.md", "docs/c-abi.md", "docs/combinations.md", "examples/README.md",
+    "docs/steady-study.md", "docs/testbench-examples.md", "docs/codesign.md", "docs/waves.md", "docs/link-protocol.md", "docs/host-ports.md", "docs/tlm.md", "docs/c-abi.md", "docs/combinations.md", "examples/README.md",
 ]
 SENTENCE_WORDS = 35
 COMMENT = re.compile(r"<!--.*?-->", re.S)

@@ -14,6 +14,7 @@
 
 #include "core/flow/flow.h"
 #include "core/topology/topology.h"
+#include "models/foreign/link_checker.h"
 #include "models/network.h"
 #include "models/sim_time.h"
 
@@ -23,14 +24,18 @@ namespace sluice::foreign {
 template <class Owner>
 struct ForeignPort : PacketForwardIf {
     ForeignPort(Owner& owner_, std::uint32_t index_, LinkEnd& neighbor)
+        : ForeignPort(owner_, index_, neighbor.out, neighbor.in) {}
+    /// Where a checker stands between.
+    ForeignPort(Owner& owner_, std::uint32_t index_, PacketInitiatorSocket& from,
+                PacketTargetSocket& to)
         : owner(owner_),
           index(index_),
           out(("out" + std::to_string(index_)).c_str()),
           in(("in" + std::to_string(index_)).c_str()) {
         out.bind(backward);
         in.bind(*this);
-        neighbor.out.bind(in);
-        out.bind(neighbor.in);
+        from.bind(in);
+        out.bind(to);
     }
     tlm::tlm_sync_enum nb_transport_fw(step::Packet& packet, tlm::tlm_phase&,
                                        sc_core::sc_time& delay) override {
@@ -63,7 +68,7 @@ class FifoSwitch : public sc_core::sc_module {
   public:
     SC_HAS_PROCESS(FifoSwitch);
     FifoSwitch(const sc_core::sc_module_name& name, const Topology& topology, NodeId self,
-               Network& network, bool marks = false)
+               Network& network, bool marks = false, DeviceChecker* checker = nullptr)
         : sc_module(name),
           topology_(topology),
           self_(self),
@@ -71,7 +76,11 @@ class FifoSwitch : public sc_core::sc_module {
           marks_(marks) {
         for (std::uint32_t i = 0; i < topology.port_count(self); ++i) {
             const PortId mine = topology.first_port(self) + i;
-            ports_.emplace_back(*this, i, network.port(topology.peer_of(mine)));
+            if (checker != nullptr) {
+                ports_.emplace_back(*this, i, checker->from(i), checker->to(i));
+            } else {
+                ports_.emplace_back(*this, i, network.port(topology.peer_of(mine)));
+            }
             free_at_.push_back(0);
             port_to_[topology.neighbor(mine)] = i;
         }
@@ -83,6 +92,12 @@ class FifoSwitch : public sc_core::sc_module {
     void accept(std::uint32_t port, const step::Packet& packet, const sc_core::sc_time& delay) {
         waiting_.emplace(std::make_pair(to_ticks(sc_core::sc_time_stamp() + delay), port), packet);
         wait_for_first();
+    }
+
+  protected:
+    /// Sends `packet` by a port, whose last bit arrives at `at`.
+    virtual void send(std::uint32_t port, step::Packet packet, Tick at) {
+        ports_[port].send(packet, at);
     }
 
   private:
@@ -104,7 +119,7 @@ class FifoSwitch : public sc_core::sc_module {
                 serialization_time(packet.bytes, topology_.rate(port), Arithmetic::exact);
             packet.hop = packet.hop + 1;
             packet.ce = packet.ce != 0 || (marks_ && data) ? 1 : 0;
-            ports_[out].send(packet, free_at_[out] + topology_.delay(port));
+            send(out, packet, free_at_[out] + topology_.delay(port));
         }
         if (!waiting_.empty()) {
             wait_for_first();

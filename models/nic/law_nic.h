@@ -4,8 +4,7 @@
 ///
 /// The network's law must be congestion::Law::none: it leaves the rate alone, and this NIC sets it. A step is
 /// executed instant by instant, so that the law hears each ACK, and its timers come up, at their picosecond: the
-/// result is that of the same law in congestion/laws.h, packet for packet. It costs about half of a host's
-/// step more. Rates, windows and pacing are as ever those of CommonParameters. There are no INT records.
+/// result is that of the same law in congestion/laws.h, packet for packet. Rates, windows and pacing are as ever those of CommonParameters. There are no INT records.
 #pragma once
 
 #include <cstdint>
