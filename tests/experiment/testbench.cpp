@@ -13,10 +13,10 @@
 #include "core/random.h"
 #include "experiment/build_experiment.h"
 #include "experiment/modes/mode_run.h"
+#include "models/foreign/foreign_models.h"
 #include "models/host_port/host_port.h"
 #include "models/sim_time.h"
 #include "scenario/scenario.h"
-#include "tests/models/foreign_models.h"
 
 namespace sluice::test {
 namespace {
