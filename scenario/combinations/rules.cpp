@@ -191,6 +191,11 @@ std::vector<CombinationRule> all_rules() {
          "network.nic.transport = \"selective-repeat\"",
          [](const Config& c) { return repeats_selectively(c) && c.network.nic.back_to_zero; },
          "needs transport = \"go-back-n\": under \"selective-repeat\" nothing goes back"},
+        {"back-to-zero-or-swift", E::refused, "network.nic.back_to_zero",
+         "congestion.law = \"swift\"",
+         [](const Config& c) { return swift(c) && c.network.nic.back_to_zero; },
+         "needs another congestion.law than \"swift\", whose window may be less than a chunk, so "
+         "that none would end"},
         {"ns3-goes-back", E::refused, "network.nic.transport", "network.arithmetic = \"ns3\"",
          [](const Config& c) { return ns3(c) && repeats_selectively(c); },
          "is \"selective-repeat\", but HPCC ns-3 goes back; it needs network.arithmetic = "

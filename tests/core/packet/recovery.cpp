@@ -17,6 +17,9 @@ bool all_finished(const Outcome& outcome) {
 TEST_CASE("unit.step.recovery.one_percent_loss_under_every_law") {
     for (const congestion::Law law : kAllLaws) {
         for (const bool back_to_zero : {false, true}) {
+            if (back_to_zero && law == congestion::Law::swift) {
+                continue;  // its window may become less than a chunk: refused
+            }
             LeafSpineParams params;
             params.leaves = 2;
             params.spines = 2;
