@@ -21,6 +21,8 @@
 namespace sluice::test {
 namespace {
 
+using foreign::FifoSwitch;
+
 constexpr std::uint32_t kHosts = 32;
 
 /// Eight rails, in each of which four hosts write to the next one, `rounds` times, `bytes` each: eight copies of one part.
