@@ -268,7 +268,7 @@ TEST_CASE("unit.hybrid.episodes.ways_that_lose_packets_teach_nothing") {
 
 namespace {
 
-constexpr congestion::Law kAllLaws[] = {congestion::Law::hpcc, congestion::Law::dcqcn,
+constexpr congestion::Law kEpisodeLaws[] = {congestion::Law::hpcc, congestion::Law::dcqcn,
                                         congestion::Law::timely, congestion::Law::dctcp,
                                         congestion::Law::none};
 
@@ -297,7 +297,7 @@ TEST_CASE("unit.hybrid.episodes.what_meets_the_rest_of_one_shares_with_it") {
     std::uint64_t resumed = 0;
     double all = 0;
     double all_true = 0;
-    for (const congestion::Law law : kAllLaws) {
+    for (const congestion::Law law : kEpisodeLaws) {
         const memo::Content lessons = lessons_of(uneven_incasts(law, 6, 5));
         for (const Tick at : {60 * kMicrosecond, 100 * kMicrosecond, 150 * kMicrosecond}) {
             Case given = uneven_incasts(law, 6, 1);
@@ -334,7 +334,7 @@ TEST_CASE("unit.hybrid.episodes.what_meets_the_rest_of_one_shares_with_it") {
 
 TEST_CASE("unit.hybrid.episodes.links_that_fail_after_a_first_end") {
     std::uint64_t resumed = 0;
-    for (const congestion::Law law : kAllLaws) {
+    for (const congestion::Law law : kEpisodeLaws) {
         const memo::Content lessons = lessons_of(uneven_incasts(law, 6, 5));
         Case given = uneven_incasts(law, 6, 1);
         const LinkId cable = 3;  // of the host that sends longest
