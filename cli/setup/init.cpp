@@ -110,8 +110,7 @@ Command add_init_command(CommandLine program) {
         .type_name("FILE");
     app.add_option("--network", options->answers.network, "Answer: " + first_networks())
         .type_name("TYPE");
-    app.add_option("--gpus", options->answers.gpus, "Answer: GPUs, each with a NIC of its own")
-        .type_name("N")
+    app.add_option("--gpus", options->answers.gpus, "Answer: GPUs; each has a NIC")
         .range(kLeastFirstGpus, kMostFirstGpus);
     app.add_option("--rate", options->answers.rate, "Answer: rate of a NIC, such as 400Gbps")
         .type_name("RATE");

@@ -20,7 +20,7 @@ namespace sluice::restore {
 inline QueueModel random_model(const ModelShape& shape, std::uint64_t seed) {
     QueueModel model;
     model.shape = shape;
-    model.laws = law_names();
+    model.laws = {"hpcc", "dcqcn", "timely", "dctcp", "none"};
     model.weights = initial_weights(shape, context_size(model), seed);
     for (std::size_t i = 0; i < model.weights.size(); ++i) {
         if (model.weights[i] == 0 || model.weights[i] == 1) {

@@ -269,8 +269,8 @@ TEST_CASE("unit.hybrid.episodes.ways_that_lose_packets_teach_nothing") {
 namespace {
 
 constexpr congestion::Law kEpisodeLaws[] = {congestion::Law::hpcc, congestion::Law::dcqcn,
-                                        congestion::Law::timely, congestion::Law::dctcp,
-                                        congestion::Law::none};
+                                            congestion::Law::timely, congestion::Law::dctcp,
+                                            congestion::Law::none};
 
 /// Rounds in which three send to one, 1 to 8 times as much as the least, in a star of `hosts`.
 Case uneven_incasts(congestion::Law law, std::uint32_t hosts, Tick rounds) {

@@ -192,7 +192,9 @@ TEST_CASE("unit.state_fields.egress") {
                                  "paused_since" + kInstant,
                                  "paused_ticks" + kCounter,
                                  "line_rate" + kWhatItIs,
+                                 "train_packets" + kCounter,
                                  "peer" + kName,
+                                 "train_lead" + kWhatItIs,
                                  "class_bytes" + kContent,
                                  "deficit" + kContent,
                                  "queue" + kOwn});
