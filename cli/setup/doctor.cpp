@@ -109,10 +109,10 @@ void check_data() {
 void check_memo() {
     const fs::path memo = memo::default_path();
     std::error_code error;
-    fs::path folder = memo.parent_path();
-    while (!folder.empty() && !fs::exists(folder, error) && folder != folder.parent_path())
-        folder = folder.parent_path();
-    const bool writable = !memo.empty() && access(folder.c_str(), W_OK) == 0;
+    const fs::path folder = memo.parent_path();
+    fs::create_directories(folder, error);  // as a run would
+    const bool writable =
+        !memo.empty() && fs::is_directory(folder, error) && access(folder.c_str(), W_OK) == 0;
     tell("memo", writable,
          writable ? memo.string()
                   : "cannot be kept in " + memo.string() +

@@ -15,6 +15,9 @@ namespace sluice {
 namespace {
 
 constexpr std::uint32_t kGpusPerServer = 8;
+// Of a NIC, bits/s, as scenarios allow.
+constexpr std::int64_t kLeastRate = 1'000'000;
+constexpr std::int64_t kMostRate = 100'000'000'000'000;
 constexpr const char* kNetworks[] = {"rail-optimized", "fat-tree", "leaf-spine", "star"};
 constexpr const char* kWorkloads[] = {"training", "all-reduce", "permutation", "incast",
                                       "websearch"};
@@ -122,7 +125,12 @@ std::uint32_t parse_first_gpus(const std::string& text) {
 void check_first(const FirstScenario& answers) {
     check_word("network", answers.network, kNetworks);
     check_word("workload", answers.workload, kWorkloads);
-    if (!answers.rate.empty()) parse_rate(answers.rate, {"", 0, "init: rate"});
+    if (!answers.rate.empty()) {
+        const std::int64_t rate = parse_rate(answers.rate, {"", 0, "init: rate"}).bits_per_second;
+        if (rate < kLeastRate || rate > kMostRate) {
+            throw ConfigError("init: rate is " + answers.rate + "; allowed: 1Mbps to 100Tbps");
+        }
+    }
     if (answers.gpus == 0) return;
     if (answers.network == "rail-optimized" && answers.gpus % kGpusPerServer != 0) {
         throw ConfigError(

@@ -100,6 +100,11 @@ std::string trim_fault(const NetworkConfig& config) {
                "of 0 to 7";
     }
     if (config.pfc) return "switches that trim need pfc = false";
+    if (const std::int64_t largest = largest_packet(config); trim.threshold < largest) {
+        return "a trim threshold of " + std::to_string(trim.threshold) +
+               " bytes trims every packet; allowed: at least a packet, " + std::to_string(largest) +
+               " bytes";
+    }
     if (config.format.header + config.format.extra_header < 1) {
         return "without a header nothing is left of a packet that is trimmed";
     }

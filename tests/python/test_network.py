@@ -59,6 +59,15 @@ def test_the_network_is_the_programs(small, tmp_path):
         assert net.run_until(net.send(0, 1, 1_000_000)).finished_ps == row["finish_ps"]
 
 
+def test_messages_are_of_one_network():
+    with sluice.open_text(STAR) as one, sluice.open_text(STAR) as other:
+        message = one.send(0, 1, 1000)
+        other.send(2, 3, 5)
+        with pytest.raises(sluice.Error, match="in another network"):
+            other.run_until(message)
+        assert one.run_until(message).source == 0
+
+
 def test_errors_are_one_line(small):
     with pytest.raises(sluice.Error, match="star.toml:2"):
         sluice.open_text(STAR.replace("star", "stra"), "star.toml")
@@ -70,6 +79,10 @@ def test_errors_are_one_line(small):
             net.send(0, 99, 1000)
         with pytest.raises(sluice.Error, match="source -1 must be from 0"):
             net.send(-1, 1, 1000)
+        with pytest.raises(sluice.Error, match="size 1.5 must be a whole number"):
+            net.send(0, 1, 1.5)
+        with pytest.raises(sluice.Error, match="time .* must be from 0"):
+            net.run_until(1 << 64)
     with pytest.raises(sluice.Error, match="is closed"):
         net.send(0, 1, 1)
     net.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import itertools
+import operator
 import os
 import pathlib
 from collections.abc import Iterator, Mapping
@@ -35,6 +37,7 @@ class Transfer(NamedTuple):
     """A message that was posted."""
 
     id: int
+    network: int  #: which of this process's networks carries it
 
 
 class Completion(NamedTuple):
@@ -50,6 +53,17 @@ class Completion(NamedTuple):
     finished_ps: int
 
 
+def _whole(name: str, value: Any, bits: int) -> int:
+    """`value`, a whole number of so many bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise Error(f"{name} {value!r} must be a whole number") from None
+    if not 0 <= number < 1 << bits:
+        raise Error(f"{name} {number} must be from 0 to 2^{bits} - 1")
+    return number
+
+
 def _library_path() -> str:
     named = os.environ.get("SLUICE_LIBRARY")
     if named:
@@ -57,7 +71,8 @@ def _library_path() -> str:
     candidates = [pathlib.Path(__file__).resolve().parent / "lib" / "libsluice.so"]
     try:
         found = executable.program()
-        candidates += [found.parent.parent / "lib" / "libsluice.so", found.parent.parent / "capi" / "libsluice.so"]
+        candidates += [found.parent.parent / "lib" / "libsluice.so", found.parent.parent / "capi" / "libsluice.so",
+                       found.parent / "build" / "release" / "capi" / "libsluice.so"]  # of the launcher
     except Error:
         pass
     for candidate in candidates:
@@ -65,7 +80,8 @@ def _library_path() -> str:
             return str(candidate)
     installed = ctypes.util.find_library("sluice")
     if installed is None:
-        raise Error("no libsluice.so: build it, and set SLUICE_LIBRARY to its path")
+        raise Error(f"no libsluice.so in {', '.join(str(path.parent) for path in candidates)}: build it, and set "
+                    "SLUICE_LIBRARY to its path")
     return installed
 
 
@@ -114,6 +130,9 @@ def open_text(text: str, name: str = "text", overrides: Mapping[str, Any] | None
     return Network(_library().sluice_open_text(text.encode(), name.encode(), _texts(overrides)))
 
 
+_numbers = itertools.count()
+
+
 class Network:
     """Hosts are numbered from 0, times are picoseconds since the beginning. Errors of the library are Error with its one
     line. Not for several threads at a time. Close it, or use it in a `with` statement."""
@@ -123,6 +142,7 @@ class Network:
             raise _last_error()
         self._handle: int | None = handle
         self._ended: dict[int, Completion] = {}
+        self._number = next(_numbers)
 
     def __enter__(self) -> Network:
         return self
@@ -157,23 +177,24 @@ class Network:
         """Posts a message of `size` bytes, which takes effect now or at `not_before` (ps). Messages of one queue pair
         between two hosts leave in order and share its congestion state; OWN_QUEUE_PAIR: of this message alone.
         priority: traffic class 1 to 7; 0: class 3."""
-        for name, value, bits in (("source", source, 32), ("destination", destination, 32), ("size", size, 64),
-                                  ("queue_pair", queue_pair, 32), ("priority", priority, 32), ("tag", tag, 64)):
-            if not 0 <= value < 1 << bits:
-                raise Error(f"{name} {value} must be from 0 to 2^{bits} - 1")
-        transfer = _Transfer(source, destination, size, queue_pair, priority, tag, not_before)
+        transfer = _Transfer(_whole("source", source, 32), _whole("destination", destination, 32),
+                             _whole("size", size, 64), _whole("queue_pair", queue_pair, 32),
+                             _whole("priority", priority, 32), _whole("tag", tag, 64),
+                             _whole("not_before", not_before, 63))
         number = int(_library().sluice_post(self._open(), ctypes.byref(transfer)))
         if number < 0:
             raise _last_error()
-        return Transfer(number)
+        return Transfer(number, self._number)
 
     def run_until(self, what: int | Transfer) -> Completion | None:
         """Until a time (ps), or until a message has arrived, which is returned. Error if nothing is left that could
         bring it."""
         if not isinstance(what, Transfer):
-            if _library().sluice_advance(self._open(), what) < 0:
+            if _library().sluice_advance(self._open(), _whole("time", what, 63)) < 0:
                 raise _last_error()
             return None
+        if what.network != self._number:
+            raise Error(f"transfer {what.id} was posted in another network")
         while what.id not in self._ended:
             completion = self._next(_FOREVER)
             if completion is None:
@@ -185,7 +206,7 @@ class Network:
         """Messages in the order in which they arrive, up to a time (ps). Time goes on as they are taken."""
         while self._ended:
             yield self._ended.pop(next(iter(self._ended)))
-        while (completion := self._next(until)) is not None:
+        while (completion := self._next(_whole("time", until, 63))) is not None:
             yield completion
 
     def _next(self, until: int) -> Completion | None:

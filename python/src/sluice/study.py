@@ -39,6 +39,8 @@ class Study:
         self.base = pathlib.Path(base).resolve()
         self.axes: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
         for keys, values in (axes or {}).items():
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise Error(f"axis {keys!r}: {values!r} must be a list of values")
             if isinstance(keys, str):
                 self.axes[(keys,)] = [(value,) for value in values]
             else:

@@ -2,6 +2,7 @@
 /// Switches that cut payloads: what goes on, what comes back, and that nothing is lost without a word.
 #include <algorithm>
 
+#include "core/world/network_check.h"
 #include "tests/support/clock_support.h"
 
 using namespace sluice;
@@ -126,4 +127,13 @@ TEST_CASE("unit.step.trimming.any_order_of_execution") {
         }
     }
     CHECK(trimmed > 100);
+}
+
+TEST_CASE("unit.step.trimming.a_threshold_holds_a_packet") {
+    Case given = trimmed_incast(congestion::Law::nscc, 2, 1000);
+    given.config.trim.threshold = largest_packet(given.config);
+    CHECK_FALSE(network_fault(given.topology, given.config).has_value());
+    --given.config.trim.threshold;
+    REQUIRE(network_fault(given.topology, given.config).has_value());
+    CHECK(network_fault(given.topology, given.config)->of == NetworkFault::Of::trim);
 }
