@@ -131,9 +131,9 @@ TEST_CASE("unit.step.trimming.any_order_of_execution") {
 
 TEST_CASE("unit.step.trimming.a_threshold_holds_a_packet") {
     Case given = trimmed_incast(congestion::Law::nscc, 2, 1000);
-    given.config.trim.threshold = largest_packet(given.config);
-    CHECK_FALSE(network_fault(given.topology, given.config).has_value());
+    given.config.trim.threshold = step::largest_packet(given.config);
+    CHECK_FALSE(step::network_fault(given.topology, given.config).has_value());
     --given.config.trim.threshold;
-    REQUIRE(network_fault(given.topology, given.config).has_value());
-    CHECK(network_fault(given.topology, given.config)->of == NetworkFault::Of::trim);
+    REQUIRE(step::network_fault(given.topology, given.config).has_value());
+    CHECK(step::network_fault(given.topology, given.config)->of == step::NetworkFault::Of::trim);
 }
