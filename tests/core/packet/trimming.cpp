@@ -108,7 +108,7 @@ TEST_CASE("unit.step.trimming.any_order_of_execution") {
         given.config.nic.back_to_zero = false;
         given.config.nic.reorder_window = 64U << dice.below(5);
         given.config.nic.reorder_threshold = 1 + dice.below(given.config.nic.reorder_window - 1);
-        given.config.trim.threshold = 2'000 + dice.below(30'000);
+        given.config.trim.threshold = step::largest_packet(given.config) + dice.below(30'000);
         given.config.trim.queue = 100 + dice.below(5'000);
         given.config.trim.priority = static_cast<std::uint8_t>(dice.chance(50) ? 0 : dice.below(8));
         const LoadBalance kinds[] = {LoadBalance::ecmp, LoadBalance::spray, LoadBalance::adaptive};
