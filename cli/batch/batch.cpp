@@ -126,7 +126,10 @@ void report(const Batch& batch, const BatchRun& run) {
         text += fmt::format("  merged       {} of shards\n",
                             counted(run.aside().merged, "new result", "new results"));
     }
-    if (at.known > 0) text += fmt::format("  known        {} from an earlier run\n", at.known);
+    if (at.known > 0) {
+        text += fmt::format("  known        {} {}\n", at.known,
+                            run.aside().merged > 0 ? "with them" : "from an earlier run");
+    }
     if (run.aside().results > 0) {
         text += fmt::format("  kept         {}, not of this batch, in {}\n",
                             counted(run.aside().results, "result", "results"), kBatchDatabase);

@@ -90,8 +90,7 @@ SLUICE_HD inline Scale scale_of(const FlowControl& flow, const CommonParameters&
     constexpr double kReferenceProduct = 150'000;
     Scale scale;
     scale.base = static_cast<double>(larger(flow.base_rtt, 1));
-    scale.product = flow.max_window > 0 ? static_cast<double>(flow.max_window)
-                                        : static_cast<double>(flow.line_rate) * scale.base / 8e12;
+    scale.product = bandwidth_delay_product(flow);
     scale.least = static_cast<double>(common.payload);
     scale.most = p.maxwnd * scale.product > scale.least ? p.maxwnd * scale.product : scale.least;
     scale.factor = scale.product / kReferenceProduct;

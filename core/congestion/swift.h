@@ -50,13 +50,6 @@ struct State {
     NEXT(retransmit_cnt, content)
 SLUICE_DESCRIBE(State, SLUICE_FIELDS_OF_SWIFT)
 
-/// Bytes in flight that keep an idle path full.
-SLUICE_HD inline double bandwidth_delay_product(const FlowControl& flow) {
-    return flow.max_window > 0 ? static_cast<double>(flow.max_window)
-                               : static_cast<double>(flow.line_rate) *
-                                     static_cast<double>(larger(flow.base_rtt, 1)) / 8e12;
-}
-
 /// The delay that a window of `cwnd` packets aims at, ticks, over so many links.
 SLUICE_HD inline double target_delay(const FlowControl& flow, const Parameters& p, double cwnd,
                                      int links) {

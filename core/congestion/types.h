@@ -54,6 +54,13 @@ struct FlowControl {
     NEXT(retime, content)
 SLUICE_DESCRIBE(FlowControl, SLUICE_FIELDS_OF_FLOW_CONTROL)
 
+/// Bytes in flight that keep the flow's idle path full.
+SLUICE_HD inline double bandwidth_delay_product(const FlowControl& flow) {
+    const auto base_rtt = static_cast<double>(flow.base_rtt > 1 ? flow.base_rtt : 1);
+    return flow.max_window > 0 ? static_cast<double>(flow.max_window)
+                               : static_cast<double>(flow.line_rate) * base_rtt / 8e12;
+}
+
 /// What an ACK tells a law.
 struct Ack {
     Tick now = 0;

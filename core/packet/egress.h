@@ -151,11 +151,11 @@ struct Written {
 };
 
 /// Marks the packets of a train behind its first one, which is marked if `ce` is 1: as the first one, or by draws of
-/// their own. Returns 1 if one is marked.
+/// their own. Returns 1 if one is marked. Not inlined, as begin_train().
 template <class Policies>
-SLUICE_HD inline std::uint32_t mark_train(const World& world, PortId port, Egress& egress,
-                                          const Packet& packet, std::uint32_t queue,
-                                          std::uint32_t ce) {
+SLUICE_COLD SLUICE_HD inline std::uint32_t mark_train(const World& world, PortId port,
+                                                      Egress& egress, const Packet& packet,
+                                                      std::uint32_t queue, std::uint32_t ce) {
     const std::uint32_t more =
         packet.packet_kind() == PacketKind::data ? packets_of_train(world, packet.bytes) - 1 : 0;
     std::uint32_t marked = world.trains_marked_whole ? more * ce : 0;

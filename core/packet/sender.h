@@ -216,8 +216,8 @@ SLUICE_HD inline Packet make_data(World& world, Sender& sender, std::uint32_t in
 }
 
 /// Makes a train of `length` packets of `packet`, which has the payload of all. Its stamp is the departure of the last.
-SLUICE_HD inline void couple(const World& world, const Sender& sender, Packet& packet,
-                             std::uint32_t length) {
+SLUICE_COLD SLUICE_HD inline void make_train(const World& world, const Sender& sender,
+                                             Packet& packet, std::uint32_t length) {
     const std::uint32_t frame = full_frame(world);
     packet.bytes = static_cast<std::uint16_t>(frame * length);
     packet.stamp += Tick{world.egress[sender.port].serialization[frame]} * (length - 1);
@@ -231,7 +231,7 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     const std::int64_t payload = left < full ? left : full;
     Packet packet = make_data(world, sender, sender.next, payload, now);
     if (length > 1) {
-        couple(world, sender, packet, length);
+        make_train(world, sender, packet, length);
     }
     if (sender.next == sender.una) {
         sender.last_progress = now;

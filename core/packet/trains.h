@@ -51,21 +51,26 @@ SLUICE_HD inline std::uint32_t packets_of_ack(const World& world, const Packet& 
     return world.train > 1 && packet.bytes > ack ? packet.bytes / ack : 1;
 }
 
-/// `packet` leaves by `egress`: counts what it stands for. Returns how much earlier than its last bit it reaches
-/// the peer: a train so that its packets go on back to back, the ACK of a train as the last of its ACKs would, which
-/// the others do not delay.
-SLUICE_HD inline Tick begin_train(const World& world, Egress& egress, const Packet& packet) {
-    if (packet.packet_kind() == PacketKind::data) {
-        const std::uint32_t more = packets_of_train(world, packet.bytes) - 1;
-        egress.train_packets += more;
-        return Tick{egress.train_lead} * more;
-    }
-    if (packet.packet_kind() != PacketKind::ack) {
+/// `packet` leaves by `egress`: counts the packets that it stands for. Returns how much earlier than its last bit it
+/// reaches the peer. At a switch a train arrives so early that its packets go on back to back, but not before its first
+/// packet is there. The ACK of a train arrives as the last of its ACKs would, which the others do
+/// not delay. Not inlined: packets without trains should not carry its code.
+SLUICE_COLD SLUICE_HD inline Tick begin_train(const World& world, Egress& egress,
+                                              const Packet& packet) {
+    const bool data = packet.packet_kind() == PacketKind::data;
+    if (!data && packet.packet_kind() != PacketKind::ack) {
         return 0;
     }
-    const std::uint32_t more = packets_of_ack(world, packet) - 1;
+    const std::uint32_t more =
+        (data ? packets_of_train(world, packet.bytes) : packets_of_ack(world, packet)) - 1;
     egress.train_packets += more;
-    return Tick{egress.serialization[world.config->format.ack]} * more;
+    const std::uint32_t first =
+        data ? full_frame(world) : static_cast<std::uint32_t>(world.config->format.ack);
+    const Tick lead = Tick{data ? egress.train_lead : egress.serialization[first]} * more;
+    const Tick behind_first =
+        more == 0 ? 0
+                  : Tick{egress.serialization[packet.bytes]} - Tick{egress.serialization[first]};
+    return lead < behind_first ? lead : behind_first;
 }
 
 }  // namespace sluice::step

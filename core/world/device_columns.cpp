@@ -90,7 +90,7 @@ DeviceColumns::~DeviceColumns() {
 const std::vector<std::uint32_t>& DeviceColumns::serialization_table(Rate rate) {
     auto& table = tables_[rate.bits_per_second];
     if (table == nullptr) {
-        const std::int64_t largest = largest_packet(config_) * config_.train;
+        const std::int64_t largest = largest_packet(config_) * world_.train;
         table = std::make_unique<std::vector<std::uint32_t>>(static_cast<std::size_t>(largest) + 1);
         for (std::int64_t bytes = 0; bytes <= largest; ++bytes) {
             (*table)[static_cast<std::size_t>(bytes)] =
@@ -105,7 +105,7 @@ const std::vector<std::uint32_t>& DeviceColumns::serialization_table(Rate rate) 
 void DeviceColumns::build_train_leads() {
     const PacketFormat& format = config_.format;
     const std::int64_t frame = std::int64_t{format.payload} + format.header + format.extra_header;
-    for (PortId p = 0; config_.train > 1 && p < topology_.port_count(); ++p) {
+    for (PortId p = 0; world_.train > 1 && p < topology_.port_count(); ++p) {
         const NodeId peer = topology_.node_of(topology_.peer_of(p));
         if (topology_.is_host(peer)) {
             continue;
@@ -186,7 +186,7 @@ void DeviceColumns::build_buffers() {
             // What trains add is not taken from the pool: packets would not need it.
             ingress.headroom_limit =
                 clamp_bytes(pfc_headroom(config_, Rate{egress_[p].line_rate}, egress_[p].delay) +
-                            3 * (config_.train - 1) * largest_packet(config_));
+                            3 * (world_.train - 1) * largest_packet(config_));
         }
     }
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Tick kLongestSerialization = 0xffffffff;
 constexpr std::uint32_t kMostPorts = 0xffff;
+constexpr std::int64_t kMostBytes = 0xffff;  // of a packet
 
 /// As a port has it.
 Tick port_delay(const Topology& topology, const NetworkConfig& config, PortId port) {
@@ -23,7 +24,7 @@ Tick port_delay(const Topology& topology, const NetworkConfig& config, PortId po
 
 std::string payload_fault(const NetworkConfig& config) {
     const std::int64_t largest = largest_packet(config);
-    if (config.format.payload >= 1 && largest <= 0xffff) return {};
+    if (config.format.payload >= 1 && largest <= kMostBytes) return {};
     return "a packet of " + std::to_string(largest) + " bytes on the wire (payload " +
            std::to_string(config.format.payload) +
            "); allowed: a payload of at least 1 byte, 65535 bytes with headers";
@@ -135,6 +136,17 @@ std::int64_t largest_packet(const NetworkConfig& config) {
     return std::max<std::int64_t>(
         {std::int64_t{format.payload} + format.header + format.extra_header, format.ack,
          format.pause});
+}
+
+std::uint32_t longest_train(const Topology& topology, const NetworkConfig& config) {
+    const std::int64_t largest = largest_packet(config);
+    std::int64_t most = kMostBytes / largest;
+    for (const Link& link : topology.links()) {
+        const Tick time = serialization_time(largest, link.rate, config.arithmetic);
+        most = std::min<std::int64_t>(most, kLongestSerialization / (time + 1));
+    }
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(config.train, 1, std::max<std::int64_t>(most, 1)));
 }
 
 std::int64_t shared_buffer(const Topology& topology, const NetworkConfig& config, NodeId node) {

@@ -39,6 +39,10 @@ std::string int_hops_fault(const NetworkConfig& config, int switches);
 /// Bytes of the largest packet on the wire.
 std::int64_t largest_packet(const NetworkConfig& config);
 
+/// Packets of the longest train: NetworkConfig::train, or fewer where more would not fit a packet's count of bytes, or
+/// a port's table of times.
+std::uint32_t longest_train(const Topology& topology, const NetworkConfig& config);
+
 /// What a switch's ports share of its buffer: not their PFC headroom and reserve. Not above 0: the buffer is
 /// too small.
 std::int64_t shared_buffer(const Topology& topology, const NetworkConfig& config, NodeId node);

@@ -20,11 +20,11 @@ const NetworkConfig& checked(const Topology& topology, const NetworkConfig& conf
 }
 
 /// Without columns.
-World world_with(const NetworkConfig& config) {
+World world_with(const Topology& topology, const NetworkConfig& config) {
     World world{};
     world.config = &config;
     world.payload = config.format.payload;
-    world.train = config.train;
+    world.train = longest_train(topology, config);
     world.trains_marked_whole = congestion::traits(config.congestion.law).weighs_marks;
     world.pfc = config.pfc;
     world.ack_strict_in_switch = config.queues.ack_strict_in_switch;
@@ -47,7 +47,7 @@ WorldStore::WorldStore(const Topology& topology, Routing& routing, const Network
     : topology_(topology),
       config_(checked(topology, config)),
       application_(application),
-      world_(world_with(config)),
+      world_(world_with(topology, config)),
       devices_(world_, topology, config),
       network_flows_(world_, topology, routing, config, flows, paths),
       workers_(world_, topology, devices_, network_flows_.columns()),

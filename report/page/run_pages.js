@@ -33,7 +33,7 @@ const timelineCard = (doc) => {
   if (!timeline) return null;
   const entries = timeline.lanes.filter((lane, i) => timeline.rows.some((row) => { for (let k = 0; k < row.spans.length; k += 4) if (row.spans[k] === i) return true; return false; }));
   return card(timeline.computed ? "The iteration, rank by rank" : "Communication, rank by rank", "",
-    el("div", { class: "controls" }, legend(entries.map((lane) => [lane === "PP" && timeline.computed ? "PP (from its posting until it is there)" : lane, laneColour(lane)]))),
+    el("div", { class: "controls" }, legend(entries.map((lane) => [lane === "PP" && timeline.computed ? "PP (from its receive's posting: mostly waiting for the other stage)" : lane, laneColour(lane)]))),
     timelinePlot(timeline, doc.summary.simulated_s),
     note(timeline.computed
       ? "A row is ranks that do the same. Full height: computation, or communication that no computation hides; the strip below: hidden communication. White: waiting. Drag or arrows move, Ctrl+wheel or + and - zoom."

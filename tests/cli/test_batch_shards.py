@@ -114,6 +114,7 @@ class BatchShards(BatchTest):
         self.shard(2, 2)
         merged = self.merge(code=3 if kept < 12 else 0).stdout
         self.assertIn(f"merged       {12 + kept} new results", merged)
+        self.assertIn(f"known        {12 + kept} with them", merged)
         said = self.shard(1, 2, "--resume").stdout
         self.assertIn(f"known        {kept} from an earlier run", said)
         self.merge()

@@ -46,6 +46,10 @@ def test_tables_and_failures(small, tmp_path):
 def test_refusals(small, tmp_path):
     with pytest.raises(sluice.Error, match="nonsense.toml"):
         sluice.Study(tmp_path / "nonsense.toml", {"seed": [1]}, folder=tmp_path / "s").run()
+    with pytest.raises(sluice.Error, match="must be a list of values"):
+        sluice.Study(small, {"congestion.law": "hpcc"})
+    with pytest.raises(sluice.Error, match="every experiment is refused"):
+        sluice.Study(small, {"topology.spokes": [1, 2]}, mode="flow", folder=tmp_path / "r").run()
     study = sluice.Study(small, {"seed": [1]}, mode="flow", folder=tmp_path / "s")
     with pytest.raises(sluice.Error, match="must be \"local\", \"slurm\""):
         study.run("cloud")

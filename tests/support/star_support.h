@@ -35,4 +35,16 @@ inline Case classes_to_one(const std::vector<std::uint8_t>& priorities, std::int
     return given;
 }
 
+/// `senders` hosts of a star send `size` bytes each to the last one at once, under a law.
+inline Case incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
+    Case given = lawless_star(senders + 1);
+    given.config = config_for(law);
+    for (NodeId src = 0; src < static_cast<NodeId>(senders); ++src) {
+        given.flows.push_back(flow(src, static_cast<NodeId>(senders), size, 0));
+    }
+    assign_source_ports(given.flows);
+    given.name = congestion::law_name(law);
+    return given;
+}
+
 }  // namespace sluice::test

@@ -4,23 +4,17 @@
 /// server crosses once (CollectiveOptions::server_copies).
 ///     dispatch   to the member of the other server on the sender's rail, which hands each chunk to its experts' members
 ///     combine    to the member of the own server on the receiver's rail, which adds up, and sends across what it has
-#include <algorithm>
 #include <cmath>
 
-#include "workloads/collective/algorithms.h"
+#include "workloads/collective/proxied_exchange.h"
 
 namespace sluice {
 
 namespace {
 
-class Experts {
+class Experts : ProxiedExchange {
   public:
-    Experts(Schedule& schedule, const AllToAllSizes& sizes)
-        : schedule_(schedule),
-          sizes_(sizes),
-          servers_(schedule.servers()),
-          ends_(schedule.size()),
-          sent_(schedule.size()) {}
+    Experts(Schedule& schedule, const AllToAllSizes& sizes) : ProxiedExchange(schedule, sizes) {}
 
     std::vector<OpId> add(bool combine) {
         expect_messages(combine);
@@ -35,12 +29,7 @@ class Experts {
                 }
             }
         }
-        std::vector<OpId> done;
-        for (Member member = 0; member < schedule_.size(); ++member) {
-            const std::vector<OpId>& last = ends_[member].empty() ? sent_[member] : ends_[member];
-            done.push_back(last.empty() ? schedule_.start(member) : schedule_.join(member, last));
-        }
-        return done;
+        return ends();
     }
 
   private:
@@ -72,21 +61,15 @@ class Experts {
     }
 
     /// Who of a server is on the rail of `member`, who is of another one: its first, where nobody is.
-    Member on_rail(const std::vector<Member>& server, Member member) const {
-        const auto found = std::find_if(server.begin(), server.end(), [&](Member other) {
-            return schedule_.rail(other) == schedule_.rail(member);
-        });
+    Member proxy_of(const std::vector<Member>& server, Member member) const {
+        const auto found = on_rail(server, member);
         return found == server.end() ? server.front() : *found;
     }
 
     void send_inside(const std::vector<Member>& server) {
-        for (std::size_t i = 0; i < server.size(); ++i) {
-            for (std::size_t step = 1; step < server.size(); ++step) {
-                const Member to = server[(i + step) % server.size()];
-                if (!sizes_.sent(server[i], to)) continue;
-                hand_over(server[i], to, sizes_.block(server[i], to), schedule_.start(server[i]));
-            }
-        }
+        for_each_pair(server, [&](Member from, Member to) {
+            hand_over(from, to, sizes_.block(from, to), schedule_.start(from));
+        });
     }
 
     /// Inside a server, after `after`.
@@ -108,7 +91,7 @@ class Experts {
     }
 
     void dispatch_from(Member from, const std::vector<Member>& server) {
-        const Member proxy = on_rail(server, from);
+        const Member proxy = proxy_of(server, from);
         const Crossing all = crossing(copies(server, from, false));
         for (std::size_t chunk = 0; chunk < all.chunks; ++chunk) {
             std::vector<Slice> pieces;
@@ -127,7 +110,7 @@ class Experts {
     }
 
     void combine_to(const std::vector<Member>& server, Member to) {
-        const Member proxy = on_rail(server, to);
+        const Member proxy = proxy_of(server, to);
         const Crossing all = crossing(copies(server, to, true));
         for (std::size_t chunk = 0; chunk < all.chunks; ++chunk) {
             std::vector<Slice> pieces;
@@ -157,12 +140,6 @@ class Experts {
     Slice part(Member from, Member to, const Crossing& all, std::size_t chunk) const {
         return part_of(sizes_.block(from, to), all.chunks, chunk);
     }
-
-    Schedule& schedule_;
-    const AllToAllSizes& sizes_;
-    Servers servers_;
-    std::vector<std::vector<OpId>> ends_;  ///< by member, its receives
-    std::vector<std::vector<OpId>> sent_;  ///< by member, its sends
 };
 
 std::vector<OpId> add_dispatch(Schedule& schedule, const AllToAllSizes& sizes) {

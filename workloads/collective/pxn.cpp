@@ -3,20 +3,15 @@
 /// member on the destination's rail; that one sends one message per destination for all of them.
 #include <algorithm>
 
-#include "workloads/collective/algorithms.h"
+#include "workloads/collective/proxied_exchange.h"
 
 namespace sluice {
 
 namespace {
 
-class Pxn {
+class Pxn : ProxiedExchange {
   public:
-    Pxn(Schedule& schedule, const AllToAllSizes& sizes)
-        : schedule_(schedule),
-          sizes_(sizes),
-          servers_(schedule.servers()),
-          ends_(schedule.size()),
-          sent_(schedule.size()) {
+    Pxn(Schedule& schedule, const AllToAllSizes& sizes) : ProxiedExchange(schedule, sizes) {
         if (servers_.size() == 1) schedule.fail("algorithm pxn needs members in several servers");
     }
 
@@ -30,12 +25,7 @@ class Pxn {
                 }
             }
         }
-        std::vector<OpId> done;
-        for (Member member = 0; member < schedule_.size(); ++member) {
-            const std::vector<OpId>& last = ends_[member].empty() ? sent_[member] : ends_[member];
-            done.push_back(last.empty() ? schedule_.start(member) : schedule_.join(member, last));
-        }
-        return done;
+        return ends();
     }
 
   private:
@@ -55,14 +45,9 @@ class Pxn {
     /// Blocks for members of the same server go straight there.
     void send_inside() {
         for (const std::vector<Member>& server : servers_) {
-            for (std::size_t i = 0; i < server.size(); ++i) {
-                for (std::size_t step = 1; step < server.size(); ++step) {
-                    const Member to = server[(i + step) % server.size()];
-                    if (!sizes_.sent(server[i], to)) continue;
-                    const OpId received = hand_over(server[i], to, sizes_.block(server[i], to));
-                    ends_[to].push_back(received);
-                }
-            }
+            for_each_pair(server, [&](Member from, Member to) {
+                ends_[to].push_back(hand_over(from, to, sizes_.block(from, to)));
+            });
         }
     }
 
@@ -77,9 +62,7 @@ class Pxn {
     /// What all of `server` have for `to`, through the one on its rail; each by itself where there
     /// is none.
     void send_across(const std::vector<Member>& server, Member to) {
-        const auto proxy = std::find_if(server.begin(), server.end(), [&](Member member) {
-            return schedule_.rail(member) == schedule_.rail(to);
-        });
+        const auto proxy = on_rail(server, to);
         if (proxy == server.end()) {
             for (const Member from : server) {
                 if (!sizes_.sent(from, to)) continue;
@@ -101,12 +84,6 @@ class Pxn {
         sent_[*proxy].push_back(hop.sent);
         ends_[to].push_back(hop.received);
     }
-
-    Schedule& schedule_;
-    const AllToAllSizes& sizes_;
-    Servers servers_;
-    std::vector<std::vector<OpId>> ends_;  ///< by member, its receives
-    std::vector<std::vector<OpId>> sent_;  ///< by member, its sends
 };
 
 std::vector<OpId> add_pxn_all_to_all(Schedule& schedule, const AllToAllSizes& sizes) {

@@ -90,7 +90,8 @@ class Study:
         shards: how many parts; default: four per thread of the cluster, or 8 by Slurm.
         options: others of `sluice batch`.
 
-        Experiments that fail do not stop it: frame() has their status and reason. Error if the batch itself is wrong."""
+        Experiments that fail do not stop it: frame() has their status and reason. Error if the batch itself is wrong, or
+        if every experiment is refused."""
         from sluice import executors
 
         self.write()
@@ -102,7 +103,14 @@ class Study:
             raise Error(f"executor {executor!r} must be \"local\", \"slurm\", or a dask.distributed Client")
         else:
             executors.run_on_dask(self, executor, shards, options)
+        self._expect_some()
         return self
+
+    def _expect_some(self) -> None:
+        """Error if every experiment was refused."""
+        frame = self.frame()
+        if frame.height > 0 and (frame["status"] == "refused").all():
+            raise Error(f"every experiment is refused, the first one because of this: {frame['reason'][0]}")
 
     def frame(self) -> polars.DataFrame:
         """A row per experiment that has come to an end, in their order: batch.csv."""

@@ -2,6 +2,7 @@
 /// With PFC and its default headroom nothing is lost, whatever the law and however hard the incast;
 /// without spraying and loss no packet of a flow overtakes another. Both show in the same way: not
 /// one byte is sent twice.
+#include "tests/support/star_support.h"
 #include "tests/support/step_random.h"
 
 using namespace sluice;
@@ -18,19 +19,10 @@ void check_lossless(const Outcome& outcome) {
     }
 }
 
-/// `senders` hosts of a star send to the last one at once, with little shared buffer.
-Case incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
-    Case given;
-    StarParams star;
-    star.hosts = senders + 1;
-    given.topology = build_star(star);
-    given.config = config_for(law);
+/// An incast with little shared buffer.
+Case small_buffer_incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
+    Case given = incast(law, senders, size);
     given.config.buffer.size = Bytes{pfc_share(given.topology, given.config) + 300'000};
-    for (NodeId src = 0; src < static_cast<NodeId>(senders); ++src) {
-        given.flows.push_back(flow(src, static_cast<NodeId>(senders), size, 0));
-    }
-    assign_source_ports(given.flows);
-    given.name = congestion::law_name(law);
     return given;
 }
 
@@ -38,7 +30,7 @@ Case incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
 
 TEST_CASE("unit.step.lossless.incast_under_every_law") {
     for (const congestion::Law law : kLaws) {
-        const Outcome outcome = run_windows(incast(law, 16, 500'000));
+        const Outcome outcome = run_windows(small_buffer_incast(law, 16, 500'000));
         INFO(std::string(congestion::law_name(law)));
         check_lossless(outcome);
     }
@@ -47,7 +39,7 @@ TEST_CASE("unit.step.lossless.incast_under_every_law") {
 TEST_CASE("unit.step.lossless.line_rate_incast_pauses") {
     // 15 of 16 arriving packets must wait, 7.5 MB in all, and the buffer holds 0.3 MB: without
     // window or law only PFC can hold the senders back.
-    Case given = incast(congestion::Law::none, 16, 500'000);
+    Case given = small_buffer_incast(congestion::Law::none, 16, 500'000);
     given.config.congestion.window = false;
     const Outcome outcome = run_windows(given);
     check_lossless(outcome);
@@ -114,7 +106,7 @@ TEST_CASE("unit.step.lossless.others_lower_the_threshold") {
 }
 
 TEST_CASE("unit.step.lossless.same_incast_without_pfc_drops") {
-    Case given = incast(congestion::Law::none, 16, 500'000);
+    Case given = small_buffer_incast(congestion::Law::none, 16, 500'000);
     given.config.congestion.window = false;
     given.config.pfc = false;
     given.config.buffer.size = Bytes{300'000};

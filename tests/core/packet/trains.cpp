@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/world/network_check.h"
+#include "tests/support/star_support.h"
 #include "tests/support/step_random.h"
 
 using namespace sluice;
@@ -18,21 +20,6 @@ constexpr std::uint32_t kLongest = 8;
 Outcome by_trains(Case given) {
     given.config.train = kLongest;
     return run_windows(given);
-}
-
-/// `senders` hosts of a star send to the last one at once.
-Case incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
-    Case given;
-    StarParams star;
-    star.hosts = senders + 1;
-    given.topology = build_star(star);
-    given.config = config_for(law);
-    for (NodeId src = 0; src < static_cast<NodeId>(senders); ++src) {
-        given.flows.push_back(flow(src, static_cast<NodeId>(senders), size, 0));
-    }
-    assign_source_ports(given.flows);
-    given.name = congestion::law_name(law);
-    return given;
 }
 
 std::int64_t total(const Outcome& outcome, std::int64_t PortStatistics::*count) {
@@ -151,4 +138,31 @@ TEST_CASE("unit.step.trains.length_follows_window_and_message") {
     CHECK(step::train_length(world, sender) == 1);
     world.train = 1;
     CHECK(length_at(5'000) == 1);
+}
+
+TEST_CASE("unit.step.trains.are_no_longer_than_a_packet_can_tell") {
+    // 64 packets of 9,000 bytes are more than 65,535 bytes; 64 of 1,000 bytes at 20 Mb/s take more than 4.29 ms.
+    for (const bool slow : {false, true}) {
+        Case given = incast(congestion::Law::dcqcn, 2, slow ? 300'000 : 20'000'000);
+        given.config.congestion.window = false;
+        given.config.nic.retransmit_timeout = 0;
+        if (slow) {
+            StarParams star;
+            star.hosts = 3;
+            star.host_cable.rate = Rate{20'000'000};
+            given.topology = build_star(star);
+        } else {
+            given.config.format.payload = 9'000;
+        }
+        given.config.train = 64;
+        const std::uint32_t longest = step::longest_train(given.topology, given.config);
+        CHECK(longest > 1);
+        CHECK(longest < 64);
+        const Outcome outcome = run_windows(given);
+        CHECK(outcome.counters.drops == 0);
+        for (const FlowResult& result : outcome.flows) {
+            CHECK(result.finish != kNever);
+            CHECK(result.retransmitted == 0);
+        }
+    }
 }

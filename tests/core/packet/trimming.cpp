@@ -4,24 +4,19 @@
 
 #include "core/world/network_check.h"
 #include "tests/support/clock_support.h"
+#include "tests/support/star_support.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
 
-/// `senders` hosts of a star send `size` bytes each to the last host.
-Case trimmed_incast(congestion::Law law, std::int32_t senders, std::int64_t size) {
-    Case given;
-    given.topology = build_star({senders + 1, {}});
-    given.config = config_for(law);
+/// An incast at a switch that trims.
+Case trimmed_incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
+    Case given = incast(law, senders, size);
     given.config.pfc = false;
     given.config.nic.transport = Transport::selective_repeat;
     given.config.trim.threshold = 40'000;
-    for (std::int32_t i = 0; i < senders; ++i) {
-        given.flows.push_back(flow(static_cast<NodeId>(i), static_cast<NodeId>(senders), size, 0));
-    }
-    assign_source_ports(given.flows);
     given.stop = kSecond;
     return given;
 }
