@@ -61,11 +61,11 @@ SLUICE_HD inline void finish_on_link(World& world, PortId port, const Egress& eg
 SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, const Packet& packet,
                                    std::uint32_t int_hops, std::uint32_t ce, Tick now) {
     Tick arrival = begin_transmission(egress, packet, now);
-    if (world.train > 1) {
-        arrival -= begin_train(world, egress, packet);
-    }
-    if (world.cross != nullptr) {
-        let_cross(world.cross[port], egress, packet);
+    if (!world.lone_packets) {
+        arrival -= world.train > 1 ? begin_train(world, egress, packet) : 0;
+        if (world.cross != nullptr) {
+            let_cross(world.cross[port], egress, packet);
+        }
     }
     Packet* const slot = world.link[egress.out].push(world.memory, packet);
     if (slot != nullptr) {

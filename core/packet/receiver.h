@@ -19,7 +19,7 @@ SLUICE_HD inline Packet make_answer(const World& world, const Packet& data, Pack
     packet.flow = data.flow;
     packet.sequence = expected;
     packet.bytes = static_cast<std::uint16_t>(world.config->format.ack);
-    if (kind == PacketKind::ack) {
+    if (world.train > 1 && kind == PacketKind::ack) {
         packet.bytes =
             static_cast<std::uint16_t>(packet.bytes * packets_of_train(world, data.bytes));
     }

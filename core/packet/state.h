@@ -312,7 +312,9 @@ struct Columns {
     std::int32_t data_overhead = 0;  ///< headers of a data packet
     std::uint32_t train = 1;         ///< packets of the longest train (trains.h); 1: there are none
     bool trains_marked_whole = false;  ///< by one draw, not by one of each packet
-    std::int64_t max_window = 0;       ///< bytes, network-wide (global_base_rtt)
+    bool lone_packets =
+        true;  ///< no trains, and `cross` is null: one test for both on the packet path
+    std::int64_t max_window = 0;  ///< bytes, network-wide (global_base_rtt)
     Tick base_rtt = 0;
 
     Callbacks callbacks;

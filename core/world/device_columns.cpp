@@ -225,6 +225,7 @@ void DeviceColumns::reserve_outboxes(std::size_t count) {
 void DeviceColumns::add_cross_streams() {
     cross_.resize(egress_.size());
     world_.cross = cross_.data();
+    world_.lone_packets = false;
 }
 
 std::size_t DeviceColumns::memory_bytes() const {

@@ -25,6 +25,7 @@ World world_with(const Topology& topology, const NetworkConfig& config) {
     world.config = &config;
     world.payload = config.format.payload;
     world.train = longest_train(topology, config);
+    world.lone_packets = world.train <= 1;
     world.trains_marked_whole = congestion::traits(config.congestion.law).weighs_marks;
     world.pfc = config.pfc;
     world.ack_strict_in_switch = config.queues.ack_strict_in_switch;
