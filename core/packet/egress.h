@@ -62,7 +62,7 @@ SLUICE_HD inline Tick push_on_link(World& world, PortId port, Egress& egress, co
                                    std::uint32_t int_hops, std::uint32_t ce, Tick now) {
     Tick arrival = begin_transmission(egress, packet, now);
     if (!world.lone_packets) {
-        arrival -= world.train > 1 ? begin_train(world, egress, packet) : 0;
+        arrival += world.train > 1 ? owe_train(world, egress, packet, now) : 0;
         if (world.cross != nullptr) {
             let_cross(world.cross[port], egress, packet);
         }
@@ -151,7 +151,7 @@ struct Written {
 };
 
 /// Marks the packets of a train behind its first one, which is marked if `ce` is 1: as the first one, or by draws of
-/// their own. Returns 1 if one is marked. Not inlined, as begin_train().
+/// their own. Returns 1 if one is marked. Not inlined, as owe_train().
 template <class Policies>
 SLUICE_COLD SLUICE_HD inline std::uint32_t mark_train(const World& world, PortId port,
                                                       Egress& egress, const Packet& packet,

@@ -215,23 +215,15 @@ SLUICE_HD inline Packet make_data(World& world, Sender& sender, std::uint32_t in
     return packet;
 }
 
-/// Makes a train of `length` packets of `packet`, which has the payload of all. Its stamp is the departure of the last.
-SLUICE_COLD SLUICE_HD inline void make_train(const World& world, const Sender& sender,
-                                             Packet& packet, std::uint32_t length) {
-    const std::uint32_t frame = full_frame(world);
-    packet.bytes = static_cast<std::uint16_t>(frame * length);
-    packet.stamp += Tick{world.egress[sender.port].serialization[frame]} * (length - 1);
-}
-
 /// The queue pair's next packet, or train, as it departs at `now`.
 SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
     const std::int64_t left = sender.size - sender.next_bytes;
-    const std::uint32_t length = train_length(world, sender);
+    const std::uint32_t length = train_length(world, sender, now);
     const std::int64_t full = std::int64_t{world.payload} * length;
     const std::int64_t payload = left < full ? left : full;
     Packet packet = make_data(world, sender, sender.next, payload, now);
     if (length > 1) {
-        make_train(world, sender, packet, length);
+        packet.bytes = static_cast<std::uint16_t>(full_frame(world) * length);
     }
     if (sender.next == sender.una) {
         sender.last_progress = now;

@@ -64,9 +64,9 @@ struct alignas(64) Egress {
     Tick paused_ticks = 0;
     std::int64_t line_rate = 0;  ///< bits/s
     std::int64_t train_packets =
-        0;  ///< of trains, but for the first of each, which is in tx_packets
+        0;                ///< of trains, but for the first of each, which is in tx_packets
+    Tick owed_until = 0;  ///< when the rest of the trains that it has begun is sent (trains.h)
     PortId peer = kNone;
-    std::uint32_t train_lead = 0;  ///< ticks by which each packet of a train is ahead (trains.h)
     std::uint32_t class_bytes[kClasses] = {};
     std::int32_t deficit[kClasses] = {};
     Ring queue[kClasses];

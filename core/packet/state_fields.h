@@ -39,8 +39,8 @@ namespace sluice::step {
     NEXT(paused_ticks, counter)              \
     NEXT(line_rate, constant)                \
     NEXT(train_packets, counter)             \
+    NEXT(owed_until, instant)                \
     NEXT(peer, name)                         \
-    NEXT(train_lead, constant)               \
     NEXT(class_bytes, content)               \
     NEXT(deficit, content)                   \
     NEXT(queue, part)

@@ -100,25 +100,6 @@ const std::vector<std::uint32_t>& DeviceColumns::serialization_table(Rate rate) 
     return *table;
 }
 
-/// Trains come to a switch so early that they leave back to back by its fastest port, and no earlier than their first
-/// packet; to a host with their last bit.
-void DeviceColumns::build_train_leads() {
-    const PacketFormat& format = config_.format;
-    const std::int64_t frame = std::int64_t{format.payload} + format.header + format.extra_header;
-    for (PortId p = 0; world_.train > 1 && p < topology_.port_count(); ++p) {
-        const NodeId peer = topology_.node_of(topology_.peer_of(p));
-        if (topology_.is_host(peer)) {
-            continue;
-        }
-        std::int64_t rate = egress_[p].line_rate;
-        for (PortId out = topology_.first_port(peer); out < topology_.first_port(peer + 1); ++out) {
-            rate = std::max(rate, topology_.rate(out).bits_per_second);
-        }
-        egress_[p].train_lead =
-            static_cast<std::uint32_t>(serialization_time(frame, Rate{rate}, config_.arithmetic));
-    }
-}
-
 void DeviceColumns::build_ports() {
     const std::size_t nodes = topology_.node_count();
     const std::size_t ports = topology_.port_count();
@@ -144,7 +125,6 @@ void DeviceColumns::build_ports() {
         egress_[p].serialization = serialization_table(topology_.rate(p)).data();
         ingress_[p].loss = topology_.links()[topology_.link_of(p)].loss;
     }
-    build_train_leads();
     set_int_rates(world_, config_.congestion, rates);
     world_.node_count = static_cast<std::uint32_t>(nodes);
     world_.first_port = first_port_.data();

@@ -35,7 +35,6 @@ class DeviceColumns {
 
   private:
     void build_ports();
-    void build_train_leads();
     void build_buffers();
     void build_flowlets();
     const std::vector<std::uint32_t>& serialization_table(Rate rate);

@@ -193,8 +193,8 @@ TEST_CASE("unit.state_fields.egress") {
                                  "paused_ticks" + kCounter,
                                  "line_rate" + kWhatItIs,
                                  "train_packets" + kCounter,
+                                 "owed_until" + kInstant,
                                  "peer" + kName,
-                                 "train_lead" + kWhatItIs,
                                  "class_bytes" + kContent,
                                  "deficit" + kContent,
                                  "queue" + kOwn});

@@ -39,26 +39,38 @@ Tick last_finish(const Outcome& outcome) {
 }  // namespace
 
 TEST_CASE("unit.step.trains.lone_flow_takes_as_long_as_by_packets") {
-    for (const std::int64_t size : {1, 1'000, 100'001, 3'000'000}) {
-        Case given = incast(congestion::Law::dcqcn, 1, size);
-        given.config.congestion.window = false;
-        const Outcome packets = run_windows(given);
-        const Outcome trains = by_trains(given);
-        INFO(size);
-        CHECK(trains.flows[0].received == packets.flows[0].received);
-        CHECK(trains.flows[0].finish == packets.flows[0].finish);
+    // Whether its window limits it or not.
+    for (const congestion::Law law :
+         {congestion::Law::none, congestion::Law::dcqcn, congestion::Law::dctcp}) {
+        for (const bool window : {false, true}) {
+            for (const std::int64_t size : {1, 1'000, 100'001, 3'000'000}) {
+                Case given = incast(law, 1, size);
+                given.config.congestion.window = window;
+                const Outcome packets = run_windows(given);
+                const Outcome trains = by_trains(given);
+                INFO(given.name << ", " << size << " bytes, window " << window);
+                CHECK(trains.flows[0].received == packets.flows[0].received);
+                CHECK(trains.flows[0].finish == packets.flows[0].finish);
+            }
+        }
     }
 }
 
-TEST_CASE("unit.step.trains.lone_flow_may_wait_for_a_tight_window") {
-    // One ACK opens the window by a whole train: a window of just the bandwidth-delay product is late by part of one.
-    for (const congestion::Law law : {congestion::Law::none, congestion::Law::dctcp}) {
-        const Case given = incast(law, 1, 3'000'000);
-        const Tick packets = run_windows(given).flows[0].finish;
-        const Tick trains = by_trains(given).flows[0].finish;
-        INFO(given.name);
-        CHECK(trains >= packets);
-        CHECK(static_cast<double>(trains) < 1.02 * static_cast<double>(packets));
+TEST_CASE("unit.step.trains.leave_a_short_message_its_turns") {
+    // Beside a long message of the same NIC, and of another one, it takes about as long as by packets.
+    for (const std::uint32_t senders : {1U, 2U}) {
+        Case given = incast(congestion::Law::none, senders, 3'000'000);
+        given.flows.push_back(given.flows[0]);
+        given.flows.back().src = given.flows[senders - 1].src;
+        given.flows.back().size = 20'000;
+        given.flows.back().start = 50'000'000;
+        assign_source_ports(given.flows);
+        const Outcome packets = run_windows(given);
+        const Outcome trains = by_trains(given);
+        const auto time = [](const Outcome& outcome) {
+            return static_cast<double>(outcome.flows.back().received - 50'000'000);
+        };
+        CHECK(time(trains) == doctest::Approx(time(packets)).epsilon(0.05));
     }
 }
 
@@ -113,14 +125,19 @@ TEST_CASE("unit.step.trains.go_back_within_a_train") {
 
 TEST_CASE("unit.step.trains.length_follows_window_and_message") {
     step::World world{};
+    step::HostPort port{};
+    NetworkConfig config;
     world.payload = 1000;
     world.train = kLongest;
+    world.host_port = &port;
+    world.config = &config;
     step::Sender sender;
+    sender.port = 0;
     sender.packets = 10'000;
     sender.window = 1'000'000;
     const auto length_at = [&](std::uint32_t next) {
         sender.next = sender.high = next;
-        return step::train_length(world, sender);
+        return step::train_length(world, sender, 0);
     };
     CHECK(length_at(0) == 1);
     CHECK(length_at(31) == 1);
@@ -128,14 +145,14 @@ TEST_CASE("unit.step.trains.length_follows_window_and_message") {
     CHECK(length_at(5'000) == kLongest);
     CHECK(length_at(9'999) == 1);
     CHECK(length_at(10'000 - 64) == 4);
-    sender.window = 24'000;  // three packets are an eighth
+    sender.window = 48'000;  // three packets are a sixteenth
     CHECK(length_at(5'000) == 3);
     sender.window = 1'000;
     CHECK(length_at(5'000) == 1);
     sender.window = 1'000'000;
     sender.next = 4'000;  // it has gone back
     sender.high = 5'000;
-    CHECK(step::train_length(world, sender) == 1);
+    CHECK(step::train_length(world, sender, 0) == 1);
     world.train = 1;
     CHECK(length_at(5'000) == 1);
 }
