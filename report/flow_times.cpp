@@ -73,7 +73,7 @@ Json by_size(const std::vector<const FinishedFlow*>& flows) {
         std::vector<double> times;
         std::vector<double> slowdowns;
         for (const FinishedFlow* flow : members) {
-            times.push_back(seconds(flow->fct()));
+            times.push_back(seconds(flow->fct));
             if (flow->ideal > 0) slowdowns.push_back(flow->slowdown());
         }
         sizes.push_back({{"low", std::exp2(power)},
@@ -90,7 +90,7 @@ Json one_class(const std::string& name, const std::vector<const FinishedFlow*>& 
     std::vector<double> slowdowns;
     std::int64_t bytes = 0;
     for (const FinishedFlow* flow : flows) {
-        times.push_back(seconds(flow->fct()));
+        times.push_back(seconds(flow->fct));
         if (flow->ideal > 0) slowdowns.push_back(flow->slowdown());
         bytes += flow->size;
     }
@@ -120,7 +120,7 @@ Json listed(const RunFiles& run, const FlowPaths& paths) {
                       order.begin() + static_cast<std::ptrdiff_t>(count));
     };
     choose([](const FinishedFlow& flow) { return flow.slowdown(); });
-    choose([](const FinishedFlow& flow) { return static_cast<double>(flow.fct()); });
+    choose([](const FinishedFlow& flow) { return static_cast<double>(flow.fct); });
     std::vector<std::size_t> unique;
     for (const std::size_t i : chosen) {
         if (std::find(unique.begin(), unique.end(), i) == unique.end()) unique.push_back(i);
@@ -134,7 +134,7 @@ Json listed(const RunFiles& run, const FlowPaths& paths) {
                         {"class", run.classes[flow.flow_class]},
                         {"size", flow.size},
                         {"start", seconds(flow.start)},
-                        {"fct", seconds(flow.fct())},
+                        {"fct", seconds(flow.fct)},
                         {"slowdown", flow.ideal > 0 ? Json(flow.slowdown()) : Json(nullptr)},
                         {"path", i < paths.ports.size() ? Json(paths.ports[i]) : Json(nullptr)}});
     }

@@ -17,36 +17,21 @@ namespace {
 /// Of ports.csv; a network has fewer.
 constexpr std::int64_t kMostIds = std::int64_t{1} << 28;
 
-std::uint32_t class_index(std::vector<std::string>& classes, const std::string& name) {
-    const auto index =
-        static_cast<std::size_t>(std::find(classes.begin(), classes.end(), name) - classes.begin());
-    if (index == classes.size()) classes.push_back(name);
-    return static_cast<std::uint32_t>(index);
-}
-
 void read_flows(RunFiles& run) {
     const std::string path = run.file("flows.csv");
-    CsvReader rows(path, {"flow", "src", "dst", "sport", "dport", "label", "size_bytes", "start_ps",
-                          "received_ps", "finish_ps", "ideal_ps"});
+    FinishedFlows finished =
+        read_finished_flows(path, {"flow", "src", "dst", "sport", "dport", "label", "size_bytes",
+                                   "start_ps", "received_ps", "finish_ps", "ideal_ps", "fct_ps"});
     const std::size_t nodes = run.topology.node_count();
-    while (rows.next()) {
-        FinishedFlow flow;
-        flow.flow = static_cast<FlowId>(rows.number(0));
-        flow.key = {static_cast<NodeId>(rows.number(1)), static_cast<NodeId>(rows.number(2)),
-                    static_cast<std::uint16_t>(rows.number(3)),
-                    static_cast<std::uint16_t>(rows.number(4)), kAnyPort};
+    for (const FinishedFlow& flow : finished.flows) {
         if (flow.key.src >= nodes || flow.key.dst >= nodes) {
-            throw ConfigError(path, 0,
-                              "flow " + rows.text(0) + " ends at a node that ports.csv lacks");
+            throw ConfigError(
+                path, 0,
+                "flow " + std::to_string(flow.flow) + " ends at a node that ports.csv lacks");
         }
-        flow.flow_class = class_index(run.classes, rows.text(5));
-        flow.size = rows.number(6);
-        flow.start = rows.number(7);
-        flow.received = rows.number(8);
-        flow.finish = rows.number(9);
-        if (!rows.empty(10)) flow.ideal = rows.number(10);
-        run.flows.push_back(flow);
     }
+    run.classes = std::move(finished.classes);
+    run.flows = std::move(finished.flows);
 }
 
 /// Of a node that stands for a port of a host that forwards.

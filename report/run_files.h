@@ -10,29 +10,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/flow/flow.h"
+#include "core/results/outputs/finished_flows.h"
 #include "core/topology/topology.h"
 #include "core/units.h"
 
 namespace sluice::report {
 
 using Json = nlohmann::ordered_json;
-
-struct FinishedFlow {
-    FlowId flow = 0;
-    FlowKey key;
-    std::uint32_t flow_class = 0;  ///< index into RunFiles::classes
-    std::int64_t size = 0;         ///< payload bytes
-    Tick start = 0;
-    Tick received = 0;
-    Tick finish = 0;
-    Tick ideal = 0;  ///< alone in the network; 0 if unknown
-
-    Tick fct() const { return finish - start; }
-    double slowdown() const {
-        return ideal > 0 ? static_cast<double>(fct()) / static_cast<double>(ideal) : 0;
-    }
-};
 
 /// What an egress port did over the run. In mode flow there are no queues, and what follows is 0.
 struct PortFigures {

@@ -3,6 +3,7 @@
 /// mode as the reference of the others; or with several values of its keys (compare_variants.h).
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include <fmt/core.h>
 #include "cli/child_run.h"
@@ -29,12 +30,23 @@ struct RepeatedRuns {
     RunFigures figures;           ///< of the first run
 };
 
+bool are_same(const std::vector<FinishedFlow>& a, const std::vector<FinishedFlow>& b) {
+    const auto columns = [](const FinishedFlow& flow) {
+        return std::tie(flow.flow, flow.flow_class, flow.size, flow.fct, flow.key.src, flow.key.dst,
+                        flow.ideal);
+    };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](const FinishedFlow& one, const FinishedFlow& other) {
+                          return columns(one) == columns(other);
+                      });
+}
+
 void take(RepeatedRuns& runs) {
     RunFigures figures = read_run(runs.folder);
     runs.costs.push_back(figures.costs);
     if (runs.costs.size() == 1) {
         runs.figures = std::move(figures);
-    } else if (!(figures.flows == runs.figures.flows)) {
+    } else if (!are_same(figures.flows, runs.figures.flows)) {
         throw InternalError(fmt::format("two runs of {} in mode {} give different flows.csv",
                                         runs.folder, runs.mode.label()));
     }

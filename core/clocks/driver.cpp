@@ -85,7 +85,7 @@ void Driver::divide_windows(WorkerPool& pool) {
 }
 
 void Driver::fold(Folding& folding) {
-    if (domains_ != nullptr || (supervisor_ != nullptr && !supervisor_->may_fold())) {
+    if (domains_ != nullptr || (supervisor_ != nullptr && supervisor_->copy_notes() == nullptr)) {
         throw InternalError("only a network on one clock can be folded");
     }
     if (supervisor_ != nullptr) {
@@ -98,6 +98,14 @@ void Driver::fold(Folding& folding) {
 void Driver::unfold() {
     if (folding_ != nullptr) {
         folding_->unfold();
+        take_up_separated();
+    }
+}
+
+/// After whatever may have ended a fold: the supervisor goes on with what its copies have become.
+void Driver::take_up_separated() {
+    if (supervisor_ != nullptr) {
+        supervisor_->take_up_separated();
     }
 }
 
@@ -140,6 +148,7 @@ void Driver::execute_cut(Tick at) {
         supervisor_->at_cut(now_);
         if (folding_ != nullptr) {
             folding_->after_cut(now_);
+            take_up_separated();
         }
         if (domains_ != nullptr) {
             domains_->forget_timeouts();
@@ -175,11 +184,13 @@ void Driver::take_up_changes() {
     }
     if (folding_ != nullptr) {
         folding_->after_window(window_end_);
+        take_up_separated();
     }
     membership_->take_up_changes(now_);
     membership_->search(now_);
     if (folding_ != nullptr) {
         folding_->settle(now_, membership_->strays() == 0);
+        take_up_separated();
     }
     if (domains_ != nullptr) {
         domains_->after_changes(now_);

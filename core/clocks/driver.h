@@ -45,8 +45,8 @@ class Driver {
     /// Windows of a network on one clock are stepped by `pool`, not by step_cell, while it takes them and
     /// nothing is folded. It must outlive the driver.
     void divide_windows(WorkerPool& pool);
-    /// On one clock, without a supervisor. Hops that are not executed are in no checksum. It must
-    /// outlive the driver.
+    /// On one clock, without a supervisor or with one that notes what copies need (Supervisor::copy_notes). Hops that are
+    /// not executed are in no checksum. It must outlive the driver.
     void fold(Folding& folding);
     /// Between windows: the columns are as if nothing had been folded.
     void unfold();
@@ -130,6 +130,7 @@ class Driver {
     void execute_cut(Tick at);
     Tick solo_until(Tick begin, Tick limit);
     void take_up_changes();
+    void take_up_separated();
 
     WorldStore& store_;
     HookRunner hooks_;

@@ -3,8 +3,6 @@
 /// and core/fold/. Called between windows.
 #pragma once
 
-#include <vector>
-
 #include "core/clocks/representatives.h"
 #include "core/units.h"
 
@@ -27,15 +25,6 @@ class Folding : public Representatives {
     virtual bool folded() const = 0;
     /// From here to the next settle() everything is in the columns as if nothing had been folded.
     virtual void unfold() = 0;
-
-    // For a supervisor, between windows.
-    /// What could not be folded is gone from where `flows` are, which may be now: at the next settle().
-    virtual void reconsider(std::vector<FlowSlot> flows) = 0;
-    /// A host that others follow has come to `at` without a window, as it is paused: those leave it that do
-    /// not have its first timer (`own`), or have one where it has none.
-    virtual void meet_paused(NodeId host, Tick at, bool own) = 0;
-    /// The others do with it what it is about to do, its first timer.
-    virtual void go_on_together(NodeId host, Tick at) = 0;
 };
 
 }  // namespace sluice::step

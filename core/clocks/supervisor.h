@@ -5,18 +5,12 @@
 
 #include <vector>
 
+#include "core/clocks/copy_notes.h"
+#include "core/clocks/representatives.h"
 #include "core/partition/partition_set.h"
 #include "core/units.h"
 
 namespace sluice::step {
-
-class Folding;
-
-/// A flow of a part that is executed, and the one that does the same in a copy of it (core/clocks/folding.h).
-struct FlowPair {
-    FlowSlot leader = kNone;
-    FlowSlot image = kNone;
-};
 
 class Supervisor {
   public:
@@ -55,22 +49,12 @@ class Supervisor {
     // Partitions that are copies of each other, of which one is executed. It is told of the others' flows as
     // ever, and does to them what it does to the leader's. Of flows that differ it hears only when they are
     // executed by themselves.
-    /// False: nothing can be folded.
-    virtual bool may_fold() const { return false; }
-    /// Before the first window, if it may.
-    virtual void fold(Folding& /*folding*/) {}
-    /// `flows` are all in service of a part, in order of the leader's ids. Whether their partitions are to it
-    /// what the leader's are; `fresh`: they are about to follow them, else they have.
-    virtual bool alike(const std::vector<FlowPair>& /*flows*/, bool /*fresh*/) { return false; }
-    /// `flows` are all in service of a part that is to be folded upon itself: some flows, hosts and ports of a partition
-    /// are executed, and others of the same one follow them.
-    virtual bool may_fold_inside(const std::vector<FlowSlot>& /*flows*/) { return false; }
-    /// Flows have come to such a part or left it: `flows` are those in service, with what they follow. They may have become
-    /// several partitions, but a flow and what it follows may not.
-    virtual bool may_stay_folded(const std::vector<FlowPair>& /*flows*/) { return false; }
-    /// The images' are executed by themselves from here on, and their columns say what the leader's did. A
-    /// flow that is its own image is one of a part that has been folded upon itself.
-    virtual void unfolded(const std::vector<FlowPair>& /*flows*/) {}
+    /// What it notes for who folds, the same all along. Null: nothing can be folded.
+    virtual CopyNotes* copy_notes() { return nullptr; }
+    /// Before the first window, if something can be: who is a copy of whom.
+    virtual void fold(const Representatives& /*representatives*/) {}
+    /// There may be copies in CopyNotes::separated.
+    virtual void take_up_separated() {}
 };
 
 }  // namespace sluice::step

@@ -33,11 +33,11 @@ void Engine::begin(const Surroundings& surroundings) {
     if (surroundings.foreign) {
         driver_->expect_packets_from_outside();
     }
-    const bool followed =
-        supervisor_ != nullptr && supervisor_->may_fold() && clocks_ == step::Clocks::one;
+    step::CopyNotes* const notes = supervisor_ != nullptr ? supervisor_->copy_notes() : nullptr;
+    const bool followed = notes != nullptr && clocks_ == step::Clocks::one;
     if (fold_ && (partitions_ == nullptr || followed) && !surroundings.foreign &&
         !store_.world().digest_hops) {
-        folds_ = std::make_unique<step::Folds>(store_, supervisor_);
+        folds_ = std::make_unique<step::Folds>(store_, notes);
         driver_->fold(*folds_);
     }
     if (divisible(surroundings)) {

@@ -41,7 +41,7 @@ class Engine {
     void keep_partitions(step::Clocks clocks, step::FlowPartitions& partitions,
                          step::Supervisor* supervisor);
     /// Executes parts of the network that are copies of each other once (core/fold/folds.h), with the same
-    /// results, where that can be: on one clock, with a supervisor that can follow (Supervisor::may_fold),
+    /// results, where that can be: on one clock, with a supervisor that can follow (Supervisor::copy_notes),
     /// under exact arithmetic, without foreign models, and if nobody wants a checksum of what was executed.
     /// Every node must be stepped as it is. Between windows only unfold() shows columns as they would be.
     void fold() { fold_ = true; }

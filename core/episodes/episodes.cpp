@@ -24,7 +24,7 @@ Episodes::Episodes(const PhaseParts& parts, step::WorldStore& store, EpisodeMemo
       memory_(memory),
       watcher_(watcher),
       describe_([this](PortId port) { return engine_.describe_for_episode(port); }),
-      recalled_(parts_, engine_, index_, memory, *this, watcher) {}
+      recalled_(parts_, engine_, index_, memory, watcher) {}
 
 bool Episodes::is_executed(FlowSlot flow) const {
     const std::uint32_t number = index_.of(flow);
@@ -52,7 +52,7 @@ void Episodes::finish(GroupState& state) {
 }
 
 /// What was skipped of copies was skipped of them, too: they are not worth telling either.
-void Episodes::unfolded(const std::vector<step::FlowPair>& flows) {
+void Episodes::take_up(const step::FlowPairs& flows) {
     for (const step::FlowPair& pair : flows) {
         const std::uint32_t lead = index_.of(pair.leader);
         const std::uint32_t image = index_.of(pair.image);
@@ -175,7 +175,7 @@ void Episodes::after_entry(FlowSlot flow, Tick now) {
     index_.enter(flow, number, engine_.ends(flow));
     index_.use_ports(flow, parts_.engine.view().tracks(flow).data);
     ++episode.open;
-    const bool follows = folding() != nullptr && folding()->leader_of(flow) != flow;
+    const bool follows = representatives() != nullptr && representatives()->leader_of(flow) != flow;
     // It enters under way where a link's failure has led it elsewhere.
     const bool begins = engine_.result(flow).start == now && engine_.may_tell(flow);
     if (follows || index_.beside || !begins || !engine_.stands_alone(flow) ||
@@ -274,11 +274,11 @@ void Episodes::list_crowd(FlowSlot flow, std::vector<std::uint32_t>& crowd) cons
 }
 
 bool Episodes::is_followed(FlowSlot flow) const {
-    if (folding() == nullptr) {
+    if (representatives() == nullptr) {
         return false;
     }
     std::vector<FlowSlot> followers;
-    folding()->list_followers(flow, followers);
+    representatives()->list_followers(flow, followers);
     return !followers.empty();
 }
 
@@ -294,14 +294,14 @@ bool Episodes::is_worth_telling(const Episode& episode) const {
 
 /// `flow` of episode `own` is leaving. Copies are not told of themselves; the first of them to leave speaks for all.
 void Episodes::note_folds(FlowSlot flow, std::uint32_t own) {
-    if (folding() == nullptr) {
+    if (representatives() == nullptr) {
         return;
     }
     Episode& episode = *index_.all[own];
-    const FlowSlot leader = folding()->leader_of(flow);
+    const FlowSlot leader = representatives()->leader_of(flow);
     episode.whole = episode.whole && (leader == flow || index_.of(leader) == own);
     std::vector<FlowSlot> followers;
-    folding()->list_followers(flow, followers);
+    representatives()->list_followers(flow, followers);
     episode.followed = episode.followed || !followers.empty();
     for (const FlowSlot follower : followers) {
         if (const std::uint32_t number = index_.of(follower); number != kNone && number != own) {
@@ -346,8 +346,8 @@ void Episodes::after_exit(FlowSlot flow, Tick now) {
     if (episode.state == EpisodeState::over) {
         recalled_.report(episode, now);
     }
-    if (folding() != nullptr && episode.state == EpisodeState::over) {
-        folding()->reconsider(index_.flows_at(episode.hosts));
+    if (representatives() != nullptr && episode.state == EpisodeState::over) {
+        parts_.notes.released.push_back(index_.flows_at(episode.hosts));
     }
     index_.drop(number);
 }

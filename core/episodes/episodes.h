@@ -39,7 +39,7 @@ class Episodes final : public Deferral {
     void after_exit(FlowSlot flow, Tick now) override;
     void run_calls(NodeId host, Tick at) override { recalled_.run_calls(host, at); }
     void release_all(Tick now) override { recalled_.release_all(now); }
-    void unfolded(const std::vector<step::FlowPair>& flows) override;
+    void take_up(const step::FlowPairs& flows) override;
 
     bool allows(const GroupState& state) override {
         return !holds_some(parts_.partitions.set().flows(state.id));
@@ -48,7 +48,9 @@ class Episodes final : public Deferral {
     void finish(GroupState& state) override;
 
   private:
-    step::Folding* folding() const { return parts_.engine.view().folding(); }
+    const step::Representatives* representatives() const {
+        return parts_.engine.view().representatives();
+    }
     void hold_or_release(const std::vector<std::uint32_t>& numbers, Tick now);
     void leave_out_ended();
     EpisodeFlow episode_flow(FlowSlot flow, Tick now) const;

@@ -18,19 +18,16 @@ constexpr Tick kLongest = step::kHeld / 4;
 
 RecalledEpisodes::RecalledEpisodes(const PhaseParts& parts, EpisodeEngine& engine,
                                    EpisodeIndex& index, EpisodeMemory& memory,
-                                   const Deferral& deferral, EpisodeWatcher* watcher)
+                                   EpisodeWatcher* watcher)
     : parts_(parts),
       engine_(engine),
       index_(index),
       memory_(memory),
-      deferral_(deferral),
       watcher_(watcher),
       describe_([&engine](PortId port) { return engine.describe_for_episode(port); }) {}
 
 void RecalledEpisodes::changed(FlowSlot flow, Tick now) {
-    const PartitionId id = parts_.partitions.set().partition_of(flow);
-    parts_.groups.changed(parts_.groups[id], now,
-                          deferral_.rests(parts_.partitions.set().flows(id)));
+    parts_.members.changed(parts_.partitions.set().partition_of(flow), now);
 }
 
 void RecalledEpisodes::hold(std::uint32_t number, FlowSlot flow) {
@@ -111,8 +108,8 @@ void RecalledEpisodes::release(std::uint32_t number, Tick now) {
             entered.push_back(flow);
         }
     }
-    if (folding() != nullptr) {
-        folding()->reconsider(std::move(entered));
+    if (parts_.engine.view().representatives() != nullptr) {
+        parts_.notes.released.push_back(std::move(entered));
     }
     episode.held = Group{};
 }

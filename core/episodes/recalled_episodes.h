@@ -8,16 +8,15 @@
 #include "core/episodes/episode_engine.h"
 #include "core/episodes/episode_index.h"
 #include "core/episodes/episode_watcher.h"
-#include "core/hybrid/deferral.h"
 #include "core/hybrid/phase_parts.h"
 
 namespace sluice::hybrid {
 
 class RecalledEpisodes {
   public:
-    /// All must outlive this. `deferral`: the one that this is a part of. `watcher` may be null.
+    /// All must outlive this. `watcher` may be null.
     RecalledEpisodes(const PhaseParts& parts, EpisodeEngine& engine, EpisodeIndex& index,
-                     EpisodeMemory& memory, const Deferral& deferral, EpisodeWatcher* watcher);
+                     EpisodeMemory& memory, EpisodeWatcher* watcher);
 
     bool trusts() const { return watcher_ == nullptr || watcher_->trusts(); }
     /// Holds what `flow` has brought to an episode that is held: its packets have not come farther than its NIC's link.
@@ -39,7 +38,6 @@ class RecalledEpisodes {
     void report(Episode& episode, Tick now);
 
   private:
-    step::Folding* folding() const { return parts_.engine.view().folding(); }
     void changed(FlowSlot flow, Tick now);
     void let_go(std::uint32_t number);
     void recall(std::uint32_t number, Tick at);
@@ -50,7 +48,6 @@ class RecalledEpisodes {
     EpisodeEngine& engine_;
     EpisodeIndex& index_;
     EpisodeMemory& memory_;
-    const Deferral& deferral_;
     EpisodeWatcher* watcher_;
     EpisodeMemory::Describe describe_;
 };

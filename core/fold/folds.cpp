@@ -7,18 +7,18 @@
 
 namespace sluice::step {
 
-Folds::Folds(WorldStore& store, Supervisor* supervisor)
+Folds::Folds(WorldStore& store, CopyNotes* notes)
     : world_(store.world()),
       table_(store),
-      prints_(store, supervisor != nullptr),
-      supervision_(supervisor, world_, prints_),
+      prints_(store, notes != nullptr),
+      supervision_(notes, world_, prints_),
       marks_(store, prints_),
       buffers_(store, table_, prints_),
       members_(store, table_, prints_, marks_),
       paths_(store, table_, prints_),
       materializer_(store, table_, members_, supervision_),
       divergence_(store, table_, materializer_),
-      lockstep_(store, table_, members_, divergence_),
+      lockstep_(store, table_, members_, divergence_, supervision_, left_),
       parts_(store, prints_, marks_, buffers_),
       waiting_(store, table_, prints_),
       quotients_(store, table_, members_, materializer_, supervision_, prints_, parts_, paths_),
@@ -37,6 +37,7 @@ void Folds::entered(FlowSlot flow) {
 }
 
 void Folds::leaving(FlowSlot flow) {
+    supervision_.take_released(table_, left_);
     const FoldPlace place = table_.of_flow(flow);
     if (place.leads()) {
         members_.drop_flow(place.fold, place.index);
@@ -53,23 +54,9 @@ void Folds::leaving(FlowSlot flow) {
     }
 }
 
-void Folds::reconsider(FlowGroup flows) {
-    flows.erase(std::remove_if(flows.begin(), flows.end(),
-                               [&](FlowSlot flow) { return table_.of_flow(flow).folded(); }),
-                flows.end());
-    if (!flows.empty()) {
-        left_.push_back(std::move(flows));
-    }
-}
-
-void Folds::meet_paused(NodeId host, Tick at, bool own) {
-    lockstep_.meet_paused(host, at, own, left_);
-}
-
-void Folds::go_on_together(NodeId host, Tick at) { lockstep_.go_on_together(host, at); }
-
 /// Copies whose hosts have diverged are executed from here on.
 void Folds::after_window(Tick now) {
+    supervision_.take_released(table_, left_);
     divergence_.finish_window(now, left_);
     if (table_.empty()) {
         return;
@@ -106,12 +93,14 @@ void Folds::pass_on_results() {
 }
 
 void Folds::after_cut(Tick now) {
+    supervision_.take_released(table_, left_);
     end_marking();
     buffers_.look_again();
     end_crowded(now);
 }
 
 void Folds::settle(Tick now, bool may_fold) {
+    supervision_.take_released(table_, left_);
     if (!may_fold || prints_.any_unknown()) {
         unfold();
         entered_.clear();
@@ -296,6 +285,7 @@ void Folds::end_crowded(Tick now) {
 }
 
 void Folds::unfold() {
+    supervision_.take_released(table_, left_);
     for (std::uint32_t id = 0; id < table_.size(); ++id) {
         if (table_.has(id)) {
             materializer_.take_apart(id);

@@ -11,15 +11,14 @@
 /// - a fold ends before a buffer could matter (BufferWatch), or one of its ports mark at random (RandomMarks);
 /// - a part that comes while others are at its ports waits for them to leave (WaitingParts).
 ///
-/// A supervisor's partitions are parts, or lie in one, for then cables join flows, too. It is asked whether they
-/// are alike to it, and learns of flows from elsewhere when the fold that they meet has ended (Supervision).
+/// A supervisor's partitions are parts, or lie in one, for then cables join flows, too. Its notes say whether they are
+/// alike to it (Supervision). It learns of flows from elsewhere when the fold that they meet has ended.
 #pragma once
 
 #include <set>
 #include <vector>
 
 #include "core/clocks/folding.h"
-#include "core/clocks/supervisor.h"
 #include "core/fold/buffer_watch.h"
 #include "core/fold/copy_finder.h"
 #include "core/fold/divergence.h"
@@ -34,8 +33,8 @@ namespace sluice::step {
 class Folds final : public Folding {
   public:
     /// After WorldStore::begin() and before the first window, of a network on one clock whose nodes are all
-    /// stepped by core/packet/. `supervisor`: the driver's, may be null. Both must outlive this.
-    explicit Folds(WorldStore& store, Supervisor* supervisor = nullptr);
+    /// stepped by core/packet/. `notes`: those of the driver's supervisor, null if there is none. Both must outlive this.
+    explicit Folds(WorldStore& store, CopyNotes* notes = nullptr);
 
     void after_window(Tick now) override;
     void after_cut(Tick now) override;
@@ -44,15 +43,12 @@ class Folds final : public Folding {
     void settle(Tick now, bool may_fold) override;
     bool folded() const override;
     void unfold() override;
-    void reconsider(FlowGroup flows) override;
     FlowSlot leader_of(FlowSlot flow) const override { return table_.leader_of(flow); }
     void list_followers(FlowSlot flow, std::vector<FlowSlot>& followers) const override {
         table_.list_followers(flow, followers);
     }
     std::uint64_t generation() const override { return table_.generation() + prints_.generation(); }
     PortId leader_of_port(PortId port) const override { return table_.leader_of_port(port); }
-    void meet_paused(NodeId host, Tick at, bool own) override;
-    void go_on_together(NodeId host, Tick at) override;
 
     FoldCounters counters() const;
 
@@ -71,6 +67,7 @@ class Folds final : public Folding {
     void fold_joined(FlowGroups& joined, Tick now);
 
     World& world_;
+    FlowGroups left_;  ///< what may be folded again at the next settle()
     FoldTable table_;
     FlowPrints prints_;
     Supervision supervision_;
@@ -88,7 +85,6 @@ class Folds final : public Folding {
     FlowGroup entered_;                   ///< since the last settle()
     std::vector<std::uint32_t> thinned_;  ///< folds that flows have left since
     std::set<std::uint32_t> grown_;       ///< folds that flows have come to since
-    FlowGroups left_;                     ///< what may be folded again at the next settle()
 };
 
 }  // namespace sluice::step

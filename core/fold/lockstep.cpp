@@ -7,16 +7,20 @@
 namespace sluice::step {
 
 Lockstep::Lockstep(WorldStore& store, FoldTable& folds, FoldMembers& members,
-                   Divergence& divergence)
+                   Divergence& divergence, const Supervision& supervision, FlowGroups& left)
     : store_(store),
       world_(store.world()),
       folds_(folds),
       members_(members),
       divergence_(divergence),
+      supervision_(supervision),
+      left_(left),
       original_(world_.callbacks) {
     Callbacks& callbacks = world_.callbacks;
     callbacks.folds = this;
     callbacks.meet = &Lockstep::meet;
+    callbacks.meet_paused = &Lockstep::meet_paused;
+    callbacks.go_on_together = &Lockstep::go_on_together;
     if (original_.received != nullptr) {
         callbacks.received = &Lockstep::received;
         callbacks.sent = &Lockstep::sent;
@@ -37,6 +41,16 @@ void Lockstep::sent(World& world, NodeId host, FlowSlot flow, Tick now) {
 
 void Lockstep::meet(World& world, NodeId host, Tick at, bool own) {
     static_cast<Lockstep*>(world.callbacks.folds)->meet(host, at, own);
+}
+
+void Lockstep::meet_paused(World& world, NodeId host, Tick at, bool own) {
+    static_cast<Lockstep*>(world.callbacks.folds)->meet_paused(host, at, own);
+}
+
+void Lockstep::go_on_together(World& world, NodeId host, Tick at) {
+    Lockstep& self = *static_cast<Lockstep*>(world.callbacks.folds);
+    self.go_on_together(self.folds_.of_host(host), at, world.host[host].timers[0]);
+    self.folds_.update_due(host);
 }
 
 /// What has happened to `flow` at a host happens at its copies.
@@ -92,24 +106,20 @@ void Lockstep::meet(NodeId host, Tick at, bool own) {
     folds_.update_due(host);
 }
 
-void Lockstep::meet_paused(NodeId host, Tick at, bool own, FlowGroups& left) {
+void Lockstep::meet_paused(NodeId host, Tick at, bool own) {
+    supervision_.take_released(folds_, left_);
     const FoldPlace place = folds_.of_host(host);
     const Timer* const first = first_timer(host, own);
     const Fold& fold = folds_[place.fold];
     for (std::uint32_t number = 0; number < fold.image.size(); ++number) {
         const Image* const image = fold.image[number].get();
         if (image != nullptr && !follows(fold, *image, host, at, first)) {
-            divergence_.end_at_once(place.fold, number, left);
+            divergence_.end_at_once(place.fold, number, left_);
             if (!folds_.has(place.fold)) {
                 return;
             }
         }
     }
-    folds_.update_due(host);
-}
-
-void Lockstep::go_on_together(NodeId host, Tick at) {
-    go_on_together(folds_.of_host(host), at, world_.host[host].timers[0]);
     folds_.update_due(host);
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/clocks/supervisor.h"
+#include "core/clocks/flow_pairs.h"
 #include "core/hybrid/skip_stage.h"
 #include "core/ids.h"
 #include "core/units.h"
@@ -36,7 +36,7 @@ class Deferral : public SkipStage {
     /// Whatever is deferred is executed up to `now`, and all of it from here on.
     virtual void release_all(Tick /*now*/) {}
     /// What is known of those that these flows are copies of is so of them, too.
-    virtual void unfolded(const std::vector<step::FlowPair>& /*flows*/) {}
+    virtual void take_up(const step::FlowPairs& /*flows*/) {}
 
     /// Of a partition's flows: nothing is executed.
     bool rests(const std::vector<FlowSlot>& flows) const {

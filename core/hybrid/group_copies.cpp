@@ -2,7 +2,7 @@
 #include "core/hybrid/group_copies.h"
 
 #include <algorithm>
-#include <tuple>
+#include <map>
 #include <utility>
 
 #include "core/error.h"
@@ -18,8 +18,8 @@ GroupState& GroupCopies::executed_for(const GroupState& state) const {
 
 void GroupCopies::list_copies(GroupState& lead) {
     copies_.clear();
-    view_.folding()->list_followers(view_.executed(partitions_.set().flows(lead.id).front()),
-                                    copies_);
+    view_.representatives()->list_followers(
+        view_.executed(partitions_.set().flows(lead.id).front()), copies_);
     lead.copies.clear();
     for (const FlowSlot flow : copies_) {  // several may be of one, or of the group itself
         const PartitionId id = partitions_.set().partition_of(flow);
@@ -32,8 +32,8 @@ void GroupCopies::list_copies(GroupState& lead) {
 
 GroupState& GroupCopies::begin(GroupState& state) {
     GroupState& lead = executed_for(state);
-    const std::pair<std::uint64_t, std::uint64_t> generations = {view_.folding()->generation(),
-                                                                 partition_generation_};
+    const std::pair<std::uint64_t, std::uint64_t> generations = {
+        view_.representatives()->generation(), partition_generation_};
     if (lead.copies_of != generations) {
         list_copies(lead);
         lead.copies_of = generations;
@@ -66,95 +66,14 @@ void GroupCopies::follow(GroupState& state, const GroupState& lead) {
     groups_.set_cut(state, lead.cut);
 }
 
-/// Of ports of flows that are in partitions; where one has several copies, the last of them.
-Names GroupCopies::paired_ports(const std::vector<step::FlowPair>& flows) {
-    Names ports;
-    const auto pair_up = [&](const std::vector<PortId>& leader, const std::vector<PortId>& image) {
-        for (std::size_t i = 0; i < std::min(leader.size(), image.size()); ++i) {
-            if (copy_of_.size() <= leader[i]) {
-                copy_of_.resize(leader[i] + 1, kNone);
-            }
-            if (copy_of_[leader[i]] == kNone) {
-                ports.emplace_back(leader[i], kNone);
-            }
-            copy_of_[leader[i]] = image[i];
-        }
-    };
-    // Ways lie scattered in memory.
-    constexpr std::size_t kAhead = 8;
-    for (std::size_t i = 0; i < flows.size(); ++i) {
-        const step::FlowPair& pair = flows[i];
-        if (i + kAhead < flows.size()) {
-            const step::Footprint& way = view_.tracks(flows[i + kAhead].image);
-            SLUICE_PREFETCH(way.data.data());
-            SLUICE_PREFETCH(way.acks.data());
-        }
-        if (partitions_.contains(pair.leader) && partitions_.contains(pair.image)) {
-            pair_up(view_.tracks(pair.leader).data, view_.tracks(pair.image).data);
-            pair_up(view_.tracks(pair.leader).acks, view_.tracks(pair.image).acks);
-        }
+void GroupCopies::skip_back(std::uint32_t id, Tick now) {
+    if (groups_.is_skipping(id)) {
+        together(groups_[id],
+                 [&](GroupState& lead) { executor_.skip_back(lead, now, PhaseEnd::flow_entered); });
     }
-    std::sort(ports.begin(), ports.end());
-    for (auto& [leader, image] : ports) {
-        image = std::exchange(copy_of_[leader], kNone);
-    }
-    return ports;
 }
 
-std::map<std::uint32_t, std::uint32_t> GroupCopies::paired_groups(
-    const std::vector<step::FlowPair>& flows) const {
-    std::map<std::uint32_t, std::uint32_t> groups;
-    std::map<std::uint32_t, std::uint32_t> back;
-    for (const step::FlowPair& pair : flows) {
-        const PartitionId lead = partitions_.set().partition_of(pair.leader);
-        const PartitionId image = partitions_.set().partition_of(pair.image);
-        const bool first = groups.insert({lead, image}).second;
-        const bool first_back = back.insert({image, lead}).second;
-        if (first != first_back || groups[lead] != image || back[image] != lead ||
-            (lead == kNone) != (image == kNone)) {
-            return {};
-        }
-    }
-    groups.erase(kNone);
-    const bool whole = std::all_of(groups.begin(), groups.end(), [&](const auto& pair) {
-        return partitions_.set().flows(pair.first).size() ==
-               partitions_.set().flows(pair.second).size();
-    });
-    return whole ? groups : std::map<std::uint32_t, std::uint32_t>{};
-}
-
-bool GroupCopies::alike(const std::vector<step::FlowPair>& flows, bool fresh,
-                        const Deferral& deferral) {
-    std::vector<FlowSlot> images;
-    images.reserve(flows.size());
-    for (const step::FlowPair& pair : flows) {
-        images.push_back(pair.image);
-    }
-    std::vector<FlowSlot> sorted = images;
-    view_.sort(sorted);
-    const Names ports = paired_ports(flows);
-    const bool ordered = std::adjacent_find(ports.begin(), ports.end(), [](auto& a, auto& b) {
-                             return a.second >= b.second;
-                         }) == ports.end();
-    const std::map<std::uint32_t, std::uint32_t> groups = paired_groups(flows);
-    return sorted == images && ordered && !groups.empty() &&
-           std::all_of(groups.begin(), groups.end(), [&](const auto& pair) {
-               if (!deferral.is_whole(partitions_.set().flows(pair.first)) ||
-                   !deferral.is_whole(partitions_.set().flows(pair.second))) {
-                   return false;
-               }
-               const GroupState& lead = groups_[pair.first];
-               const GroupState& image = groups_[pair.second];
-               const auto phase = [](const GroupState& state) {
-                   return std::tie(state.dirty, state.changed, state.cut, state.since, state.born,
-                                   state.flows_at_start, state.skipping);
-               };
-               // What a detector has seen of a group is forgotten when its flows are listed anew.
-               return phase(lead) == phase(image) && (!fresh || lead.dirty);
-           });
-}
-
-void GroupCopies::unfolded(const std::vector<step::FlowPair>& flows) {
+void GroupCopies::take_up(const step::FlowPairs& flows) {
     Names renamed;
     Names ports;
     std::map<std::uint32_t, std::uint32_t> groups;
@@ -174,7 +93,7 @@ void GroupCopies::unfolded(const std::vector<step::FlowPair>& flows) {
                     renamed.emplace_back(pair.leader, pair.image);
                 }
                 std::sort(renamed.begin(), renamed.end());
-                ports = paired_ports(flows);
+                ports = port_names_.of(partitions_, flows);
             }
             take_over(groups_[image], groups_[lead], renamed, ports);
         }
@@ -185,8 +104,10 @@ void GroupCopies::unfolded(const std::vector<step::FlowPair>& flows) {
 void GroupCopies::take_over(GroupState& state, const GroupState& lead, const Names& flows,
                             const Names& ports) {
     const std::uint32_t id = state.id;
+    const bool whole = state.whole;
     state = lead;
     state.id = id;
+    state.whole = whole;
     for (FlowSlot& flow : state.group.flows) {
         flow = copy_of(flows, flow);
     }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Groups that are copies of each other, of which one is executed (core/clocks/folding.h): what is done to that one is done
-/// to all, and each has its own records of it.
+/// Groups that are copies of each other, of which one is executed (core/clocks/representatives.h): what is done to that one is
+/// done to all, and each has its own records of it.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
+#include "core/clocks/copy_notes.h"
 #include "core/clocks/flow_partitions.h"
-#include "core/clocks/folding.h"
-#include "core/clocks/supervisor.h"
-#include "core/hybrid/deferral.h"
 #include "core/hybrid/group_sampler.h"
 #include "core/hybrid/group_table.h"
 #include "core/hybrid/phase_report.h"
@@ -39,7 +36,7 @@ class GroupCopies {
     /// Does to the group that is executed for `state` what `act` does, and so to its copies.
     template <class Act>
     void together(GroupState& state, Act&& act) {
-        if (view_.folding() == nullptr) {
+        if (view_.representatives() == nullptr) {
             act(state);
             return;
         }
@@ -48,10 +45,10 @@ class GroupCopies {
         end(lead);
     }
 
-    /// As step::Supervisor::alike().
-    bool alike(const std::vector<step::FlowPair>& flows, bool fresh, const Deferral& deferral);
-    /// As step::Supervisor::unfolded().
-    void unfolded(const std::vector<step::FlowPair>& flows);
+    /// The group's skip, if it is in one, ends at `now`, as do its copies': a flow is about to enter.
+    void skip_back(std::uint32_t id, Tick now);
+    /// The images of `flows`, of one part, are executed by themselves from here on (CopyNotes::separated).
+    void take_up(const step::FlowPairs& flows);
 
   private:
     GroupState& begin(GroupState& state);
@@ -59,10 +56,6 @@ class GroupCopies {
     GroupState& executed_for(const GroupState& state) const;
     void list_copies(GroupState& lead);
     void follow(GroupState& state, const GroupState& lead);
-    /// Each group of `flows`, and its copy; empty if they do not correspond.
-    std::map<std::uint32_t, std::uint32_t> paired_groups(
-        const std::vector<step::FlowPair>& flows) const;
-    Names paired_ports(const std::vector<step::FlowPair>& flows);
     void take_over(GroupState& state, const GroupState& lead, const Names& flows,
                    const Names& ports);
 
@@ -75,7 +68,7 @@ class GroupCopies {
     const SkipStages& stages_;
     std::uint64_t partition_generation_ = 0;  ///< of which flows are in which
     std::vector<FlowSlot> copies_;            ///< scratch of list_copies()
-    std::vector<PortId> copy_of_;             ///< by port, scratch of paired_ports(), kNone
+    step::PortNames port_names_;              ///< scratch of take_up()
 };
 
 }  // namespace sluice::hybrid

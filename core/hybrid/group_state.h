@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/calibration/calibration.h"
+#include "core/clocks/copy_notes.h"
 #include "core/cloned.h"
 #include "core/hybrid/network_view.h"
 #include "core/hybrid/stages/port_loads.h"
@@ -22,18 +23,12 @@ namespace sluice::hybrid {
 /// cut less often.
 inline Tick next_on_grid(Tick at, Tick period) { return (at / period + 1) * period; }
 
-struct GroupState {
+struct GroupState : step::PartitionPhase {
     explicit GroupState(const steady::DetectorSettings& settings)
         : detector(steady::make_detector(settings)) {}
 
     std::uint32_t id = 0;
-    bool dirty = true;        ///< its flows have changed since they were listed
     bool has_extent = false;  ///< ports, hosts and switches are listed
-    Tick changed = 0;         ///< when its flows last changed
-    Tick cut = kNever;        ///< when it is looked at next
-    Tick since = 0;           ///< the present phase began
-    Tick born = 0;            ///< the group formed
-    std::uint32_t flows_at_start = 0;
     Tick period = 0;
 
     /// Groups that are copies of this one, as of these generations of folds and of partitions.
@@ -54,7 +49,6 @@ struct GroupState {
     CalibrationRecord record;
 
     // The present skip, or the next one.
-    bool skipping = false;
     Tick until = 0;
     PhaseEnd planned_end = PhaseEnd::cap;
     std::vector<double> rate;   ///< by flow of the group: packets per tick

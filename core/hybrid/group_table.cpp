@@ -9,9 +9,11 @@ namespace sluice::hybrid {
 GroupState& GroupTable::open(std::uint32_t id, Tick now) {
     if (groups_.size() <= id) {
         groups_.resize(id + 1);
+        phases_.resize(id + 1);
     }
     if (groups_[id] == nullptr) {
         groups_[id] = std::make_unique<GroupState>(config_.detector);
+        phases_[id] = groups_[id].get();
         groups_[id]->id = id;
         groups_[id]->since = now;
         groups_[id]->born = now;
@@ -22,6 +24,7 @@ GroupState& GroupTable::open(std::uint32_t id, Tick now) {
 void GroupTable::drop(std::uint32_t id) {
     set_cut(*groups_[id], kNever);
     groups_[id].reset();
+    phases_[id] = nullptr;
 }
 
 void GroupTable::changed(GroupState& state, Tick now, bool rests) {

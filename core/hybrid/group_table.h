@@ -39,6 +39,8 @@ class GroupTable {
             }
         }
     }
+    /// By id, what is noted of each; null: there is none.
+    const std::vector<const step::PartitionPhase*>& phases() const { return phases_; }
     /// The group of this id, which is made if it is not there.
     GroupState& open(std::uint32_t id, Tick now);
     void drop(std::uint32_t id);
@@ -68,6 +70,7 @@ class GroupTable {
 
     const PhaseConfig& config_;
     std::vector<std::unique_ptr<GroupState>> groups_;
+    std::vector<const step::PartitionPhase*> phases_;  ///< of these
     /// Groups by when they are to be looked at, most many at once, besides some that are to be at another time by now.
     /// Of the first ones the last is as it says.
     std::map<Tick, std::vector<std::uint32_t>> cuts_;

@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/clocks/folding.h"
 #include "core/world/skip.h"
 
 namespace sluice::hybrid {
@@ -39,11 +38,11 @@ NetworkView::NetworkView(step::WorldStore& store, const step::FlowPartitions& pa
 
 /// The flow that is executed in its place.
 FlowSlot NetworkView::executed(FlowSlot flow) const {
-    return folding_ == nullptr ? flow : folding_->leader_of(flow);
+    return representatives_ == nullptr ? flow : representatives_->leader_of(flow);
 }
 
 PortId NetworkView::executed_port(PortId port) const {
-    return folding_ == nullptr ? port : folding_->leader_of_port(port);
+    return representatives_ == nullptr ? port : representatives_->leader_of_port(port);
 }
 
 const step::Sender& NetworkView::sender(FlowSlot flow) const {
@@ -166,7 +165,7 @@ PortPast NetworkView::describe(PortId port) const {
 }
 
 NodeId NetworkView::executed_as(NodeId host) const {
-    return folding_ == nullptr ? host : static_cast<NodeId>(store_.world().home[host]);
+    return representatives_ == nullptr ? host : static_cast<NodeId>(store_.world().home[host]);
 }
 
 Executed NetworkView::executed_of(const Group& group) const {
@@ -188,13 +187,10 @@ Executed NetworkView::executed_of(const Group& group) const {
     return made;
 }
 
-bool NetworkView::has_copies(NodeId host) const {
-    return folding_ != nullptr && store_.world().followed[host] != step::kUnfollowed;
-}
-
 Tick NetworkView::next_call(NodeId host) const {
-    const auto& timers = store_.world().host[host].timers;
-    Tick at = has_copies(host) ? store_.world().followed[host] : kNever;
+    const step::World& world = store_.world();
+    const auto& timers = world.host[host].timers;
+    Tick at = step::has_followers(world, host) ? world.followed[host] : kNever;
     for (std::uint32_t i = 0; i < timers.count; ++i) {
         if (timers[i].kind != step::TimerKind::sender) {
             at = std::min(at, timers[i].time);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/clocks/flow_partitions.h"
-#include "core/clocks/folding.h"
+#include "core/clocks/representatives.h"
 #include "core/hybrid/restorer.h"
 #include "core/hybrid/stages/ack_streams.h"
 #include "core/ids.h"
@@ -93,16 +93,15 @@ class NetworkView {
     void keep_executed(std::function<bool(NodeId)> is_live) { is_live_ = std::move(is_live); }
     bool is_live(NodeId node) const { return is_live_ && is_live_(node); }
 
-    // Parts of the network that are copies of each other (core/clocks/folding.h).
-    void fold(step::Folding& folding) { folding_ = &folding; }
+    // Parts of the network that are copies of each other.
+    void fold(const step::Representatives& representatives) { representatives_ = &representatives; }
     /// Null: nothing is folded.
-    step::Folding* folding() const { return folding_; }
+    const step::Representatives* representatives() const { return representatives_; }
     /// What is executed in its place: itself, unless it is a copy.
     FlowSlot executed(FlowSlot flow) const;
     PortId executed_port(PortId port) const;
     NodeId executed_as(NodeId host) const;
     bool is_copy(FlowSlot flow) const { return executed(flow) != flow; }
-    bool has_copies(NodeId host) const;
     /// Of a group that is no copy.
     Executed executed_of(const Group& group) const;
 
@@ -115,7 +114,7 @@ class NetworkView {
     const step::FlowPartitions& partitions_;
     std::function<bool(NodeId)> is_live_;  ///< may be empty
     std::unique_ptr<AckStreams> ack_streams_;
-    step::Folding* folding_ = nullptr;
+    const step::Representatives* representatives_ = nullptr;
 };
 
 }  // namespace sluice::hybrid

@@ -2,6 +2,7 @@
 #include "core/hybrid/phase_controller.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::hybrid {
 
@@ -10,10 +11,13 @@ PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions
                                  const PhaseConfig& config, Tick stop)
     : config_(config),
       stop_(stop),
-      draws_(restorer != nullptr || rates != nullptr),
       engine_(engine),
       partitions_(partitions),
       groups_(config_),
+      members_(partitions, groups_, report_, config_),
+      // What is drawn for each flow, or placed in one queue, is not the same for all that do the same, nor what a source of
+      // rates makes of them to the last digit.
+      notes_(partitions, groups_.phases(), restorer == nullptr && rates == nullptr),
       timers_(engine.view()),
       executor_(engine, groups_, timers_, report_, stage_list_),
       stages_(parts(), executor_, rates, restorer, stage_list_),
@@ -23,17 +27,8 @@ PhaseController::PhaseController(PhaseEngine& engine, const step::FlowPartitions
 
 void PhaseController::defer(Deferral& deferral) {
     deferral_ = &deferral;
+    members_.defer(deferral);
     stage_list_.push_back(&deferral);
-}
-
-void PhaseController::changed(std::uint32_t id, Tick now) {
-    const bool rests = deferral_->defers() && deferral_->rests(partitions_.set().flows(id));
-    groups_.changed(groups_[id], now, rests);
-}
-
-void PhaseController::close(std::uint32_t id, Tick now, PhaseEnd why) {
-    report_.end_unsteady(groups_[id], now, why);
-    groups_.drop(id);
 }
 
 Tick PhaseController::next_cut(PartitionId id) const {
@@ -90,24 +85,16 @@ void PhaseController::look(GroupState& state, Tick at) {
     }
 }
 
-void PhaseController::skip_back(std::uint32_t id, Tick now) {
-    if (groups_.is_skipping(id)) {
-        copies_.together(groups_[id], [&](GroupState& lead) {
-            executor_.skip_back(lead, now, PhaseEnd::flow_entered);
-        });
-    }
-}
-
 void PhaseController::before_entry(FlowSlot flow, const std::vector<PartitionId>& touched,
                                    Tick now) {
     report_.report_until(now);
     ++report_.counters().entries;
     deferral_->before_entry(flow, now);
     if (config_.scope == PhaseScope::network) {
-        skip_back(0, now);  // whatever enters the network ends its phase
+        copies_.skip_back(0, now);  // whatever enters the network ends its phase
     }
     for (const PartitionId id : touched) {
-        skip_back(groups_.id_of(id), now);
+        copies_.skip_back(groups_.id_of(id), now);
     }
 }
 
@@ -122,18 +109,9 @@ void PhaseController::after_entry(FlowSlot flow, const PartitionSet::Entry& entr
     counters.most_partitions = std::max(counters.most_partitions, partitions_.set().count());
     counters.largest_partition =
         std::max(counters.largest_partition, partitions_.set().flows(entry.partition).size());
-    if (config_.scope == PhaseScope::partition) {
-        for (const PartitionId id : entry.absorbed) {
-            close(id, now, PhaseEnd::merged);
-        }
-    }
-    const std::uint32_t id = groups_.id_of(entry.partition);
-    GroupState& state = groups_.open(id, now);
-    if (state.since == now) {
-        ++state.flows_at_start;
-    }
+    members_.enter(entry, now);
     deferral_->after_entry(flow, now);
-    changed(id, now);
+    members_.changed(groups_.id_of(entry.partition), now);
 }
 
 bool PhaseController::leaves_out() const {
@@ -143,7 +121,7 @@ bool PhaseController::leaves_out() const {
 }
 
 void PhaseController::after_close(FlowSlot /*flow*/, PartitionId id, Tick now) {
-    changed(groups_.id_of(id), now);
+    members_.changed(groups_.id_of(id), now);
 }
 
 void PhaseController::after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
@@ -153,26 +131,8 @@ void PhaseController::after_exit(FlowSlot flow, PartitionId from, const Partitio
     stages_.watchers().left(flow);
     report_.counters().splits += exit.split_off.size();
     deferral_->after_exit(flow, now);
-    leave_group(from, exit, now);
+    members_.leave(from, exit, now);
     stages_.acks().leave(flow, now);
-}
-
-void PhaseController::leave_group(PartitionId from, const PartitionSet::Exit& exit, Tick now) {
-    if (config_.scope == PhaseScope::network) {
-        // Nothing leaves while everything is paused: the group is unsteady.
-        partitions_.set().count() == 0 ? close(0, now, PhaseEnd::idle) : changed(0, now);
-        return;
-    }
-    if (exit.partition == kNone) {
-        close(from, now, PhaseEnd::idle);
-        return;
-    }
-    changed(exit.partition, now);
-    for (const PartitionId id : exit.split_off) {
-        groups_.open(id, now).flows_at_start =
-            static_cast<std::uint32_t>(partitions_.set().flows(id).size());
-        changed(id, now);
-    }
 }
 
 void PhaseController::before_link_event(Tick now) {
@@ -181,7 +141,7 @@ void PhaseController::before_link_event(Tick now) {
         if (state.skipping) {
             executor_.skip_back(state, now, PhaseEnd::link_event);
         }
-        changed(state.id, now);
+        members_.changed(state.id, now);
     });
 }
 
@@ -194,43 +154,33 @@ void PhaseController::run_calls(Tick at) {
     while (timers_.next() <= at) {
         const NodeId host = timers_.take();
         const std::uint32_t by = timers_.paused_by(host);
-        if (by == HostTimers::kDeferred) {
+        const bool deferred = by == HostTimers::kDeferred;
+        bool starts = false;
+        if (deferred) {
             deferral_->run_calls(host, at);
-        } else if (engine_.run_calls(host, at)) {
-            skip_back(by, at);
         } else {
+            starts = engine_.run_calls(host, at);
+        }
+        take_up_separated();  // copies may have left the host
+        if (starts) {
+            copies_.skip_back(by, at);
+        } else if (!deferred) {
             timers_.await(host);
         }
     }
 }
 
-bool PhaseController::may_fold() const {
-    return config_.scope == PhaseScope::partition && engine_.view().ack_streams() == nullptr;
+step::CopyNotes* PhaseController::copy_notes() {
+    const bool may_fold =
+        config_.scope == PhaseScope::partition && engine_.view().ack_streams() == nullptr;
+    return may_fold ? &notes_ : nullptr;
 }
 
-/// What is drawn for each flow, or placed in one queue, is not the same for all that do the same, nor what a source
-/// of rates makes of them to the last digit.
-bool PhaseController::may_fold_inside(const std::vector<FlowSlot>& flows) {
-    if (draws_ || flows.empty()) {
-        return false;
+void PhaseController::take_up_separated() {
+    for (const step::FlowPairs& flows : std::exchange(notes_.separated, {})) {
+        deferral_->take_up(flows);
+        copies_.take_up(flows);
     }
-    const PartitionId id = partitions_.set().partition_of(flows.front());
-    return id != kNone && groups_[id].dirty && deferral_->is_whole(partitions_.set().flows(id)) &&
-           std::all_of(flows.begin(), flows.end(),
-                       [&](FlowSlot flow) { return partitions_.set().partition_of(flow) == id; });
-}
-
-bool PhaseController::may_stay_folded(const std::vector<step::FlowPair>& flows) {
-    return std::all_of(flows.begin(), flows.end(), [&](const step::FlowPair& pair) {
-        const PartitionId id = partitions_.set().partition_of(pair.leader);
-        return id != kNone && partitions_.set().partition_of(pair.image) == id &&
-               deferral_->is_whole(partitions_.set().flows(id));
-    });
-}
-
-void PhaseController::unfolded(const std::vector<step::FlowPair>& flows) {
-    deferral_->unfolded(flows);
-    copies_.unfolded(flows);
 }
 
 void PhaseController::finish(Tick now) {

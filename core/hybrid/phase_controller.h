@@ -14,6 +14,7 @@
 #include "core/clocks/supervisor.h"
 #include "core/hybrid/deferral.h"
 #include "core/hybrid/group_copies.h"
+#include "core/hybrid/group_members.h"
 #include "core/hybrid/group_sampler.h"
 #include "core/hybrid/group_table.h"
 #include "core/hybrid/host_timers.h"
@@ -37,13 +38,13 @@ class PhaseController : public step::Supervisor {
                     Tick stop);
 
     PhaseReport& report() { return report_; }
-    CalibrationStage& calibration() { return stages_.calibration(); }
-    PhaseParts parts() { return {engine_, partitions_, groups_, timers_, report_, config_, stop_}; }
+    Stages& stages() { return stages_; }
+    PhaseParts parts() {
+        return {engine_, partitions_, groups_, members_, timers_, report_, notes_, config_, stop_};
+    }
     /// Flows may be deferred by `deferral`, of partitions on one clock where ACKs are packets. Before the first window; it
     /// must outlive the run.
     void defer(Deferral& deferral);
-    /// Tells `watcher`, which must outlive the run, of every skip. Before the first window.
-    void watch(PhaseWatcher& watcher) { stages_.watchers().watch(watcher); }
     /// The run ends at `now`: skips end there, and the last phases are reported.
     void finish(Tick now);
     /// Something is left out up to a later instant.
@@ -63,30 +64,24 @@ class PhaseController : public step::Supervisor {
     void disturbed(PortId port, Tick now) override;
     void call_set(NodeId host, Tick at) override { timers_.await(host, at); }
 
-    bool may_fold() const override;
-    void fold(step::Folding& folding) override { engine_.view().fold(folding); }
-    bool alike(const std::vector<step::FlowPair>& flows, bool fresh) override {
-        return copies_.alike(flows, fresh, *deferral_);
+    step::CopyNotes* copy_notes() override;
+    void fold(const step::Representatives& representatives) override {
+        engine_.view().fold(representatives);
     }
-    bool may_fold_inside(const std::vector<FlowSlot>& flows) override;
-    bool may_stay_folded(const std::vector<step::FlowPair>& flows) override;
-    void unfolded(const std::vector<step::FlowPair>& flows) override;
+    void take_up_separated() override;
 
   private:
-    void changed(std::uint32_t id, Tick now);
-    void close(std::uint32_t id, Tick now, PhaseEnd why);
-    void leave_group(PartitionId from, const PartitionSet::Exit& exit, Tick now);
     void look(GroupState& state, Tick at);
-    void skip_back(std::uint32_t id, Tick now);
     void run_calls(Tick at);
 
     PhaseConfig config_;
     Tick stop_;
-    bool draws_;  ///< what a skip does to a flow may differ between flows that have done the same
     PhaseEngine& engine_;
     const step::FlowPartitions& partitions_;
     GroupTable groups_;
     PhaseReport report_;
+    GroupMembers members_;
+    step::CopyNotes notes_;
     HostTimers timers_;
     SkipStages stage_list_;
     SkipExecutor executor_;

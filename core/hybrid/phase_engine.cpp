@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/clocks/folding.h"
 #include "core/hybrid/stages/queue_editor.h"
 #include "core/world/skip.h"
 
@@ -101,44 +100,14 @@ RestoredQueues PhaseEngine::set_queues(const Group& group, const Skipped& skip,
     return QueueEditor(store_, partitions_, group, skip).set(ports, wanted, now);
 }
 
-/// Up to the start of a flow for which `stop` says so.
-template <class Stop>
-bool PhaseEngine::run_calls_until(NodeId host, Tick at, Stop&& stop) {
-    step::World& world = store_.world();
-    PlainVector<step::Timer>& timers = world.host[host].timers;
-    for (;;) {
-        // The network's own timers of a paused host lie behind; stale ones are popped by the way.
-        const bool due = timers.count > 0 && timers[0].time <= at;
-        const bool own = due && timers[0].kind != step::TimerKind::sender;
-        if (view_.has_copies(host) && (own || world.followed[host] <= at)) {
-            view_.folding()->meet_paused(host, at, own);
-        }
-        if (!due) {
-            break;
-        }
-        if (timers[0].kind == step::TimerKind::flow_start) {
-            step::Timer& start = timers[0];
-            start.slot = step::slot_of(world, host, start);
-            if (stop(start.slot)) {
-                return true;
-            }
-        }
-        if (own && view_.has_copies(host)) {
-            view_.folding()->go_on_together(host, at);
-        }
-        step::host_timer(world, host, at);
-    }
-    step::refresh_wake(world, host);
-    return false;
-}
-
 bool PhaseEngine::run_calls(NodeId host, Tick at) {
-    return run_calls_until(host, at,
-                           [&](FlowSlot flow) { return !step::must_wait(store_.world(), flow); });
+    step::World& world = store_.world();
+    return step::run_paused_timers(world, host, at,
+                                   [&](FlowSlot flow) { return !step::must_wait(world, flow); });
 }
 
 bool PhaseEngine::run_calls_to_start(NodeId host, Tick at) {
-    return run_calls_until(host, at, [](FlowSlot) { return true; });
+    return step::run_paused_timers(store_.world(), host, at, [](FlowSlot) { return true; });
 }
 
 }  // namespace sluice::hybrid

@@ -68,9 +68,6 @@ class PhaseEngine {
     bool run_calls_to_start(NodeId host, Tick at);
 
   private:
-    template <class Stop>
-    bool run_calls_until(NodeId host, Tick at, Stop&& stop);
-
     step::WorldStore& store_;
     const step::FlowPartitions& partitions_;
     NetworkView& view_;

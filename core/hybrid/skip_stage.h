@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "core/clocks/flow_pairs.h"
 #include "core/hybrid/group_state.h"
 #include "core/steady/detector.h"
 #include "core/steady/reading.h"
@@ -29,8 +29,7 @@ struct SkipPlan {
     bool spared = false;
 };
 
-/// Who is called what in a copy, ascending by what it is a copy of.
-using Names = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using step::Names;
 
 /// What the copy of `original` is called. InternalError if it has no name.
 std::uint32_t copy_of(const Names& names, std::uint32_t original);

@@ -53,7 +53,6 @@ class JobTiming {
   private:
     using Visit = std::function<bool(const CriticalStep&)>;
 
-    OpId blocker(OpId op) const { return blocker_[op]; }
     OpId last_part(OpId op) const;
     void walk(OpId op, const Visit& visit) const;
     std::vector<OpId> computations(RankId rank) const;

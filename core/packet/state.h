@@ -243,6 +243,11 @@ struct Callbacks {
     /// flow or an application's timer, its own first one (`own`) or one of theirs.
     void* folds = nullptr;
     void (*meet)(World& world, NodeId host, Tick at, bool own) = nullptr;
+    /// The same of a host whose packets stand still (core/world/skip.h): those leave it that do not have its first timer
+    /// (`own`), or have one where it has none.
+    void (*meet_paused)(World& world, NodeId host, Tick at, bool own) = nullptr;
+    /// Those that a paused host still has do with it what it is about to do, its first timer.
+    void (*go_on_together)(World& world, NodeId host, Tick at) = nullptr;
     void* late = nullptr;  ///< who takes `received` and `sent` (core/clocks/alone.h)
     /// Egress port by table, for packets without a usable path entry; kNone if unreachable.
     PortId (*route)(void* context, NodeId node, const Packet& packet) = nullptr;

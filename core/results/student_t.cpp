@@ -33,13 +33,6 @@ double central_probability(double angle, std::size_t freedom) {
 
 }  // namespace
 
-double student_t_cdf(double t, std::size_t freedom) {
-    if (freedom == 0) throw InternalError("Student's t without degrees of freedom");
-    const double angle = std::atan(std::abs(t) / std::sqrt(static_cast<double>(freedom)));
-    const double beyond = (1 - central_probability(angle, freedom)) / 2;
-    return t < 0 ? beyond : 1 - beyond;
-}
-
 double student_t_quantile(double probability, std::size_t freedom) {
     if (freedom == 0 || !(probability > 0 && probability < 1)) {
         throw InternalError("Student's t has no such quantile");

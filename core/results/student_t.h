@@ -7,9 +7,6 @@
 
 namespace sluice {
 
-/// P(T <= t) with `freedom` >= 1 degrees of freedom.
-double student_t_cdf(double t, std::size_t freedom);
-
 /// The t with P(T <= t) = `probability`, 0 < probability < 1. InternalError outside.
 double student_t_quantile(double probability, std::size_t freedom);
 

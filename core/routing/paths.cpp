@@ -166,15 +166,6 @@ std::vector<FlowPath> paths_of(const PathTable& table, const std::vector<FlowSpe
     return paths;
 }
 
-std::vector<PortId> reverse_path(const Topology& topology, const std::vector<PortId>& forward) {
-    std::vector<PortId> back;
-    back.reserve(forward.size());
-    for (auto port = forward.rbegin(); port != forward.rend(); ++port) {
-        back.push_back(topology.peer_of(*port));
-    }
-    return back;
-}
-
 PortId port_towards(const Topology& topology, NodeId from, NodeId to) {
     for (PortId port = topology.first_port(from); port < topology.first_port(from + 1); ++port) {
         if (topology.neighbor(port) == to) {

@@ -58,9 +58,6 @@ class PathTable {
 std::vector<FlowPath> paths_of(const PathTable& table, const std::vector<FlowSpec>& flows,
                                std::size_t& unlisted);
 
-/// The egress ports back along the cables of `forward`, for its ACKs.
-std::vector<PortId> reverse_path(const Topology& topology, const std::vector<PortId>& forward);
-
 /// The lowest port of `from` whose cable ends at `to`, or kNone.
 PortId port_towards(const Topology& topology, NodeId from, NodeId to);
 

@@ -113,13 +113,4 @@ LinkClasses::LinkClasses(const Topology& topology) {
     }
 }
 
-std::vector<std::int64_t> LinkClasses::sum_by_class(
-    const Topology& topology, const std::vector<std::int64_t>& by_port) const {
-    std::vector<std::int64_t> sums(classes_.size(), 0);
-    for (PortId port = 0; port < by_port.size(); ++port) {
-        sums[of_link_[topology.link_of(port)]] += by_port[port];
-    }
-    return sums;
-}
-
 }  // namespace sluice

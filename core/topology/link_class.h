@@ -44,9 +44,6 @@ class LinkClasses {
     /// Index into classes().
     std::size_t class_of(LinkId link) const { return of_link_[link]; }
     const LinkClass& operator[](LinkId link) const { return classes_[of_link_[link]]; }
-    /// Sums by class of a figure that is known by port, such as the bytes that each port sent.
-    std::vector<std::int64_t> sum_by_class(const Topology& topology,
-                                           const std::vector<std::int64_t>& by_port) const;
 
   private:
     std::vector<LinkClass> classes_;

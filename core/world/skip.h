@@ -208,6 +208,42 @@ inline void refresh_wake(World& world, NodeId node) {
     }
 }
 
+/// Other hosts do what this one does, unless something tells them apart (Columns::followed).
+inline bool has_followers(const World& world, NodeId host) {
+    return world.followed != nullptr && world.followed[host] != kUnfollowed;
+}
+
+/// Executes what the applications of a host whose packets stand still have ordered for up to `at`, and the starts of its
+/// flows, but for the first one for which `stop(flow)` says so. True if there was one. Between windows.
+template <class Stop>
+bool run_paused_timers(World& world, NodeId host, Tick at, Stop&& stop) {
+    PlainVector<Timer>& timers = world.host[host].timers;
+    for (;;) {
+        // The network's own timers of a paused host lie behind; stale ones are popped by the way.
+        const bool due = timers.count > 0 && timers[0].time <= at;
+        const bool own = due && timers[0].kind != TimerKind::sender;
+        if (has_followers(world, host) && (own || world.followed[host] <= at)) {
+            world.callbacks.meet_paused(world, host, at, own);
+        }
+        if (!due) {
+            break;
+        }
+        if (timers[0].kind == TimerKind::flow_start) {
+            Timer& start = timers[0];
+            start.slot = slot_of(world, host, start);
+            if (stop(start.slot)) {
+                return true;
+            }
+        }
+        if (own && has_followers(world, host)) {
+            world.callbacks.go_on_together(world, host, at);
+        }
+        host_timer(world, host, at);
+    }
+    refresh_wake(world, host);
+    return false;
+}
+
 /// Takes out timers that mean nothing any more and recomputes from when every node has something
 /// to do, so that the next instant is one at which something happens. Costs the ports.
 void forget_stale_wakes(World& world);

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "eval/intervals/mean.h"
+#include "core/error.h"
 
 namespace sluice::eval {
 
@@ -21,11 +21,6 @@ std::vector<double> ratio_values(const std::vector<double>& numerators,
         values[i] = ratio + (numerators[i] - ratio * denominators[i]) / mean;
     }
     return values;
-}
-
-Interval ratio_interval(const std::vector<double>& numerators,
-                        const std::vector<double>& denominators, double confidence) {
-    return student_interval(Moments(ratio_values(numerators, denominators)), confidence);
 }
 
 }  // namespace sluice::eval

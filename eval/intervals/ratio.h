@@ -5,8 +5,6 @@
 
 #include <vector>
 
-#include "eval/intervals/interval.h"
-
 namespace sluice::eval {
 
 /// One value a trial whose mean is sum(numerators) / sum(denominators) and whose spread is the ratio's
@@ -15,9 +13,5 @@ namespace sluice::eval {
 /// Same length, at least one, positive sum of denominators, else InternalError.
 std::vector<double> ratio_values(const std::vector<double>& numerators,
                                  const std::vector<double>& denominators);
-
-/// Student's t interval of ratio_values.
-Interval ratio_interval(const std::vector<double>& numerators,
-                        const std::vector<double>& denominators, double confidence);
 
 }  // namespace sluice::eval

@@ -14,7 +14,7 @@ namespace sluice {
 namespace {
 
 std::uint64_t identity_of(const FinishedFlow& flow) {
-    const std::uint64_t ends = (std::uint64_t{flow.src} << 32U) | flow.dst;
+    const std::uint64_t ends = (std::uint64_t{flow.key.src} << 32U) | flow.key.dst;
     return mix_bits(mix_bits(ends) ^ static_cast<std::uint64_t>(flow.size));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -13,13 +14,6 @@
 namespace sluice {
 
 namespace {
-
-std::uint32_t class_index(std::vector<std::string>& classes, const std::string& name) {
-    const auto index =
-        static_cast<std::size_t>(std::find(classes.begin(), classes.end(), name) - classes.begin());
-    if (index == classes.size()) classes.push_back(name);
-    return static_cast<std::uint32_t>(index);
-}
 
 void read_summary(const std::string& path, RunFigures& figures) {
     std::ifstream in(path);
@@ -50,19 +44,10 @@ RunFigures read_run(const std::string& folder) {
     };
     RunFigures figures;
     read_summary(file("summary.json"), figures);
-    CsvReader flows(file("flows.csv"),
-                    {"flow", "label", "size_bytes", "fct_ps", "src", "dst", "ideal_ps"});
-    while (flows.next()) {
-        FinishedFlow flow;
-        flow.flow = static_cast<FlowId>(flows.number(0));
-        flow.flow_class = class_index(figures.classes, flows.text(1));
-        flow.size = flows.number(2);
-        flow.fct = flows.number(3);
-        flow.src = static_cast<NodeId>(flows.number(4));
-        flow.dst = static_cast<NodeId>(flows.number(5));
-        if (!flows.text(6).empty()) flow.ideal = flows.number(6);
-        figures.flows.push_back(flow);
-    }
+    FinishedFlows finished = read_finished_flows(
+        file("flows.csv"), {"flow", "label", "size_bytes", "fct_ps", "src", "dst", "ideal_ps"});
+    figures.classes = std::move(finished.classes);
+    figures.flows = std::move(finished.flows);
     std::sort(figures.flows.begin(), figures.flows.end(),
               [](const FinishedFlow& a, const FinishedFlow& b) { return a.flow < b.flow; });
     CsvReader ports(file("ports.csv"), {"tx_bytes"});

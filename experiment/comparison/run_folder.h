@@ -7,25 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/ids.h"
-#include "core/units.h"
+#include "core/results/outputs/finished_flows.h"
 
 namespace sluice {
-
-struct FinishedFlow {
-    FlowId flow = 0;
-    std::uint32_t flow_class = 0;  ///< index into RunFigures::classes
-    std::int64_t size = 0;         ///< payload bytes
-    Tick fct = 0;
-    NodeId src = 0;
-    NodeId dst = 0;
-    Tick ideal = 0;  ///< alone in the network; 0 if unknown
-};
-
-inline bool operator==(const FinishedFlow& a, const FinishedFlow& b) {
-    return a.flow == b.flow && a.flow_class == b.flow_class && a.size == b.size && a.fct == b.fct &&
-           a.src == b.src && a.dst == b.dst && a.ideal == b.ideal;
-}
 
 /// What a run cost. Seconds are of elaboration and run phase together: `elaboration_s + wall_s`
 /// and `elaboration_user_s + user_s` of its summary.json.

@@ -35,7 +35,7 @@ struct PhaseWatch::Parts {
                          given.network.seed),
           profiles(*memo, given.memo_fingerprint) {
         if (given.phases.memo) {
-            controller.calibration().use_memory(profiles);
+            controller.stages().calibration().use_memory(profiles);
         }
         const bool tells = given.phases.memo && given.phases.episodes;
         const Configuration configuration = configuration_of(given, Mode::hybrid);
@@ -46,7 +46,7 @@ struct PhaseWatch::Parts {
             settings.flows = static_cast<double>(given.flows.size());
             settings.seed = given.network.seed;
             audit = std::make_unique<audit::Audit>(store, settings, tells ? memo.get() : nullptr);
-            controller.watch(*audit);
+            controller.stages().watchers().watch(*audit);
         }
         if (tells && hybrid::Episodes::may_defer(controller.parts())) {
             episodes = std::make_unique<hybrid::Episodes>(controller.parts(), store, known_episodes,

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -260,8 +261,14 @@ TEST_CASE("unit.comparison.a_written_run_is_read_back") {
     CHECK(figures.hops_saved == 5U);
     CHECK(figures.simulated_s == 1);
     REQUIRE(figures.flows.size() == 2);
-    CHECK(figures.flows[0] == FinishedFlow{0, 1, 1000, 30, 0, 1});
-    CHECK(figures.flows[1] == FinishedFlow{2, 0, 3000, 20, 1, 0, 19});
+    const FinishedFlow& first = figures.flows[0];
+    CHECK(std::tie(first.flow, first.flow_class) == std::tuple{FlowId{0}, 1U});
+    CHECK(std::tie(first.size, first.fct, first.ideal) == std::tuple{1000, 30, 0});
+    CHECK(std::tie(first.key.src, first.key.dst) == std::tuple{0U, 1U});
+    const FinishedFlow& second = figures.flows[1];
+    CHECK(std::tie(second.flow, second.flow_class) == std::tuple{FlowId{2}, 0U});
+    CHECK(std::tie(second.size, second.fct, second.ideal) == std::tuple{3000, 20, 19});
+    CHECK(std::tie(second.key.src, second.key.dst) == std::tuple{1U, 0U});
     CHECK(figures.classes == std::vector<std::string>{"a,\"b\"", "dp"});
     CHECK(figures.port_bytes == std::vector<std::int64_t>{0, 4321});
 }

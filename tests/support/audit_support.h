@@ -57,16 +57,16 @@ inline Audited run_audited(const Case& given, const PhaseConfig& config,
     audit::Audit audit(store, settings, options.memo);
     const auto watcher = options.watcher ? options.watcher(store) : nullptr;
     if (watcher != nullptr) {
-        controller.watch(*watcher);
+        controller.stages().watchers().watch(*watcher);
     } else if (audits) {
-        controller.watch(audit);
+        controller.stages().watchers().watch(audit);
     }
     const auto episodes =
         remember_episodes(controller, store, options.memory, audits ? &audit : nullptr);
     store.begin();
     step::CellStep step_cell(store.world());
     step::Driver driver(store, given.events, {}, step::Clocks::one, partitions, &controller);
-    step::Folds folds(store, &controller);
+    step::Folds folds(store, controller.copy_notes());
     if (options.fold) {
         driver.fold(folds);
     }

@@ -34,15 +34,14 @@ inline Case ring_of(std::uint32_t hosts, congestion::Law law = congestion::Law::
 /// A case whose flows, all in service from the beginning, have been executed until an instant. A flow's slot is its
 /// number. Nothing is folded yet.
 struct FoldParts {
-    explicit FoldParts(Case which, Tick until = 20 * kMicrosecond,
-                       step::Supervisor* supervisor = nullptr)
+    explicit FoldParts(Case which, Tick until = 20 * kMicrosecond, step::CopyNotes* notes = nullptr)
         : given(std::move(which)),
           rig(given, true),
           world(rig.world),
           driver(rig.store, {}, {}),
           folds(rig.store),
-          prints(rig.store, supervisor != nullptr),
-          supervision(supervisor, world, prints),
+          prints(rig.store, notes != nullptr),
+          supervision(notes, world, prints),
           marks(rig.store, prints),
           buffers(rig.store, folds, prints),
           members(rig.store, folds, prints, marks),

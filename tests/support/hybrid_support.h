@@ -274,18 +274,11 @@ class CheckingSupervisor final : public step::Supervisor {
         check_(now);
     }
     void call_set(NodeId host, Tick at) override { inner_.call_set(host, at); }
-    bool may_fold() const override { return inner_.may_fold(); }
-    void fold(step::Folding& folding) override { inner_.fold(folding); }
-    bool alike(const std::vector<step::FlowPair>& flows, bool fresh) override {
-        return inner_.alike(flows, fresh);
+    step::CopyNotes* copy_notes() override { return inner_.copy_notes(); }
+    void fold(const step::Representatives& representatives) override {
+        inner_.fold(representatives);
     }
-    void unfolded(const std::vector<step::FlowPair>& flows) override { inner_.unfolded(flows); }
-    bool may_stay_folded(const std::vector<step::FlowPair>& flows) override {
-        return inner_.may_stay_folded(flows);
-    }
-    bool may_fold_inside(const std::vector<FlowSlot>& f) override {
-        return inner_.may_fold_inside(f);
-    }
+    void take_up_separated() override { inner_.take_up_separated(); }
 
   private:
     step::Supervisor& inner_;
@@ -325,7 +318,7 @@ inline void run_on_one_clock(const Case& given, step::WorldStore& store,
     }
     std::unique_ptr<step::Folds> folds;
     if (fold != nullptr) {
-        folds = std::make_unique<step::Folds>(store, &supervisor);
+        folds = std::make_unique<step::Folds>(store, supervisor.copy_notes());
         windows.fold(*folds);
     }
     windows.advance(given.stop, step_cell);
@@ -361,7 +354,7 @@ inline HybridOutcome run_hybrid(const Case& given, const PhaseConfig& config, Dr
                                        given.stop);
     const auto episodes = remember_episodes(controller, store, memory, nullptr);
     if (profiles != nullptr) {
-        controller.calibration().use_memory(*profiles);
+        controller.stages().calibration().use_memory(*profiles);
     }
     HybridOutcome made;
     controller.report().listen([&](const PhaseRecord& phase) { made.timeline.push_back(phase); });

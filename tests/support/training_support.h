@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/job/workload.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/model_support.h"
 #include "workloads/training/training.h"

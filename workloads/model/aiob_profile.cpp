@@ -152,9 +152,6 @@ Tick AiobProfile::sum(std::string_view start, const char* norm, bool recompute) 
 Tick AiobProfile::attention(bool recompute) const { return sum("atten", "layernorm", recompute); }
 Tick AiobProfile::mlp() const { return sum("mlp", "layernorm2", false); }
 Tick AiobProfile::embedding() const { return needed("Emb", &Part::avg, "time_gpu_avg"); }
-Tick AiobProfile::final_norm() const {
-    return needed("layernorm_post", &Part::avg, "time_gpu_avg");
-}
 Tick AiobProfile::head() const { return needed("logit_time", &Part::avg, "time_gpu_avg"); }
 Tick AiobProfile::embedding_gradient() const {
     return needed("param_time", &Part::avg, "time_gpu_avg");

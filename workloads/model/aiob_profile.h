@@ -42,7 +42,6 @@ class AiobProfile {
     Tick mlp() const;
     /// Averages; ConfigError if the part is missing.
     Tick embedding() const;
-    Tick final_norm() const;
     Tick head() const;
     Tick embedding_gradient() const;
     Tick optimizer() const;

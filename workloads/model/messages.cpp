@@ -72,11 +72,6 @@ std::int64_t tied_embedding_bytes(const ModelShape& model, const MessageShape& s
     return shape.gradient_bytes * divide_up(model.vocabulary * model.hidden, shape.tp);
 }
 
-std::int64_t dispatch_fanout(const ModelShape& model, std::int64_t servers) {
-    const std::int64_t reached = std::min(servers, model.top_k);
-    return model.top_groups > 0 ? std::min(reached, model.top_groups) : reached;
-}
-
 GradientBytes gradient_bytes(const RankParameters& parameters, const MessageShape& shape) {
     return {parameters.dense * shape.gradient_bytes, parameters.dense * shape.parameter_bytes,
             parameters.experts * shape.gradient_bytes, parameters.experts * shape.parameter_bytes};

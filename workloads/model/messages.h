@@ -48,9 +48,6 @@ std::int64_t context_block_bytes(const ModelShape& model, const MessageShape& sh
 std::int64_t cross_entropy_bytes(const MessageShape& shape);
 std::int64_t tied_embedding_bytes(const ModelShape& model, const MessageShape& shape);
 
-/// Largest number of servers that a token's copies go to: all of the group's, or the model's limit.
-std::int64_t dispatch_fanout(const ModelShape& model, std::int64_t servers);
-
 /// Of a rank's data-parallel collectives, once per iteration.
 struct GradientBytes {
     std::int64_t dense_reduce_scatter = 0;

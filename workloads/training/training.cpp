@@ -43,9 +43,4 @@ JobGraph training_graph(const TrainingConfig& config, std::size_t hosts,
     return training_graph(config, RankPlaces::packed(config.ranks(), gpus_per_server));
 }
 
-Workload training_workload(const TrainingConfig& config, const Topology& topology) {
-    return make_workload(training_graph(config, topology.host_count(), topology.gpus_per_server),
-                         topology.hosts());
-}
-
 }  // namespace sluice

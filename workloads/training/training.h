@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "core/job/workload.h"
+#include "core/job/job_graph.h"
 #include "core/topology/topology.h"
 #include "workloads/collective/collective_library.h"
 #include "workloads/model/model.h"
@@ -161,8 +161,5 @@ JobGraph training_graph(const TrainingConfig& config, const RankPlaces& places);
 /// Checks `config` and builds the graph on the first of `hosts` hosts.
 JobGraph training_graph(const TrainingConfig& config, std::size_t hosts,
                         std::uint32_t gpus_per_server);
-
-/// The iteration on a topology: rank r is hosts()[r].
-Workload training_workload(const TrainingConfig& config, const Topology& topology);
 
 }  // namespace sluice

@@ -23,7 +23,6 @@ class AckStreams {
     void enter(FlowSlot flow, const step::Footprint& way, Tick now);
     /// The flow has left. Its stream flows on until drop_left().
     void leave(FlowSlot flow);
-    bool any_left() const { return !left_.empty(); }
 
     // Streams change only between windows, at instants at which every engine stops.
     void drop_left(Tick now);

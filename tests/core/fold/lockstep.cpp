@@ -44,8 +44,9 @@ struct Pairs {
     Noting noting;
     FoldParts parts;
     std::uint32_t id;
-    Lockstep lockstep{parts.rig.store, parts.folds, parts.members, parts.divergence};
     FlowGroups left;
+    Lockstep lockstep{parts.rig.store,  parts.folds,       parts.members,
+                      parts.divergence, parts.supervision, left};
 };
 
 }  // namespace
@@ -55,9 +56,9 @@ TEST_CASE("unit.lockstep.a_timer_of_both_is_taken_by_both") {
     pairs.set_timer(0);
     push_timer(pairs.parts.world.memory, pairs.parts.world.host[2],
                {kDue, TimerKind::application, kNone, 9});
-    pairs.lockstep.meet_paused(0, kDue, true, pairs.left);
+    pairs.parts.world.callbacks.meet_paused(pairs.parts.world, 0, kDue, true);
     REQUIRE(pairs.parts.folds.has(pairs.id));
-    pairs.lockstep.go_on_together(0, kDue);
+    pairs.parts.world.callbacks.go_on_together(pairs.parts.world, 0, kDue);
     CHECK(pairs.noting.called == std::vector<NodeId>{2});  // host 0 is about to do it
     CHECK(pairs.parts.world.host[2].timers.count == 0);
     CHECK(pairs.parts.divergence.count() == 0);
@@ -72,7 +73,7 @@ TEST_CASE("unit.lockstep.a_timer_of_one_alone_ends_its_copy_between_windows") {
             push_timer(pairs.parts.world.memory, pairs.parts.world.host[2],
                        {kDue, TimerKind::application, kNone, 7});
         }
-        pairs.lockstep.meet_paused(0, kDue, host == 0, pairs.left);
+        pairs.parts.world.callbacks.meet_paused(pairs.parts.world, 0, kDue, host == 0);
         CHECK_FALSE(pairs.parts.folds.has(pairs.id));
         CHECK(pairs.parts.divergence.count() == 1);
         CHECK(pairs.parts.world.sender_at[1] != kNone);

@@ -276,7 +276,9 @@ TEST_CASE("unit.partition.resources_of_a_path") {
     FlowPath path;
     path.forward = {port_towards(topology, 0, 4), port_towards(topology, 4, 5),
                     port_towards(topology, 5, 2)};
-    path.reverse = reverse_path(topology, path.forward);
+    for (std::size_t i = path.forward.size(); i-- > 0;) {
+        path.reverse.push_back(topology.peer_of(path.forward[i]));
+    }
     PartitionSet set(resource_count(topology));
     set.enter(0, flow_resources(topology, path));
     // Two hosts and three cables, both ways the same.

@@ -47,11 +47,6 @@ TEST_CASE("unit.routing.paths.read_and_reverse") {
     CHECK(topology.neighbor((*path)[2]) == 3);
     CHECK(table.find(1, 3, 10000) == nullptr);
     CHECK(table.find(3, 1, 10001) == nullptr);
-    const std::vector<PortId> back = reverse_path(topology, *path);
-    REQUIRE(back.size() == 3);
-    CHECK(topology.node_of(back[0]) == 3);
-    CHECK(topology.neighbor(back[2]) == 1);
-    CHECK(reverse_path(topology, back) == *path);
 }
 
 TEST_CASE("unit.routing.paths.lowest_of_parallel_ports") {

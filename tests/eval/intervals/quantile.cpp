@@ -6,9 +6,6 @@
 #include <numeric>
 
 #include "core/random.h"
-#include "eval/intervals/bootstrap.h"
-#include "eval/intervals/distributions.h"
-#include "eval/intervals/mean.h"
 #include "eval/intervals/quantile.h"
 
 using namespace sluice::eval;
@@ -78,33 +75,4 @@ TEST_CASE("unit.eval.quantile.too_few_values_leave_an_end_open") {
     Trials trials;
     for (int i = 0; i < 5; ++i) trials.push_back({1.0 + i, 2.0 + i, 3.0 + i, 4.0 + i});
     CHECK(std::isinf(clustered_quantile_interval(trials, 0.999, 0.95).high));
-}
-
-TEST_CASE("unit.eval.bootstrap.mean_of_a_sample_of_normal_values") {
-    // For the mean of symmetric values BCa is near the normal interval: 200 normal quantiles.
-    std::vector<double> values;
-    for (int i = 0; i < 200; ++i) values.push_back(normal_quantile((i + 0.5) / 200));
-    const auto mean = [](const std::vector<double>& x) { return Moments(x).mean(); };
-    const Interval bca = bca_interval(values, mean, {0.95, 4000, 7});
-    const Interval normal = normal_interval(Moments(values), 0.95);
-    CHECK(bca.low == Approx(normal.low).epsilon(0.08));
-    CHECK(bca.high == Approx(normal.high).epsilon(0.08));
-    // The same seed gives the same bits, another seed others.
-    CHECK(bca_interval(values, mean, {0.95, 500, 7}).low ==
-          bca_interval(values, mean, {0.95, 500, 7}).low);
-    CHECK(bca_interval(values, mean, {0.95, 500, 7}).low !=
-          bca_interval(values, mean, {0.95, 500, 8}).low);
-}
-
-TEST_CASE("unit.eval.bootstrap.follows_skewness") {
-    // Exponential quantiles: the upper arm is the longer one.
-    std::vector<double> values;
-    for (int i = 0; i < 60; ++i) values.push_back(-std::log(1 - (i + 0.5) / 60));
-    const Interval interval =
-        bca_interval(values, [](const std::vector<double>& x) { return Moments(x).mean(); });
-    CHECK(interval.high - interval.estimate > 1.1 * (interval.estimate - interval.low));
-    const Interval point =
-        bca_interval({3, 3, 3}, [](const std::vector<double>& x) { return x[0]; });
-    CHECK(point.low == 3);
-    CHECK(point.high == 3);
 }

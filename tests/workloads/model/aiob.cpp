@@ -41,7 +41,6 @@ TEST_CASE("unit.aiob.times_as_aicb_uses_them") {
     CHECK(profile.attention() == 321 * kMicrosecond);
     CHECK(profile.attention(true) == 621 * kMicrosecond);
     CHECK(profile.mlp() == 4'002'250 * kNanosecond);
-    CHECK(profile.final_norm() == 3 * kMicrosecond);
     CHECK(profile.head() == 6 * kMicrosecond);
     CHECK(profile.embedding_gradient() == 60 * kMicrosecond);
     CHECK(profile.optimizer() == 110 * kMicrosecond);
@@ -68,7 +67,6 @@ TEST_CASE("unit.aiob.the_published_example") {
     CHECK(profile.embedding_gradient() == 17'374'000 * kNanosecond);
     CHECK(profile.optimizer() == 34'021'000 * kNanosecond);
     CHECK(profile.head() == 12'824 * kMicrosecond);
-    CHECK(profile.final_norm() == 70 * kMicrosecond);
 }
 
 TEST_CASE("unit.aiob.mistakes_are_placed_and_answered") {

@@ -121,9 +121,6 @@ TEST_CASE("unit.messages.mixtures") {
     CHECK(combine_bytes(deepseek, shape) == 448 * 1024 * 1024);
     // Latent attention: 512 + 64 values a token, for all heads.
     CHECK(context_block_bytes(deepseek, shape) == 2 * 4096 * (512 + 64));
-    CHECK(dispatch_fanout(deepseek, 8) == 4);
-    CHECK(dispatch_fanout(deepseek, 2) == 2);
-    CHECK(dispatch_fanout(mixtral, 8) == 2);
 }
 
 TEST_CASE("unit.messages.refuse_what_overflows") {

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/job/job_checks.h"
 #include "core/job/job_report.h"
+#include "core/job/workload.h"
 #include "tests/support/training_support.h"
 #include "workloads/training/training.h"
 #include "workloads/training/training_costs.h"
@@ -381,12 +382,15 @@ TEST_CASE("unit.training.workload_takes_ranks_from_the_topology") {
         topology.add_link({host, 0, gigabits_per_second(100), kMicrosecond, 0});
     }
     topology.finish();
-    const Workload work = training_workload(bare(2, 2, 1), topology);
+    const auto graph = [&](const TrainingConfig& config) {
+        return training_graph(config, topology.host_count(), topology.gpus_per_server);
+    };
+    const Workload work = make_workload(graph(bare(2, 2, 1)), topology.hosts());
     for (const FlowSpec& flow : work.flows) {
         CHECK(flow.src >= 1);
         CHECK(flow.dst >= 1);
         CHECK(flow.start == kNever);
     }
     CHECK(work.application->host(3) == 4);
-    CHECK_THROWS_AS(training_workload(bare(4, 2, 1), topology), ConfigError);
+    CHECK_THROWS_AS(graph(bare(4, 2, 1)), ConfigError);
 }
