@@ -175,6 +175,12 @@ void PhaseController::leave_group(PartitionId from, const PartitionSet::Exit& ex
     }
 }
 
+void PhaseController::interrupted(const std::vector<PartitionId>& touched, Tick now) {
+    for (const PartitionId id : touched) {
+        skip_back(groups_.id_of(id), now);
+    }
+}
+
 void PhaseController::before_link_event(Tick now) {
     deferral_->release_all(now);
     groups_.each([&](GroupState& state) {
