@@ -174,9 +174,24 @@ unsigned replica_threads(const RunOptions& options) {
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
+/// What a replication needs of the scenario's keys: its packets are not recorded.
+ConfigValue without_records(ConfigValue values) {
+    for (ConfigMember& member : values.table) {
+        if (member.key != "output") continue;
+        std::vector<ConfigMember>& keys = member.value.table;
+        keys.erase(std::remove_if(keys.begin(), keys.end(),
+                                  [](const ConfigMember& one) {
+                                      return one.key == "rtt" || one.key == "capture" ||
+                                             one.key == "waves";
+                                  }),
+                   keys.end());
+    }
+    return values;
+}
+
 int run_scenario(const RunOptions& options) {
     Scenario scenario = load_for_run(options);
-    const ConfigValue values = *scenario.values;
+    const ConfigValue values = without_records(*scenario.values);
     const OutputConfig output = scenario.output;
     const std::vector<std::string> unused = keys_without_effect(scenario);
     const bool usual =
@@ -196,6 +211,7 @@ int run_scenario(const RunOptions& options) {
     request.directory = directory;
     request.outputs = output.optional;
     request.series_step = output.series_step;
+    request.watched = output.watched;
     request.keys_without_effect = unused;
     const RunMemo memo(usual ? memo::default_path() : options.memo, !usual, request.config_json,
                        built.experiment);

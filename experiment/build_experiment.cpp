@@ -247,6 +247,9 @@ Experiment take_network(Scenario& scenario) {
     if (std::find(outputs.begin(), outputs.end(), "rtt") != outputs.end()) {
         experiment.on_ack = std::make_shared<std::function<void(FlowId, std::uint32_t, Tick)>>();
     }
+    if (scenario.output.watched.any()) {
+        experiment.taps = std::make_shared<std::vector<Tap*>>();
+    }
     if (!why_not(Effect::not_memoized, configuration_of(experiment, scenario.mode)).empty()) {
         experiment.phases.memo = false;
     }

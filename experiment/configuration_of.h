@@ -11,6 +11,7 @@ namespace sluice {
 inline Configuration configuration_of(const Experiment& experiment, Mode mode) {
     Configuration configuration(mode, experiment.topology, experiment.network, experiment.phases);
     configuration.round_trips = experiment.on_ack != nullptr;
+    configuration.watches_ports = experiment.taps != nullptr;
     configuration.link_events = !experiment.link_events.empty();
     return configuration;
 }

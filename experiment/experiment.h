@@ -20,6 +20,8 @@
 
 namespace sluice {
 
+class Tap;
+
 struct Experiment {
     std::string name;
     Topology topology;
@@ -38,6 +40,8 @@ struct Experiment {
     /// Told of every ACK (models/nic/acks_nic.h) in modes with packets, where nothing is folded or told then;
     /// null: nobody is. Set before the run is built; whom it tells may be set until it runs.
     std::shared_ptr<std::function<void(FlowId flow, std::uint32_t sequence, Tick rtt)>> on_ack;
+    /// Told of what ports do (models/observe/tapped.h), likewise; null: nobody is. Set, and filled, before the run is built.
+    std::shared_ptr<std::vector<Tap*>> taps;
 };
 
 }  // namespace sluice

@@ -14,6 +14,7 @@
 #include "experiment/incidents.h"
 #include "experiment/job_results.h"
 #include "experiment/lossless.h"
+#include "experiment/port_records.h"
 #include "experiment/queue_facts.h"
 #include "experiment/version.h"
 
@@ -273,12 +274,22 @@ RunReport run_to_folder(const BuiltExperiment& built, const RunRequest& request)
             writer.round_trip({flow, sequence, rtt});
         };
     }
+    std::optional<PortRecords> records;
+    if (experiment.taps != nullptr) {
+        records.emplace(writer, experiment.topology, request.watched);
+        *experiment.taps = records->taps();
+    }
     FinishedRun done = run_experiment(experiment, plan);
 
     RunReport report;
     report.outcome = std::move(done.outcome);
     report.outcome.simulated = simulated_time(built, *done.run);
     explain(report.outcome, built, *done.run, request);
+    if (records) {
+        for (std::string& line : records->finish(done.run->now())) {
+            report.outcome.warnings.push_back(std::move(line));
+        }
+    }
     for (const BuiltJob& job : built.jobs) write_job_results(job, writer);
     if (queues) tell_open_flows(writer, built, *done.run);
     if (request.add_results) request.add_results(writer);

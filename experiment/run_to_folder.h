@@ -12,6 +12,7 @@
 #include "core/results/run_writer.h"
 #include "experiment/build_experiment.h"
 #include "experiment/run.h"
+#include "scenario/watched_ports.h"
 
 namespace sluice {
 
@@ -26,6 +27,7 @@ struct RunRequest {
     RunMaker maker;                                      ///< empty: make_run()
     std::vector<std::string> outputs = usual_outputs();  ///< the optional ones, by key
     Tick series_step = 10 * kMicrosecond;                ///< between two samples of series.csv
+    WatchedPorts watched;                                ///< those of the experiment's taps
     std::vector<std::string> keys_without_effect;
     GoOn go_on;  ///< may be empty
     /// Called when the run is over, before the results get their names; may be empty.

@@ -227,6 +227,25 @@ void Network::close_foreign_flow(FlowSlot slot, std::int64_t retransmitted) {
     clock_->take_up_closed();
 }
 
+void Network::declare_steady(NodeId node, SteadyModel& model) {
+    check_node(topology_, node, "Network::declare_steady() names");
+    if (modules_[node] != nullptr) {
+        throw ConfigError("Network::declare_steady() names node " + std::to_string(node) +
+                          ", a device of the network's; allowed: a node in "
+                          "NetworkOptions::foreign, or a subclass that is a SteadyModel");
+    }
+    steady_[node] = &model;
+    clock_->meet_cuts();
+}
+
+SteadyModel* Network::steady_model(NodeId node) const {
+    if (modules_[node] != nullptr) {
+        return dynamic_cast<SteadyModel*>(modules_[node].get());
+    }
+    const auto found = steady_.find(node);
+    return found == steady_.end() ? nullptr : found->second;
+}
+
 /// InternalError unless the flow's source is a device of ours, or is none.
 void Network::require_open(const FlowSpec& spec, bool ours) const {
     if (spec.src < modules_.size() && (modules_[spec.src] != nullptr) != ours) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <systemc>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "models/clock/network_clock.h"
 #include "models/host_port/port_application.h"
 #include "models/nic/nic.h"
+#include "models/steady_model.h"
 #include "models/switch/switch.h"
 
 namespace sluice {
@@ -61,6 +63,11 @@ class Network : public sc_core::sc_module {
     /// The foreign sender has the ACK of the last packet, having sent `retransmitted` payload bytes more
     /// than once. Reported like any other flow; what it held is given to later ones.
     void close_foreign_flow(FlowSlot slot, std::int64_t retransmitted = 0);
+    /// The foreign model at `node` can be taken through skips (models/steady_model.h); it must outlive the simulation.
+    /// Before it starts. ConfigError if no foreign model stands there.
+    void declare_steady(NodeId node, SteadyModel& model);
+    /// The same of a device of whatever kind, or null: a subclass of Node may be a SteadyModel, too.
+    SteadyModel* steady_model(NodeId node) const;
 
     /// True of a host that is a device of the network's own.
     bool is_own_host(NodeId id) const {
@@ -96,6 +103,7 @@ class Network : public sc_core::sc_module {
     std::unique_ptr<step::FlowPartitions> partitions_;
     std::unique_ptr<NetworkClock> clock_;
     std::vector<std::unique_ptr<Node>> modules_;
+    std::map<NodeId, SteadyModel*> steady_;  ///< foreign ones
 };
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <deque>
 #include <string>
 #include <systemc>
+#include <typeinfo>
 
 #include "core/packet/state.h"
 #include "models/link/link_end.h"
@@ -33,6 +34,9 @@ class Node : public sc_core::sc_module {
     /// False if its shared buffer is not ruled by the network's configuration; then it cannot stand
     /// in a network with partition clocks.
     virtual bool admits_as_configured() const { return true; }
+
+    /// What it does: its own type, but for a device that only tells of what another type does.
+    virtual const std::type_info& device_type() const { return typeid(*this); }
 
     NodeId id() const { return id_; }
     /// By local port index.

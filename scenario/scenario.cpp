@@ -41,11 +41,11 @@ std::vector<LinkId> read_links(ConfigSection& section, const Topology& topology,
     const NodeId b = nodes.node(value->array[1], "a node of 'link'");
     std::vector<LinkId> links;
     for (PortId port = topology.first_port(a); port < topology.first_port(a + 1); ++port) {
-        const auto [link, end] = port_cable(topology, port);
+        const PortCable cable = port_cable(topology, port);
         if (topology.neighbor(port) == b) {
             links.push_back(topology.link_of(port));
-        } else if (end == b) {
-            links.push_back(link);
+        } else if (cable.end == b) {
+            links.push_back(cable.link);
         }
     }
     if (links.empty()) {
@@ -97,6 +97,7 @@ OutputConfig read_output(ConfigSection section) {
     if (wanted("series")) {
         output.series_step = section.time("series_step", output.series_step, kPicosecond);
     }
+    know_watched_ports(section);
     section.finish();
     return output;
 }
@@ -154,6 +155,8 @@ Scenario make_scenario(ConfigValue values, const std::string& path, Workloads wo
     scenario.network.train = has_phases(scenario.mode) ? scenario.phases.train : 1;
     scenario.network.seed = perturbed_seed(scenario.seed, perturbation);
     refuse_keys(Configuration(scenario), root);
+    ConfigSection output = root.table("output");
+    scenario.output.watched = read_watched_ports(output, scenario.topology);
     scenario.link_events = read_link_events(root, scenario.topology);
     if (moves_packets(scenario.mode)) check_network(scenario, root);
     return scenario;

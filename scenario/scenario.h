@@ -16,6 +16,7 @@
 #include "core/text/config_section.h"
 #include "core/topology/topology.h"
 #include "core/units.h"
+#include "scenario/watched_ports.h"
 
 namespace sluice {
 
@@ -24,6 +25,7 @@ struct OutputConfig {
     std::string directory;                 ///< empty: runs/NAME
     std::vector<std::string> optional;     ///< keys of the optional outputs that are wanted
     Tick series_step = 10 * kMicrosecond;  ///< between two samples of series.csv
+    WatchedPorts watched;
 };
 
 struct Scenario {

@@ -99,12 +99,14 @@ int run(const std::string& file, const std::string& host, Tick gap,
         "{\"mode\": \"%s\", \"host\": \"%s\", \"user_s\": %.3f, \"job_us\": %.6f, \"finished\": "
         "%zu, "
         "\"flows\": %zu, \"posted\": %llu, \"completed\": %llu, \"packet_hops\": %llu, "
-        "\"skips\": %llu, \"skip_backs\": %llu}\n",
+        "\"executed_hops\": %llu, \"copies\": %llu, \"skips\": %llu, \"skip_backs\": %llu}\n",
         mode_name(scenario.mode), host.c_str(), user_seconds() - begin,
         static_cast<double>(end) / 1e6, finished, listed,
         static_cast<unsigned long long>(accelerator ? accelerator->posted : 0),
         static_cast<unsigned long long>(accelerator ? accelerator->completed : 0),
         static_cast<unsigned long long>(counters.packet_hops),
+        static_cast<unsigned long long>(counters.packet_hops - counters.fold.hops),
+        static_cast<unsigned long long>(counters.fold.images),
         static_cast<unsigned long long>(counters.phases.skips),
         static_cast<unsigned long long>(counters.phases.skip_backs));
     return finished == listed ? 0 : 1;

@@ -41,17 +41,18 @@ Driver::Driver(WorldStore& store, std::vector<LinkEvent> events, RunHooks hooks,
 Driver::~Driver() = default;
 
 void Driver::expect_packets_from_outside() {
+    outside_ = true;
     membership_->expect_packets_from_outside();
     if (domains_ != nullptr) {
         domains_->keep_one_clock();
     }
 }
 
-void Driver::before_packet_from_outside(const Packet& packet) {
+void Driver::before_packet_from_outside(const Packet& packet, PortId port, Tick at) {
     if (domains_ != nullptr) {
         domains_->stand_at(now_);
     }
-    membership_->before_packet_from_outside(packet, now_);
+    membership_->before_packet_from_outside(packet, port, at);
 }
 
 void Driver::tune(const ClockTuning& tuning) {
@@ -131,7 +132,8 @@ Tick Driver::next_cut() const {
     const bool pending = event != kNever && !at_rest(store_.world());
     const Tick at = std::min(pending ? event : kNever, hooks_.next_sample());
     // Nothing left to do is the end, however much there would be to look at.
-    const bool watched = supervisor_ != nullptr && next_instant(store_.world()) != kNever;
+    const bool watched = supervisor_ != nullptr && (next_instant(store_.world()) != kNever ||
+                                                    (outside_ && supervisor_->leaves_out()));
     return watched ? std::min(at, supervisor_->next_cut()) : at;
 }
 

@@ -37,8 +37,9 @@ class Driver {
 
     /// Foreign models send and hold packets: one clock for everything. Before the first window.
     void expect_packets_from_outside();
-    /// A packet is about to be put on a link from outside; now() stands still meanwhile.
-    void before_packet_from_outside(const Packet& packet);
+    /// A packet is about to be put on the link to `port` from outside at `at`, not before now(), which stands still
+    /// meanwhile.
+    void before_packet_from_outside(const Packet& packet, PortId port, Tick at);
     /// Takes up and reports flows that were closed from outside.
     void take_up_closed();
     void tune(const ClockTuning& tuning);
@@ -59,6 +60,8 @@ class Driver {
 
     /// The next instant at which there is something to do.
     Tick next() const { return std::min(next_instant(store_.world()), next_cut()); }
+    /// The next instant at which something happens between windows.
+    Tick next_cut() const;
 
     /// Executes everything before `limit`. `step_cell(cell, begin, end)` steps a cell;
     /// `after_window()` runs after each window of everything and each stretch of solo windows. Returns
@@ -126,7 +129,6 @@ class Driver {
 
     bool for_pool();
     void run_divided(Tick begin, Tick until);
-    Tick next_cut() const;
     void execute_cut(Tick at);
     Tick solo_until(Tick begin, Tick limit);
     void take_up_changes();
@@ -139,6 +141,7 @@ class Driver {
     Supervisor* supervisor_ = nullptr;
     WorkerPool* pool_ = nullptr;
     Folding* folding_ = nullptr;
+    bool outside_ = false;  ///< what goes on may be where next_instant() does not see it
     Tick now_ = 0;
     Tick window_end_ = 0;        ///< before now_ where something skipped back
     std::uint64_t windows_ = 0;  ///< without domains

@@ -103,6 +103,41 @@ void FlowPartitions::footprint(FlowSlot flow, Footprint& print) const {
     sort_unique(print.resources);
 }
 
+/// What is used by whoever sends by `port`.
+ResourceId FlowPartitions::sent_by(PortId port) const {
+    const Topology& topology = store_.topology();
+    return shared_ == SharedBy::data_ports ? port_resource(topology, port)
+                                           : cable_resource(topology, topology.link_of(port));
+}
+
+void FlowPartitions::way_on(const Packet& packet, PortId port,
+                            std::vector<ResourceId>& resources) const {
+    const World& world = store_.world();
+    const Topology& topology = store_.topology();
+    resources = {sent_by(topology.peer_of(port))};
+    NodeId node = topology.node_of(port);
+    if (packet.packet_kind() >= PacketKind::pause) {
+        resources.push_back(sent_by(port));  // which obeys it
+    } else if (is_sprayed(world, packet.flow)) {
+        const FlowSpec& spec = world.spec[packet.flow];
+        const bool data = packet.packet_kind() == PacketKind::data;
+        add_all_paths(node, data ? spec.dst : spec.src, resources);
+    } else {
+        // No table leads in a circle, and a flow's own path has so many hops.
+        Packet ahead = packet;
+        for (std::uint32_t left = 4 * kPathHops; left > 0 && !topology.is_host(node); --left) {
+            const PortId next = egress_of(world, node, ahead);
+            if (next == kNone) {
+                break;
+            }
+            resources.push_back(sent_by(next));
+            node = topology.neighbor(next);
+            ahead.hop = ahead.hop == 15 ? 15 : ahead.hop + 1;
+        }
+    }
+    sort_unique(resources);
+}
+
 std::vector<PartitionId> FlowPartitions::touched(const std::vector<ResourceId>& resources) const {
     std::vector<PartitionId> ids;
     ids.reserve(resources.size());

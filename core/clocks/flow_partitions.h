@@ -37,6 +37,8 @@ class FlowPartitions {
     Footprint footprint(FlowSlot flow) const;
     /// The same, written to `print`.
     void footprint(FlowSlot flow, Footprint& print) const;
+    /// What `packet`, which comes to `port` from outside the network, uses from that cable on; ascending.
+    void way_on(const Packet& packet, PortId port, std::vector<ResourceId>& resources) const;
     /// Partitions that hold one of `resources`, ascending.
     std::vector<PartitionId> touched(const std::vector<ResourceId>& resources) const;
 
@@ -54,6 +56,7 @@ class FlowPartitions {
 
   private:
     void walk(const FlowKey& key, const PortId* entries, std::vector<PortId>& path) const;
+    ResourceId sent_by(PortId port) const;
     void add_all_paths(NodeId from, NodeId to, std::vector<ResourceId>& resources) const;
 
     const WorldStore& store_;

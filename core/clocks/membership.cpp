@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/sorted.h"
+
 namespace sluice::step {
 
 namespace {
@@ -310,13 +312,32 @@ void Membership::change_footprint(FlowSlot flow, const Footprint& print, Tick no
     }
 }
 
-void Membership::before_packet_from_outside(const Packet& packet, Tick now) {
+/// A packet of `flow` has been led to where its tables do not lead it: it belongs to whoever is there, too.
+void Membership::follow_astray(FlowSlot flow, Tick now) {
+    supervisor_->before_link_event(now);
+    Footprint print = partitions_->footprint_of(flow);
+    print.resources.insert(print.resources.end(), way_.begin(), way_.end());
+    sort_unique(print.resources);
+    change_footprint(flow, print, now);
+}
+
+void Membership::before_packet_from_outside(const Packet& packet, PortId port, Tick now) {
     reserve_slots();
-    if (packet.packet_kind() < PacketKind::pause && presence_[packet.flow] == Presence::absent) {
+    const bool of_flow = packet.packet_kind() < PacketKind::pause;
+    if (of_flow && presence_[packet.flow] == Presence::absent) {
         enter(packet.flow, now);  // of a sender that is not ours
-    } else if (supervisor_ != nullptr) {
-        supervisor_->before_link_event(now);  // it was not to be foreseen: nobody may be skipping
     }
+    if (supervisor_ == nullptr) {
+        return;
+    }
+    partitions_->way_on(packet, port, way_);
+    if (of_flow && presence_[packet.flow] == Presence::open) {
+        const std::vector<ResourceId>& own = partitions_->footprint_of(packet.flow).resources;
+        if (!std::includes(own.begin(), own.end(), way_.begin(), way_.end())) {
+            follow_astray(packet.flow, now);
+        }
+    }
+    supervisor_->interrupted(partitions_->touched(way_), now);
 }
 
 }  // namespace sluice::step

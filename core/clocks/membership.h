@@ -62,8 +62,8 @@ class Membership {
     void expect_packets_from_outside() { outside_ = true; }
     /// Tells of flows that come and go.
     void fold(Folding& folding) { folding_ = &folding; }
-    /// A packet is about to be put on a link from outside at `now`.
-    void before_packet_from_outside(const Packet& packet, Tick now);
+    /// A packet is about to be put on the link to `port` from outside at `now`.
+    void before_packet_from_outside(const Packet& packet, PortId port, Tick now);
 
     /// Takes up what has opened and closed; everything before `now` has been executed.
     void take_up_changes(Tick now);
@@ -115,6 +115,7 @@ class Membership {
     void hold_everything(FlowSlot flow, Tick now);
     void pass_hold_on(FlowSlot flow, Tick now);
     void change_footprint(FlowSlot flow, const Footprint& print, Tick now);
+    void follow_astray(FlowSlot flow, Tick now);
     bool stays_until_gone() const { return watcher_ != nullptr; }
 
     WorldStore& store_;
@@ -128,7 +129,8 @@ class Membership {
     std::uint32_t strays_ = 0;
     FlowSlot holder_ = kNone;  ///< the stray that holds every resource
     std::vector<FlowSlot> lingering_;
-    Footprint print_;  ///< scratch of enter()
+    Footprint print_;              ///< scratch of enter()
+    std::vector<ResourceId> way_;  ///< scratch: of a packet from outside
     Tick next_search_ = kNever;
     std::vector<Change> changes_;  ///< scratch
     std::vector<FlowRecord> finished_;

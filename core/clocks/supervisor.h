@@ -16,6 +16,8 @@ class Supervisor {
   public:
     virtual ~Supervisor() = default;
 
+    /// Something is left out up to a later instant.
+    virtual bool leaves_out() const { return false; }
     /// The next instant at which partition `id` is to be looked at, kNever if none.
     virtual Tick next_cut(PartitionId id) const = 0;
     /// The earliest of all partitions, and of the timers of hosts whose partition is skipping.
@@ -38,6 +40,8 @@ class Supervisor {
                             Tick now) = 0;
     /// Nothing of `flow` is executed any more, for its ends are known already: it keeps its way.
     virtual bool is_settled(FlowSlot /*flow*/) const { return false; }
+    /// A packet that nobody foresaw comes to these partitions at `now`: those that skip skip back to `now`.
+    virtual void interrupted(const std::vector<PartitionId>& /*touched*/, Tick /*now*/) {}
     /// Links fail or are repaired at `now`: every partition that skips skips back to `now`.
     virtual void before_link_event(Tick now) = 0;
     /// A frame is to leave by `port`, or a flow to start at its host, at `now`: the partition that has it

@@ -3,6 +3,7 @@
 
 #include "core/clocks/alone.h"
 #include "core/episodes/episode_engine.h"
+#include "core/hybrid/outside.h"
 #include "core/steady/rate_units.h"
 #include "core/world/skip.h"
 #include "core/world/told_flows.h"
@@ -71,7 +72,7 @@ bool EpisodeEngine::may_tell(FlowSlot flow) const {
     const step::Footprint& way = view_.tracks(flow);
     const auto plain = [&](PortId port) {
         return world.egress[port].up && world.ingress[port].loss == 0 &&
-               !view_.is_live(view_.node_of(port));
+               !is_live(view_, view_.node_of(port));
     };
     const auto leads = [&](const std::vector<PortId>& ports, NodeId to) {
         return !ports.empty() && view_.node_of(world.egress[ports.back()].peer) == to &&

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/hybrid/outside.h"
 #include "core/world/skip.h"
 
 namespace sluice::hybrid {
@@ -144,14 +145,14 @@ bool NetworkView::may_skip(const Group& group) const {
         return false;
     }
     const auto calm = [&](PortId port) {
-        const NodeId node = store_.topology().node_of(port);
         return world.egress[port].paused == 0 && world.ingress[port].paused == 0 &&
-               world.ingress[port].loss == 0 && world.egress[port].up && !is_live(node);
+               world.ingress[port].loss == 0 && world.egress[port].up;
     };
-    return std::all_of(group.ports.begin(), group.ports.end(), [&](PortId port) {
-        return calm(port) && (ack_streams_ == nullptr ||
-                              (calm(world.egress[port].peer) && !under_pfc(world, port)));
-    });
+    const bool allowed = outside_ == nullptr || outside_->may_skip(group);
+    return allowed && std::all_of(group.ports.begin(), group.ports.end(), [&](PortId port) {
+               return calm(port) && (ack_streams_ == nullptr ||
+                                     (calm(world.egress[port].peer) && !under_pfc(world, port)));
+           });
 }
 
 PortPast NetworkView::describe(PortId port) const {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,6 +25,8 @@ namespace sluice::hybrid {
 struct Group : step::Extent {
     std::vector<FlowSlot> flows;
 };
+
+class Outside;
 
 /// What is executed of a group: all of it or, where it is folded upon itself, one of its sheets (core/fold/fold.h),
 /// whose packets stay among its own ports.
@@ -86,12 +87,12 @@ class NetworkView {
     /// `from`, as one packet reads them; nothing where ACKs that are no packets cross one of them alone.
     std::optional<std::int64_t> counter_ahead(PortId from, PortId to, Tick now) const;
     /// False while something holds that no steady phase may hide: a paused class, a sprayed flow,
-    /// a cable that loses packets, a live node on a cable.
+    /// a cable that loses packets, what is not the network's own.
     bool may_skip(const Group& group) const;
-    /// Packets that pass by a node of which `is_live` says so are executed: a model of the user's own stands there, or
-    /// a testbench has something running there. Asked before each skip.
-    void keep_executed(std::function<bool(NodeId)> is_live) { is_live_ = std::move(is_live); }
-    bool is_live(NodeId node) const { return is_live_ && is_live_(node); }
+    /// Not all of the network is its own (outside.h). Before the first window; `outside` must outlive this.
+    void surround(Outside& outside) { outside_ = &outside; }
+    /// Null: all is its own.
+    Outside* outside() const { return outside_; }
 
     // Parts of the network that are copies of each other.
     void fold(const step::Representatives& representatives) { representatives_ = &representatives; }
@@ -112,7 +113,7 @@ class NetworkView {
   private:
     step::WorldStore& store_;
     const step::FlowPartitions& partitions_;
-    std::function<bool(NodeId)> is_live_;  ///< may be empty
+    Outside* outside_ = nullptr;
     std::unique_ptr<AckStreams> ack_streams_;
     const step::Representatives* representatives_ = nullptr;
 };

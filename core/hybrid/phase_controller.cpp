@@ -135,6 +135,12 @@ void PhaseController::after_exit(FlowSlot flow, PartitionId from, const Partitio
     stages_.acks().leave(flow, now);
 }
 
+void PhaseController::interrupted(const std::vector<PartitionId>& touched, Tick now) {
+    for (const PartitionId id : touched) {
+        copies_.skip_back(groups_.id_of(id), now);
+    }
+}
+
 void PhaseController::before_link_event(Tick now) {
     deferral_->release_all(now);
     groups_.each([&](GroupState& state) {

@@ -47,9 +47,8 @@ class PhaseController : public step::Supervisor {
     void defer(Deferral& deferral);
     /// The run ends at `now`: skips end there, and the last phases are reported.
     void finish(Tick now);
-    /// Something is left out up to a later instant.
-    bool leaves_out() const;
 
+    bool leaves_out() const override;
     Tick next_cut(PartitionId id) const override;
     Tick next_cut() const override;
     void at_cut(PartitionId id, Tick at) override;
@@ -60,6 +59,7 @@ class PhaseController : public step::Supervisor {
     void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                     Tick now) override;
     bool is_settled(FlowSlot flow) const override { return deferral_->is_settled(flow); }
+    void interrupted(const std::vector<PartitionId>& touched, Tick now) override;
     void before_link_event(Tick now) override;
     void disturbed(PortId port, Tick now) override;
     void call_set(NodeId host, Tick at) override { timers_.await(host, at); }

@@ -31,8 +31,10 @@ const std::vector<OutputType>& output_types() {
 std::vector<std::string> run_file_names() {
     std::vector<std::string> names{kSummaryFile};
     for (const OutputType& type : output_types()) names.emplace_back(type.name);
-    // What runs of other formats add, HPCC's usual ones and SimAI's, and runs with replicas.
-    for (const char* name : {"pfc.txt", "qlen.txt", "ncclFlowModel_EndToEnd.csv", "replicas.csv"}) {
+    // What runs of other formats add, HPCC's usual ones and SimAI's, runs with replicas, and
+    // those whose ports are recorded.
+    for (const char* name : {"pfc.txt", "qlen.txt", "ncclFlowModel_EndToEnd.csv", "replicas.csv",
+                             "links.pcapng", "ports.vcd"}) {
         names.emplace_back(name);
     }
     return names;

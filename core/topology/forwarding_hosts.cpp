@@ -147,7 +147,7 @@ PortCable port_cable(const Topology& topology, PortId port) {
     // A port's cable is the first of its links.
     const bool inside = topology.is_host(node) && owner_of(topology, next) == node;
     const PortId at = inside ? topology.first_port(next) : port;
-    return {topology.link_of(at), owner_of(topology, topology.neighbor(at))};
+    return {topology.link_of(at), owner_of(topology, topology.neighbor(at)), at};
 }
 
 }  // namespace sluice

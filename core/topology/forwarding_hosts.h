@@ -48,6 +48,7 @@ NodeId owner_of(const Topology& topology, NodeId node);
 struct PortCable {
     LinkId link = 0;
     NodeId end = 0;
+    PortId port = 0;  ///< by which the cable is entered
 };
 PortCable port_cable(const Topology& topology, PortId port);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/modes/phase_watch.h"
 
-#include <utility>
-
 #include "core/audit/audit.h"
 #include "core/calibration/profile_memory.h"
 #include "core/episodes/episodes.h"
@@ -78,9 +76,7 @@ void PhaseWatch::attach(engine::Engine& engine, const RunHooks& hooks) {
     engine.keep_partitions(step::Clocks::one, parts_->partitions, &parts_->controller);
 }
 
-void PhaseWatch::keep_executed(std::function<bool(NodeId)> is_live) {
-    parts_->view.keep_executed(std::move(is_live));
-}
+void PhaseWatch::surround(hybrid::Outside& outside) { parts_->view.surround(outside); }
 
 void PhaseWatch::finish(Tick now) { parts_->controller.finish(now); }
 

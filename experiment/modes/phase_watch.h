@@ -3,7 +3,6 @@
 /// memo, the audit.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,6 +14,10 @@
 
 namespace sluice {
 
+namespace hybrid {
+class Outside;
+}
+
 class PhaseWatch {
   public:
     /// Of an engine of `store`, before it begins. Both must outlive this.
@@ -23,8 +26,8 @@ class PhaseWatch {
 
     /// Watches `engine`, which has not begun. The hooks' on_phase is called from here.
     void attach(engine::Engine& engine, const RunHooks& hooks);
-    /// Nothing that passes by a node of which `is_live` says so is skipped (core/hybrid/network_view.h).
-    void keep_executed(std::function<bool(NodeId)> is_live);
+    /// Not all of the network is its own (core/hybrid/outside.h). Before the engine begins; `outside` must outlive this.
+    void surround(hybrid::Outside& outside);
     /// The run ends at `now`: skips end there, and the last phases are reported. Once.
     void finish(Tick now);
     /// Something is left out up to a later instant.

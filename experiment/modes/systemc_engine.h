@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <vector>
 
 #include "experiment/modes/packet_engine.h"
 #include "models/network.h"
@@ -16,6 +17,7 @@ class SystemCEngine : public PacketEngine {
   public:
     /// Elaborates. The experiment must outlive this.
     explicit SystemCEngine(const Experiment& experiment);
+    ~SystemCEngine() override;
 
     engine::Engine& engine() override { return network_->clock().engine(); }
     step::WorldStore& store() override { return network_->store(); }
@@ -40,10 +42,15 @@ class SystemCEngine : public PacketEngine {
         }
     }
 
+    using NodeMaker = decltype(NetworkOptions::make_node);
+    struct GuardedTap;
+
     NetworkOptions options();
+    NodeMaker acks_maker();
 
     const Experiment& experiment_;
-    AckSink on_ack_;  ///< experiment_.on_ack, guarded
+    AckSink on_ack_;                                 ///< experiment_.on_ack, guarded
+    std::vector<std::unique_ptr<GuardedTap>> taps_;  ///< experiment_.taps
     std::chrono::steady_clock::time_point begin_;
     Routing routing_;
     std::unique_ptr<Network> network_;

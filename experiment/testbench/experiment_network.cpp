@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <string>
-#include <typeinfo>
 #include <utility>
 
 #include "core/error.h"
 #include "experiment/configuration_of.h"
 #include "experiment/modes/mode_run.h"
-#include "models/host_port/host_port.h"
+#include "restore/restorers.h"
 
 namespace sluice {
 
@@ -26,9 +25,25 @@ NetworkOptions checked(const Experiment& experiment, Mode mode, NetworkOptions o
                           " runs on one clock; allowed: false");
     }
     check_run(experiment, mode);
+    if (experiment.network.train > 1 && !options.foreign.empty()) {
+        throw ConfigError(
+            "phases.train is above 1: no foreign model knows trains of packets; allowed: 1");
+    }
+    for (const NodeId node : options.foreign) {
+        if (has_phases(mode) && experiment.phases.local() && experiment.topology.is_host(node)) {
+            throw ConfigError("NetworkOptions::foreign names host " + std::to_string(node) +
+                              ": with phases.wake = \"data\" ACKs are no packets, and such a "
+                              "host lives by them; allowed: a switch, or wake = \"partition\"");
+        }
+    }
     options.link_events = experiment.link_events;
     options.stop = experiment.stop;
     return options;
+}
+
+/// Restored queues, shadow runs and ACKs that are no packets know devices of the network's own only.
+bool can_ask_models(const PhaseConfig& phases) {
+    return phases.restore == Restoration::hold && phases.audit == 0 && !phases.local();
 }
 
 }  // namespace
@@ -44,9 +59,10 @@ ExperimentNetwork::ExperimentNetwork(const sc_core::sc_module_name& name,
                                          experiment.application.get(), options);
     engine::Engine& engine = network_->clock().engine();
     if (has_phases(mode)) {
+        models_ = std::make_unique<TestbenchModels>(*network_, can_ask_models(experiment.phases));
         phases_ = std::make_unique<PhaseWatch>(experiment, network_->store());
         phases_->attach(engine, options.hooks);
-        phases_->keep_executed([this](NodeId node) { return is_live(node); });
+        phases_->surround(*models_);
     }
     const bool as_is = options.foreign.empty() && !options.make_node && !options.partition_clocks;
     if (as_is && experiment.fold &&
@@ -56,17 +72,6 @@ ExperimentNetwork::ExperimentNetwork(const sc_core::sc_module_name& name,
 }
 
 ExperimentNetwork::~ExperimentNetwork() = default;
-
-/// A device of the user's own stands at `node`, or operations of its host port are outstanding.
-bool ExperimentNetwork::is_live(NodeId node) const {
-    const Node* const device = network_->node(node);
-    if (device == nullptr ||
-        (typeid(*device) != typeid(Nic) && typeid(*device) != typeid(Switch))) {
-        return true;
-    }
-    const HostPort* const port = network_->port_of(node);
-    return port != nullptr && port->outstanding() > 0;
-}
 
 RunCounters ExperimentNetwork::counters() const {
     RunCounters counters = network_->counters();

@@ -3,7 +3,7 @@
 /// and foreign models as that has them, in mode packet, hybrid or wormhole. In the modes with phases the rest skips, while
 /// packets are executed in every partition (or group) that contains
 ///   - a host whose host port has operations outstanding: a post ends the skip of what it meets, at its instant;
-///   - a foreign model, or a device of the user's own. (With a foreign model little or nothing is skipped elsewhere, too.)
+///   - a foreign model, or a device of the user's own, unless it is a SteadyModel (models/steady_model.h).
 /// The time of the network still follows that of SystemC, across a skip, too.
 ///
 /// It never calls sc_start or sc_stop.
@@ -14,6 +14,7 @@
 #include "core/results/mode.h"
 #include "experiment/experiment.h"
 #include "experiment/modes/phase_watch.h"
+#include "experiment/testbench/testbench_models.h"
 #include "models/network.h"
 
 namespace sluice {
@@ -35,11 +36,10 @@ class ExperimentNetwork : public sc_core::sc_module {
     void finish();
 
   private:
-    bool is_live(NodeId node) const;
-
     Routing routing_;
     std::unique_ptr<Network> network_;
-    std::unique_ptr<PhaseWatch> phases_;  ///< null in mode packet
+    std::unique_ptr<TestbenchModels> models_;  ///< null in mode packet
+    std::unique_ptr<PhaseWatch> phases_;       ///< null in mode packet
     bool over_ = false;
 };
 

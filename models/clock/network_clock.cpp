@@ -22,6 +22,37 @@ std::int64_t largest_packet(const PacketFormat& format) {
          format.pause});
 }
 
+/// Later arrivals could not be added to.
+constexpr Tick kLatest = kNever / 2;
+
+/// What cannot be of a packet of a flow in the network, whose sender is ours if `own`; empty: nothing. Laws and queue pairs
+/// take these things for granted.
+std::string fault_of(const step::World& world, const step::Packet& packet, bool own, Tick at) {
+    const bool data = packet.packet_kind() == step::PacketKind::data;
+    const bool selective = step::repeats_selectively(world);
+    if (selective && packet.packet_kind() == step::PacketKind::nack && !step::trims(world)) {
+        return "is a NACK, which selective repeat has where switches trim; allowed: an ACK";
+    }
+    if (!own) {
+        return "";
+    }
+    if (world.sender_at[packet.flow] == kNone) {
+        return world.result[packet.flow].start == kNever ? "belongs to a flow that has not started"
+                                                         : "";
+    }
+    const step::Sender& sender = step::sender_of(world, packet.flow);
+    if (packet.sequence + (data ? 1U : 0U) > sender.high) {
+        return std::string(data ? "has" : "answers") + " sequence " +
+               std::to_string(packet.sequence) + " of a flow that has sent " +
+               std::to_string(sender.high) + " packets";
+    }
+    if (!selective && (packet.stamp < 0 || packet.stamp > at - sender.skipped)) {
+        return "has the stamp " + std::to_string(packet.stamp) +
+               ", which is none of a packet that has left before; allowed: what its sender wrote";
+    }
+    return "";
+}
+
 }  // namespace
 
 NetworkClock::NetworkClock(const sc_core::sc_module_name& name, step::WorldStore& store)
@@ -83,8 +114,15 @@ void NetworkClock::run() {
         // Whoever is outside may post or send at any instant from `now` on; a packet takes at least the
         // lookahead to arrive, and as long as the quantum says.
         const Tick quantum = to_ticks(tlm::tlm_global_quantum::instance().get());
-        next = engine_.run_in_lockstep(now + std::max(store_.world().lookahead, quantum), step_cell,
-                                       [this] { hand_over(); });
+        Tick limit = now + std::max(store_.world().lookahead, quantum);
+        const auto run_to = [&](Tick end) {
+            return engine_.run_in_lockstep(end, step_cell, [this] { hand_over(); });
+        };
+        if (meets_cuts_ && engine_.driver() != nullptr) {
+            next = run_to(now + 1);  // what is to be decided now is
+            limit = std::min(limit, engine_.driver()->next_cut());
+        }
+        next = engine_.finished() ? next : run_to(limit);
     }
     if (engine_.finished()) {
         done_.notify(until(engine_.reached()));
@@ -193,10 +231,15 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
                 " ps: it must arrive at least the network's lookahead, and at least the TLM global "
                 "quantum, after the call");
     }
-    check_foreign(port, packet);
-    if (!ring.empty() && ring.at(ring.tail - 1).time + ring.base > at) {
-        sluice::refuse("sluice/clock", "a foreign model's packets overtook each other on a link");
+    if (!engine_.begun()) {
+        sluice::refuse("sluice/clock",
+                       "a foreign model's packet comes before the simulation starts");
     }
+    if (at > kLatest) {
+        sluice::refuse("sluice/clock", "a foreign model's packet arrives at " + std::to_string(at) +
+                                           " ps; allowed: to " + std::to_string(kLatest) + " ps");
+    }
+    check_foreign(port, packet);
     const bool over = packet.packet_kind() < step::PacketKind::pause &&
                       world.id[packet.flow] == kNoFlow;  // a duplicate that the model held back
     if (over || !world.egress[port].up) {
@@ -204,8 +247,24 @@ void NetworkClock::receive(PortId port, const step::Packet& packet, Tick at) {
                    over ? &step::Egress::drops_outdated : &step::Egress::drops_link_down);
         return;
     }
+    if (packet.packet_kind() < step::PacketKind::pause) {
+        const FlowSpec& spec = world.spec[packet.flow];
+        const NodeId node = store_.topology().node_of(port);
+        const NodeId end = packet.packet_kind() == step::PacketKind::data ? spec.dst : spec.src;
+        const std::string fault =
+            store_.topology().is_host(node) && node != end
+                ? "is for host " + std::to_string(end) + ", not for host " + std::to_string(node)
+                : fault_of(world, packet, nodes_[spec.src] != nullptr, at);
+        if (!fault.empty()) {
+            sluice::refuse("sluice/clock", "a foreign model's packet at port " +
+                                               std::to_string(port) + " " + fault);
+        }
+    }
     if (engine_.driver() != nullptr) {
-        engine_.driver()->before_packet_from_outside(packet);
+        engine_.driver()->before_packet_from_outside(packet, port, earliest());
+    }
+    if (!ring.empty() && ring.at(ring.tail - 1).time + ring.base > at) {
+        sluice::refuse("sluice/clock", "a foreign model's packets overtook each other on a link");
     }
     step::Packet copy = packet;
     copy.time = at - ring.base;

@@ -31,6 +31,8 @@ class NetworkClock : public sc_core::sc_module {
     }
     /// See NetworkOptions::free_running. Not where a foreign model is attached.
     void run_free() { free_running_ = true; }
+    /// Between windows nothing is decided before SystemC's time has come as far: who decides looks outside.
+    void meet_cuts() { meets_cuts_ = true; }
     /// What executes the packets: may be told how before the simulation starts. To fold, every node must be a
     /// Switch or a Nic as it is.
     engine::Engine& engine() { return engine_; }
@@ -77,6 +79,7 @@ class NetworkClock : public sc_core::sc_module {
     std::vector<bool> maybe_blind_;
     engine::Engine engine_;
     bool free_running_ = false;
+    bool meets_cuts_ = false;
     sc_core::sc_event event_;
     sc_core::sc_event done_;
 };

@@ -63,8 +63,9 @@ struct ForeignPort : PacketForwardIf {
 };
 
 /// A FIFO switch with infinite queues in the middle of a star: arrivals in (time, port) order, no
-/// pauses. Knows nothing of the engine but where a flow's ends are.
-class FifoSwitch : public sc_core::sc_module {
+/// pauses. Knows nothing of the engine but where a flow's ends are. It can be taken through skips, if it is declared
+/// (Network::declare_steady).
+class FifoSwitch : public sc_core::sc_module, public SteadyModel {
   public:
     SC_HAS_PROCESS(FifoSwitch);
     FifoSwitch(const sc_core::sc_module_name& name, const Topology& topology, NodeId self,
@@ -94,16 +95,37 @@ class FifoSwitch : public sc_core::sc_module {
         wait_for_first();
     }
 
+    /// It goes by its packets alone: what comes as before leaves as before.
+    bool is_steady(const std::vector<std::uint32_t>&) override { return true; }
+    void advance(const std::vector<std::uint32_t>& ports, Tick dt) override {
+        std::map<std::pair<Tick, std::uint32_t>, step::Packet> moved;
+        for (const auto& [key, packet] : waiting_) {
+            const bool moves = std::binary_search(ports.begin(), ports.end(), key.second);
+            moved.emplace(std::make_pair(key.first + (moves ? dt : 0), key.second), packet);
+        }
+        waiting_ = std::move(moved);
+        for (const std::uint32_t port : ports) {
+            free_at_[port] += dt;
+        }
+        arrived_.cancel();
+        if (!waiting_.empty()) {
+            wait_for_first();
+        }
+    }
+
   protected:
+    std::uint32_t last_port() const { return static_cast<std::uint32_t>(ports_.size() - 1); }
+    /// The port by which `packet` leaves, on its way to `end`.
+    virtual std::uint32_t port_for(const step::Packet& /*packet*/, NodeId end) const {
+        return port_to_.at(end);
+    }
     /// Sends `packet` by a port, whose last bit arrives at `at`.
     virtual void send(std::uint32_t port, step::Packet packet, Tick at) {
         ports_[port].send(packet, at);
     }
 
   private:
-    void wait_for_first() {
-        arrived_.notify(to_sc_time(waiting_.begin()->first.first) - sc_core::sc_time_stamp());
-    }
+    void wait_for_first() { arrived_.notify(until(waiting_.begin()->first.first)); }
 
     void forward() {
         const Tick now = to_ticks(sc_core::sc_time_stamp());
@@ -112,7 +134,7 @@ class FifoSwitch : public sc_core::sc_module {
             waiting_.erase(waiting_.begin());
             const FlowSpec& flow = world_.spec[packet.flow];
             const bool data = packet.packet_kind() == step::PacketKind::data;
-            const std::uint32_t out = port_to_.at(data ? flow.dst : flow.src);
+            const std::uint32_t out = port_for(packet, data ? flow.dst : flow.src);
             const PortId port = topology_.first_port(self_) + out;
             free_at_[out] =
                 std::max(free_at_[out], now) +

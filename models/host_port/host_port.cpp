@@ -245,6 +245,9 @@ void HostPort::hand_over(const Notification& notification) {
     if (outstanding_-- == options_.depth) {
         room_.notify(sc_core::SC_ZERO_TIME);
     }
+    if (watcher_ != nullptr) {
+        watcher_->on_completed(notification.completion);
+    }
     if (notification.observer != nullptr) {
         notification.observer->on_completed(notification.completion);
     } else {

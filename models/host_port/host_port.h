@@ -103,6 +103,8 @@ class HostPort : public sc_core::sc_module {
     /// Notified in the next delta cycle after there is room again.
     const sc_core::sc_event& room() const { return room_; }
 
+    /// `watcher` is told of every completion, too, before whoever waits for it. It must outlive the last one.
+    void watch(PostObserver& watcher) { watcher_ = &watcher; }
     /// Completions, at their SystemC time.
     Mailbox<Completion>& completions() { return completions_; }
     /// What peers' sends have brought, likewise.
@@ -171,6 +173,7 @@ class HostPort : public sc_core::sc_module {
     std::uint64_t notified_ = 0;
     sc_core::sc_event due_;
     sc_core::sc_event room_;
+    PostObserver* watcher_ = nullptr;  ///< may be null
     Mailbox<Completion> completions_;
     Mailbox<Arrival> arrivals_;
 };

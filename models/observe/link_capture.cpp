@@ -74,7 +74,11 @@ void write_interface(OutputFile& file, const std::string& name, Rate rate) {
 
 LinkCapture::LinkCapture(const std::string& path, const Topology& topology,
                          std::vector<PortId> ports, std::int64_t most_bytes)
-    : file_(path),
+    : LinkCapture(std::make_unique<OutputFile>(path), topology, std::move(ports), most_bytes) {}
+
+LinkCapture::LinkCapture(OutputFile& file, const Topology& topology, std::vector<PortId> ports,
+                         std::int64_t most_bytes)
+    : file_(file),
       topology_(topology),
       ports_(watched_ports(topology, std::move(ports))),
       room_(most_bytes) {
@@ -129,7 +133,9 @@ void LinkCapture::finish() {
         write(key.first, key.second, frame);
     }
     waiting_.clear();
-    file_.commit();
+    if (own_ != nullptr) {
+        own_->commit();
+    }
 }
 
 }  // namespace sluice

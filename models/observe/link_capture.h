@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,11 @@ class LinkCapture : public Tap {
     /// written. ConfigError if a port is not there or the file can't be written. `topology` must outlive it.
     LinkCapture(const std::string& path, const Topology& topology, std::vector<PortId> ports,
                 std::int64_t most_bytes = 1'000'000'000);
+    /// Into a file of the caller's, which must outlive it.
+    LinkCapture(OutputFile& file, const Topology& topology, std::vector<PortId> ports,
+                std::int64_t most_bytes);
 
-    /// After the run: writes what is left, and gives the file its name.
+    /// After the run: writes what is left, and gives the file its name, unless it is the caller's.
     void finish();
     std::uint64_t frames() const { return frames_; }
     /// Frames beyond the limit.
@@ -35,9 +39,15 @@ class LinkCapture : public Tap {
     void stepped(const step::World&, PortId, Tick) override {}
 
   private:
+    LinkCapture(std::unique_ptr<OutputFile> own, const Topology& topology,
+                std::vector<PortId> ports, std::int64_t most_bytes)
+        : LinkCapture(*own, topology, std::move(ports), most_bytes) {
+        own_ = std::move(own);
+    }
     void write(Tick arrival, std::uint32_t interface, const std::string& frame);
 
-    OutputFile file_;
+    std::unique_ptr<OutputFile> own_;  ///< null: the file is somebody else's
+    OutputFile& file_;
     const Topology& topology_;
     std::vector<PortId> ports_;  ///< interfaces, ascending
     std::int64_t room_;

@@ -22,7 +22,11 @@ std::string binary(std::int64_t value) {
 
 PortWaves::PortWaves(const std::string& path, const Topology& topology, std::vector<PortId> ports,
                      Tick rate_every)
-    : file_(path), rate_every_(rate_every) {
+    : PortWaves(std::make_unique<OutputFile>(path), topology, std::move(ports), rate_every) {}
+
+PortWaves::PortWaves(OutputFile& file, const Topology& topology, std::vector<PortId> ports,
+                     Tick rate_every)
+    : file_(file), rate_every_(rate_every) {
     if (rate_every <= 0) {
         throw ConfigError("waves: an interval of " + std::to_string(rate_every) +
                           " ps for rates; allowed: above 0");
@@ -157,7 +161,9 @@ void PortWaves::finish(Tick end) {
     if (end > written_) {
         file_ << "#" << end << "\n";
     }
-    file_.commit();
+    if (own_ != nullptr) {
+        own_->commit();
+    }
 }
 
 }  // namespace sluice

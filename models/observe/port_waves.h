@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,11 @@ class PortWaves : public Tap {
     /// ConfigError if a port is not there, `rate_every` is not above 0, or the file can't be written.
     PortWaves(const std::string& path, const Topology& topology, std::vector<PortId> ports,
               Tick rate_every = 10 * kMicrosecond);
+    /// Into a file of the caller's, which must outlive it.
+    PortWaves(OutputFile& file, const Topology& topology, std::vector<PortId> ports,
+              Tick rate_every);
 
-    /// After the run, which ended at `end`: writes what is left, and gives the file its name.
+    /// After the run, which ended at `end`: writes what is left, and gives the file its name, unless it is the caller's.
     void finish(Tick end);
 
     bool watches(PortId port) const override;
@@ -33,6 +37,11 @@ class PortWaves : public Tap {
     void stepped(const step::World& world, PortId port, Tick now) override;
 
   private:
+    PortWaves(std::unique_ptr<OutputFile> own, const Topology& topology, std::vector<PortId> ports,
+              Tick rate_every)
+        : PortWaves(*own, topology, std::move(ports), rate_every) {
+        own_ = std::move(own);
+    }
     enum Signal : std::uint8_t { kQueue, kPaused, kRate, kSkipped, kSignals };
     struct Watched {
         PortId port = 0;
@@ -53,7 +62,8 @@ class PortWaves : public Tap {
     void close_intervals(std::size_t place, Tick now);
     void write_before(Tick now);
 
-    OutputFile file_;
+    std::unique_ptr<OutputFile> own_;  ///< null: the file is somebody else's
+    OutputFile& file_;
     std::vector<Watched> ports_;  ///< ascending
     Tick rate_every_;
     Tick latest_ = 0;  ///< the last instant that was told

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,8 @@ class Tapped : public Base {
             }
         }
     }
+
+    const std::type_info& device_type() const override { return typeid(Base); }
 
     void step(const step::Cell& cell, Tick begin, Tick end) override {
         if (cell.ports != nullptr) {
@@ -91,20 +94,25 @@ class Tapped : public Base {
     std::vector<Watched> watched_;
 };
 
+/// One of `taps` watches a port of node `id`.
+inline bool is_tapped(const std::vector<Tap*>& taps, NodeId id, const Node::Context& context) {
+    const step::World& world = context.world;
+    bool watched = false;
+    for (PortId port = world.first_port[id]; port < world.first_port[id + 1]; ++port) {
+        watched = watched || std::any_of(taps.begin(), taps.end(),
+                                         [&](const Tap* tap) { return tap->watches(port); });
+    }
+    return watched;
+}
+
 /// For NetworkOptions::make_node: the default devices, watched where one of `taps` wants it. They must outlive the network.
 inline auto make_tapped(std::vector<Tap*> taps) {
     return [taps = std::move(taps)](const char* name, NodeId id, const Node::Context& context,
                                     step::SwitchScratch& scratch) -> std::unique_ptr<Node> {
-        const step::World& world = context.world;
-        bool watched = false;
-        for (PortId port = world.first_port[id]; port < world.first_port[id + 1]; ++port) {
-            watched = watched || std::any_of(taps.begin(), taps.end(),
-                                             [&](const Tap* tap) { return tap->watches(port); });
-        }
-        if (!watched) {
+        if (!is_tapped(taps, id, context)) {
             return nullptr;
         }
-        if (world.is_host[id] != 0) {
+        if (context.world.is_host[id] != 0) {
             return std::make_unique<Tapped<Nic>>(taps, name, id, context);
         }
         return std::make_unique<Tapped<Switch>>(taps, name, id, context, scratch);

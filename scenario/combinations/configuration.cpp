@@ -16,6 +16,7 @@ Configuration::Configuration(const Scenario& scenario)
       link_events(!scenario.link_events.empty()),
       stops(scenario.stop != kNever) {
     round_trips = asks("output.rtt");
+    watches_ports = gives("output.capture") || gives("output.waves");
 }
 
 const ConfigValue* Configuration::value(const std::string& path) const {

@@ -42,6 +42,7 @@ struct Configuration {
     const PhaseConfig& phases;
     const ConfigValue* values = nullptr;  ///< the scenario's keys; null: it comes from elsewhere
     bool round_trips = false;             ///< output.rtt: somebody is told of every ACK
+    bool watches_ports = false;           ///< output.capture or output.waves
     bool link_events = false;
     bool stops = false;           ///< at a given time
     bool imported = false;        ///< the network is another simulator's

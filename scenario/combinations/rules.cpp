@@ -37,6 +37,8 @@ bool trims(const Config& c) { return c.network.trim.threshold > 0; }
 bool swift(const Config& c) { return c.network.congestion.law == congestion::Law::swift; }
 bool valiant(const Config& c) { return c.topology.group_routing == GroupRouting::valiant; }
 bool round_trips(const Config& c) { return c.round_trips; }
+bool watches_ports(const Config& c) { return c.watches_ports; }
+bool records_packets(const Config& c) { return c.round_trips || c.watches_ports; }
 
 // Phases.
 bool one_phase(const Config& c) { return c.phases.scope == PhaseScope::network; }
@@ -90,7 +92,7 @@ bool has_trains(const Config& c) { return phases(c) && c.phases.train > 1; }
 /// Every packet is needed by itself.
 bool must_go_singly(const Config& c) {
     return repeats_selectively(c) || sprays(c) || loses_packets(c) || c.network.nic.back_to_zero ||
-           c.phases.restore != Restoration::hold || round_trips(c) || c.phases.episodes;
+           c.phases.restore != Restoration::hold || records_packets(c) || c.phases.episodes;
 }
 
 // Random draws.
@@ -154,7 +156,7 @@ constexpr std::int64_t kOneSwitch = 2;
 
 /// Something that is asked for goes by partitions, though it would not be refused without them.
 bool asks_for_partitions(const Config& c) {
-    return !c.phases.skip || c.phases.episodes || c.round_trips;
+    return !c.phases.skip || c.phases.episodes || records_packets(c);
 }
 
 std::vector<CombinationRule> all_rules() {
@@ -273,6 +275,17 @@ std::vector<CombinationRule> all_rules() {
          [](const Config& c) { return round_trips(c) && phases(c) && local(c); },
          "is true, but with phases.wake = \"data\" ACKs are not packets; "
          "allowed: \"partition\""},
+        {"ports-of-packets", E::refused, "output.capture output.waves", "mode flow",
+         [](const Config& c) { return watches_ports(c) && flow_mode(c); },
+         "is given, but mode {mode} has no packets; allowed: modes packet, hybrid and wormhole"},
+        {"ports-not-of-ns3", E::refused, "output.capture output.waves",
+         "network.arithmetic = \"ns3\"", [](const Config& c) { return watches_ports(c) && ns3(c); },
+         "is given, but not for network.arithmetic = \"ns3\"; allowed: \"exact\""},
+        {"ports-with-acks", E::refused, "output.capture output.waves",
+         "phases.wake = \"data\", in a mode with phases",
+         [](const Config& c) { return watches_ports(c) && phases(c) && local(c); },
+         "is given, but with phases.wake = \"data\" ACKs are not packets; allowed: "
+         "\"partition\""},
         {"local-phases", E::refused, "phases.wake", "local phases are impossible (below)",
          [](const Config& c) { return phases(c) && local(c) && cannot(E::not_local, c); },
          "must be \"partition\" {why}"},
@@ -284,13 +297,13 @@ std::vector<CombinationRule> all_rules() {
          "is above 1, but congestion.law follows single round-trip times, which trains disturb; "
          "allowed: 1, or another law"},
         {"trains-of-plain-packets", E::refused, "phases.train",
-         "selective repeat, spraying, lossy links, go-back-0, restored queues, round trips or "
-         "episodes, in a mode with "
-         "phases",
+         "selective repeat, spraying, lossy links, go-back-0, restored queues, records of packets "
+         "or episodes, in a mode with phases",
          [](const Config& c) { return has_trains(c) && must_go_singly(c); },
          "is above 1, which needs network.nic.transport = \"go-back-n\" without back_to_zero, "
          "network.load_balance = \"ecmp\" without sprayed_priorities, links without loss, "
-         "phases.restore = \"hold\", and neither output.rtt nor phases.episodes"},
+         "phases.restore = \"hold\", and neither output.rtt, output.capture, output.waves nor "
+         "phases.episodes"},
         {"queues-or-spray", E::refused, "output.record_queues", "packets are sprayed",
          [](const Config& c) { return c.records_queues && sprays(c); },
          "is true, but network.load_balance or sprayed_priorities send a flow's packets several "
@@ -487,8 +500,8 @@ std::vector<CombinationRule> all_rules() {
          [](const Config& c) { return c.network.congestion.law != congestion::Law::hpcc; },
          "only HPCC is known to be right", "partition"},
         {"wake-as-asked", E::automatic, "phases.wake",
-         "phases.skip = false, phases.episodes or output.rtt", asks_for_partitions,
-         "what is asked for needs partitions", "partition"},
+         "phases.skip = false, phases.episodes, output.rtt, output.capture or output.waves",
+         asks_for_partitions, "what is asked for needs partitions", "partition"},
         {"wake-of-long-runs", E::automatic, "phases.wake", "all packets take less than 20 s",
          [](const Config& c) { return c.workload->packet_seconds < kSoon; },
          "the audit of partitions knows more", "partition"},
@@ -524,6 +537,8 @@ std::vector<CombinationRule> all_rules() {
          "what selective repeat remembers of packets is not compared"},
         {"round-trips-fold-nothing", E::not_folded, "", "output.rtt = true", round_trips,
          "round trips are recorded of every packet"},
+        {"watched-ports-fold-nothing", E::not_folded, "", "output.capture or output.waves",
+         watches_ports, "ports are recorded packet by packet"},
         {"spray-is-not-local", E::not_local, "", "packets are sprayed", sprays,
          "where packets are sprayed"},
         {"selective-repeat-is-not-local", E::not_local, "",
@@ -551,12 +566,16 @@ std::vector<CombinationRule> all_rules() {
          "rates are not measured"},
         {"round-trips-are-not-memoized", E::not_memoized, "", "output.rtt = true", round_trips,
          "what is predicted has no packets"},
+        {"watched-ports-are-not-memoized", E::not_memoized, "", "output.capture or output.waves",
+         watches_ports, "what is predicted has no packets"},
         {"one-phase-has-no-episodes", E::not_predicted, "", "phases.scope = \"network\"", one_phase,
          "episodes are of partitions"},
         {"local-phases-have-no-episodes", E::not_predicted, "", "phases.wake = \"data\"", local,
          "episodes are of partitions"},
         {"round-trips-have-no-episodes", E::not_predicted, "", "output.rtt = true", round_trips,
          "what is predicted has no packets"},
+        {"watched-ports-have-no-episodes", E::not_predicted, "", "output.capture or output.waves",
+         watches_ports, "what is predicted has no packets"},
         {"audit-of-skips", E::not_audited, "", "phases.skip = false, without episodes",
          [](const Config& c) { return never_skips(c) && !has_episodes(c); }, "nothing is skipped"},
         {"episodes-on-one-thread", E::one_thread, "", "episodes, in a mode with phases",
@@ -564,6 +583,8 @@ std::vector<CombinationRule> all_rules() {
          "what is held is executed later by one thread"},
         {"round-trips-of-runs", E::not_in_a_lane, "", "output.rtt = true", round_trips,
          "output.rtt = true: only `sluice run` records round trips"},
+        {"watched-ports-of-runs", E::not_in_a_lane, "", "output.capture or output.waves",
+         watches_ports, "output.capture and output.waves: only `sluice run` records ports"},
         {"device-of-mode-packet", E::not_on_a_device, "", "not mode packet", not_packet_mode,
          "mode = \"{mode}\": a device executes mode packet only"},
         {"device-is-exact", E::not_on_a_device, "", "network.arithmetic = \"ns3\"", ns3,
@@ -576,6 +597,8 @@ std::vector<CombinationRule> all_rules() {
          "network.load_balance: a device chooses next hops without their queues"},
         {"device-has-no-round-trips", E::not_on_a_device, "", "output.rtt = true", round_trips,
          "output.rtt = true: a device cannot record round trips"},
+        {"device-watches-no-ports", E::not_on_a_device, "", "output.capture or output.waves",
+         watches_ports, "output.capture and output.waves: a device cannot record ports"},
         {"device-knows-all-flows", E::not_on_a_device, "", "a streamed job",
          [](const Config& c) { return c.streamed; },
          "a device cannot execute a streamed job; use --device cpu"},

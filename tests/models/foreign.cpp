@@ -20,6 +20,7 @@ TEST_CASE("models.foreign.the_pages_foreign_switch") {
     options.foreign.push_back(4);
     sluice::Network network("network", topology, routing, config, flows, paths, nullptr, options);
     FifoSwitch mine("mine", topology, 4, network);
+    network.declare_steady(4, mine);
     Routing own_routing(topology);
     Network ours("ours", topology, own_routing, config, flows, paths, nullptr);
     network.store().world().digest_hops = true;

@@ -241,6 +241,7 @@ class CheckingSupervisor final : public step::Supervisor {
     CheckingSupervisor(step::Supervisor& inner, std::function<void(Tick)> check)
         : inner_(inner), check_(std::move(check)) {}
 
+    bool leaves_out() const override { return inner_.leaves_out(); }
     Tick next_cut(PartitionId id) const override { return inner_.next_cut(id); }
     Tick next_cut() const override { return inner_.next_cut(); }
     void at_cut(PartitionId id, Tick at) override {
@@ -264,6 +265,10 @@ class CheckingSupervisor final : public step::Supervisor {
     void after_exit(FlowSlot flow, PartitionId from, const PartitionSet::Exit& exit,
                     Tick now) override {
         inner_.after_exit(flow, from, exit, now);
+    }
+    void interrupted(const std::vector<PartitionId>& touched, Tick now) override {
+        inner_.interrupted(touched, now);
+        check_(now);
     }
     void before_link_event(Tick now) override {
         inner_.before_link_event(now);

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/hybrid/outside.h"
 #include "core/hybrid/stages/calibration_stage.h"
 #include "core/steady/defaults.h"
 #include "core/steady/rate_units.h"
@@ -51,6 +52,7 @@ void CalibrationStage::list(GroupState& state, const steady::GroupFacts& facts) 
     const bool shared = facts.sharing > 1;
     record.recording = config_.calibrate && config_.scope == PhaseScope::partition && measured_ &&
                        facts.sharing > 0 && facts.flows > 0 &&
+                       !passes_outside(view_, state.group) &&
                        facts.flows <= (shared ? kMaxSharing : kMaxFlows);
     if (!record.recording) {
         return;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/hybrid/stages/law_stage.h"
+#include "core/hybrid/stages/outside_stage.h"
 #include "core/hybrid/stages/queue_stage.h"
 #include "core/hybrid/stages/rate_source_stage.h"
 #include "core/hybrid/stages/shared_ports_stage.h"
@@ -25,6 +26,7 @@ Stages::Stages(const PhaseParts& parts, SkipExecutor& executor, const RateSource
     calibration_ = add(
         std::make_unique<CalibrationStage>(parts.engine, loads_, parts.config, rates == nullptr));
     add(std::make_unique<SharedPortsStage>(loads_, parts.config));
+    add(std::make_unique<OutsideStage>(view));
     add(std::make_unique<QueueStage>(parts.engine, restorer, parts.report));
     watchers_ =
         add(std::make_unique<WatcherStage>(view, *calibration_, parts.report, parts.config));

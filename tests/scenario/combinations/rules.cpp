@@ -70,6 +70,8 @@ std::vector<Examples> examples() {
     const std::string mark = "network.ecn.kmin=1KB";
     const std::string hybrid = "mode=hybrid;phases.";
     const std::string rtt = "output.rtt=true";
+    const std::string waves = "output.waves=[[\"leaf0\", 0]]";
+    const std::string capture = "output.capture=[[0, \"leaf0\"]]";
     const std::string ns3 = "network.arithmetic=ns3";
     const std::string selective = "network.nic.transport=selective-repeat";
     const std::string spray = "network.load_balance=spray";
@@ -132,6 +134,9 @@ std::vector<Examples> examples() {
          kDragonfly},
         {"round-trips-of-packets", {"mode=flow;" + rtt}, {rtt}},
         {"round-trips-not-of-ns3", {ns3 + ";" + rtt}, {rtt}},
+        {"ports-of-packets", {"mode=flow;" + capture}, {capture}},
+        {"ports-not-of-ns3", {ns3 + ";" + waves}, {waves}},
+        {"ports-with-acks", {hybrid + "wake=data;" + waves}, {"phases.wake=data;" + capture}},
         {"round-trips-of-acks", {hybrid + "wake=data;" + rtt}, {"phases.wake=data;" + rtt}},
         {"local-phases", {hybrid + "wake=data;congestion.law=none"}, {hybrid + "wake=data"}},
         {"queues-or-spray",
@@ -286,6 +291,7 @@ std::vector<Examples> examples() {
         {"selective-repeat-folds-nothing", {selective}, {""}},
         {"selective-repeat-is-not-local", {selective}, {""}},
         {"round-trips-fold-nothing", {rtt}, {""}},
+        {"watched-ports-fold-nothing", {waves}, {""}},
         {"spray-is-not-local", {spray}, {""}},
         {"loss-is-not-local", {"topology.loss=0.1"}, {""}},
         {"law-none-is-not-local", {"congestion.law=none"}, {""}},
@@ -296,9 +302,11 @@ std::vector<Examples> examples() {
         {"one-phase-is-not-calibrated", {"phases.scope=network"}, {""}},
         {"max-min-is-not-calibrated", {"phases.rates=maxmin"}, {""}},
         {"round-trips-are-not-memoized", {rtt}, {""}},
+        {"watched-ports-are-not-memoized", {capture}, {""}},
         {"one-phase-has-no-episodes", {"phases.scope=network"}, {""}},
         {"local-phases-have-no-episodes", {"phases.wake=data"}, {""}},
         {"round-trips-have-no-episodes", {rtt}, {""}},
+        {"watched-ports-have-no-episodes", {waves}, {""}},
         {"audit-of-skips",
          {"phases.skip=false"},
          {"phases.skip=false;phases.memo=true;phases.episodes=true"}},
@@ -306,11 +314,13 @@ std::vector<Examples> examples() {
          {hybrid + "memo=true;phases.episodes=true"},
          {"phases.memo=true;phases.episodes=true"}},
         {"round-trips-of-runs", {rtt}, {""}},
+        {"watched-ports-of-runs", {capture}, {""}},
         {"device-of-mode-packet", {"mode=hybrid"}, {""}},
         {"device-is-exact", {ns3}, {""}},
         {"device-goes-back", {selective}, {""}},
         {"device-balances-without-queues", {adaptive}, {spray}},
         {"device-has-no-round-trips", {rtt}, {""}},
+        {"device-watches-no-ports", {waves}, {""}},
         {"device-knows-all-flows", {"", streamed}, {""}},
         {"importance-in-mode-packet",
          {"mode=flow;workload.type=poisson"},

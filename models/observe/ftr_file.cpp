@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/observe/ftr_file.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+constexpr std::uint64_t kIsCbor = 55799;
+// Chunks. What is odd is compressed.
+constexpr std::uint64_t kInfo = 6;
+constexpr std::uint64_t kNames = 8;
+constexpr std::uint64_t kDirectory = 10;
+constexpr std::uint64_t kTransactions = 12;
+// Inside of them.
+constexpr std::uint64_t kStream = 16;
+constexpr std::uint64_t kGenerator = 17;
+constexpr std::uint64_t kTransaction = 6;
+constexpr std::uint64_t kAttribute = 7;  // and the moment
+constexpr std::uint64_t kSinceEpoch = 1;
+
+constexpr std::int64_t kPicoseconds = -12;
+constexpr std::size_t kBlockBytes = 1 << 16;
+
+}  // namespace
+
+void CborText::head(unsigned kind, std::uint64_t value) {
+    int bytes = 0;
+    if (value >= 24) {
+        bytes = value <= 0xff ? 1 : value <= 0xffff ? 2 : value <= 0xffffffff ? 4 : 8;
+    }
+    const unsigned more = bytes == 0   ? static_cast<unsigned>(value)
+                          : bytes == 1 ? 24
+                          : bytes == 2 ? 25
+                          : bytes == 4 ? 26
+                                       : 27;
+    bytes_.push_back(static_cast<char>(kind << 5 | more));
+    for (int i = bytes - 1; i >= 0; --i) {
+        bytes_.push_back(static_cast<char>(value >> (8 * i) & 0xffU));
+    }
+}
+
+void CborText::number(std::int64_t value) {
+    value < 0 ? head(1, static_cast<std::uint64_t>(-(value + 1)))
+              : head(0, static_cast<std::uint64_t>(value));
+}
+
+void CborText::text(std::string_view value) {
+    head(3, value.size());
+    bytes_ += value;
+}
+
+void CborText::bytes(std::string_view value) {
+    head(2, value.size());
+    bytes_ += value;
+}
+
+FtrFile::FtrFile(const std::string& path) : file_(path), blocks_(1), stream_of_(1) {
+    CborText begin;
+    begin.tag(kIsCbor);
+    begin.endless_array();
+    file_ << std::string_view(begin.all());
+    CborText info;
+    info.array(2);
+    info.number(kPicoseconds);
+    info.tag(kSinceEpoch);
+    info.number(0);  // not when it was written: equal runs leave equal files
+    write_chunk(kInfo, info);
+    file_.preamble_done();
+    names_[""] = 0;
+    new_names_.emplace_back();
+}
+
+std::uint64_t FtrFile::known(const std::string& text) {
+    const auto [place, fresh] = names_.try_emplace(text, names_.size());
+    if (fresh) {
+        new_names_.push_back(text);
+    }
+    return place->second;
+}
+
+std::uint64_t FtrFile::add_stream(const std::string& name, const std::string& kind) {
+    const std::uint64_t id = blocks_.size();
+    blocks_.emplace_back();
+    directory_.tag(kStream);
+    directory_.array(3);
+    for (const std::uint64_t entry : {id, known(name), known(kind)}) {
+        directory_.whole(entry);
+    }
+    return id;
+}
+
+std::uint64_t FtrFile::add_generator(const std::string& name, std::uint64_t stream) {
+    const std::uint64_t id = stream_of_.size();
+    stream_of_.push_back(stream);
+    directory_.tag(kGenerator);
+    directory_.array(3);
+    for (const std::uint64_t entry : {id, known(name), stream}) {
+        directory_.whole(entry);
+    }
+    return id;
+}
+
+void FtrFile::add(std::uint64_t generator, Tick begin, Tick end,
+                  const std::vector<FtrAttribute>& attributes) {
+    const std::uint64_t stream = stream_of_.at(generator);
+    Block& block = blocks_[stream];
+    CborText& text = block.text;
+    text.array(1 + attributes.size());
+    text.tag(kTransaction);
+    text.array(4);
+    text.whole(++transactions_);
+    text.whole(generator);
+    text.number(begin);
+    text.number(end);
+    for (const FtrAttribute& attribute : attributes) {
+        text.tag(kAttribute + static_cast<std::uint64_t>(attribute.moment));
+        text.array(3);
+        text.whole(known(attribute.name));
+        text.whole(static_cast<std::uint64_t>(attribute.type));
+        if (attribute.type == FtrType::text) {
+            text.whole(known(attribute.text));
+        } else if (attribute.type == FtrType::whole) {
+            text.whole(static_cast<std::uint64_t>(attribute.value));
+        } else {
+            text.number(attribute.value);
+        }
+    }
+    block.begin = std::min(block.begin, begin);
+    block.end = std::max(block.end, end);
+    if (text.all().size() >= kBlockBytes) {
+        write_block(stream);
+    }
+}
+
+void FtrFile::write_chunk(std::uint64_t tag, const CborText& content) {
+    CborText chunk;
+    chunk.tag(tag);
+    chunk.bytes(content.all());
+    file_ << std::string_view(chunk.all());
+}
+
+/// What later chunks tell by number.
+void FtrFile::write_names() {
+    if (!new_names_.empty()) {
+        CborText names;
+        names.map(new_names_.size());
+        std::uint64_t number = names_.size() - new_names_.size();
+        for (const std::string& name : new_names_) {
+            names.whole(number++);
+            names.text(name);
+        }
+        write_chunk(kNames, names);
+        new_names_.clear();
+    }
+    if (!directory_.empty()) {
+        CborText directory;
+        directory.endless_array();
+        directory.append(directory_);
+        directory.end();
+        write_chunk(kDirectory, directory);
+        directory_.clear();
+    }
+}
+
+void FtrFile::write_block(std::uint64_t stream) {
+    Block& block = blocks_[stream];
+    if (block.text.empty()) {
+        return;
+    }
+    write_names();
+    CborText content;
+    content.endless_array();
+    content.append(block.text);
+    content.end();
+    CborText chunk;
+    chunk.tag(kTransactions);
+    chunk.array(4);
+    chunk.whole(stream);
+    chunk.number(block.begin);
+    chunk.number(block.end);
+    chunk.bytes(content.all());
+    file_ << std::string_view(chunk.all());
+    block = Block{};
+}
+
+void FtrFile::finish() {
+    write_names();
+    for (std::uint64_t stream = 1; stream < blocks_.size(); ++stream) {
+        write_block(stream);
+    }
+    CborText end;
+    end.end();
+    file_ << std::string_view(end.all());
+    file_.commit();
+}
+
+}  // namespace sluice
