@@ -78,6 +78,17 @@ def test_arguments_of_a_network(small, value):
         refused(lambda: list(net.completions(value if value != 5 else -5)))
 
 
+def test_more_than_anybody_can_mean(small, tmp_path):
+    refused(sluice.Study, small, {"seed": range(1 << 40)}, says="has more than 1000000 values")
+    refused(sluice.run, small, {"seed": range(1 << 40)}, says="has more than 1000000 values")
+    refused(sluice.run, small, options=("x" for _ in range(1 << 40)), says="has more than")
+    refused(sluice.latin_hypercube, {"seed": range(1 << 40)}, 4, says="has more than")
+    refused(sluice.Run, "x" * 5000, says="holds no finished run")
+    run = sluice.run(small, mode="flow", out=tmp_path / "out")
+    refused(run.table, "x" * 5000, says="is not there")
+    refused(run.table, "a\nb", says="is not there")
+
+
 def test_more_words_than_the_system_takes(small):
     refused(sluice.run, small, {"name": "x" * (1 << 18)}, says="cannot be started: Argument list too long")
 

@@ -2,6 +2,7 @@
 """What callers pass: a value of the wrong kind is an Error of one line that names the argument."""
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 import reprlib
@@ -9,6 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sluice.error import Error
+
+
+#: Of a list.
+MOST_VALUES = 1_000_000
 
 
 def shown(value: Any) -> str:
@@ -35,7 +40,17 @@ def texts(name: str, value: Any) -> list[str]:
     """Several texts or paths, but not one."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise Error(f"{name} {shown(value)} must be a list of texts")
-    return [path(name, word) for word in value]
+    return [path(name, word) for word in values(name, value)]
+
+
+def values(name: str, value: Any) -> list[Any]:
+    """Several of anything, as many as a batch has experiments at most."""
+    if isinstance(value, (str, bytes, bytearray, Mapping)) or not isinstance(value, Iterable):
+        raise Error(f"{name}: {shown(value)} must be a list of values")
+    held = list(itertools.islice(value, MOST_VALUES + 1))
+    if len(held) > MOST_VALUES:
+        raise Error(f"{name}: {shown(value)} has more than {MOST_VALUES} values")
+    return held
 
 
 def table(name: str, value: Any) -> dict[str, Any]:

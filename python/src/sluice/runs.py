@@ -30,7 +30,7 @@ class Run:
         #: What the program printed.
         self.text = text
         self._temporary = temporary
-        if not (self.folder / "summary.json").is_file():
+        if not os.path.isfile(self.folder / "summary.json"):
             raise Error(f"{self.folder}: holds no finished run (no summary.json)")
 
     @functools.cached_property

@@ -2,7 +2,7 @@
 """Axes that sample a space in place of a grid, by SciPy's quasi-Monte Carlo."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sluice import arguments
@@ -56,9 +56,7 @@ def _at(choice: Any, unit: float) -> Any:
         if isinstance(least, int) and isinstance(most, int):
             return least + min(int(unit * (most - least + 1)), most - least)
         return least + unit * (most - least)
-    if isinstance(choice, (str, bytes, Mapping)) or not isinstance(choice, Iterable):
-        raise Error(f"{arguments.shown(choice)} is no choice; allowed: (least, most), or a list of values")
-    values = list(choice)
+    values = arguments.values("a choice", choice)
     if not values:
         raise Error("a key has no values to choose from")
     return values[min(int(unit * len(values)), len(values) - 1)]

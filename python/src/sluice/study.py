@@ -170,15 +170,14 @@ def _axes(axes: Mapping[Keys, Iterable[Any]] | None) -> dict[tuple[str, ...], li
     made: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
     for keys, values in (axes or {}).items():
         what = f"axis {arguments.shown(keys)}"
-        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-            raise Error(f"{what}: {arguments.shown(values)} must be a list of values")
+        listed = arguments.values(what, values)
         if isinstance(keys, str):
-            made[(arguments.text(what, keys),)] = [(value,) for value in values]
+            made[(arguments.text(what, keys),)] = [(value,) for value in listed]
             continue
         if not isinstance(keys, tuple) or not keys:
             raise Error(f"{what} must be a key, or a tuple of keys")
         names = tuple(arguments.text(what, key) for key in keys)
-        rows = [tuple(row) if isinstance(row, (tuple, list)) else (row,) for row in values]
+        rows = [tuple(row) if isinstance(row, (tuple, list)) else (row,) for row in listed]
         for row in rows:
             if len(row) != len(names):
                 raise Error(f"{what}: {arguments.shown(row)} must have a value for each of {len(names)} keys")

@@ -28,7 +28,7 @@ def value(of: Any) -> str:
     if isinstance(of, Mapping):
         return "{" + ", ".join(f"{_key(key)} = {value(held)}" for key, held in of.items()) + "}"
     if isinstance(of, Iterable) and not isinstance(of, (bytes, bytearray)):
-        return "[" + ", ".join(value(held) for held in of) + "]"
+        return "[" + ", ".join(value(held) for held in arguments.values("a list", of)) + "]"
     raise Error(f"a {type(of).__name__} is no value of a scenario; allowed: text, number, boolean, list, table")
 
 
