@@ -240,13 +240,15 @@ Command add_astra_command(CommandLine program) {
         .range(0.0, kMostScale);
     app.add_option("--rendezvous-protocol", options->rendezvous,
                    "Messages wait for their receivers: true or false (default)")
-        .type_name("BOOL");
+        .type_name("BOOL")
+        .offers({"true", "false"});
     app.add_option("--network-backend", options->backend,
                    "With a network.yml: congestion-aware (default) or congestion-unaware")
-        .type_name("NAME");
-    app.add_option("--mode", options->mode,
-                   "With an ns-3 config.txt: packet (default), hybrid, flow")
-        .type_name("MODE");
+        .type_name("NAME")
+        .offers({"congestion-aware", "congestion-unaware"});
+    app.add_option("--mode", options->mode, "With an ns-3 config.txt: the mode (default: packet)")
+        .type_name("MODE")
+        .offers({"packet", "hybrid", "flow"});
     app.add_flag("--check", options->check,
                  "Report what was read, what was skipped and what does not fit; run nothing");
     app.add_flag("--quiet", options->quiet, "Print nothing but results and errors");

@@ -31,6 +31,13 @@ CommandOption& CommandOption::one_of(const std::vector<std::string>& words) {
     return *this;
 }
 
+CommandOption& CommandOption::offers(const std::vector<std::string>& words) {
+    std::string list;
+    for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+    option_->check(CLI::Validator([](std::string&) { return std::string(); }, "{" + list + "}"));
+    return *this;
+}
+
 CommandOption& CommandOption::range(int least, int most) {
     option_->check(CLI::Range(least, most));
     return *this;

@@ -41,6 +41,8 @@ class CommandOption {
     CommandOption& type_name(const std::string& name);
     CommandOption& required();
     CommandOption& one_of(const std::vector<std::string>& words);
+    /// Words that --help and completion name; what else it may be, and what is refused, its reader knows.
+    CommandOption& offers(const std::vector<std::string>& words);
     CommandOption& range(int least, int most);
     CommandOption& range(double least, double most);
     CommandOption& not_negative();

@@ -58,6 +58,9 @@ CommandOption add_set_option(CommandLine command, std::vector<std::string>& sets
 /// What --set says in --help wherever there is always a scenario.
 inline constexpr const char* kSetHelp = "Override a key of the scenario, e.g. network.payload=4096";
 
+/// "--mode MODE", any of them.
+CommandOption add_mode_option(CommandLine command, std::string& mode, const std::string& text);
+
 struct RunOptions {
     std::string scenario;           ///< SCENARIO.toml; empty with hpcc
     std::string hpcc;               ///< an HPCC ns-3 config.txt

@@ -217,8 +217,7 @@ Command add_describe_command(CommandLine program) {
     app.add_option("scenario", options->scenario, "The scenario file")
         .type_name("SCENARIO.toml")
         .required();
-    app.add_option("--mode", options->mode, "The mode that would run (default: the scenario's)")
-        .type_name("MODE");
+    add_mode_option(app, options->mode, "The mode that would run (default: the scenario's)");
     app.add_option("--flows", options->flows,
                    "Write the flows that have start times as an HPCC ns-3 flow.txt")
         .type_name("FILE");

@@ -234,9 +234,9 @@ Command add_goal_command(CommandLine program) {
                    "With --topology: hosts per rank: one (gpu), one per NIC (node), or as the\n"
                    "schedule requires (auto, the default)")
         .one_of({"auto", "node", "gpu"});
-    app.add_option("--mode", options->mode,
-                   "With --topology: packet, hybrid, flow (default: the scenario's)")
-        .type_name("MODE");
+    app.add_option("--mode", options->mode, "With --topology: the mode (default: the scenario's)")
+        .type_name("MODE")
+        .offers({"packet", "hybrid", "flow"});
     app.add_option("--out", options->out, "With --topology: output folder (default: runs/NAME)")
         .type_name("DIR");
     add_set_option(app, options->sets, "With --topology: override a key of the scenario");

@@ -16,6 +16,7 @@
 #include "cli/run_report.h"
 #include "core/error.h"
 #include "core/memo/store.h"
+#include "core/results/mode.h"
 #include "core/routing/paths.h"
 #include "core/text/config_value.h"
 #include "experiment/build_experiment.h"
@@ -250,13 +251,17 @@ CommandOption add_set_option(CommandLine command, std::vector<std::string>& sets
     return command.add_option("--set", sets, text).type_name("KEY=VALUE").one_value_each();
 }
 
+CommandOption add_mode_option(CommandLine command, std::string& mode, const std::string& text) {
+    std::vector<std::string> words;
+    for (const auto& [name, value] : mode_words()) words.emplace_back(name);
+    return command.add_option("--mode", mode, text).type_name("MODE").offers(words);
+}
+
 Command add_run_command(CommandLine program) {
     const auto options = std::make_shared<RunOptions>();
     CommandLine app = program.add_subcommand("run", "Run one experiment");
     app.add_option("scenario", options->scenario, "The scenario file").type_name("SCENARIO.toml");
-    app.add_option("--mode", options->mode,
-                   "packet, hybrid, wormhole, flow (default: the scenario's)")
-        .type_name("MODE");
+    add_mode_option(app, options->mode, "Mode (default: the scenario's)");
     add_set_option(app, options->sets, kSetHelp);
     app.add_option("--out", options->out, "Output folder (default: runs/NAME)").type_name("DIR");
     app.add_option("--threads", options->threads,

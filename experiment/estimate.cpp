@@ -77,10 +77,13 @@ class SharedPorts {
             } else if (source_[port] != source) {
                 source_[port] = kSeveral;
                 ++count_;
+                inside_ += port == path.back() ? 0 : 1;
             }
         }
     }
     std::size_t count() const { return count_; }
+    /// Of these, those that lead to no host.
+    std::size_t inside() const { return inside_; }
 
   private:
     static constexpr std::int64_t kNobody = -1;
@@ -89,6 +92,7 @@ class SharedPorts {
     const Topology& topology_;
     std::vector<std::int64_t> source_;  ///< by port
     std::size_t count_ = 0;
+    std::size_t inside_ = 0;
 };
 
 }  // namespace
@@ -145,6 +149,7 @@ TrafficEstimate estimate_traffic(const Experiment& experiment) {
         estimate.bytes += flow.size;
     }
     estimate.shared_ports = shared.count();
+    estimate.shared_inside = shared.inside();
     return estimate;
 }
 

@@ -32,6 +32,7 @@ struct TrafficEstimate {
     std::int64_t longest_path = 0;  ///< links
     Tick longest_round_trip = 0;    ///< of a listed flow: a byte there, its ACK back, idle
     std::size_t shared_ports = 0;   ///< of switches: data of several hosts leaves by them
+    std::size_t shared_inside = 0;  ///< of these, those that lead to another switch
     std::size_t routing_bytes = 0;  ///< of the routing tables
 };
 

@@ -14,14 +14,18 @@ bool has_experts(const BuiltExperiment& built) {
 }
 
 void set_likely(const BuiltExperiment& built, double settled_s, ExpectedTime& time) {
-    const bool apart = built.estimate.shared_ports <=
-                       built.experiment.topology.host_count();  // the last ones at most
+    // The last ones of ways at most.
+    const bool apart = built.estimate.shared_inside == 0 &&
+                       built.estimate.shared_ports <= built.experiment.topology.host_count();
     if (may_hold_copies(built) && apart && !has_experts(built)) {
         time.likely_s = kCopiedJobSeconds + kCopiedTimesLeast * time.least_s;
         time.likely_why = "its parts are copies whose data meets at its destination at most";
     } else if (has_experts(built)) {
         time.likely_s = kExchangedShare * time.most_s;
         time.likely_why = "messages of experts contend and hardly settle";
+    } else if (may_hold_copies(built) && built.estimate.shared_inside > 0) {
+        time.likely_s = kCollidingShare * time.most_s;
+        time.likely_why = "messages of different hosts meet between switches and contend for long";
     } else {
         time.likely_s = settled_s;
         time.likely_why = "messages settle one by one, short ones not at all";

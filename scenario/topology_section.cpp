@@ -55,7 +55,16 @@ ForwardingKeys read_forwarding(ConfigSection& section) {
     ForwardingKeys keys;
     const ConfigValue* const value = section.raw("forwarding_hosts");
     keys.given = value != nullptr;
-    if (!keys.given) return keys;
+    if (!keys.given) {
+        for (const char* const key : {"forwarding_rate", "forwarding_delay"}) {
+            if (section.has(key)) {
+                section.fail(key,
+                             "is of hosts that forward, and no host does; allowed: with "
+                             "forwarding_hosts, which names them");
+            }
+        }
+        return keys;
+    }
     if (value->kind == ConfigValue::Kind::text) {
         keys.all = section.choice_index("forwarding_hosts", "", {"all"}) == 0;
     }

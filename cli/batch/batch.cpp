@@ -116,6 +116,23 @@ void tell(const BatchCheck& check) {
         check.tau, check.pairs, check.tau_apart, check.pairs_apart, 100 * check.median_bar);
 }
 
+/// Which shards lack experiments, a line each.
+std::string gaps_text(const std::vector<ShardGap>& gaps) {
+    constexpr std::size_t kToldGaps = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(gaps.size(), kToldGaps); ++i) {
+        const ShardGap& gap = gaps[i];
+        text += fmt::format("  missing      {} of shard {}/{}, which {}\n",
+                            counted(gap.missing, "experiment", "experiments"), gap.shard.number,
+                            gap.shard.count, gap.begun ? "is not complete" : "has not run");
+    }
+    if (gaps.size() > kToldGaps) {
+        text += fmt::format("  missing      those of {}\n",
+                            counted(gaps.size() - kToldGaps, "more shard", "more shards"));
+    }
+    return text;
+}
+
 void report(const Batch& batch, const BatchRun& run) {
     const double wall_s = run.wall_s();
     const BatchPosition& at = run.position();
@@ -126,10 +143,10 @@ void report(const Batch& batch, const BatchRun& run) {
         text += fmt::format("  merged       {} of shards\n",
                             counted(run.aside().merged, "new result", "new results"));
     }
-    if (at.known > 0) {
-        text += fmt::format("  known        {} {}\n", at.known,
-                            run.aside().merged > 0 ? "with them" : "from an earlier run");
+    if (run.aside().known > 0) {
+        text += fmt::format("  known        {} from an earlier run\n", run.aside().known);
     }
+    text += gaps_text(run.aside().gaps);
     if (run.aside().results > 0) {
         text += fmt::format("  kept         {}, not of this batch, in {}\n",
                             counted(run.aside().results, "result", "results"), kBatchDatabase);
@@ -189,10 +206,17 @@ void tell_aside(const BatchAside& aside) {
         counted(aside.to_redo, "experiment is", "experiments are"), kBatchDatabase);
 }
 
-/// The command line of a shard, for the script that gives its number.
+/// The command line of a shard, for the script that gives its number. No shard is without an experiment.
 std::string slurm_script_of(const BatchOptions& options, const std::string& directory,
-                            const std::string& name) {
-    SlurmJob job{name, options.slurm_shards, std::max(1U, options.threads), directory, {}};
+                            const Batch& batch) {
+    const auto shards =
+        static_cast<unsigned>(std::min<std::size_t>(options.slurm_shards, batch.size()));
+    if (shards < options.slurm_shards && !options.quiet) {
+        print_error("sluice: {} make {}, not {}\n",
+                    counted(batch.size(), "experiment", "experiments"),
+                    counted(shards, "shard", "shards"), options.slurm_shards);
+    }
+    SlurmJob job{batch.name(), shards, std::max(1U, options.threads), directory, {}};
     job.words = {"batch", std::filesystem::absolute(options.file).string()};
     if (!options.mode.empty()) job.words.insert(job.words.end(), {"--mode", options.mode});
     for (const std::string& set : options.sets) job.words.insert(job.words.end(), {"--set", set});
@@ -205,7 +229,7 @@ int batch_command(const BatchOptions& options) {
     const Batch batch = load(options);
     const std::string directory = options.out.empty() ? "runs/" + batch.name() : options.out;
     if (options.slurm_shards > 0) {
-        print_text(slurm_script_of(options, directory, batch.name()));
+        print_text(slurm_script_of(options, directory, batch));
         return kExitDone;
     }
     const unsigned threads = lanes_at_once(options.devices, options.threads);
@@ -282,9 +306,7 @@ Command add_batch_command(CommandLine program) {
     app.add_option("file", options->file, "The batch: what the experiments share and what varies")
         .type_name("BATCH.toml")
         .required();
-    app.add_option("--mode", options->mode,
-                   "Mode of all experiments: packet, hybrid, wormhole, flow")
-        .type_name("MODE");
+    add_mode_option(app, options->mode, "Mode of all experiments (default: the scenario's)");
     add_set_option(app, options->sets, "Override a key of every experiment's scenario");
     app.add_option("--out", options->out, "Output folder (default: runs/NAME)").type_name("DIR");
     app.add_option("--threads", options->threads,

@@ -18,21 +18,9 @@ constexpr std::uint32_t kGpusPerServer = 8;
 // Of a NIC, bits/s, as scenarios allow.
 constexpr std::int64_t kLeastRate = 1'000'000;
 constexpr std::int64_t kMostRate = 100'000'000'000'000;
-constexpr const char* kNetworks[] = {"rail-optimized", "fat-tree", "leaf-spine", "star"};
-constexpr const char* kWorkloads[] = {"training", "all-reduce", "permutation", "incast",
-                                      "websearch"};
 
-template <typename Words>
-std::string listed(const Words& words) {
-    std::string text;
-    for (const char* const word : words) text += (text.empty() ? "" : ", ") + std::string(word);
-    return text;
-}
-
-template <typename Words>
-void check_word(const char* what, const std::string& word, const Words& words) {
-    if (word.empty() || std::find(std::begin(words), std::end(words), word) != std::end(words))
-        return;
+void check_word(const char* what, const std::string& word, const std::vector<std::string>& words) {
+    if (word.empty() || std::find(words.begin(), words.end(), word) != words.end()) return;
     throw ConfigError(
         fmt::format("init: {} {} must be one of {}", what, shown_text(word), listed(words)));
 }
@@ -108,8 +96,23 @@ std::string workload_lines(const FirstScenario& answers) {
 
 }  // namespace
 
-std::string first_networks() { return listed(kNetworks); }
-std::string first_workloads() { return listed(kWorkloads); }
+const std::vector<std::string>& first_networks() {
+    static const std::vector<std::string> kNetworks{"rail-optimized", "fat-tree", "leaf-spine",
+                                                    "star"};
+    return kNetworks;
+}
+
+const std::vector<std::string>& first_workloads() {
+    static const std::vector<std::string> kWorkloads{"training", "all-reduce", "permutation",
+                                                     "incast", "websearch"};
+    return kWorkloads;
+}
+
+std::string listed(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
 
 std::uint32_t parse_first_gpus(const std::string& text) {
     std::uint32_t gpus = 0;
@@ -123,8 +126,8 @@ std::uint32_t parse_first_gpus(const std::string& text) {
 }
 
 void check_first(const FirstScenario& answers) {
-    check_word("network", answers.network, kNetworks);
-    check_word("workload", answers.workload, kWorkloads);
+    check_word("network", answers.network, first_networks());
+    check_word("workload", answers.workload, first_workloads());
     if (!answers.rate.empty()) {
         const std::int64_t rate = parse_rate(answers.rate, {"", 0, "init: rate"}).bits_per_second;
         if (rate < kLeastRate || rate > kMostRate) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sluice {
 
@@ -22,9 +23,11 @@ inline constexpr std::uint32_t kUsualGpus = 64;
 inline constexpr const char* kUsualRate = "400Gbps";
 inline constexpr const char* kUsualWorkload = "training";
 
-/// "rail-optimized, fat-tree, ...": what an answer may be.
-std::string first_networks();
-std::string first_workloads();
+/// What an answer may be.
+const std::vector<std::string>& first_networks();
+const std::vector<std::string>& first_workloads();
+/// "rail-optimized, fat-tree, ...".
+std::string listed(const std::vector<std::string>& words);
 
 /// All of a text, as a number of GPUs.
 std::uint32_t parse_first_gpus(const std::string& text);

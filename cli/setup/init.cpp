@@ -58,7 +58,7 @@ void ask_for_missing(FirstScenario& answers) {
         });
     };
     if (answers.network.empty()) {
-        ask_for("What network? " + first_networks(), kUsualNetwork,
+        ask_for("What network? " + listed(first_networks()), kUsualNetwork,
                 [](FirstScenario& with, const std::string& text) { with.network = text; });
     }
     if (answers.gpus == 0) {
@@ -72,7 +72,7 @@ void ask_for_missing(FirstScenario& answers) {
                 [](FirstScenario& with, const std::string& text) { with.rate = text; });
     }
     if (answers.workload.empty()) {
-        ask_for("What runs on it? " + first_workloads(), kUsualWorkload,
+        ask_for("What runs on it? " + listed(first_workloads()), kUsualWorkload,
                 [](FirstScenario& with, const std::string& text) { with.workload = text; });
     }
 }
@@ -108,14 +108,16 @@ Command add_init_command(CommandLine program) {
                                              "questions, or takes the answers as options");
     app.add_option("file", options->file, "What to write (default: scenario.toml)")
         .type_name("FILE");
-    app.add_option("--network", options->answers.network, "Answer: " + first_networks())
-        .type_name("TYPE");
+    app.add_option("--network", options->answers.network, "Answer: the kind of network")
+        .type_name("TYPE")
+        .offers(first_networks());
     app.add_option("--gpus", options->answers.gpus, "Answer: GPUs; each has a NIC")
         .range(kLeastFirstGpus, kMostFirstGpus);
     app.add_option("--rate", options->answers.rate, "Answer: rate of a NIC, such as 400Gbps")
         .type_name("RATE");
-    app.add_option("--workload", options->answers.workload, "Answer: " + first_workloads())
-        .type_name("TYPE");
+    app.add_option("--workload", options->answers.workload, "Answer: what runs on it")
+        .type_name("TYPE")
+        .offers(first_workloads());
     app.add_flag("--defaults", options->defaults,
                  "Ask nothing: what no option answers has its default");
     app.add_flag("--force", options->force, "Replace a file that is there");

@@ -14,6 +14,7 @@
 /// on_begin() resets its rank: one application can be run again.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "core/flow/application.h"
@@ -50,27 +51,30 @@ class JobApplication final : public Application {
     /// When the operation's dependencies were complete (a compute operation: also its stream free;
     /// a task or an acquire: also its resource), and when it completed; kNever if it did not come to
     /// that.
-    Tick start(OpId op) const { return start_[op]; }
-    Tick end(OpId op) const { return end_[op]; }
+    Tick start(OpId op) const { return start_.empty() ? kNever : start_[op]; }
+    Tick end(OpId op) const { return end_.empty() ? kNever : end_[op]; }
     /// recv: the last byte has arrived; await: the signal has.
-    bool arrived(OpId op) const { return arrived_[op] != 0; }
+    bool arrived(OpId op) const { return !arrived_.empty() && arrived_[op] != 0; }
     /// The operation that holds the resource for which `op` waits; kNone: it waits for none.
     OpId holder_before(OpId op) const;
     /// What gave the resource of `op` back before `op` had it; kNone: nothing did.
     OpId served_after(OpId op) const { return served_after_.empty() ? kNone : served_after_[op]; }
-    std::uint32_t pending_dependencies(OpId op) const { return pending_[op]; }
+    std::uint32_t pending_dependencies(OpId op) const {
+        return pending_.empty() ? graph_.dependency_count(op) : pending_[op];
+    }
     std::size_t completed_count() const;
     bool complete() const { return completed_count() == graph_.op_count(); }
     /// Latest completion so far; 0 if nothing has completed.
     Tick last_end() const;
 
     /// The job as columns, which stay where they are: for whoever executes it elsewhere (gpu/), and puts what
-    /// came of it back.
+    /// came of it back. How far it has come is there from the first reset() on.
     const job::Job& columns() const { return job_; }
 
   private:
     RankId rank_of(NodeId host) const { return job::rank_at(job_, host); }
     void build_columns();
+    void make_state();
     Tick least_signal() const;
     void fresh_resources(job::RankState& state) const;
     static void free_state(job::RankState& state);
@@ -80,6 +84,8 @@ class JobApplication final : public Application {
     std::vector<RankId> ranks_;  ///< by node id
     std::vector<job::RankState> rank_states_;
     std::vector<job::MeetingState> meetings_;  ///< each touched at its first part's host only
+    // By operation, from the first reset() on.
+    std::once_flag state_made_;
     std::vector<std::uint32_t> pending_;
     std::vector<std::uint8_t> arrived_;
     std::vector<Tick> start_;

@@ -14,6 +14,8 @@ namespace sluice::eval {
 namespace {
 
 constexpr std::int64_t kApplication = 0x534c4556;  // "SLEV"
+/// No evaluation has more trials, nor as many candidates.
+constexpr std::int64_t kMostTrials = 1'000'000'000;
 
 std::string_view bytes_of(const std::vector<double>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
@@ -79,6 +81,13 @@ std::vector<StoredTrial> TrialStore::load() {
         "SELECT candidate, trial, attempts, seed, cpu_s, packet_hops, failure FROM trials "
         "ORDER BY candidate, trial");
     while (all.step()) {
+        for (const int column : {0, 1}) {
+            if (all.number(column) >= 0 && all.number(column) < kMostTrials) continue;
+            throw ConfigError(database_.path(), 0,
+                              fmt::format("holds trial {} of candidate {}, which no evaluation "
+                                          "has: it is damaged; --anew replaces it",
+                                          all.number(1), all.number(0)));
+        }
         StoredTrial trial;
         trial.candidate = static_cast<std::size_t>(all.number(0));
         trial.trial = static_cast<std::size_t>(all.number(1));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -43,7 +44,9 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
       host_turns_(settings.host_lanes) {
     position_.experiments = settings_.shard ? settings_.shard->size(batch.size()) : batch.size();
     const std::size_t there = store_.size();
+    std::int64_t last_before = std::numeric_limits<std::int64_t>::max();
     if (settings_.merge) {
+        last_before = store_.last_result();
         settings_.resume = true;
         take_shards();
     }
@@ -53,7 +56,8 @@ BatchRun::BatchRun(const Batch& batch, const BatchSettings& settings)
                                       "replaces them, --out names another folder",
                                       there));
     }
-    take_up();
+    take_up(last_before);
+    if (settings_.merge) aside_.gaps = gaps();
 }
 
 /// Into the database; what of it is the batch's, take_up() finds.
@@ -67,8 +71,15 @@ void BatchRun::take_shards() {
     for (const std::string& shard : shards) aside_.merged += store_.take(shard);
 }
 
-/// What an earlier run knows, under its new numbers.
-void BatchRun::take_up() {
+/// Of shards, what the batch does not know after their merge.
+std::vector<ShardGap> BatchRun::gaps() const {
+    std::vector<bool> missing(batch_.size());
+    for (std::size_t i = 0; i < batch_.size(); ++i) missing[i] = !is_known_[i] && !to_run(i);
+    return shard_gaps(settings_.directory, missing);
+}
+
+/// What an earlier run knows, under its new numbers. Results up to `last_before` were there before a merge.
+void BatchRun::take_up(std::int64_t last_before) {
     is_known_.resize(batch_.size());
     std::vector<BatchStore::Known> kept;
     if (settings_.resume) {
@@ -88,6 +99,7 @@ void BatchRun::take_up() {
             kept.push_back(found->second);
             kept.back().row.experiment = i;
             kept.back().row.values = batch_.values(i);
+            aside_.known += found->second.result <= last_before ? 1 : 0;
         }
     } else {
         store_.clear();

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
@@ -76,7 +77,9 @@ struct BatchAside {
     std::size_t results = 0;  ///< of other experiments, or by other versions of the program
     /// Experiments of the batch that only other versions have results of: they run again.
     std::size_t to_redo = 0;
-    std::size_t merged = 0;  ///< results that shards had and the batch had not
+    std::size_t merged = 0;      ///< results that shards had and the batch had not
+    std::size_t known = 0;       ///< the batch's results that were there before
+    std::vector<ShardGap> gaps;  ///< after a merge: experiments without a result
 };
 
 /// Where the outputs go: the batch's folder, or its shard's.
@@ -125,8 +128,9 @@ class BatchRun {
         std::function<void(const BatchRow&)> take;
     };
 
-    void take_up();
+    void take_up(std::int64_t last_before);
     void take_shards();
+    std::vector<ShardGap> gaps() const;
     bool to_run(std::size_t experiment) const;
     void check_folders();
     void run_all(const Round& round);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/core.h>
@@ -59,6 +62,33 @@ std::vector<std::string> shard_databases(const std::string& directory) {
     }
     std::sort(paths.begin(), paths.end());
     return paths;
+}
+
+std::vector<ShardGap> shard_gaps(const std::string& directory, const std::vector<bool>& missing) {
+    constexpr std::string_view kOf = "-of-";
+    std::map<std::size_t, std::set<std::size_t>> divisions;  // numbers of shards by their count
+    for (const std::string& database : shard_databases(directory)) {
+        const std::string name = std::filesystem::path(database).parent_path().filename().string();
+        const std::size_t of = std::min(name.find(kOf), name.size());
+        const std::size_t number = number_of(name.substr(0, of));
+        const std::size_t count = number_of(name.substr(std::min(of + kOf.size(), name.size())));
+        if (number >= 1 && number <= count) divisions[count].insert(number);
+    }
+    if (divisions.empty()) return {};
+    const auto& [count, begun] = *std::max_element(
+        divisions.begin(), divisions.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    std::map<std::size_t, ShardGap> gaps;  // by the shard's number
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+        if (!missing[i]) continue;
+        ShardGap& gap = gaps[i % count + 1];
+        gap.shard = {i % count + 1, count};
+        gap.begun = begun.count(gap.shard.number) > 0;
+        ++gap.missing;
+    }
+    std::vector<ShardGap> list;
+    for (const auto& [number, gap] : gaps) list.push_back(gap);
+    return list;
 }
 
 }  // namespace sluice

@@ -27,4 +27,14 @@ std::string shard_folder(const std::string& directory, const BatchShard& shard);
 /// Databases of all shards that there are in a batch's folder, in the order of their paths.
 std::vector<std::string> shard_databases(const std::string& directory);
 
+/// A shard that others of its batch miss.
+struct ShardGap {
+    BatchShard shard;
+    std::size_t missing = 0;  ///< experiments of it
+    bool begun = false;       ///< it has a database
+};
+
+/// Whose the missing experiments are (by number), if the batch was divided as most shards in its folder say.
+std::vector<ShardGap> shard_gaps(const std::string& directory, const std::vector<bool>& missing);
+
 }  // namespace sluice

@@ -111,6 +111,10 @@ std::size_t BatchStore::size() {
                : 0;
 }
 
+std::int64_t BatchStore::last_result() {
+    return has_results() ? database_.number("SELECT max(id) FROM results") : 0;
+}
+
 void BatchStore::clear() {
     Transaction whole(database_, "BEGIN IMMEDIATE");
     database_.run("DROP VIEW IF EXISTS experiments");
@@ -254,7 +258,7 @@ void BatchStore::begin(const std::vector<std::string>& keys, const std::vector<K
     make_tables();
     const std::string forgotten = failures ? "digest = ''" : kFailed;
     database_.run(("DELETE FROM results WHERE " + forgotten).c_str());
-    next_result_ = database_.number("SELECT max(id) FROM results") + 1;
+    next_result_ = last_result() + 1;
     make_view();
     for (const Known& known : rows) add_number(known.row, known.result);
     whole.commit();

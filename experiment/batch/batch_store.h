@@ -25,6 +25,8 @@ class BatchStore {
 
     /// How many results there are, of whatever batch and version.
     std::size_t size();
+    /// The largest number of a result, 0 if there is none. Later ones have larger numbers.
+    std::int64_t last_result();
     void clear();
 
     /// A result, and the row that it makes but for the experiment's number and values.

@@ -89,12 +89,6 @@ bool round_trips_are_short(const Config& c) {
 
 bool has_trains(const Config& c) { return phases(c) && c.phases.train > 1; }
 
-/// Every packet is needed by itself.
-bool must_go_singly(const Config& c) {
-    return repeats_selectively(c) || sprays(c) || loses_packets(c) || c.network.nic.back_to_zero ||
-           c.phases.restore != Restoration::hold || records_packets(c) || c.phases.episodes;
-}
-
 // Random draws.
 
 /// Of a key that draws unless it is 0.
@@ -296,14 +290,36 @@ std::vector<CombinationRule> all_rules() {
          },
          "is above 1, but congestion.law follows single round-trip times, which trains disturb; "
          "allowed: 1, or another law"},
-        {"trains-of-plain-packets", E::refused, "phases.train",
-         "selective repeat, spraying, lossy links, go-back-0, restored queues, records of packets "
-         "or episodes, in a mode with phases",
-         [](const Config& c) { return has_trains(c) && must_go_singly(c); },
-         "is above 1, which needs network.nic.transport = \"go-back-n\" without back_to_zero, "
-         "network.load_balance = \"ecmp\" without sprayed_priorities, links without loss, "
-         "phases.restore = \"hold\", and neither output.rtt, output.capture, output.waves nor "
-         "phases.episodes"},
+        {"trains-or-selective-repeat", E::refused, "phases.train",
+         "selective repeat, in a mode with phases",
+         [](const Config& c) { return has_trains(c) && repeats_selectively(c); },
+         "is above 1, but network.nic.transport = \"selective-repeat\" acknowledges single "
+         "packets; "
+         "allowed: 1, or \"go-back-n\""},
+        {"trains-or-spraying", E::refused, "phases.train",
+         "packets are sprayed, in a mode with phases",
+         [](const Config& c) { return has_trains(c) && sprays(c); },
+         "is above 1, but network.load_balance or sprayed_priorities send single packets several "
+         "ways; allowed: 1, or \"ecmp\" without sprayed_priorities"},
+        {"trains-or-losses", E::refused, "phases.train", "lossy links, in a mode with phases",
+         [](const Config& c) { return has_trains(c) && loses_packets(c); },
+         "is above 1, but links lose single packets; allowed: 1, or links without loss"},
+        {"trains-or-back-to-zero", E::refused, "phases.train", "go-back-0, in a mode with phases",
+         [](const Config& c) { return has_trains(c) && c.network.nic.back_to_zero; },
+         "is above 1, but not with network.nic.back_to_zero = true; allowed: 1, or false"},
+        {"trains-or-restored-queues", E::refused, "phases.train",
+         "restored queues, in a mode with phases",
+         [](const Config& c) { return has_trains(c) && c.phases.restore != Restoration::hold; },
+         "is above 1, but phases.restore makes queues of single packets; allowed: 1, or \"hold\""},
+        {"trains-or-records", E::refused, "phases.train",
+         "output.rtt, output.capture or output.waves, in a mode with phases",
+         [](const Config& c) { return has_trains(c) && records_packets(c); },
+         "is above 1, but output.rtt, output.capture and output.waves record single packets; "
+         "allowed: 1, or none of "
+         "these"},
+        {"trains-or-episodes", E::refused, "phases.train", "episodes, in a mode with phases",
+         [](const Config& c) { return has_trains(c) && c.phases.episodes; },
+         "is above 1, but phases.episodes = true remembers single packets; allowed: 1, or false"},
         {"queues-or-spray", E::refused, "output.record_queues", "packets are sprayed",
          [](const Config& c) { return c.records_queues && sprays(c); },
          "is true, but network.load_balance or sprayed_priorities send a flow's packets several "

@@ -56,10 +56,31 @@ class BatchShards(BatchTest):
         self.shard(2, 2)
         said = self.merge(code=3).stdout
         self.assertIn("2 of 4 experiments", said)
+        self.assertIn("missing      2 experiments of shard 1/2, which has not run\n", said)
         self.assertEqual([row["experiment"] for row in self.rows()], ["1", "3"])
         self.shard(1, 2)
-        self.merge()
+        said = self.merge().stdout
+        self.assertIn("merged       2 new results of shards\n  known        2 from an earlier run\n", said)
+        self.assertNotIn("missing", said)
         self.assertEqual(self.settled(), self.whole())
+
+    def test_which_shards_are_missing(self):
+        self.prepare(HEAD + axis("seed", list(range(1, 24))))
+        for number in (2, 5):
+            self.shard(number, 11)
+        self.shard(1, 2)  # the other division has more shards
+        said = self.merge(code=3).stdout
+        for number, count in ((2, 1), (4, 1), (6, 1), (8, 1), (10, 1)):
+            line = f"missing      {count} experiment of shard {number}/11, which has not run\n"
+            self.assertEqual(line in said, number != 2, said)
+        # A shard that was cut off.
+        database = self.folder / "out" / "shards" / "5-of-11" / "batch.db"
+        connection = sqlite3.connect(database)
+        connection.execute("DELETE FROM results WHERE varied = 'seed = 16'")
+        connection.commit()
+        connection.close()
+        (self.folder / "out" / "batch.db").unlink()
+        self.assertIn("missing      1 experiment of shard 5/11, which is not complete\n", self.merge(code=3).stdout)
 
     def test_refusals_and_memory_are_merged_too(self):
         self.write("base.toml", TRAINING)
@@ -114,7 +135,8 @@ class BatchShards(BatchTest):
         self.shard(2, 2)
         merged = self.merge(code=3 if kept < 12 else 0).stdout
         self.assertIn(f"merged       {12 + kept} new results", merged)
-        self.assertIn(f"known        {12 + kept} with them", merged)
+        self.assertNotIn("known", merged)
+        self.assertEqual("missing      " in merged, kept < 12, merged)
         said = self.shard(1, 2, "--resume").stdout
         self.assertIn(f"known        {kept} from an earlier run", said)
         self.merge()
@@ -136,6 +158,13 @@ class BatchShards(BatchTest):
         connection.execute("CREATE TABLE x(y)")
         connection.close()
         self.refuse("batch", "batch.toml", "--out", "out", "--merge", says="is a database of something else")
+
+    def test_no_task_is_idle(self):
+        self.prepare(HEAD + axis("seed", [1, 2, 3]))
+        said = self.succeed("batch", "batch.toml", "--emit-slurm", 16)
+        self.assertIn("#SBATCH --array=1-3\n", said.stdout)
+        self.assertIn("--shard \"$SLURM_ARRAY_TASK_ID/3\"", said.stdout)
+        self.assertEqual(said.stderr, "sluice: 3 experiments make 3 shards, not 16\n")
 
     def test_the_array_script(self):
         self.prepare(HEAD + axis("seed", list(range(1, 8))))

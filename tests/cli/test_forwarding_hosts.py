@@ -113,8 +113,9 @@ class ForwardingHosts(ReportTest):
             self.refuse("run", "net.toml", says=["forwarding_hosts", says])
         self.write("net.toml", '[topology]\ntype = "star"\nforwarding_hosts = "all"\n[workload]\n' + ALL_TO_ALL)
         self.refuse("run", "net.toml", says=["forwarding_hosts", "no host has two cables"])
-        self.write("net.toml", scenario("bcube.txt", ALL_TO_ALL, 'forwarding_delay = "1us"'))
-        self.refuse("run", "net.toml", says=["forwarding_delay"])
+        for key in ('forwarding_delay = "1us"', 'forwarding_rate = "10Gbps"'):
+            self.write("net.toml", scenario("bcube.txt", ALL_TO_ALL, key))
+            self.refuse("run", "net.toml", says=[f"'{key.split()[0]}' is of hosts that forward", "allowed: with forwarding_hosts"])
 
 
 if __name__ == "__main__":

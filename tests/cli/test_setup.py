@@ -105,6 +105,12 @@ class Shells(CliTest):
     def check_shell(self, shell):
         self.assertEqual(self.completed("ba", shell=shell), {"batch"})
         self.assertEqual(self.completed("batch", "--device", "", shell=shell), {"cpu", "cuda", "auto", "blocks"})
+        modes = {"packet", "hybrid", "wormhole", "flow"}
+        for command in ("run", "describe", "batch"):
+            self.assertEqual(self.completed(command, "--mode", "", shell=shell), modes)
+        self.assertEqual(self.completed("init", "--network", "", shell=shell),
+                         {"rail-optimized", "fat-tree", "leaf-spine", "star"})
+        self.assertEqual(self.completed("init", "--workload", "per", shell=shell), {"permutation"})
         self.assertEqual(self.completed("memo", "li", shell=shell), {"list"})
         self.write("my file.toml", "")
         self.assertEqual(self.completed("run", "my", shell=shell), {"my file.toml"})

@@ -8,5 +8,6 @@ class Error(Exception):
     (docs/outputs.md)."""
 
     def __init__(self, message: str, code: int | None = None) -> None:
-        super().__init__(message)
+        # A file's name may have more lines.
+        super().__init__(" ".join(message.splitlines()))
         self.code = code

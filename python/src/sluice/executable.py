@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from sluice import arguments as given
 from sluice.error import Error
 
 DONE, WORK_LEFT, INTERRUPTED = 0, 3, 130
@@ -43,13 +44,17 @@ def call(arguments: Sequence[str | os.PathLike[str]],
     """Runs the program to its end. An exit code that is not `allowed` is an Error with the last line of its standard
     error. It dies with this process. An interrupt reaches it, too: it leaves what it has, and KeyboardInterrupt goes
     on."""
-    words = [str(program()), *(os.fspath(argument) for argument in arguments)]
+    words = [str(program()), *(given.path("the argument", argument) for argument in arguments)]
     # A killed worker's program would go on, and keep its folder from the worker that is to continue.
     guard = shutil.which("setpriv")
     if guard is not None:
         words = [guard, "--pdeathsig", "KILL", *words]
-    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          errors="replace", start_new_session=True) as process:
+    try:
+        started = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, errors="replace", start_new_session=True)
+    except OSError as error:  # more or longer words than the system takes, among others
+        raise Error(f"{program()}: cannot be started: {error.strerror}") from error
+    with started as process:
         try:
             out, err = process.communicate()
         except KeyboardInterrupt:

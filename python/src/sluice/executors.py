@@ -31,7 +31,7 @@ def run_here(study: Study, threads: int | None, options: Sequence[str]) -> None:
 def run_on_dask(study: Study, client: Client, shards: int | None, options: Sequence[str]) -> None:
     """Each shard is a task. Where a worker is lost, another one continues its shards from what these have finished."""
     threads = sum(int(worker["nthreads"]) for worker in client.scheduler_info(n_workers=-1)["workers"].values())
-    shards = shards or max(1, _SHARDS_PER_THREAD * threads)
+    shards = shards or max(1, min(_SHARDS_PER_THREAD * threads, study.size))
     tasks = [client.submit(run_shard, str(study.file), str(study.folder), shard, shards, list(options), pure=False,
                            retries=2)
              for shard in range(1, shards + 1)]

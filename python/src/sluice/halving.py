@@ -8,6 +8,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sluice import arguments
 from sluice.error import Error
 from sluice.study import REPEATING, Study
 
@@ -36,8 +37,14 @@ def successive_halving(study: Study, metric: str = "jct_s", *, modes: Sequence[s
     Each rung is a study in a folder of its own below that of `study`: a search that was stopped goes on."""
     import polars
 
-    if not 0 < keep < 1:
-        raise Error(f"keep {keep} must be between 0 and 1")
+    if not isinstance(study, Study):
+        raise Error(f"study {arguments.shown(study)} must be a sluice.Study")
+    if not isinstance(keep, (int, float)) or not 0 < keep < 1:
+        raise Error(f"keep {arguments.shown(keep)} must be a number between 0 and 1")
+    least = arguments.whole("least", least)
+    modes = arguments.texts("modes", modes)
+    if not modes:
+        raise Error("modes must name one at least")
     search = _Search(study, metric)
     told: list[polars.DataFrame] = []
     for number, mode in enumerate(modes):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from sluice import executable, toml
+from sluice import arguments, executable, toml
 from sluice.error import Error
 
 _FOREVER = (1 << 63) - 1
@@ -58,9 +58,9 @@ def _whole(name: str, value: Any, bits: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise Error(f"{name} {value!r} must be a whole number") from None
+        raise Error(f"{name} {arguments.shown(value)} must be a whole number") from None
     if not 0 <= number < 1 << bits:
-        raise Error(f"{name} {number} must be from 0 to 2^{bits} - 1")
+        raise Error(f"{name} {arguments.shown(number)} must be from 0 to 2^{bits} - 1")
     return number
 
 
@@ -110,7 +110,7 @@ def _library() -> Any:
 
 
 def _texts(overrides: Mapping[str, Any] | None) -> Any:
-    words = [text.encode() for text in toml.assignments(overrides or {})]
+    words = [text.encode(errors="surrogateescape") for text in toml.assignments(overrides)]
     return (ctypes.c_char_p * (len(words) + 1))(*words, None)
 
 
@@ -122,12 +122,13 @@ def _last_error() -> Error:
 def open_network(path: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None) -> Network:
     """A scenario's network at time 0, which carries the messages that you post; every packet is simulated. [workload] may
     be left out; if there is one, it runs beside them and is not reported."""
-    return Network(_library().sluice_open(os.fsencode(path), _texts(overrides)))
+    return Network(_library().sluice_open(os.fsencode(arguments.path("path", path)), _texts(overrides)))
 
 
 def open_text(text: str, name: str = "text", overrides: Mapping[str, Any] | None = None) -> Network:
     """The same of a scenario in a text; `name` stands for its file in messages."""
-    return Network(_library().sluice_open_text(text.encode(), name.encode(), _texts(overrides)))
+    words = [arguments.text(what, word).encode(errors="surrogateescape") for what, word in (("text", text), ("name", name))]
+    return Network(_library().sluice_open_text(*words, _texts(overrides)))
 
 
 _numbers = itertools.count()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sluice import arguments
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -21,6 +23,7 @@ class RunPlots:
     def timeline(self, rows: int = _MOST_ROWS, ax: Axes | None = None) -> Axes:
         """What hosts do over time, from trace.json: computation and, in a strip below it, communication by kind. At most
         `rows` hosts, at equal distances. A message counts from the time at which it was posted."""
+        rows = arguments.whole("rows", rows)
         events = self._run.trace()
         names = {event["pid"]: event["args"]["name"] for event in events
                  if event["ph"] == "M" and event["name"] == "process_name"}
@@ -55,6 +58,7 @@ class RunPlots:
         """The `top` busiest links, from ports.csv: how busy each was, coloured by its largest queue."""
         from matplotlib import colormaps
 
+        top = arguments.whole("top", top)
         ports = self._run.ports().sort("utilization", "port", descending=[True, False]).head(top)
         queues = [queue or 0 for queue in ports["max_queue_bytes"]]
         most = max(queues, default=0)

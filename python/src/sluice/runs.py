@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sluice import executable, tables, toml
+from sluice import arguments, executable, tables, toml
 from sluice.error import Error
 from sluice.plots import RunPlots
 
@@ -26,11 +26,11 @@ class Run:
     def __init__(self, folder: str | os.PathLike[str], text: str = "",
                  temporary: tempfile.TemporaryDirectory[str] | None = None) -> None:
         """`folder`: as `sluice run --out` left it. Error if no run has ended there."""
-        self.folder = pathlib.Path(folder)
+        self.folder = pathlib.Path(arguments.path("folder", folder))
         #: What the program printed.
         self.text = text
         self._temporary = temporary
-        if not (self.folder / "summary.json").is_file():
+        if not os.path.isfile(self.folder / "summary.json"):
             raise Error(f"{self.folder}: holds no finished run (no summary.json)")
 
     @functools.cached_property
@@ -65,7 +65,7 @@ class Run:
 
     def table(self, name: str) -> polars.DataFrame:
         """Any other CSV file of the folder, by its name: "series", "rtt", "replicas"."""
-        return tables.read(self.folder / f"{name}.csv")
+        return tables.read(self.folder / f"{arguments.text('name', name)}.csv")
 
     def trace(self) -> list[dict[str, Any]]:
         """The events of trace.json."""
@@ -84,7 +84,7 @@ class Run:
 
     def report(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Writes it as a page for a browser (`sluice report`)."""
-        executable.call(["report", self.folder, "-o", path])
+        executable.call(["report", self.folder, "-o", arguments.path("path", path)])
         return pathlib.Path(path)
 
     def __repr__(self) -> str:
@@ -103,16 +103,18 @@ def run(scenario: str | os.PathLike[str], overrides: Mapping[str, Any] | None = 
     options: others of `sluice run`, as on the command line.
 
     Error with the program's one line if the scenario is wrong. A run that stalled is returned, and not `complete`."""
+    words = ["run", arguments.path("scenario", scenario)]
+    if mode is not None:
+        words += ["--mode", arguments.text("mode", mode)]
+    if threads is not None:
+        words += ["--threads", str(arguments.whole("threads", threads, 0))]
+    for assignment in toml.assignments(overrides):
+        words += ["--set", assignment]
+    words += arguments.texts("options", options)
     temporary = None
     if out is None:
         temporary = tempfile.TemporaryDirectory(prefix="sluice-run-")
         out = temporary.name
-    arguments: list[str | os.PathLike[str]] = ["run", scenario, "--out", out]
-    if mode is not None:
-        arguments += ["--mode", mode]
-    if threads is not None:
-        arguments += ["--threads", str(threads)]
-    for assignment in toml.assignments(overrides or {}):
-        arguments += ["--set", assignment]
-    ended = executable.call([*arguments, *options], allowed=(executable.DONE, executable.WORK_LEFT))
+    words += ["--out", arguments.path("out", out)]
+    ended = executable.call(words, allowed=(executable.DONE, executable.WORK_LEFT))
     return Run(out, ended.stdout, temporary)

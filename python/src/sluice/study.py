@@ -8,7 +8,7 @@ import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from sluice import executable, tables, toml
+from sluice import arguments, executable, tables, toml
 from sluice.error import Error
 
 if TYPE_CHECKING:
@@ -36,20 +36,14 @@ class Study:
     def __init__(self, base: str | os.PathLike[str], axes: Mapping[Keys, Iterable[Any]] | None = None, *,
                  set: Mapping[str, Any] | None = None, mode: str | None = None, name: str | None = None,
                  folder: str | os.PathLike[str] | None = None) -> None:
-        self.base = pathlib.Path(base).resolve()
-        self.axes: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
-        for keys, values in (axes or {}).items():
-            if isinstance(values, str) or not isinstance(values, Iterable):
-                raise Error(f"axis {keys!r}: {values!r} must be a list of values")
-            if isinstance(keys, str):
-                self.axes[(keys,)] = [(value,) for value in values]
-            else:
-                self.axes[tuple(keys)] = [tuple(value) for value in values]
-        self.set = dict(set or {})
+        self.base = pathlib.Path(arguments.path("base", base)).resolve()
+        self.axes = _axes(axes)
+        self.set = arguments.table("set", set)
         if mode is not None:
-            self.set["mode"] = mode
-        self.name = name or f"{self.base.stem}-study"
-        self.folder = pathlib.Path(folder or pathlib.Path("runs") / self.name).resolve()
+            self.set["mode"] = arguments.text("mode", mode)
+        self.name = f"{self.base.stem}-study" if name is None else _name(name)
+        self.folder = pathlib.Path("runs", self.name) if folder is None else pathlib.Path(arguments.path("folder", folder))
+        self.folder = self.folder.resolve()
 
     @property
     def file(self) -> pathlib.Path:
@@ -60,6 +54,11 @@ class Study:
     def keys(self) -> list[str]:
         """All keys that vary."""
         return [key for keys in self.axes for key in keys]
+
+    @property
+    def size(self) -> int:
+        """How many experiments there are."""
+        return math.prod(len(values) for values in self.axes.values())
 
     def write(self) -> pathlib.Path:
         """Writes the batch file. A run does so, too."""
@@ -94,13 +93,16 @@ class Study:
         if every experiment is refused."""
         from sluice import executors
 
+        threads = None if threads is None else arguments.whole("threads", threads)
+        shards = None if shards is None else arguments.whole("shards", shards, most=1_000_000)
+        options = arguments.texts("options", options)
         self.write()
         if executor == "local":
             executors.run_here(self, threads, options)
         elif executor == "slurm":
             executors.run_by_slurm(self, threads or 1, shards or 8, options)
-        elif isinstance(executor, str):
-            raise Error(f"executor {executor!r} must be \"local\", \"slurm\", or a dask.distributed Client")
+        elif isinstance(executor, str) or not hasattr(executor, "scheduler_info"):
+            raise Error(f"executor {arguments.shown(executor)} must be \"local\", \"slurm\", or a dask.distributed Client")
         else:
             executors.run_on_dask(self, executor, shards, options)
         self._expect_some()
@@ -123,7 +125,7 @@ class Study:
         import polars
 
         frame = self.frame()
-        if metric not in frame.columns:
+        if arguments.text("metric", metric) not in frame.columns:
             raise Error(f"{metric} is no column of batch.csv; it has {', '.join(frame.columns)}")
         keys = [key for key in self.keys if key.split(".")[-1] not in REPEATING]
         repetitions = 1
@@ -150,8 +152,37 @@ class Study:
 
     def report(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Writes it as a page for a browser (`sluice report`)."""
-        executable.call(["report", self.folder / "batch.db", "-o", path])
+        executable.call(["report", self.folder / "batch.db", "-o", arguments.path("path", path)])
         return pathlib.Path(path)
+
+
+def _name(name: str) -> str:
+    """Of a study: its files are called by it."""
+    if not arguments.text("name", name) or name in (".", "..") or "/" in name:
+        raise Error(f"name {arguments.shown(name)} must be a file's name")
+    return name
+
+
+def _axes(axes: Mapping[Keys, Iterable[Any]] | None) -> dict[tuple[str, ...], list[tuple[Any, ...]]]:
+    """By keys, a tuple of values for each."""
+    if axes is not None and not isinstance(axes, Mapping):
+        raise Error(f"axes {arguments.shown(axes)} must be keys and lists of values, such as {{\"seed\": [1, 2]}}")
+    made: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+    for keys, values in (axes or {}).items():
+        what = f"axis {arguments.shown(keys)}"
+        listed = arguments.values(what, values)
+        if isinstance(keys, str):
+            made[(arguments.text(what, keys),)] = [(value,) for value in listed]
+            continue
+        if not isinstance(keys, tuple) or not keys:
+            raise Error(f"{what} must be a key, or a tuple of keys")
+        names = tuple(arguments.text(what, key) for key in keys)
+        rows = [tuple(row) if isinstance(row, (tuple, list)) else (row,) for row in listed]
+        for row in rows:
+            if len(row) != len(names):
+                raise Error(f"{what}: {arguments.shown(row)} must have a value for each of {len(names)} keys")
+        made[names] = rows
+    return made
 
 
 def _half_width(deviation: float | None, number: int) -> float | None:

@@ -2,6 +2,7 @@
 """CSV files of the program as polars frames."""
 from __future__ import annotations
 
+import os
 import pathlib
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ def read(path: pathlib.Path) -> polars.DataFrame:
     """A file with a header. Picoseconds and bytes are 64-bit integers, empty fields null."""
     import polars
 
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike pathlib's, false of names that no system takes
         raise Error(f"{path}: is not there; docs/outputs.md says what makes a run write it")
     with path.open(encoding="utf-8") as file:
         columns = file.readline().rstrip("\r\n").split(",")

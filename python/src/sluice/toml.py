@@ -8,13 +8,14 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sluice import arguments
 from sluice.error import Error
 
 
 def value(of: Any) -> str:
-    """A value as TOML. Texts, numbers, booleans, paths, lists and tables (mappings), and NumPy's scalars."""
-    if hasattr(of, "item") and not isinstance(of, (Mapping, list, tuple)):
-        of = of.item()
+    """A value as TOML. Texts, numbers, booleans, paths, lists and tables (mappings), and NumPy's scalars and arrays."""
+    if hasattr(of, "tolist"):
+        of = of.tolist()  # NumPy's
     if isinstance(of, bool):
         return "true" if of else "false"
     if isinstance(of, int):
@@ -23,11 +24,11 @@ def value(of: Any) -> str:
         return _number(of)
     if isinstance(of, (str, os.PathLike)):
         # JSON's escapes are TOML's, but for DEL, which TOML wants escaped.
-        return json.dumps(os.fspath(of), ensure_ascii=False).replace("\x7f", "\\u007f")
+        return json.dumps(arguments.path("the value", of), ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(of, Mapping):
         return "{" + ", ".join(f"{_key(key)} = {value(held)}" for key, held in of.items()) + "}"
-    if isinstance(of, Iterable):
-        return "[" + ", ".join(value(held) for held in of) + "]"
+    if isinstance(of, Iterable) and not isinstance(of, (bytes, bytearray)):
+        return "[" + ", ".join(value(held) for held in arguments.values("a list", of)) + "]"
     raise Error(f"a {type(of).__name__} is no value of a scenario; allowed: text, number, boolean, list, table")
 
 
@@ -39,12 +40,13 @@ def _number(of: float) -> str:
     return repr(of)
 
 
-def _key(name: str) -> str:
+def _key(name: Any) -> str:
+    name = arguments.text("the key", name)
     plain = all(part and part.replace("_", "").replace("-", "").isalnum() and part.isascii()
                 for part in name.split("."))
     return name if plain else json.dumps(name, ensure_ascii=False)
 
 
-def assignments(keys: Mapping[str, Any]) -> list[str]:
+def assignments(keys: Mapping[str, Any] | None) -> list[str]:
     """"key=value", as --set takes it."""
-    return [f"{key}={value(held)}" for key, held in keys.items()]
+    return [f"{key}={value(held)}" for key, held in arguments.table("overrides", keys).items()]

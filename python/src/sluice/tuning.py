@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sluice import arguments
 from sluice.error import Error
 from sluice.sampling import Space
 from sluice.study import Study
@@ -22,6 +23,8 @@ def tune(base: str | os.PathLike[str], space: Space, trials: int, metric: str = 
 
     space: by key, (least, most), or a list of values. sampler: one of Optuna's; default: TPE with a fixed seed. An
     experiment that is not done is a failed trial. Needs Optuna (sluice[optuna])."""
+    space = arguments.table("space", space)
+    trials, at_a_time = arguments.whole("trials", trials), arguments.whole("at_a_time", at_a_time)
     try:
         import optuna
     except ImportError as error:

@@ -60,6 +60,17 @@ TEST_CASE("unit.trial_store.gives back what it was given, in order") {
     CHECK(store.load()[1].failure.empty());
 }
 
+TEST_CASE("unit.trial_store.refuses numbers that no trial has") {
+    const TestFolder folder;
+    const std::string path = folder.file("trials.db");
+    for (const std::size_t number : {std::size_t{1'000'000'000}, ~std::size_t{0}}) {
+        TrialStore store(path, "this", {"a", "b"}, true);
+        store.add(trial_of(0, number, 1));
+        CHECK_THROWS_WITH_AS(store.load(), doctest::Contains("damaged; --anew replaces it"),
+                             ConfigError);
+    }
+}
+
 TEST_CASE("unit.trial_store.refuses what is of something else") {
     const TestFolder folder;
     const std::string path = folder.file("trials.db");

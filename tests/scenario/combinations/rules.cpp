@@ -69,6 +69,7 @@ const Facts kOneSwitch = workload([](WorkloadFacts& its) { its.longest_path = 2;
 std::vector<Examples> examples() {
     const std::string mark = "network.ecn.kmin=1KB";
     const std::string hybrid = "mode=hybrid;phases.";
+    const std::string trains = hybrid + "train=8";
     const std::string rtt = "output.rtt=true";
     const std::string waves = "output.waves=[[\"leaf0\", 0]]";
     const std::string capture = "output.capture=[[0, \"leaf0\"]]";
@@ -84,9 +85,15 @@ std::vector<Examples> examples() {
         {"trains-of-followed-delays",
          {hybrid + "train=8;congestion.law=timely"},
          {hybrid + "train=8;congestion.law=dcqcn"}},
-        {"trains-of-plain-packets",
-         {hybrid + "train=8;topology.loss=1e-4"},
-         {hybrid + "train=8;phases.restore=hold"}},
+        {"trains-or-selective-repeat", {trains + ";" + selective}, {trains}},
+        {"trains-or-spraying", {trains + ";" + spray}, {trains}},
+        {"trains-or-losses", {trains + ";topology.loss=1e-4"}, {trains}},
+        {"trains-or-back-to-zero", {trains + ";network.nic.back_to_zero=true"}, {trains}},
+        {"trains-or-restored-queues",
+         {trains + ";phases.restore=empty"},
+         {trains + ";phases.restore=hold"}},
+        {"trains-or-records", {trains + ";phases.wake=partition;" + rtt}, {trains}},
+        {"trains-or-episodes", {trains + ";phases.episodes=true"}, {trains}},
         {"series-in-mode-packet", {"mode=flow;output.series=true"}, {"output.series=true"}},
         {"series-or-queues",
          {"output.series=true;output.record_queues=true"},
