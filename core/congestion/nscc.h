@@ -93,17 +93,21 @@ SLUICE_HD inline Tick base_rtt_of(const FlowControl& flow, const Parameters& p) 
     return larger(p.base_rtt > 0 ? p.base_rtt : flow.base_rtt, 1);
 }
 
+/// Bandwidth-delay product of the NIC's rate, bytes. The flow's window is that of its path's slowest link (FlowControl).
+SLUICE_HD inline double product_of(const FlowControl& flow, Tick rtt) {
+    return static_cast<double>(flow.line_rate) * static_cast<double>(rtt) / 8e12;
+}
+
 SLUICE_HD inline Scale scale_of(const FlowControl& flow, const State& nscc,
                                 const CommonParameters& common, const Parameters& p) {
     constexpr double kReferenceProduct = 150'000;
-    const auto of_flow = static_cast<double>(larger(flow.base_rtt, 1));
     Scale scale;
     scale.period = static_cast<double>(base_rtt_of(flow, p));
     scale.line = bandwidth_delay_product(flow);
     scale.least = static_cast<double>(common.payload);
-    const double most = p.maxwnd * scale.line * (static_cast<double>(nscc.base) / of_flow);
+    const double most = p.maxwnd * product_of(flow, nscc.base);
     scale.most = most > scale.least ? most : scale.least;
-    scale.factor = scale.line * (scale.period / of_flow) / kReferenceProduct;
+    scale.factor = product_of(flow, base_rtt_of(flow, p)) / kReferenceProduct;
     scale.target = p.target_qdelay > 0 ? static_cast<double>(p.target_qdelay) : scale.period;
     return scale;
 }
@@ -198,10 +202,10 @@ struct Hooks : LawHooks {
     SLUICE_HD static void start(FlowControl& flow, State& nscc, const Parameters& p) {
         nscc = State{};
         nscc.base = base_rtt_of(flow, p);
-        const double base_rtts =
-            static_cast<double>(nscc.base) / static_cast<double>(larger(flow.base_rtt, 1));
-        flow.rate =
-            larger(truncated_rate(static_cast<double>(flow.line_rate) * (p.maxwnd * base_rtts)), 1);
+        const double window = p.maxwnd * product_of(flow, nscc.base);
+        flow.rate = larger(truncated_rate(static_cast<double>(flow.line_rate) *
+                                          (window / bandwidth_delay_product(flow))),
+                           1);
     }
 
     SLUICE_HD static bool on_ack(FlowControl& flow, State& nscc, const CommonParameters& common,
