@@ -61,6 +61,7 @@ Parameters default_parameters(Law law, std::int64_t line_rate) {
     Parameters parameters;
     parameters.law = law;
     parameters.min_rate = larger(smaller(1'000'000'000, line_rate / 10), 1);
+    parameters.pacing = its.pacing;
     parameters.window = its.window;
     parameters.variable_window = its.variable_window;
     for_each_law(parameters,

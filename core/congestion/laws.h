@@ -11,6 +11,7 @@
 #include "core/congestion/hpcc.h"
 #include "core/congestion/none.h"
 #include "core/congestion/nscc.h"
+#include "core/congestion/rccc.h"
 #include "core/congestion/swift.h"
 #include "core/congestion/timely.h"
 #include "core/congestion/types.h"
@@ -24,6 +25,7 @@
     LAW(dctcp)           \
     LAW(swift)           \
     LAW(nscc)            \
+    LAW(rccc)            \
     LAW(none)
 // clang-format on
 

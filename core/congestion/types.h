@@ -73,6 +73,8 @@ struct Ack {
     const IntRecord* hops = nullptr;  ///< the packet's INT records, first switch first
     int hop_count = 0;                ///< 0 with hops == nullptr: no INT in this ACK
     std::int64_t arrived = 0;         ///< bytes that are known to have arrived, `acked` or more
+    std::int64_t trimmed = 0;         ///< bytes beyond `acked` that are to be sent again because a
+                                      ///< switch has trimmed them: not in flight
     int links = 0;                    ///< that it has crossed on its way back
     bool sprayed = false;  ///< the records of all hops but the last are of a port that may be
                            ///< another one for each packet
@@ -105,6 +107,11 @@ struct Traits {
     bool follows_delay = false;  ///< single round-trip times change its rate
     bool window = true;          ///< default of CommonParameters::window
     bool variable_window = false;  ///< default of CommonParameters::variable_window
+    bool credits = false;          ///< receivers grant its packets (core/packet/credits.h)
+    bool pacing = true;            ///< default of CommonParameters::pacing
+    bool whole_packets =
+        false;  ///< a packet leaves only if the window has room for all of it; else
+                ///< if there is any room
     /// Marking that suits it by default, on ports of 100 Gb/s.
     std::int64_t ecn_kmin = 400'000;
     std::int64_t ecn_kmax = 1'600'000;

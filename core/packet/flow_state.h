@@ -53,6 +53,18 @@ struct Recycled {
     std::uint8_t count = 0;
 };
 
+/// Receiver credits of a flow (credits.h), in packets. Counts begin with the flow.
+struct alignas(64) Credit {
+    // The sender's.
+    std::uint32_t left = 0;  ///< packets that it may send
+    std::uint32_t seen = 0;  ///< of `granted`
+    bool speculates = true;  ///< nothing has come back yet, and `left` was granted by nobody
+    // The receiver's.
+    std::uint32_t granted = 0;
+    std::uint32_t wanted = 0;  ///< by the sender, of `granted`
+    bool waits = false;        ///< in its host's round
+};
+
 /// The port that packets of a flow took last at a switch.
 struct Flowlet {
     std::uint64_t owner = 0;  ///< the flow's id and whether they are its ACKs

@@ -66,6 +66,11 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_ack(World& world, NodeId no
     }
     Host& host = world.host[node];
     const PortId port = host.senders[index].port;
+    if (take_credits(world, host.senders[index], packet)) {
+        update_ready(world, host.senders[index]);
+        decide(world, host, port, now);
+        return;
+    }
     const PortId lead_port = host.senders[credit_heirs(host, index, 0)].port;
     std::uint32_t done = acknowledge(world, host, index, packet, now) ? index : kNone;
     // Messages behind it may have had their last ACKs already.
@@ -164,6 +169,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline bool host_timer(World& world, NodeId nod
             break;
         case TimerKind::last_byte: note_received<Events>(world, node, timer.slot, now); break;
         case TimerKind::last_ack: note_sent<Events>(world, node, timer.slot, now); break;
+        case TimerKind::pull: give_credits(world, node, now); break;
     }
     return true;
 }

@@ -41,12 +41,14 @@ struct alignas(32) Packet {
 static_assert(sizeof(Packet) == 32, "a packet is half a cache line");
 
 // The stamp of an ACK under selective repeat, from the lowest bit: the low bits of its data packet's departure, that packet's
-// entropy value (LoadBalance::entropy), and how far it lies from the first missing one. A round trip is shorter than 2^42 ps
+// entropy value (LoadBalance::entropy), and how far it lies from the first missing one. Under receiver credits a data packet
+// says in that place which it wants (credits.h). A round trip is shorter than 2^42 ps
 // (4.4 s), so the rest of the departure follows from the present.
 inline constexpr int kStampBits = 42;
 inline constexpr int kEntropyBits = 8;
 inline constexpr int kDistanceAt = kStampBits + kEntropyBits;
 inline constexpr std::uint64_t kStampMask = (std::uint64_t{1} << kStampBits) - 1;
+inline constexpr std::uint32_t kDistanceMask = (1U << (64 - kDistanceAt)) - 1;
 
 /// `distance` is below 2^14.
 SLUICE_HD inline Tick stamp_with(Tick stamp, std::uint32_t distance) {

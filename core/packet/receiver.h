@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/packet/ack_load/answers.h"
+#include "core/packet/credits.h"
 #include "core/packet/egress.h"
 #include "core/packet/host_events.h"
 #include "core/packet/nic_port.h"
@@ -130,6 +131,7 @@ SLUICE_HD inline void receive_trimmed(World& world, NodeId node, const Packet& p
 template <class Events>
 SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_any(World& world, NodeId node,
                                                          const Packet& packet, Tick now) {
+    note_wanted(world, node, packet, now);
     if (is_trimmed(world, packet)) {
         receive_trimmed(world, node, packet, now);
         return;
@@ -151,6 +153,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void receive_any(World& world, NodeId no
         receiver.echo = false;
     }
     if (expected == receiver.packets && before != expected) {
+        leave_round(world, node, packet.flow);
         note_received<Events>(world, node, packet.flow, now);
     }
 }

@@ -59,6 +59,11 @@ SLUICE_HD inline std::int64_t arrived_beyond(const World& world, const Sender& s
     return repeats_selectively(world) ? world.scoreboard[sender.flow].sacked_bytes : 0;
 }
 
+/// Bytes beyond the first that is not acknowledged, of which the sender knows that they were trimmed.
+SLUICE_HD inline std::int64_t trimmed_beyond(const World& world, const Sender& sender) {
+    return repeats_selectively(world) ? world.scoreboard[sender.flow].trimmed_bytes : 0;
+}
+
 /// When the data packet that `answer` answers left, by the simulated time.
 SLUICE_HD inline Tick departure_of(const World& world, const Sender& sender, const Packet& answer,
                                    Tick now) {
@@ -121,9 +126,42 @@ SLUICE_HD inline std::uint32_t next_missing(const World& world, const Sender& se
     return index;
 }
 
-/// The window of the receiver has room for the sender's next packet.
-SLUICE_HD inline bool has_room_to_reorder(const World& world, const Sender& sender) {
-    return !repeats_selectively(world) || sender.next - sender.una < world.reorder_window;
+/// No receiver has to grant the flow's packets, or it has one that is granted.
+SLUICE_HD inline bool has_credit(const World& world, FlowSlot flow) {
+    return world.credit == nullptr || world.credit[flow].left > 0;
+}
+
+/// Something is under way that would be missed: packets, or the credits that the sender waits for.
+SLUICE_HD inline bool awaits_answer(const World& world, const Sender& sender) {
+    return sender.next > sender.una || !has_credit(world, sender.flow);
+}
+
+/// The receiver lets the sender's next packet come: its window has room, and there is a credit.
+SLUICE_HD inline bool is_let_in(const World& world, const Sender& sender) {
+    return !repeats_selectively(world) ||
+           (sender.next - sender.una < world.reorder_window && has_credit(world, sender.flow));
+}
+
+/// Bytes of the queue pair that are in flight, as far as the sender knows.
+SLUICE_HD inline std::int64_t bytes_in_flight(const World& world, const Sender& sender) {
+    const std::int64_t sent = sender.next_bytes - sender.una_bytes + sender.behind;
+    if (!repeats_selectively(world)) {
+        return sent;
+    }
+    const Scoreboard& board = world.scoreboard[sender.flow];
+    return sent - board.sacked_bytes - board.trimmed_bytes;
+}
+
+/// The congestion window has room for the sender's next packet. Under laws that send whole packets Sender::window is what a
+/// full one leaves of it, and a last one may be shorter.
+SLUICE_HD inline bool has_window(const World& world, const Sender& sender) {
+    const std::int64_t flight = bytes_in_flight(world, sender);
+    if (flight < sender.window || sender.next + 1 != sender.packets) {
+        return flight < sender.window;
+    }
+    const std::int64_t shorter = world.payload - payload_of(world, sender.next, sender.size);
+    return congestion::sends_whole_packets(world.config->congestion) &&
+           flight < sender.window + shorter;
 }
 
 /// From here on packets from the first missing one to `end` are sent again, as far as they have not arrived.
@@ -247,10 +285,14 @@ SLUICE_HD inline void give_up(const World& world, const Sender& sender) {
     const std::uint32_t overtaken = board.highest > sender.una ? board.highest : sender.una + 1;
     begin_pass(board, sender.una, tail ? overtaken : sender.next);
     board.probes += tail ? 1 : 0;
+    if (!has_credit(world, sender.flow)) {
+        world.credit[sender.flow].left = 1;  // its packet asks for more
+    }
 }
 
 /// The entropy value of the sender's next packet (LoadBalance::entropy), by which switches choose its path. Recycled as in
-/// REPS (Bonato et al., 2024) it is one whose ACK came without a mark, if there is one; else it is drawn.
+/// REPS (Bonato et al., 2024) it is one whose ACK came without a mark, if there is one; else it is drawn. Not recycled, values
+/// come in rounds, each once a round, and a draw decides at which one a round begins.
 SLUICE_HD inline std::uint32_t next_entropy(const World& world, const Sender& sender) {
     if (world.recycled != nullptr && world.recycled[sender.flow].count > 0) {
         Recycled& kept = world.recycled[sender.flow];
@@ -260,8 +302,13 @@ SLUICE_HD inline std::uint32_t next_entropy(const World& world, const Sender& se
         return value;
     }
     constexpr std::uint64_t kEntropyDraws = 0x656e74726f7079;
-    return uniform_below(world.config->seed, random_stream(kEntropyDraws, world.id[sender.flow]),
-                         sender.transmissions, world.config->spray.entropy_values);
+    const std::uint32_t values = world.config->spray.entropy_values;
+    const std::uint32_t round = sender.transmissions / values;
+    const bool draws = world.recycled != nullptr;
+    const auto drawn = static_cast<std::uint32_t>(
+        uniform_below(world.config->seed, random_stream(kEntropyDraws, world.id[sender.flow]),
+                      draws ? sender.transmissions : round, values));
+    return draws ? drawn : (drawn + sender.transmissions - round * values) % values;
 }
 
 /// `ack` is back. Its value is kept if it is unmarked; of too many the oldest is forgotten.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The sending side of a queue pair: window and pacing, go-back-N, time-out, congestion control.
-/// Behaviour is that of the HPCC ns-3 RDMA NIC (docs/models/nic.md), plus a retransmission
-/// time-out, which ns-3 has not. What core/ns3/ does differently starts from the same parts.
+/// The sending side of a queue pair: window and pacing, go-back-N, time-out, congestion control. Behaviour is that of the
+/// HPCC ns-3 RDMA NIC (docs/models/nic.md), plus a retransmission time-out. core/ns3/ starts from the same parts.
 #pragma once
 
+#include "core/packet/credits.h"
 #include "core/packet/egress.h"
 #include "core/packet/selective_repeat.h"
 
@@ -28,30 +28,19 @@ SLUICE_HD inline bool awaits_no_ack(const World& world, const Sender& sender) {
            (chunk == 0 || sender.next / chunk == sender.una / chunk);
 }
 
-/// Bytes of the queue pair that are in flight, as far as the sender knows.
-SLUICE_HD inline std::int64_t bytes_in_flight(const World& world, const Sender& sender) {
-    const std::int64_t sent = sender.next_bytes - sender.una_bytes + sender.behind;
-    if (!repeats_selectively(world)) {
-        return sent;
-    }
-    const Scoreboard& board = world.scoreboard[sender.flow];
-    return sent - board.sacked_bytes - board.trimmed_bytes;
-}
-
 /// The queue pair's next departure is that of a packet which is missing at its receiver. What was trimmed waits for the
 /// window, as it is not in flight.
 SLUICE_HD inline bool sends_again(const World& world, const Sender& sender) {
-    return repeats_selectively(world) &&
+    return repeats_selectively(world) && has_credit(world, sender.flow) &&
            (has_missing(world, sender.flow) ||
             (has_trimmed(world, sender.flow) && bytes_in_flight(world, sender) < sender.window));
 }
 
 /// Recomputes from when the queue pair may send.
 SLUICE_HD inline void update_ready(World& world, const Sender& sender) {
-    const bool open =
-        (sender.next < sender.packets && has_room_to_reorder(world, sender) &&
-         (bytes_in_flight(world, sender) < sender.window || awaits_no_ack(world, sender))) ||
-        sends_again(world, sender);
+    const bool open = (sender.next < sender.packets && is_let_in(world, sender) &&
+                       (has_window(world, sender) || awaits_no_ack(world, sender))) ||
+                      sends_again(world, sender);
     world.host_port[sender.port].ready[sender.position] = open ? sender.next_avail : kNever;
 }
 
@@ -67,7 +56,7 @@ SLUICE_HD inline void arm(World& world, Host& host, std::uint32_t index) {
     Sender& sender = host.senders[index];
     Tick at = congestion::next_timer(sender.cc, world.config->congestion);
     const Tick timeout = timeout_of(world, sender);
-    if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout < at) {
+    if (timeout > 0 && awaits_answer(world, sender) && sender.last_progress + timeout < at) {
         at = sender.last_progress + timeout;
     }
     if (at < sender.armed) {
@@ -136,6 +125,7 @@ SLUICE_HD inline std::uint32_t create_sender(World& world, FlowSlot flow, PortId
                       global ? world.max_window : world.flow_window[flow],
                       global ? world.base_rtt : world.flow_base_rtt[flow]);
     sender.window = congestion::window(sender.cc, world.config->congestion);
+    begin_credits(world, sender);
     world.sender_at[flow] = index;
     world.result[flow].start = now;
     note_change(world, flow);
@@ -237,8 +227,7 @@ SLUICE_HD inline Packet take_packet(World& world, Sender& sender, Tick now) {
         sender.resent_late += sender.timed_out ? payload : 0;
     }
     packet.echo = sender.next == sender.packets ||
-                  bytes_in_flight(world, sender) >= sender.window ||
-                  !has_room_to_reorder(world, sender);
+                  bytes_in_flight(world, sender) >= sender.window || !is_let_in(world, sender);
     sender.asked = packet.echo != 0 ? sender.next : sender.asked;
     sender.last_bytes = packet.bytes;
     return packet;
@@ -263,8 +252,11 @@ SLUICE_HD inline Packet next_departure(World& world, Sender& sender, Tick now) {
     }
     note_departure(world, sender, now);
     sender.last_progress = now;
-    return sends_again(world, sender) ? take_missing(world, sender, now)
-                                      : take_packet(world, sender, now);
+    const bool again = sends_again(world, sender);
+    spend_credit(world, sender);
+    Packet packet = again ? take_missing(world, sender, now) : take_packet(world, sender, now);
+    ask_for_credits(world, sender, packet);
+    return packet;
 }
 
 /// Sends the queue pair's next packet.
@@ -314,6 +306,7 @@ SLUICE_HD inline congestion::Ack feedback(const World& world, const Sender& send
     ack.packets = packets_of_ack(world, packet);
     ack.sent = departure_of(world, sender, packet, now);
     ack.arrived = ack.acked + arrived_beyond(world, sender);
+    ack.trimmed = trimmed_beyond(world, sender);
     ack.links = packet.hop;
     const FlowRoute& route = world.route[sender.flow];
     if (!route.ints.empty()) {
@@ -430,7 +423,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void sender_timer(World& world, Host& ho
         sender.window = congestion::window(sender.cc, world.config->congestion);
     }
     const Tick timeout = timeout_of(world, sender);
-    if (timeout > 0 && sender.next > sender.una && sender.last_progress + timeout <= now) {
+    if (timeout > 0 && awaits_answer(world, sender) && sender.last_progress + timeout <= now) {
         go_back(world, sender, true);
         sender.last_progress = now;
         note_time_out(world, host, index, now);

@@ -161,13 +161,15 @@ struct Sender {
 };
 
 /// `answer`: an ACK or NACK that is no packet reaches its flow's source. `last_byte`, `last_ack`: core/world/told_flows.h.
+/// `pull`: a host gives credits (credits.h).
 enum class TimerKind : std::uint32_t {
     answer,
     flow_start,
     application,
     sender,
     last_byte,
-    last_ack
+    last_ack,
+    pull,
 };
 
 /// Ordered by (time, kind, id): never by insertion, never by slot.
@@ -201,6 +203,12 @@ struct alignas(64) Host {
     PlainVector<std::uint32_t> free_senders;
     /// By log2 of their slots: the first free block, whose first word is the next one's `bits`.
     PlainVector<IntBlock> free_ints;
+};
+
+/// How a host gives credits (credits.h).
+struct alignas(64) Puller {
+    PlainVector<FlowSlot> round;  ///< flows that want credits, the next one first
+    bool active = false;          ///< a timer is set
 };
 
 /// A timer that one host sets for another one.
@@ -296,7 +304,10 @@ struct Columns {
     std::uint32_t reorder_window = 0;     ///< packets, a power of two of at least 64
     std::uint32_t reorder_threshold = 0;  ///< packets
     Recycled* recycled = nullptr;         ///< by slot; SprayConfig::entropy_recycle, else null
-    Flowlet* flowlets = nullptr;          ///< kFlowlets per switch, under LoadBalance::flowlet
+    // Under receiver credits, else null.
+    Credit* credit = nullptr;     ///< by slot
+    Puller* puller = nullptr;     ///< by node
+    Flowlet* flowlets = nullptr;  ///< kFlowlets per switch, under LoadBalance::flowlet
     const std::uint32_t* switch_number = nullptr;  ///< by node: which of the switches it is
 
     // Where ACKs are no packets, else null; one clock.

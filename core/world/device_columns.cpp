@@ -64,6 +64,10 @@ DeviceColumns::DeviceColumns(World& world, const Topology& topology, const Netwo
     if (config_.load_balance == LoadBalance::flowlet) {
         build_flowlets();
     }
+    if (congestion::traits(config_.congestion.law).credits) {
+        puller_.resize(topology_.node_count());
+        world_.puller = puller_.data();
+    }
     world_.lookahead = network_lookahead(topology_, config_);
 }
 
@@ -84,6 +88,9 @@ DeviceColumns::~DeviceColumns() {
     for (HostPort& port : host_port_) {
         free_vector(port.sender);
         free_vector(port.ready);
+    }
+    for (Puller& puller : puller_) {
+        free_vector(puller.round);
     }
 }
 
@@ -212,7 +219,7 @@ std::size_t DeviceColumns::memory_bytes() const {
     std::size_t bytes =
         egress_.size() * (sizeof(Egress) + sizeof(Ingress) + sizeof(Wire) + sizeof(HostPort));
     bytes += host_.size() * (sizeof(Host) + sizeof(Buffer) + sizeof(Tick) + sizeof(PortId) + 1);
-    bytes += flowlets_.size() * sizeof(Flowlet);
+    bytes += flowlets_.size() * sizeof(Flowlet) + puller_.size() * sizeof(Puller);
     for (const auto& table : tables_) {
         bytes += table.second->size() * sizeof(std::uint32_t);
     }

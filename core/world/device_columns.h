@@ -52,6 +52,7 @@ class DeviceColumns {
     std::vector<std::uint32_t> switch_number_;
     std::vector<Host> host_;
     std::vector<HostPort> host_port_;
+    std::vector<Puller> puller_;      ///< empty unless receivers grant credits
     std::vector<CrossStream> cross_;  ///< empty unless answers are left out
     std::vector<CellId> home_;
     std::vector<Tick> wake_;

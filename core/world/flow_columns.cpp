@@ -67,14 +67,17 @@ void FlowColumns::grow(std::size_t count) {
 
 void FlowColumns::grow_windows(std::size_t count) {
     const std::size_t words = world_.reorder_window / 64;
-    world_.scoreboard = grown(scoreboard_, count);
-    world_.sacked = grown(sacked_, count * words);
-    world_.arrived = grown(arrived_, count * words);
+    world_.scoreboard = grown(selective_.scoreboard, count);
+    world_.sacked = grown(selective_.sacked, count * words);
+    world_.arrived = grown(selective_.arrived, count * words);
     if (world_.config->trim.threshold > 0) {
-        world_.trimmed = grown(trimmed_, count * words);
+        world_.trimmed = grown(selective_.trimmed, count * words);
     }
     if (world_.has_entropy && world_.config->spray.entropy_recycle) {
-        world_.recycled = grown(recycled_, count);
+        world_.recycled = grown(selective_.recycled, count);
+    }
+    if (congestion::traits(world_.config->congestion.law).credits) {
+        world_.credit = grown(selective_.credit, count);
     }
 }
 
@@ -89,14 +92,17 @@ void FlowColumns::fill(FlowSlot slot, FlowId id, const FlowSpec& spec) {
     following_[slot] = kNone;
     if (repeats_selectively(world_)) {
         const std::size_t words = world_.reorder_window / 64;
-        scoreboard_[slot] = Scoreboard{};
+        selective_.scoreboard[slot] = Scoreboard{};
         if (world_.recycled != nullptr) {
-            recycled_[slot] = Recycled{};
+            selective_.recycled[slot] = Recycled{};
         }
-        std::fill_n(sacked_.begin() + slot * words, words, 0);
-        std::fill_n(arrived_.begin() + slot * words, words, 0);
+        if (world_.credit != nullptr) {
+            selective_.credit[slot] = Credit{};
+        }
+        std::fill_n(selective_.sacked.begin() + slot * words, words, 0);
+        std::fill_n(selective_.arrived.begin() + slot * words, words, 0);
         if (world_.trimmed != nullptr) {
-            std::fill_n(trimmed_.begin() + slot * words, words, 0);
+            std::fill_n(selective_.trimmed.begin() + slot * words, words, 0);
         }
     }
 }
@@ -157,9 +163,13 @@ std::size_t FlowColumns::memory_bytes() const {
     return id_.capacity() *
                (sizeof(FlowId) + sizeof(FlowRoute) + sizeof(Receiver) + sizeof(FlowResult) +
                 sizeof(FlowSpec) + sizeof(std::uint32_t) + 2 * sizeof(FlowSlot)) +
-           queue_pair_.size() * sizeof(QueuePair) + scoreboard_.capacity() * sizeof(Scoreboard) +
-           recycled_.capacity() * sizeof(Recycled) +
-           (sacked_.capacity() + arrived_.capacity() + trimmed_.capacity()) * sizeof(std::uint64_t);
+           queue_pair_.size() * sizeof(QueuePair) +
+           selective_.scoreboard.capacity() * sizeof(Scoreboard) +
+           selective_.recycled.capacity() * sizeof(Recycled) +
+           selective_.credit.capacity() * sizeof(Credit) +
+           (selective_.sacked.capacity() + selective_.arrived.capacity() +
+            selective_.trimmed.capacity()) *
+               sizeof(std::uint64_t);
 }
 
 }  // namespace sluice::step

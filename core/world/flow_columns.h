@@ -15,6 +15,16 @@ namespace sluice::step {
 /// whatever slots they have.
 void sort_by_id(const World& world, std::vector<FlowSlot>& slots);
 
+/// What flows have under selective repeat, by slot; bits (WindowBits) are as many words each as the window has.
+struct SelectiveColumns {
+    std::vector<Scoreboard> scoreboard;
+    std::vector<std::uint64_t> sacked;
+    std::vector<std::uint64_t> arrived;
+    std::vector<std::uint64_t> trimmed;  ///< empty unless switches trim
+    std::vector<Recycled> recycled;      ///< empty unless entropy values are used again
+    std::vector<Credit> credit;          ///< empty unless receivers grant credits
+};
+
 class FlowColumns {
   public:
     /// `by_pair`: flows have base RTTs and windows of their own.
@@ -64,16 +74,12 @@ class FlowColumns {
     std::vector<std::uint32_t> sender_at_;
     std::vector<FlowResult> result_;
     std::vector<FlowSlot> following_;
-    std::vector<std::int64_t> window_;    ///< by_pair_
-    std::vector<Tick> base_rtt_;          ///< by_pair_
-    std::vector<Scoreboard> scoreboard_;  ///< selective repeat; the next two: `words_` per slot
-    std::vector<std::uint64_t> sacked_;
-    std::vector<std::uint64_t> arrived_;
-    std::vector<std::uint64_t> trimmed_;  ///< empty unless switches trim
-    std::vector<Recycled> recycled_;      ///< empty unless entropy values are used again
-    std::vector<Wire> answers_;           ///< empty unless answers are left out
-    std::vector<Tick> answer_takes_;      ///< likewise
-    std::vector<QueuePair> queue_pair_;   ///< by connection
+    std::vector<std::int64_t> window_;  ///< by_pair_
+    std::vector<Tick> base_rtt_;        ///< by_pair_
+    SelectiveColumns selective_;
+    std::vector<Wire> answers_;          ///< empty unless answers are left out
+    std::vector<Tick> answer_takes_;     ///< likewise
+    std::vector<QueuePair> queue_pair_;  ///< by connection
     std::vector<FlowSlot> free_;
 };
 

@@ -171,7 +171,8 @@ class Snapshot::Taker {
                 case TimerKind::flow_start: timer.slot = known(timer.slot); break;
                 case TimerKind::application:
                 case TimerKind::last_byte:
-                case TimerKind::last_ack: timer.slot = kNone; break;  // nothing of packets
+                case TimerKind::last_ack:
+                case TimerKind::pull: timer.slot = kNone; break;  // nothing of packets
             }
             if (timer.slot != kNone) {
                 taken_.timers_.push_back(timer);

@@ -216,6 +216,13 @@ std::vector<CombinationRule> all_rules() {
          },
          "is \"nscc\", which counts packets that come out of order; it needs network.nic.transport "
          "= \"selective-repeat\""},
+        {"rccc-or-go-back", E::refused, "congestion.law",
+         "congestion.law = \"rccc\", with network.nic.transport = \"go-back-n\"",
+         [](const Config& c) {
+             return c.network.congestion.law == congestion::Law::rccc && !repeats_selectively(c);
+         },
+         "is \"rccc\", whose packets cost a credit each; it needs network.nic.transport = "
+         "\"selective-repeat\""},
         {"ns3-balances-by-hash", E::refused, "network.load_balance",
          "network.load_balance = \"adaptive\" or \"flowlet\", with network.arithmetic = \"ns3\"",
          [](const Config& c) { return ns3(c) && by_load(c); },

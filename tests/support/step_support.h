@@ -271,6 +271,6 @@ inline constexpr congestion::Law kAllLaws[] = {congestion::Law::none,  congestio
 /// With those that need selective repeat, too.
 inline constexpr congestion::Law kSelectiveLaws[] = {
     congestion::Law::none,  congestion::Law::hpcc,  congestion::Law::dcqcn, congestion::Law::timely,
-    congestion::Law::dctcp, congestion::Law::swift, congestion::Law::nscc};
+    congestion::Law::dctcp, congestion::Law::swift, congestion::Law::nscc,  congestion::Law::rccc};
 
 }  // namespace sluice::test

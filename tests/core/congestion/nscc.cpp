@@ -21,6 +21,7 @@ struct Fixture {
     State state;
     Tick now = kMillisecond;
     std::int64_t arrived = 0;
+    std::int64_t trimmed = 0;
 
     Fixture() {
         state.nscc = nscc::State{};  // the compiler does not see that start() writes this law's
@@ -33,6 +34,7 @@ struct Fixture {
         Ack event;
         event.now = now;
         event.sent = now - kBase - delay;
+        event.trimmed = trimmed;
         event.acked = arrived;
         event.arrived = arrived;
         event.next = arrived + 50'000;
@@ -59,13 +61,46 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("unit.congestion.nscc.begins_with_the_largest_window") {
+    // 1.5 times 150,000 bytes. A packet leaves only if all of it fits, so not beyond 224,001 in flight.
     Fixture f;
-    CHECK(f.state.rate == kLine);
+    CHECK(std::llabs(f.state.rate - 150'000'000'000) <= 1);
+    CHECK(std::llabs(window(f.state, f.parameters) - 224'001) <= 1);
     f.ack(0);
     CHECK(f.cwnd() == doctest::Approx(225'000));
-    // Beyond the line rate the rate stands for the window alone.
-    CHECK(std::llabs(f.state.rate - 150'000'000'000) <= 1);
-    CHECK(std::llabs(window(f.state, f.parameters) - 225'000) <= 1);
+    CHECK(std::llabs(window(f.state, f.parameters) - 224'001) <= 1);
+}
+
+TEST_CASE("unit.congestion.nscc.windows_of_whole_packets_hold_them") {
+    // So many packets and not one less: of the rate that stands for them nothing is lost.
+    Fixture f;
+    for (int packets = 2; packets <= 200; ++packets) {
+        f.settle(packets * 1000);
+        CHECK(window(f.state, f.parameters) == (packets - 1) * 1000 + 1);
+    }
+}
+
+TEST_CASE("unit.congestion.nscc.nothing_is_paced") { CHECK_FALSE(Fixture().parameters.pacing); }
+
+TEST_CASE("unit.congestion.nscc.the_smallest_round_trip_is_its_base") {
+    // Half of the base RTT: the largest window is half, and delays count from there.
+    Fixture f;
+    f.parameters.nscc.eta = 0;
+    f.ack(-6 * kMicrosecond, true);
+    CHECK(f.cwnd() == doctest::Approx(112'500));
+    CHECK(f.state.nscc.avg_delay == 0);
+    f.ack(0, true);
+    CHECK(f.state.nscc.avg_delay == doctest::Approx(0.0125 * 6e6));
+}
+
+TEST_CASE("unit.congestion.nscc.a_base_rtt_of_its_own") {
+    // 24 us: the largest window is 1.5 x 300,000 bytes, and a loss counts as a delay of 24 us.
+    Fixture f;
+    f.parameters.nscc.base_rtt = 2 * kBase;
+    start(f.state, f.parameters, kLine, 150'000, kBase);
+    CHECK(std::llabs(window(f.state, f.parameters) - 449'001) <= 1);
+    f.lose();
+    CHECK(f.cwnd() == doctest::Approx(449'000));
+    CHECK(f.state.nscc.avg_delay == doctest::Approx(0.0125 * 24e6));
 }
 
 TEST_CASE("unit.congestion.nscc.below_the_target_it_grows_in_proportion") {
@@ -78,8 +113,11 @@ TEST_CASE("unit.congestion.nscc.below_the_target_it_grows_in_proportion") {
     CHECK(f.cwnd() == doctest::Approx(100'000));
     f.ack(6 * kMicrosecond);
     CHECK(f.cwnd() == doctest::Approx(100'180));
-    f.ack(6 * kMicrosecond, false, 1, kBase);  // a base RTT later: eta, and what one packet adds
-    CHECK(f.cwnd() == doctest::Approx(100'180 + 2e6 / 100'180 + 150));
+    f.ack(6 * kMicrosecond, false, 1, kBase);
+    CHECK(f.cwnd() == doctest::Approx(100'180));
+    f.ack(6 * kMicrosecond, false, 1,
+          1);  // more than a base RTT later: eta, and what two packets add
+    CHECK(f.cwnd() == doctest::Approx(100'180 + 4e6 / 100'180 + 150));
 }
 
 TEST_CASE("unit.congestion.nscc.long_delays_without_marks_let_it_grow_fairly") {
@@ -139,6 +177,24 @@ TEST_CASE("unit.congestion.nscc.a_loss_takes_its_bytes_out") {
         f.lose();
     }
     CHECK(f.cwnd() == doctest::Approx(1000));  // never less than a packet
+}
+
+TEST_CASE("unit.congestion.nscc.a_time_out_says_nothing_of_delays") {
+    Fixture f;
+    f.settle(100'000);
+    f.lose(0, true);
+    CHECK(f.cwnd() == doctest::Approx(99'000));
+    CHECK(f.state.nscc.avg_delay == 0);
+    CHECK_FALSE(f.state.nscc.lost);
+}
+
+TEST_CASE("unit.congestion.nscc.what_was_trimmed_is_not_in_flight") {
+    Fixture f;
+    f.settle(200'000);
+    f.lose(kMicrosecond);
+    f.trimmed = 20'000;
+    f.ack(30 * kMicrosecond, true, 1, 2 * kBase + 1);
+    CHECK(f.state.nscc.to_ignore == 30'000);
 }
 
 TEST_CASE("unit.congestion.nscc.quick_adapt_takes_what_arrived") {

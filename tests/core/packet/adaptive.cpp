@@ -185,6 +185,32 @@ TEST_CASE("unit.step.entropy.recycled_values_leave_a_slow_link_alone") {
     CHECK(recycled.finish < drawn.finish);
 }
 
+TEST_CASE("unit.step.entropy.values_come_in_rounds") {
+    Case given = across_spines(LoadBalance::entropy, 400'000);
+    given.config.spray.entropy_values = 10;
+    Rig rig(given);
+    step::Driver driver(rig.store, {}, {});
+    driver.advance(kMicrosecond, rig);
+    const step::World& world = rig.store.world();
+    step::Sender sender;
+    sender.flow = 0;
+    std::vector<std::uint32_t> first;
+    for (int round = 0; round < 40; ++round) {
+        std::vector<int> times(10);
+        for (int i = 0; i < 10; ++i, ++sender.transmissions) {
+            const std::uint32_t value = step::next_entropy(world, sender);
+            REQUIRE(value < 10);
+            ++times[value];
+            if (i == 0) {
+                first.push_back(value);
+            }
+        }
+        CHECK(times == std::vector<int>(10, 1));
+    }
+    std::sort(first.begin(), first.end());  // each round begins elsewhere
+    CHECK(std::unique(first.begin(), first.end()) - first.begin() > 5);
+}
+
 TEST_CASE("unit.step.entropy.values_come_back_unmarked_and_in_order") {
     Case given = across_spines(LoadBalance::entropy, 400'000);
     given.config.spray.entropy_recycle = true;

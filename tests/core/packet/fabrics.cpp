@@ -28,7 +28,8 @@ Topology fabric(Dice& dice) {
 
 void choose_nic(Dice& dice, NetworkConfig& config) {
     NicConfig& nic = config.nic;
-    const bool selective = config.congestion.law == congestion::Law::nscc || dice.chance(85);
+    const bool selective = config.congestion.law == congestion::Law::nscc ||
+                           config.congestion.law == congestion::Law::rccc || dice.chance(85);
     nic.transport = selective ? Transport::selective_repeat : Transport::go_back_n;
     nic.reorder_window = 64U << dice.below(7);
     nic.reorder_threshold =

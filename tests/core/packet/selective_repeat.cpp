@@ -140,7 +140,10 @@ TEST_CASE("unit.step.selective_repeat.sprayed_permutations_run_at_nine_tenths") 
         MESSAGE(std::string(congestion::law_name(law)), ": ",
                 static_cast<double>(ideal) / static_cast<double>(last_finish(outcome)),
                 " of the ideal rate, ", outcome.counters.retransmitted_bytes, " bytes again");
-        const double target = law == congestion::Law::hpcc ? 0.95 : 1;  // of HPCC, by itself
+        // HPCC and RCCC leave so much free by themselves.
+        const double target = law == congestion::Law::hpcc   ? 0.95
+                              : law == congestion::Law::rccc ? 0.99
+                                                             : 1;
         CHECK(static_cast<double>(ideal) >
               0.9 * target * static_cast<double>(last_finish(outcome)));
     }

@@ -265,12 +265,12 @@ TEST_CASE("unit.state_fields.laws") {
     check(treatments<congestion::swift::State>(),
           {"cwnd" + kContent, "rtt" + kContent, "last_decrease" + kInstant, "arrived" + kContent,
            "retransmit_cnt" + kContent});
-    check(
-        treatments<congestion::nscc::State>(),
-        {"cwnd" + kContent, "inc" + kContent, "avg_delay" + kContent, "arrived" + kContent,
-         "received" + kContent, "achieved" + kContent, "ignored" + kContent, "to_ignore" + kContent,
-         "uncongested" + kContent, "asks" + kInstant, "last_decrease" + kInstant,
-         "last_adjust" + kInstant, "increases" + kContent, "lost" + kContent});
+    check(treatments<congestion::nscc::State>(),
+          {"cwnd" + kContent, "inc" + kContent, "avg_delay" + kContent, "base" + kContent,
+           "arrived" + kContent, "received" + kContent, "achieved" + kContent, "ignored" + kContent,
+           "to_ignore" + kContent, "uncongested" + kContent, "asks" + kInstant,
+           "last_decrease" + kInstant, "last_adjust" + kInstant, "increases" + kContent,
+           "lost" + kContent});
 }
 
 TEST_CASE("unit.state_fields.packets") {

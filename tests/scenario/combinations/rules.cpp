@@ -120,6 +120,7 @@ std::vector<Examples> examples() {
          {"network.pfc=false" + trim},
          {selective + trim + ";network.pfc=false"}},
         {"nscc-or-go-back", {"congestion.law=nscc"}, {selective + ";congestion.law=nscc"}},
+        {"rccc-or-go-back", {"congestion.law=rccc"}, {selective + ";congestion.law=rccc"}},
         {"ns3-balances-by-hash", {ns3 + ";" + adaptive}, {adaptive}},
         {"ns3-has-no-swift", {ns3 + ";congestion.law=swift"}, {"congestion.law=swift"}},
         {"ns3-without-weights", {ns3 + ";" + weights}, {weights}},
