@@ -3,6 +3,7 @@
 /// rest of the network skips in any case.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "models/host_port/host_port.h"
 #include "models/sim_time.h"
 #include "scenario/scenario.h"
+#include "tests/models/fuzzer.h"
 
 namespace sluice::test {
 namespace {
@@ -170,6 +172,39 @@ TEST_CASE("experiment.testbench.models.a_skip_of_a_steady_one_ends_where_a_flow_
     sc_core::sc_start();
     trio.check(0.01, 0.5);
     CHECK(trio.steady.network->counters().phases.skip_backs >= 2);
+}
+
+TEST_CASE("experiment.testbench.models.a_fuzzed_one_is_survived_by_what_skips") {
+    // Flows of the other leaf skip, until others meet them that the fuzzed leaf has its hands on, and never lets go.
+    sc_core::sc_report_handler::set_actions(sc_core::SC_FATAL, sc_core::SC_THROW);
+    const char* const given = std::getenv("SLUICE_FUZZ_PACKETS");
+    const std::uint64_t packets = given == nullptr ? 2'000 : std::strtoull(given, nullptr, 10);
+    const std::uint64_t length = packets / 50;  // ms
+    std::string list;
+    std::uint64_t start = length * 200 + 1000;  // us: in the middle of a flow
+    for (const char* ends : {"0, 3", "1, 3", "0, 2", "1, 2", "3, 0", "3, 1", "2, 0", "2, 1"}) {
+        list += "[" + std::string(ends) + ", \"100KB\", \"" + std::to_string(start) + "us\"], ";
+        start += length * 100;
+    }
+    for (std::uint64_t ms = 0; ms < length; ms += 2) {
+        list += "[2, 3, \"20MB\", \"" + std::to_string(ms) + "ms\"], ";
+    }
+    const BuiltExperiment experiment = built(
+        "stop = \"" + std::to_string(length) + "ms\"\n" + leaves("dcqcn", list), Mode::hybrid);
+    NetworkOptions options;
+    options.foreign.push_back(kFirstLeaf);
+    ExperimentNetwork network("network", experiment.experiment, Mode::hybrid, options);
+    Fuzzer fuzzer("fuzzer", network.network(), kFirstLeaf, packets, 20 * kMicrosecond, 11);
+    sc_core::sc_start();
+    network.finish();
+    MESSAGE(fuzzer.taken, " calls taken, ", fuzzer.refused, " refused, ", fuzzer.heard, " heard, ",
+            network.counters().packet_hops, " packet-hops, ", network.counters().phases.skips,
+            " skips, ", network.counters().phases.skip_backs, " taken back");
+    CHECK(fuzzer.taken > packets / 10);
+    CHECK(fuzzer.refused > packets / 10);
+    CHECK(network.network().clock().finished());
+    CHECK(network.counters().phases.skips > 0);
+    CHECK(network.counters().phases.skip_backs > 0);
 }
 
 TEST_CASE("experiment.testbench.models.what_is_declared_must_be_there") {
