@@ -24,11 +24,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+FinishedFlow finished(FlowId flow, std::uint32_t flow_class, std::int64_t size, Tick fct) {
+    FinishedFlow made;
+    made.flow = flow;
+    made.flow_class = flow_class;
+    made.size = size;
+    made.fct = fct;
+    return made;
+}
+
 /// Two classes, four flows, two links; finished after 10 s.
 RunFigures reference() {
     RunFigures figures;
     figures.classes = {"dp", "pp"};
-    figures.flows = {{0, 0, 1000, 100}, {1, 0, 3000, 200}, {2, 1, 4000, 400}, {3, 1, 8000, 800}};
+    figures.flows = {finished(0, 0, 1000, 100), finished(1, 0, 3000, 200),
+                     finished(2, 1, 4000, 400), finished(3, 1, 8000, 800)};
     figures.jct_s = 2;
     figures.simulated_s = 10;
     figures.port_bytes = {1000, 500};
@@ -94,7 +104,8 @@ TEST_CASE("unit.comparison.fct_errors_over_flows_bytes_and_classes") {
 TEST_CASE("unit.comparison.flows_are_matched_by_id_and_strays_counted") {
     RunFigures run = reference();
     // Flow 0 and 3 did not finish here; 5 and 6 only here. Flow 1 is 50% late, 2 exact.
-    run.flows = {{1, 1, 3000, 300}, {2, 0, 4000, 400}, {5, 0, 10, 10}, {6, 0, 10, 10}};
+    run.flows = {finished(1, 1, 3000, 300), finished(2, 0, 4000, 400), finished(5, 0, 10, 10),
+                 finished(6, 0, 10, 10)};
     run.classes = {"pp", "dp"};
     const RunErrors errors = run_errors(reference(), run);
     CHECK(errors.missing == 2);
