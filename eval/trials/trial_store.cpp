@@ -23,7 +23,9 @@ std::string_view bytes_of(const std::vector<double>& values) {
 
 std::vector<double> values_of(std::string_view bytes) {
     std::vector<double> values(bytes.size() / sizeof(double));
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(double));
+    if (!values.empty()) {  // neither has an address then
+        std::memcpy(values.data(), bytes.data(), values.size() * sizeof(double));
+    }
     return values;
 }
 
