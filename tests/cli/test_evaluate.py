@@ -135,15 +135,15 @@ class Evaluate(EvaluateTest):
         kills = 0
         for attempt in range(40):
             process = subprocess.Popen(arguments + (["--resume"] if attempt else []), cwd=self.folder,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             try:
-                process.wait(timeout=0.2 + 0.05 * attempt)
+                error = process.communicate(timeout=0.2 + 0.05 * attempt)[1]
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL if attempt % 2 else signal.SIGINT)
-                process.wait(timeout=60)
+                process.communicate(timeout=60)
                 kills += 1
                 continue
-            self.assertEqual(process.returncode, 0)
+            self.assertEqual(process.returncode, 0, error)
             break
         self.assertGreater(kills, 0)
         self.assertEqual(self.answer("cut")["candidates"], self.answer("whole")["candidates"])
