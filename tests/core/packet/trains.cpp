@@ -92,8 +92,8 @@ TEST_CASE("unit.step.trains.carry_the_same_bytes_and_packets") {
                   total(packets, &PortStatistics::tx_packets));
         }
         CHECK(trains.counters.packet_hops < packets.counters.packet_hops);
-        // The sink's cable is what limits them.
-        CHECK(last_finish(trains) == doctest::Approx(last_finish(packets)).epsilon(0.02));
+        // The sink's cable is what limits them. HPCC does not see what the port owes, and leaves less of it free.
+        CHECK(last_finish(trains) == doctest::Approx(last_finish(packets)).epsilon(0.03));
     }
 }
 
