@@ -24,43 +24,12 @@ constexpr std::size_t kBlockBytes = 1 << 16;
 
 }  // namespace
 
-void CborText::head(unsigned kind, std::uint64_t value) {
-    int bytes = 0;
-    if (value >= 24) {
-        bytes = value <= 0xff ? 1 : value <= 0xffff ? 2 : value <= 0xffffffff ? 4 : 8;
-    }
-    const unsigned more = bytes == 0   ? static_cast<unsigned>(value)
-                          : bytes == 1 ? 24
-                          : bytes == 2 ? 25
-                          : bytes == 4 ? 26
-                                       : 27;
-    bytes_.push_back(static_cast<char>(kind << 5 | more));
-    for (int i = bytes - 1; i >= 0; --i) {
-        bytes_.push_back(static_cast<char>(value >> (8 * i) & 0xffU));
-    }
-}
-
-void CborText::number(std::int64_t value) {
-    value < 0 ? head(1, static_cast<std::uint64_t>(-(value + 1)))
-              : head(0, static_cast<std::uint64_t>(value));
-}
-
-void CborText::text(std::string_view value) {
-    head(3, value.size());
-    bytes_ += value;
-}
-
-void CborText::bytes(std::string_view value) {
-    head(2, value.size());
-    bytes_ += value;
-}
-
 FtrFile::FtrFile(const std::string& path) : file_(path), blocks_(1), stream_of_(1) {
-    CborText begin;
+    CborWriter begin;
     begin.tag(kIsCbor);
     begin.endless_array();
     file_ << std::string_view(begin.all());
-    CborText info;
+    CborWriter info;
     info.array(2);
     info.number(kPicoseconds);
     info.tag(kSinceEpoch);
@@ -85,7 +54,7 @@ std::uint64_t FtrFile::add_stream(const std::string& name, const std::string& ki
     directory_.tag(kStream);
     directory_.array(3);
     for (const std::uint64_t entry : {id, known(name), known(kind)}) {
-        directory_.whole(entry);
+        directory_.unsigned_number(entry);
     }
     return id;
 }
@@ -96,7 +65,7 @@ std::uint64_t FtrFile::add_generator(const std::string& name, std::uint64_t stre
     directory_.tag(kGenerator);
     directory_.array(3);
     for (const std::uint64_t entry : {id, known(name), stream}) {
-        directory_.whole(entry);
+        directory_.unsigned_number(entry);
     }
     return id;
 }
@@ -105,36 +74,36 @@ void FtrFile::add(std::uint64_t generator, Tick begin, Tick end,
                   const std::vector<FtrAttribute>& attributes) {
     const std::uint64_t stream = stream_of_.at(generator);
     Block& block = blocks_[stream];
-    CborText& text = block.text;
-    text.array(1 + attributes.size());
-    text.tag(kTransaction);
-    text.array(4);
-    text.whole(++transactions_);
-    text.whole(generator);
-    text.number(begin);
-    text.number(end);
+    CborWriter& content = block.content;
+    content.array(1 + attributes.size());
+    content.tag(kTransaction);
+    content.array(4);
+    content.unsigned_number(++transactions_);
+    content.unsigned_number(generator);
+    content.number(begin);
+    content.number(end);
     for (const FtrAttribute& attribute : attributes) {
-        text.tag(kAttribute + static_cast<std::uint64_t>(attribute.moment));
-        text.array(3);
-        text.whole(known(attribute.name));
-        text.whole(static_cast<std::uint64_t>(attribute.type));
+        content.tag(kAttribute + static_cast<std::uint64_t>(attribute.moment));
+        content.array(3);
+        content.unsigned_number(known(attribute.name));
+        content.unsigned_number(static_cast<std::uint64_t>(attribute.type));
         if (attribute.type == FtrType::text) {
-            text.whole(known(attribute.text));
+            content.unsigned_number(known(attribute.text));
         } else if (attribute.type == FtrType::whole) {
-            text.whole(static_cast<std::uint64_t>(attribute.value));
+            content.unsigned_number(static_cast<std::uint64_t>(attribute.value));
         } else {
-            text.number(attribute.value);
+            content.number(attribute.value);
         }
     }
     block.begin = std::min(block.begin, begin);
     block.end = std::max(block.end, end);
-    if (text.all().size() >= kBlockBytes) {
+    if (content.all().size() >= kBlockBytes) {
         write_block(stream);
     }
 }
 
-void FtrFile::write_chunk(std::uint64_t tag, const CborText& content) {
-    CborText chunk;
+void FtrFile::write_chunk(std::uint64_t tag, const CborWriter& content) {
+    CborWriter chunk;
     chunk.tag(tag);
     chunk.bytes(content.all());
     file_ << std::string_view(chunk.all());
@@ -143,18 +112,18 @@ void FtrFile::write_chunk(std::uint64_t tag, const CborText& content) {
 /// What later chunks tell by number.
 void FtrFile::write_names() {
     if (!new_names_.empty()) {
-        CborText names;
+        CborWriter names;
         names.map(new_names_.size());
         std::uint64_t number = names_.size() - new_names_.size();
         for (const std::string& name : new_names_) {
-            names.whole(number++);
+            names.unsigned_number(number++);
             names.text(name);
         }
         write_chunk(kNames, names);
         new_names_.clear();
     }
     if (!directory_.empty()) {
-        CborText directory;
+        CborWriter directory;
         directory.endless_array();
         directory.append(directory_);
         directory.end();
@@ -165,18 +134,18 @@ void FtrFile::write_names() {
 
 void FtrFile::write_block(std::uint64_t stream) {
     Block& block = blocks_[stream];
-    if (block.text.empty()) {
+    if (block.content.empty()) {
         return;
     }
     write_names();
-    CborText content;
+    CborWriter content;
     content.endless_array();
-    content.append(block.text);
+    content.append(block.content);
     content.end();
-    CborText chunk;
+    CborWriter chunk;
     chunk.tag(kTransactions);
     chunk.array(4);
-    chunk.whole(stream);
+    chunk.unsigned_number(stream);
     chunk.number(block.begin);
     chunk.number(block.end);
     chunk.bytes(content.all());
@@ -189,7 +158,7 @@ void FtrFile::finish() {
     for (std::uint64_t stream = 1; stream < blocks_.size(); ++stream) {
         write_block(stream);
     }
-    CborText end;
+    CborWriter end;
     end.end();
     file_ << std::string_view(end.all());
     file_.commit();

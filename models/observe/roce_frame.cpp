@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "models/observe/big_endian.h"
+
 namespace sluice {
 namespace {
 
@@ -24,16 +26,9 @@ constexpr std::uint8_t kAcknowledge = 0x11;
 constexpr std::uint8_t kAckSyndrome = 0x1f;
 constexpr std::uint8_t kSequenceError = 0x60;
 
-/// Appends `bytes` low bytes of `value`, the highest first.
-void put(std::string& frame, std::uint64_t value, int bytes) {
-    for (int i = bytes - 1; i >= 0; --i) {
-        frame.push_back(static_cast<char>(value >> (8 * i) & 0xffU));
-    }
-}
-
 void put_mac(std::string& frame, NodeId node) {
-    put(frame, 0x020000, 3);
-    put(frame, node, 3);
+    put_big_endian(frame, 0x020000, 3);
+    put_big_endian(frame, node, 3);
 }
 
 std::uint16_t internet_checksum(const std::string& frame, std::size_t from, std::size_t bytes) {
@@ -100,9 +95,9 @@ Payload data_transport(const step::World& world, const step::Packet& packet, std
                        : last        ? kWriteLast
                                      : kWriteMiddle;
     if (first) {
-        put(transport.extended, 0, 8);     // virtual address
-        put(transport.extended, pair, 4);  // remote key
-        put(transport.extended, static_cast<std::uint64_t>(spec.size), 4);
+        put_big_endian(transport.extended, 0, 8);     // virtual address
+        put_big_endian(transport.extended, pair, 4);  // remote key
+        put_big_endian(transport.extended, static_cast<std::uint64_t>(spec.size), 4);
     }
     return transport;
 }
@@ -112,21 +107,21 @@ Payload answer_transport(const step::Packet& packet) {
     Payload transport;
     transport.opcode = kAcknowledge;
     transport.psn = gap ? packet.sequence : packet.sequence - 1;
-    put(transport.extended, gap ? kSequenceError : kAckSyndrome, 1);
-    put(transport.extended, packet.sequence, 3);
+    put_big_endian(transport.extended, gap ? kSequenceError : kAckSyndrome, 1);
+    put_big_endian(transport.extended, packet.sequence, 3);
     return transport;
 }
 
 std::string pfc_frame(NodeId from, const step::Packet& packet) {
     std::string frame("\x01\x80\xc2\x00\x00\x01", 6);
     put_mac(frame, from);
-    put(frame, 0x8808, 2);
-    put(frame, 0x0101, 2);
-    put(frame, 1U << packet.sequence, 2);
+    put_big_endian(frame, 0x8808, 2);
+    put_big_endian(frame, 0x0101, 2);
+    put_big_endian(frame, 1U << packet.sequence, 2);
     for (std::uint32_t priority = 0; priority < step::kClasses; ++priority) {
         const bool stops =
             priority == packet.sequence && packet.packet_kind() == step::PacketKind::pause;
-        put(frame, stops ? 0xffff : 0, 2);
+        put_big_endian(frame, stops ? 0xffff : 0, 2);
     }
     frame.resize(kShortest);
     return frame;
@@ -136,22 +131,22 @@ void put_ip_and_udp(std::string& frame, const FlowSpec& spec, const step::Packet
                     std::size_t behind_udp) {
     const bool data = packet.packet_kind() == step::PacketKind::data;
     const std::uint32_t ecn = packet.ce != 0 ? 3 : 2;
-    put(frame, 0x45, 1);
-    put(frame, std::uint32_t{packet.traffic_class} << 5 | ecn, 1);
-    put(frame, kIp + kUdp + behind_udp, 2);
-    put(frame, 0x00004000, 4);  // no identification, not to be fragmented
-    put(frame, 65U - packet.hop, 1);
-    put(frame, 17, 1);
-    put(frame, 0, 2);
-    put(frame, 0x0a000001U + (data ? spec.src : spec.dst), 4);
-    put(frame, 0x0a000001U + (data ? spec.dst : spec.src), 4);
+    put_big_endian(frame, 0x45, 1);
+    put_big_endian(frame, std::uint32_t{packet.traffic_class} << 5 | ecn, 1);
+    put_big_endian(frame, kIp + kUdp + behind_udp, 2);
+    put_big_endian(frame, 0x00004000, 4);  // no identification, not to be fragmented
+    put_big_endian(frame, 65U - packet.hop, 1);
+    put_big_endian(frame, 17, 1);
+    put_big_endian(frame, 0, 2);
+    put_big_endian(frame, 0x0a000001U + (data ? spec.src : spec.dst), 4);
+    put_big_endian(frame, 0x0a000001U + (data ? spec.dst : spec.src), 4);
     const std::uint16_t sum = internet_checksum(frame, kEthernet, kIp);
     frame[kEthernet + 10] = static_cast<char>(sum >> 8);
     frame[kEthernet + 11] = static_cast<char>(sum & 0xff);
-    put(frame, data ? spec.sport : spec.dport, 2);
-    put(frame, kRoceUdpPort, 2);
-    put(frame, kUdp + behind_udp, 2);
-    put(frame, 0, 2);  // no checksum
+    put_big_endian(frame, data ? spec.sport : spec.dport, 2);
+    put_big_endian(frame, kRoceUdpPort, 2);
+    put_big_endian(frame, kUdp + behind_udp, 2);
+    put_big_endian(frame, 0, 2);  // no checksum
 }
 
 }  // namespace
@@ -171,15 +166,16 @@ std::string roce_frame(const step::World& world, const Topology& topology, PortI
     std::string frame;
     put_mac(frame, topology.neighbor(port));
     put_mac(frame, from);
-    put(frame, 0x0800, 2);
+    put_big_endian(frame, 0x0800, 2);
     put_ip_and_udp(frame, spec, packet, behind_udp);
-    put(frame, transport.opcode, 1);
-    put(frame, 0x40U | pad << 4, 1);
-    put(frame, 0xffff, 2);                                // partition key
-    put(frame, !data && packet.echo != 0 ? 0x40 : 0, 1);  // backward congestion notification
-    put(frame, pair, 3);
-    put(frame, data && packet.echo != 0 ? 0x80 : 0, 1);  // an ACK is asked for
-    put(frame, transport.psn, 3);
+    put_big_endian(frame, transport.opcode, 1);
+    put_big_endian(frame, 0x40U | pad << 4, 1);
+    put_big_endian(frame, 0xffff, 2);  // partition key
+    put_big_endian(frame, !data && packet.echo != 0 ? 0x40 : 0,
+                   1);  // backward congestion notification
+    put_big_endian(frame, pair, 3);
+    put_big_endian(frame, data && packet.echo != 0 ? 0x80 : 0, 1);  // an ACK is asked for
+    put_big_endian(frame, transport.psn, 3);
     frame += transport.extended;
     frame.append(transport.payload + pad, '\0');
     const std::uint32_t crc = invariant_crc(frame);

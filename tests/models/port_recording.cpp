@@ -144,7 +144,7 @@ TEST_CASE("models.port_recording.another_reader_finds_every_operation") {
 }
 
 TEST_CASE("models.port_recording.numbers_are_as_short_as_they_come") {
-    CborText text;
+    CborWriter text;
     const std::int64_t large = std::int64_t{1} << 40;
     for (const std::int64_t value :
          {std::int64_t{0}, std::int64_t{23}, std::int64_t{24}, std::int64_t{255}, std::int64_t{256},
