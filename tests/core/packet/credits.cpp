@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/world/network_check.h"
-#include "tests/support/clock_support.h"
 #include "tests/support/star_support.h"
+#include "tests/support/trimmed_run.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -13,36 +13,12 @@ namespace {
 
 constexpr std::int64_t kFrame = 1048;
 
-Case pulled(Case given) {
-    given.config.pfc = false;
-    given.config.nic.transport = Transport::selective_repeat;
+Case pulled(const Case& plain) {
+    Case given = trimmed(plain);
     given.config.nic.reorder_threshold = given.config.nic.reorder_window - 1;
-    given.config.trim.threshold = 40'000;
     given.config.queues.ack_strict_in_switch = true;
-    given.stop = kSecond;
     return given;
 }
-
-struct Run {
-    std::vector<Tick> finish;
-    std::int64_t trimmed = 0;
-    std::int64_t late = 0;
-
-    explicit Run(const Case& given) {
-        Rig rig(given);
-        step::Driver driver(rig.store, {}, {});
-        driver.advance(given.stop, rig);
-        for (const FlowResult& result : rig.store.results()) {
-            CHECK(result.finish != kNever);
-            finish.push_back(result.finish);
-            late += result.resent_late;
-        }
-        for (const PortStatistics& port : rig.store.port_statistics(given.stop)) {
-            trimmed += port.trimmed;
-        }
-    }
-    Tick last() const { return *std::max_element(finish.begin(), finish.end()); }
-};
 
 /// Time of `bytes` of payload in full packets at 100 Gb/s.
 Tick time_of(std::int64_t bytes) {
@@ -55,11 +31,11 @@ TEST_CASE("unit.step.credits.a_lone_flow_has_what_is_pulled") {
     // 4 MB at 0.99 of the rate, which leaves 1% of it out; and half of it at half.
     Case given = pulled(incast(congestion::Law::rccc, 1, 4'000'000));
     const double whole =
-        static_cast<double>(time_of(4'000'000)) / static_cast<double>(Run(given).last());
+        static_cast<double>(time_of(4'000'000)) / static_cast<double>(TrimmedRun(given).last());
     CHECK(whole > 0.96);
     given.config.congestion.rccc.pull_rate = 0.5;
     const double half =
-        static_cast<double>(time_of(4'000'000)) / static_cast<double>(Run(given).last());
+        static_cast<double>(time_of(4'000'000)) / static_cast<double>(TrimmedRun(given).last());
     CHECK(half > 0.48);
     CHECK(half < 0.53);  // what it sent before the first answer is all that nobody granted
 }
@@ -67,8 +43,8 @@ TEST_CASE("unit.step.credits.a_lone_flow_has_what_is_pulled") {
 TEST_CASE("unit.step.credits.an_incast_overflows_only_before_the_first_answer") {
     // Until then each of 16 flows sends what it likes. From then on the last link is not overloaded, for however long.
     const Case given = pulled(incast(congestion::Law::rccc, 16, 1'000'000));
-    const Run run(given);
-    const Run longer(pulled(incast(congestion::Law::rccc, 16, 2'000'000)));
+    const TrimmedRun run(given);
+    const TrimmedRun longer(pulled(incast(congestion::Law::rccc, 16, 2'000'000)));
     CHECK(run.trimmed > 0);
     CHECK(run.trimmed < 1600);
     CHECK(longer.trimmed == run.trimmed);
@@ -81,7 +57,7 @@ TEST_CASE("unit.step.credits.an_incast_overflows_only_before_the_first_answer") 
 
 TEST_CASE("unit.step.credits.short_messages_need_none") {
     const Case given = pulled(incast(congestion::Law::rccc, 2, 3000));
-    const Run run(given);
+    const TrimmedRun run(given);
     CHECK(run.last() < 20 * kMicrosecond);
     CHECK(run.late == 0);
 }
@@ -90,7 +66,7 @@ TEST_CASE("unit.step.credits.losses_of_packets_and_pulls_are_made_up_for") {
     for (const double loss : {0.001, 0.02, 0.1}) {
         Case given = pulled(incast(congestion::Law::rccc, 4, 300'000));
         given.topology = with_links(given.topology, [&](Link& link) { link.loss = loss; });
-        const Run run(given);  // checks that all end
+        const TrimmedRun run(given);  // checks that all end
         CHECK(run.last() < kSecond);
     }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Switches that cut payloads: what goes on, what comes back, and that nothing is lost without a word.
-#include <algorithm>
-
 #include "core/world/network_check.h"
-#include "tests/support/clock_support.h"
 #include "tests/support/star_support.h"
+#include "tests/support/trimmed_run.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -13,39 +11,8 @@ namespace {
 
 /// An incast at a switch that trims.
 Case trimmed_incast(congestion::Law law, std::int64_t senders, std::int64_t size) {
-    Case given = incast(law, senders, size);
-    given.config.pfc = false;
-    given.config.nic.transport = Transport::selective_repeat;
-    given.config.trim.threshold = 40'000;
-    given.stop = kSecond;
-    return given;
+    return trimmed(incast(law, senders, size));
 }
-
-struct Run {
-    std::int64_t trimmed = 0;
-    std::int64_t drops = 0;
-    std::int64_t deepest = 0;
-    std::int64_t again = 0;
-    std::int64_t late = 0;
-    Tick finish = 0;
-
-    explicit Run(const Case& given) {
-        Rig rig(given);
-        step::Driver driver(rig.store, {}, {});
-        driver.advance(given.stop, rig);
-        for (const FlowResult& result : rig.store.results()) {
-            CHECK(result.finish != kNever);
-            finish = std::max(finish, result.finish);
-            again += result.retransmitted;
-            late += result.resent_late;
-        }
-        for (const PortStatistics& port : rig.store.port_statistics(given.stop)) {
-            trimmed += port.trimmed;
-            drops += port.drops;
-            deepest = std::max(deepest, port.max_queue_bytes);
-        }
-    }
-};
 
 }  // namespace
 
@@ -54,7 +21,7 @@ TEST_CASE("unit.step.trimming.each_header_is_one_packet_sent_again") {
          {congestion::Law::dcqcn, congestion::Law::swift, congestion::Law::nscc}) {
         INFO(std::string(congestion::law_name(law)));
         const Case given = trimmed_incast(law, 8, 400'000);
-        const Run run(given);
+        const TrimmedRun run(given);
         CHECK(run.trimmed > 0);
         CHECK(run.drops == 0);
         CHECK(run.again == run.trimmed * 1000);
@@ -64,19 +31,19 @@ TEST_CASE("unit.step.trimming.each_header_is_one_packet_sent_again") {
         const Tick ideal =
             3'200 * serialization_time(1048, gigabits_per_second(100), Arithmetic::exact);
         MESSAGE(std::string(congestion::law_name(law)), ": ",
-                static_cast<double>(ideal) / static_cast<double>(run.finish), " of the rate, ",
+                static_cast<double>(ideal) / static_cast<double>(run.last()), " of the rate, ",
                 run.trimmed, " trimmed");
         const double bar = law == congestion::Law::dcqcn  ? 0.4
                            : law == congestion::Law::nscc ? 0.85
                                                           : 0.9;
-        CHECK(static_cast<double>(ideal) > bar * static_cast<double>(run.finish));
+        CHECK(static_cast<double>(ideal) > bar * static_cast<double>(run.last()));
     }
 }
 
 TEST_CASE("unit.step.trimming.headers_without_room_are_lost_and_time_makes_up_for_it") {
     Case given = trimmed_incast(congestion::Law::none, 16, 100'000);
     given.config.trim.queue = 200;
-    const Run run(given);
+    const TrimmedRun run(given);
     CHECK(run.trimmed > 0);
     CHECK(run.drops > 0);
     CHECK(run.again > 0);
@@ -85,10 +52,10 @@ TEST_CASE("unit.step.trimming.headers_without_room_are_lost_and_time_makes_up_fo
 TEST_CASE("unit.step.trimming.headers_go_before_what_waits") {
     // A class of its own, served after the data of class 3: the last headers come after the data.
     Case given = trimmed_incast(congestion::Law::none, 4, 50'000);
-    const Run strict(given);
+    const TrimmedRun strict(given);
     given.config.trim.priority = 5;
     given.config.queues.scheduler = Scheduler::strict_priority;
-    const Run late(given);
+    const TrimmedRun late(given);
     CHECK(strict.trimmed > 0);
     CHECK(late.trimmed > 0);
     CHECK(strict.finish < late.finish);
