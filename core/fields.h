@@ -112,6 +112,15 @@ constexpr bool is_same_member(A a, A b) {
         FIELDS(SLUICE_FIELD_VISITED, SLUICE_FIELD_VISITED)                            \
     }
 
+/// The same of a struct without fields.
+#define SLUICE_DESCRIBE_EMPTY(Struct)                                         \
+    template <class Visit>                                                    \
+    SLUICE_HD inline bool all_fields(const Struct&, const Struct&, Visit&&) { \
+        return true;                                                          \
+    }                                                                         \
+    template <class Visit>                                                    \
+    SLUICE_HD inline void each_field(Struct&, const Struct&, Visit&&) {}
+
 /// Fields that are equal in copies, names and parts aside. The first one that differs is in `column`.
 template <class Struct>
 SLUICE_HD inline bool same_fields(const Struct& a, const Struct& b, const char*& column) {

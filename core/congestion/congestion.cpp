@@ -64,6 +64,7 @@ Parameters default_parameters(Law law, std::int64_t line_rate) {
     parameters.pacing = its.pacing;
     parameters.window = its.window;
     parameters.variable_window = its.variable_window;
+    parameters.whole_packets = its.whole_packets;
     for_each_law(parameters,
                  [&](Law, const char*, auto hooks, auto& p) { hooks.scale_to(p, line_rate); });
     return parameters;

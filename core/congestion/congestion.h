@@ -68,8 +68,6 @@ inline bool same(const State& a, const State& b, const Parameters& parameters);
 /// The flow is the copy of one at other ports, of which the one at `hop` of its path (0: the first
 /// switch's) has sent so many of INT's units more, modulo the field.
 inline void renumber_hop(State& state, const Parameters& parameters, int hop, std::uint64_t units);
-/// A packet leaves only if the window has room for all of it.
-SLUICE_HD inline bool sends_whole_packets(const Parameters& parameters);
 /// Bytes that may be in flight; a very large number without a window.
 /// max_window x rate / line_rate, truncated, under variable_window; what a further full packet would exceed, under laws
 /// that send whole packets only. At least 1.

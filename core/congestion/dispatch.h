@@ -96,24 +96,15 @@ inline void renumber_hop(State& state, const Parameters& parameters, int hop, st
               [&](auto law, auto& own, const auto&) { law.renumber_hop(own, hop, units); });
 }
 
-SLUICE_HD inline bool sends_whole_packets(const Parameters& parameters) {
-    return visit_parameters(parameters, [](auto law, const auto&) {
-        constexpr Traits kIts = decltype(law)::traits();
-        return kIts.whole_packets;
-    });
-}
-
 SLUICE_HD inline std::int64_t window(const State& state, const Parameters& parameters) {
     constexpr std::int64_t kUnbounded = std::int64_t{1} << 62;
     if (state.max_window == 0) {
         return kUnbounded;
     }
-    const bool whole = sends_whole_packets(parameters);
-    const std::int64_t kept = whole ? parameters.payload - 1 : 0;
-    if (!parameters.variable_window || state.rate == state.line_rate) {
-        return whole ? larger(state.max_window - kept, 1) : state.max_window;
-    }
-    return larger(scaled(state.max_window, state.rate, state.line_rate) - kept, 1);
+    const bool whole_line = !parameters.variable_window || state.rate == state.line_rate;
+    const std::int64_t window =
+        whole_line ? state.max_window : scaled(state.max_window, state.rate, state.line_rate);
+    return larger(parameters.whole_packets ? window - (parameters.payload - 1) : window, 1);
 }
 
 SLUICE_HD inline Tick slowest_period(const Parameters& parameters) {

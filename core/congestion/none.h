@@ -8,13 +8,7 @@ namespace sluice::congestion::none {
 
 struct Parameters {};
 struct State {};
-/// Has no fields.
-template <class Visit>
-SLUICE_HD inline bool all_fields(const State&, const State&, Visit&&) {
-    return true;
-}
-template <class Visit>
-SLUICE_HD inline void each_field(State&, const State&, Visit&&) {}
+SLUICE_DESCRIBE_EMPTY(State)
 
 struct Hooks : LawHooks {};
 

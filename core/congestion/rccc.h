@@ -26,14 +26,9 @@ struct Parameters {
     int packets_per_pull = 4;
 };
 
+/// Credits are of the flow (Credit in core/packet/flow_state.h), not of the law at its sender.
 struct State {};
-/// Has no fields: credits are of the flow, not of the law's state at its sender.
-template <class Visit>
-SLUICE_HD inline bool all_fields(const State&, const State&, Visit&&) {
-    return true;
-}
-template <class Visit>
-SLUICE_HD inline void each_field(State&, const State&, Visit&&) {}
+SLUICE_DESCRIBE_EMPTY(State)
 
 /// Credits that a flow may have at most, in packets of `frame` bytes on the wire, rounded up. Packets name them by 14 bits, so that at
 /// most half of those may be on their way.

@@ -20,6 +20,7 @@ struct CommonParameters {
     bool pacing = true;           ///< rate-bound sending; false: only the window bounds
     bool window = true;           ///< bound bytes in flight
     bool variable_window = true;  ///< scale the window by rate / line rate
+    bool whole_packets = false;   ///< Traits::whole_packets of the law
     std::int64_t payload = 1000;  ///< bytes per full packet (MTU)
 };
 
@@ -109,9 +110,8 @@ struct Traits {
     bool variable_window = false;  ///< default of CommonParameters::variable_window
     bool credits = false;          ///< receivers grant its packets (core/packet/credits.h)
     bool pacing = true;            ///< default of CommonParameters::pacing
-    bool whole_packets =
-        false;  ///< a packet leaves only if the window has room for all of it; else
-                ///< if there is any room
+    /// A packet leaves only if the window has room for all of it. Else it leaves if there is any room.
+    bool whole_packets = false;
     /// Marking that suits it by default, on ports of 100 Gb/s.
     std::int64_t ecn_kmin = 400'000;
     std::int64_t ecn_kmax = 1'600'000;

@@ -160,8 +160,7 @@ SLUICE_HD inline bool has_window(const World& world, const Sender& sender) {
         return flight < sender.window;
     }
     const std::int64_t shorter = world.payload - payload_of(world, sender.next, sender.size);
-    return congestion::sends_whole_packets(world.config->congestion) &&
-           flight < sender.window + shorter;
+    return world.config->congestion.whole_packets && flight < sender.window + shorter;
 }
 
 /// From here on packets from the first missing one to `end` are sent again, as far as they have not arrived.
