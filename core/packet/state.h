@@ -63,9 +63,9 @@ struct alignas(64) Egress {
     Tick paused_since = 0;
     Tick paused_ticks = 0;
     std::int64_t line_rate = 0;  ///< bits/s
-    std::int64_t train_packets =
-        0;                ///< of trains, but for the first of each, which is in tx_packets
-    Tick owed_until = 0;  ///< when the rest of the trains that it has begun is sent (trains.h)
+    // Trains (trains.h).
+    std::int64_t train_packets = 0;  ///< without the first one of each, which is in tx_packets
+    Tick owed_until = 0;             ///< when the rest of those that have begun is sent
     PortId peer = kNone;
     std::uint32_t class_bytes[kClasses] = {};
     std::int32_t deficit[kClasses] = {};
@@ -328,8 +328,8 @@ struct Columns {
     std::int32_t data_overhead = 0;  ///< headers of a data packet
     std::uint32_t train = 1;         ///< packets of the longest train (trains.h); 1: there are none
     bool trains_marked_whole = false;  ///< by one draw, not by one of each packet
-    bool lone_packets =
-        true;  ///< no trains, and `cross` is null: one test for both on the packet path
+    /// No trains, and `cross` is null: one test for both on the packet path.
+    bool lone_packets = true;
     std::int64_t max_window = 0;  ///< bytes, network-wide (global_base_rtt)
     Tick base_rtt = 0;
 

@@ -22,6 +22,8 @@ namespace sluice::step {
 /// A train is at most this part of its flow's window, of what the message has sent, and of what is left of it.
 inline constexpr std::uint32_t kTrainsPerWindow = 16;
 inline constexpr std::uint32_t kTrainsSent = 16;
+/// Packets of a message before its first train.
+inline constexpr std::uint32_t kBeforeTrains = 2 * kTrainsSent;
 
 /// Bytes on the wire of a full data packet.
 SLUICE_HD inline std::uint32_t full_frame(const World& world) {
@@ -90,11 +92,13 @@ SLUICE_COLD SLUICE_HD inline Tick owe_train(const World& world, Egress& egress,
     const Tick first = packets > 1 ? Tick{egress.serialization[packet.bytes / packets]} : all;
     const Tick frame = egress.serialization[full_frame(world)];
     const Tick owed = egress.owed_until > now ? egress.owed_until : now;
-    const bool last = data && packet.echo != 0 && packet.sequence >= 2 * kTrainsSent;
+    // The last packet of a message that may have had trains comes after what is owed of them.
+    const bool last = data && packet.echo != 0 && packet.sequence >= kBeforeTrains;
     const Tick begin = packets == 1 && last ? owed : now;
-    const Tick turn = packets > 1 || owed <= begin ? 0
-                      : owed - begin < frame       ? owed - begin
-                                                   : frame;
+    // After a packet by itself one that is owed has its turn.
+    const Tick left = owed - begin;
+    const Tick turn = packets > 1 || left <= 0 ? 0 : left < frame ? left : frame;
+    // What would make the port owe more than the rest of one train waits.
     const Tick soonest = owed + all - frame * (world.train - 1);
     const Tick next = begin + first + turn;
     egress.train_packets += packets - 1;
