@@ -221,7 +221,7 @@ SLUICE_HD inline void wait_for_start(World& world, const Cell& cell, Tick now) {
 
 /// The step. Sets the cell's wake to the host's next instant, which is in the window where it must wait.
 template <class Events = CallbackEvents>
-SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
+SLUICE_HD void host_step(World& world, const Cell& cell, Tick end) {
     const NodeId node = cell.node;
     const bool followed = world.followed != nullptr && world.followed[node] != kUnfollowed;
     const PortId first = world.first_port[node];
@@ -278,5 +278,9 @@ SLUICE_HD inline void host_step(World& world, const Cell& cell, Tick end) {
         }
     }
 }
+
+#if !defined(__CUDACC__)
+extern template void host_step<CallbackEvents>(World&, const Cell&, Tick);
+#endif
 
 }  // namespace sluice::step

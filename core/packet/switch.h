@@ -410,8 +410,7 @@ inline void step_ports(World& world, SwitchScratch& scratch, const Cell& cell, c
 
 /// The step. Sets the cell's wake to its next instant.
 template <class Policies = ScenarioPolicies>
-inline void switch_step(World& world, SwitchScratch& scratch, const Cell& cell, Tick begin,
-                        Tick end) {
+void switch_step(World& world, SwitchScratch& scratch, const Cell& cell, Tick begin, Tick end) {
     const std::uint32_t ports = world.first_port[cell.node + 1] - world.first_port[cell.node];
     prepare_scratch(world, scratch, ports);
     if (cell.ports == nullptr) {
@@ -421,5 +420,9 @@ inline void switch_step(World& world, SwitchScratch& scratch, const Cell& cell, 
                              end);
     }
 }
+
+#if !defined(__CUDACC__)
+extern template void switch_step<ScenarioPolicies>(World&, SwitchScratch&, const Cell&, Tick, Tick);
+#endif
 
 }  // namespace sluice::step
