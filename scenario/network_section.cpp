@@ -288,6 +288,12 @@ TrimConfig read_trim(ConfigSection section) {
     const Bytes most{0x7fffffff};
     TrimConfig trim;
     trim.threshold = section.bytes("threshold", Bytes{trim.threshold}, Bytes{0}, most).count;
+    if (section.has("reference_rate")) {
+        trim.reference_rate = section.rate("reference_rate", std::nullopt);
+    }
+    trim.victim =
+        section.choice("victim", trim.victim,
+                       {{"arriving", TrimVictim::arriving}, {"drawn", TrimVictim::drawn}});
     trim.priority = static_cast<std::uint8_t>(section.integer("priority", trim.priority, 0, 7));
     trim.queue = section.bytes("queue", Bytes{trim.queue}, Bytes{0}, most).count;
     section.finish();

@@ -117,10 +117,18 @@ struct SprayConfig {
     bool entropy_recycle = false;  ///< entropy: values whose ACKs came unmarked are used again
 };
 
+/// Which packet loses its payload where one arrives at a full queue.
+enum class TrimVictim : std::uint8_t {
+    arriving,  ///< the one that arrives
+    drawn,     ///< it, or the newest one that waits: either by an even draw
+};
+
 /// Switches that cut a packet's payload, where it would have been lost or have waited for long (docs/models/switch.md).
 struct TrimConfig {
     std::int64_t threshold =
-        0;                      ///< bytes in an egress queue above which payloads are cut; 0: never
+        0;                ///< bytes in an egress queue above which payloads are cut; 0: never
+    Rate reference_rate;  ///< of ports with just that threshold, others in proportion; 0: all alike
+    TrimVictim victim = TrimVictim::arriving;
     std::uint8_t priority = 0;  ///< class in which headers go on; 0: before all others
     std::int64_t queue = 25'000;  ///< bytes of headers, as long as that class is 0
 };

@@ -431,7 +431,9 @@ std::vector<CombinationRule> all_rules() {
          "mode flow, or another network.load_balance than \"entropy\"",
          [](const Config& c) { return flow_mode(c) || !by_entropy(c); },
          "packets have no entropy values"},
-        {"headers-of-no-trimming", E::no_effect, "network.trim.priority network.trim.queue",
+        {"headers-of-no-trimming", E::no_effect,
+         "network.trim.priority network.trim.queue network.trim.victim "
+         "network.trim.reference_rate",
          "mode flow, or no network.trim.threshold",
          [](const Config& c) { return flow_mode(c) || !trims(c); }, "nothing is trimmed"},
         {"trimming-of-packets", E::no_effect, "network.trim.threshold", "mode flow", flow_mode,

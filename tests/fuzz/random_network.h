@@ -79,7 +79,8 @@ inline std::string random_nic(Choices& choices, bool plain) {
     if (choices.chance(30)) {
         text += "[network.trim]\n" + key("threshold", choices.pick({"5KB", "40KB", "200KB"})) +
                 key("queue", choices.pick({"0B", "500B", "25KB"})) +
-                number("priority", choices.below(8));
+                number("priority", choices.below(8)) +
+                key("victim", choices.pick({"arriving", "drawn"}));
     }
     return text;
 }

@@ -55,6 +55,8 @@ void choose_switches(Dice& dice, NetworkConfig& config) {
         config.trim.threshold = static_cast<std::int64_t>(2'000 + dice.below(100'000));
         config.trim.queue = static_cast<std::int64_t>(dice.below(20'000));
         config.trim.priority = static_cast<std::uint8_t>(dice.chance(60) ? 0 : dice.below(8));
+        config.trim.victim = dice.chance(50) ? TrimVictim::drawn : TrimVictim::arriving;
+        config.trim.reference_rate = gigabits_per_second(dice.chance(50) ? 100 : 0);
     }
 }
 
