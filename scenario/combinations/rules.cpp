@@ -261,6 +261,12 @@ std::vector<CombinationRule> all_rules() {
          },
          "is for network.arithmetic = \"exact\": HPCC ns-3 routes by fewest cables; allowed with "
          "\"ns3\": \"shortest\""},
+        {"ns3-has-no-weights", E::refused, "topology.ecmp_weights", "network.arithmetic = \"ns3\"",
+         [](const Config& c) {
+             return ns3(c) && c.topology.hop_weights != HopWeights::equal;
+         },
+         "is for network.arithmetic = \"exact\": HPCC ns-3 divides flows evenly; allowed with "
+         "\"ns3\": \"equal\""},
         {"valiant-or-spray", E::refused, "topology.routing", "packets are sprayed",
          [](const Config& c) { return valiant(c) && sprays(c); },
          "is \"valiant\", which gives each flow one path, but network.load_balance or "

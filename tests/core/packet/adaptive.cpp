@@ -112,6 +112,22 @@ TEST_CASE("unit.step.adaptive.a_slow_link_gets_what_it_can_carry") {
     CHECK(adaptive.finish < Uplinks(drawn).finish);
 }
 
+TEST_CASE("unit.step.adaptive.weights_give_a_slow_link_its_share") {
+    for (const LoadBalance balance :
+         {LoadBalance::round_robin, LoadBalance::spray, LoadBalance::entropy}) {
+        Case given = degraded(across_spines(balance, 4'000'000), 4);
+        const Uplinks alike(given);
+        given.topology.hop_weights = HopWeights::rate;
+        const Uplinks weighted(given);
+        CHECK(weighted.finish < alike.finish);
+        // One of 13 entries, of four flows.
+        const double share = static_cast<double>(weighted.ports[0].tx_packets) /
+                             static_cast<double>(weighted.ports[1].tx_packets);
+        CHECK(share > (balance == LoadBalance::round_robin ? 0.24 : 0.15));
+        CHECK(share < (balance == LoadBalance::round_robin ? 0.26 : 0.35));
+    }
+}
+
 TEST_CASE("unit.step.adaptive.a_paused_port_comes_last") {
     const Case given = across_spines(LoadBalance::adaptive, 1000);
     Rig rig(given);
