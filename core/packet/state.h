@@ -305,6 +305,7 @@ struct Columns {
     std::uint32_t reorder_window = 0;     ///< packets, a power of two of at least 64
     std::uint32_t reorder_threshold = 0;  ///< packets
     Recycled* recycled = nullptr;         ///< by slot; SprayConfig::entropy_recycle, else null
+    EntropyScores* entropy_scores = nullptr;  ///< by slot; SprayConfig::entropy_avoid, else null
     // Under receiver credits, else null.
     Credit* credit = nullptr;     ///< by slot
     Puller* puller = nullptr;     ///< by node

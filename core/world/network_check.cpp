@@ -122,6 +122,11 @@ std::string spray_fault(const NetworkConfig& config) {
     if (config.nic.transport == Transport::go_back_n) {
         return "packets with entropy values come out of order; allowed: selective repeat";
     }
+    if (spray.entropy_order == EntropyOrder::permuted &&
+        (spray.entropy_values & (spray.entropy_values - 1)) != 0) {
+        return "entropy values are permuted in rounds of a power of two, not of " +
+               std::to_string(spray.entropy_values);
+    }
     if (spray.entropy_values < 1 || spray.entropy_values > 1U << kEntropyBits) {
         return "there are " + std::to_string(spray.entropy_values) +
                " entropy values; allowed: 1 to 256";

@@ -94,6 +94,7 @@ inline std::string random_devices(Choices& choices, bool plain) {
             key("load_balance",
                 choices.pick({"ecmp", "spray", "round-robin", "adaptive", "flowlet", "entropy"}));
         text += flag("entropy_recycle", choices.chance(50));
+        text += flag("entropy_avoid", choices.chance(50));
         text += number("entropy_values", choices.pick({1, 8, 256}));
         text += key("flowlet_gap", choices.pick({"0s", "1us", "50us"}));
         text += key("adaptive_band", choices.pick({"1B", "4KB", "100KB"}));

@@ -48,6 +48,7 @@ void choose_switches(Dice& dice, NetworkConfig& config) {
     config.spray.flowlet_gap = static_cast<Tick>(dice.below(30)) * kMicrosecond;
     config.spray.entropy_values = 1 + static_cast<std::uint32_t>(dice.below(256));
     config.spray.entropy_recycle = dice.chance(50);
+    config.spray.entropy_avoid = dice.chance(50);
     config.pfc = dice.chance(40);
     if (config.pfc) return;
     config.buffer.size = Bytes{dice.chance(50) ? 200'000 : 2'000'000};
