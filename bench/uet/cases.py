@@ -14,8 +14,12 @@ SMALL, MEDIUM, BIG = (packets * PAYLOAD for packets in (48, 244, 488))
 # How uet-htsim chooses paths, and what stands for it here.
 PATHS = {
     "one": (["-load_balancing_algo", "oblivious", "-paths", "1"], {"load_balance": "ecmp"}),
-    "oblivious": (["-load_balancing_algo", "oblivious", "-paths", str(VALUES)], {"load_balance": "entropy"}),
+    "oblivious": (["-load_balancing_algo", "oblivious", "-paths", str(VALUES)], {"load_balance": "entropy", "entropy_order": "permuted"}),
     "reps": (["-load_balancing_algo", "reps", "-paths", str(VALUES)], {"load_balance": "entropy", "entropy_recycle": True}),
+    "bitmap": (["-load_balancing_algo", "bitmap", "-paths", str(VALUES)],
+               {"load_balance": "entropy", "entropy_order": "permuted", "entropy_avoid": True}),
+    "mixed": (["-load_balancing_algo", "mixed", "-paths", str(VALUES)],
+              {"load_balance": "entropy", "entropy_order": "permuted", "entropy_avoid": True, "entropy_recycle": True}),
     "adaptive": (["-strat", "ecmp_ar", "-load_balancing_algo", "oblivious"], {"load_balance": "adaptive"}),
     "in turn": (["-strat", "ecmp_rr", "-load_balancing_algo", "oblivious"], {"load_balance": "round-robin"}),
 }
@@ -159,7 +163,9 @@ def all_cases():
     for gbps in (100, 400):
         for paths in ("oblivious", "reps", "adaptive"):
             cases.append(spread(f"all-to-all of 16, {paths}, {gbps}G", Fabric(4, 4, 4, gbps), all_to_all(16), SMALL, paths))
-    for paths in ("oblivious", "reps", "adaptive"):
+    for paths in ("bitmap", "mixed"):
+        cases.append(spread(f"permutation of 32, {paths}, 400G", Fabric(4, 8, 8, 400), permutation(32, 1), BIG, paths))
+    for paths in ("oblivious", "reps", "bitmap", "mixed", "adaptive"):
         clos = Fabric(4, 8, 8, 400, slow=1)
         cases.append(spread(f"permutation of 32, a spine at a quarter, {paths}, 400G", clos, permutation(32, 1), BIG,
                             paths))
