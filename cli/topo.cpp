@@ -113,6 +113,10 @@ void write_topology(const TopoOptions& options, const Topology& topology) {
             "cables\n",
             options.output);
     }
+    if (topology.hop_weights != HopWeights::equal) {
+        print_error("sluice: {}: a topology.txt has no ecmp_weights; give the key beside it\n",
+                    options.output);
+    }
 }
 
 void check_options(const TopoOptions& options) {

@@ -288,6 +288,11 @@ TrimConfig read_trim(ConfigSection section) {
     const Bytes most{0x7fffffff};
     TrimConfig trim;
     trim.threshold = section.bytes("threshold", Bytes{trim.threshold}, Bytes{0}, most).count;
+    if (section.has("reference_rate")) {
+        trim.reference_rate = section.rate("reference_rate", std::nullopt);
+    }
+    trim.victim = section.choice(
+        "victim", trim.victim, {{"arriving", TrimVictim::arriving}, {"drawn", TrimVictim::drawn}});
     trim.priority = static_cast<std::uint8_t>(section.integer("priority", trim.priority, 0, 7));
     trim.queue = section.bytes("queue", Bytes{trim.queue}, Bytes{0}, most).count;
     section.finish();
@@ -304,7 +309,16 @@ SprayConfig read_spray(ConfigSection& section, const PacketFormat& format) {
     spray.flowlet_gap = section.time("flowlet_gap", spray.flowlet_gap);
     spray.entropy_values = static_cast<std::uint32_t>(
         section.integer("entropy_values", spray.entropy_values, 1, 1 << step::kEntropyBits));
+    spray.entropy_order =
+        section.choice("entropy_order", spray.entropy_order,
+                       {{"rotated", EntropyOrder::rotated}, {"permuted", EntropyOrder::permuted}});
+    if (spray.entropy_order == EntropyOrder::permuted &&
+        (spray.entropy_values & (spray.entropy_values - 1)) != 0) {
+        section.fail("entropy_order",
+                     "is \"permuted\", which needs a power of two of entropy_values");
+    }
     spray.entropy_recycle = section.flag("entropy_recycle", spray.entropy_recycle);
+    spray.entropy_avoid = section.flag("entropy_avoid", spray.entropy_avoid);
     return spray;
 }
 

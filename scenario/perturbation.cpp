@@ -31,6 +31,7 @@ Topology perturbed(const Topology& topology, std::uint64_t seed, std::uint64_t n
     longer.gpu_type = topology.gpu_type;
     longer.switch_group = topology.switch_group;
     longer.group_routing = topology.group_routing;
+    longer.hop_weights = topology.hop_weights;
     longer.port_owner = topology.port_owner;
     for (NodeId node = 0; node < topology.node_count(); ++node) {
         longer.add_node(topology.kind(node));

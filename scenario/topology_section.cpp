@@ -101,6 +101,9 @@ Topology build_topology(ConfigSection section, const ResolvePath& resolve) {
     const bool given = section.has("gpus_per_server");
     const auto sizes = read_server_sizes(section);
     const ForwardingKeys forwards = read_forwarding(section);
+    const HopWeights weights =
+        section.choice("ecmp_weights", HopWeights::equal,
+                       {{"equal", HopWeights::equal}, {"rate", HopWeights::rate}});
     const BuildTopology build = topology_table()[type]->read(section, resolve);
     Topology topology = [&] {
         try {
@@ -109,6 +112,7 @@ Topology build_topology(ConfigSection section, const ResolvePath& resolve) {
             throw ConfigError(section.where("type") + ": " + error.what());
         }
     }();
+    topology.hop_weights = weights;
     if (sizes) {
         set_server_sizes(section, *sizes, topology);
     } else if (given) {

@@ -14,8 +14,13 @@ SMALL, MEDIUM, BIG = (packets * PAYLOAD for packets in (48, 244, 488))
 # How uet-htsim chooses paths, and what stands for it here.
 PATHS = {
     "one": (["-load_balancing_algo", "oblivious", "-paths", "1"], {"load_balance": "ecmp"}),
-    "oblivious": (["-load_balancing_algo", "oblivious", "-paths", str(VALUES)], {"load_balance": "entropy"}),
+    "oblivious": (["-load_balancing_algo", "oblivious", "-paths", str(VALUES)],
+                  {"load_balance": "entropy", "entropy_order": "permuted"}),
     "reps": (["-load_balancing_algo", "reps", "-paths", str(VALUES)], {"load_balance": "entropy", "entropy_recycle": True}),
+    "bitmap": (["-load_balancing_algo", "bitmap", "-paths", str(VALUES)],
+               {"load_balance": "entropy", "entropy_order": "permuted", "entropy_avoid": True}),
+    "mixed": (["-load_balancing_algo", "mixed", "-paths", str(VALUES)],
+              {"load_balance": "entropy", "entropy_order": "permuted", "entropy_avoid": True, "entropy_recycle": True}),
     "adaptive": (["-strat", "ecmp_ar", "-load_balancing_algo", "oblivious"], {"load_balance": "adaptive"}),
     "in turn": (["-strat", "ecmp_rr", "-load_balancing_algo", "oblivious"], {"load_balance": "round-robin"}),
 }
@@ -83,6 +88,7 @@ class Case:
     trims: bool = True
     exact: bool = False  # no draw decides anything
     law: str = "nscc"
+    ack_every: int = 1  # packets; uet-htsim counts bytes
 
     def matrix(self):
         """htsim's .cm."""
@@ -159,11 +165,29 @@ def all_cases():
     for gbps in (100, 400):
         for paths in ("oblivious", "reps", "adaptive"):
             cases.append(spread(f"all-to-all of 16, {paths}, {gbps}G", Fabric(4, 4, 4, gbps), all_to_all(16), SMALL, paths))
-    for paths in ("oblivious", "reps", "adaptive"):
+    for paths in ("bitmap", "mixed"):
+        cases.append(spread(f"permutation of 32, {paths}, 400G", Fabric(4, 8, 8, 400), permutation(32, 1), BIG, paths))
+    for paths in ("oblivious", "reps", "bitmap", "mixed", "adaptive"):
         clos = Fabric(4, 8, 8, 400, slow=1)
         cases.append(spread(f"permutation of 32, a spine at a quarter, {paths}, 400G", clos, permutation(32, 1), BIG,
                             paths))
-    return cases
+    return cases + cases_of_few_acks()
+
+
+def cases_of_few_acks():
+    """An ACK for 16 KB, uet-htsim's default."""
+    cases = []
+    for gbps in (100, 400):
+        cases.append(Case(f"2 hosts, an ACK in four, {gbps}G", Fabric(2, 1, 1, gbps), [(0, 1)], BIG, exact=True))
+    clos = Fabric(4, 8, 8, 400)
+    for paths in ("oblivious", "adaptive"):
+        cases.append(spread(f"permutation of 32, an ACK in four, {paths}, 400G", clos, permutation(32, 1), BIG, paths))
+    small = Fabric(4, 4, 4, 400)
+    cases.append(spread("all-to-all of 16, an ACK in four, oblivious, 400G", small, all_to_all(16), SMALL, "oblivious"))
+    for gbps in (100, 400):
+        flows = [(i, 0) for i in range(1, 9)]
+        cases.append(spread(f"incast 8:1, an ACK in four, trimmed, NSCC, {gbps}G", Fabric(2, 9, 1, gbps), flows, MEDIUM, "one"))
+    return [dataclasses.replace(case, ack_every=4) for case in cases]
 
 
 def spread(name, fabric, flows, size, paths, trims=True, law="nscc"):

@@ -53,6 +53,17 @@ struct Recycled {
     std::uint8_t count = 0;
 };
 
+/// How bad the entropy values of a flow are: points for marks and trimmed packets, up to kMost. A value with points is passed
+/// over. The points are uet-htsim's.
+struct EntropyScores {
+    static constexpr std::uint32_t kMost = 15;
+    static constexpr std::uint32_t kOfMarked = 1;
+    static constexpr std::uint32_t kOfTrimmed = 4;
+
+    std::uint32_t position = 0;  ///< values of the rounds that were taken or passed over
+    std::uint8_t score[1U << kEntropyBits] = {};
+};
+
 /// Receiver credits of a flow (credits.h), in packets. Counts begin with the flow.
 struct alignas(64) Credit {
     // The sender's.

@@ -108,20 +108,36 @@ enum class LoadBalance : std::uint8_t {
     entropy,      ///< hash of the flow and of a value that the sender gives the packet
 };
 
+/// How entropy values follow each other in a round, by its draw.
+enum class EntropyOrder : std::uint8_t {
+    rotated,   ///< they ascend, from the drawn one on
+    permuted,  ///< they are the numbers from 0 on XOR the drawn one; of a power of two
+};
+
 /// Of those that need more than their name.
 struct SprayConfig {
     std::int64_t band =
         4192;  ///< adaptive, flowlet: bytes in a queue that count as one step of its load
     Tick flowlet_gap = 10 * kMicrosecond;  ///< flowlet: a packet that comes later chooses anew
     std::uint32_t entropy_values = 256;    ///< entropy: how many there are, at most 2^kEntropyBits
+    EntropyOrder entropy_order = EntropyOrder::rotated;
     bool entropy_recycle = false;  ///< entropy: values whose ACKs came unmarked are used again
+    bool entropy_avoid = false;    ///< entropy: values of marked or trimmed packets are passed over
+};
+
+/// Which packet loses its payload where one arrives at a full queue.
+enum class TrimVictim : std::uint8_t {
+    arriving,  ///< the one that arrives
+    drawn,     ///< it, or the newest one that waits: either by an even draw
 };
 
 /// Switches that cut a packet's payload, where it would have been lost or have waited for long (docs/models/switch.md).
 struct TrimConfig {
     std::int64_t threshold =
-        0;                      ///< bytes in an egress queue above which payloads are cut; 0: never
-    std::uint8_t priority = 0;  ///< class in which headers go on; 0: before all others
+        0;                ///< bytes in an egress queue above which payloads are cut; 0: never
+    Rate reference_rate;  ///< of ports with just that threshold, others in proportion; 0: all alike
+    TrimVictim victim = TrimVictim::arriving;
+    std::uint8_t priority = 0;    ///< class in which headers go on; 0: before all others
     std::int64_t queue = 25'000;  ///< bytes of headers, as long as that class is 0
 };
 

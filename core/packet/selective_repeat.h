@@ -16,8 +16,8 @@
 /// sent again when the congestion window lets it.
 #pragma once
 
+#include "core/packet/policies/entropy.h"
 #include "core/packet/queue_pair.h"
-#include "core/random.h"
 
 namespace sluice::step {
 
@@ -289,48 +289,12 @@ SLUICE_HD inline void give_up(const World& world, const Sender& sender) {
     }
 }
 
-/// The entropy value of the sender's next packet (LoadBalance::entropy), by which switches choose its path. Recycled as in
-/// REPS (Bonato et al., 2024) it is one whose ACK came without a mark, if there is one; else it is drawn. Not recycled, values
-/// come in rounds, each once a round, and a draw decides at which one a round begins.
-SLUICE_HD inline std::uint32_t next_entropy(const World& world, const Sender& sender) {
-    if (world.recycled != nullptr && world.recycled[sender.flow].count > 0) {
-        Recycled& kept = world.recycled[sender.flow];
-        const std::uint32_t value = kept.value[kept.first];
-        kept.first = (kept.first + 1) % Recycled::kMost;
-        --kept.count;
-        return value;
-    }
-    constexpr std::uint64_t kEntropyDraws = 0x656e74726f7079;
-    const std::uint32_t values = world.config->spray.entropy_values;
-    const std::uint32_t round = sender.transmissions / values;
-    const bool draws = world.recycled != nullptr;
-    const auto drawn = static_cast<std::uint32_t>(
-        uniform_below(world.config->seed, random_stream(kEntropyDraws, world.id[sender.flow]),
-                      draws ? sender.transmissions : round, values));
-    return draws ? drawn : (drawn + sender.transmissions - round * values) % values;
-}
-
-/// `ack` is back. Its value is kept if it is unmarked; of too many the oldest is forgotten.
-SLUICE_HD inline void recycle_entropy(const World& world, const Packet& ack) {
-    if (ack.echo != 0 || ack.packet_kind() != PacketKind::ack) {
-        return;
-    }
-    Recycled& kept = world.recycled[ack.flow];
-    if (kept.count == Recycled::kMost) {
-        kept.first = (kept.first + 1) % Recycled::kMost;
-        --kept.count;
-    }
-    kept.value[(kept.first + kept.count) % Recycled::kMost] =
-        static_cast<std::uint8_t>(entropy_in(ack.stamp));
-    ++kept.count;
-}
-
 /// What an ACK or NACK, which acknowledges up to packet `acked`, says of single packets. Returns the bytes of those of which
 /// it says that they are lost.
 SLUICE_HD inline std::int64_t heed_sack(World& world, Sender& sender, const Packet& packet,
                                         std::uint32_t acked, Tick now) {
-    if (world.recycled != nullptr) {
-        recycle_entropy(world, packet);
+    if (world.has_entropy) {
+        judge_entropy(world, packet);
     }
     const bool nack = packet.packet_kind() == PacketKind::nack;
     const std::int64_t cut = nack ? note_trimmed(world, sender, packet) : 0;

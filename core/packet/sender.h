@@ -5,6 +5,7 @@
 
 #include "core/packet/credits.h"
 #include "core/packet/egress.h"
+#include "core/packet/policies/entropy.h"
 #include "core/packet/selective_repeat.h"
 
 namespace sluice::step {

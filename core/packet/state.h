@@ -67,6 +67,7 @@ struct alignas(64) Egress {
     std::int64_t train_packets = 0;  ///< without the first one of each, which is in tx_packets
     Tick owed_until = 0;             ///< when the rest of those that have begun is sent
     PortId peer = kNone;
+    std::uint32_t trim_above = kUnlimited;  ///< of a class queue (TrimConfig::threshold)
     std::uint32_t class_bytes[kClasses] = {};
     std::int32_t deficit[kClasses] = {};
     Ring queue[kClasses];
@@ -304,6 +305,7 @@ struct Columns {
     std::uint32_t reorder_window = 0;     ///< packets, a power of two of at least 64
     std::uint32_t reorder_threshold = 0;  ///< packets
     Recycled* recycled = nullptr;         ///< by slot; SprayConfig::entropy_recycle, else null
+    EntropyScores* entropy_scores = nullptr;  ///< by slot; SprayConfig::entropy_avoid, else null
     // Under receiver credits, else null.
     Credit* credit = nullptr;     ///< by slot
     Puller* puller = nullptr;     ///< by node
@@ -342,7 +344,6 @@ struct Columns {
     bool has_entropy = false;          ///< LoadBalance::entropy
     /// Switches work off their arrivals in the order of time, because some choose their port by what is there.
     bool in_order = false;
-    std::uint32_t trim_above = kUnlimited;   ///< TrimConfig::threshold
     std::uint32_t header_room = kUnlimited;  ///< TrimConfig::queue, of the strict queue
     bool any_link_down = false;
     bool pfc = true;                    ///< config->pfc

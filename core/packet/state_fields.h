@@ -41,6 +41,7 @@ namespace sluice::step {
     NEXT(train_packets, counter)             \
     NEXT(owed_until, instant)                \
     NEXT(peer, name)                         \
+    NEXT(trim_above, constant)               \
     NEXT(class_bytes, content)               \
     NEXT(deficit, content)                   \
     NEXT(queue, part)

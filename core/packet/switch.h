@@ -74,7 +74,7 @@ SLUICE_DEVICE_NOINLINE SLUICE_HD inline void switch_arrive(World& world, const C
         const bool admitted =
             world.pfc
                 ? admit_lossless<Policies>(world, buffer, ingress, queue, packet.bytes)
-                : !(egress.class_bytes[queue] + packet.bytes > world.trim_above &&
+                : !(egress.class_bytes[queue] + packet.bytes > egress.trim_above &&
                     packet.packet_kind() == PacketKind::data) &&
                       admit_lossy<Policies>(world, buffer, egress.class_bytes[queue], packet.bytes);
         if (!admitted) {

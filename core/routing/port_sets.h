@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A store of next-hop sets, each kept once: lists of egress ports in ascending order. Ports are
-/// global, so equal lists belong to the same node.
+/// A store of next-hop sets, each kept once: lists of egress ports. Ports are global, so equal lists belong to the same
+/// node.
 /// One thread adds at a time; others may read sets whose ids they were handed: storage never moves.
 #pragma once
 

@@ -59,7 +59,8 @@ class Routing {
     Routing(const Routing&) = delete;
     Routing& operator=(const Routing&) = delete;
 
-    /// Egress ports of `node` on shortest paths to host `dst`, in order; empty if unreachable.
+    /// Egress ports of `node` on shortest paths to host `dst`, in order, under HopWeights::rate several times each;
+    /// empty if unreachable.
     /// Empty too if `node` is `dst` or `dst` is not a host.
     PortRange next_hops(NodeId node, NodeId dst) const;
     /// ECMP: next_hops(node, key.dst)[hash % size], or kNone if unreachable; at hosts by key.nic_port, if that is given.

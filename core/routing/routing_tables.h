@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/routing/hop_weights.h"
 #include "core/routing/port_sets.h"
 #include "core/routing/routing.h"
 #include "core/routing/switch_graph.h"
@@ -267,6 +268,9 @@ struct Routing::Tables {
             }
             if (next_hop_order == NextHopOrder::ns3) {
                 order_as_ns3(hops, *table);
+            }
+            if (topology.hop_weights == HopWeights::rate) {
+                repeat_by_rate(topology, hops);
             }
             entry.set = sets.intern(hops);
         }

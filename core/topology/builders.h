@@ -43,7 +43,8 @@ struct StarParams {
 };
 Topology build_star(const StarParams& params);
 
-/// Two-tier Clos: every leaf to every spine. Nodes: hosts by leaf, leaves, spines.
+/// Two-tier Clos: every leaf to every spine. With several planes each host has a cable to a leaf of each, and planes meet
+/// at hosts alone. Nodes: hosts by leaf, then leaves and spines, each by plane.
 struct LeafSpineParams {
     std::int64_t leaves = 4;
     std::int64_t spines = 4;
@@ -51,6 +52,7 @@ struct LeafSpineParams {
     std::int64_t cables_per_spine = 1;  ///< parallel, from each leaf to each spine
     Cable host_cable;
     Cable fabric_cable;
+    std::int64_t planes = 1;  ///< alike, each with so many leaves and spines
 };
 Topology build_leaf_spine(const LeafSpineParams& params);
 

@@ -9,6 +9,12 @@
 
 namespace sluice {
 
+namespace {
+
+constexpr std::int64_t kMostPlanes = 64;
+
+}  // namespace
+
 using build::Builder;
 using build::capped_product;
 using build::require;
@@ -46,17 +52,23 @@ Topology build_leaf_spine(const LeafSpineParams& params) {
     require_between(name, "spines", params.spines, 1, kMaxNodes);
     require_between(name, "hosts_per_leaf", params.hosts_per_leaf, 1, kMaxNodes);
     require_between(name, "cables_per_spine", params.cables_per_spine, 1, kMaxLinks);
+    require_between(name, "planes", params.planes, 1, kMostPlanes);
     const std::int64_t hosts = capped_product(params.leaves, params.hosts_per_leaf, kMaxNodes);
     const std::int64_t pairs = capped_product(params.leaves, params.spines, kMaxLinks);
-    Builder builder(name, hosts + params.leaves + params.spines,
-                    hosts + capped_product(pairs, params.cables_per_spine, kMaxLinks));
+    const std::int64_t cables = capped_product(pairs, params.cables_per_spine, kMaxLinks);
+    Builder builder(name, hosts + params.planes * (params.leaves + params.spines),
+                    params.planes * (hosts + cables));
     builder.add(NodeKind::host, hosts);
-    const NodeId leaf = builder.add(NodeKind::ethernet, params.leaves);
-    const NodeId spine = builder.add(NodeKind::ethernet, params.spines);
-    builder.attach(hosts, params.hosts_per_leaf, leaf, params.host_cable);
-    for (std::int64_t l = 0; l < params.leaves; ++l) {
-        for (std::int64_t s = 0; s < params.spines; ++s) {
-            builder.join(leaf + l, spine + s, params.fabric_cable, params.cables_per_spine);
+    const NodeId leaf = builder.add(NodeKind::ethernet, params.planes * params.leaves);
+    const NodeId spine = builder.add(NodeKind::ethernet, params.planes * params.spines);
+    for (std::int64_t plane = 0; plane < params.planes; ++plane) {
+        const NodeId first = leaf + static_cast<NodeId>(plane * params.leaves);
+        builder.attach(hosts, params.hosts_per_leaf, first, params.host_cable);
+        for (std::int64_t l = 0; l < params.leaves; ++l) {
+            for (std::int64_t s = 0; s < params.spines; ++s) {
+                builder.join(first + l, spine + plane * params.spines + s, params.fabric_cable,
+                             params.cables_per_spine);
+            }
         }
     }
     return builder.finish();

@@ -47,6 +47,7 @@ class Forwarding {
         made_.switch_group = old_.switch_group;
         if (!made_.switch_group.empty()) made_.switch_group.resize(made_.node_count(), kNone);
         made_.group_routing = old_.group_routing;
+        made_.hop_weights = old_.hop_weights;
         made_.finish();
         return std::move(made_);
     }

@@ -26,6 +26,12 @@ enum class GroupRouting : std::uint8_t {
     valiant,   ///< each flow by way of another group (core/routing/valiant.h); else as minimal
 };
 
+/// How traffic is divided among equal-cost next hops.
+enum class HopWeights : std::uint8_t {
+    equal,  ///< alike
+    rate,   ///< in proportion to their cables' rates, between switches (core/routing/hop_weights.h)
+};
+
 /// A full-duplex cable. rate > 0, delay >= 0, 0 <= loss < 1 (per received packet).
 struct Link {
     NodeId a = 0;
@@ -52,6 +58,7 @@ class Topology {
     /// By node: the group of a switch, kNone of a host. Empty: there are no groups.
     std::vector<std::uint32_t> switch_group;
     GroupRouting group_routing = GroupRouting::shortest;
+    HopWeights hop_weights = HopWeights::equal;
     /// By node: the host that forwards, whose port a node stands for (core/topology/forwarding_hosts.h), else kNone.
     /// Empty: no host forwards.
     std::vector<NodeId> port_owner;

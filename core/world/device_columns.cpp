@@ -19,6 +19,20 @@ std::uint32_t clamp_bytes(std::int64_t bytes) {
     return static_cast<std::uint32_t>(std::min<std::int64_t>(bytes, 0xffffffff));
 }
 
+/// Bytes of a class queue above which a port of `rate` trims: a packet at least.
+std::uint32_t trim_above(const NetworkConfig& config, Rate rate) {
+    const TrimConfig& trim = config.trim;
+    if (trim.threshold == 0) return kUnlimited;
+    const std::int64_t reference = trim.reference_rate.bits_per_second;
+    if (reference == 0) return clamp_bytes(trim.threshold);
+    const double scaled = static_cast<double>(trim.threshold) *
+                          static_cast<double>(rate.bits_per_second) /
+                          static_cast<double>(reference);
+    constexpr double kMost = 0x7fffffff;
+    return clamp_bytes(
+        std::max(static_cast<std::int64_t>(std::min(scaled, kMost)), largest_packet(config)));
+}
+
 /// A port as it stands in the topology, but for its table of serialization times. `rates`: the
 /// distinct ones of the network.
 Egress egress_of(const Topology& topology, const NetworkConfig& config, PortId port,
@@ -44,6 +58,7 @@ Egress egress_of(const Topology& topology, const NetworkConfig& config, PortId p
         egress.ecn_kmax = clamp_bytes(point.kmax.count);
         egress.ecn_pmax = point.pmax;
     }
+    egress.trim_above = trim_above(config, rate);
     return egress;
 }
 

@@ -76,6 +76,9 @@ void FlowColumns::grow_windows(std::size_t count) {
     if (world_.has_entropy && world_.config->spray.entropy_recycle) {
         world_.recycled = grown(selective_.recycled, count);
     }
+    if (world_.has_entropy && world_.config->spray.entropy_avoid) {
+        world_.entropy_scores = grown(selective_.scores, count);
+    }
     if (congestion::traits(world_.config->congestion.law).credits) {
         world_.credit = grown(selective_.credit, count);
     }
@@ -95,6 +98,9 @@ void FlowColumns::fill(FlowSlot slot, FlowId id, const FlowSpec& spec) {
         selective_.scoreboard[slot] = Scoreboard{};
         if (world_.recycled != nullptr) {
             selective_.recycled[slot] = Recycled{};
+        }
+        if (world_.entropy_scores != nullptr) {
+            selective_.scores[slot] = EntropyScores{};
         }
         if (world_.credit != nullptr) {
             selective_.credit[slot] = Credit{};
@@ -166,6 +172,7 @@ std::size_t FlowColumns::memory_bytes() const {
            queue_pair_.size() * sizeof(QueuePair) +
            selective_.scoreboard.capacity() * sizeof(Scoreboard) +
            selective_.recycled.capacity() * sizeof(Recycled) +
+           selective_.scores.capacity() * sizeof(EntropyScores) +
            selective_.credit.capacity() * sizeof(Credit) +
            (selective_.sacked.capacity() + selective_.arrived.capacity() +
             selective_.trimmed.capacity()) *

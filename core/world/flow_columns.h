@@ -22,6 +22,7 @@ struct SelectiveColumns {
     std::vector<std::uint64_t> arrived;
     std::vector<std::uint64_t> trimmed;  ///< empty unless switches trim
     std::vector<Recycled> recycled;      ///< empty unless entropy values are used again
+    std::vector<EntropyScores> scores;   ///< empty unless bad entropy values are passed over
     std::vector<Credit> credit;          ///< empty unless receivers grant credits
 };
 

@@ -96,9 +96,9 @@ std::string trim_fault(const NetworkConfig& config) {
     constexpr std::int64_t kMost = 0x7fffffff;
     if (trim.threshold == 0) return {};
     if (trim.threshold < 0 || trim.threshold > kMost || trim.queue < 0 || trim.queue > kMost ||
-        trim.priority >= step::kClasses) {
-        return "trimming is given by a threshold and a queue of 0 to 2147483647 bytes, and a class "
-               "of 0 to 7";
+        trim.priority >= step::kClasses || trim.reference_rate.bits_per_second < 0) {
+        return "trimming is given by a threshold and a queue of 0 to 2147483647 bytes, a class of "
+               "0 to 7, and a rate of 0 bits/s or more";
     }
     if (config.pfc) return "switches that trim need pfc = false";
     if (const std::int64_t largest = largest_packet(config); trim.threshold < largest) {
@@ -121,6 +121,11 @@ std::string spray_fault(const NetworkConfig& config) {
     if (config.load_balance != LoadBalance::entropy) return {};
     if (config.nic.transport == Transport::go_back_n) {
         return "packets with entropy values come out of order; allowed: selective repeat";
+    }
+    if (spray.entropy_order == EntropyOrder::permuted &&
+        (spray.entropy_values & (spray.entropy_values - 1)) != 0) {
+        return "entropy values are permuted in rounds of a power of two, not of " +
+               std::to_string(spray.entropy_values);
     }
     if (spray.entropy_values < 1 || spray.entropy_values > 1U << kEntropyBits) {
         return "there are " + std::to_string(spray.entropy_values) +

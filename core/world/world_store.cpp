@@ -35,7 +35,6 @@ World world_with(const Topology& topology, const NetworkConfig& config) {
     const bool trims = config.trim.threshold > 0;
     world.in_order = config.load_balance == LoadBalance::adaptive ||
                      config.load_balance == LoadBalance::flowlet || trims;
-    world.trim_above = trims ? static_cast<std::uint32_t>(config.trim.threshold) : kUnlimited;
     world.header_room = trims ? static_cast<std::uint32_t>(config.trim.queue) : kUnlimited;
     return world;
 }

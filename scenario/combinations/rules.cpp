@@ -261,6 +261,10 @@ std::vector<CombinationRule> all_rules() {
          },
          "is for network.arithmetic = \"exact\": HPCC ns-3 routes by fewest cables; allowed with "
          "\"ns3\": \"shortest\""},
+        {"ns3-has-no-weights", E::refused, "topology.ecmp_weights", "network.arithmetic = \"ns3\"",
+         [](const Config& c) { return ns3(c) && c.topology.hop_weights != HopWeights::equal; },
+         "is for network.arithmetic = \"exact\": HPCC ns-3 divides flows evenly; allowed with "
+         "\"ns3\": \"equal\""},
         {"valiant-or-spray", E::refused, "topology.routing", "packets are sprayed",
          [](const Config& c) { return valiant(c) && sprays(c); },
          "is \"valiant\", which gives each flow one path, but network.load_balance or "
@@ -427,11 +431,15 @@ std::vector<CombinationRule> all_rules() {
          "mode flow, or another network.load_balance than \"flowlet\"",
          [](const Config& c) { return flow_mode(c) || !balances(c, {LoadBalance::flowlet}); },
          "there are no flowlets"},
-        {"values-of-no-entropy", E::no_effect, "network.entropy_values network.entropy_recycle",
+        {"values-of-no-entropy", E::no_effect,
+         "network.entropy_values network.entropy_order network.entropy_recycle "
+         "network.entropy_avoid",
          "mode flow, or another network.load_balance than \"entropy\"",
          [](const Config& c) { return flow_mode(c) || !by_entropy(c); },
          "packets have no entropy values"},
-        {"headers-of-no-trimming", E::no_effect, "network.trim.priority network.trim.queue",
+        {"headers-of-no-trimming", E::no_effect,
+         "network.trim.priority network.trim.queue network.trim.victim "
+         "network.trim.reference_rate",
          "mode flow, or no network.trim.threshold",
          [](const Config& c) { return flow_mode(c) || !trims(c); }, "nothing is trimmed"},
         {"trimming-of-packets", E::no_effect, "network.trim.threshold", "mode flow", flow_mode,

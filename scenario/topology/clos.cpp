@@ -13,6 +13,7 @@ BuildTopology read_leaf_spine(ConfigSection& section, const ResolvePath&) {
     p.cables_per_spine = read_node_count(section, "cables_per_spine", p.cables_per_spine);
     p.host_cable = read_cable(section, "", p.host_cable);
     p.fabric_cable = read_cable(section, "fabric_", p.host_cable);
+    p.planes = read_node_count(section, "planes", p.planes);
     section.finish();
     return [p] { return build_leaf_spine(p); };
 }

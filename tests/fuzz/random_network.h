@@ -79,7 +79,8 @@ inline std::string random_nic(Choices& choices, bool plain) {
     if (choices.chance(30)) {
         text += "[network.trim]\n" + key("threshold", choices.pick({"5KB", "40KB", "200KB"})) +
                 key("queue", choices.pick({"0B", "500B", "25KB"})) +
-                number("priority", choices.below(8));
+                number("priority", choices.below(8)) +
+                key("victim", choices.pick({"arriving", "drawn"}));
     }
     return text;
 }
@@ -93,6 +94,7 @@ inline std::string random_devices(Choices& choices, bool plain) {
             key("load_balance",
                 choices.pick({"ecmp", "spray", "round-robin", "adaptive", "flowlet", "entropy"}));
         text += flag("entropy_recycle", choices.chance(50));
+        text += flag("entropy_avoid", choices.chance(50));
         text += number("entropy_values", choices.pick({1, 8, 256}));
         text += key("flowlet_gap", choices.pick({"0s", "1us", "50us"}));
         text += key("adaptive_band", choices.pick({"1B", "4KB", "100KB"}));

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/packet/selective_repeat.h"
+#include "core/world/network_check.h"
 #include "tests/support/clock_support.h"
 
 using namespace sluice;
@@ -112,6 +113,22 @@ TEST_CASE("unit.step.adaptive.a_slow_link_gets_what_it_can_carry") {
     CHECK(adaptive.finish < Uplinks(drawn).finish);
 }
 
+TEST_CASE("unit.step.adaptive.weights_give_a_slow_link_its_share") {
+    for (const LoadBalance balance :
+         {LoadBalance::round_robin, LoadBalance::spray, LoadBalance::entropy}) {
+        Case given = degraded(across_spines(balance, 4'000'000), 4);
+        const Uplinks alike(given);
+        given.topology.hop_weights = HopWeights::rate;
+        const Uplinks weighted(given);
+        CHECK(weighted.finish < alike.finish);
+        // One of 13 entries, of four flows.
+        const double share = static_cast<double>(weighted.ports[0].tx_packets) /
+                             static_cast<double>(weighted.ports[1].tx_packets);
+        CHECK(share > (balance == LoadBalance::round_robin ? 0.24 : 0.15));
+        CHECK(share < (balance == LoadBalance::round_robin ? 0.26 : 0.35));
+    }
+}
+
 TEST_CASE("unit.step.adaptive.a_paused_port_comes_last") {
     const Case given = across_spines(LoadBalance::adaptive, 1000);
     Rig rig(given);
@@ -180,9 +197,16 @@ TEST_CASE("unit.step.entropy.recycled_values_leave_a_slow_link_alone") {
     const Uplinks drawn(given);
     given.config.spray.entropy_recycle = true;
     const Uplinks recycled(given);
-    MESSAGE("drawn ", drawn.finish / kMicrosecond, " us, recycled ", recycled.finish / kMicrosecond,
-            " us");
+    given.config.spray.entropy_avoid = true;
+    const Uplinks mixed(given);
+    given.config.spray.entropy_recycle = false;
+    const Uplinks avoiding(given);
+    MESSAGE("in rounds ", drawn.finish / kMicrosecond, " us, recycled ",
+            recycled.finish / kMicrosecond, " us, both ", mixed.finish / kMicrosecond,
+            " us, bad ones passed over ", avoiding.finish / kMicrosecond, " us");
     CHECK(recycled.finish < drawn.finish);
+    CHECK(mixed.finish < drawn.finish);
+    CHECK(avoiding.finish < drawn.finish);
 }
 
 TEST_CASE("unit.step.entropy.values_come_in_rounds") {
@@ -211,6 +235,33 @@ TEST_CASE("unit.step.entropy.values_come_in_rounds") {
     CHECK(std::unique(first.begin(), first.end()) - first.begin() > 5);
 }
 
+TEST_CASE("unit.step.entropy.permuted_rounds_have_each_value_once") {
+    Case given = across_spines(LoadBalance::entropy, 400'000);
+    given.config.spray.entropy_values = 16;
+    given.config.spray.entropy_order = EntropyOrder::permuted;
+    Rig rig(given);
+    step::Driver driver(rig.store, {}, {});
+    driver.advance(kMicrosecond, rig);
+    const step::World& world = rig.store.world();
+    int rotations = 0;
+    for (std::uint32_t round = 0; round < 40; ++round) {
+        std::vector<int> times(16);
+        bool ascends = true;
+        const std::uint32_t drawn = step::value_at(world, 0, 16 * round);
+        for (std::uint32_t turn = 0; turn < 16; ++turn) {
+            const std::uint32_t value = step::value_at(world, 0, 16 * round + turn);
+            CHECK(value == (drawn ^ turn));
+            ++times[value];
+            ascends = ascends && value == (drawn + turn) % 16;
+        }
+        CHECK(times == std::vector<int>(16, 1));
+        rotations += ascends ? 1 : 0;
+    }
+    CHECK(rotations < 10);
+    given.config.spray.entropy_values = 12;
+    CHECK(step::network_fault(given.topology, given.config).has_value());
+}
+
 TEST_CASE("unit.step.entropy.values_come_back_unmarked_and_in_order") {
     Case given = across_spines(LoadBalance::entropy, 400'000);
     given.config.spray.entropy_recycle = true;
@@ -228,7 +279,7 @@ TEST_CASE("unit.step.entropy.values_come_back_unmarked_and_in_order") {
         packet.stamp = step::stamp_with(step::stamp_of(123'456'789, value), 77);
         CHECK(step::distance_in(packet.stamp) == 77);
         CHECK(step::entropy_in(packet.stamp) == value);
-        step::recycle_entropy(world, packet);
+        step::judge_entropy(world, packet);
     };
     ack(200, true);
     for (std::uint32_t value = 1; value <= 10; ++value) {
@@ -243,4 +294,62 @@ TEST_CASE("unit.step.entropy.values_come_back_unmarked_and_in_order") {
         ++times[step::next_entropy(world, sender)];
     }
     CHECK(*std::min_element(times.begin(), times.end()) > 2);
+}
+
+TEST_CASE("unit.step.entropy.bad_values_are_passed_over_for_their_points") {
+    Case given = across_spines(LoadBalance::entropy, 400'000);
+    given.config.spray.entropy_values = 4;
+    given.config.spray.entropy_avoid = true;
+    Rig rig(given);
+    step::Driver driver(rig.store, {}, {});
+    driver.advance(kMicrosecond, rig);
+    step::World& world = rig.store.world();
+    step::EntropyScores& its = world.entropy_scores[0];
+    step::Sender sender;
+    sender.flow = 0;
+    const auto answer = [&](step::PacketKind kind, std::uint32_t value, bool echo) {
+        step::Packet packet;
+        packet.flow = 0;
+        packet.kind = static_cast<std::uint16_t>(kind);
+        packet.echo = echo ? 1 : 0;
+        packet.stamp = step::stamp_of(123'456'789, value);
+        step::judge_entropy(world, packet);
+    };
+    const auto times_in = [&](int packets) {
+        std::vector<int> times(4);
+        for (int i = 0; i < packets; ++i) {
+            ++times[step::next_entropy(world, sender)];
+        }
+        return times;
+    };
+    its = {};
+    answer(step::PacketKind::ack, 2, false);
+    CHECK(its.score[2] == 0);
+    answer(step::PacketKind::ack, 2, true);
+    CHECK(its.score[2] == 1);
+    answer(step::PacketKind::nack, 2, true);
+    CHECK(its.score[2] == 5);
+    for (int i = 0; i < 5; ++i) {
+        answer(step::PacketKind::nack, 1, true);
+    }
+    CHECK(its.score[1] == 15);
+    // Only one point goes per packet, so both stay away for some rounds.
+    const std::vector<int> bad = times_in(12);
+    CHECK(bad[2] == 0);
+    CHECK(bad[1] == 0);
+    times_in(200);
+    CHECK(std::all_of(its.score, its.score + 4, [](std::uint8_t points) { return points == 0; }));
+    its.position = 0;
+    CHECK(times_in(40) == std::vector<int>(4, 10));
+    // One point is one packet that goes another way.
+    const std::uint32_t next = step::value_at(world, 0, its.position);
+    answer(step::PacketKind::ack, next, true);
+    CHECK(step::next_entropy(world, sender) != next);
+    CHECK(its.score[next] == 0);
+    // Where all are bad, one of them is taken.
+    for (std::uint32_t value = 0; value < 4; ++value) {
+        answer(step::PacketKind::nack, value, true);
+    }
+    CHECK(times_in(1) != std::vector<int>(4, 0));
+    CHECK(std::count(its.score, its.score + 4, 4) == 3);
 }

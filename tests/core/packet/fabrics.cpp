@@ -48,6 +48,7 @@ void choose_switches(Dice& dice, NetworkConfig& config) {
     config.spray.flowlet_gap = static_cast<Tick>(dice.below(30)) * kMicrosecond;
     config.spray.entropy_values = 1 + static_cast<std::uint32_t>(dice.below(256));
     config.spray.entropy_recycle = dice.chance(50);
+    config.spray.entropy_avoid = dice.chance(50);
     config.pfc = dice.chance(40);
     if (config.pfc) return;
     config.buffer.size = Bytes{dice.chance(50) ? 200'000 : 2'000'000};
@@ -55,6 +56,8 @@ void choose_switches(Dice& dice, NetworkConfig& config) {
         config.trim.threshold = static_cast<std::int64_t>(2'000 + dice.below(100'000));
         config.trim.queue = static_cast<std::int64_t>(dice.below(20'000));
         config.trim.priority = static_cast<std::uint8_t>(dice.chance(60) ? 0 : dice.below(8));
+        config.trim.victim = dice.chance(50) ? TrimVictim::drawn : TrimVictim::arriving;
+        config.trim.reference_rate = gigabits_per_second(dice.chance(50) ? 100 : 0);
     }
 }
 

@@ -30,6 +30,7 @@ Case selectively(Case given, std::uint64_t seed) {
     given.config.spray.flowlet_gap = dice.below(5) * kMicrosecond;
     given.config.spray.entropy_values = 1 + dice.below(256);
     given.config.spray.entropy_recycle = dice.chance(50);
+    given.config.spray.entropy_avoid = dice.chance(50);
     if (dice.chance(20)) {
         given.config.congestion = congestion::default_parameters(
             dice.chance(50) ? congestion::Law::swift : congestion::Law::nscc, 100'000'000'000);

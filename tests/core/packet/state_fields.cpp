@@ -195,6 +195,7 @@ TEST_CASE("unit.state_fields.egress") {
                                  "train_packets" + kCounter,
                                  "owed_until" + kInstant,
                                  "peer" + kName,
+                                 "trim_above" + kWhatItIs,
                                  "class_bytes" + kContent,
                                  "deficit" + kContent,
                                  "queue" + kOwn});

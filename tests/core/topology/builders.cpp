@@ -112,6 +112,30 @@ TEST_CASE("unit.topology.leaf_spine_counts") {
     CHECK(diameter(topology) == 4);
 }
 
+TEST_CASE("unit.topology.leaf_spine_planes_meet_at_hosts_alone") {
+    LeafSpineParams params;
+    params.leaves = 3;
+    params.spines = 2;
+    params.hosts_per_leaf = 4;
+    params.planes = 4;
+    const Topology topology = build_leaf_spine(params);
+    CHECK(topology.node_count() == 12 + 4 * 5);
+    CHECK(topology.links().size() == 4 * (12 + 6));
+    for (const NodeId host : topology.hosts()) {
+        REQUIRE(topology.port_count(host) == 4);
+        for (std::uint32_t plane = 0; plane < 4; ++plane) {
+            const NodeId leaf = topology.neighbor(topology.first_port(host) + plane);
+            CHECK(leaf == 12 + plane * 3 + host / 4);
+            for (std::uint32_t i = 0; i < topology.port_count(leaf); ++i) {
+                const NodeId next = topology.neighbor(topology.first_port(leaf) + i);
+                CHECK((topology.is_host(next) || (next - 24) / 2 == plane));
+            }
+        }
+    }
+    params.planes = 65;
+    CHECK(contains(error_of([&] { build_leaf_spine(params); }), "planes"));
+}
+
 TEST_CASE("unit.topology.fat_tree_counts") {
     // k = 8: 128 hosts, 32 edge, 32 aggregation, 16 core switches, 3 x 128 links, k ports each.
     const Topology topology = build_fat_tree({8, {}, {}});
