@@ -28,6 +28,7 @@
 #include "core/congestion/int_record.h"
 #include "core/congestion/types.h"
 #include "core/hd.h"
+#include "core/random.h"
 #include "core/units.h"
 
 namespace sluice::congestion::hpcc {
@@ -283,6 +284,42 @@ struct Hooks : LawHooks {
 
     SLUICE_HD static bool on_ack(FlowControl& flow, State& hpcc, const CommonParameters& common,
                                  const Parameters& p, const IntRates& rates, const Ack& ack) {
+        const bool readable = ack.hop_count > 0 && ack.hop_count <= kMaxIntHops;
+        return ack.packets > 1 && readable && hpcc.last_update != 0
+                   ? on_train(flow, hpcc, common, p, rates, ack)
+                   : on_packet(flow, hpcc, common, p, rates, ack);
+    }
+
+    /// The ACK of a train, as those of its packets would come. One step over the whole of it would see less load: the law takes
+    /// the busiest hop, and between two packets truncated counters move unevenly, at each hop at other times.
+    SLUICE_COLD SLUICE_HD static bool on_train(FlowControl& flow, State& hpcc,
+                                               const CommonParameters& common, const Parameters& p,
+                                               const IntRates& rates, const Ack& ack) {
+        IntRecord before[kMaxIntHops];
+        std::uint32_t phase[kMaxIntHops];
+        for (int i = 0; i < ack.hop_count; ++i) {
+            before[i] = hpcc.hop[i];
+            // Of what is the same in symmetric copies, whose ports' counters are not.
+            const std::uint64_t bits = mix_bits(static_cast<std::uint64_t>(ack.acked * 8 + i));
+            phase[i] = static_cast<std::uint32_t>(bits % ack.packets);
+        }
+        IntRecord hops[kMaxIntHops];
+        Ack one = ack;
+        one.packets = 1;
+        one.hops = hops;
+        bool decided = false;
+        for (std::uint32_t k = 1; k <= ack.packets; ++k) {
+            one.acked = ack.acked - std::int64_t{ack.packets - k} * common.payload;
+            for (int i = 0; i < ack.hop_count; ++i) {
+                hops[i] = record_between(before[i], ack.hops[i], k, ack.packets, phase[i]);
+            }
+            decided = on_packet(flow, hpcc, common, p, rates, one) || decided;
+        }
+        return decided;
+    }
+
+    SLUICE_HD static bool on_packet(FlowControl& flow, State& hpcc, const CommonParameters& common,
+                                    const Parameters& p, const IntRates& rates, const Ack& ack) {
         const bool full = ack.acked > hpcc.last_update;
         if (!full && !p.fast_reaction) {
             return false;

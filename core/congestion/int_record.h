@@ -106,4 +106,21 @@ SLUICE_HD inline std::int64_t int_bytes_delta(IntRecord later, IntRecord earlier
                                      static_cast<std::uint64_t>(multiplier));
 }
 
+/// What a port would have said after `part` of `parts` equal steps from `earlier` to `later`: each field truncated, as it is
+/// in records. `phase`, below `parts`, is how far it is from the next unit at first.
+SLUICE_HD inline IntRecord record_between(IntRecord earlier, IntRecord later, std::uint32_t part,
+                                          std::uint32_t parts, std::uint32_t phase) {
+    const auto share = [&](std::uint64_t whole) { return (whole * part + phase) / parts; };
+    const auto moved = [&](int shift, std::uint64_t mask) {
+        const std::uint64_t step = ((later >> shift) - (earlier >> shift)) & mask;
+        return (((earlier >> shift) + share(step)) & mask) << shift;
+    };
+    const std::uint64_t before = earlier >> kIntQueueShift;
+    const std::uint64_t after = later >> kIntQueueShift;
+    const std::uint64_t queue =
+        after >= before ? before + share(after - before) : before - share(before - after);
+    return (later & kIntRateMask) | moved(kIntTimeShift, kIntTimeMask) |
+           moved(kIntBytesShift, kIntBytesMask) | queue << kIntQueueShift;
+}
+
 }  // namespace sluice::congestion

@@ -186,7 +186,7 @@ SLUICE_HD inline Written mark_and_stamp(World& world, PortId port, Egress& egres
                 // A skip takes no time in what INT tells: differences of records stay rates.
                 const Tick local = now - world.link[egress.out].base;
                 const std::int64_t sent =
-                    egress.tx_bytes +
+                    egress.tx_bytes - (world.train > 1 ? owed_bytes(world, egress, now) : 0) +
                     (world.cross == nullptr ? 0 : crossed(world.cross[port], local));
                 slot[1 + int_hops] = congestion::pack_int(local, sent, egress.queued_bytes,
                                                           egress.rate_index, world.int_units);

@@ -107,4 +107,13 @@ SLUICE_COLD SLUICE_HD inline Tick owe_train(const World& world, Egress& egress,
     return begin - now + first - all;
 }
 
+/// Bytes of trains that a port has counted as sent, and still owes at `now`.
+SLUICE_COLD SLUICE_HD inline std::int64_t owed_bytes(const World& world, const Egress& egress,
+                                                     Tick now) {
+    const std::uint32_t frame = full_frame(world);
+    return egress.owed_until <= now
+               ? 0
+               : (egress.owed_until - now) * frame / egress.serialization[frame];
+}
+
 }  // namespace sluice::step

@@ -288,3 +288,33 @@ TEST_CASE("unit.congestion.hpcc.t_is_whole_nanoseconds") {
     }
     CHECK(a.state.rate == b.state.rate);
 }
+
+TEST_CASE("unit.congestion.hpcc.a_train_is_as_many_small_steps") {
+    // A port that sends 1,024 B each 100 ns, whole INT units, and whose queue grows by a unit: between two records nothing
+    // is truncated, so the ACK of four packets is those of each of them.
+    const auto at = [](const Fixture& f, std::int64_t k) {
+        return f.record(1'000 + 100 * k, 1'024 * k, 320 * k);
+    };
+    Fixture singly;
+    Fixture train;
+    for (Fixture* f : {&singly, &train}) {
+        f->begin();
+        f->ack(1'000, 50'000, {at(*f, 0)});
+    }
+    for (std::int64_t k = 1; k <= 8; ++k) {
+        singly.ack(49'000 + 1'000 * k, 100'000, {at(singly, k)});
+    }
+    for (std::int64_t k = 4; k <= 8; k += 4) {
+        const IntRecord record = at(train, k);
+        Ack event;
+        event.acked = 49'000 + 1'000 * k;
+        event.next = 100'000;
+        event.packets = 4;
+        event.hops = &record;
+        event.hop_count = 1;
+        on_ack(train.state, train.parameters, train.rates, event);
+    }
+    CHECK(train.state.rate == singly.state.rate);
+    CHECK(train.state.rate < kLine);
+    CHECK(same(train.state, singly.state, train.parameters));
+}

@@ -79,3 +79,31 @@ TEST_CASE("unit.congestion.int_record.queue_wraps_as_in_the_reference") {
     CHECK(int_queue_bytes(pack_int(0, 0, 10'485'759, 0, int_units(1)), 1) == 10'485'680);
     CHECK(int_queue_bytes(pack_int(0, 0, 10'485'760, 0, int_units(1)), 1) == 0);
 }
+
+TEST_CASE("unit.congestion.int_record.steps_between_two_records") {
+    // Time and sent bytes wrap around, the queue shrinks; four steps, whatever the phase.
+    const IntUnits units = int_units(4);
+    const Tick wrap = (Tick{1} << kIntTimeBits) * kNanosecond;
+    const std::int64_t lap = std::int64_t{512} << kIntBytesBits;
+    const IntRecord earlier = pack_int(wrap - 100 * kNanosecond, lap - 512, 3'200, 3, units);
+    const IntRecord later = pack_int(wrap + 300 * kNanosecond, lap + 4 * 512, 320, 3, units);
+    for (std::uint32_t phase = 0; phase < 4; ++phase) {
+        std::int64_t time = 0;
+        std::int64_t bytes = 0;
+        for (std::uint32_t part = 1; part <= 4; ++part) {
+            const IntRecord at = record_between(earlier, later, part, 4, phase);
+            CHECK(int_rate_index(at) == 3);
+            CHECK(int_time_delta(at, earlier) == 100 * part);
+            const std::int64_t sent = int_bytes_delta(at, earlier, 4);
+            CHECK(sent - bytes >= 512);
+            CHECK(sent - bytes <= 1'024);
+            time = int_time_delta(at, earlier);
+            bytes = sent;
+            CHECK(int_queue_bytes(at, 4) <= 3'200);
+            CHECK(int_queue_bytes(at, 4) >= 320);
+        }
+        CHECK(time == 400);
+        CHECK(bytes == 5 * 512);
+        CHECK(record_between(earlier, later, 4, 4, phase) == later);
+    }
+}
