@@ -181,20 +181,20 @@ std::string json_of(const std::vector<Row>& rows, const Options& options) {
 }
 
 /// A file of this process that goes with it.
-class Scratch {
+class ScratchFile {
   public:
-    Scratch() : path_((std::filesystem::temp_directory_path() / "sluice-XXXXXX").string()) {
+    ScratchFile() : path_((std::filesystem::temp_directory_path() / "sluice-XXXXXX").string()) {
         const int descriptor = mkstemp(path_.data());
         if (descriptor < 0) throw ConfigError(path_ + ": cannot be created");
         close(descriptor);
         leftover_.watch(path_, Leftover::Kind::file);
     }
-    ~Scratch() {
+    ~ScratchFile() {
         std::error_code ignored;
         std::filesystem::remove(path_, ignored);
     }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
+    ScratchFile(const ScratchFile&) = delete;
+    ScratchFile& operator=(const ScratchFile&) = delete;
     const std::string& path() const { return path_; }
 
   private:
@@ -276,7 +276,7 @@ int collective_command(Options& options) {
     // A slip must come up before the first run.
     check_collective_point(options.point, sizes.back());
     const InterruptGuard guard;
-    const Scratch scratch;
+    const ScratchFile scratch;
     std::vector<Row> rows;
     int code = kExitDone;
     for (const std::int64_t bytes : sizes) {

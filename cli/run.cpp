@@ -37,8 +37,7 @@ void print_hpcc_summary(const RunReport& report, const std::string& folder) {
     print(
         "{} of {} flows finished, simulated {:.9f} s, {} packet-hops in {:.2f} s user time ({:.2f} "
         "M/s)\n",
-        summary.flows_completed, summary.flows,
-        static_cast<double>(report.outcome.simulated) / static_cast<double>(kSecond),
+        summary.flows_completed, summary.flows, to_seconds(report.outcome.simulated),
         report.outcome.counters.packet_hops, report.outcome.user_s,
         summary.packet_hops_per_s * 1e-6);
     if (summary.flows_completed > 0) {

@@ -4,6 +4,8 @@
 # The static library sluice_<name>, known as sluice::<name> here and, unless INTERNAL, to
 # find_package() users. Without sources it is its headers and what it depends on.
 # COLD: nothing in it is done per packet or per flow, so that it is compiled for a quick build (-O1: two thirds of the time).
+# Where SLUICE_UNITY is on, up to eight files are compiled at once, which takes half of the time. So what is private to a
+# file (in an unnamed namespace) has another name than what is private to the next, unless it is overloaded.
 # Includes are relative to the root of the tree ("core/units.h") and, once installed, to
 # include/sluice of the prefix.
 function(sluice_library name)
@@ -33,7 +35,22 @@ function(sluice_library name)
     elseif(arg_SOURCES MATCHES "\\.cpp")
         sluice_precompile(${target} libraries)
     endif()
+    if(SLUICE_UNITY AND arg_SOURCES)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+    endif()
     if(NOT arg_INTERNAL)
         set_property(GLOBAL APPEND PROPERTY sluice_exported_targets ${target})
     endif()
+endfunction()
+
+# sluice_compile_singly(<file>...)    of the folder's library: the packet path is compiled in these, and what of it is
+#                                     inlined must not depend on what else is in a file
+function(sluice_compile_singly)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# sluice_compile_cold(<file>...)      files of a library that is not COLD
+function(sluice_compile_cold)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${sluice_cold_options}"
+                                                   SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

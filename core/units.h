@@ -21,6 +21,11 @@ inline constexpr Tick kSecond = 1'000'000'000'000;
 /// Later than every instant of a simulation.
 inline constexpr Tick kNever = std::numeric_limits<Tick>::max();
 
+/// For what is reported: no simulated time is a floating-point number.
+SLUICE_HD constexpr double to_seconds(Tick time) {
+    return static_cast<double>(time) / static_cast<double>(kSecond);
+}
+
 /// A byte count that cannot be mistaken for another integer.
 struct Bytes {
     std::int64_t count = 0;

@@ -122,7 +122,7 @@ std::vector<LinkClassRecord> explain_links(const Topology& topology,
     std::vector<LinkClassRecord> records;
     for (const LinkClass& cls : classes.classes())
         records.push_back({cls.name, cls.links, 0, 0, 0});
-    const double seconds = static_cast<double>(simulated) / static_cast<double>(kSecond);
+    const double seconds = to_seconds(simulated);
     for (PortId port = 0; port < ports.size(); ++port) {
         LinkClassRecord& record = records[classes.class_of(topology.link_of(port))];
         const std::int64_t bytes = ports[port].tx_bytes;

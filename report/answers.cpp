@@ -13,10 +13,6 @@ namespace sluice::report {
 
 namespace {
 
-double number(const Json& object, const char* key) {
-    return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0;
-}
-
 /// The job that ends last.
 const Json* longest_job(const Json& summary) {
     const Json* longest = nullptr;

@@ -11,7 +11,7 @@ namespace sluice::report {
 namespace {
 
 /// More do not fit a page.
-constexpr std::size_t kMostRows = 20'000;
+constexpr std::size_t kMostExperiments = 20'000;
 
 std::string unit_of(const std::string& column) {
     if (column.size() > 2 && column.compare(column.size() - 2, 2, "_s") == 0) return "s";
@@ -89,7 +89,7 @@ Json batch_report(const std::string& path) {
     study.cost = "cpu_s";
     read_rows(database, at, study);
     const std::string answer = best_answer(study);
-    thin(study, kMostRows);
+    thin(study, kMostExperiments);
     return study_json(study, answer);
 }
 

@@ -12,7 +12,6 @@ namespace sluice::report {
 namespace {
 
 constexpr std::size_t kListed = 60;  ///< of each kind of slowness
-constexpr std::size_t kSteps = 240;
 
 /// By nearest rank, as summary.json.
 double at_share(const std::vector<double>& sorted, double share) {
@@ -73,7 +72,7 @@ Json by_size(const std::vector<const FinishedFlow*>& flows) {
         std::vector<double> times;
         std::vector<double> slowdowns;
         for (const FinishedFlow* flow : members) {
-            times.push_back(seconds(flow->fct));
+            times.push_back(to_seconds(flow->fct));
             if (flow->ideal > 0) slowdowns.push_back(flow->slowdown());
         }
         sizes.push_back({{"low", std::exp2(power)},
@@ -90,7 +89,7 @@ Json one_class(const std::string& name, const std::vector<const FinishedFlow*>& 
     std::vector<double> slowdowns;
     std::int64_t bytes = 0;
     for (const FinishedFlow* flow : flows) {
-        times.push_back(seconds(flow->fct));
+        times.push_back(to_seconds(flow->fct));
         if (flow->ideal > 0) slowdowns.push_back(flow->slowdown());
         bytes += flow->size;
     }
@@ -133,8 +132,8 @@ Json listed(const RunFiles& run, const FlowPaths& paths) {
                         {"dst", flow.key.dst},
                         {"class", run.classes[flow.flow_class]},
                         {"size", flow.size},
-                        {"start", seconds(flow.start)},
-                        {"fct", seconds(flow.fct)},
+                        {"start", to_seconds(flow.start)},
+                        {"fct", to_seconds(flow.fct)},
                         {"slowdown", flow.ideal > 0 ? Json(flow.slowdown()) : Json(nullptr)},
                         {"path", i < paths.ports.size() ? Json(paths.ports[i]) : Json(nullptr)}});
     }
@@ -144,12 +143,12 @@ Json listed(const RunFiles& run, const FlowPaths& paths) {
 Json activity(const RunFiles& run) {
     Tick end = 1;
     for (const FinishedFlow& flow : run.flows) end = std::max(end, flow.finish);
-    const double step = seconds(end) / static_cast<double>(kSteps);
-    std::vector<double> under_way(kSteps, 0);
-    std::vector<double> rate(kSteps, 0);
+    const double step = to_seconds(end) / static_cast<double>(kRunSteps);
+    std::vector<double> under_way(kRunSteps, 0);
+    std::vector<double> rate(kRunSteps, 0);
     for (const FinishedFlow& flow : run.flows) {
-        const double from = seconds(flow.start);
-        const double to = seconds(flow.finish);
+        const double from = to_seconds(flow.start);
+        const double to = to_seconds(flow.finish);
         spread(under_way, step, from, to, 1);
         if (to > from) {
             spread(rate, step, from, to, static_cast<double>(flow.size) * 8 / (to - from));

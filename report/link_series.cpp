@@ -12,11 +12,11 @@ namespace sluice::report {
 
 namespace {
 
-constexpr std::size_t kSteps = 160;
+constexpr std::size_t kLinkSteps = 160;
 
 struct Series {
-    std::vector<double> bytes = std::vector<double>(kSteps, 0);
-    std::vector<double> queue = std::vector<double>(kSteps, 0);
+    std::vector<double> bytes = std::vector<double>(kLinkSteps, 0);
+    std::vector<double> queue = std::vector<double>(kLinkSteps, 0);
 };
 
 using SeriesByPort = std::map<PortId, Series>;
@@ -27,9 +27,10 @@ void read_series(const RunFiles& run, double step, SeriesByPort& series) {
     while (rows.next()) {
         const auto found = series.find(static_cast<PortId>(rows.number(1)));
         if (found == series.end()) continue;
-        const double time = seconds(rows.number(0));
+        const double time = to_seconds(rows.number(0));
         // A row is of the time before it.
-        const std::size_t i = std::min(kSteps - 1, step_of(time * (1 - 1e-9), step, kSteps));
+        const std::size_t i =
+            std::min(kLinkSteps - 1, step_of(time * (1 - 1e-9), step, kLinkSteps));
         Series& of_port = found->second;
         of_port.bytes[i] += static_cast<double>(rows.number(3));
         of_port.queue[i] = std::max(of_port.queue[i], static_cast<double>(rows.number(2)));
@@ -37,8 +38,8 @@ void read_series(const RunFiles& run, double step, SeriesByPort& series) {
 }
 
 void add_flow(const FinishedFlow& flow, double step, std::vector<double>& bytes) {
-    const double from = seconds(flow.start);
-    const double to = seconds(flow.finish);
+    const double from = to_seconds(flow.start);
+    const double to = to_seconds(flow.finish);
     if (to > from)
         spread(bytes, step, from, to, static_cast<double>(flow.size) / (to - from) * step);
 }
@@ -59,7 +60,7 @@ Json link_series(const RunFiles& run, const FlowPaths& paths, const std::vector<
                  double end_s) {
     const bool measured = run.has("series.csv");
     if (end_s <= 0 || (!measured && !paths.unknown.empty())) return nullptr;
-    const double step = end_s / static_cast<double>(kSteps);
+    const double step = end_s / static_cast<double>(kLinkSteps);
     SeriesByPort series;
     for (const PortId port : ports) {
         if (run.ports[port].tx_bytes > 0) series[port];

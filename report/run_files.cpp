@@ -177,6 +177,10 @@ std::string RunFiles::config_text(const std::string& key) const {
     return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
+double number(const Json& object, const char* key) {
+    return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0;
+}
+
 Json read_json(const std::string& path) {
     std::ifstream in(path);
     if (!in) throw ConfigError(path, 0, "cannot be read");

@@ -45,6 +45,9 @@ struct RunFiles {
     const Json* config(const std::string& key) const;
 };
 
+/// The number of that key; 0 if there is none.
+double number(const Json& object, const char* key);
+
 /// A whole JSON file that is an object. ConfigError if it is missing, no JSON, or no object.
 Json read_json(const std::string& path);
 

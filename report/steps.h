@@ -10,9 +10,8 @@
 
 namespace sluice::report {
 
-inline double seconds(Tick time) {
-    return static_cast<double>(time) / static_cast<double>(kSecond);
-}
+/// Of a figure over the whole run.
+inline constexpr std::size_t kRunSteps = 240;
 
 /// The step that holds `time`, at most `count`. `step` > 0.
 inline std::size_t step_of(double time, double step, std::size_t count) {

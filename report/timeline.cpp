@@ -24,19 +24,19 @@ struct Row {
 
 /// What part of each step of the run a lane is active, lane by lane.
 using Profile = std::vector<float>;
-constexpr std::size_t kSteps = 256;
+constexpr std::size_t kLaneSteps = 256;
 
 Profile profile_of(const std::vector<HostSpan>& spans, std::size_t lanes, Tick end) {
-    Profile profile(lanes * kSteps, 0);
-    const double step = std::max(1.0, static_cast<double>(end) / static_cast<double>(kSteps));
+    Profile profile(lanes * kLaneSteps, 0);
+    const double step = std::max(1.0, static_cast<double>(end) / static_cast<double>(kLaneSteps));
     for (const HostSpan& span : spans) {
         const auto from = static_cast<double>(span.begin) / step;
         const auto to = static_cast<double>(span.end) / step;
-        for (std::size_t i = step_of(from, 1, kSteps); i < kSteps && static_cast<double>(i) < to;
-             ++i) {
+        for (std::size_t i = step_of(from, 1, kLaneSteps);
+             i < kLaneSteps && static_cast<double>(i) < to; ++i) {
             const double begin = std::max(from, static_cast<double>(i));
             const double close = std::min(to, static_cast<double>(i + 1));
-            float& share = profile[span.lane * kSteps + i];
+            float& share = profile[span.lane * kLaneSteps + i];
             // Messages that are awaited at the same time are one activity.
             share = std::min(1.0F, share + static_cast<float>(close - begin));
         }
@@ -46,7 +46,7 @@ Profile profile_of(const std::vector<HostSpan>& spans, std::size_t lanes, Tick e
 
 /// The share of the run in which two ranks do different things, at most `most` if they are alike.
 bool alike(const Profile& a, const Profile& b, double most) {
-    const double limit = most * static_cast<double>(kSteps);
+    const double limit = most * static_cast<double>(kLaneSteps);
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
         sum += std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));

@@ -14,23 +14,21 @@ namespace sluice::report {
 
 namespace {
 
-constexpr std::size_t kSteps = 240;
-
 Json phases(const RunFiles& run, double end_s) {
     if (!run.has("phases.csv") || end_s <= 0) return nullptr;
     CsvReader rows(run.file("phases.csv"),
                    {"partition", "phase", "start_ps", "end_ps", "ended_by", "flows"});
-    const double step = end_s / static_cast<double>(kSteps);
+    const double step = end_s / static_cast<double>(kRunSteps);
     std::map<std::string, std::vector<double>> flows;
-    for (const char* phase : {"unsteady", "steady", "memoized"}) flows[phase].assign(kSteps, 0);
+    for (const char* phase : {"unsteady", "steady", "memoized"}) flows[phase].assign(kRunSteps, 0);
     std::map<std::string, std::size_t> ended_by;
     std::size_t count = 0;
     while (rows.next()) {
         ++count;
         ++ended_by[rows.text(4)];
         std::vector<double>& steps = flows[rows.text(1)];
-        steps.resize(kSteps, 0);
-        spread(steps, step, seconds(rows.number(2)), seconds(rows.number(3)),
+        steps.resize(kRunSteps, 0);
+        spread(steps, step, to_seconds(rows.number(2)), to_seconds(rows.number(3)),
                static_cast<double>(rows.number(5)));
     }
     Json result = {{"step", step}, {"count", count}, {"ended_by", ended_by}};
@@ -39,10 +37,6 @@ Json phases(const RunFiles& run, double end_s) {
         result[phase] = steps;
     }
     return result;
-}
-
-double number(const Json& object, const char* key) {
-    return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0;
 }
 
 Json hops(const Json& summary) {

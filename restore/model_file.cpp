@@ -24,7 +24,7 @@ constexpr std::uint32_t kVersion = 1;
 constexpr const char* kKind = "model of queues (sluice train writes them)";
 constexpr std::size_t kMostHeader = std::size_t{1} << 20;
 /// The largest shape within limits has 6.6 million weights.
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kLargestModel = std::size_t{64} << 20;
 constexpr std::size_t kMostLaws = 64;
 
 /// Values of a header, each with its range.
@@ -123,7 +123,7 @@ QueueModel parse_model(std::string_view bytes, const std::string& path) {
 }
 
 QueueModel load_model(const std::string& path) {
-    return parse_model(read_file(path, kMostBytes), path);
+    return parse_model(read_file(path, kLargestModel), path);
 }
 
 std::string model_bytes(const QueueModel& model) {

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// The columns of the largest file, its header, and what frames them.
-constexpr std::size_t kMostBytes =
+constexpr std::size_t kLargestTrace =
     queue_trace::kMostCells * (queue_trace::kCellBytes + queue_trace::kSampleBytes) +
     queue_trace::kMostHeader + 64;
 constexpr std::int64_t kMostTicks = 1000 * kSecond;
@@ -109,7 +109,7 @@ QueueTrace parse_queue_trace(std::string_view bytes, const std::string& path) {
 
 QueueTrace load_queue_trace(const std::string& folder) {
     const std::string path = (std::filesystem::path(folder) / "queues.bin").string();
-    return parse_queue_trace(read_file(path, kMostBytes), path);
+    return parse_queue_trace(read_file(path, kLargestTrace), path);
 }
 
 }  // namespace sluice::restore

@@ -83,15 +83,17 @@ class HoldErrors {
     std::map<std::uint64_t, Mean> means_;
 };
 
-std::uint64_t law_of(const Case& one) { return static_cast<std::uint64_t>(one.query.context.law); }
+std::uint64_t law_number(const Case& one) {
+    return static_cast<std::uint64_t>(one.query.context.law);
+}
 
 /// What the loss of each case counts for (Epoch).
 std::vector<double> weights_of(const std::vector<Case>& cases) {
-    const HoldErrors by_law(cases, law_of);
+    const HoldErrors by_law(cases, law_number);
     const HoldErrors by_scenario(cases, [](const Case& one) { return one.scenario; });
     std::vector<double> weights;
     for (const Case& one : cases) {
-        weights.push_back(1 / std::sqrt(by_law.of(law_of(one)) * by_scenario.of(one.scenario)));
+        weights.push_back(1 / std::sqrt(by_law.of(law_number(one)) * by_scenario.of(one.scenario)));
     }
     return weights;
 }

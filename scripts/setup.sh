@@ -69,7 +69,7 @@ configure() {
         ! grep -qF "CMAKE_HOME_DIRECTORY:INTERNAL=$sluice_root" "$sluice_build/CMakeCache.txt"; then
         rm -rf "$sluice_build"
     fi
-    if ! cmake -S "$sluice_root" -B "$sluice_build" -G Ninja -DCMAKE_BUILD_TYPE=Release "$@" \
+    if ! cmake -S "$sluice_root" -B "$sluice_build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLUICE_UNITY=ON "$@" \
         >"$log" 2>&1; then
         cat "$log" >&2
         rm -f "$log"

@@ -6,10 +6,11 @@
 set -eu
 cd "$(dirname -- "$0")/.."
 
-build=${SLUICE_BUILD:-build/release}
+build=${SLUICE_BUILD:-build/tidy}
 if [ ! -f "$build/compile_commands.json" ]; then
-    echo "$build is not configured: run ./quickstart --build-only" >&2
-    exit 1
+    # Each file by itself: ./quickstart compiles several at once.
+    cmake --preset release -B "$build" -DSLUICE_UNITY=OFF >/dev/null
+    cmake --build "$build" --target sluice_version >/dev/null
 fi
 command -v clang-tidy >/dev/null 2>&1 || {
     echo "clang-tidy is not installed (apt-get install clang-tidy)" >&2

@@ -103,7 +103,7 @@ std::string named(const Batch& batch, std::size_t experiment) {
 /// In percent, with its sign.
 std::string percent(double share) { return fmt::format("{:+.2f}%", 100 * share); }
 
-void tell(const BatchCheck& check) {
+void print_batch_check(const BatchCheck& check) {
     const bool shown = std::abs(check.mean_error) > check.half_width;
     print("  check        {} in mode packet: JCT {} +- {:.2f}% (95% of the mean){}, at most {}\n",
           counted(check.checked, "experiment", "experiments"), percent(check.mean_error),
@@ -176,7 +176,7 @@ void report(const Batch& batch, const BatchRun& run) {
         text += fmt::format("  not done     {}: {}\n", named(batch, row->experiment), row->reason);
     }
     print_text(text);
-    if (run.check() != nullptr) tell(*run.check());
+    if (run.check() != nullptr) print_batch_check(*run.check());
     print("  written to   {}/{} and {}\n", run.directory(), kBatchTable, kBatchDatabase);
 }
 

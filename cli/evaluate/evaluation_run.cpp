@@ -84,8 +84,8 @@ void tell_same(const eval::Evaluation& evaluation, const eval::Executor& executo
     }
 }
 
-void tell(const eval::Evaluation& evaluation, const eval::Executor& executor,
-          const std::string& directory) {
+void print_evaluation(const eval::Evaluation& evaluation, const eval::Executor& executor,
+                      const std::string& directory) {
     print_text(eval::evaluation_text(evaluation));
     tell_same(evaluation, executor);
     if (evaluation.cost().ran > 0) {
@@ -156,7 +156,7 @@ int run_evaluation(const eval::EvaluationPlan& plan, const RunMaker& maker,
     if (!options.json.empty()) {
         write_output(options.json, eval::evaluation_json(evaluation, program_version()));
     }
-    if (!options.quiet) tell(evaluation, *executor, options.out);
+    if (!options.quiet) print_evaluation(evaluation, *executor, options.out);
     if (evaluation.ending() == eval::Ending::failed) {
         print_error("sluice: {}\n", evaluation.failure());
     } else if (evaluation.ending() == eval::Ending::interrupted && !options.quiet) {

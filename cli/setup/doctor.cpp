@@ -40,33 +40,33 @@ size = "1MB"
 )";
 
 /// A folder that is there as long as this object.
-class Scratch {
+class ScratchFolder {
   public:
-    Scratch() {
+    ScratchFolder() {
         std::string name = (fs::temp_directory_path() / "sluice-doctor-XXXXXX").string();
         if (mkdtemp(name.data()) == nullptr)
             throw fs::filesystem_error("", name, {errno, std::generic_category()});
         path_ = name;
     }
-    ~Scratch() {
+    ~ScratchFolder() {
         std::error_code error;
         fs::remove_all(path_, error);
     }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
     const fs::path& path() const { return path_; }
 
   private:
     fs::path path_;
 };
 
-void tell(const char* what, bool good, const std::string& text) {
+void print_finding(const char* what, bool good, const std::string& text) {
     print("  {:<12} {:<4} {}\n", what, good ? "ok" : "no", text);
 }
 
 /// Simulates a trial in each mode, in a process of its own. False if one of them does not come to its end.
 bool check_modes() {
-    const Scratch scratch;
+    const ScratchFolder scratch;
     const fs::path scenario = scratch.path() / "doctor.toml";
     std::ofstream(scenario) << kTrial;
     bool all = true;
@@ -77,9 +77,10 @@ bool check_modes() {
         if (std::string(mode) == "wormhole") words.emplace_back("--no-memo");
         const int code = run_this_program(words);
         const bool good = code == kExitDone;
-        tell(mode, good,
-             good ? "simulates a trial"
-                  : fmt::format("a trial ended with exit code {}: report it as a defect", code));
+        print_finding(
+            mode, good,
+            good ? "simulates a trial"
+                 : fmt::format("a trial ended with exit code {}: report it as a defect", code));
         all = all && good;
     }
     return all;
@@ -95,15 +96,17 @@ void check_data() {
         if (models > 0 && where.empty()) where = folder;
         if (models > 0) break;
     }
-    tell("models", models > 0,
-         models > 0
-             ? fmt::format("{} in {}", models, where)
-             : "no models or GPU types by name: keep share/sluice beside bin/ of the installation");
+    print_finding(
+        "models", models > 0,
+        models > 0
+            ? fmt::format("{} in {}", models, where)
+            : "no models or GPU types by name: keep share/sluice beside bin/ of the installation");
     const std::string queues = restore::shipped_model_path();
     const bool there = fs::exists(queues);
-    tell("restoration", there,
-         there ? queues
-               : queues + " is missing: phases.restore needs it; install the program again");
+    print_finding("restoration", there,
+                  there
+                      ? queues
+                      : queues + " is missing: phases.restore needs it; install the program again");
 }
 
 void check_memo() {
@@ -113,23 +116,25 @@ void check_memo() {
     fs::create_directories(folder, error);  // as a run would
     const bool writable =
         !memo.empty() && fs::is_directory(folder, error) && access(folder.c_str(), W_OK) == 0;
-    tell("memo", writable,
-         writable ? memo.string()
-                  : "cannot be kept in " + memo.string() +
-                        ": set XDG_CACHE_HOME to a folder that can be written, or use --no-memo");
+    print_finding(
+        "memo", writable,
+        writable ? memo.string()
+                 : "cannot be kept in " + memo.string() +
+                       ": set XDG_CACHE_HOME to a folder that can be written, or use --no-memo");
 }
 
 void check_extras() {
-    tell("report", report::has_charts(),
-         report::has_charts() ? "pages have charts"
-                              : "this build has no ECharts: ./quickstart --build-only fetches it");
+    print_finding("report", report::has_charts(),
+                  report::has_charts()
+                      ? "pages have charts"
+                      : "this build has no ECharts: ./quickstart --build-only fetches it");
     std::string why;
     const int gpus = gpu::cuda_device_count(why);
-    tell("GPU", gpus > 0,
-         gpus > 0 ? fmt::format("{} for sluice batch --device cuda", gpus)
-                  : why + "; CPUs do all that it would do");
+    print_finding("GPU", gpus > 0,
+                  gpus > 0 ? fmt::format("{} for sluice batch --device cuda", gpus)
+                           : why + "; CPUs do all that it would do");
     const bool torch = restore::torch_available(why);
-    tell("train", torch, torch ? restore::torch_version() : why);
+    print_finding("train", torch, torch ? restore::torch_version() : why);
 }
 
 int doctor() {
@@ -139,7 +144,7 @@ int doctor() {
     print("sluice {}, {}\n", program_version(), program.string());
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     print("Needed:\n");
-    tell("processors", true, fmt::format("{}", cores));
+    print_finding("processors", true, fmt::format("{}", cores));
     const bool works = check_modes();
     check_data();
     check_memo();

@@ -11,7 +11,7 @@ namespace {
 /// Numbers of an audit in the memo: Found's.
 constexpr std::size_t kNumbers = 4;
 /// An interval takes so many.
-constexpr std::size_t kFewestAudits = 2;
+constexpr std::size_t kFewestClusters = 2;
 
 double foreseen_time(const hybrid::Episode& episode, std::size_t flow) {
     return static_cast<double>(episode.foreseen[flow].finish - episode.flows[flow].start);
@@ -56,7 +56,7 @@ ToldAudit::Kind& ToldAudit::kind_of(const hybrid::Episode& episode) {
 bool ToldAudit::may_tell(const hybrid::Episode& episode) {
     const Kind& kind = kind_of(episode);
     const std::size_t own = kind.found.size();
-    return own > 0 && (kind.flows > 0 ? 0 : own) + clusters() >= kFewestAudits;
+    return own > 0 && (kind.flows > 0 ? 0 : own) + clusters() >= kFewestClusters;
 }
 
 void ToldAudit::told(const hybrid::Episode& episode) {
@@ -93,7 +93,7 @@ void ToldAudit::compared(const hybrid::Episode& episode, double probability, Tic
     }
 }
 
-bool ToldAudit::enough() const { return told_ == 0 || clusters() >= kFewestAudits; }
+bool ToldAudit::enough() const { return told_ == 0 || clusters() >= kFewestClusters; }
 
 std::size_t ToldAudit::clusters() const {
     std::size_t count = 0;

@@ -16,6 +16,9 @@ namespace sluice {
 /// What lives as long as its job: a queue pair from one host to another, by number.
 using ConnectionId = std::uint32_t;
 
+/// Of every message, payload bytes: sums of many stay below 2^63.
+inline constexpr Bytes kLargestMessage{std::int64_t{1} << 50};
+
 /// One message from one host to another. The id of a flow of a list is its index there.
 /// Messages of one connection leave in the order in which they were started, each when the last byte
 /// of the one before has left, from one source port (docs/models/nic.md).

@@ -13,8 +13,6 @@ namespace {
 constexpr unsigned kFraction = 11;  ///< bits of a time that its class has, behind the leading one
 constexpr std::size_t kClasses = (64 - kFraction) << kFraction;
 
-double to_seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
-
 }  // namespace
 
 /// Times below 2^11 have a class each; of others the exponent and the 11 bits behind the leading one.

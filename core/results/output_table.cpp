@@ -41,6 +41,7 @@ std::vector<std::string> run_file_names() {
 }
 
 bool every_run(const RunInfo&) { return true; }
+bool in_packet_mode(const RunInfo& info) { return info.mode == Mode::packet; }
 
 std::vector<std::string> usual_outputs() {
     std::vector<std::string> keys;

@@ -58,6 +58,7 @@ struct OutputType {
 
 /// For OutputType::applies.
 bool every_run(const RunInfo& info);
+bool in_packet_mode(const RunInfo& info);
 
 /// For OutputType::make.
 template <typename Output>

@@ -12,8 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double to_seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
-
 Json seconds_or_null(Tick time) { return time == kNever ? Json(nullptr) : Json(to_seconds(time)); }
 
 std::string hexadecimal(std::uint64_t value) {

@@ -5,12 +5,12 @@ namespace sluice::steady {
 
 std::unique_ptr<Detector> make_detector(const DetectorSettings& settings) {
     switch (settings.kind) {
-#define SLUICE_DETECTOR(name, Class) \
-    case DetectorKind::name: return std::make_unique<Class>(settings);
+#define SLUICE_DETECTOR(name) \
+    case DetectorKind::name: return make_##name##_detector(settings);
         SLUICE_DETECTORS(SLUICE_DETECTOR)
 #undef SLUICE_DETECTOR
     }
-    return std::make_unique<RangeDetector<RateMetric>>(settings);
+    return make_rate_detector(settings);
 }
 
 }  // namespace sluice::steady

@@ -23,9 +23,7 @@ std::string human_seconds(double seconds) {
     return fmt::format("{:.0f} h {:.0f} min", std::floor(minutes / 60), std::fmod(minutes, 60));
 }
 
-std::string human_time(Tick time) {
-    return human_seconds(static_cast<double>(time) / static_cast<double>(kSecond));
-}
+std::string human_time(Tick time) { return human_seconds(to_seconds(time)); }
 
 std::string counted(std::size_t number, const char* one, const char* many) {
     return fmt::format("{} {}", number, number == 1 ? one : many);

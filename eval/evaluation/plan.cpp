@@ -20,8 +20,6 @@ namespace {
 constexpr Bytes kLargestSize{std::int64_t{1} << 50};
 constexpr std::size_t kMostCandidates = 1000;
 
-double seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
-
 /// A CSV column, a label of a row: a metric's name goes into all of these.
 void check_name(const ConfigSection& section, const std::string& name,
                 const std::vector<Metric>& before) {
@@ -130,8 +128,8 @@ Aim read_aim(ConfigSection& root, bool compares) {
 
 WindowAim read_window(ConfigSection section) {
     WindowAim window;
-    window.warm_up_s = seconds(section.time("warm_up", 0));
-    window.cool_down_s = seconds(section.time("cool_down", 0));
+    window.warm_up_s = to_seconds(section.time("warm_up", 0));
+    window.cool_down_s = to_seconds(section.time("cool_down", 0));
     window.find = section.flag("find", false);
     if (window.find && (section.has("warm_up") || section.has("cool_down"))) {
         section.fail("find", "excludes 'warm_up' and 'cool_down': cuts are given, or found");
@@ -216,7 +214,7 @@ void read_command(ConfigSection& section, const std::vector<BatchSetting>& share
         {{"csv", CommandSettings::Reader::table}, {"fct.txt", CommandSettings::Reader::fct}});
     command.result = section.text("result", "");
     if (section.has("timeout")) {
-        command.timeout_s = seconds(section.time("timeout", std::nullopt, kMillisecond));
+        command.timeout_s = to_seconds(section.time("timeout", std::nullopt, kMillisecond));
     }
     for (const BatchEntry& entry : entries) {
         std::map<std::string, std::string> values;

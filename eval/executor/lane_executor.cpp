@@ -23,8 +23,6 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-double seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
-
 Scenario scenario_of(const Batch& candidates, std::size_t candidate,
                      const std::vector<std::string>& settings) {
     std::string path;
@@ -95,7 +93,7 @@ class Lane {
         take_unfinished(*done.run);
         take_jobs();
         take_ports(done);
-        record_.length_s = seconds(done.run->now());
+        record_.length_s = to_seconds(done.run->now());
         record_.packet_hops = static_cast<std::int64_t>(done.outcome.counters.packet_hops);
         record_.cpu_s = done.outcome.user_s + done.outcome.elaboration_user_s;
         const RunCounters& counters = done.outcome.counters;
@@ -112,7 +110,7 @@ class Lane {
     RunHooks hooks() {
         RunHooks hooks;
         hooks.on_finish = [this](const FlowRecord& flow) {
-            add(flow, seconds(flow.result.finish - flow.result.start));
+            add(flow, to_seconds(flow.result.finish - flow.result.start));
             finished_ += flow.id < built_.experiment.flows.size() ? 1 : 0;
         };
         if (settings_.queue_step > 0) {
@@ -139,10 +137,10 @@ class Lane {
     void add(const FlowRecord& flow, double time_s) {
         const bool listed = flow.id < built_.flow_class.size();
         TrialFlow kept;
-        kept.start_s = seconds(flow.result.start);
+        kept.start_s = to_seconds(flow.result.start);
         kept.time_s = time_s;
         kept.ideal_s =
-            flow.id < built_.estimate.ideal.size() ? seconds(built_.estimate.ideal[flow.id]) : 0;
+            flow.id < built_.estimate.ideal.size() ? to_seconds(built_.estimate.ideal[flow.id]) : 0;
         kept.size = flow.spec.size;
         kept.traffic_class = listed ? built_.flow_class[flow.id] : stream_class_;
         record_.flows.push_back(kept);
@@ -169,7 +167,7 @@ class Lane {
             last = std::max(last, job.application->last_end());
             if (settings_.collectives) take_collectives(*job.application);
         }
-        record_.jct_s = complete ? seconds(last - first) : kInfinite;
+        record_.jct_s = complete ? to_seconds(last - first) : kInfinite;
     }
 
     void take_collectives(const JobApplication& job) {
@@ -180,7 +178,7 @@ class Lane {
             const auto [at, is_new] =
                 kinds_.try_emplace(kind, static_cast<std::uint16_t>(kinds_.size()));
             if (is_new) record_.kinds.push_back(kind);
-            const double time = span.end == kNever ? kInfinite : seconds(span.end - span.start);
+            const double time = span.end == kNever ? kInfinite : to_seconds(span.end - span.start);
             record_.collectives.push_back({at->second, time});
         }
     }
@@ -189,7 +187,7 @@ class Lane {
         for (std::size_t i = 0; i < ports_.size(); ++i) {
             const PortStatistics& port = done.outcome.ports.at(ports_[i]);
             record_.ports[i].largest_queue = port.max_queue_bytes;
-            const double time = seconds(done.run->now());
+            const double time = to_seconds(done.run->now());
             if (time > 0)
                 record_.ports[i].throughput = 8 * static_cast<double>(port.tx_bytes) / time;
         }

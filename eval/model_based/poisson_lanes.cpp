@@ -17,8 +17,6 @@ namespace {
 
 enum Purpose : std::uint64_t { source = 0x69730001, peer };
 
-double seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
-
 Scenario scenario_of(const Batch& scenarios, std::size_t candidate) {
     std::string path;
     ConfigValue values = scenarios.scenario(candidate, &path);
@@ -49,7 +47,7 @@ PoissonLanes::PoissonLanes(const Batch& scenarios, std::size_t candidate, const 
     const double rate = hosts * static_cast<double>(poisson.rate.bits_per_second) * poisson.load /
                         (8 * known.mean());
     traffic_ = std::make_unique<Traffic>(
-        Traffic{rate, seconds(poisson.duration), SizeModel(sizes, cdf_of(known))});
+        Traffic{rate, to_seconds(poisson.duration), SizeModel(sizes, cdf_of(known))});
 }
 
 std::vector<Finish> PoissonLanes::run(const std::vector<Arrival>& flows, std::uint64_t trial,
@@ -83,9 +81,9 @@ std::vector<Finish> PoissonLanes::run(const std::vector<Arrival>& flows, std::ui
     plan.go_on = [&](const RunPosition&) { return go_on(); };
     RunHooks hooks;
     hooks.on_finish = [&](const FlowRecord& flow) {
-        const double time = seconds(flow.result.finish - flow.result.start);
-        const double ideal = seconds(built.estimate.ideal[flow.id]);
-        finishes.push_back({seconds(flow.result.finish), slowdown_ ? time / ideal : time});
+        const double time = to_seconds(flow.result.finish - flow.result.start);
+        const double ideal = to_seconds(built.estimate.ideal[flow.id]);
+        finishes.push_back({to_seconds(flow.result.finish), slowdown_ ? time / ideal : time});
     };
     plan.watchers.push_back(std::move(hooks));
     const FinishedRun done = run_experiment(built.experiment, plan);

@@ -23,10 +23,8 @@ struct Taken {
     bool packets() const { return moves_packets(mode); }
 };
 
-double seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
-
 BatchFigure seconds_or_none(Tick time) {
-    return time == kNever ? BatchFigure{} : BatchFigure{seconds(time)};
+    return time == kNever ? BatchFigure{} : BatchFigure{to_seconds(time)};
 }
 
 template <typename Count>
@@ -70,7 +68,7 @@ const std::vector<Figure>& figures() {
          [](const Taken& t) { return count(t.summary().flows_completed); }},
         {{"bytes", true, false}, [](const Taken& t) { return count(t.summary().bytes); }},
         {{"simulated_s", false, false},
-         [](const Taken& t) { return BatchFigure{seconds(t.report.outcome.simulated)}; }},
+         [](const Taken& t) { return BatchFigure{to_seconds(t.report.outcome.simulated)}; }},
         {{"packet_hops", true, false},
          [](const Taken& t) { return count_if(t.packets(), t.counters().packet_hops); }},
         {{"ecn_marks", true, false},

@@ -6,17 +6,13 @@
 
 #include "experiment/comparison/comparison_report.h"
 #include "experiment/comparison/perturbed_report.h"
+#include "experiment/comparison/report_parts.h"
 
 namespace sluice {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
 
 Json cost_json(const CostRow& row) {
     Json json;
@@ -29,7 +25,7 @@ Json cost_json(const CostRow& row) {
     json["speedup"] = row.speedup;
     // A mode without packets executes none; that is the figure to compare.
     json["packet_hops"] = row.packet_hops.value_or(0);
-    json["hops_saved"] = or_null(row.hops_saved);
+    json["hops_saved"] = or_null<Json>(row.hops_saved);
     json["peak_rss_bytes"] = std::llround(row.costs.peak_rss_bytes);
     json["flows"] = row.flows;
     return json;
@@ -60,7 +56,7 @@ Json json_row(const ComparisonRow& row) {
     for (const ClassErrors& one : errors.by_class) {
         json["fct_error_by_class"][one.name] = fct_json(one.fct);
     }
-    json["jct_error"] = or_null(errors.jct);
+    json["jct_error"] = or_null<Json>(errors.jct);
     json["throughput_error"] = of_links(errors.throughput.mean);
     json["throughput_error_max"] = of_links(errors.throughput.max);
     json["links"] = errors.throughput.links;
@@ -77,7 +73,7 @@ Json test_json(const std::optional<Equivalence>& test) {
             {"sd", test->sd},
             {"margin", test->margin},
             {"verdict", verdict_name(test->verdict)},
-            {"pairs_needed", or_null(test->pairs_needed)}};
+            {"pairs_needed", or_null<Json>(test->pairs_needed)}};
 }
 
 Json distance_json(const Judgement& judgement) {
@@ -120,7 +116,7 @@ Json row_json(const PerturbedRow& row) {
                         {"wall_s", line.costs.wall_s},
                         {"user_s", line.costs.user_s},
                         {"packet_hops", line.packet_hops.value_or(0)},
-                        {"jct_s", or_null(line.jct_s)},
+                        {"jct_s", or_null<Json>(line.jct_s)},
                         {"sensitive_mean_fct_s", of(&FctFigures::mean_s)},
                         {"sensitive_p99_fct_s", of(&FctFigures::p99_s)}});
     }

@@ -18,11 +18,6 @@ std::string fct_cells(const FctErrors& fct) {
                        percent(fct.p99), percent(fct.max), percent(fct.byte_weighted));
 }
 
-template <typename Value>
-std::string csv_value(const std::optional<Value>& value) {
-    return value ? fmt::format("{}", *value) : "";
-}
-
 std::string csv_fct(const FctErrors& fct) {
     if (fct.flows == 0) return ",,,,";
     return fmt::format("{},{},{},{},{}", fct.mean, fct.p50, fct.p99, fct.max, fct.byte_weighted);

@@ -18,8 +18,6 @@ std::uint64_t identity_of(const FinishedFlow& flow) {
     return mix_bits(mix_bits(ends) ^ static_cast<std::uint64_t>(flow.size));
 }
 
-double seconds(Tick time) { return static_cast<double>(time) / static_cast<double>(kSecond); }
-
 /// What is known of a flow over several runs.
 struct Seen {
     std::uint64_t identity = 0;
@@ -58,11 +56,11 @@ std::optional<FctFigures> figures_of(const PerturbedRun& run, const Wanted& want
     for (const TimedFlow& flow : run.flows) {
         if (!wanted(flow.flow)) continue;
         times.push_back(flow.fct);
-        sum += seconds(flow.fct);
+        sum += to_seconds(flow.fct);
     }
     if (times.empty()) return std::nullopt;
     std::sort(times.begin(), times.end());
-    return FctFigures{sum / static_cast<double>(times.size()), seconds(percentile(times, 99))};
+    return FctFigures{sum / static_cast<double>(times.size()), to_seconds(percentile(times, 99))};
 }
 
 }  // namespace

@@ -18,11 +18,19 @@ std::string factor(double speedup) {
     return speedup < 1000 ? fmt::format("{:.3g}x", speedup) : fmt::format("{:.0f}x", speedup);
 }
 
-std::string count_or_dash(const std::optional<std::uint64_t>& count) {
+std::string rounded_or_dash(const std::optional<std::uint64_t>& count) {
     return count ? human_count(static_cast<double>(*count)) : "-";
 }
 
 }  // namespace
+
+std::string csv_value(const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : "";
+}
+
+std::string csv_value(const std::optional<std::uint64_t>& value) {
+    return value ? fmt::format("{}", *value) : "";
+}
 
 std::string percent(double fraction) {
     constexpr double kSmallest = 1e-6;
@@ -60,7 +68,7 @@ std::string cost_table(const std::vector<const CostRow*>& rows, int width) {
                             width, human_seconds(row->costs.wall_s), factor(row->speedup),
                             human_seconds(row->costs.user_s),
                             fmt::format("{:.0f}%", 100 * row->cpu_use()),
-                            count_or_dash(row->packet_hops), count_or_dash(row->hops_saved),
+                            rounded_or_dash(row->packet_hops), rounded_or_dash(row->hops_saved),
                             human_count(row->costs.peak_rss_bytes) + "B");
     }
     return text;

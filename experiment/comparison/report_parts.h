@@ -3,6 +3,8 @@
 /// errors look in a table.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,15 @@ int label_width(const std::vector<const CostRow*>& rows);
 
 /// "hybrid, flow against packet" of rows whose first is the reference; "packet" of one row.
 std::string who_against_whom(const std::vector<const CostRow*>& rows);
+
+/// A cell of CSV, empty if the value is missing.
+std::string csv_value(const std::optional<double>& value);
+std::string csv_value(const std::optional<std::uint64_t>& value);
+
+template <class Json, class Value>
+Json or_null(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
 
 /// A table of costs, in lines.
 std::string cost_table(const std::vector<const CostRow*>& rows, int width);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/human.h"
+#include "experiment/comparison/report_parts.h"
 #include "experiment/comparison/variants.h"
 
 namespace sluice {
@@ -116,16 +117,6 @@ std::string csv_field(const std::string& text) {
     return quoted + "\"";
 }
 
-template <typename Value>
-std::string csv_value(const std::optional<Value>& value) {
-    return value ? fmt::format("{}", *value) : "";
-}
-
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
 }  // namespace
 
 std::string variants_table(const Variants& variants) {
@@ -202,11 +193,11 @@ std::string variants_json(const Variants& variants) {
                                       {"p99", row.fct->p99_s},
                                       {"max", row.fct->max_s}}
                                : Json(nullptr);
-        one["jct_s"] = or_null(row.jct_s);
-        one["ecn_marks"] = or_null(row.ecn_marks);
-        one["pfc_pauses"] = or_null(row.pfc_pauses);
-        one["drops"] = or_null(row.drops);
-        one["packet_hops"] = or_null(row.packet_hops);
+        one["jct_s"] = or_null<Json>(row.jct_s);
+        one["ecn_marks"] = or_null<Json>(row.ecn_marks);
+        one["pfc_pauses"] = or_null<Json>(row.pfc_pauses);
+        one["drops"] = or_null<Json>(row.drops);
+        one["packet_hops"] = or_null<Json>(row.packet_hops);
         json["rows"].push_back(std::move(one));
     }
     json["same_flows"] = Json::array();

@@ -13,7 +13,7 @@ namespace sluice::gpu {
 namespace {
 
 /// Between two looks at the items that are out, and how many of them there are to a look at the kernel.
-constexpr std::chrono::microseconds kNap{100};
+constexpr std::chrono::microseconds kDeskNap{100};
 constexpr int kLooks = 100;
 
 }  // namespace
@@ -104,7 +104,7 @@ void WorkDesk::look() {
         }
         lock.unlock();
         const std::string why = look % kLooks == 0 ? death_() : "";
-        std::this_thread::sleep_for(kNap);
+        std::this_thread::sleep_for(kDeskNap);
         lock.lock();
         dead_ = why;
     }

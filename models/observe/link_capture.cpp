@@ -15,7 +15,7 @@ constexpr std::uint32_t kSectionHeader = 0x0a0d0d0a;
 constexpr std::uint32_t kInterface = 1;
 constexpr std::uint32_t kEnhancedPacket = 6;
 constexpr std::uint16_t kEthernetLink = 1;
-constexpr char kPicoseconds = 12;  // if_tsresol: 10^-12 s
+constexpr char kTimestampDigits = 12;  // if_tsresol: 10^-12 s
 
 /// Numbers of a block have the machine's order, which the section header shows.
 template <class T>
@@ -64,7 +64,7 @@ void write_interface(OutputFile& file, const std::string& name, Rate rate) {
     std::string speed;
     put(speed, static_cast<std::uint64_t>(rate.bits_per_second));
     put_option(body, 8, speed);
-    put_option(body, 9, std::string(1, kPicoseconds));
+    put_option(body, 9, std::string(1, kTimestampDigits));
     put_option(body, 13, std::string(1, '\0'));  // no FCS
     put(body, std::uint32_t{0});
     write_block(file, kInterface, body);

@@ -43,7 +43,7 @@ const CombinationRule* first_of(Effect effect, const std::string& subject,
 }
 
 /// Fails at the first key of the rule that is given, or where its table would have the last one.
-[[noreturn]] void fail_at(const CombinationRule& rule, const Configuration& configuration,
+[[noreturn]] void fail_by(const CombinationRule& rule, const Configuration& configuration,
                           ConfigSection& root) {
     std::vector<std::string> tables;
     std::string key;
@@ -97,7 +97,7 @@ void refuse_keys(const Configuration& configuration, ConfigSection& root) {
     for (const CombinationRule& rule : combination_rules()) {
         const bool of_keys = !rule.subject.empty() && !is_option(rule.subject);
         if (rule.effect == Effect::refused && of_keys && rule.applies(configuration)) {
-            fail_at(rule, configuration, root);
+            fail_by(rule, configuration, root);
         }
     }
 }

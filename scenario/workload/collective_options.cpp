@@ -12,7 +12,6 @@ namespace sluice {
 
 namespace {
 
-constexpr Bytes kLargestChunk{std::int64_t{1} << 50};
 /// Of a collective that NCCL runs by ring or tree with its Simple protocol, before anything is sent
 /// (the base latency of NCCL's tuning tables).
 constexpr Tick kCollectiveOverhead = 8'400 * kNanosecond;
@@ -48,7 +47,7 @@ CollectiveOptions read_collective_options(ConfigSection& section, const Scenario
     options.ring_order = read_ring_order(section);
     options.chunk = kUsualChunk;
     if (section.has("chunk")) {
-        options.chunk = section.bytes("chunk", std::nullopt, {0}, kLargestChunk).count;
+        options.chunk = section.bytes("chunk", std::nullopt, {0}, kLargestMessage).count;
     }
     options.overhead = section.time("overhead", kCollectiveOverhead);
     options.step_overhead = section.time("step_overhead", 0);

@@ -19,8 +19,6 @@ namespace sluice {
 
 namespace {
 
-constexpr Bytes kLargest{std::int64_t{1} << 50};
-
 /// Which hosts make one group, in the order of the choices of `groups`.
 enum class Grouping : std::uint8_t { all, rail, server };
 constexpr const char* kGroupNames[] = {"all", "rail", "server"};
@@ -169,7 +167,7 @@ MakeWorkload read_collective(const WorkloadTable& table) {
     const JobSite& site = *table.site;
     const std::string& type = table.type;
     const Topology& topology = scenario.topology;
-    const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargest);
+    const Bytes size = section.bytes("size", Bytes{64'000'000}, {1}, kLargestMessage);
     const Groups grouping(section);
     const Choice choice =
         type == "collective" ? read_choice(section, scenario) : fixed_choice(section, type);

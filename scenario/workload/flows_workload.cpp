@@ -14,8 +14,6 @@ namespace sluice {
 
 namespace {
 
-constexpr Bytes kLargest{std::int64_t{1} << 50};
-
 /// [src, dst, size] or [src, dst, size, start].
 FlowSpec read_flow(const ConfigValue& row, NodeReader& nodes) {
     const std::string place = row.at.text();
@@ -31,9 +29,10 @@ FlowSpec read_flow(const ConfigValue& row, NodeReader& nodes) {
         fail_at({place, 0, "a flow"}, "goes from host " + std::to_string(flow.src) + " to itself");
     }
     flow.size = bytes_of(row.array[2], "the size").count;
-    if (flow.size < 1 || kLargest.count < flow.size) {
-        fail_at({row.array[2].at.text(), 0, "the size"},
-                "is " + row.array[2].shown() + "; must be from 1B to " + format_bytes(kLargest));
+    if (flow.size < 1 || kLargestMessage.count < flow.size) {
+        fail_at(
+            {row.array[2].at.text(), 0, "the size"},
+            "is " + row.array[2].shown() + "; must be from 1B to " + format_bytes(kLargestMessage));
     }
     flow.start = row.array.size() == 4 ? time_of(row.array[3], "the start") : 0;
     if (flow.start > ConfigSection::kMaxTime) {

@@ -18,8 +18,6 @@ namespace sluice {
 
 namespace {
 
-constexpr Bytes kLargest{std::int64_t{1} << 50};
-
 MakeWorkload read_poisson(const WorkloadTable& table) {
     const Scenario& scenario = table.scenario;
     const PoissonWorkload poisson = read_poisson_workload(table.section, scenario);
@@ -59,7 +57,7 @@ MakeWorkload read_incast(const WorkloadTable& table) {
         section.integer("senders", std::min<std::int64_t>(traffic.senders, hosts - 1), 1,
                         std::max<std::int64_t>(hosts - 1, 1)));
     traffic.receiver = read_receiver(section, scenario.topology);
-    traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
+    traffic.size = section.bytes("size", traffic.size, {1}, kLargestMessage);
     traffic.start = section.time("start", traffic.start);
     traffic.jitter = section.time("jitter", traffic.jitter);
     traffic.seed = scenario.seed;
@@ -78,7 +76,7 @@ MakeWorkload read_pattern(const WorkloadTable& table) {
     const Scenario& scenario = table.scenario;
     const std::string& type = table.type;
     PatternTraffic traffic;
-    traffic.size = section.bytes("size", traffic.size, {1}, kLargest);
+    traffic.size = section.bytes("size", traffic.size, {1}, kLargestMessage);
     traffic.start = section.time("start", traffic.start);
     traffic.jitter = section.time("jitter", traffic.jitter);
     traffic.seed = scenario.seed;

@@ -66,9 +66,9 @@ std::optional<AicbGroup> group_named(const std::string& name) {
     return found->second;
 }
 
-class Parser {
+class PhysicalParser {
   public:
-    Parser(TokenReader& reader, ImportReport& report, std::size_t rows)
+    PhysicalParser(TokenReader& reader, ImportReport& report, std::size_t rows)
         : reader_(reader), report_(report), rows_(rows) {}
 
     AicbPhysical run() {
@@ -218,7 +218,7 @@ OpClass class_of(AicbGroup group) {
 }  // namespace
 
 AicbPhysical parse_aicb_physical(TokenReader& reader, ImportReport& report, std::size_t rows) {
-    return Parser(reader, report, rows).run();
+    return PhysicalParser(reader, report, rows).run();
 }
 
 JobGraph build_aicb_physical(const AicbPhysical& physical, const AicbLayout& layout,

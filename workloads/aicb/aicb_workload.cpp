@@ -79,9 +79,9 @@ const AicbPolicyName* find_policy(std::string_view name) {
     return nullptr;
 }
 
-class Parser {
+class WorkloadParser {
   public:
-    Parser(TokenReader& reader, ImportReport& report, std::size_t rows)
+    WorkloadParser(TokenReader& reader, ImportReport& report, std::size_t rows)
         : reader_(reader), report_(report), rows_(rows) {}
 
     AicbWorkload run() {
@@ -411,7 +411,7 @@ std::string AicbWorkload::where(const AicbLayer& layer) const {
 std::string AicbWorkload::where() const { return file + ":" + std::to_string(header_line); }
 
 AicbWorkload parse_aicb(TokenReader& reader, ImportReport& report, std::size_t rows) {
-    return Parser(reader, report, rows).run();
+    return WorkloadParser(reader, report, rows).run();
 }
 
 AicbWorkload read_aicb(const std::string& path, ImportReport& report, std::size_t rows) {

@@ -12,7 +12,6 @@ namespace sluice {
 namespace {
 
 constexpr double kNanosecondsPerMicrosecond = 1000;
-constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 /// The order in which the file has a layer's parts.
 constexpr AicbPhase kColumns[] = {kForward, kWeightGradient, kInputGradient};
 

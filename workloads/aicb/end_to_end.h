@@ -23,6 +23,9 @@
 
 namespace sluice {
 
+/// Bytes of the GB by which SimAI divides.
+inline constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
+
 struct AicbPhaseTimes {
     double compute = 0;
     double exposed = 0;        ///< communication that rank 0 waited for

@@ -14,7 +14,6 @@ namespace sluice {
 
 namespace {
 
-constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 constexpr double kNanosecondsPerSecond = 1e9;
 constexpr std::int64_t kSmall = 1 << 20;
 constexpr double kMostBandwidth = 1e9;  ///< GB/s

@@ -16,13 +16,8 @@ namespace sluice::chakra {
 
 namespace {
 
-constexpr RankResourceId kCpu = 0;
-constexpr RankResourceId kGpuCompute = 1;
-constexpr RankResourceId kGpuComm = 2;
-constexpr RankResourceId kSharedMemory = 3;
-constexpr RankResourceId kFirstQueue = 4;
-
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+constexpr RankResourceId kSharedMemory = kResources;
+constexpr RankResourceId kFirstQueue = kSharedMemory + 1;
 
 std::optional<Simulated> simulated(CollectiveType type) {
     switch (type) {
@@ -33,8 +28,6 @@ std::optional<Simulated> simulated(CollectiveType type) {
         default: return std::nullopt;
     }
 }
-
-bool is_memory(NodeType type) { return type == NodeType::mem_load || type == NodeType::mem_store; }
 
 class JobBuilder {
   public:
@@ -215,7 +208,7 @@ class JobBuilder {
                 type != NodeType::comm_recv) {
                 continue;
             }
-            if (trace.value(node) > static_cast<std::uint64_t>(kMostBytes)) {
+            if (trace.value(node) > static_cast<std::uint64_t>(kLargestMessage.count)) {
                 report_.misfit(trace.where(node), "has " + std::to_string(trace.value(node)) +
                                                       " bytes: at most 2^50 are allowed");
             } else if (type == NodeType::comm_coll) {

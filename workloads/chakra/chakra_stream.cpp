@@ -19,11 +19,7 @@ namespace sluice::chakra {
 
 namespace {
 
-/// A rank runs one operation at a time on each.
-enum Resource : std::uint16_t { kCpu, kGpuCompute, kGpuComm, kResources };
-
-constexpr std::size_t kPiece = std::size_t{16} << 10;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+constexpr std::size_t kStreamPiece = std::size_t{16} << 10;
 
 /// Messages of a file from an offset on. Files are opened for a block at a time: there may be more
 /// ranks than a process may have open files.
@@ -67,7 +63,7 @@ class Frames {
     void fill(std::size_t wanted) {
         while (buffer_.size() - at_ < wanted) {
             const std::size_t had = buffer_.size();
-            buffer_.resize(had + std::max(kPiece, wanted));
+            buffer_.resize(had + std::max(kStreamPiece, wanted));
             const ssize_t got = ::pread(descriptor_, buffer_.data() + had, buffer_.size() - had,
                                         static_cast<off_t>(offset_ + had));
             buffer_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
@@ -234,7 +230,7 @@ class ChakraStream final : public OperationSource {
     }
 
     void communication(RankId rank, StreamOperation& op) {
-        const std::int64_t bytes = integer(rank, "comm_size", 0, 0, kMostBytes);
+        const std::int64_t bytes = integer(rank, "comm_size", 0, 0, kLargestMessage.count);
         if (node_.type == NodeType::comm_coll) {
             const auto type = static_cast<CollectiveType>(
                 integer(rank, "comm_type", 0, 0, static_cast<std::int64_t>(kCollectiveTypes) - 1));

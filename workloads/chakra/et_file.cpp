@@ -14,7 +14,7 @@ namespace sluice::chakra {
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{256} << 10;
+constexpr std::size_t kFilePiece = std::size_t{256} << 10;
 constexpr std::size_t kLargestJson = std::size_t{1} << 30;
 constexpr std::uint64_t kLongestMessage = std::uint64_t{256} << 20;
 
@@ -81,10 +81,10 @@ bool EtReader::fill(std::size_t wanted) {
     at_ = 0;
     while (buffer_.size() < wanted) {
         const std::size_t before = buffer_.size();
-        buffer_.resize(before + kPiece);
-        const std::size_t got = source_->read(buffer_.data() + before, kPiece);
+        buffer_.resize(before + kFilePiece);
+        const std::size_t got = source_->read(buffer_.data() + before, kFilePiece);
         buffer_.resize(before + got);
-        if (got < kPiece) break;
+        if (got < kFilePiece) break;
     }
     return buffer_.size() >= wanted;
 }

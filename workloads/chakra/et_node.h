@@ -40,6 +40,10 @@ enum class CollectiveType : std::uint8_t {
     barrier,
 };
 
+inline bool is_memory(NodeType type) {
+    return type == NodeType::mem_load || type == NodeType::mem_store;
+}
+
 inline constexpr std::uint64_t kNodeTypes = 8;
 inline constexpr std::uint64_t kCollectiveTypes = 10;
 

@@ -11,6 +11,9 @@
 
 namespace sluice::chakra {
 
+/// What a rank has one of, and runs one operation at a time on.
+enum Resource : std::uint16_t { kCpu, kGpuCompute, kGpuComm, kResources };
+
 /// Whole nanoseconds, cut as ASTRA-sim does.
 inline Tick nanoseconds(double value) {
     constexpr double kMost = 4e15;

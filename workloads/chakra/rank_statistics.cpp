@@ -10,8 +10,6 @@ namespace sluice::chakra {
 
 namespace {
 
-bool is_memory(NodeType type) { return type == NodeType::mem_load || type == NodeType::mem_store; }
-
 using Intervals = std::vector<std::pair<Tick, Tick>>;
 
 /// The intervals in order and without overlaps; returns their total.

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "core/flow/flow.h"
 #include "core/text/human.h"
 #include "core/topology/limits.h"
 
@@ -14,9 +15,8 @@ namespace sluice {
 
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 50;
 /// Of start times: 11 days, so that sums stay far from 63 bits.
-constexpr double kLatest = 1e18;
+constexpr double kLatestStart = 1e18;
 constexpr std::uint32_t kMostIds = 0x7fffffff;
 
 std::vector<std::string_view> words(std::string_view line) {
@@ -113,12 +113,13 @@ class MatrixReader {
         while (more()) {
             const std::string_view key = next("a key");
             if (key == "start") {
-                c.start = static_cast<Tick>(parse_real(next(key), reader_.place(key), 0, kLatest));
+                c.start =
+                    static_cast<Tick>(parse_real(next(key), reader_.place(key), 0, kLatestStart));
             } else if (key == "size") {
-                c.size = integer(key, 0, kLargest);
+                c.size = integer(key, 0, kLargestMessage.count);
                 sized = true;
                 if (c.size == 0) {
-                    c.size = kLargest;
+                    c.size = kLargestMessage.count;
                     c.endless = true;
                     ++matrix_.endless;
                 }

@@ -13,14 +13,26 @@
 
 namespace sluice {
 
-/// splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014) over the three numbers.
-inline std::size_t message_key_hash(std::uint32_t host, std::uint32_t source, std::uint32_t tag) {
-    std::uint64_t x =
-        (std::uint64_t{host} << 32 | source) ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U);
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return static_cast<std::size_t>(x ^ (x >> 31));
-}
+/// What a message is found by.
+struct MessageKey {
+    std::uint32_t host;
+    std::uint32_t source;
+    std::uint32_t tag;
+
+    friend bool operator==(const MessageKey& a, const MessageKey& b) {
+        return a.host == b.host && a.source == b.source && a.tag == b.tag;
+    }
+    /// splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014) over the three numbers.
+    struct Hash {
+        std::size_t operator()(const MessageKey& key) const {
+            std::uint64_t x = (std::uint64_t{key.host} << 32 | key.source) ^
+                              (std::uint64_t{key.tag} * 0x9e3779b97f4a7c15U);
+            x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+            x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+            return static_cast<std::size_t>(x ^ (x >> 31));
+        }
+    };
+};
 
 class MessageQueues {
   public:
@@ -88,20 +100,7 @@ class MessageQueues {
         std::uint32_t first;
         std::uint32_t last;
     };
-    struct Key {
-        std::uint32_t host;
-        std::uint32_t source;
-        std::uint32_t tag;
-        friend bool operator==(const Key& a, const Key& b) {
-            return a.host == b.host && a.source == b.source && a.tag == b.tag;
-        }
-    };
-    struct Hash {
-        std::size_t operator()(const Key& key) const {
-            return message_key_hash(key.host, key.source, key.tag);
-        }
-    };
-    using Map = std::unordered_map<Key, Queue, Hash>;
+    using Map = std::unordered_map<MessageKey, Queue, MessageKey::Hash>;
 
     std::uint32_t allocate() {
         if (free_ == kNil) {

@@ -32,10 +32,10 @@ class PostedRecvs {
     /// among those of any source or tag.
     GoalOp take(std::uint32_t host, std::uint32_t source, std::uint32_t tag, bool wildcards) {
         auto best = posted_.end();
-        const Key keys[] = {{host, source, tag},
-                            {host, kGoalAny, tag},
-                            {host, source, kGoalAny},
-                            {host, kGoalAny, kGoalAny}};
+        const MessageKey keys[] = {{host, source, tag},
+                                   {host, kGoalAny, tag},
+                                   {host, source, kGoalAny},
+                                   {host, kGoalAny, kGoalAny}};
         for (std::size_t i = 0; i < (wildcards ? std::size(keys) : 1); ++i) {
             const auto found = posted_.find(keys[i]);
             if (found == posted_.end()) continue;
@@ -63,20 +63,7 @@ class PostedRecvs {
   private:
     /// By time of posting, then by operation: a binary heap, the first on top.
     using Posted = std::vector<std::pair<std::int64_t, GoalOp>>;
-    struct Key {
-        std::uint32_t host;
-        std::uint32_t source;
-        std::uint32_t tag;
-        friend bool operator==(const Key& a, const Key& b) {
-            return a.host == b.host && a.source == b.source && a.tag == b.tag;
-        }
-    };
-    struct Hash {
-        std::size_t operator()(const Key& key) const {
-            return message_key_hash(key.host, key.source, key.tag);
-        }
-    };
-    std::unordered_map<Key, Posted, Hash> posted_;
+    std::unordered_map<MessageKey, Posted, MessageKey::Hash> posted_;
 };
 
 }  // namespace sluice

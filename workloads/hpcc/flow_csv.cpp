@@ -12,11 +12,11 @@ namespace sluice {
 
 namespace {
 
-enum Field : unsigned char { kSrc, kDst, kBytes, kStart, kPriority, kPort, kFields };
+enum CsvColumn : unsigned char { kSrc, kDst, kBytes, kStart, kPriority, kPort, kFields };
 
 struct ColumnName {
     std::string_view name;
-    Field field;
+    CsvColumn field;
     std::string_view unit;  ///< of numbers without one
 };
 constexpr ColumnName kNames[] = {
@@ -83,7 +83,7 @@ class CsvReader {
             column_[known->field] = static_cast<int>(i);
             unit_[known->field] = known->unit;
         }
-        for (const Field field : {kSrc, kDst, kBytes}) {
+        for (const CsvColumn field : {kSrc, kDst, kBytes}) {
             if (column_[field] < 0) {
                 reader_.fail(std::string("the header has no column ") +
                              (field == kSrc   ? "src"
@@ -99,15 +99,15 @@ class CsvReader {
     }
 
     /// The field, a whole number.
-    std::string_view whole(const std::vector<std::string_view>& fields, Field field) {
+    std::string_view whole(const std::vector<std::string_view>& fields, CsvColumn field) {
         return whole_.digits(at(fields, field), reader_.line());
     }
-    bool has(Field field) const { return column_[field] >= 0; }
-    std::string_view at(const std::vector<std::string_view>& fields, Field field) const {
+    bool has(CsvColumn field) const { return column_[field] >= 0; }
+    std::string_view at(const std::vector<std::string_view>& fields, CsvColumn field) const {
         return fields[static_cast<std::size_t>(column_[field])];
     }
     /// The value with its unit, or the column's.
-    std::string with_unit(const std::vector<std::string_view>& fields, Field field) const {
+    std::string with_unit(const std::vector<std::string_view>& fields, CsvColumn field) const {
         std::string text(at(fields, field));
         if (!text.empty() && (is_digit(text.back()) || text.back() == '.')) text += unit_[field];
         return text;

@@ -20,12 +20,12 @@ using C = HpccConfig;
 /// A key that some simulator of the family reads and Sluice does not model.
 struct NotModelled {};
 
-using Field = std::variant<NotModelled, bool C::*, std::int64_t C::*, double C::*, Rate C::*,
-                           std::string C::*, C::RateMap C::*, C::LinkDown C::*>;
+using Setting = std::variant<NotModelled, bool C::*, std::int64_t C::*, double C::*, Rate C::*,
+                             std::string C::*, C::RateMap C::*, C::LinkDown C::*>;
 
 struct Key {
     const char* name;
-    Field field;
+    Setting field;
     double lowest = 0;  ///< of a number, or of a map's values
     double highest = 0;
 };

@@ -22,7 +22,7 @@ struct Columns {
     bool port;
     const char* text;
 };
-constexpr Columns kHpcc{6, true, "src dst pg dport size start, as of HPCC"};
+constexpr Columns kHpccColumns{6, true, "src dst pg dport size start, as of HPCC"};
 constexpr Columns kConweave{5, false, "src dst pg size start, as of conweave: no port, 100 taken"};
 
 /// By the line of the first flow; where flows have no lines of their own, by all words there are.
@@ -53,12 +53,13 @@ Columns columns_of(TokenReader& reader, std::int64_t count) {
     const std::size_t width = count == 1 || own_lines ? on_line : 0;
     if (width == kConweave.count) return kConweave;
     const bool regular = on_second == 0 || on_second == on_line;
-    if (width < 4 || width == kHpcc.count || !regular || width > 2 * kHpcc.count) {
-        return words == of_conweave ? kConweave : kHpcc;
+    if (width < 4 || width == kHpccColumns.count || !regular || width > 2 * kHpccColumns.count) {
+        return words == of_conweave ? kConweave : kHpccColumns;
     }
     reader.next("flow");
-    reader.fail("a flow of " + std::to_string(width) + " words; allowed are 6, " + kHpcc.text +
-                ", and 5, " + kConweave.text + "; or a CSV with a header, src,dst,bytes,start_us");
+    reader.fail("a flow of " + std::to_string(width) + " words; allowed are 6, " +
+                kHpccColumns.text + ", and 5, " + kConweave.text +
+                "; or a CSV with a header, src,dst,bytes,start_us");
 }
 
 FlowSpec read_flow(TokenReader& reader, const Columns& columns, const Topology& topology,

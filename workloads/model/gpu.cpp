@@ -12,7 +12,6 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint32_t kMostMembers = 1 << 20;
 constexpr std::size_t kMostInterconnects = 64;
 constexpr const char* kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";

@@ -10,8 +10,6 @@ namespace sluice {
 
 namespace {
 
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
-
 /// Tokens of a micro-batch on a rank. Refuses what would overflow later.
 std::int64_t tokens_of(const MessageShape& shape) {
     constexpr double kMostTokens = 1e9;

@@ -9,8 +9,6 @@ namespace sluice {
 
 namespace {
 
-std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
-
 bool latent(const ModelShape& model) { return model.latent.kv_rank > 0; }
 
 std::int64_t head_width(const ModelShape& model) {

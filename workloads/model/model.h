@@ -26,6 +26,8 @@
 
 namespace sluice {
 
+inline std::int64_t divide_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+
 /// Multi-head latent attention; kv_rank 0: the model has none.
 struct LatentAttention {
     std::int64_t query_rank = 0;   ///< q; 0: queries are not compressed

@@ -93,7 +93,7 @@ ModelShape read_shape(ConfigSection& section, const std::string& name, const Mod
     return model;
 }
 
-ModelShape read_root(const ConfigValue& root, const std::string& source) {
+ModelShape read_model_root(const ConfigValue& root, const std::string& source) {
     EffectiveConfig unused;
     ConfigSection section(root, unused);
     return read_shape(section, data_name(source), nullptr);
@@ -109,10 +109,10 @@ ModelShape read_named(ConfigSection& section, const std::string& key, const std:
 }  // namespace
 
 ModelShape parse_model(const std::string& text, const std::string& source) {
-    return read_root(parse_config(text, source), source);
+    return read_model_root(parse_config(text, source), source);
 }
 
-ModelShape load_model(const std::string& path) { return read_root(load_config(path), path); }
+ModelShape load_model(const std::string& path) { return read_model_root(load_config(path), path); }
 
 ModelShape find_model(const std::string& name, const std::vector<std::string>& folders) {
     return load_model(find_data_file("model", name, folders));

@@ -9,7 +9,6 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint32_t kMostMembers = 1 << 20;
 constexpr std::size_t kMostChoices = 64;
 
 NcclChoice read_choice(ConfigSection section) {

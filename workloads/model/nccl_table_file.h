@@ -2,12 +2,16 @@
 /// The table [interconnect.NAME.nccl] of a GPU type's file: read and written. Keys: docs/scenario.md.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/text/config_section.h"
 #include "workloads/model/nccl_table.h"
 
 namespace sluice {
+
+/// GPUs of one server that communicate over an interconnect.
+inline constexpr std::uint32_t kMostMembers = 1 << 20;
 
 /// ConfigError with the place for what is missing, unknown or out of range.
 NcclTable read_nccl_table(ConfigSection section);

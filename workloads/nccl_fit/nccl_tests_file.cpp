@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/flow/flow.h"
 #include "core/text/config_value.h"
 #include "core/text/printable.h"
 #include "core/text/quantity.h"
@@ -18,7 +19,6 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kMostRows = 100'000;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 constexpr std::int64_t kMostMembers = 1 << 20;
 constexpr double kMostMicroseconds = 1e9;
 constexpr const char* kOps =
@@ -98,7 +98,7 @@ class CsvReader {
         const std::optional<CollectiveKind> kind = kind_of(op, {source_, line, what});
         sample.members = static_cast<std::uint32_t>(
             parse_integer(field("gpus"), place("gpus"), 2, kMostMembers));
-        sample.bytes = parse_integer(field("bytes"), place("bytes"), 1, kMostBytes);
+        sample.bytes = parse_integer(field("bytes"), place("bytes"), 1, kLargestMessage.count);
         sample.us = parse_real(field(time_), place(time_.c_str()), 1e-3, kMostMicroseconds);
         if (!kind) return;
         sample.kind = *kind;
@@ -178,7 +178,7 @@ class TableReader {
         }
         const auto place = [&](const char* what) { return Place{source_, line, what}; };
         NcclSample sample;
-        sample.bytes = parse_integer(words[0], place("size"), 0, kMostBytes);
+        sample.bytes = parse_integer(words[0], place("size"), 0, kLargestMessage.count);
         sample.us = parse_real(words[5], place("time"), 0, kMostMicroseconds);
         if (op_.empty()) {
             fail(source_, line,

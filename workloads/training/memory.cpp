@@ -11,10 +11,10 @@ namespace sluice {
 
 namespace {
 
-constexpr double kMostBytes = 1e17;  // ten parts of it fit into 63 bits
+constexpr double kMostMemory = 1e17;  // ten parts of it fit into 63 bits
 
 std::int64_t whole_bytes(double bytes) {
-    if (!(bytes >= 0 && bytes <= kMostBytes)) {
+    if (!(bytes >= 0 && bytes <= kMostMemory)) {
         throw ConfigError("memory per GPU is out of range, allowed are up to 1e17 bytes per part");
     }
     return std::llround(bytes);

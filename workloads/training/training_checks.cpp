@@ -15,7 +15,6 @@ namespace sluice {
 
 namespace {
 
-constexpr Tick kLongest = 24 * 3600 * kSecond;
 /// Enough for a trillion-parameter model's gradients, far from overflow in every product.
 constexpr double kMostBytes = 1e15;
 /// About 10 GB of graph and results.

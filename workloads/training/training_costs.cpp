@@ -12,8 +12,6 @@ namespace sluice {
 
 namespace {
 
-constexpr Tick kLongest = 24 * 3600 * kSecond;
-
 Tick to_ticks(double seconds, const char* what) {
     const double ticks = seconds * static_cast<double>(kSecond);
     if (!(ticks <= static_cast<double>(kLongest))) {
@@ -28,8 +26,6 @@ Tick to_ticks(double seconds, const char* what) {
 Tick share_of(Tick value, std::int64_t part, std::int64_t whole) {
     return value / whole * part + value % whole * part / whole;
 }
-
-double seconds_of(Tick ticks) { return static_cast<double>(ticks) / static_cast<double>(kSecond); }
 
 /// Seconds of parts of a layer by the configuration's source.
 class ComputeTimes {
@@ -53,8 +49,8 @@ class ComputeTimes {
         costs.mixture = is_mixture_layer(config_.model, number);
         costs.scores = seconds(work.scores);
         if (config_.source == ComputeSource::profile) {
-            costs.attention = seconds_of(config_.profile_attention);
-            costs.mlp = seconds_of(config_.profile_mlp);
+            costs.attention = to_seconds(config_.profile_attention);
+            costs.mlp = to_seconds(config_.profile_mlp);
             costs.scores = std::min(costs.scores, costs.attention);
             const double experts = seconds(work.experts);
             const double all = seconds(work.mlp) + seconds(work.shared) + experts;
@@ -75,7 +71,7 @@ class ComputeTimes {
     }
 
     double head() const {
-        if (config_.source == ComputeSource::profile) return seconds_of(config_.profile_head);
+        if (config_.source == ComputeSource::profile) return to_seconds(config_.profile_head);
         if (config_.source == ComputeSource::roofline) {
             return seconds(head_work(config_.model, pass_));
         }

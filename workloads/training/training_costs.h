@@ -14,6 +14,9 @@
 
 namespace sluice {
 
+/// Of every computation of a training.
+inline constexpr Tick kLongest = 24 * 3600 * kSecond;
+
 /// Forward seconds of one layer on one rank; only their proportions matter where times are given.
 struct LayerCosts {
     double attention = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/hybrid/stages/ack_stage.h"
 
+#include "core/hybrid/stages/stage_list.h"
 #include "core/partition/flow_resources.h"
 
 namespace sluice::hybrid {
@@ -95,6 +96,13 @@ void AckStage::disturb(PartitionId id, Tick now) {
         executor_.skip_back(groups_[id], now, PhaseEnd::acks_changed);
     }
     groups_.changed(groups_[id], now, false);
+}
+
+std::unique_ptr<SkipStage> make_ack_stage(StageContext& context) {
+    auto stage = std::make_unique<AckStage>(context.view(), context.parts.partitions,
+                                            context.parts.groups, context.executor);
+    context.acks = stage.get();
+    return stage;
 }
 
 }  // namespace sluice::hybrid

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/hybrid/stages/calibration_stage.h"
+#include "core/hybrid/stages/stage_list.h"
 
 namespace sluice::hybrid {
 
@@ -119,6 +120,13 @@ void CalibrationStage::equalize(const CalibrationRecord& record, std::vector<dou
         const auto& [sum, count] = sums[f];
         values[f] = sum / count;
     }
+}
+
+std::unique_ptr<SkipStage> make_calibration_stage(StageContext& context) {
+    auto stage = std::make_unique<CalibrationStage>(context.parts.engine, context.loads,
+                                                    context.parts.config, context.rates == nullptr);
+    context.calibration = stage.get();
+    return stage;
 }
 
 }  // namespace sluice::hybrid

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/hybrid/stages/stage_list.h"
+
 namespace sluice::hybrid {
 
 void LawStage::limit(SkipPlan& plan) {
@@ -30,6 +32,10 @@ void LawStage::find_courses(const SkipPlan& plan) const {
     }
     state.by_law.find({&view_.law(), view_.payload(), view_.data_bytes()}, flows, plan.verdict,
                       plan.at);
+}
+
+std::unique_ptr<SkipStage> make_law_stage(StageContext& context) {
+    return std::make_unique<LawStage>(context.view());
 }
 
 }  // namespace sluice::hybrid

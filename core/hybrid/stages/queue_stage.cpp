@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/hybrid/stages/stage_list.h"
 #include "core/steady/rate_units.h"
 
 namespace sluice::hybrid {
@@ -127,6 +128,11 @@ void QueueStage::rename(GroupState& state, const Names& /*flows*/, const Names& 
     for (PortId& port : state.watched.ports) {
         port = copy_of(ports, port);
     }
+}
+
+std::unique_ptr<SkipStage> make_queue_stage(StageContext& context) {
+    return std::make_unique<QueueStage>(context.parts.engine, context.restorer,
+                                        context.parts.report);
 }
 
 }  // namespace sluice::hybrid

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/hybrid/stages/stage_list.h"
 #include "core/steady/rate_units.h"
 
 namespace sluice::hybrid {
@@ -60,6 +61,10 @@ void RateSourceStage::take_rates(GroupState& state) {
     for (std::size_t i = 0; i < flows.size(); ++i) {
         state.rate[i] = rates[i] / payload;
     }
+}
+
+std::unique_ptr<SkipStage> make_rate_source_stage(StageContext& context) {
+    return std::make_unique<RateSourceStage>(context.view(), context.rates);
 }
 
 }  // namespace sluice::hybrid

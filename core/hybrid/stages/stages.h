@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The stages of a run, in the order in which skips pass through them: a new one is a line in stages.cpp.
+/// The stages of a run (stage_list.h).
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "core/hybrid/phase_parts.h"
-#include "core/hybrid/rate_source.h"
-#include "core/hybrid/restorer.h"
-#include "core/hybrid/skip_executor.h"
-#include "core/hybrid/skip_stage.h"
 #include "core/hybrid/stages/ack_stage.h"
 #include "core/hybrid/stages/calibration_stage.h"
-#include "core/hybrid/stages/port_loads.h"
+#include "core/hybrid/stages/stage_list.h"
 #include "core/hybrid/stages/watcher_stage.h"
 
 namespace sluice::hybrid {
@@ -25,16 +20,14 @@ class Stages {
 
     PortLoads& loads() { return loads_; }
     // Those to whom a controller speaks besides.
-    CalibrationStage& calibration() { return *calibration_; }
-    WatcherStage& watchers() { return *watchers_; }
-    AckStage& acks() { return *acks_; }
-    const AckStage& acks() const { return *acks_; }
+    CalibrationStage& calibration() { return *context_.calibration; }
+    WatcherStage& watchers() { return *context_.watchers; }
+    AckStage& acks() { return *context_.acks; }
+    const AckStage& acks() const { return *context_.acks; }
 
   private:
     PortLoads loads_;
-    CalibrationStage* calibration_;
-    WatcherStage* watchers_;
-    AckStage* acks_;
+    StageContext context_;
     std::vector<std::unique_ptr<SkipStage>> owned_;
 };
 

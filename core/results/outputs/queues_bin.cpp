@@ -196,8 +196,6 @@ class QueuesBin : public RunOutput {
     std::vector<Change> changes_;
 };
 
-bool in_packet_mode(const RunInfo& info) { return info.mode == Mode::packet; }
-
 }  // namespace
 
 extern const OutputType kQueuesBin;

@@ -50,8 +50,6 @@ class SeriesCsv : public RunOutput {
     Tick last_ = 0;
 };
 
-bool in_packet_mode(const RunInfo& info) { return info.mode == Mode::packet; }
-
 }  // namespace
 
 extern const OutputType kSeriesCsv;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a metric may say of itself. A metric (a struct in a header beside this one) derives from this
+/// What a metric may say of itself. A metric (a struct in a file beside this one) derives from this
 /// and hides what it wants otherwise.
 #pragma once
 
 #include "core/steady/reading.h"
+#include "core/units.h"
 
 namespace sluice::steady {
 
@@ -29,5 +30,15 @@ struct MetricRule {
     /// Judgements in a row that must find the shortest span steady; 0: none beside the last.
     static int rounds(const DetectorSettings&) { return 0; }
 };
+
+/// Bits/s since the reading before; `last` while nothing was acknowledged.
+inline double acknowledged_rate(const FlowReading& reading, const FlowReading* before,
+                                double last) {
+    if (before == nullptr || reading.progress <= before->progress) {
+        return last;
+    }
+    return static_cast<double>(reading.acked - before->acked) /
+           static_cast<double>(reading.progress - before->progress) * (8.0 * kSecond);
+}
 
 }  // namespace sluice::steady

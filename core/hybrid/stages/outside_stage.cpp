@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Takes devices that are not the network's own through skips (core/hybrid/outside.h).
-#pragma once
-
 #include "core/hybrid/outside.h"
 #include "core/hybrid/skip_stage.h"
+#include "core/hybrid/stages/stage_list.h"
 
 namespace sluice::hybrid {
+
+namespace {
 
 class OutsideStage final : public SkipStage {
   public:
@@ -26,5 +27,11 @@ class OutsideStage final : public SkipStage {
 
     const NetworkView& view_;
 };
+
+}  // namespace
+
+std::unique_ptr<SkipStage> make_outside_stage(StageContext& context) {
+    return std::make_unique<OutsideStage>(context.view());
+}
 
 }  // namespace sluice::hybrid

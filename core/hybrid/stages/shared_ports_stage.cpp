@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Ports that a skip's flows share: they have settled on what they have of them, and links can carry it.
-#pragma once
-
 #include "core/hybrid/phase_config.h"
 #include "core/hybrid/skip_stage.h"
 #include "core/hybrid/stages/port_loads.h"
+#include "core/hybrid/stages/stage_list.h"
 
 namespace sluice::hybrid {
+
+namespace {
 
 class SharedPortsStage final : public SkipStage {
   public:
@@ -37,5 +38,11 @@ class SharedPortsStage final : public SkipStage {
     PortLoads& loads_;
     const PhaseConfig& config_;
 };
+
+}  // namespace
+
+std::unique_ptr<SkipStage> make_shared_ports_stage(StageContext& context) {
+    return std::make_unique<SharedPortsStage>(context.loads, context.parts.config);
+}
 
 }  // namespace sluice::hybrid

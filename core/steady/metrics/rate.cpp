@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The law's rate (Wormhole).
-#pragma once
-
+#include "core/steady/detectors.h"
 #include "core/steady/metrics/metric_rule.h"
+#include "core/steady/range_detector.h"
 
 namespace sluice::steady {
+
+namespace {
 
 struct RateMetric : MetricRule {
     static constexpr bool kIsLawRate = true;
@@ -13,5 +15,11 @@ struct RateMetric : MetricRule {
         return static_cast<double>(reading.rate);
     }
 };
+
+}  // namespace
+
+std::unique_ptr<Detector> make_rate_detector(const DetectorSettings& settings) {
+    return std::make_unique<RangeDetector<RateMetric>>(settings);
+}
 
 }  // namespace sluice::steady
